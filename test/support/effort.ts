@@ -1,0 +1,10 @@
+import fc from 'fast-check'
+
+/** How many times as many random cases a property tries: `make soak` raises it. */
+export const effort = Number(process.env['FXD_TEST_EFFORT'] ?? 1)
+
+if (!(effort > 0)) {
+  throw new Error(`FXD_TEST_EFFORT is "${process.env['FXD_TEST_EFFORT']}"; it wants a number above 0, such as 20.`)
+}
+
+fc.configureGlobal({ numRuns: Math.ceil(100 * effort) })

@@ -1,0 +1,31 @@
+import { defineConfig } from 'vitest/config'
+
+const minuteMs = 60_000
+
+/** Suites whose files start whole processes: one file at a time, so that two cores are enough for them. */
+const oneByOne = { fileParallelism: false, testTimeout: minuteMs, hookTimeout: minuteMs }
+
+/** Groups run in order, smallest parts first; the files of one group share the workers. */
+const suite = (name: string, include: string[], groupOrder: number, more: object = {}) => ({
+  extends: true as const,
+  test: { name, include, sequence: { groupOrder }, ...more },
+})
+
+export default defineConfig({
+  test: {
+    environment: 'node',
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 10_000,
+    hookTimeout: 20_000,
+    setupFiles: ['test/support/effort.ts'],
+    reporters: ['default', './test/support/tally-reporter.ts'],
+    projects: [
+      suite('unit', ['services/**/*.test.ts', 'operator/**/*.test.ts'], 1),
+      suite('contract', ['test/contract/**/*.test.ts'], 2, { testTimeout: minuteMs }),
+      suite('tidy', ['test/tidy/**/*.test.ts'], 3, { testTimeout: 2 * minuteMs }),
+      suite('acceptance', ['test/acceptance/**/*.test.ts'], 4, oneByOne),
+      suite('interop', ['test/interop/**/*.test.ts'], 5, oneByOne),
+    ],
+  },
+})
