@@ -1,0 +1,60 @@
+/**
+ * One table of refusals. REST answers, upgrade refusals, OpenAPI and the docs all read it.
+ * What a client may read is `message`; what an operator needs is the error's `cause`: never one string.
+ */
+export const failures = {
+  UNAUTHORIZED: { status: 401, message: 'No API key was provided.' },
+  KEY_INVALID: { status: 401, message: 'The API key was not found.' },
+  KEY_INACTIVE: { status: 401, message: 'The API key has been revoked.' },
+  KEY_EXPIRED: { status: 401, message: 'The API key is past its expiry date.' },
+  IP_NOT_ALLOWED: {
+    status: 401,
+    upgradeStatus: 403,
+    message: "The client address is not on the key's allowlist.",
+  },
+  SYMBOL_NOT_PERMITTED: { status: 403, message: 'The API key has no access to this feed.' },
+  SYMBOL_NOT_FOUND: { status: 404, message: 'The symbol does not exist.' },
+  NOT_FOUND: { status: 404, message: 'There is no such path.' },
+  METHOD_NOT_ALLOWED: { status: 405, message: 'This path answers GET only.' },
+  INVALID_PARAMS: { status: 422, message: 'A parameter is missing or invalid.' },
+  UPGRADE_REQUIRED: { status: 426, message: 'This path speaks WebSocket: send an upgrade request.' },
+  RATE_LIMIT_EXCEEDED: { status: 429, message: 'The rate limit is exceeded.' },
+  TOO_MANY_CONNECTIONS: { status: 429, message: 'All WebSocket connections of this key are in use.' },
+  SERVER_ERROR: { status: 500, message: 'Something went wrong on our side.' },
+} as const satisfies Record<string, { status: number; upgradeStatus?: number; message: string }>
+
+export type FailureCode = keyof typeof failures
+
+/** Thrown by rules and use cases; turned into an answer in one place per edge. */
+export class Failure extends Error {
+  readonly code: FailureCode
+  /** Set where waiting helps; becomes `Retry-After`. */
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(
+    code: FailureCode,
+    publicMessage: string = failures[code].message,
+    options: { cause?: unknown; retryAfterSeconds?: number } = {},
+  ) {
+    super(publicMessage, { cause: options.cause })
+    this.code = code
+    this.retryAfterSeconds = options.retryAfterSeconds
+  }
+}
+
+/** A dependency (store, limits, bus) cannot answer. It is never `no_data`: edges answer SERVER_ERROR. */
+export class Unavailable extends Error {
+  readonly dependency: string
+  constructor(dependency: string, cause?: unknown) {
+    super(`${dependency} is unavailable`, { cause })
+    this.dependency = dependency
+  }
+}
+
+export const upgradeStatus = (code: FailureCode): number => {
+  const row: { status: number; upgradeStatus?: number } = failures[code]
+  return row.upgradeStatus ?? row.status
+}
+
+/** The error body of REST and of refused upgrades. */
+export const errorBody = (code: FailureCode, message: string) => ({ error: { code, message } })

@@ -1,0 +1,55 @@
+import type { FeedKey } from './compound-key.ts'
+import type { FeedClock, FeedSeconds } from './feed-clock.ts'
+import type { Resolution } from './resolution.ts'
+import type { Session, SymbolType } from './symbol.ts'
+
+export type QuoteBasis = 'Bid' | 'Mid'
+
+/** How far back healing may ask: so many seconds before now, or since a date on the feed's clock. */
+export type Depth = { readonly seconds: number } | { readonly since: FeedSeconds }
+
+export interface ListedSymbol {
+  readonly raw: string
+  readonly display?: string | undefined
+  readonly description?: string | undefined
+  readonly type: SymbolType
+  readonly digits: number
+  readonly session?: Session | undefined
+  readonly delaySeconds?: number | undefined
+}
+
+export type FeedSource =
+  | { readonly type: 'Push' }
+  | { readonly type: 'Mt5Csv'; readonly path: string; readonly follow: boolean }
+  | { readonly type: 'Simulator'; readonly seed: number; readonly speed?: number | undefined }
+
+/** What a Feed manifest says, parsed and validated; the same on one machine and in Kubernetes. */
+export interface FeedDefinition {
+  readonly key: FeedKey
+  /** `metadata.name` */
+  readonly name: string
+  readonly broker: string
+  readonly account: string
+  /** The broker's name in words for the config's exchanges; by default the broker. */
+  readonly brokerName: string
+  readonly description: string
+  readonly clock: FeedClock
+  readonly quoteBasis: QuoteBasis
+  readonly resolutions: readonly Resolution[]
+  /** The feed's default; a symbol's own `delaySeconds` wins. */
+  readonly delaySeconds: number
+  /** Whether collectors report heartbeats, from which liveness is then derived. */
+  readonly liveness: 'heartbeat' | 'candle'
+  readonly depth: Readonly<Partial<Record<Resolution, Depth>>>
+  readonly retention: Readonly<Partial<Record<Resolution, number>>>
+  readonly storageBuckets: number
+  readonly suffixes: readonly string[]
+  readonly symbols: readonly ListedSymbol[]
+  readonly source: FeedSource
+}
+
+export interface FeedRecord {
+  readonly definition: FeedDefinition
+  /** No manifest names it any more: its symbols are not shown, its bars stay. */
+  readonly hidden: boolean
+}

@@ -1,0 +1,29 @@
+/** The eleven values, in the order of the specification's table; finest first. */
+export const resolutions = ['1', '5', '10', '15', '30', '60', '120', '240', '1D', '1W', '1M'] as const
+export type Resolution = (typeof resolutions)[number]
+
+/** `30` is folded from M1 when read and never stored. */
+export const storedResolutions = resolutions.filter((r) => r !== '30')
+
+const known = new Set<string>(resolutions)
+export const isResolution = (text: string): text is Resolution => known.has(text)
+export const isIntraday = (r: Resolution): boolean => r !== '1D' && r !== '1W' && r !== '1M'
+export const finestFirst = (a: Resolution, b: Resolution): number =>
+  resolutions.indexOf(a) - resolutions.indexOf(b)
+
+const minute = 60
+const day = 86_400
+
+/** Nominal seconds of a bar; 1M has none of its own, its end is the calendar's (see `barEnd`). */
+export const durationSeconds: Readonly<Record<Exclude<Resolution, '1M'>, number>> = {
+  '1': minute,
+  '5': 5 * minute,
+  '10': 10 * minute,
+  '15': 15 * minute,
+  '30': 30 * minute,
+  '60': 60 * minute,
+  '120': 120 * minute,
+  '240': 240 * minute,
+  '1D': day,
+  '1W': 7 * day,
+}

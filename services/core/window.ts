@@ -1,0 +1,17 @@
+import type { CompoundKey, FeedKey } from './compound-key.ts'
+import type { FeedSeconds } from './feed-clock.ts'
+import type { Resolution } from './resolution.ts'
+
+/** Half-open `[from, to)` on the feed's clock. */
+export interface Span {
+  readonly from: FeedSeconds
+  readonly to: FeedSeconds
+}
+
+/** "The terminal answered for this range completely", an empty answer included. */
+export interface Window extends Span {
+  readonly feed: FeedKey
+  /** `undefined`: every symbol of the live session's catalogue (each from its own `since` on). */
+  readonly symbol: CompoundKey | undefined
+  readonly resolution: Resolution
+}

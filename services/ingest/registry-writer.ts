@@ -1,0 +1,54 @@
+import { Unavailable } from '../core/failure.ts'
+import type { RegistryView } from '../core/registry.ts'
+import type { FollowedRegistry } from '../platform/follow-registry.ts'
+import type { Bus } from '../ports/bus.ts'
+import type { RegistryBody, RegistryStore } from '../ports/registry.ts'
+
+/** How often a change is decided anew after another writer was faster. */
+const attemptsMax = 5
+
+export interface RegistryWriter {
+  /**
+   * Decides a change on the newest registry and stores it; the decision may run again when another
+   * writer was faster, so it must not have effects of its own. No rows: nothing is written.
+   * Resolves once the change is stored and visible in this process.
+   */
+  change<T>(
+    decide: (view: RegistryView) => { readonly rows: readonly RegistryBody[]; readonly result: T },
+  ): Promise<T>
+}
+
+/** The one writer of the registry in this process; changes are made one after another. */
+export function createRegistryWriter(
+  store: RegistryStore,
+  followed: FollowedRegistry,
+  bus: Bus,
+): RegistryWriter {
+  let last: Promise<unknown> = Promise.resolve()
+
+  async function attempt<T>(
+    decide: (view: RegistryView) => { rows: readonly RegistryBody[]; result: T },
+    left: number,
+  ): Promise<T> {
+    const view = followed.view()
+    const { rows, result } = decide(view)
+    if (rows.length === 0) return result
+    const appended = await store.append(view.version, rows)
+    await followed.refresh()
+    if (appended.outcome === 'stored') {
+      await bus.publish({ type: 'registry', version: appended.version }, 0)
+      return result
+    }
+    if (left <= 1)
+      throw new Unavailable('registry', new Error(`another writer was faster ${attemptsMax} times`))
+    return attempt(decide, left - 1)
+  }
+
+  return {
+    change(decide) {
+      const next = last.catch(() => undefined).then(() => attempt(decide, attemptsMax))
+      last = next
+      return next
+    },
+  }
+}

@@ -1,0 +1,137 @@
+import { isAddressBlock } from './addresses.ts'
+import { type LogLevel, logLevels } from './log.ts'
+
+/** A listening address; port 0 takes any free port. */
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+/** Parsed once at start, validated, frozen and handed down; nothing else reads the environment. */
+export interface Config {
+  readonly httpAddr: Address
+  readonly grpcAddr: Address
+  readonly opsAddr: Address
+  readonly dataDir: string
+  /** File or folder of Feed manifests; `undefined`: the demo feeds. */
+  readonly feeds: string | undefined
+  /** CIDR blocks whose forwarded chain is believed. */
+  readonly trustedProxies: readonly string[]
+  readonly logLevel: LogLevel
+}
+
+export class ConfigError extends Error {}
+
+interface Variable<T> {
+  readonly name: string
+  readonly fallback: string
+  readonly meaning: string
+  readonly parse: (text: string, name: string) => T
+}
+
+const refuse = (name: string, got: string, wants: string): never => {
+  throw new ConfigError(`${name} is ${JSON.stringify(got)}; it must be ${wants}.`)
+}
+
+function parseAddress(text: string, name: string): Address {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text)
+  const port = Number(match?.[3])
+  if (!match || port > 65_535)
+    return refuse(name, text, 'host:port with a port from 0 to 65535, such as 127.0.0.1:8080')
+  return { host: match[1] ?? match[2] ?? '', port }
+}
+
+const parsePath = (text: string, name: string): string => (text === '' ? refuse(name, text, 'a path') : text)
+
+/** `true` and hop counts are refused on purpose: they believe anyone. */
+function parseCidrs(text: string, name: string): readonly string[] {
+  const blocks = text
+    .split(',')
+    .map((block) => block.trim())
+    .filter((block) => block !== '')
+  for (const block of blocks) {
+    if (!isAddressBlock(block))
+      refuse(name, text, 'a comma-separated list of addresses and CIDR blocks, such as 10.0.0.0/8')
+  }
+  return blocks
+}
+
+function parseLevel(text: string, name: string): LogLevel {
+  return (logLevels as readonly string[]).includes(text)
+    ? (text as LogLevel)
+    : refuse(name, text, `one of ${logLevels.join(', ')}`)
+}
+
+const variable = <T>(
+  name: string,
+  fallback: string,
+  meaning: string,
+  parse: (text: string, name: string) => T,
+): Variable<T> => ({ name, fallback, meaning, parse })
+
+const variables = {
+  httpAddr: variable('FXD_HTTP_ADDR', '127.0.0.1:8080', 'where REST and /v1/stream listen', parseAddress),
+  grpcAddr: variable(
+    'FXD_GRPC_ADDR',
+    '127.0.0.1:8090',
+    'where collectors and the command line connect (gRPC)',
+    parseAddress,
+  ),
+  opsAddr: variable(
+    'FXD_OPS_ADDR',
+    '127.0.0.1:9464',
+    'where /livez, /readyz and /metrics listen',
+    parseAddress,
+  ),
+  dataDir: variable(
+    'FXD_DATA_DIR',
+    './data',
+    'folder that keeps bars, registry, usage and the administration token',
+    parsePath,
+  ),
+  feeds: variable(
+    'FXD_FEEDS',
+    '',
+    'file or folder of Feed manifests; empty: the demo feeds',
+    (text) => text || undefined,
+  ),
+  trustedProxies: variable(
+    'FXD_TRUSTED_PROXIES',
+    '',
+    'CIDR blocks of proxies whose X-Forwarded-For is believed',
+    parseCidrs,
+  ),
+  logLevel: variable(
+    'FXD_LOG_LEVEL',
+    'info',
+    `least level that is logged: ${logLevels.join(', ')}`,
+    parseLevel,
+  ),
+} satisfies { [K in keyof Config]: Variable<Config[K]> }
+
+/** Throws `ConfigError` naming the first variable that is unknown or invalid. */
+export function parseConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const names = new Set<string>(Object.values(variables).map((each) => each.name))
+  for (const name of Object.keys(environment)) {
+    if (name.startsWith('FXD_') && !names.has(name)) {
+      throw new ConfigError(`${name} is no variable of fxd; known are ${[...names].join(', ')}.`)
+    }
+  }
+  const entries = Object.entries(variables).map(([key, { name, fallback, parse }]) => [
+    key,
+    parse(environment[name] ?? fallback, name),
+  ])
+  return Object.freeze(Object.fromEntries(entries) as Config)
+}
+
+export const loadConfig = (): Config => parseConfig(process.env)
+
+/** For `fxd config`: each variable with its default, what is set, and its meaning. */
+export function describeConfig(environment: Readonly<Record<string, string | undefined>> = process.env) {
+  return Object.values(variables).map(({ name, fallback, meaning }) => ({
+    name,
+    fallback,
+    set: environment[name],
+    meaning,
+  }))
+}

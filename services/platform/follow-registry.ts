@@ -1,0 +1,76 @@
+import { Unavailable } from '../core/failure.ts'
+import { Registry, type RegistryView } from '../core/registry.ts'
+import type { Bus } from '../ports/bus.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { RegistryStore } from '../ports/registry.ts'
+import type { Log } from './log.ts'
+
+const pollMs = 2_000
+/** Rows may become visible a little out of order; reading the last ones again is harmless. */
+const overlapVersions = 16
+
+export interface FollowedRegistry {
+  /** The last good registry; throws `Unavailable` while none was ever loaded. */
+  view(): RegistryView
+  readonly loaded: boolean
+  /** Reads what is new at once; rejects when the store is away. */
+  refresh(): Promise<void>
+  onChange(listen: (view: RegistryView) => void): () => void
+  close(): void
+}
+
+/** Keeps the registry in memory: an incremental read every 2 s, hastened by a nudge on the bus. */
+export function followRegistry(store: RegistryStore, bus: Bus, clock: Clock, log: Log): FollowedRegistry {
+  const registry = new Registry()
+  const listeners = new Set<(view: RegistryView) => void>()
+  let loaded = false
+  let running: Promise<void> = Promise.resolve()
+  let queued: Promise<void> | undefined
+
+  const read = async (): Promise<void> => {
+    const before = registry.version
+    for (const row of await store.since(Math.max(0, before - overlapVersions))) registry.apply(row)
+    const first = !loaded
+    loaded = true
+    if (first || registry.version !== before) for (const listen of listeners) listen(registry)
+  }
+  const refresh = (): Promise<void> => {
+    // A read under way may have begun before the change: one more follows it and serves all who ask meanwhile.
+    queued ??= running
+      .catch(() => undefined)
+      .then(() => {
+        queued = undefined
+        running = read()
+        return running
+      })
+    return queued
+  }
+  const poll = (): void => {
+    refresh().catch((cause: unknown) =>
+      log.warn({ err: cause }, 'the registry could not be read; going on with the last one'),
+    )
+  }
+
+  const stopPolling = clock.every(pollMs, poll)
+  const stopFollowing = bus.follow(({ event }) => {
+    if (event.type === 'registry' && event.version > registry.version) poll()
+  })
+  return {
+    view() {
+      if (!loaded) throw new Unavailable('registry')
+      return registry
+    },
+    get loaded() {
+      return loaded
+    },
+    refresh,
+    onChange(listen) {
+      listeners.add(listen)
+      return () => void listeners.delete(listen)
+    },
+    close() {
+      stopPolling()
+      stopFollowing()
+    },
+  }
+}

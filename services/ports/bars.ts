@@ -1,0 +1,43 @@
+import type { Bars } from '../core/bar.ts'
+import type { FeedKey } from '../core/compound-key.ts'
+import type { FeedSeconds } from '../core/feed-clock.ts'
+import type { Lane, Series, SeriesBars } from '../core/series.ts'
+import type { Span } from '../core/window.ts'
+
+/** Both ends inclusive, compared with bar open times. */
+export interface BarQuery {
+  readonly series: Series
+  readonly from: FeedSeconds
+  readonly to: FeedSeconds
+  /** At most this many bars, taken from one end of the range; without it the whole range (bounded by the caller). */
+  readonly take?: { readonly count: number; readonly end: 'oldest' | 'newest' }
+}
+
+/**
+ * Closed bars, one series per symbol and stored resolution. Contract (test/contract/bars.ts):
+ *  - `write` resolves only after everything it was given is committed; on an error nothing or
+ *    something of it may be stored, and writing it again is harmless;
+ *  - of several bars with one series and time the greatest revision is kept, whatever the order;
+ *    an equal revision changes nothing;
+ *  - `read` is ascending in time with each time once, and sees what was written before it began;
+ *  - live writes overtake waiting backfill writes; the queue is bounded and a writer beyond the
+ *    bound waits;
+ *  - every call ends within its deadline (reads 2 s, writes 30 s) and fails as `Unavailable`.
+ */
+export interface BarStore {
+  write(batch: readonly SeriesBars[], lane: Lane): Promise<void>
+  read(query: BarQuery): Promise<Bars>
+  /** Open time of the newest stored bar of each series of the feed, by `seriesId`. */
+  lastTimes(feed: FeedKey): Promise<ReadonlyMap<string, FeedSeconds>>
+  /** First and last bar inside each half-open span; `undefined` where it holds none. */
+  bounds(series: Series, spans: readonly Span[]): Promise<readonly (BarBounds | undefined)[]>
+  /** Removes all bars of the feed. */
+  purge(feed: FeedKey): Promise<void>
+  /** Resolves when the store answers, else rejects with `Unavailable`. */
+  ping(): Promise<void>
+}
+
+export interface BarBounds {
+  readonly first: FeedSeconds
+  readonly last: FeedSeconds
+}

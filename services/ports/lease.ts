@@ -1,0 +1,19 @@
+export interface Granted {
+  /** Greater than every epoch granted for this name before. */
+  readonly epoch: number
+}
+
+/**
+ * At most one holder per name. Contract (test/contract/lease.ts):
+ *  - `acquire` grants when the lease is free, lapsed or already this holder's (same epoch), else `undefined`;
+ *  - a lease not renewed for `leaseMs` lapses; `release` by another holder changes nothing.
+ */
+export interface Leases {
+  acquire(name: string, holder: string): Promise<Granted | undefined>
+  /** `false` when the lease is no longer this holder's. */
+  renew(name: string, holder: string): Promise<boolean>
+  release(name: string, holder: string): Promise<void>
+}
+
+export const leaseMs = 10_000
+export const leaseRenewMs = 3_000

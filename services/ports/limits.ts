@@ -1,0 +1,43 @@
+import type { DailyCounters, Day, Endpoint } from '../core/usage.ts'
+
+export interface RateLimits {
+  readonly rpm: number
+  readonly rpd: number
+}
+
+/** What the rate headers show, after the decision. Windows are UTC minutes and days by the limits' own clock. */
+export interface RateState {
+  readonly limitMinute: number
+  readonly remainingMinute: number
+  /** Unix seconds at which the minute window resets. */
+  readonly resetMinute: number
+  readonly limitDay: number
+  readonly remainingDay: number
+}
+
+export type RateDecision =
+  | { readonly outcome: 'admitted'; readonly state: RateState }
+  | {
+      readonly outcome: 'refused'
+      readonly state: RateState
+      /** The exceeded window; of two full ones the one that reopens last. */
+      readonly exceeded: 'minute' | 'day'
+      readonly retryAfterSeconds: number
+    }
+
+/**
+ * Rate windows and today's counters of all keys, shared by all pods. Contract (test/contract/limits.ts):
+ *  - for one key and window the admitted never exceed the limit, whatever the number of callers;
+ *  - a refused `admit` consumes nothing and adds 1 to `rate_limited` only; an admitted one consumes
+ *    1 of both windows and adds 1 to `requests` and 1 to its endpoint, in one step;
+ *  - `observe` consumes nothing, adds 1 to `requests` and to its endpoint, and is never refused;
+ *  - counters survive a restart but for the last second.
+ */
+export interface Limits {
+  admit(keyId: string, limits: RateLimits, endpoint: Endpoint): Promise<RateDecision>
+  observe(keyId: string, limits: RateLimits, endpoint: Endpoint): Promise<RateState>
+  /** Counts an upgrade refused with TOO_MANY_CONNECTIONS. */
+  countRefusedUpgrade(keyId: string): Promise<void>
+  /** Daily counters of the key from `first` to `last` (inclusive); days without any are left out. */
+  usage(keyId: string, first: Day, last: Day): Promise<ReadonlyMap<Day, DailyCounters>>
+}

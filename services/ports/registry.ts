@@ -1,0 +1,30 @@
+import type { KeyRecord } from '../core/api-key.ts'
+import type { FeedRecord } from '../core/feed.ts'
+import type { SymbolRecord } from '../core/symbol.ts'
+
+/** A whole record: what is not in it is gone. `id`: feed key, compound key or key id. */
+export type RegistryBody =
+  | { readonly kind: 'feed'; readonly id: string; readonly body: FeedRecord }
+  | { readonly kind: 'symbol'; readonly id: string; readonly body: SymbolRecord }
+  | { readonly kind: 'key'; readonly id: string; readonly body: KeyRecord }
+
+export type RegistryRow = RegistryBody & {
+  /** Grows by one per change in the whole registry. */
+  readonly version: number
+}
+
+/**
+ * Feeds, symbols and keys as digests. One writer. Contract (test/contract/registry.ts):
+ *  - `append` stores all rows or none and resolves after the commit; the first gets `basedOn + 1`,
+ *    each further one the next; when the registry has moved on since `basedOn` it stores nothing
+ *    and answers `conflict`;
+ *  - `since(version)` gives the newest row of each id whose version is greater, ascending by version.
+ */
+export interface RegistryStore {
+  append(basedOn: number, rows: readonly RegistryBody[]): Promise<AppendOutcome>
+  since(version: number): Promise<readonly RegistryRow[]>
+}
+
+export type AppendOutcome =
+  | { readonly outcome: 'stored'; readonly version: number }
+  | { readonly outcome: 'conflict' }
