@@ -1,0 +1,51 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { isKeyShaped, type KeyRecord, keyState, secretIsOpen } from '../core/api-key.ts'
+import { Failure, type FailureCode } from '../core/failure.ts'
+import type { UtcMs } from '../core/feed-clock.ts'
+import type { RegistryView } from '../core/registry.ts'
+import { addressAllowed } from './allowlist.ts'
+
+export interface Identification {
+  /** What `credential` found. */
+  readonly credential: string | undefined
+  /** What `clientAddress` found. */
+  readonly address: string
+}
+
+/**
+ * The key behind a request. Order of checks: present, known, not revoked, not expired, address allowed.
+ * Throws a `Failure` with UNAUTHORIZED, KEY_INVALID, KEY_INACTIVE, KEY_EXPIRED or IP_NOT_ALLOWED.
+ */
+export function authenticate(request: Identification, view: RegistryView, now: UtcMs): KeyRecord {
+  if (!request.credential) throw new Failure('UNAUTHORIZED')
+  const key = keyOf(request.credential, view, now)
+  if (!key) throw new Failure('KEY_INVALID')
+  const refused = keyRefusal(key, request.address, now)
+  if (refused) throw new Failure(refused)
+  return key
+}
+
+/** Why this known key may not be used from this address now; also asked again for open sockets. */
+export function keyRefusal(
+  key: KeyRecord,
+  address: string,
+  now: UtcMs,
+): Extract<FailureCode, 'KEY_INACTIVE' | 'KEY_EXPIRED' | 'IP_NOT_ALLOWED'> | undefined {
+  const state = keyState(key, now)
+  if (state === 'inactive') return 'KEY_INACTIVE'
+  if (state === 'expired') return 'KEY_EXPIRED'
+  return addressAllowed(key, address) ? undefined : 'IP_NOT_ALLOWED'
+}
+
+/** The digest that the registry knows a secret by. */
+export const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest()
+
+/** A text that cannot be a key is never looked up; the stored digest is compared in constant time. */
+function keyOf(text: string, view: RegistryView, now: UtcMs): KeyRecord | undefined {
+  if (!isKeyShaped(text)) return undefined
+  const digest = digestOf(text)
+  const found = view.keyByDigest(digest.toString('hex'))
+  if (!found || !secretIsOpen(found.secret, now)) return undefined
+  const stored = Buffer.from(found.secret.digest, 'hex')
+  return stored.length === digest.length && timingSafeEqual(stored, digest) ? found.key : undefined
+}

@@ -1,0 +1,39 @@
+import { isIP } from 'node:net'
+import { plainAddress } from '../platform/addresses.ts'
+
+export interface Arrival {
+  /** The address at the other end of the connection; `undefined` once the socket is gone. */
+  readonly peer: string | undefined
+  /** The `X-Forwarded-For` header as it came. */
+  readonly forwardedFor: string | readonly string[] | undefined
+  /** `addressMatcher` of the configured CIDR list of proxies. */
+  readonly trusted: (address: string) => boolean
+}
+
+/** Proxies in a row that are followed; a longer chain ends here. */
+const hopsMax = 32
+
+/**
+ * The client's address. The forwarded chain is read from the right and only as far as trusted peers
+ * wrote it: what stands further left was claimed by the client and is worth nothing.
+ * An entry that is no address ends the walk at the proxy that passed it on.
+ */
+export function clientAddress({ peer, forwardedFor, trusted }: Arrival): string {
+  let address = plainAddress(peer ?? '')
+  if (forwardedFor === undefined || !trusted(address)) return address
+  const chain = [forwardedFor].flat().join(',').split(',').slice(-hopsMax).reverse()
+  for (const entry of chain) {
+    const hop = withoutPort(entry.trim())
+    if (isIP(hop) === 0) return address
+    address = plainAddress(hop)
+    if (!trusted(address)) return address
+  }
+  return address
+}
+
+/** Some proxies write `192.0.2.1:5044` or `[2001:db8::1]:5044`. */
+function withoutPort(entry: string): string {
+  const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(entry)
+  if (bracketed) return bracketed[1] ?? ''
+  return entry.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')
+}
