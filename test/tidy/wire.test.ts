@@ -1,0 +1,27 @@
+import { execFileSync } from 'node:child_process'
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { root } from './tree.ts'
+
+const read = (folder: string, paths: readonly string[]): [path: string, text: string][] =>
+  paths.toSorted().map((path) => [path, readFileSync(join(folder, path), 'utf8')])
+
+test('the wire types are those of the protos: "npm run wire" writes them', () => {
+  const wire = join(root, 'services/wire')
+  const fresh = mkdtempSync(join(tmpdir(), 'fxd-wire-'))
+  onTestFinished(() => rmSync(fresh, { recursive: true }))
+  execFileSync(join(root, 'proto/generate'), [fresh])
+
+  const protos = globSync('fxd/v1/*.proto', { cwd: join(root, 'proto') })
+  const generated = globSync('**/*.ts', { cwd: fresh })
+  expect(generated.length).toBeGreaterThan(20)
+  for (const proto of protos) {
+    expect(generated).toContain(proto.replace(/^.*\/(.*)\.proto$/, '$1.ts'))
+  }
+
+  const entries = generated.filter((path) => !path.startsWith('fxd/'))
+  const committed = [...entries, ...globSync('fxd/**/*.ts', { cwd: wire })]
+  expect(read(wire, committed)).toEqual(read(fresh, generated))
+})
