@@ -15,3 +15,9 @@ export interface Window extends Span {
   readonly symbol: CompoundKey | undefined
   readonly resolution: Resolution
 }
+
+/** Open times of the first and last bar inside a span that holds one. */
+export interface BarBounds {
+  readonly first: FeedSeconds
+  readonly last: FeedSeconds
+}

@@ -2,7 +2,9 @@ import type { Bars } from '../core/bar.ts'
 import type { FeedKey } from '../core/compound-key.ts'
 import type { FeedSeconds } from '../core/feed-clock.ts'
 import type { Lane, Series, SeriesBars } from '../core/series.ts'
-import type { Span } from '../core/window.ts'
+import type { BarBounds, Span } from '../core/window.ts'
+
+export type { BarBounds }
 
 /** Both ends inclusive, compared with bar open times. */
 export interface BarQuery {
@@ -35,9 +37,4 @@ export interface BarStore {
   purge(feed: FeedKey): Promise<void>
   /** Resolves when the store answers, else rejects with `Unavailable`. */
   ping(): Promise<void>
-}
-
-export interface BarBounds {
-  readonly first: FeedSeconds
-  readonly last: FeedSeconds
 }

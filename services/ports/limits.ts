@@ -1,29 +1,7 @@
+import type { RateDecision, RateLimits, RateState } from '../core/rate-window.ts'
 import type { DailyCounters, Day, Endpoint } from '../core/usage.ts'
 
-export interface RateLimits {
-  readonly rpm: number
-  readonly rpd: number
-}
-
-/** What the rate headers show, after the decision. Windows are UTC minutes and days by the limits' own clock. */
-export interface RateState {
-  readonly limitMinute: number
-  readonly remainingMinute: number
-  /** Unix seconds at which the minute window resets. */
-  readonly resetMinute: number
-  readonly limitDay: number
-  readonly remainingDay: number
-}
-
-export type RateDecision =
-  | { readonly outcome: 'admitted'; readonly state: RateState }
-  | {
-      readonly outcome: 'refused'
-      readonly state: RateState
-      /** The exceeded window; of two full ones the one that reopens last. */
-      readonly exceeded: 'minute' | 'day'
-      readonly retryAfterSeconds: number
-    }
+export type { RateDecision, RateLimits, RateState }
 
 /**
  * Rate windows and today's counters of all keys, shared by all pods. Contract (test/contract/limits.ts):

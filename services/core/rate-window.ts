@@ -1,0 +1,91 @@
+export interface RateLimits {
+  readonly rpm: number
+  readonly rpd: number
+}
+
+/** What the rate headers show, after the decision. Windows are UTC minutes and days by the limits' own clock. */
+export interface RateState {
+  readonly limitMinute: number
+  readonly remainingMinute: number
+  /** Unix seconds at which the minute window resets. */
+  readonly resetMinute: number
+  readonly limitDay: number
+  readonly remainingDay: number
+}
+
+export type RateDecision =
+  | { readonly outcome: 'admitted'; readonly state: RateState }
+  | {
+      readonly outcome: 'refused'
+      readonly state: RateState
+      /** The exceeded window; of two full ones the one that reopens last. */
+      readonly exceeded: 'minute' | 'day'
+      readonly retryAfterSeconds: number
+    }
+
+/** What a key used of its two windows; `minute` and `day` number the windows since 1970. */
+export interface RateUse {
+  readonly minute: number
+  readonly usedMinute: number
+  readonly day: number
+  readonly usedDay: number
+}
+
+export const noUse: RateUse = Object.freeze({ minute: 0, usedMinute: 0, day: 0, usedDay: 0 })
+
+const minuteMs = 60_000
+const dayMs = 86_400_000
+
+/** Consumes 1 of both windows or, when one is full, nothing. Without `consume` it only looks, and always admits. */
+export function decide(
+  use: RateUse,
+  limits: RateLimits,
+  nowMs: number,
+  consume: boolean,
+): { readonly next: RateUse; readonly decision: RateDecision } {
+  const at = steadyMs(use, nowMs)
+  const current = useAt(use, at)
+  if (!consume) return { next: current, decision: { outcome: 'admitted', state: stateOf(current, limits) } }
+  const exceeded = exceededWindow(current, limits)
+  if (exceeded !== undefined) {
+    const reopensMs = exceeded === 'day' ? (current.day + 1) * dayMs : (current.minute + 1) * minuteMs
+    const retryAfterSeconds = Math.max(1, Math.ceil((reopensMs - nowMs) / 1_000))
+    return {
+      next: current,
+      decision: { outcome: 'refused', state: stateOf(current, limits), exceeded, retryAfterSeconds },
+    }
+  }
+  const next = { ...current, usedMinute: current.usedMinute + 1, usedDay: current.usedDay + 1 }
+  return { next, decision: { outcome: 'admitted', state: stateOf(next, limits) } }
+}
+
+/** A clock set back by a moment must not open a window again that was counted already. */
+function steadyMs(use: RateUse, nowMs: number): number {
+  const begunMs = use.minute * minuteMs
+  return nowMs < begunMs && begunMs - nowMs <= minuteMs ? begunMs : nowMs
+}
+
+function useAt(use: RateUse, atMs: number): RateUse {
+  const minute = Math.floor(atMs / minuteMs)
+  const day = Math.floor(atMs / dayMs)
+  return {
+    minute,
+    usedMinute: minute === use.minute ? use.usedMinute : 0,
+    day,
+    usedDay: day === use.day ? use.usedDay : 0,
+  }
+}
+
+/** The day reopens no sooner than the minute. */
+function exceededWindow(use: RateUse, limits: RateLimits): 'minute' | 'day' | undefined {
+  if (use.usedDay >= limits.rpd) return 'day'
+  return use.usedMinute >= limits.rpm ? 'minute' : undefined
+}
+
+const stateOf = (use: RateUse, { rpm, rpd }: RateLimits): RateState => ({
+  limitMinute: rpm,
+  remainingMinute: Math.max(0, rpm - use.usedMinute),
+  resetMinute: ((use.minute + 1) * minuteMs) / 1_000,
+  limitDay: rpd,
+  remainingDay: Math.max(0, rpd - use.usedDay),
+})

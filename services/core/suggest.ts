@@ -1,0 +1,38 @@
+/** Longer words are never compared: the cost grows with the product of the lengths. */
+const comparedLength = 80
+
+/** The known word nearest to a mistyped one, by edits in any case; `undefined` when none is near. */
+export function suggest(word: string, known: Iterable<string>): string | undefined {
+  if (word.length > comparedLength) return undefined
+  const wanted = word.toLowerCase()
+  let nearest: string | undefined
+  let least = Math.max(2, Math.ceil(word.length / 3)) + 1
+  for (const candidate of known) {
+    if (Math.abs(candidate.length - word.length) >= least) continue
+    const edits = editDistance(wanted, candidate.toLowerCase())
+    if (edits < least) {
+      least = edits
+      nearest = candidate
+    }
+  }
+  return nearest
+}
+
+/** ` (did you mean X?)`, or nothing. */
+export function didYouMean(word: string, known: Iterable<string>): string {
+  const near = suggest(word, known)
+  return near === undefined ? '' : ` (did you mean ${near}?)`
+}
+
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (previous[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      row.push(Math.min(replaced, (previous[j] as number) + 1, (row[j - 1] as number) + 1))
+    }
+    previous = row
+  }
+  return previous[b.length] as number
+}
