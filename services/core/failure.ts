@@ -3,6 +3,7 @@
  * What a client may read is `message`; what an operator needs is the error's `cause`: never one string.
  */
 export const failures = {
+  BAD_REQUEST: { status: 400, message: 'The request is not valid HTTP/1.1.' },
   UNAUTHORIZED: { status: 401, message: 'No API key was provided.' },
   KEY_INVALID: { status: 401, message: 'The API key was not found.' },
   KEY_INACTIVE: { status: 401, message: 'The API key has been revoked.' },

@@ -1,0 +1,45 @@
+import type { AddressInfo, Server } from 'node:net'
+import type { Address } from './config.ts'
+import { Fatal } from './exit.ts'
+
+export const formatAddress = ({ host, port }: Address): string =>
+  `${host.includes(':') ? `[${host}]` : host}:${port}`
+
+/** An address that a client of this machine can connect to: a wildcard is reached over loopback. */
+export function reachable({ host, port }: Address): Address {
+  if (host === '0.0.0.0') return { host: '127.0.0.1', port }
+  return host === '::' ? { host: '::1', port } : { host, port }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is in use by another program',
+  EACCES: 'may not be used without more rights',
+  EADDRNOTAVAIL: 'is no address of this machine',
+  ENOTFOUND: 'is no known host name',
+}
+
+/** Says in one sentence why an address cannot be listened on and which variable to set. */
+export function listenFailure(address: Address, variable: string, cause: unknown): Fatal {
+  const text = cause instanceof Error ? cause.message : String(cause)
+  // gRPC hands the code over inside its message only.
+  const code = Object.keys(reasons).find((each) => text.includes(each)) ?? ''
+  const reason = reasons[code] ?? `cannot be listened on (${text})`
+  const other = formatAddress({ ...address, port: address.port === 65_535 ? 0 : address.port + 1 })
+  return new Fatal(
+    'system',
+    `${formatAddress(address)} ${reason}; set ${variable} to another one, such as ${variable}=${other}.`,
+    cause,
+  )
+}
+
+/** Resolves with the port once the server listens; a failure names the variable to set. */
+export function listen(server: Server, address: Address, variable: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const fail = (cause: Error): void => reject(listenFailure(address, variable, cause))
+    server.once('error', fail)
+    server.listen(address.port, address.host, () => {
+      server.off('error', fail)
+      resolve((server.address() as AddressInfo).port)
+    })
+  })
+}
