@@ -1,0 +1,98 @@
+import { get } from 'node:http'
+import { afterEach, expect, test } from 'vitest'
+import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { type Health, openHealth } from './health.ts'
+import { recoveryMs, stallMs } from './loop-watch.ts'
+import { createMetrics } from './metrics.ts'
+import { systemClock } from './system-clock.ts'
+
+const open: Health[] = []
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((health) => health.close()))
+})
+
+async function start(clock = systemClock, loaded = { now: true }) {
+  const metrics = createMetrics({ ofProcess: true })
+  const health = await openHealth(
+    { address: { host: '127.0.0.1', port: 0 }, loaded: () => loaded.now, metrics },
+    clock,
+  )
+  open.push(health)
+  return { health, metrics, loaded }
+}
+
+function ask(health: Health, path: string, method = 'GET'): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    get({ port: health.port, host: '127.0.0.1', path, method, agent: false }, (response) => {
+      void response
+        .toArray()
+        .then((parts) => resolve({ status: response.statusCode ?? 0, text: String(parts.join('')) }))
+    }).on('error', reject)
+  })
+}
+
+test('ready is: listening and the registry loaded once, until the process drains', async () => {
+  const { health, loaded } = await start(systemClock, { now: false })
+  expect(await ask(health, '/readyz')).toEqual({ status: 503, text: 'not ready: starting\n' })
+  health.listening()
+  expect(await ask(health, '/readyz')).toMatchObject({ status: 503 })
+  loaded.now = true
+  expect(await ask(health, '/readyz')).toEqual({ status: 200, text: 'ready\n' })
+  health.drain()
+  expect(await ask(health, '/readyz')).toEqual({ status: 503, text: 'not ready: draining\n' })
+})
+
+test('alive depends on nothing, not even on being ready', async () => {
+  const { health } = await start(systemClock, { now: false })
+  expect(await ask(health, '/livez')).toEqual({ status: 200, text: 'alive\n' })
+  health.drain()
+  expect(await ask(health, '/livez')).toMatchObject({ status: 200 })
+})
+
+test('an event loop that stood still for a second takes the process out of rotation for a moment', async () => {
+  const virtual = createVirtualClock()
+  let stoodStillMs = 0
+  // What a long synchronous computation looks like: time went on, no timer ran.
+  const clock = { ...virtual, monotonicMs: () => virtual.monotonicMs() + stoodStillMs }
+  const { health } = await start(clock)
+  health.listening()
+  await virtual.advance(10_000)
+  expect(await ask(health, '/readyz')).toMatchObject({ status: 200 })
+  stoodStillMs += stallMs
+  expect(await ask(health, '/readyz')).toEqual({
+    status: 503,
+    text: 'not ready: the event loop stood still\n',
+  })
+  await virtual.advance(recoveryMs - 100)
+  expect(await ask(health, '/readyz')).toMatchObject({ status: 503 })
+  await virtual.advance(200)
+  expect(await ask(health, '/readyz')).toMatchObject({ status: 200 })
+})
+
+test('metrics carry the process and what a role counts, all with the fxd_ prefix', async () => {
+  const { health, metrics } = await start()
+  metrics.counter('fxd_bars_total', 'Bars stored.', ['lane']).inc({ lane: 'live' }, 3)
+  metrics.gauge('fxd_sockets', 'Open sockets.', [], (gauge) => gauge.set(7))
+  metrics.histogram('fxd_push_seconds', 'Push latency.', [0.1, 0.2]).observe(0.15)
+  const { status, text } = await ask(health, '/metrics')
+  expect(status).toBe(200)
+  expect(text).toContain('fxd_bars_total{lane="live"} 3')
+  expect(text).toContain('fxd_sockets 7')
+  expect(text).toContain('fxd_push_seconds_bucket{le="0.1"} 0')
+  expect(text).toContain('fxd_process_resident_memory_bytes')
+  const names = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  expect(names.length).toBeGreaterThan(20)
+  expect(names.filter((line) => !line.startsWith('fxd_'))).toEqual([])
+})
+
+test('a metric without the fxd_ prefix cannot be made', () => {
+  expect(() => createMetrics({ ofProcess: false }).counter('bars_total', 'Bars.')).toThrow(/fxd_/)
+})
+
+test('other paths and methods are refused', async () => {
+  const { health } = await start()
+  expect(await ask(health, '/')).toMatchObject({ status: 404 })
+  expect(await ask(health, '/readyz', 'POST')).toMatchObject({ status: 405 })
+  expect(await ask(health, '/livez?verbose')).toMatchObject({ status: 200 })
+  expect(await ask(health, '/livez', 'HEAD')).toEqual({ status: 200, text: '' })
+})

@@ -1,0 +1,84 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Clock } from '../ports/clock.ts'
+import type { Address } from './config.ts'
+import { type HttpServer, openHttpServer } from './http-server.ts'
+import { watchLoop } from './loop-watch.ts'
+import type { Metrics } from './metrics.ts'
+
+const closeGraceMs = 500
+
+export interface Health {
+  readonly port: number
+  /** From here on ready, while nothing else speaks against it: everything listens. */
+  listening(): void
+  /** From here on not ready: the process is ending. */
+  drain(): void
+  close(): Promise<void>
+}
+
+export interface HealthOptions {
+  readonly address: Address
+  /** Whether the registry was loaded once. A store that went away later never makes a process unready. */
+  readonly loaded: () => boolean
+  readonly metrics: Metrics
+}
+
+/**
+ * `/livez`, `/readyz` and `/metrics` on a port of their own. Alive depends on nothing outside the
+ * process; ready is: listening, registry loaded once, not draining, event loop moving.
+ */
+export async function openHealth(options: HealthOptions, clock: Clock): Promise<Health> {
+  const loop = watchLoop(clock)
+  let stage: 'starting' | 'listening' | 'draining' = 'starting'
+  const notReady = (): string | undefined => {
+    if (stage !== 'listening') return stage
+    if (!options.loaded()) return 'the registry is not loaded yet'
+    return loop.stalled() ? 'the event loop stood still' : undefined
+  }
+  const server: HttpServer = await openHttpServer(
+    {
+      address: options.address,
+      variable: 'FXD_OPS_ADDR',
+      handle: (request, response) => void answer(request, response, notReady, options.metrics),
+    },
+    clock,
+  )
+  return {
+    port: server.port,
+    listening: () => void (stage = 'listening'),
+    drain: () => void (stage = 'draining'),
+    close() {
+      loop.stop()
+      return server.close(closeGraceMs)
+    },
+  }
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  notReady: () => string | undefined,
+  metrics: Metrics,
+): Promise<void> {
+  const send = (status: number, text: string, contentType = 'text/plain; charset=utf-8'): void => {
+    response.writeHead(status, { 'Content-Type': contentType, 'Cache-Control': 'no-store' })
+    response.end(request.method === 'HEAD' ? undefined : text)
+  }
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    response.setHeader('Allow', 'GET, HEAD')
+    return send(405, 'GET only\n')
+  }
+  const [path] = (request.url ?? '').split('?')
+  if (path === '/livez') return send(200, 'alive\n')
+  if (path === '/readyz') {
+    const reason = notReady()
+    return reason === undefined ? send(200, 'ready\n') : send(503, `not ready: ${reason}\n`)
+  }
+  if (path !== '/metrics') return send(404, 'there are /livez, /readyz and /metrics\n')
+  try {
+    const { contentType, text } = await metrics.render()
+    send(200, text, contentType)
+  } catch {
+    send(500, 'the metrics could not be collected\n')
+  }
+}

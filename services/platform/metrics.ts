@@ -1,0 +1,68 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+export type { Counter, Gauge, Histogram } from 'prom-client'
+
+/** Edges at the promises: 0.1 s for a push, 0.2 s for REST. */
+export const secondsBuckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]
+
+/**
+ * What a role counts and measures, under names beginning with `fxd_`, in base units (`_seconds`,
+ * `_bytes`, `_total` for counters). No label may grow with keys or symbols.
+ */
+export interface Metrics {
+  counter<L extends string = never>(name: string, help: string, labels?: readonly L[]): Counter<L>
+  /** With `read` the value is asked for at each scrape. */
+  gauge<L extends string = never>(
+    name: string,
+    help: string,
+    labels?: readonly L[],
+    read?: (gauge: Gauge<L>) => void,
+  ): Gauge<L>
+  histogram<L extends string = never>(
+    name: string,
+    help: string,
+    buckets: readonly number[],
+    labels?: readonly L[],
+  ): Histogram<L>
+  /** The exposition text and its content type. */
+  render(): Promise<{ readonly contentType: string; readonly text: string }>
+}
+
+const checked = (name: string): string => {
+  if (!/^fxd_[a-z][a-z0-9_]*$/.test(name)) throw new Error(`metric ${name} must begin with fxd_`)
+  return name
+}
+
+/** A registry of its own, so that several services can live in one process. */
+export function createMetrics(options: { readonly ofProcess: boolean }): Metrics {
+  const register = new Registry()
+  if (options.ofProcess) collectDefaultMetrics({ register, prefix: 'fxd_' })
+  return {
+    counter: (name, help, labels = []) =>
+      new Counter({ name: checked(name), help, labelNames: [...labels], registers: [register] }),
+    gauge: <L extends string>(
+      name: string,
+      help: string,
+      labels: readonly L[] = [],
+      read?: (gauge: Gauge<L>) => void,
+    ) => {
+      const gauge: Gauge<L> = new Gauge<L>({
+        name: checked(name),
+        help,
+        labelNames: [...labels],
+        registers: [register],
+        ...(read && { collect: () => read(gauge) }),
+      })
+      return gauge
+    },
+    histogram: (name, help, buckets, labels = []) =>
+      new Histogram({
+        name: checked(name),
+        help,
+        buckets: [...buckets],
+        labelNames: [...labels],
+        registers: [register],
+      }),
+    render: async () => ({ contentType: register.contentType, text: await register.metrics() }),
+  }
+}
