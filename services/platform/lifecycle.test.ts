@@ -1,0 +1,95 @@
+import { EventEmitter } from 'node:events'
+import { expect, test } from 'vitest'
+import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { createLifecycle, runUntilSignal, stopTimeoutMs } from './lifecycle.ts'
+import { silentLog } from './log.ts'
+
+const start = () => {
+  const clock = createVirtualClock()
+  const heard: string[] = []
+  const lifecycle = createLifecycle(clock, silentLog)
+  const part = (name: string, stop: () => unknown = () => undefined) => ({
+    name,
+    start: () => void heard.push(`start ${name}`),
+    stop: () => {
+      heard.push(`stop ${name}`)
+      return stop()
+    },
+  })
+  return { clock, heard, lifecycle, part }
+}
+
+test('parts stop in the reverse order of starting, once', async () => {
+  const { heard, lifecycle, part } = start()
+  await lifecycle.start(part('store'))
+  await lifecycle.start(part('http'))
+  await Promise.all([lifecycle.stop(), lifecycle.stop()])
+  await lifecycle.stop()
+  expect(heard).toEqual(['start store', 'start http', 'stop http', 'stop store'])
+})
+
+test('a part that never stops, or fails to, does not keep the others open', async () => {
+  const { clock, heard, lifecycle, part } = start()
+  await lifecycle.start(part('store'))
+  await lifecycle.start(part('failing', () => Promise.reject(new Error('broken'))))
+  await lifecycle.start(part('hanging', () => new Promise(() => undefined)))
+  const stopped = lifecycle.stop()
+  await clock.advance(stopTimeoutMs - 1)
+  expect(heard.at(-1)).toBe('stop hanging')
+  await clock.advance(1)
+  await stopped
+  expect(heard.slice(3)).toEqual(['stop hanging', 'stop failing', 'stop store'])
+})
+
+test('when a part cannot start, what was started before is stopped and the reason passed on', async () => {
+  const { heard, lifecycle, part } = start()
+  await lifecycle.start(part('store'))
+  const failing = { ...part('http'), start: () => Promise.reject(new Error('busy port')) }
+  await expect(lifecycle.start(failing)).rejects.toThrow('busy port')
+  expect(heard).toEqual(['start store', 'stop store'])
+})
+
+test('a part that comes up while the process is ending is stopped again', async () => {
+  const { heard, lifecycle, part } = start()
+  let come: (() => void) | undefined
+  const slow = { ...part('slow'), start: () => new Promise<void>((resolve) => (come = resolve)) }
+  const starting = lifecycle.start(slow)
+  await lifecycle.stop()
+  come?.()
+  await expect(starting).rejects.toThrow(/ending/)
+  expect(heard).toEqual(['stop slow'])
+})
+
+const signals = () => {
+  const exits: number[] = []
+  return Object.assign(new EventEmitter(), { exits, exit: (code: number) => void exits.push(code) })
+}
+
+test('the first signal stops cleanly and ends with code 0', async () => {
+  const source = signals()
+  let stops = 0
+  const ended = runUntilSignal({ stop: async () => void (stops += 1) }, source)
+  source.emit('SIGTERM')
+  expect(await ended).toBe(0)
+  expect(stops).toBe(1)
+  expect(source.exits).toEqual([])
+})
+
+test('a second signal ends the process at once', () => {
+  const source = signals()
+  void runUntilSignal({ stop: () => new Promise(() => undefined) }, source)
+  source.emit('SIGINT')
+  expect(source.exits).toEqual([])
+  source.emit('SIGINT')
+  expect(source.exits).toEqual([130])
+})
+
+test('SIGHUP reloads and ends nothing', () => {
+  const source = signals()
+  let reloads = 0
+  void runUntilSignal({ stop: async () => undefined, reload: () => void (reloads += 1) }, source)
+  source.emit('SIGHUP')
+  source.emit('SIGHUP')
+  expect(reloads).toBe(2)
+  expect(source.exits).toEqual([])
+})

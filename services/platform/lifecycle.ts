@@ -1,0 +1,98 @@
+import type { Clock } from '../ports/clock.ts'
+import { exitCodes } from './exit.ts'
+import type { Log } from './log.ts'
+
+/** A part that ends later than this is left behind: the process must end. */
+export const stopTimeoutMs = 5_000
+
+export interface Part<T> {
+  readonly name: string
+  readonly start: () => T | Promise<T>
+  readonly stop: (started: T) => unknown
+  readonly stopTimeoutMs?: number
+}
+
+export interface Lifecycle {
+  /** Starts one part; when it fails, what was started before is stopped again and the failure passed on. */
+  start<T>(part: Part<T>): Promise<T>
+  /** Stops every part in reverse order of starting, each within its time. May be called twice. */
+  stop(): Promise<void>
+}
+
+export function createLifecycle(clock: Clock, log: Log): Lifecycle {
+  const phases: { name: string; timeoutMs: number; stop: () => unknown }[] = []
+  let stopping: Promise<void> | undefined
+
+  const stopAll = async (): Promise<void> => {
+    for (let phase = phases.pop(); phase; phase = phases.pop()) {
+      const { name, timeoutMs, stop } = phase
+      const begun = clock.monotonicMs()
+      const done = new AbortController()
+      const outcome = await Promise.race([
+        (async () => stop())().then(
+          () => 'stopped' as const,
+          (cause: unknown) => {
+            log.warn({ err: cause, phase: name }, 'a part failed to stop')
+            return 'failed' as const
+          },
+        ),
+        clock.sleep(timeoutMs, done.signal).then(() => 'late' as const),
+      ])
+      done.abort()
+      if (outcome === 'late') log.warn({ phase: name, timeoutMs }, 'a part did not stop in time')
+      else log.debug({ phase: name, ms: Math.round(clock.monotonicMs() - begun) }, outcome)
+    }
+  }
+  const stop = (): Promise<void> => (stopping ??= stopAll())
+
+  return {
+    async start(part) {
+      try {
+        if (stopping) throw new Error(`${part.name} is not started: the process is ending`)
+        const started = await part.start()
+        if (stopping) {
+          await part.stop(started)
+          throw new Error(`${part.name} is stopped again: the process is ending`)
+        }
+        phases.push({
+          name: part.name,
+          timeoutMs: part.stopTimeoutMs ?? stopTimeoutMs,
+          stop: () => part.stop(started),
+        })
+        return started
+      } catch (cause) {
+        await stop()
+        throw cause
+      }
+    },
+    stop,
+  }
+}
+
+const endingSignals = { SIGINT: 2, SIGTERM: 15 } as const
+
+export interface SignalSource {
+  on(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP', listen: () => void): unknown
+  exit(code: number): void
+}
+
+/**
+ * Resolves with the exit code after SIGINT or SIGTERM and a clean stop; a second one ends the
+ * process at once. SIGHUP calls `reload`.
+ */
+export function runUntilSignal(
+  actions: { readonly stop: () => Promise<void>; readonly reload?: () => void },
+  source: SignalSource,
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let ending = false
+    for (const [signal, number] of Object.entries(endingSignals)) {
+      source.on(signal as keyof typeof endingSignals, () => {
+        if (ending) return source.exit(128 + number)
+        ending = true
+        actions.stop().then(() => resolve(exitCodes.ok), reject)
+      })
+    }
+    if (actions.reload) source.on('SIGHUP', actions.reload)
+  })
+}
