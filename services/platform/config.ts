@@ -1,4 +1,6 @@
+import { suggest } from '../core/suggest.ts'
 import { isAddressBlock } from './addresses.ts'
+import { Fatal } from './exit.ts'
 import { type LogLevel, logLevels } from './log.ts'
 
 /** A listening address; port 0 takes any free port. */
@@ -20,7 +22,11 @@ export interface Config {
   readonly logLevel: LogLevel
 }
 
-export class ConfigError extends Error {}
+export class ConfigError extends Fatal {
+  constructor(message: string) {
+    super('config', message)
+  }
+}
 
 interface Variable<T> {
   readonly name: string
@@ -34,11 +40,11 @@ const refuse = (name: string, got: string, wants: string): never => {
 }
 
 function parseAddress(text: string, name: string): Address {
-  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text)
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(text)
   const port = Number(match?.[3])
   if (!match || port > 65_535)
     return refuse(name, text, 'host:port with a port from 0 to 65535, such as 127.0.0.1:8080')
-  return { host: match[1] ?? match[2] ?? '', port }
+  return Object.freeze({ host: match[1] ?? match[2] ?? '', port })
 }
 
 const parsePath = (text: string, name: string): string => (text === '' ? refuse(name, text, 'a path') : text)
@@ -53,7 +59,7 @@ function parseCidrs(text: string, name: string): readonly string[] {
     if (!isAddressBlock(block))
       refuse(name, text, 'a comma-separated list of addresses and CIDR blocks, such as 10.0.0.0/8')
   }
-  return blocks
+  return Object.freeze(blocks)
 }
 
 function parseLevel(text: string, name: string): LogLevel {
@@ -114,7 +120,9 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
   const names = new Set<string>(Object.values(variables).map((each) => each.name))
   for (const name of Object.keys(environment)) {
     if (name.startsWith('FXD_') && !names.has(name)) {
-      throw new ConfigError(`${name} is no variable of fxd; known are ${[...names].join(', ')}.`)
+      const near = suggest(name, names)
+      const hint = near ? `did you mean ${near}?` : `there are ${[...names].join(', ')}.`
+      throw new ConfigError(`${name} is no variable of fxd; ${hint}`)
     }
   }
   const entries = Object.entries(variables).map(([key, { name, fallback, parse }]) => [

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { ConfigError, describeConfig, parseConfig } from './config.ts'
+
+const refusal = (environment: Record<string, string>): string => {
+  try {
+    parseConfig(environment)
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError)
+    return (error as Error).message
+  }
+  throw new Error('it was accepted')
+}
+
+test('without any variable the defaults of the README hold', () => {
+  expect(parseConfig({ PATH: '/bin' })).toEqual({
+    httpAddr: { host: '127.0.0.1', port: 8080 },
+    grpcAddr: { host: '127.0.0.1', port: 8090 },
+    opsAddr: { host: '127.0.0.1', port: 9464 },
+    dataDir: './data',
+    feeds: undefined,
+    trustedProxies: [],
+    logLevel: 'info',
+  })
+})
+
+test.each([
+  ['FXD_HTTP_ADDR', '0.0.0.0:80', 'httpAddr', { host: '0.0.0.0', port: 80 }],
+  ['FXD_GRPC_ADDR', '[::1]:0', 'grpcAddr', { host: '::1', port: 0 }],
+  ['FXD_OPS_ADDR', 'localhost:65535', 'opsAddr', { host: 'localhost', port: 65_535 }],
+  ['FXD_DATA_DIR', '/var/lib/fxd', 'dataDir', '/var/lib/fxd'],
+  ['FXD_FEEDS', 'feeds/', 'feeds', 'feeds/'],
+  ['FXD_TRUSTED_PROXIES', '10.0.0.0/8, fd00::/8', 'trustedProxies', ['10.0.0.0/8', 'fd00::/8']],
+  ['FXD_LOG_LEVEL', 'warn', 'logLevel', 'warn'],
+])('%s=%s is understood', (name, value, field, parsed) => {
+  expect(parseConfig({ [name]: value })).toMatchObject({ [field]: parsed })
+})
+
+test.each([
+  ['FXD_HTTP_ADDR', '8080', 'host:port'],
+  ['FXD_HTTP_ADDR', '127.0.0.1:65536', '65535'],
+  ['FXD_HTTP_ADDR', '', 'host:port'],
+  ['FXD_GRPC_ADDR', '::1:80', 'host:port'],
+  ['FXD_OPS_ADDR', 'a b:80', 'host:port'],
+  ['FXD_DATA_DIR', '', 'a path'],
+  ['FXD_TRUSTED_PROXIES', 'true', 'CIDR'],
+  ['FXD_TRUSTED_PROXIES', '1', 'CIDR'],
+  ['FXD_TRUSTED_PROXIES', '10.0.0.0/33', 'CIDR'],
+  ['FXD_LOG_LEVEL', 'loud', 'debug, info, warn, error'],
+])('%s=%s is refused with its name, what it got and what it wants', (name, value, wanted) => {
+  const message = refusal({ [name]: value })
+  expect(message).toContain(name)
+  expect(message).toContain(JSON.stringify(value))
+  expect(message).toContain(wanted)
+})
+
+test('an unknown FXD_ variable is refused with the name it might have meant', () => {
+  expect(refusal({ FXD_HTTP_ADR: '127.0.0.1:1' })).toMatch(/FXD_HTTP_ADR .*FXD_HTTP_ADDR/)
+  expect(refusal({ FXD_COLOUR: 'red' })).toContain('FXD_DATA_DIR')
+})
+
+test('the configuration cannot be changed after it was parsed', () => {
+  const config = parseConfig({})
+  expect(() => Object.assign(config, { dataDir: 'elsewhere' })).toThrow(TypeError)
+  expect(() => Object.assign(config.httpAddr, { port: 1 })).toThrow(TypeError)
+})
+
+test('every variable is described with its default, its meaning and what is set', () => {
+  const described = describeConfig({ FXD_LOG_LEVEL: 'warn' })
+  expect(described.length).toBe(Object.keys(parseConfig({})).length)
+  for (const each of described) {
+    expect(each.name).toMatch(/^FXD_[A-Z_]+$/)
+    expect(each.meaning.length).toBeGreaterThan(10)
+    expect(() => parseConfig(each.fallback === '' ? {} : { [each.name]: each.fallback })).not.toThrow()
+  }
+  expect(described.find((each) => each.name === 'FXD_LOG_LEVEL')).toMatchObject({
+    fallback: 'info',
+    set: 'warn',
+  })
+})
