@@ -1,12 +1,13 @@
 /** `<TICKER>_CFD.<EXCHANGE>`: the exchange is part of the identity and never taken for a suffix. */
 const shareShape = /_CFD\.[A-Z0-9]+$/
+export const isShareCfd = (name: string): boolean => shareShape.test(name)
 
 /**
  * The clean name of a terminal's raw name: at most one of the feed's exact, case-sensitive suffixes
  * is taken off (of several that fit the longest), never so that nothing remains.
  */
 export function cleanName(raw: string, suffixes: readonly string[]): string {
-  if (shareShape.test(raw)) return raw
+  if (isShareCfd(raw)) return raw
   let longest = 0
   for (const suffix of suffixes) {
     if (suffix.length > longest && suffix.length < raw.length && raw.endsWith(suffix)) longest = suffix.length

@@ -1,0 +1,116 @@
+import { show } from '../show.ts'
+import { didYouMean } from '../suggest.ts'
+
+export type Path = readonly (string | number)[]
+
+/** What is wrong with a manifest and where: `['spec', 'symbols', 'list', 3, 'digits']`. */
+export interface ManifestFault {
+  readonly path: Path
+  /** Names what was got and what is wanted. */
+  readonly message: string
+}
+
+/** A wholly wrong document need not be told at length. */
+const faultsMax = 100
+
+/** A place in a document of any shape. Reading it never throws: what is wrong is noted, and gives `undefined`. */
+export class Place {
+  readonly path: Path
+  readonly value: unknown
+  readonly #faults: ManifestFault[]
+  readonly #isRequired: boolean
+
+  constructor(value: unknown, path: Path, faults: ManifestFault[], isRequired = true) {
+    this.value = value
+    this.path = path
+    this.#faults = faults
+    this.#isRequired = isRequired
+  }
+
+  fault(message: string): undefined {
+    if (this.#faults.length < faultsMax) this.#faults.push({ path: this.path, message })
+  }
+
+  /** What `accept` makes of the value; `undefined` from it means that the value is not what is wanted. */
+  read<T>(wanted: string, accept: (value: unknown) => T | undefined): T | undefined {
+    const isAbsent = this.value === undefined || this.value === null
+    if (isAbsent && !this.#isRequired) return undefined
+    const accepted = isAbsent ? undefined : accept(this.value)
+    return accepted === undefined ? this.fault(`got ${show(this.value)}, wanted ${wanted}`) : accepted
+  }
+
+  text(wanted: string, isFine: (text: string) => boolean): string | undefined {
+    return this.read(wanted, (value) => (typeof value === 'string' && isFine(value) ? value : undefined))
+  }
+
+  words(lengthMax: number): string | undefined {
+    return this.text(`a text of 1 to ${lengthMax} characters`, (text) => text !== '' && text.length <= lengthMax)
+  }
+
+  integer(min: number, max: number): number | undefined {
+    return this.read(`a whole number from ${min} to ${max}`, (value) =>
+      typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max ? value : undefined,
+    )
+  }
+
+  flag(): boolean | undefined {
+    return this.read('true or false', (value) => (typeof value === 'boolean' ? value : undefined))
+  }
+
+  oneOf<T extends string>(known: readonly T[], hint = ''): T | undefined {
+    const near = typeof this.value === 'string' ? didYouMean(this.value, known) : ''
+    const kind = typeof this.value === 'string' ? '' : 'the text '
+    return this.read(`${kind}${known.map((each) => `"${each}"`).join(' or ')}${near}${hint}`, (value) =>
+      known.find((each) => each === value),
+    )
+  }
+
+  /** The items of a list of at most `lengthMax`; an absent list is an empty one. */
+  items(lengthMax: number): Place[] {
+    const list = this.read(`a list of at most ${lengthMax}`, (value) =>
+      Array.isArray(value) && value.length <= lengthMax ? (value as unknown[]) : undefined,
+    )
+    return Array.from(list ?? [], (item, i) => new Place(item, [...this.path, i], this.#faults))
+  }
+
+  /** The field of a mapping that decides which others it may hold. */
+  kind<T extends string>(name: string, known: readonly T[]): T | undefined {
+    const fields = this.read(`a mapping with ${name}`, asMapping)
+    return fields && new Place(own(fields, name), [...this.path, name], this.#faults).oneOf(known)
+  }
+
+  /** A mapping that may hold these fields and no others; an absent one is empty. */
+  mapping<Name extends string>(known: readonly Name[]): Mapping<Name> {
+    const fields = this.read(`a mapping with ${known.join(', ')}`, asMapping) ?? {}
+    const place = (name: string, isRequired: boolean): Place =>
+      new Place(own(fields, name), [...this.path, name], this.#faults, isRequired)
+    for (const name of Object.keys(fields)) {
+      if ((known as readonly string[]).includes(name)) continue
+      place(name, false).fault(`got an unknown field${didYouMean(name, known)}, wanted only ${known.join(', ')}`)
+    }
+    // What should be a mapping and is none has its own fault; its fields need none each.
+    const isMapping = asMapping(this.value) !== undefined
+    return {
+      need: (name) => place(name, isMapping),
+      may: (name) => place(name, false),
+      names: known.filter((name) => Object.hasOwn(fields, name)),
+    }
+  }
+}
+
+export interface Mapping<Name extends string> {
+  /** A field that must be there. */
+  need(name: Name): Place
+  /** A field that may be left out. */
+  may(name: Name): Place
+  /** The known fields that are there. */
+  readonly names: readonly Name[]
+}
+
+const own = (fields: Record<string, unknown>, name: string): unknown =>
+  Object.hasOwn(fields, name) ? fields[name] : undefined
+
+function asMapping(value: unknown): Record<string, unknown> | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  return Object.prototype.toString.call(value) === '[object Object]' ? (value as Record<string, unknown>) : undefined
+}

@@ -1,0 +1,49 @@
+import type { FeedSource } from '../feed.ts'
+import type { FeedClock } from '../feed-clock.ts'
+import type { Place } from './document.ts'
+
+const pathLengthMax = 4_096
+const seedMax = 4_294_967_295
+const speedMax = 3_600
+/** About thirty years, so that "now" on the feed's clock stays after 1970. */
+const offsetSecondsMax = 1_000_000_000
+
+const sourceFields = {
+  Push: ['type'],
+  Mt5Csv: ['type', 'path', 'follow'],
+  Simulator: ['type', 'seed', 'speed'],
+} as const
+
+export function parseSource(place: Place): FeedSource {
+  const type = place.kind('type', ['Push', 'Mt5Csv', 'Simulator'])
+  if (type === 'Mt5Csv') {
+    const fields = place.mapping(sourceFields[type])
+    return {
+      type,
+      path: fields.need('path').words(pathLengthMax) ?? '',
+      follow: fields.may('follow').flag() ?? false,
+    }
+  }
+  if (type === 'Simulator') {
+    const fields = place.mapping(sourceFields[type])
+    const speed = fields.may('speed').integer(1, speedMax)
+    return { type, seed: fields.may('seed').integer(0, seedMax) ?? 1, ...(speed !== undefined && { speed }) }
+  }
+  if (type === 'Push') place.mapping(sourceFields[type])
+  return { type: 'Push' }
+}
+
+/** The sign of `offsetSeconds` is the specification's: utc = feed + offset, −10800 for a UTC+3 broker. */
+export function parseClock(place: Place): FeedClock {
+  const mode = place.kind('mode', ['UTC', 'Fixed', 'Measured'])
+  if (mode === 'Fixed') {
+    const fields = place.mapping(['mode', 'offsetSeconds'])
+    const offsetSeconds = fields.need('offsetSeconds').integer(-offsetSecondsMax, offsetSecondsMax) ?? 0
+    return { mode, offsetSeconds }
+  }
+  if (mode !== undefined) {
+    const offset = place.mapping(['mode', 'offsetSeconds']).may('offsetSeconds')
+    if (offset.value !== undefined) offset.fault(`got an offset with mode "${mode}", wanted it with "Fixed" only`)
+  }
+  return { mode: mode ?? 'UTC' }
+}

@@ -1,0 +1,30 @@
+import { durationText } from '../duration.ts'
+import type { FeedDefinition } from '../feed.ts'
+import { manifestApiVersion } from '../manifest.ts'
+import { depthText } from './depth.ts'
+
+/** The document that `parseManifest` makes this definition of, every default spelled out. */
+export const definitionToManifest = (definition: FeedDefinition) => ({
+  apiVersion: manifestApiVersion,
+  kind: 'Feed',
+  metadata: { name: definition.name },
+  spec: {
+    broker: definition.broker,
+    account: definition.account,
+    brokerName: definition.brokerName,
+    description: definition.description,
+    clock: definition.clock,
+    quoteBasis: definition.quoteBasis,
+    resolutions: definition.resolutions,
+    delaySeconds: definition.delaySeconds,
+    liveness: definition.liveness,
+    depth: mapValues(definition.depth, (depth) => depthText(depth, durationText)),
+    retention: mapValues(definition.retention, durationText),
+    storage: { buckets: definition.storageBuckets },
+    symbols: { suffixes: definition.suffixes, list: definition.symbols },
+    source: definition.source,
+  },
+})
+
+const mapValues = <T, U>(values: Readonly<Record<string, T | undefined>>, change: (value: T) => U) =>
+  Object.fromEntries(Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [[key, change(value)]])))
