@@ -5,6 +5,7 @@ interface Copy {
   readonly version?: string
   readonly resolved?: string
   readonly integrity?: string
+  readonly optionalDependencies?: Readonly<Record<string, string>>
 }
 
 /**
@@ -83,6 +84,14 @@ describe('the lock file', () => {
   test('holds no address, and a digest for every package', () => {
     expect(copies.filter(([, { resolved }]) => resolved !== undefined).map(([place]) => place)).toEqual([])
     expect(copies.filter(([, { integrity }]) => !integrity).map(([place]) => place)).toEqual([])
+  })
+
+  // A registry that lacks a package for one kind of machine makes npm leave it out without a word; then
+  // "npm ci" refuses the file everywhere. Pin versions that exist for all.
+  test('has every package that some kind of machine needs', () => {
+    const wanted = copies.flatMap(([, { optionalDependencies = {} }]) => Object.keys(optionalDependencies))
+    expect(wanted.length).toBeGreaterThan(20)
+    expect(wanted.filter((name) => copiesOf(name).length === 0)).toEqual([])
   })
 
   test('package.json names exact versions', () => {
