@@ -1,0 +1,69 @@
+import type * as grpc from '@grpc/grpc-js';
+import type { EnumTypeDefinition, MessageTypeDefinition } from '@grpc/proto-loader';
+
+import type { Ack as _fxd_v1_Ack, Ack__Output as _fxd_v1_Ack__Output } from './fxd/v1/Ack.ts';
+import type { Backfill as _fxd_v1_Backfill, Backfill__Output as _fxd_v1_Backfill__Output } from './fxd/v1/Backfill.ts';
+import type { Bars as _fxd_v1_Bars, Bars__Output as _fxd_v1_Bars__Output } from './fxd/v1/Bars.ts';
+import type { Catalogue as _fxd_v1_Catalogue, Catalogue__Output as _fxd_v1_Catalogue__Output } from './fxd/v1/Catalogue.ts';
+import type { CatalogueRefusal as _fxd_v1_CatalogueRefusal, CatalogueRefusal__Output as _fxd_v1_CatalogueRefusal__Output } from './fxd/v1/CatalogueRefusal.ts';
+import type { CatalogueSymbol as _fxd_v1_CatalogueSymbol, CatalogueSymbol__Output as _fxd_v1_CatalogueSymbol__Output } from './fxd/v1/CatalogueSymbol.ts';
+import type { Catalogued as _fxd_v1_Catalogued, Catalogued__Output as _fxd_v1_Catalogued__Output } from './fxd/v1/Catalogued.ts';
+import type { CataloguedName as _fxd_v1_CataloguedName, CataloguedName__Output as _fxd_v1_CataloguedName__Output } from './fxd/v1/CataloguedName.ts';
+import type { ClockSample as _fxd_v1_ClockSample, ClockSample__Output as _fxd_v1_ClockSample__Output } from './fxd/v1/ClockSample.ts';
+import type { CollectorClient as _fxd_v1_CollectorClient, CollectorDefinition as _fxd_v1_CollectorDefinition } from './fxd/v1/Collector.ts';
+import type { CollectorMessage as _fxd_v1_CollectorMessage, CollectorMessage__Output as _fxd_v1_CollectorMessage__Output } from './fxd/v1/CollectorMessage.ts';
+import type { Gap as _fxd_v1_Gap, Gap__Output as _fxd_v1_Gap__Output } from './fxd/v1/Gap.ts';
+import type { Heartbeat as _fxd_v1_Heartbeat, Heartbeat__Output as _fxd_v1_Heartbeat__Output } from './fxd/v1/Heartbeat.ts';
+import type { Hello as _fxd_v1_Hello, Hello__Output as _fxd_v1_Hello__Output } from './fxd/v1/Hello.ts';
+import type { IngestMessage as _fxd_v1_IngestMessage, IngestMessage__Output as _fxd_v1_IngestMessage__Output } from './fxd/v1/IngestMessage.ts';
+import type { Known as _fxd_v1_Known, Known__Output as _fxd_v1_Known__Output } from './fxd/v1/Known.ts';
+import type { KnownSeries as _fxd_v1_KnownSeries, KnownSeries__Output as _fxd_v1_KnownSeries__Output } from './fxd/v1/KnownSeries.ts';
+import type { Refused as _fxd_v1_Refused, Refused__Output as _fxd_v1_Refused__Output } from './fxd/v1/Refused.ts';
+import type { RefusedBar as _fxd_v1_RefusedBar, RefusedBar__Output as _fxd_v1_RefusedBar__Output } from './fxd/v1/RefusedBar.ts';
+import type { SeriesBars as _fxd_v1_SeriesBars, SeriesBars__Output as _fxd_v1_SeriesBars__Output } from './fxd/v1/SeriesBars.ts';
+import type { Slow as _fxd_v1_Slow, Slow__Output as _fxd_v1_Slow__Output } from './fxd/v1/Slow.ts';
+import type { Welcome as _fxd_v1_Welcome, Welcome__Output as _fxd_v1_Welcome__Output } from './fxd/v1/Welcome.ts';
+import type { Window as _fxd_v1_Window, Window__Output as _fxd_v1_Window__Output } from './fxd/v1/Window.ts';
+
+type SubtypeConstructor<Constructor extends new (...args: any) => any, Subtype> = {
+  new(...args: ConstructorParameters<Constructor>): Subtype;
+};
+
+export interface ProtoGrpcType {
+  fxd: {
+    v1: {
+      Ack: MessageTypeDefinition<_fxd_v1_Ack, _fxd_v1_Ack__Output>
+      Backfill: MessageTypeDefinition<_fxd_v1_Backfill, _fxd_v1_Backfill__Output>
+      Bars: MessageTypeDefinition<_fxd_v1_Bars, _fxd_v1_Bars__Output>
+      Capability: EnumTypeDefinition
+      Catalogue: MessageTypeDefinition<_fxd_v1_Catalogue, _fxd_v1_Catalogue__Output>
+      CatalogueRefusal: MessageTypeDefinition<_fxd_v1_CatalogueRefusal, _fxd_v1_CatalogueRefusal__Output>
+      CatalogueSymbol: MessageTypeDefinition<_fxd_v1_CatalogueSymbol, _fxd_v1_CatalogueSymbol__Output>
+      Catalogued: MessageTypeDefinition<_fxd_v1_Catalogued, _fxd_v1_Catalogued__Output>
+      CataloguedName: MessageTypeDefinition<_fxd_v1_CataloguedName, _fxd_v1_CataloguedName__Output>
+      ClockSample: MessageTypeDefinition<_fxd_v1_ClockSample, _fxd_v1_ClockSample__Output>
+      /**
+       * What a collector and ingest say to each other: one bidirectional stream per feed.
+       * Times are Unix seconds on the FEED'S clock unless the name says utc. Messages are at most 256 KiB.
+       */
+      Collector: SubtypeConstructor<typeof grpc.Client, _fxd_v1_CollectorClient> & { service: _fxd_v1_CollectorDefinition }
+      CollectorMessage: MessageTypeDefinition<_fxd_v1_CollectorMessage, _fxd_v1_CollectorMessage__Output>
+      Gap: MessageTypeDefinition<_fxd_v1_Gap, _fxd_v1_Gap__Output>
+      Heartbeat: MessageTypeDefinition<_fxd_v1_Heartbeat, _fxd_v1_Heartbeat__Output>
+      Hello: MessageTypeDefinition<_fxd_v1_Hello, _fxd_v1_Hello__Output>
+      IngestMessage: MessageTypeDefinition<_fxd_v1_IngestMessage, _fxd_v1_IngestMessage__Output>
+      Known: MessageTypeDefinition<_fxd_v1_Known, _fxd_v1_Known__Output>
+      KnownSeries: MessageTypeDefinition<_fxd_v1_KnownSeries, _fxd_v1_KnownSeries__Output>
+      Lane: EnumTypeDefinition
+      RefusalReason: EnumTypeDefinition
+      Refused: MessageTypeDefinition<_fxd_v1_Refused, _fxd_v1_Refused__Output>
+      RefusedBar: MessageTypeDefinition<_fxd_v1_RefusedBar, _fxd_v1_RefusedBar__Output>
+      SeriesBars: MessageTypeDefinition<_fxd_v1_SeriesBars, _fxd_v1_SeriesBars__Output>
+      SessionMode: EnumTypeDefinition
+      Slow: MessageTypeDefinition<_fxd_v1_Slow, _fxd_v1_Slow__Output>
+      Welcome: MessageTypeDefinition<_fxd_v1_Welcome, _fxd_v1_Welcome__Output>
+      Window: MessageTypeDefinition<_fxd_v1_Window, _fxd_v1_Window__Output>
+    }
+  }
+}
+

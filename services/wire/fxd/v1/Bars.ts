@@ -1,0 +1,29 @@
+// Original file: proto/fxd/v1/collector.proto
+
+import type { Lane as _fxd_v1_Lane, Lane__Output as _fxd_v1_Lane__Output } from '../../fxd/v1/Lane.ts';
+import type { SeriesBars as _fxd_v1_SeriesBars, SeriesBars__Output as _fxd_v1_SeriesBars__Output } from '../../fxd/v1/SeriesBars.ts';
+import type { Long } from '@grpc/proto-loader';
+
+export interface Bars {
+  /**
+   * Grows by one per Bars and Window message of a session.
+   */
+  'sequence'?: (number | string | Long);
+  'lane'?: (_fxd_v1_Lane);
+  /**
+   * At most 5,000 bars over all series.
+   */
+  'series'?: (_fxd_v1_SeriesBars)[];
+}
+
+export interface Bars__Output {
+  /**
+   * Grows by one per Bars and Window message of a session.
+   */
+  'sequence': (number);
+  'lane': (_fxd_v1_Lane__Output);
+  /**
+   * At most 5,000 bars over all series.
+   */
+  'series': (_fxd_v1_SeriesBars__Output)[];
+}

@@ -1,0 +1,38 @@
+// Original file: proto/fxd/v1/collector.proto
+
+import type { CatalogueSymbol as _fxd_v1_CatalogueSymbol, CatalogueSymbol__Output as _fxd_v1_CatalogueSymbol__Output } from '../../fxd/v1/CatalogueSymbol.ts';
+import type { Long } from '@grpc/proto-loader';
+
+export interface Catalogue {
+  /**
+   * Grows with every change; the parts of one snapshot carry one revision.
+   */
+  'revision'?: (number | string | Long);
+  /**
+   * A snapshot removes what an earlier snapshot brought and this one lacks.
+   */
+  'snapshot'?: (boolean);
+  'last'?: (boolean);
+  'symbols'?: (_fxd_v1_CatalogueSymbol)[];
+  /**
+   * Raw names taken away by a delta.
+   */
+  'removed'?: (string)[];
+}
+
+export interface Catalogue__Output {
+  /**
+   * Grows with every change; the parts of one snapshot carry one revision.
+   */
+  'revision': (number);
+  /**
+   * A snapshot removes what an earlier snapshot brought and this one lacks.
+   */
+  'snapshot': (boolean);
+  'last': (boolean);
+  'symbols': (_fxd_v1_CatalogueSymbol__Output)[];
+  /**
+   * Raw names taken away by a delta.
+   */
+  'removed': (string)[];
+}

@@ -1,0 +1,40 @@
+// Original file: proto/fxd/v1/collector.proto
+
+import type * as grpc from '@grpc/grpc-js'
+import type { MethodDefinition } from '@grpc/proto-loader'
+import type { CollectorMessage as _fxd_v1_CollectorMessage, CollectorMessage__Output as _fxd_v1_CollectorMessage__Output } from '../../fxd/v1/CollectorMessage.ts';
+import type { IngestMessage as _fxd_v1_IngestMessage, IngestMessage__Output as _fxd_v1_IngestMessage__Output } from '../../fxd/v1/IngestMessage.ts';
+
+/**
+ * What a collector and ingest say to each other: one bidirectional stream per feed.
+ * Times are Unix seconds on the FEED'S clock unless the name says utc. Messages are at most 256 KiB.
+ */
+export interface CollectorClient extends grpc.Client {
+  /**
+   * The first message is Hello, the first answer Welcome. Needs `authorization: Bearer <token>` metadata.
+   */
+  Session(metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientDuplexStream<_fxd_v1_CollectorMessage, _fxd_v1_IngestMessage__Output>;
+  Session(options?: grpc.CallOptions): grpc.ClientDuplexStream<_fxd_v1_CollectorMessage, _fxd_v1_IngestMessage__Output>;
+  /**
+   * The first message is Hello, the first answer Welcome. Needs `authorization: Bearer <token>` metadata.
+   */
+  session(metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientDuplexStream<_fxd_v1_CollectorMessage, _fxd_v1_IngestMessage__Output>;
+  session(options?: grpc.CallOptions): grpc.ClientDuplexStream<_fxd_v1_CollectorMessage, _fxd_v1_IngestMessage__Output>;
+  
+}
+
+/**
+ * What a collector and ingest say to each other: one bidirectional stream per feed.
+ * Times are Unix seconds on the FEED'S clock unless the name says utc. Messages are at most 256 KiB.
+ */
+export interface CollectorHandlers extends grpc.UntypedServiceImplementation {
+  /**
+   * The first message is Hello, the first answer Welcome. Needs `authorization: Bearer <token>` metadata.
+   */
+  Session: grpc.handleBidiStreamingCall<_fxd_v1_CollectorMessage__Output, _fxd_v1_IngestMessage>;
+  
+}
+
+export interface CollectorDefinition extends grpc.ServiceDefinition {
+  Session: MethodDefinition<_fxd_v1_CollectorMessage, _fxd_v1_IngestMessage, _fxd_v1_CollectorMessage__Output, _fxd_v1_IngestMessage__Output>
+}

@@ -1,0 +1,74 @@
+// Original file: proto/fxd/v1/registry.proto
+
+import type { KeyLimits as _fxd_v1_KeyLimits, KeyLimits__Output as _fxd_v1_KeyLimits__Output } from '../../fxd/v1/KeyLimits.ts';
+import type { Long } from '@grpc/proto-loader';
+
+export interface Key {
+  'id'?: (string);
+  'name'?: (string);
+  /**
+   * First 8 characters of the key.
+   */
+  'prefix'?: (string);
+  /**
+   * basic | standard | pro | enterprise
+   */
+  'plan'?: (string);
+  'limits'?: (_fxd_v1_KeyLimits | null);
+  'feeds'?: (string)[];
+  'allowIps'?: (string)[];
+  /**
+   * UTC milliseconds; absent: never.
+   */
+  'expiresAt'?: (number | string | Long);
+  /**
+   * active | expired | inactive
+   */
+  'state'?: (string);
+  'createdAt'?: (number | string | Long);
+  /**
+   * Registry version of this record; a change names it.
+   */
+  'version'?: (number | string | Long);
+  /**
+   * Until when an old secret still opens the door, UTC milliseconds.
+   */
+  'oldSecretUntil'?: (number | string | Long);
+  '_expiresAt'?: "expiresAt";
+  '_oldSecretUntil'?: "oldSecretUntil";
+}
+
+export interface Key__Output {
+  'id': (string);
+  'name': (string);
+  /**
+   * First 8 characters of the key.
+   */
+  'prefix': (string);
+  /**
+   * basic | standard | pro | enterprise
+   */
+  'plan': (string);
+  'limits': (_fxd_v1_KeyLimits__Output | null);
+  'feeds': (string)[];
+  'allowIps': (string)[];
+  /**
+   * UTC milliseconds; absent: never.
+   */
+  'expiresAt'?: (number);
+  /**
+   * active | expired | inactive
+   */
+  'state': (string);
+  'createdAt': (number);
+  /**
+   * Registry version of this record; a change names it.
+   */
+  'version': (number);
+  /**
+   * Until when an old secret still opens the door, UTC milliseconds.
+   */
+  'oldSecretUntil'?: (number);
+  '_expiresAt'?: "expiresAt";
+  '_oldSecretUntil'?: "oldSecretUntil";
+}

@@ -1,0 +1,19 @@
+// Original file: proto/fxd/v1/collector.proto
+
+import type { KnownSeries as _fxd_v1_KnownSeries, KnownSeries__Output as _fxd_v1_KnownSeries__Output } from '../../fxd/v1/KnownSeries.ts';
+
+/**
+ * After Welcome: what ingest holds, in parts of at most 256 KiB.
+ */
+export interface Known {
+  'series'?: (_fxd_v1_KnownSeries)[];
+  'last'?: (boolean);
+}
+
+/**
+ * After Welcome: what ingest holds, in parts of at most 256 KiB.
+ */
+export interface Known__Output {
+  'series': (_fxd_v1_KnownSeries__Output)[];
+  'last': (boolean);
+}

@@ -1,0 +1,11 @@
+// Original file: proto/fxd/v1/registry.proto
+
+import type { Feed as _fxd_v1_Feed, Feed__Output as _fxd_v1_Feed__Output } from '../../fxd/v1/Feed.ts';
+
+export interface ListFeedsResponse {
+  'feeds'?: (_fxd_v1_Feed)[];
+}
+
+export interface ListFeedsResponse__Output {
+  'feeds': (_fxd_v1_Feed__Output)[];
+}

@@ -1,0 +1,65 @@
+// Original file: proto/fxd/v1/collector.proto
+
+export const RefusalReason = {
+  REFUSAL_REASON_UNSPECIFIED: 'REFUSAL_REASON_UNSPECIFIED',
+  REFUSAL_REASON_UNKNOWN_SERIES: 'REFUSAL_REASON_UNKNOWN_SERIES',
+  REFUSAL_REASON_FOREIGN_FEED: 'REFUSAL_REASON_FOREIGN_FEED',
+  REFUSAL_REASON_OFF_GRID: 'REFUSAL_REASON_OFF_GRID',
+  REFUSAL_REASON_IN_THE_FUTURE: 'REFUSAL_REASON_IN_THE_FUTURE',
+  REFUSAL_REASON_NOT_CLOSED: 'REFUSAL_REASON_NOT_CLOSED',
+  REFUSAL_REASON_BEFORE_1970: 'REFUSAL_REASON_BEFORE_1970',
+  REFUSAL_REASON_PAST_RETENTION: 'REFUSAL_REASON_PAST_RETENTION',
+  REFUSAL_REASON_OHLC_ORDER: 'REFUSAL_REASON_OHLC_ORDER',
+  REFUSAL_REASON_PRICE: 'REFUSAL_REASON_PRICE',
+  REFUSAL_REASON_VOLUME: 'REFUSAL_REASON_VOLUME',
+  REFUSAL_REASON_SCALE: 'REFUSAL_REASON_SCALE',
+  REFUSAL_REASON_REVISION: 'REFUSAL_REASON_REVISION',
+  /**
+   * The message as a whole: columns of different length, too many bars, a lane the session may not use.
+   */
+  REFUSAL_REASON_MALFORMED: 'REFUSAL_REASON_MALFORMED',
+  /**
+   * The sequence was used before with another body.
+   */
+  REFUSAL_REASON_SEQUENCE: 'REFUSAL_REASON_SEQUENCE',
+} as const;
+
+export type RefusalReason =
+  | 'REFUSAL_REASON_UNSPECIFIED'
+  | 0
+  | 'REFUSAL_REASON_UNKNOWN_SERIES'
+  | 1
+  | 'REFUSAL_REASON_FOREIGN_FEED'
+  | 2
+  | 'REFUSAL_REASON_OFF_GRID'
+  | 3
+  | 'REFUSAL_REASON_IN_THE_FUTURE'
+  | 4
+  | 'REFUSAL_REASON_NOT_CLOSED'
+  | 5
+  | 'REFUSAL_REASON_BEFORE_1970'
+  | 6
+  | 'REFUSAL_REASON_PAST_RETENTION'
+  | 7
+  | 'REFUSAL_REASON_OHLC_ORDER'
+  | 8
+  | 'REFUSAL_REASON_PRICE'
+  | 9
+  | 'REFUSAL_REASON_VOLUME'
+  | 10
+  | 'REFUSAL_REASON_SCALE'
+  | 11
+  | 'REFUSAL_REASON_REVISION'
+  | 12
+  /**
+   * The message as a whole: columns of different length, too many bars, a lane the session may not use.
+   */
+  | 'REFUSAL_REASON_MALFORMED'
+  | 13
+  /**
+   * The sequence was used before with another body.
+   */
+  | 'REFUSAL_REASON_SEQUENCE'
+  | 14
+
+export type RefusalReason__Output = typeof RefusalReason[keyof typeof RefusalReason]

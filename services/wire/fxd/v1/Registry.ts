@@ -1,0 +1,173 @@
+// Original file: proto/fxd/v1/registry.proto
+
+import type * as grpc from '@grpc/grpc-js'
+import type { MethodDefinition } from '@grpc/proto-loader'
+import type { CreateKeyRequest as _fxd_v1_CreateKeyRequest, CreateKeyRequest__Output as _fxd_v1_CreateKeyRequest__Output } from '../../fxd/v1/CreateKeyRequest.ts';
+import type { Feed as _fxd_v1_Feed, Feed__Output as _fxd_v1_Feed__Output } from '../../fxd/v1/Feed.ts';
+import type { GetFeedRequest as _fxd_v1_GetFeedRequest, GetFeedRequest__Output as _fxd_v1_GetFeedRequest__Output } from '../../fxd/v1/GetFeedRequest.ts';
+import type { GetKeyRequest as _fxd_v1_GetKeyRequest, GetKeyRequest__Output as _fxd_v1_GetKeyRequest__Output } from '../../fxd/v1/GetKeyRequest.ts';
+import type { IssuedKey as _fxd_v1_IssuedKey, IssuedKey__Output as _fxd_v1_IssuedKey__Output } from '../../fxd/v1/IssuedKey.ts';
+import type { Key as _fxd_v1_Key, Key__Output as _fxd_v1_Key__Output } from '../../fxd/v1/Key.ts';
+import type { ListFeedsRequest as _fxd_v1_ListFeedsRequest, ListFeedsRequest__Output as _fxd_v1_ListFeedsRequest__Output } from '../../fxd/v1/ListFeedsRequest.ts';
+import type { ListFeedsResponse as _fxd_v1_ListFeedsResponse, ListFeedsResponse__Output as _fxd_v1_ListFeedsResponse__Output } from '../../fxd/v1/ListFeedsResponse.ts';
+import type { ListKeysRequest as _fxd_v1_ListKeysRequest, ListKeysRequest__Output as _fxd_v1_ListKeysRequest__Output } from '../../fxd/v1/ListKeysRequest.ts';
+import type { ListKeysResponse as _fxd_v1_ListKeysResponse, ListKeysResponse__Output as _fxd_v1_ListKeysResponse__Output } from '../../fxd/v1/ListKeysResponse.ts';
+import type { PurgeFeedRequest as _fxd_v1_PurgeFeedRequest, PurgeFeedRequest__Output as _fxd_v1_PurgeFeedRequest__Output } from '../../fxd/v1/PurgeFeedRequest.ts';
+import type { PurgeFeedResponse as _fxd_v1_PurgeFeedResponse, PurgeFeedResponse__Output as _fxd_v1_PurgeFeedResponse__Output } from '../../fxd/v1/PurgeFeedResponse.ts';
+import type { RevokeKeyRequest as _fxd_v1_RevokeKeyRequest, RevokeKeyRequest__Output as _fxd_v1_RevokeKeyRequest__Output } from '../../fxd/v1/RevokeKeyRequest.ts';
+import type { RotateKeyRequest as _fxd_v1_RotateKeyRequest, RotateKeyRequest__Output as _fxd_v1_RotateKeyRequest__Output } from '../../fxd/v1/RotateKeyRequest.ts';
+import type { UpdateKeyRequest as _fxd_v1_UpdateKeyRequest, UpdateKeyRequest__Output as _fxd_v1_UpdateKeyRequest__Output } from '../../fxd/v1/UpdateKeyRequest.ts';
+
+/**
+ * Administration: the one way in for the command line and the operator.
+ * Needs `authorization: Bearer <token>` metadata. A change that names a version it is no longer
+ * based on is ABORTED: read again, once.
+ */
+export interface RegistryClient extends grpc.Client {
+  /**
+   * The answer alone carries the key itself, this once.
+   */
+  CreateKey(argument: _fxd_v1_CreateKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
+  CreateKey(argument: _fxd_v1_CreateKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
+  CreateKey(argument: _fxd_v1_CreateKeyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
+  CreateKey(argument: _fxd_v1_CreateKeyRequest, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
+  /**
+   * The answer alone carries the key itself, this once.
+   */
+  createKey(argument: _fxd_v1_CreateKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
+  createKey(argument: _fxd_v1_CreateKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
+  createKey(argument: _fxd_v1_CreateKeyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
+  createKey(argument: _fxd_v1_CreateKeyRequest, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
+  
+  GetFeed(argument: _fxd_v1_GetFeedRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
+  GetFeed(argument: _fxd_v1_GetFeedRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
+  GetFeed(argument: _fxd_v1_GetFeedRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
+  GetFeed(argument: _fxd_v1_GetFeedRequest, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
+  getFeed(argument: _fxd_v1_GetFeedRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
+  getFeed(argument: _fxd_v1_GetFeedRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
+  getFeed(argument: _fxd_v1_GetFeedRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
+  getFeed(argument: _fxd_v1_GetFeedRequest, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
+  
+  GetKey(argument: _fxd_v1_GetKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  GetKey(argument: _fxd_v1_GetKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  GetKey(argument: _fxd_v1_GetKeyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  GetKey(argument: _fxd_v1_GetKeyRequest, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  getKey(argument: _fxd_v1_GetKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  getKey(argument: _fxd_v1_GetKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  getKey(argument: _fxd_v1_GetKeyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  getKey(argument: _fxd_v1_GetKeyRequest, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  
+  ListFeeds(argument: _fxd_v1_ListFeedsRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_ListFeedsResponse__Output>): grpc.ClientUnaryCall;
+  ListFeeds(argument: _fxd_v1_ListFeedsRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_ListFeedsResponse__Output>): grpc.ClientUnaryCall;
+  ListFeeds(argument: _fxd_v1_ListFeedsRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_ListFeedsResponse__Output>): grpc.ClientUnaryCall;
+  ListFeeds(argument: _fxd_v1_ListFeedsRequest, callback: grpc.requestCallback<_fxd_v1_ListFeedsResponse__Output>): grpc.ClientUnaryCall;
+  listFeeds(argument: _fxd_v1_ListFeedsRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_ListFeedsResponse__Output>): grpc.ClientUnaryCall;
+  listFeeds(argument: _fxd_v1_ListFeedsRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_ListFeedsResponse__Output>): grpc.ClientUnaryCall;
+  listFeeds(argument: _fxd_v1_ListFeedsRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_ListFeedsResponse__Output>): grpc.ClientUnaryCall;
+  listFeeds(argument: _fxd_v1_ListFeedsRequest, callback: grpc.requestCallback<_fxd_v1_ListFeedsResponse__Output>): grpc.ClientUnaryCall;
+  
+  ListKeys(argument: _fxd_v1_ListKeysRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_ListKeysResponse__Output>): grpc.ClientUnaryCall;
+  ListKeys(argument: _fxd_v1_ListKeysRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_ListKeysResponse__Output>): grpc.ClientUnaryCall;
+  ListKeys(argument: _fxd_v1_ListKeysRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_ListKeysResponse__Output>): grpc.ClientUnaryCall;
+  ListKeys(argument: _fxd_v1_ListKeysRequest, callback: grpc.requestCallback<_fxd_v1_ListKeysResponse__Output>): grpc.ClientUnaryCall;
+  listKeys(argument: _fxd_v1_ListKeysRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_ListKeysResponse__Output>): grpc.ClientUnaryCall;
+  listKeys(argument: _fxd_v1_ListKeysRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_ListKeysResponse__Output>): grpc.ClientUnaryCall;
+  listKeys(argument: _fxd_v1_ListKeysRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_ListKeysResponse__Output>): grpc.ClientUnaryCall;
+  listKeys(argument: _fxd_v1_ListKeysRequest, callback: grpc.requestCallback<_fxd_v1_ListKeysResponse__Output>): grpc.ClientUnaryCall;
+  
+  /**
+   * Removes the bars and windows of a feed that no manifest names any more.
+   */
+  PurgeFeed(argument: _fxd_v1_PurgeFeedRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
+  PurgeFeed(argument: _fxd_v1_PurgeFeedRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
+  PurgeFeed(argument: _fxd_v1_PurgeFeedRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
+  PurgeFeed(argument: _fxd_v1_PurgeFeedRequest, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
+  /**
+   * Removes the bars and windows of a feed that no manifest names any more.
+   */
+  purgeFeed(argument: _fxd_v1_PurgeFeedRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
+  purgeFeed(argument: _fxd_v1_PurgeFeedRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
+  purgeFeed(argument: _fxd_v1_PurgeFeedRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
+  purgeFeed(argument: _fxd_v1_PurgeFeedRequest, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
+  
+  /**
+   * Final.
+   */
+  RevokeKey(argument: _fxd_v1_RevokeKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  RevokeKey(argument: _fxd_v1_RevokeKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  RevokeKey(argument: _fxd_v1_RevokeKeyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  RevokeKey(argument: _fxd_v1_RevokeKeyRequest, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  /**
+   * Final.
+   */
+  revokeKey(argument: _fxd_v1_RevokeKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  revokeKey(argument: _fxd_v1_RevokeKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  revokeKey(argument: _fxd_v1_RevokeKeyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  revokeKey(argument: _fxd_v1_RevokeKeyRequest, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  
+  RotateKey(argument: _fxd_v1_RotateKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
+  RotateKey(argument: _fxd_v1_RotateKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
+  RotateKey(argument: _fxd_v1_RotateKeyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
+  RotateKey(argument: _fxd_v1_RotateKeyRequest, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
+  rotateKey(argument: _fxd_v1_RotateKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
+  rotateKey(argument: _fxd_v1_RotateKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
+  rotateKey(argument: _fxd_v1_RotateKeyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
+  rotateKey(argument: _fxd_v1_RotateKeyRequest, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
+  
+  UpdateKey(argument: _fxd_v1_UpdateKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  UpdateKey(argument: _fxd_v1_UpdateKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  UpdateKey(argument: _fxd_v1_UpdateKeyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  UpdateKey(argument: _fxd_v1_UpdateKeyRequest, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  updateKey(argument: _fxd_v1_UpdateKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  updateKey(argument: _fxd_v1_UpdateKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  updateKey(argument: _fxd_v1_UpdateKeyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  updateKey(argument: _fxd_v1_UpdateKeyRequest, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  
+}
+
+/**
+ * Administration: the one way in for the command line and the operator.
+ * Needs `authorization: Bearer <token>` metadata. A change that names a version it is no longer
+ * based on is ABORTED: read again, once.
+ */
+export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
+  /**
+   * The answer alone carries the key itself, this once.
+   */
+  CreateKey: grpc.handleUnaryCall<_fxd_v1_CreateKeyRequest__Output, _fxd_v1_IssuedKey>;
+  
+  GetFeed: grpc.handleUnaryCall<_fxd_v1_GetFeedRequest__Output, _fxd_v1_Feed>;
+  
+  GetKey: grpc.handleUnaryCall<_fxd_v1_GetKeyRequest__Output, _fxd_v1_Key>;
+  
+  ListFeeds: grpc.handleUnaryCall<_fxd_v1_ListFeedsRequest__Output, _fxd_v1_ListFeedsResponse>;
+  
+  ListKeys: grpc.handleUnaryCall<_fxd_v1_ListKeysRequest__Output, _fxd_v1_ListKeysResponse>;
+  
+  /**
+   * Removes the bars and windows of a feed that no manifest names any more.
+   */
+  PurgeFeed: grpc.handleUnaryCall<_fxd_v1_PurgeFeedRequest__Output, _fxd_v1_PurgeFeedResponse>;
+  
+  /**
+   * Final.
+   */
+  RevokeKey: grpc.handleUnaryCall<_fxd_v1_RevokeKeyRequest__Output, _fxd_v1_Key>;
+  
+  RotateKey: grpc.handleUnaryCall<_fxd_v1_RotateKeyRequest__Output, _fxd_v1_IssuedKey>;
+  
+  UpdateKey: grpc.handleUnaryCall<_fxd_v1_UpdateKeyRequest__Output, _fxd_v1_Key>;
+  
+}
+
+export interface RegistryDefinition extends grpc.ServiceDefinition {
+  CreateKey: MethodDefinition<_fxd_v1_CreateKeyRequest, _fxd_v1_IssuedKey, _fxd_v1_CreateKeyRequest__Output, _fxd_v1_IssuedKey__Output>
+  GetFeed: MethodDefinition<_fxd_v1_GetFeedRequest, _fxd_v1_Feed, _fxd_v1_GetFeedRequest__Output, _fxd_v1_Feed__Output>
+  GetKey: MethodDefinition<_fxd_v1_GetKeyRequest, _fxd_v1_Key, _fxd_v1_GetKeyRequest__Output, _fxd_v1_Key__Output>
+  ListFeeds: MethodDefinition<_fxd_v1_ListFeedsRequest, _fxd_v1_ListFeedsResponse, _fxd_v1_ListFeedsRequest__Output, _fxd_v1_ListFeedsResponse__Output>
+  ListKeys: MethodDefinition<_fxd_v1_ListKeysRequest, _fxd_v1_ListKeysResponse, _fxd_v1_ListKeysRequest__Output, _fxd_v1_ListKeysResponse__Output>
+  PurgeFeed: MethodDefinition<_fxd_v1_PurgeFeedRequest, _fxd_v1_PurgeFeedResponse, _fxd_v1_PurgeFeedRequest__Output, _fxd_v1_PurgeFeedResponse__Output>
+  RevokeKey: MethodDefinition<_fxd_v1_RevokeKeyRequest, _fxd_v1_Key, _fxd_v1_RevokeKeyRequest__Output, _fxd_v1_Key__Output>
+  RotateKey: MethodDefinition<_fxd_v1_RotateKeyRequest, _fxd_v1_IssuedKey, _fxd_v1_RotateKeyRequest__Output, _fxd_v1_IssuedKey__Output>
+  UpdateKey: MethodDefinition<_fxd_v1_UpdateKeyRequest, _fxd_v1_Key, _fxd_v1_UpdateKeyRequest__Output, _fxd_v1_Key__Output>
+}

@@ -1,0 +1,21 @@
+// Original file: proto/fxd/v1/registry.proto
+
+import type { Long } from '@grpc/proto-loader';
+
+export interface RotateKeyRequest {
+  'id'?: (string);
+  'basedOn'?: (number | string | Long);
+  /**
+   * How long the old secret goes on opening the door; 0: not at all.
+   */
+  'overlapMs'?: (number | string | Long);
+}
+
+export interface RotateKeyRequest__Output {
+  'id': (string);
+  'basedOn': (number);
+  /**
+   * How long the old secret goes on opening the door; 0: not at all.
+   */
+  'overlapMs': (number);
+}

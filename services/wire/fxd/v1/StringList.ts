@@ -1,0 +1,10 @@
+// Original file: proto/fxd/v1/registry.proto
+
+
+export interface StringList {
+  'values'?: (string)[];
+}
+
+export interface StringList__Output {
+  'values': (string)[];
+}

@@ -1,0 +1,37 @@
+// Original file: proto/fxd/v1/collector.proto
+
+import type { Long } from '@grpc/proto-loader';
+
+export interface Welcome {
+  /**
+   * false: another collector is active; this one stands by and is welcomed again when it takes over.
+   */
+  'active'?: (boolean);
+  'epoch'?: (number | string | Long);
+  /**
+   * Ingest's clock: revisions are counted by it.
+   */
+  'utcMs'?: (number | string | Long);
+  /**
+   * "Now" on the feed's clock; absent while the clock is unknown.
+   */
+  'feedNow'?: (number | string | Long);
+  '_feedNow'?: "feedNow";
+}
+
+export interface Welcome__Output {
+  /**
+   * false: another collector is active; this one stands by and is welcomed again when it takes over.
+   */
+  'active': (boolean);
+  'epoch': (number);
+  /**
+   * Ingest's clock: revisions are counted by it.
+   */
+  'utcMs': (number);
+  /**
+   * "Now" on the feed's clock; absent while the clock is unknown.
+   */
+  'feedNow'?: (number);
+  '_feedNow'?: "feedNow";
+}

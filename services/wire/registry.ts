@@ -1,0 +1,56 @@
+import type * as grpc from '@grpc/grpc-js';
+import type { MessageTypeDefinition } from '@grpc/proto-loader';
+
+import type { CreateKeyRequest as _fxd_v1_CreateKeyRequest, CreateKeyRequest__Output as _fxd_v1_CreateKeyRequest__Output } from './fxd/v1/CreateKeyRequest.ts';
+import type { Feed as _fxd_v1_Feed, Feed__Output as _fxd_v1_Feed__Output } from './fxd/v1/Feed.ts';
+import type { GetFeedRequest as _fxd_v1_GetFeedRequest, GetFeedRequest__Output as _fxd_v1_GetFeedRequest__Output } from './fxd/v1/GetFeedRequest.ts';
+import type { GetKeyRequest as _fxd_v1_GetKeyRequest, GetKeyRequest__Output as _fxd_v1_GetKeyRequest__Output } from './fxd/v1/GetKeyRequest.ts';
+import type { IssuedKey as _fxd_v1_IssuedKey, IssuedKey__Output as _fxd_v1_IssuedKey__Output } from './fxd/v1/IssuedKey.ts';
+import type { Key as _fxd_v1_Key, Key__Output as _fxd_v1_Key__Output } from './fxd/v1/Key.ts';
+import type { KeyLimits as _fxd_v1_KeyLimits, KeyLimits__Output as _fxd_v1_KeyLimits__Output } from './fxd/v1/KeyLimits.ts';
+import type { ListFeedsRequest as _fxd_v1_ListFeedsRequest, ListFeedsRequest__Output as _fxd_v1_ListFeedsRequest__Output } from './fxd/v1/ListFeedsRequest.ts';
+import type { ListFeedsResponse as _fxd_v1_ListFeedsResponse, ListFeedsResponse__Output as _fxd_v1_ListFeedsResponse__Output } from './fxd/v1/ListFeedsResponse.ts';
+import type { ListKeysRequest as _fxd_v1_ListKeysRequest, ListKeysRequest__Output as _fxd_v1_ListKeysRequest__Output } from './fxd/v1/ListKeysRequest.ts';
+import type { ListKeysResponse as _fxd_v1_ListKeysResponse, ListKeysResponse__Output as _fxd_v1_ListKeysResponse__Output } from './fxd/v1/ListKeysResponse.ts';
+import type { PurgeFeedRequest as _fxd_v1_PurgeFeedRequest, PurgeFeedRequest__Output as _fxd_v1_PurgeFeedRequest__Output } from './fxd/v1/PurgeFeedRequest.ts';
+import type { PurgeFeedResponse as _fxd_v1_PurgeFeedResponse, PurgeFeedResponse__Output as _fxd_v1_PurgeFeedResponse__Output } from './fxd/v1/PurgeFeedResponse.ts';
+import type { RegistryClient as _fxd_v1_RegistryClient, RegistryDefinition as _fxd_v1_RegistryDefinition } from './fxd/v1/Registry.ts';
+import type { RevokeKeyRequest as _fxd_v1_RevokeKeyRequest, RevokeKeyRequest__Output as _fxd_v1_RevokeKeyRequest__Output } from './fxd/v1/RevokeKeyRequest.ts';
+import type { RotateKeyRequest as _fxd_v1_RotateKeyRequest, RotateKeyRequest__Output as _fxd_v1_RotateKeyRequest__Output } from './fxd/v1/RotateKeyRequest.ts';
+import type { StringList as _fxd_v1_StringList, StringList__Output as _fxd_v1_StringList__Output } from './fxd/v1/StringList.ts';
+import type { UpdateKeyRequest as _fxd_v1_UpdateKeyRequest, UpdateKeyRequest__Output as _fxd_v1_UpdateKeyRequest__Output } from './fxd/v1/UpdateKeyRequest.ts';
+
+type SubtypeConstructor<Constructor extends new (...args: any) => any, Subtype> = {
+  new(...args: ConstructorParameters<Constructor>): Subtype;
+};
+
+export interface ProtoGrpcType {
+  fxd: {
+    v1: {
+      CreateKeyRequest: MessageTypeDefinition<_fxd_v1_CreateKeyRequest, _fxd_v1_CreateKeyRequest__Output>
+      Feed: MessageTypeDefinition<_fxd_v1_Feed, _fxd_v1_Feed__Output>
+      GetFeedRequest: MessageTypeDefinition<_fxd_v1_GetFeedRequest, _fxd_v1_GetFeedRequest__Output>
+      GetKeyRequest: MessageTypeDefinition<_fxd_v1_GetKeyRequest, _fxd_v1_GetKeyRequest__Output>
+      IssuedKey: MessageTypeDefinition<_fxd_v1_IssuedKey, _fxd_v1_IssuedKey__Output>
+      Key: MessageTypeDefinition<_fxd_v1_Key, _fxd_v1_Key__Output>
+      KeyLimits: MessageTypeDefinition<_fxd_v1_KeyLimits, _fxd_v1_KeyLimits__Output>
+      ListFeedsRequest: MessageTypeDefinition<_fxd_v1_ListFeedsRequest, _fxd_v1_ListFeedsRequest__Output>
+      ListFeedsResponse: MessageTypeDefinition<_fxd_v1_ListFeedsResponse, _fxd_v1_ListFeedsResponse__Output>
+      ListKeysRequest: MessageTypeDefinition<_fxd_v1_ListKeysRequest, _fxd_v1_ListKeysRequest__Output>
+      ListKeysResponse: MessageTypeDefinition<_fxd_v1_ListKeysResponse, _fxd_v1_ListKeysResponse__Output>
+      PurgeFeedRequest: MessageTypeDefinition<_fxd_v1_PurgeFeedRequest, _fxd_v1_PurgeFeedRequest__Output>
+      PurgeFeedResponse: MessageTypeDefinition<_fxd_v1_PurgeFeedResponse, _fxd_v1_PurgeFeedResponse__Output>
+      /**
+       * Administration: the one way in for the command line and the operator.
+       * Needs `authorization: Bearer <token>` metadata. A change that names a version it is no longer
+       * based on is ABORTED: read again, once.
+       */
+      Registry: SubtypeConstructor<typeof grpc.Client, _fxd_v1_RegistryClient> & { service: _fxd_v1_RegistryDefinition }
+      RevokeKeyRequest: MessageTypeDefinition<_fxd_v1_RevokeKeyRequest, _fxd_v1_RevokeKeyRequest__Output>
+      RotateKeyRequest: MessageTypeDefinition<_fxd_v1_RotateKeyRequest, _fxd_v1_RotateKeyRequest__Output>
+      StringList: MessageTypeDefinition<_fxd_v1_StringList, _fxd_v1_StringList__Output>
+      UpdateKeyRequest: MessageTypeDefinition<_fxd_v1_UpdateKeyRequest, _fxd_v1_UpdateKeyRequest__Output>
+    }
+  }
+}
+
