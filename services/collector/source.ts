@@ -100,10 +100,17 @@ export interface SourceListener {
   /** Bars that just closed (or were just corrected), of several series: a minute of all symbols is one call. */
   closed(batch: readonly SourceBars[]): void
   /**
-   * Every bar that opens inside this half-open span has closed and was given to `closed` before: of
-   * one symbol, or, without `raw`, of every symbol of the catalogue (delayed ones may lag by their delay).
+   * Everything that the terminal has of this series in this half-open span was given, to `closed` or in
+   * an answer to `read`; becomes coverage of this series as it stands (a followed file's new lines).
    */
-  complete(resolution: Resolution, span: Span, raw?: string): void
+  complete(series: SourceSeries, span: Span): void
+  /**
+   * For sources that watch all symbols at once, about once a minute: since `span.from` nothing was
+   * missed, and every bar of this resolution that opened before `span.to`, of any symbol (delayed ones
+   * may lag by their delay), has closed and was given to `closed`. `from` stays the same from call to
+   * call and moves only after an interruption; the session then reads again what lies between.
+   */
+  watched(resolution: Resolution, span: Span): void
   /** What was there has changed as a whole (a file that shrank): read the span again, covered or not. */
   again(series: SourceSeries, span: Span): void
   /** Time of the newest tick, on the feed's clock. */
