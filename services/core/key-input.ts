@@ -50,33 +50,26 @@ export function parsePlan(text: string): Plan {
 }
 
 /** A key that may open no socket is of use; one that may ask nothing is not. */
-const limitBounds: Readonly<Record<keyof KeyLimits, readonly [min: number, max: number]>> = {
-  rpm: [1, 1_000_000],
-  rpd: [1, 1_000_000_000],
-  wsConnections: [0, 10_000],
-  wsSymbols: [0, 10_000],
-}
-const limitNames = Object.keys(limitBounds) as (keyof KeyLimits)[]
+const limitRules = [
+  { name: 'rpm', shown: 'rpm', min: 1, max: 1_000_000 },
+  { name: 'rpd', shown: 'rpd', min: 1, max: 1_000_000_000 },
+  { name: 'wsConnections', shown: 'ws_connections', min: 0, max: 10_000 },
+  { name: 'wsSymbols', shown: 'ws_symbols', min: 0, max: 10_000 },
+] as const
+
+export type GivenLimits = { readonly [name in keyof KeyLimits]?: number | undefined }
 
 /** A plan's limits with those given for the key over them; `enterprise` requires all four. */
-export function resolveLimits(
-  plan: Plan,
-  given: { readonly [name in keyof KeyLimits]?: number | undefined },
-): KeyLimits {
-  for (const name of limitNames) checkLimit(name, given[name])
-  const missing = limitNames.filter((name) => given[name] === undefined)
-  if (plan === 'enterprise' && missing.length > 0) {
-    throw invalid(
-      `limits: got no ${missing.join(', ')}, wanted all of ${limitNames.join(', ')} with plan enterprise`,
-    )
+export function resolveLimits(plan: Plan, given: GivenLimits): KeyLimits {
+  const defaults: GivenLimits = plan === 'enterprise' ? {} : planLimits[plan]
+  const missing: string[] = []
+  const limits = { rpm: 0, rpd: 0, wsConnections: 0, wsSymbols: 0 }
+  for (const { name, shown, min, max } of limitRules) {
+    const value = given[name] ?? defaults[name]
+    if (value === undefined) missing.push(shown)
+    else if (Number.isInteger(value) && value >= min && value <= max) limits[name] = value
+    else throw invalid(`limits: ${shown}: got ${show(value)}, wanted a whole number from ${min} to ${max}`)
   }
-  const defaults: Partial<KeyLimits> = plan === 'enterprise' ? {} : planLimits[plan]
-  const limits = Object.fromEntries(limitNames.map((name) => [name, given[name] ?? defaults[name]]))
-  return limits as unknown as KeyLimits
-}
-
-function checkLimit(name: keyof KeyLimits, value: number | undefined): void {
-  const [min, max] = limitBounds[name]
-  if (value === undefined || (Number.isInteger(value) && value >= min && value <= max)) return
-  throw invalid(`limits: ${name}: got ${show(value)}, wanted a whole number from ${min} to ${max}`)
+  if (missing.length === 0) return limits
+  throw invalid(`limits: got no ${missing.join(', ')}, wanted all four with plan ${plan}`)
 }

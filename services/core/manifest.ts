@@ -33,7 +33,9 @@ const storageBucketsMax = 256
 const storageBucketsDefault = 4
 
 /** Reads the document of a Feed manifest; gives the definition, or everything that is wrong with it. Never throws. */
-export function parseManifest(document: unknown): { definition: FeedDefinition } | { faults: ManifestFault[] } {
+export function parseManifest(
+  document: unknown,
+): { definition: FeedDefinition } | { faults: ManifestFault[] } {
   const faults: ManifestFault[] = []
   const fields = new Place(document, [], faults).mapping(['apiVersion', 'kind', 'metadata', 'spec'])
   fields.need('apiVersion').oneOf([manifestApiVersion])
@@ -64,7 +66,8 @@ function parseSpec(name: string, spec: Mapping<SpecField>): FeedDefinition {
     delaySeconds: spec.may('delaySeconds').integer(0, delaySecondsMax) ?? 0,
     // A file's collector has no terminal whose connection it could report.
     liveness:
-      spec.may('liveness').oneOf(['heartbeat', 'candle']) ?? (source.type === 'Mt5Csv' ? 'candle' : 'heartbeat'),
+      spec.may('liveness').oneOf(['heartbeat', 'candle']) ??
+      (source.type === 'Mt5Csv' ? 'candle' : 'heartbeat'),
     depth: parseDepth(spec.may('depth'), served, clock),
     retention: parseRetention(spec.may('retention'), served),
     storageBuckets: parseBuckets(spec.may('storage')),
@@ -98,7 +101,8 @@ function parseResolutions(place: Place): Resolution[] {
     if (served.includes(r)) item.fault(`got "${r}" twice, wanted each resolution once`)
     served.push(r)
   }
-  if (items.length === 0 && Array.isArray(place.value)) place.fault('got an empty list, wanted at least one resolution')
+  if (items.length === 0 && Array.isArray(place.value))
+    place.fault('got an empty list, wanted at least one resolution')
   if (served.includes('30') && !served.includes('1')) {
     place.fault('got "30" without "1", wanted "1" too: 30 is folded from it and never stored')
   }
@@ -108,9 +112,13 @@ function parseResolutions(place: Place): Resolution[] {
 function parseBuckets(place: Place): number {
   const buckets = place.mapping(['buckets']).may('buckets')
   const isPowerOfTwo = (value: unknown): value is number =>
-    typeof value === 'number' && value >= 1 && value <= storageBucketsMax && Number.isInteger(Math.log2(value))
+    typeof value === 'number' &&
+    value >= 1 &&
+    value <= storageBucketsMax &&
+    Number.isInteger(Math.log2(value))
   return (
-    buckets.read(`a power of two from 1 to ${storageBucketsMax}`, (value) => (isPowerOfTwo(value) ? value : undefined)) ??
-    storageBucketsDefault
+    buckets.read(`a power of two from 1 to ${storageBucketsMax}`, (value) =>
+      isPowerOfTwo(value) ? value : undefined,
+    ) ?? storageBucketsDefault
   )
 }

@@ -16,11 +16,10 @@ export function decimalsOf(text: string): number {
 
 /** A column of integers as its first value and the differences that follow. */
 export function encodeDeltas(column: Float64Array): number[] {
-  const deltas = new Array<number>(column.length)
+  const deltas: number[] = []
   let previous = 0
-  for (let i = 0; i < column.length; i++) {
-    const value = column[i] as number
-    deltas[i] = value - previous
+  for (const value of column) {
+    deltas.push(value - previous)
     previous = value
   }
   return deltas

@@ -1,5 +1,5 @@
 import { dateText, daySeconds, parseDate, secondsOfDate } from '../calendar.ts'
-import { durationMs, durationWanted } from '../duration.ts'
+import { durationMs, durationText, durationWanted } from '../duration.ts'
 import type { Depth } from '../feed.ts'
 import { type FeedClock, type FeedSeconds, feedSeconds, fixedOffset } from '../feed-clock.ts'
 import { type Resolution, resolutions, storedResolutions } from '../resolution.ts'
@@ -25,7 +25,11 @@ const usualDepth: Readonly<Record<Exclude<Resolution, '30'>, Depth>> = {
 }
 
 /** How far back healing may ask: what the manifest says, over the usual depth of the feed's resolutions. */
-export function parseDepth(place: Place, served: readonly Resolution[], clock: FeedClock): PerResolution<Depth> {
+export function parseDepth(
+  place: Place,
+  served: readonly Resolution[],
+  clock: FeedClock,
+): PerResolution<Depth> {
   const given = perResolution(place, served, (field) =>
     field.read(`${durationWanted}, or a date such as 2024-01-01`, asDepth),
   )
@@ -49,8 +53,10 @@ function perResolution<T>(
   const fields = place.mapping(resolutions)
   for (const r of fields.names) {
     const field = fields.may(r)
-    if (r === '30') field.fault('got a value for "30", wanted it for "1": 30 is folded from 1 and never stored')
-    else if (!served.includes(r)) field.fault(`got a value for "${r}", wanted one of the feed's own resolutions`)
+    if (r === '30')
+      field.fault('got a value for "30", wanted it for "1": 30 is folded from 1 and never stored')
+    else if (!served.includes(r))
+      field.fault(`got a value for "${r}", wanted one of the feed's own resolutions`)
     else {
       const value = parse(field)
       if (value !== undefined) parsed[r] = value
@@ -78,7 +84,8 @@ function dateValue(value: unknown): number | undefined {
   return typeof ms === 'number' && Number.isFinite(ms) ? startOfDay(ms / 1_000) : undefined
 }
 
-const startOfDay = (seconds: number): FeedSeconds => feedSeconds(Math.floor(seconds / daySeconds) * daySeconds)
+const startOfDay = (seconds: number): FeedSeconds =>
+  feedSeconds(Math.floor(seconds / daySeconds) * daySeconds)
 
 /** A real date lies years away on a clock that runs years behind; hours do not matter to a depth. */
 function onFeedClock(depth: Depth, clock: FeedClock): Depth {
@@ -88,5 +95,5 @@ function onFeedClock(depth: Depth, clock: FeedClock): Depth {
 }
 
 /** A depth in the manifest's words. */
-export const depthText = (depth: Depth, duration: (seconds: number) => string): string =>
-  'since' in depth ? dateText(depth.since) : duration(depth.seconds)
+export const depthText = (depth: Depth): string =>
+  'since' in depth ? dateText(depth.since) : durationText(depth.seconds)

@@ -44,12 +44,17 @@ export class Place {
   }
 
   words(lengthMax: number): string | undefined {
-    return this.text(`a text of 1 to ${lengthMax} characters`, (text) => text !== '' && text.length <= lengthMax)
+    return this.text(
+      `a text of 1 to ${lengthMax} characters`,
+      (text) => text !== '' && text.length <= lengthMax,
+    )
   }
 
   integer(min: number, max: number): number | undefined {
     return this.read(`a whole number from ${min} to ${max}`, (value) =>
-      typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max ? value : undefined,
+      typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max
+        ? value
+        : undefined,
     )
   }
 
@@ -59,8 +64,8 @@ export class Place {
 
   oneOf<T extends string>(known: readonly T[], hint = ''): T | undefined {
     const near = typeof this.value === 'string' ? didYouMean(this.value, known) : ''
-    const kind = typeof this.value === 'string' ? '' : 'the text '
-    return this.read(`${kind}${known.map((each) => `"${each}"`).join(' or ')}${near}${hint}`, (value) =>
+    const choice = known.map((each) => `"${each}"`).join(', ')
+    return this.read(`${known.length > 1 ? 'one of ' : ''}${choice}${near}${hint}`, (value) =>
       known.find((each) => each === value),
     )
   }
@@ -86,7 +91,9 @@ export class Place {
       new Place(own(fields, name), [...this.path, name], this.#faults, isRequired)
     for (const name of Object.keys(fields)) {
       if ((known as readonly string[]).includes(name)) continue
-      place(name, false).fault(`got an unknown field${didYouMean(name, known)}, wanted only ${known.join(', ')}`)
+      place(name, false).fault(
+        `got an unknown field${didYouMean(name, known)}, wanted only ${known.join(', ')}`,
+      )
     }
     // What should be a mapping and is none has its own fault; its fields need none each.
     const isMapping = asMapping(this.value) !== undefined
@@ -112,5 +119,7 @@ const own = (fields: Record<string, unknown>, name: string): unknown =>
 
 function asMapping(value: unknown): Record<string, unknown> | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-  return Object.prototype.toString.call(value) === '[object Object]' ? (value as Record<string, unknown>) : undefined
+  return Object.prototype.toString.call(value) === '[object Object]'
+    ? (value as Record<string, unknown>)
+    : undefined
 }

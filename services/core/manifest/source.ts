@@ -43,7 +43,8 @@ export function parseClock(place: Place): FeedClock {
   }
   if (mode !== undefined) {
     const offset = place.mapping(['mode', 'offsetSeconds']).may('offsetSeconds')
-    if (offset.value !== undefined) offset.fault(`got an offset with mode "${mode}", wanted it with "Fixed" only`)
+    if (offset.value !== undefined)
+      offset.fault(`got an offset with mode "${mode}", wanted it with "Fixed" only`)
   }
   return { mode: mode ?? 'UTC' }
 }

@@ -34,7 +34,8 @@ function parseSuffixes(place: Place): string[] {
       (text) => isCleanName(text) && text.length <= suffixLengthMax,
     )
     if (suffix === undefined) continue
-    if (isShareCfd(suffix)) item.fault(`got "${suffix}", wanted no _CFD.<EXCHANGE>: it is part of the identity`)
+    if (isShareCfd(suffix))
+      item.fault(`got "${suffix}", wanted no _CFD.<EXCHANGE>: it is part of the identity`)
     if (suffixes.includes(suffix)) item.fault(`got "${suffix}" twice, wanted each suffix once`)
     suffixes.push(suffix)
   }

@@ -18,7 +18,7 @@ export const definitionToManifest = (definition: FeedDefinition) => ({
     resolutions: definition.resolutions,
     delaySeconds: definition.delaySeconds,
     liveness: definition.liveness,
-    depth: mapValues(definition.depth, (depth) => depthText(depth, durationText)),
+    depth: mapValues(definition.depth, depthText),
     retention: mapValues(definition.retention, durationText),
     storage: { buckets: definition.storageBuckets },
     symbols: { suffixes: definition.suffixes, list: definition.symbols },
@@ -27,4 +27,6 @@ export const definitionToManifest = (definition: FeedDefinition) => ({
 })
 
 const mapValues = <T, U>(values: Readonly<Record<string, T | undefined>>, change: (value: T) => U) =>
-  Object.fromEntries(Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [[key, change(value)]])))
+  Object.fromEntries(
+    Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [[key, change(value)]])),
+  )
