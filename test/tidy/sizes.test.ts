@@ -1,12 +1,14 @@
 import { houseRule } from './house-rule.ts'
 import { type TextFile, written } from './tree.ts'
 
-const linesMax = 300
+/** A test may list more cases than a reader wants to see of a service. */
+const linesMax = (path: string): number => (path.startsWith('test/') ? 400 : 300)
 
 const checkSizes = (files: readonly TextFile[]): string[] =>
   files.flatMap(({ path, text }) => {
     const lines = text.trimEnd().split('\n').length
-    return lines > linesMax ? [`${path} has ${lines} lines, ${linesMax} at most; one idea per file`] : []
+    const most = linesMax(path)
+    return lines > most ? [`${path} has ${lines} lines, ${most} at most; one idea per file`] : []
   })
 
 houseRule('a file holds one idea', {
@@ -14,11 +16,8 @@ houseRule('a file holds one idea', {
   on: written,
   atLeast: 80,
   planted: [
-    {
-      path: 'services/core/bar.ts',
-      text: 'export {}\n'.repeat(linesMax + 1),
-      complaint: `has ${linesMax + 1} lines`,
-    },
+    { path: 'services/core/bar.ts', text: 'export {}\n'.repeat(301), complaint: 'has 301 lines' },
+    { path: 'test/acceptance/history.test.ts', text: 'export {}\n'.repeat(401), complaint: 'has 401 lines' },
   ],
-  fine: [{ path: 'services/core/bar.ts', text: 'export {}\n'.repeat(linesMax) }],
+  fine: [{ path: 'services/core/bar.ts', text: 'export {}\n'.repeat(300) }],
 })
