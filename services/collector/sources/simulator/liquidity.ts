@@ -1,0 +1,33 @@
+import { chance } from './noise.ts'
+
+/** Which minutes of an hour trade and how the hour's ticks spread over them; `total` is the sum of `weights`. */
+export interface Liquidity {
+  readonly weights: Uint8Array
+  /** Minutes that trade, strictly inside the hour, ascending. */
+  readonly inner: readonly number[]
+  readonly total: number
+}
+
+const patternCount = 32
+const minutes = 60
+
+/** The first and last minute always trade, so that an hour's open and close are those of its minutes. */
+function pattern(index: number, quietShare: number): Liquidity {
+  const weights = new Uint8Array(minutes)
+  const inner: number[] = []
+  for (let minute = 0; minute < minutes; minute++) {
+    const edge = minute === 0 || minute === minutes - 1
+    if (!edge && chance(index, minute, 1) < quietShare) continue
+    weights[minute] = 1 + Math.floor(chance(index, minute, 2) * 9)
+    if (!edge) inner.push(minute)
+  }
+  return { weights, inner, total: weights.reduce((sum, weight) => sum + weight, 0) }
+}
+
+const patterns = (quietShare: number): readonly Liquidity[] =>
+  Array.from({ length: patternCount }, (_, index) => pattern(index, quietShare))
+
+/** Every minute trades. */
+export const busy = patterns(0)
+/** About one minute in four passes without a trade. */
+export const quiet = patterns(0.25)

@@ -1,0 +1,96 @@
+import { allocateBars, type Bars, barCount, sliceBars } from '../../../core/bar.ts'
+import { barEnd } from '../../../core/closed.ts'
+import { bucketOpen, createFold } from '../../../core/derive.ts'
+import { type FeedSeconds, feedSeconds } from '../../../core/feed-clock.ts'
+import { durationSeconds, isIntraday, type Resolution } from '../../../core/resolution.ts'
+import type { SimulatedSymbol } from './instrument.ts'
+import { hourOf, type Instrument, minutePrices } from './price-path.ts'
+import { trades } from './trading-hours.ts'
+
+const hourSeconds = 3_600
+/** Hours that are simulated at once: at most 2,880 minutes, or as many hours. */
+const minuteHoursPerStep = 48
+const hoursPerStep = 2_880
+
+export interface Simulation {
+  readonly symbol: SimulatedSymbol
+  readonly instrument: Instrument
+  /** Whole hours from the feed's clock to UTC: all feeds see one market. */
+  readonly hoursToUtc: number
+}
+
+/** All bars of a resolution that open inside `[from, to)`, in ascending pieces. Hours and longer are folded from hours. */
+export function* simulate(
+  simulation: Simulation,
+  r: Resolution,
+  from: FeedSeconds,
+  to: FeedSeconds,
+): Generator<Bars> {
+  const ofMinutes = isIntraday(r) && durationSeconds[r as '15'] <= durationSeconds['15']
+  const first = firstOpen(from, r)
+  if (first >= to) return
+  const end = barEnd(bucketOpen(feedSeconds(to - 1), r), r)
+  const step = (ofMinutes ? minuteHoursPerStep : hoursPerStep) * hourSeconds
+  const fold = createFold(r)
+  for (let at: number = first; at < end; at += step) {
+    const until = Math.min(end, at + step)
+    const pieces = ofMinutes ? minuteBars(simulation, at, until) : hourBars(simulation, at, until)
+    const bars = r === '1' || r === '60' ? pieces : fold.push(pieces)
+    if (barCount(bars) > 0) yield bars
+  }
+  const rest = fold.end()
+  if (barCount(rest) > 0) yield rest
+}
+
+function firstOpen(from: FeedSeconds, r: Resolution): FeedSeconds {
+  const open = bucketOpen(from, r)
+  return open < from ? barEnd(open, r) : open
+}
+
+const price = (points: number, digits: number): number => points / 10 ** digits
+
+function hourBars({ symbol, instrument, hoursToUtc }: Simulation, from: number, to: number): Bars {
+  const firstHour = Math.ceil(from / hourSeconds)
+  const endHour = Math.ceil(to / hourSeconds)
+  const bars = allocateBars(endHour - firstHour)
+  let count = 0
+  for (let hour = firstHour; hour < endHour; hour++) {
+    if (!trades(symbol, hour)) continue
+    const { open, high, low, close, volume } = hourOf(instrument, hour + hoursToUtc)
+    bars.time[count] = hour * hourSeconds
+    bars.open[count] = price(open, instrument.digits)
+    bars.high[count] = price(high, instrument.digits)
+    bars.low[count] = price(low, instrument.digits)
+    bars.close[count] = price(close, instrument.digits)
+    bars.volume[count] = volume
+    count++
+  }
+  return sliceBars(bars, 0, count)
+}
+
+function minuteBars({ symbol, instrument, hoursToUtc }: Simulation, from: number, to: number): Bars {
+  const bars = allocateBars(Math.ceil((to - from) / 60))
+  let count = 0
+  for (let hour = Math.floor(from / hourSeconds); hour * hourSeconds < to; hour++) {
+    if (!trades(symbol, hour)) continue
+    const whole = hourOf(instrument, hour + hoursToUtc)
+    const prices = minutePrices(instrument, whole, hour + hoursToUtc)
+    for (let minute = 0; minute < 60; minute++) {
+      const time = hour * hourSeconds + minute * 60
+      const weight = whole.liquidity.weights[minute] as number
+      if (weight === 0 || time < from || time >= to) continue
+      const open = prices[minute] as number
+      const close = prices[minute + 1] as number
+      const high = minute === whole.highMinute ? whole.high : Math.max(open, close)
+      const low = minute === whole.lowMinute ? whole.low : Math.min(open, close)
+      bars.time[count] = time
+      bars.open[count] = price(open, instrument.digits)
+      bars.high[count] = price(high, instrument.digits)
+      bars.low[count] = price(low, instrument.digits)
+      bars.close[count] = price(close, instrument.digits)
+      bars.volume[count] = weight * whole.ticksPerWeight
+      count++
+    }
+  }
+  return sliceBars(bars, 0, count)
+}
