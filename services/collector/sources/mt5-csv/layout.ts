@@ -1,0 +1,82 @@
+import type { Resolution } from '../../../core/resolution.ts'
+
+/** How the lines of one export are read. */
+export interface Layout {
+  readonly separator: '\t' | ','
+  /** MT4's comma form has no header; its first line is a bar. */
+  readonly hasHeader: boolean
+  /** Daily and longer exports leave the time column out. */
+  readonly hasTime: boolean
+  /** Columns of a line: `<VOL>` and `<SPREAD>` may be missing in MT5's, are absent in MT4's. */
+  readonly columnsMin: number
+  readonly columnsMax: number
+}
+
+/** A file that cannot be read as an export at all; the message says what was found and what is wanted. */
+export class LayoutError extends Error {}
+
+const mt5Columns = [
+  '<DATE>',
+  '<TIME>',
+  '<OPEN>',
+  '<HIGH>',
+  '<LOW>',
+  '<CLOSE>',
+  '<TICKVOL>',
+  '<VOL>',
+  '<SPREAD>',
+]
+const needed = new Set(['<DATE>', '<OPEN>', '<HIGH>', '<LOW>', '<CLOSE>', '<TICKVOL>'])
+const wanted = mt5Columns.join(' ')
+
+/** Recognises the layout from the first line of a file. */
+export function layoutOf(firstLine: string, resolution: Resolution): Layout {
+  return firstLine.trimStart().startsWith('<') ? mt5Layout(firstLine, resolution) : mt4Layout(firstLine)
+}
+
+function mt5Layout(header: string, resolution: Resolution): Layout {
+  const found = header.split('\t').map((name) => name.trim().toUpperCase())
+  if (found.length === 1) {
+    const separator = [';', ',', ' '].find((each) => header.includes(each))
+    throw new LayoutError(
+      separator === undefined
+        ? `The header is ${quote(header)}; an MT5 export has ${wanted}, separated by tabs.`
+        : `The columns are separated by ${quote(separator)}; an MT5 export separates them by tabs.`,
+    )
+  }
+  const missing = mt5Columns.filter((name) => needed.has(name) && !found.includes(name))
+  if (missing.length > 0)
+    throw new LayoutError(`Column ${missing.join(', ')} is missing; an MT5 export has ${wanted}.`)
+  const hasTime = found.includes('<TIME>')
+  if (!hasTime && !daily.has(resolution)) {
+    throw new LayoutError(`Column <TIME> is missing, which bars of resolution ${resolution} need.`)
+  }
+  const expected = mt5Columns.filter((name) => found.includes(name))
+  if (expected.join() !== found.join()) {
+    throw new LayoutError(`The columns are ${found.join(' ')}; an MT5 export has ${wanted}, in this order.`)
+  }
+  const tickVolume = found.indexOf('<TICKVOL>')
+  return { separator: '\t', hasHeader: true, hasTime, columnsMin: tickVolume + 1, columnsMax: found.length }
+}
+
+const daily: ReadonlySet<Resolution> = new Set(['1D', '1W', '1M'])
+
+function mt4Layout(firstLine: string): Layout {
+  const cells = firstLine.split(',')
+  if (cells.length === 7 && /^\d{4}\.\d{2}\.\d{2}$/.test(cells[0]?.trim() ?? '')) {
+    return { separator: ',', hasHeader: false, hasTime: true, columnsMin: 7, columnsMax: 7 }
+  }
+  if (cells.length > 7 && /^\d{4}\.\d{2}\.\d{2},\d{2}:\d{2}(,\d+){9}/.test(firstLine)) {
+    throw new LayoutError(
+      `The first line has ${cells.length} columns, as with decimal commas; prices need a decimal point.`,
+    )
+  }
+  throw new LayoutError(
+    `The first line is ${quote(firstLine)}; wanted is MT5's header (${wanted}, separated by tabs) or MT4's lines ` +
+      '(YYYY.MM.DD,HH:MM,open,high,low,close,volume).',
+  )
+}
+
+const shownCharacters = 80
+const quote = (text: string): string =>
+  JSON.stringify(text.length > shownCharacters ? `${text.slice(0, shownCharacters)}…` : text)

@@ -1,0 +1,157 @@
+import { parseDate } from '../../../core/calendar.ts'
+import type { Layout } from './layout.ts'
+
+/** One line's values, reused for every line: no object per bar. */
+export interface LineValues {
+  time: number
+  open: number
+  high: number
+  low: number
+  close: number
+  volume: number
+  /** Most decimals among the four prices. */
+  decimals: number
+}
+
+/** 10^0 to 10^15: a mantissa beyond 2^53 is refused, so no more are needed. */
+const powers = Array.from({ length: 16 }, (_, exponent) => 10 ** exponent)
+
+const code = { dot: 46, comma: 44, colon: 58, zero: 48, nine: 57, tab: 9 } as const
+
+/**
+ * Reads lines of one layout. `read` fills `values` and answers `undefined`, or says what is wrong with
+ * the line. Times stand as they are: they are the feed's clock.
+ */
+export class LineReader {
+  readonly values: LineValues = { time: 0, open: 0, high: 0, low: 0, close: 0, volume: 0, decimals: 0 }
+  readonly #layout: Layout
+  readonly #separator: number
+  #text = ''
+  #at = 0
+  #lastDate = ''
+  #lastDay = 0
+  #fault: string | undefined
+
+  constructor(layout: Layout) {
+    this.#layout = layout
+    this.#separator = layout.separator.charCodeAt(0)
+  }
+
+  read(line: string): string | undefined {
+    this.#text = line
+    this.#at = 0
+    this.#fault = undefined
+    const { values } = this
+    values.decimals = 0
+    values.time = this.#date()
+    if (this.#layout.hasTime) values.time += this.#time()
+    values.open = this.#price('open')
+    values.high = this.#price('high')
+    values.low = this.#price('low')
+    values.close = this.#price('close')
+    values.volume = this.#volume()
+    this.#rest()
+    return this.#fault
+  }
+
+  #date(): number {
+    const end = this.#cellEnd()
+    const cell = this.#text.slice(this.#at, end)
+    this.#at = end + 1
+    if (cell === this.#lastDate) return this.#lastDay
+    const day = /^[\d.]{10}$/.test(cell) ? parseDate(cell.replaceAll('.', '-')) : undefined
+    if (day === undefined) return this.#bad(`the date is ${JSON.stringify(cell)}; wanted is YYYY.MM.DD`)
+    this.#lastDate = cell
+    this.#lastDay = day
+    return day
+  }
+
+  #time(): number {
+    const end = this.#cellEnd()
+    const cell = this.#text.slice(this.#at, end)
+    this.#at = end + 1
+    const digit = (index: number): number => cell.charCodeAt(index) - code.zero
+    const pair = (index: number): number => digit(index) * 10 + digit(index + 1)
+    const shaped = cell.length === 8 ? cell.charCodeAt(5) === code.colon : cell.length === 5
+    const seconds = cell.length === 8 ? pair(6) : 0
+    const ok =
+      shaped &&
+      cell.charCodeAt(2) === code.colon &&
+      inRange(pair(0), 24) &&
+      inRange(pair(3), 60) &&
+      inRange(seconds, 60)
+    if (!ok || !/^[\d:]+$/.test(cell))
+      return this.#bad(`the time is ${JSON.stringify(cell)}; wanted is HH:MM or HH:MM:SS`)
+    return pair(0) * 3600 + pair(3) * 60 + seconds
+  }
+
+  /** Digits with at most one point, read as an integer and divided once: the nearest double, as printed. */
+  #price(name: string): number {
+    const start = this.#at
+    const end = this.#cellEnd()
+    let mantissa = 0
+    let decimals = -1
+    for (let i = start; i < end; i++) {
+      const c = this.#text.charCodeAt(i)
+      if (c >= code.zero && c <= code.nine) {
+        mantissa = mantissa * 10 + (c - code.zero)
+        if (decimals >= 0) decimals++
+      } else if (c === code.dot && decimals < 0) decimals = 0
+      else return this.#badNumber(name, start, end)
+    }
+    this.#at = end + 1
+    if (end === start || mantissa > Number.MAX_SAFE_INTEGER || decimals > 15)
+      return this.#badNumber(name, start, end)
+    const places = Math.max(decimals, 0)
+    if (places > this.values.decimals) this.values.decimals = places
+    return mantissa / (powers[places] as number)
+  }
+
+  #volume(): number {
+    const start = this.#at
+    const end = this.#cellEnd()
+    let value = 0
+    for (let i = start; i < end; i++) {
+      const c = this.#text.charCodeAt(i)
+      if (c < code.zero || c > code.nine) return this.#badNumber('volume', start, end)
+      value = value * 10 + (c - code.zero)
+    }
+    this.#at = end + 1
+    if (end === start || value > Number.MAX_SAFE_INTEGER) return this.#badNumber('volume', start, end)
+    return value
+  }
+
+  /** What follows the tick volume (real volume, spread) is not used, but too many columns are a damaged line. */
+  #rest(): void {
+    let columns = this.#layout.columnsMin
+    while (this.#at <= this.#text.length) {
+      this.#at = this.#cellEnd() + 1
+      columns++
+    }
+    if (columns > this.#layout.columnsMax)
+      this.#bad(`it has ${columns} columns; the layout has ${this.#layout.columnsMax}`)
+  }
+
+  #cellEnd(): number {
+    if (this.#at > this.#text.length) return this.#at
+    let end = this.#at
+    while (end < this.#text.length && this.#text.charCodeAt(end) !== this.#separator) end++
+    return end
+  }
+
+  #badNumber(name: string, start: number, end: number): number {
+    const cell = this.#text.slice(start, end)
+    this.#at = end + 1
+    if (cell === '') return this.#bad(`the ${name} is missing`)
+    const hint = cell.includes(',') ? ' (a decimal comma; the export needs a decimal point)' : ''
+    return this.#bad(`the ${name} is ${JSON.stringify(cell)}${hint}; wanted is a plain number`)
+  }
+
+  /** The first fault of a line is the one that is told. */
+  #bad(message: string): number {
+    this.#fault ??= message
+    return 0
+  }
+}
+
+const inRange = (value: number, end: number): boolean => value >= 0 && value < end

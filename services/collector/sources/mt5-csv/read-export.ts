@@ -1,0 +1,140 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { allocateBars, type Bars, sliceBars } from '../../../core/bar.ts'
+import type { Resolution } from '../../../core/resolution.ts'
+import { type Layout, LayoutError, layoutOf } from './layout.ts'
+import { LineReader } from './line.ts'
+import { completeEnd, decoderOf, detectEncoding, type Encoding, withoutReturn } from './text.ts'
+
+/** Memory per open file is bounded by this, whatever the file's size; a longer line is no export's. */
+const chunkBytes = 1 << 20
+
+export interface BadLine {
+  /** Counted from 1. */
+  readonly line: number
+  readonly reason: string
+}
+
+/** A run of lines read: the good ones as columns (revision 0), in the order of the file. */
+export interface Chunk {
+  readonly bars: Bars
+  /** The line number of each bar. */
+  readonly lines: Uint32Array
+  /** Most decimals among the four prices of each bar. */
+  readonly decimals: Uint8Array
+  readonly bad: readonly BadLine[]
+}
+
+/** Where reading goes on after what was read so far; the start of a file is `fileStart`. */
+export interface Position {
+  readonly offset: number
+  readonly line: number
+  readonly encoding: Encoding | undefined
+  readonly layout: Layout | undefined
+  readonly firstLine: string
+}
+
+export const fileStart: Position = {
+  offset: 0,
+  line: 0,
+  encoding: undefined,
+  layout: undefined,
+  firstLine: '',
+}
+
+export interface ReadOptions {
+  readonly resolution: Resolution
+  readonly from?: Position
+  /** Takes a last line without a line end too: the file is finished. Without it that line waits. */
+  readonly finished?: boolean
+}
+
+/**
+ * Streams an export's complete lines. Returns the position behind the last one.
+ * Errors: `LayoutError` when the file is no export; the file system's own.
+ */
+export async function* readExport(path: string, options: ReadOptions): AsyncGenerator<Chunk, Position> {
+  const file = await open(path, 'r')
+  try {
+    return yield* readChunks(file, options)
+  } finally {
+    await file.close()
+  }
+}
+
+async function* readChunks(file: FileHandle, options: ReadOptions): AsyncGenerator<Chunk, Position> {
+  const bytes = Buffer.allocUnsafe(chunkBytes)
+  let position = options.from ?? fileStart
+  let held = 0
+  let reader: LineReader | undefined
+  for (;;) {
+    const { bytesRead } = await file.read(bytes, held, chunkBytes - held, position.offset + held)
+    let filled = held + bytesRead
+    if (position.encoding === undefined && filled > 0) {
+      const { encoding, markBytes } = detectEncoding(bytes.subarray(0, filled))
+      position = { ...position, encoding, offset: markBytes }
+      bytes.copyWithin(0, markBytes, filled)
+      filled -= markBytes
+    }
+    const encoding = position.encoding ?? 'utf-8'
+    const atEnd = bytesRead === 0
+    const end = atEnd && options.finished ? filled : completeEnd(bytes.subarray(0, filled), encoding)
+    if (end === 0 && filled === chunkBytes)
+      throw new LayoutError(`Line ${position.line + 1} is longer than ${chunkBytes} bytes.`)
+    if (end > 0) {
+      const lines = decoderOf(encoding)(bytes.subarray(0, end)).split('\n')
+      if (lines.at(-1) === '') lines.pop()
+      position = startLayout(position, lines, options.resolution)
+      if (position.layout) {
+        reader ??= new LineReader(position.layout)
+        yield parseLines(reader, lines, position)
+      }
+      position = { ...position, offset: position.offset + end, line: position.line + lines.length }
+      bytes.copyWithin(0, end, filled)
+    }
+    held = filled - end
+    if (atEnd) return position
+  }
+}
+
+/** The first line that is not blank decides the layout. */
+function startLayout(position: Position, lines: readonly string[], resolution: Resolution): Position {
+  if (position.layout) return position
+  const firstLine = lines.map(withoutReturn).find((line) => line.trim() !== '')
+  return firstLine === undefined
+    ? position
+    : { ...position, firstLine, layout: layoutOf(firstLine, resolution) }
+}
+
+function parseLines(reader: LineReader, lines: readonly string[], position: Position): Chunk {
+  const bars = allocateBars(lines.length)
+  const numbers = new Uint32Array(lines.length)
+  const decimals = new Uint8Array(lines.length)
+  const bad: BadLine[] = []
+  const { values } = reader
+  let count = 0
+  const header = position.layout?.hasHeader ? position.firstLine : undefined
+  for (let i = 0; i < lines.length; i++) {
+    const line = withoutReturn(lines[i] as string)
+    if (line === header || line.trim() === '') continue
+    const fault = reader.read(line)
+    if (fault !== undefined) {
+      bad.push({ line: position.line + i + 1, reason: fault })
+      continue
+    }
+    bars.time[count] = values.time
+    bars.open[count] = values.open
+    bars.high[count] = values.high
+    bars.low[count] = values.low
+    bars.close[count] = values.close
+    bars.volume[count] = values.volume
+    numbers[count] = position.line + i + 1
+    decimals[count] = values.decimals
+    count++
+  }
+  return {
+    bars: sliceBars(bars, 0, count),
+    lines: numbers.subarray(0, count),
+    decimals: decimals.subarray(0, count),
+    bad,
+  }
+}

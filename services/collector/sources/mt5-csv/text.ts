@@ -1,0 +1,40 @@
+/** How the bytes of an export become lines. Terminals write UTF-16 or UTF-8, with or without a mark. */
+export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be'
+
+export interface Detected {
+  readonly encoding: Encoding
+  /** Bytes of the byte order mark, to be left out. */
+  readonly markBytes: number
+}
+
+/** Tells the encoding from the first bytes: a mark, or a zero byte beside the first ASCII character. */
+export function detectEncoding(head: Uint8Array): Detected {
+  const [a, b, c] = head
+  if (a === 0xff && b === 0xfe) return { encoding: 'utf-16le', markBytes: 2 }
+  if (a === 0xfe && b === 0xff) return { encoding: 'utf-16be', markBytes: 2 }
+  if (a === 0xef && b === 0xbb && c === 0xbf) return { encoding: 'utf-8', markBytes: 3 }
+  if (a !== 0 && b === 0) return { encoding: 'utf-16le', markBytes: 0 }
+  if (a === 0 && b !== undefined && b !== 0) return { encoding: 'utf-16be', markBytes: 0 }
+  return { encoding: 'utf-8', markBytes: 0 }
+}
+
+const lineFeed = 10
+
+/** The end (exclusive) of the last complete line in the bytes; 0 when there is none. */
+export function completeEnd(bytes: Uint8Array, encoding: Encoding): number {
+  if (encoding === 'utf-8') return bytes.lastIndexOf(lineFeed) + 1
+  const low = encoding === 'utf-16le' ? 0 : 1
+  for (let i = bytes.length - (bytes.length % 2) - 2; i >= 0; i -= 2) {
+    if (bytes[i + low] === lineFeed && bytes[i + 1 - low] === 0) return i + 2
+  }
+  return 0
+}
+
+/** Decodes whole lines; a broken sequence becomes U+FFFD, which no field accepts, so its line is named. */
+export const decoderOf = (encoding: Encoding): ((bytes: Uint8Array) => string) => {
+  const decoder = new TextDecoder(encoding, { ignoreBOM: true })
+  return (bytes) => decoder.decode(bytes)
+}
+
+/** A line without its end; MT writes CRLF, tools write LF. */
+export const withoutReturn = (line: string): string => (line.endsWith('\r') ? line.slice(0, -1) : line)
