@@ -45,6 +45,13 @@ export interface ProtoGrpcType {
       /**
        * What a collector and ingest say to each other: one bidirectional stream per feed.
        * Times are Unix seconds on the FEED'S clock unless the name says utc. Messages are at most 256 KiB.
+       * 
+       * Hello -> Welcome -> Known (parts) -> Catalogue (parts) -> Catalogued (parts), then Bars and Window
+       * messages in any number. Each of those carries the next sequence and is answered by exactly one Ack,
+       * which any Refused parts of that sequence precede. What the server cannot make sense of ends the
+       * stream with a status that says why: NOT_FOUND (unknown feed), UNAUTHENTICATED, INVALID_ARGUMENT
+       * (not this protocol: do not retry), FAILED_PRECONDITION (order, or a feed that is gone), ABORTED
+       * (another session took over), RESOURCE_EXHAUSTED, UNAVAILABLE (try again).
        */
       Collector: SubtypeConstructor<typeof grpc.Client, _fxd_v1_CollectorClient> & { service: _fxd_v1_CollectorDefinition }
       CollectorMessage: MessageTypeDefinition<_fxd_v1_CollectorMessage, _fxd_v1_CollectorMessage__Output>

@@ -3,9 +3,12 @@
 import type { CatalogueSymbol as _fxd_v1_CatalogueSymbol, CatalogueSymbol__Output as _fxd_v1_CatalogueSymbol__Output } from '../../fxd/v1/CatalogueSymbol.ts';
 import type { Long } from '@grpc/proto-loader';
 
+/**
+ * In parts; applied as a whole when the last part is here. At most 10,000 symbols.
+ */
 export interface Catalogue {
   /**
-   * Grows with every change; the parts of one snapshot carry one revision.
+   * Grows with every change; the parts of one catalogue carry one revision.
    */
   'revision'?: (number | string | Long);
   /**
@@ -20,9 +23,12 @@ export interface Catalogue {
   'removed'?: (string)[];
 }
 
+/**
+ * In parts; applied as a whole when the last part is here. At most 10,000 symbols.
+ */
 export interface Catalogue__Output {
   /**
-   * Grows with every change; the parts of one snapshot carry one revision.
+   * Grows with every change; the parts of one catalogue carry one revision.
    */
   'revision': (number);
   /**

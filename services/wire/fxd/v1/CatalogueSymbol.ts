@@ -3,7 +3,7 @@
 
 export interface CatalogueSymbol {
   /**
-   * The terminal's own name; the feed's suffix rules make the clean name of it.
+   * The terminal's own name; the feed's suffix rules make the clean name of it. Imports leave it empty.
    */
   'raw'?: (string);
   /**
@@ -16,17 +16,24 @@ export interface CatalogueSymbol {
    * forex | crypto | index | cfd; empty: cfd
    */
   'type'?: (string);
+  /**
+   * At most 10.
+   */
   'digits'?: (number);
   /**
    * 24x7 | 24x5; empty: by type
    */
   'session'?: (string);
+  /**
+   * Absent: the feed's.
+   */
   'delaySeconds'?: (number);
+  '_delaySeconds'?: "delaySeconds";
 }
 
 export interface CatalogueSymbol__Output {
   /**
-   * The terminal's own name; the feed's suffix rules make the clean name of it.
+   * The terminal's own name; the feed's suffix rules make the clean name of it. Imports leave it empty.
    */
   'raw': (string);
   /**
@@ -39,10 +46,17 @@ export interface CatalogueSymbol__Output {
    * forex | crypto | index | cfd; empty: cfd
    */
   'type': (string);
+  /**
+   * At most 10.
+   */
   'digits': (number);
   /**
    * 24x7 | 24x5; empty: by type
    */
   'session': (string);
-  'delaySeconds': (number);
+  /**
+   * Absent: the feed's.
+   */
+  'delaySeconds'?: (number);
+  '_delaySeconds'?: "delaySeconds";
 }

@@ -8,6 +8,13 @@ import type { IngestMessage as _fxd_v1_IngestMessage, IngestMessage__Output as _
 /**
  * What a collector and ingest say to each other: one bidirectional stream per feed.
  * Times are Unix seconds on the FEED'S clock unless the name says utc. Messages are at most 256 KiB.
+ * 
+ * Hello -> Welcome -> Known (parts) -> Catalogue (parts) -> Catalogued (parts), then Bars and Window
+ * messages in any number. Each of those carries the next sequence and is answered by exactly one Ack,
+ * which any Refused parts of that sequence precede. What the server cannot make sense of ends the
+ * stream with a status that says why: NOT_FOUND (unknown feed), UNAUTHENTICATED, INVALID_ARGUMENT
+ * (not this protocol: do not retry), FAILED_PRECONDITION (order, or a feed that is gone), ABORTED
+ * (another session took over), RESOURCE_EXHAUSTED, UNAVAILABLE (try again).
  */
 export interface CollectorClient extends grpc.Client {
   /**
@@ -26,6 +33,13 @@ export interface CollectorClient extends grpc.Client {
 /**
  * What a collector and ingest say to each other: one bidirectional stream per feed.
  * Times are Unix seconds on the FEED'S clock unless the name says utc. Messages are at most 256 KiB.
+ * 
+ * Hello -> Welcome -> Known (parts) -> Catalogue (parts) -> Catalogued (parts), then Bars and Window
+ * messages in any number. Each of those carries the next sequence and is answered by exactly one Ack,
+ * which any Refused parts of that sequence precede. What the server cannot make sense of ends the
+ * stream with a status that says why: NOT_FOUND (unknown feed), UNAUTHENTICATED, INVALID_ARGUMENT
+ * (not this protocol: do not retry), FAILED_PRECONDITION (order, or a feed that is gone), ABORTED
+ * (another session took over), RESOURCE_EXHAUSTED, UNAVAILABLE (try again).
  */
 export interface CollectorHandlers extends grpc.UntypedServiceImplementation {
   /**

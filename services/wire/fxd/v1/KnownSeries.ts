@@ -4,17 +4,17 @@ import type { Long } from '@grpc/proto-loader';
 
 export interface KnownSeries {
   /**
-   * Clean name; empty in an entry that holds the windows of the whole catalogue.
+   * Clean name; empty in an entry that holds the windows of the whole catalogue. Long lists of windows
+   * are spread over several entries of one series.
    */
   'symbol'?: (string);
-  'raw'?: (string);
   'resolution'?: (string);
   /**
    * Open time of the newest stored bar.
    */
   'newest'?: (number | string | Long);
   /**
-   * Acknowledged windows, half-open, ascending: from, to, from, to, …
+   * Acknowledged windows, half-open, ascending, delta-coded: from, to, from, to, …
    */
   'windows'?: (number | string | Long)[];
   '_newest'?: "newest";
@@ -22,17 +22,17 @@ export interface KnownSeries {
 
 export interface KnownSeries__Output {
   /**
-   * Clean name; empty in an entry that holds the windows of the whole catalogue.
+   * Clean name; empty in an entry that holds the windows of the whole catalogue. Long lists of windows
+   * are spread over several entries of one series.
    */
   'symbol': (string);
-  'raw': (string);
   'resolution': (string);
   /**
    * Open time of the newest stored bar.
    */
   'newest'?: (number);
   /**
-   * Acknowledged windows, half-open, ascending: from, to, from, to, …
+   * Acknowledged windows, half-open, ascending, delta-coded: from, to, from, to, …
    */
   'windows': (number)[];
   '_newest'?: "newest";

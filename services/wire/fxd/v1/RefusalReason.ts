@@ -15,11 +15,11 @@ export const RefusalReason = {
   REFUSAL_REASON_SCALE: 'REFUSAL_REASON_SCALE',
   REFUSAL_REASON_REVISION: 'REFUSAL_REASON_REVISION',
   /**
-   * The message as a whole: columns of different length, too many bars, a lane the session may not use.
+   * Columns of different length, times that do not ascend, too many bars, a window that is none.
    */
   REFUSAL_REASON_MALFORMED: 'REFUSAL_REASON_MALFORMED',
   /**
-   * The sequence was used before with another body.
+   * The sequence was used before with another body, or is older than those remembered. No Ack follows.
    */
   REFUSAL_REASON_SEQUENCE: 'REFUSAL_REASON_SEQUENCE',
 } as const;
@@ -52,12 +52,12 @@ export type RefusalReason =
   | 'REFUSAL_REASON_REVISION'
   | 12
   /**
-   * The message as a whole: columns of different length, too many bars, a lane the session may not use.
+   * Columns of different length, times that do not ascend, too many bars, a window that is none.
    */
   | 'REFUSAL_REASON_MALFORMED'
   | 13
   /**
-   * The sequence was used before with another body.
+   * The sequence was used before with another body, or is older than those remembered. No Ack follows.
    */
   | 'REFUSAL_REASON_SEQUENCE'
   | 14

@@ -3,7 +3,7 @@
 import type { Long } from '@grpc/proto-loader';
 
 /**
- * Columns of equal length, oldest first. Every column is delta-coded: the first value, then differences.
+ * Columns of equal length, strictly ascending in time. Every column is delta-coded: the first value, then differences.
  */
 export interface SeriesBars {
   /**
@@ -28,7 +28,7 @@ export interface SeriesBars {
 }
 
 /**
- * Columns of equal length, oldest first. Every column is delta-coded: the first value, then differences.
+ * Columns of equal length, strictly ascending in time. Every column is delta-coded: the first value, then differences.
  */
 export interface SeriesBars__Output {
   /**

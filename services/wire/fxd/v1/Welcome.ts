@@ -16,6 +16,14 @@ export interface Welcome {
    * "Now" on the feed's clock; absent while the clock is unknown.
    */
   'feedNow'?: (number | string | Long);
+  /**
+   * What the feed's definition lists.
+   */
+  'resolutions'?: (string)[];
+  /**
+   * Prices may carry one decimal more than the symbol's digits.
+   */
+  'midQuoted'?: (boolean);
   '_feedNow'?: "feedNow";
 }
 
@@ -33,5 +41,13 @@ export interface Welcome__Output {
    * "Now" on the feed's clock; absent while the clock is unknown.
    */
   'feedNow'?: (number);
+  /**
+   * What the feed's definition lists.
+   */
+  'resolutions': (string)[];
+  /**
+   * Prices may carry one decimal more than the symbol's digits.
+   */
+  'midQuoted': (boolean);
   '_feedNow'?: "feedNow";
 }

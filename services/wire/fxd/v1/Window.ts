@@ -8,7 +8,7 @@ import type { Long } from '@grpc/proto-loader';
 export interface Window {
   'sequence'?: (number | string | Long);
   /**
-   * Clean name; empty: every symbol of the session's catalogue.
+   * Clean name; empty (live sessions only): every symbol of the session's catalogue.
    */
   'symbol'?: (string);
   'resolution'?: (string);
@@ -25,7 +25,7 @@ export interface Window {
 export interface Window__Output {
   'sequence': (number);
   /**
-   * Clean name; empty: every symbol of the session's catalogue.
+   * Clean name; empty (live sessions only): every symbol of the session's catalogue.
    */
   'symbol': (string);
   'resolution': (string);

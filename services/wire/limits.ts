@@ -1,0 +1,26 @@
+/** What both ends of the wire hold each other to; the words are in collector.proto. */
+
+/** Of any message, either way. */
+export const messageBytesMax = 256 * 1024
+/** Bars in one `Bars` message, over all its series. */
+export const batchBarsMax = 5_000
+/** Symbols in one catalogue, over all its parts. */
+export const catalogueSymbolsMax = 10_000
+/** Calls at once over one connection. */
+export const streamsPerConnectionMax = 16
+
+/** A peer that is gone without a word is noticed after both together. */
+export const keepaliveMs = 10_000
+export const keepaliveTimeoutMs = 5_000
+
+export const heartbeatMs = 5_000
+
+/** Longer parts of a long message would not be sure to fit; counted in bytes of text and numbers, roughly. */
+export const partBytesMax = 128 * 1024
+
+export const channelOptions = {
+  'grpc.max_receive_message_length': messageBytesMax,
+  'grpc.max_send_message_length': messageBytesMax,
+  'grpc.keepalive_time_ms': keepaliveMs,
+  'grpc.keepalive_timeout_ms': keepaliveTimeoutMs,
+} as const

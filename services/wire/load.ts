@@ -1,0 +1,22 @@
+import { join } from 'node:path'
+import { type GrpcObject, loadPackageDefinition } from '@grpc/grpc-js'
+import { loadSync } from '@grpc/proto-loader'
+import type { ProtoGrpcType as CollectorTypes } from './collector.ts'
+import type { ProtoGrpcType as RegistryTypes } from './registry.ts'
+
+const folder = join(import.meta.dirname, '../../proto')
+
+/** As `proto/generate` writes the types: numbers stay numbers (half the cost), enums are their names. */
+const definition = loadSync(['fxd/v1/collector.proto', 'fxd/v1/registry.proto'], {
+  includeDirs: [folder],
+  longs: Number,
+  enums: String,
+  defaults: true,
+  arrays: true,
+  oneofs: true,
+})
+
+const loaded = loadPackageDefinition(definition) as GrpcObject & CollectorTypes & RegistryTypes
+
+/** Clients of both services, and under `.service` what a server needs of them. */
+export const { Collector, Registry } = loaded.fxd.v1
