@@ -1,0 +1,114 @@
+import { allocateBars, type Bars, barCount, columns, noBars, sliceBars, timeAt } from '../core/bar.ts'
+import { isClosed } from '../core/closed.ts'
+import { bucketOpen, createFold, foldBars } from '../core/derive.ts'
+import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
+import { durationSeconds } from '../core/resolution.ts'
+import type { Series } from '../core/series.ts'
+import { newestOf, type Reading, sliceBarsMax, timeMax } from './reading.ts'
+
+const bucketSeconds = durationSeconds['30']
+const barsPerBucket = bucketSeconds / durationSeconds['1']
+const lastSecondOf = (open: FeedSeconds): FeedSeconds => feedSeconds(open + bucketSeconds - 1)
+
+/** What decides whether a bucket of the series is closed. */
+export interface SeriesClock {
+  /** "Now" on the feed's clock; `undefined` while that is unknown. */
+  readonly now: FeedSeconds | undefined
+  readonly delaySeconds: number
+}
+
+/**
+ * `30`, which is never stored, folded from M1 after the tail and the revisions were laid over it.
+ * A bucket is given once it is closed; the oldest is left out when M1 begins inside it.
+ */
+export function createFolded(m1: Reading, countMax: number = sliceBarsMax) {
+  async function* range(series: Series, from: FeedSeconds, to: FeedSeconds, clock: SeriesClock) {
+    const minutes: Series = { ...series, resolution: '1' }
+    const first = bucketOpen(feedSeconds(from + bucketSeconds - 1), '30')
+    const fold = createFold('30')
+    let half: FeedSeconds | undefined
+    let begun = false
+    for await (const slice of m1.range(minutes, first, lastSecondOf(bucketOpen(to, '30')))) {
+      if (!begun) half = await halfBucket(minutes, timeAt(slice, 0))
+      begun = true
+      const whole = without(half, fold.push(slice))
+      if (barCount(whole) > 0) yield whole
+    }
+    const last = without(half, fold.end())
+    if (barCount(last) > 0 && (await closes(minutes, timeAt(last, 0), clock))) yield last
+  }
+
+  async function newest(series: Series, count: number, to: FeedSeconds, clock: SeriesClock): Promise<Bars> {
+    const minutes: Series = { ...series, resolution: '1' }
+    const found: Bars[] = []
+    let total = 0
+    let end = lastSecondOf(bucketOpen(to, '30'))
+    while (total < count) {
+      const wanted = Math.min(countMax, (count - total + 2) * barsPerBucket)
+      const slice = await m1.newest(minutes, wanted, end)
+      if (barCount(slice) === 0) break
+      const isOldest = barCount(slice) < wanted
+      const oldestOpen = bucketOpen(timeAt(slice, 0), '30')
+      const bars = await foldWhole(minutes, isOldest ? slice : after(slice, lastSecondOf(oldestOpen)), {
+        ...(isOldest && { firstStored: timeAt(slice, 0) }),
+        // Only the newest bucket may be open still.
+        ...(found.length === 0 && { clock }),
+      })
+      found.unshift(bars)
+      total += barCount(bars)
+      if (isOldest) break
+      // The bucket in which a full slice began is read again, whole.
+      end = lastSecondOf(oldestOpen)
+    }
+    return newestOf(join(found), count)
+  }
+
+  async function foldWhole(
+    minutes: Series,
+    bars: Bars,
+    { firstStored, clock }: { firstStored?: FeedSeconds; clock?: SeriesClock },
+  ): Promise<Bars> {
+    if (barCount(bars) === 0) return noBars
+    const last = bucketOpen(timeAt(bars, barCount(bars) - 1), '30')
+    const lastCloses = clock === undefined || (await closes(minutes, last, clock))
+    return foldBars(bars, '30', { isClosed: (open) => open !== last || lastCloses, firstStored })
+  }
+
+  /** The bucket that M1 begins inside of, if this first bar's is one. */
+  async function halfBucket(minutes: Series, first: FeedSeconds): Promise<FeedSeconds | undefined> {
+    const open = bucketOpen(first, '30')
+    if (first === open) return undefined
+    const before = await m1.newest(minutes, 1, feedSeconds(open - 1))
+    return barCount(before) === 0 ? open : undefined
+  }
+
+  async function closes(minutes: Series, open: FeedSeconds, clock: SeriesClock): Promise<boolean> {
+    if (isClosed(open, '30', { ...clock, newest: undefined })) return true
+    const last = await m1.newest(minutes, 1, timeMax)
+    return barCount(last) > 0 && timeAt(last, 0) > lastSecondOf(open)
+  }
+
+  return { range, newest }
+}
+
+const without = (half: FeedSeconds | undefined, bars: Bars): Bars =>
+  half !== undefined && barCount(bars) > 0 && timeAt(bars, 0) === half
+    ? sliceBars(bars, 1, barCount(bars))
+    : bars
+
+function after(bars: Bars, time: FeedSeconds): Bars {
+  let start = 0
+  while (start < barCount(bars) && timeAt(bars, start) <= time) start++
+  return sliceBars(bars, start, barCount(bars))
+}
+
+function join(parts: readonly Bars[]): Bars {
+  if (parts.length === 1) return parts[0] as Bars
+  const all = allocateBars(parts.reduce((count, part) => count + barCount(part), 0))
+  let offset = 0
+  for (const part of parts) {
+    for (const column of columns) all[column].set(part[column], offset)
+    offset += barCount(part)
+  }
+  return all
+}

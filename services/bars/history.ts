@@ -1,0 +1,67 @@
+import type { Bars } from '../core/bar.ts'
+import type { FeedKey } from '../core/compound-key.ts'
+import { type FeedSeconds, feedNow, feedSeconds, fixedOffset } from '../core/feed-clock.ts'
+import type { RegistryView } from '../core/registry.ts'
+import type { Series } from '../core/series.ts'
+import type { BarStore } from '../ports/bars.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { FeedBoard } from '../ports/feed-board.ts'
+import { createFolded, type SeriesClock } from './folded.ts'
+import { createReading, sliceBarsMax, timeMax, timeMin } from './reading.ts'
+import type { Tail } from './tail.ts'
+
+/**
+ * What a reader sees of any of the eleven resolutions. A store that is away makes every call fail as
+ * `Unavailable`: an empty answer means that the store said so.
+ */
+export interface History {
+  /** Ascending slices, none empty; both ends inclusive, compared with bar open times. */
+  range(series: Series, from: FeedSeconds, to: FeedSeconds): AsyncIterable<Bars>
+  /** The newest `count` bars that open at `to` or before; without `to`, now on the feed's clock. */
+  countback(series: Series, count: number, to?: FeedSeconds): Promise<Bars>
+}
+
+export interface HistoryDeps {
+  readonly bars: BarStore
+  readonly tail: Tail
+  readonly registry: { view(): RegistryView }
+  /** Tells the newest tick of a feed whose clock is not fixed. */
+  readonly board: FeedBoard
+  readonly clock: Clock
+}
+
+export function createHistory(deps: HistoryDeps, countMax: number = sliceBarsMax): History {
+  const stored = createReading(deps.bars, deps.tail, countMax)
+  const folded = createFolded(stored, countMax)
+
+  const nowOf = async (feed: FeedKey): Promise<FeedSeconds | undefined> => {
+    const definition = deps.registry.view().feed(feed)
+    if (!definition) return undefined
+    const offset = fixedOffset(definition.clock)
+    const signs = offset === undefined ? (await deps.board.read([feed])).get(feed) : undefined
+    return feedNow(deps.clock.utcMs(), offset, signs?.newestTick)
+  }
+  const clockOf = async (series: Series): Promise<SeriesClock> => ({
+    now: await nowOf(series.feed),
+    delaySeconds: deps.registry.view().symbol(series.symbol)?.delaySeconds ?? 0,
+  })
+
+  return {
+    async *range(series, from, to) {
+      const [first, last] = [notBefore(from), notAfter(to)]
+      if (series.resolution === '30') yield* folded.range(series, first, last, await clockOf(series))
+      else yield* stored.range(series, first, last)
+    },
+    async countback(series, count, to) {
+      if (series.resolution === '30') {
+        const clock = await clockOf(series)
+        return folded.newest(series, count, notAfter(to ?? clock.now ?? timeMax), clock)
+      }
+      // A clock that is unknown has no now: the newest bars are the newest there are.
+      return stored.newest(series, count, notAfter(to ?? (await nowOf(series.feed)) ?? timeMax))
+    },
+  }
+}
+
+const notBefore = (time: FeedSeconds): FeedSeconds => feedSeconds(Math.max(timeMin, time))
+const notAfter = (time: FeedSeconds): FeedSeconds => feedSeconds(Math.min(timeMax, time))

@@ -1,0 +1,57 @@
+import { type Bars, barCount, sliceBars, timeAt } from '../core/bar.ts'
+import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
+import { mergeBars } from '../core/revision.ts'
+import type { Series } from '../core/series.ts'
+import type { BarStore } from '../ports/bars.ts'
+import type { Tail } from './tail.ts'
+
+/** Bars of one read of the store, and about so many of one slice of a range. */
+export const sliceBarsMax = 10_000
+/** No bar opens before 1970 or after 9999: stores are never asked for more. */
+export const timeMin = feedSeconds(0)
+export const timeMax = feedSeconds(253_402_300_799)
+
+/**
+ * Closed bars of one stored series, the live tail laid over the store, the greatest revision of each
+ * time. A cache of closed days is to be another implementation around this one.
+ */
+export interface Reading {
+  /** Ascending slices, none empty; both ends inclusive. The next one is read when it is asked for. */
+  range(series: Series, from: FeedSeconds, to: FeedSeconds): AsyncIterable<Bars>
+  /** The newest bars, at most `count`, that open at `to` or before. */
+  newest(series: Series, count: number, to: FeedSeconds): Promise<Bars>
+}
+
+export function createReading(store: BarStore, tail: Tail, countMax: number = sliceBarsMax): Reading {
+  return {
+    async *range(series, from, to) {
+      let start = from
+      for (;;) {
+        const live = tail.bars(series, start, to)
+        const take = { count: countMax, end: 'oldest' } as const
+        const stored = await store.read({ series, from: start, to, take })
+        const isLast = barCount(stored) < countMax
+        const end = isLast ? to : timeAt(stored, barCount(stored) - 1)
+        const slice = mergeBars(stored, until(live, end))
+        if (barCount(slice) > 0) yield slice
+        if (isLast) return
+        start = feedSeconds(end + 1)
+      }
+    },
+    async newest(series, count, to) {
+      const live = tail.bars(series, timeMin, to)
+      const take = { count, end: 'newest' } as const
+      const stored = await store.read({ series, from: timeMin, to, take })
+      return newestOf(mergeBars(stored, live), count)
+    },
+  }
+}
+
+function until(bars: Bars, end: FeedSeconds): Bars {
+  let count = barCount(bars)
+  while (count > 0 && timeAt(bars, count - 1) > end) count--
+  return sliceBars(bars, 0, count)
+}
+
+export const newestOf = (bars: Bars, count: number): Bars =>
+  barCount(bars) <= count ? bars : sliceBars(bars, barCount(bars) - count, barCount(bars))

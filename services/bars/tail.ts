@@ -1,0 +1,107 @@
+import { type Bars, barsOf, noBars } from '../core/bar.ts'
+import type { FeedKey } from '../core/compound-key.ts'
+import type { FeedSeconds } from '../core/feed-clock.ts'
+import { type Series, seriesId } from '../core/series.ts'
+import type { Bus, LiveBar } from '../ports/bus.ts'
+
+/** Live bars that the store may not show yet: laid over it, so that what was pushed is in history at once. */
+export interface Tail {
+  /** Ascending, both ends inclusive. Ask before the store is asked: what leaves the tail is in the store by then. */
+  bars(series: Series, from: FeedSeconds, to: FeedSeconds): Bars
+  /** Bars that left at the bound before the store was known to show them. */
+  readonly dropped: number
+  close(): void
+}
+
+/** Half an hour of 1,622 symbols at every resolution; beyond it a feed's oldest batches leave. */
+export const tailBarsPerFeedMax = 100_000
+
+interface Batch {
+  readonly position: number
+  readonly bars: readonly LiveBar[]
+}
+
+interface Held {
+  readonly position: number
+  readonly live: LiveBar
+}
+
+/** Follows the bus; `applied` clears what the store shows from then on. */
+export function createTail(bus: Bus, barsPerFeedMax: number = tailBarsPerFeedMax): Tail {
+  const feeds = new Map<FeedKey, FeedTail>()
+  let dropped = 0
+  const stop = bus.follow(({ position, event }) => {
+    if (event.type === 'bars') {
+      const tail = feeds.get(event.feed) ?? new FeedTail()
+      feeds.set(event.feed, tail)
+      tail.add({ position, bars: event.bars })
+      dropped += tail.shorten(barsPerFeedMax)
+    } else if (event.type === 'applied') {
+      feeds.get(event.feed)?.clear(event.position)
+    }
+  })
+  return {
+    bars: (series, from, to) => feeds.get(series.feed)?.bars(series, from, to) ?? noBars,
+    get dropped() {
+      return dropped
+    },
+    close: stop,
+  }
+}
+
+class FeedTail {
+  #batches: Batch[] = []
+  #count = 0
+  readonly #series = new Map<string, Held[]>()
+
+  add(batch: Batch): void {
+    this.#batches.push(batch)
+    this.#count += batch.bars.length
+    for (const live of batch.bars) {
+      const id = seriesId(live)
+      const held = this.#series.get(id) ?? []
+      this.#series.set(id, held)
+      insert(held, { position: batch.position, live })
+    }
+  }
+
+  bars(series: Series, from: FeedSeconds, to: FeedSeconds): Bars {
+    const held = this.#series.get(seriesId(series))
+    if (!held) return noBars
+    const within = held.flatMap(({ live: { bar } }) => (bar.time >= from && bar.time <= to ? [bar] : []))
+    return within.length === 0 ? noBars : barsOf(within)
+  }
+
+  /** Gives how many bars left. */
+  clear(position: number): number {
+    let count = 0
+    while (this.#batches[0] !== undefined && this.#batches[0].position <= position) {
+      const batch = this.#batches.shift() as Batch
+      count += batch.bars.length
+      for (const live of batch.bars) this.#remove(seriesId(live), batch.position)
+    }
+    this.#count -= count
+    return count
+  }
+
+  shorten(countMax: number): number {
+    let count = 0
+    while (this.#count > countMax) count += this.clear((this.#batches[0] as Batch).position)
+    return count
+  }
+
+  #remove(id: string, position: number): void {
+    const left = this.#series.get(id)?.filter((held) => held.position > position) ?? []
+    if (left.length === 0) this.#series.delete(id)
+    else this.#series.set(id, left)
+  }
+}
+
+/** Keeps the list ascending with each time once; of two with one time the greater revision stays. */
+function insert(held: Held[], next: Held): void {
+  let i = held.length
+  while (i > 0 && (held[i - 1] as Held).live.bar.time > next.live.bar.time) i--
+  const same = held[i - 1]
+  if (same?.live.bar.time !== next.live.bar.time) held.splice(i, 0, next)
+  else if (same.live.bar.revision < next.live.bar.revision) held[i - 1] = next
+}
