@@ -42,8 +42,9 @@ export interface ProtoGrpcType {
       PurgeFeedResponse: MessageTypeDefinition<_fxd_v1_PurgeFeedResponse, _fxd_v1_PurgeFeedResponse__Output>
       /**
        * Administration: the one way in for the command line and the operator.
-       * Needs `authorization: Bearer <token>` metadata. A change that names a version it is no longer
-       * based on is ABORTED: read again, once.
+       * Needs `authorization: Bearer <token>` metadata. Bad input is INVALID_ARGUMENT, an unknown key or feed
+       * NOT_FOUND, a change that a key's or feed's state forbids FAILED_PRECONDITION, each with a sentence.
+       * A change that names a version it is no longer based on is ABORTED: read again, once. Version 0 names none.
        */
       Registry: SubtypeConstructor<typeof grpc.Client, _fxd_v1_RegistryClient> & { service: _fxd_v1_RegistryDefinition }
       RevokeKeyRequest: MessageTypeDefinition<_fxd_v1_RevokeKeyRequest, _fxd_v1_RevokeKeyRequest__Output>

@@ -9,19 +9,35 @@ export interface Feed {
   'key'?: (string);
   'description'?: (string);
   'hidden'?: (boolean);
+  /**
+   * Shown symbols.
+   */
   'symbolCount'?: (number);
   /**
    * live | stale | offline
    */
   'status'?: (string);
+  /**
+   * heartbeat | candle | none
+   */
   'livenessSource'?: (string);
+  /**
+   * Open time of the newest bar on the feed's clock.
+   */
   'lastBarTime'?: (number | string | Long);
   /**
-   * The definition as JSON, in the manifest's words.
+   * The definition as JSON, in the manifest's words; absent in a list.
    */
   'definitionJson'?: (string);
+  /**
+   * Compound keys in pages that fit a message; absent in a list.
+   */
   'symbols'?: (string)[];
   'source'?: (string);
+  /**
+   * Empty on the last page.
+   */
+  'nextSymbol'?: (string);
   '_lastBarTime'?: "lastBarTime";
 }
 
@@ -32,18 +48,34 @@ export interface Feed__Output {
   'key': (string);
   'description': (string);
   'hidden': (boolean);
+  /**
+   * Shown symbols.
+   */
   'symbolCount': (number);
   /**
    * live | stale | offline
    */
   'status': (string);
+  /**
+   * heartbeat | candle | none
+   */
   'livenessSource': (string);
+  /**
+   * Open time of the newest bar on the feed's clock.
+   */
   'lastBarTime'?: (number);
   /**
-   * The definition as JSON, in the manifest's words.
+   * The definition as JSON, in the manifest's words; absent in a list.
    */
   'definitionJson': (string);
+  /**
+   * Compound keys in pages that fit a message; absent in a list.
+   */
   'symbols': (string)[];
   'source': (string);
+  /**
+   * Empty on the last page.
+   */
+  'nextSymbol': (string);
   '_lastBarTime'?: "lastBarTime";
 }

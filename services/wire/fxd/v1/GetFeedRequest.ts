@@ -3,8 +3,16 @@
 
 export interface GetFeedRequest {
   'key'?: (string);
+  /**
+   * `next_symbol` of the page before; empty: from the first.
+   */
+  'afterSymbol'?: (string);
 }
 
 export interface GetFeedRequest__Output {
   'key': (string);
+  /**
+   * `next_symbol` of the page before; empty: from the first.
+   */
+  'afterSymbol': (string);
 }

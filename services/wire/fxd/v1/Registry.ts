@@ -20,8 +20,9 @@ import type { UpdateKeyRequest as _fxd_v1_UpdateKeyRequest, UpdateKeyRequest__Ou
 
 /**
  * Administration: the one way in for the command line and the operator.
- * Needs `authorization: Bearer <token>` metadata. A change that names a version it is no longer
- * based on is ABORTED: read again, once.
+ * Needs `authorization: Bearer <token>` metadata. Bad input is INVALID_ARGUMENT, an unknown key or feed
+ * NOT_FOUND, a change that a key's or feed's state forbids FAILED_PRECONDITION, each with a sentence.
+ * A change that names a version it is no longer based on is ABORTED: read again, once. Version 0 names none.
  */
 export interface RegistryClient extends grpc.Client {
   /**
@@ -127,8 +128,9 @@ export interface RegistryClient extends grpc.Client {
 
 /**
  * Administration: the one way in for the command line and the operator.
- * Needs `authorization: Bearer <token>` metadata. A change that names a version it is no longer
- * based on is ABORTED: read again, once.
+ * Needs `authorization: Bearer <token>` metadata. Bad input is INVALID_ARGUMENT, an unknown key or feed
+ * NOT_FOUND, a change that a key's or feed's state forbids FAILED_PRECONDITION, each with a sentence.
+ * A change that names a version it is no longer based on is ABORTED: read again, once. Version 0 names none.
  */
 export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
   /**
