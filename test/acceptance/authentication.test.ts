@@ -1,0 +1,266 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { ask, rateHeaders, read, refusedUpgrade } from './client/http.ts'
+import { type IssuedKey, issueKey, keysCommand, revokeKey, showKey, updateKey } from './client/keys.ts'
+import { connect } from './client/socket.ts'
+import { until } from './client/until.ts'
+
+const unknownKey = `fxd_${'0123456789abcdef'.repeat(2)}`
+const inForce = 5000
+
+let issued: IssuedKey
+let key = ''
+beforeAll(async () => {
+  issued = await issueKey()
+  key = issued.key
+})
+const ok = async (path: string, headers: Record<string, string> = {}) =>
+  expect((await ask(path, { headers })).status).toBe(200)
+const refused = async (path: string, headers: Record<string, string> = {}) => {
+  const answer = await ask(path, { headers })
+  return { status: answer.status, ...answer.body.error }
+}
+/** Waits until a change that the issuer confirmed is in force; the deadline is the promise's. */
+const becomes = (secret: string, code: string) =>
+  until(
+    `${code} for the key`,
+    async () => (await refused('/v1/status', { 'X-API-Key': secret })).code === code,
+    inForce,
+  )
+
+describe('three ways to pass the key', () => {
+  test('the X-API-Key header', () => ok('/v1/status', { 'X-API-Key': key }))
+
+  test('the Authorization header as a bearer', () => ok('/v1/status', { Authorization: `Bearer ${key}` }))
+
+  test('the api_key query parameter', () => ok(`/v1/status?api_key=${key}`))
+
+  test('the bearer scheme is known in any case', async () => {
+    await ok('/v1/status', { Authorization: `bearer ${key}` })
+    await ok('/v1/status', { Authorization: `BEARER ${key}` })
+  })
+
+  test('the header wins over the bearer and the bearer over the query', async () => {
+    const bearer = `Bearer ${unknownKey}`
+    await ok(`/v1/status?api_key=${unknownKey}`, { 'X-API-Key': key, Authorization: bearer })
+    await ok(`/v1/status?api_key=${unknownKey}`, { Authorization: `Bearer ${key}` })
+    const wrongHeader = await refused(`/v1/status?api_key=${key}`, { 'X-API-Key': unknownKey })
+    expect(wrongHeader).toMatchObject({ status: 401, code: 'KEY_INVALID' })
+    const wrongBearer = await refused(`/v1/status?api_key=${key}`, { Authorization: bearer })
+    expect(wrongBearer).toMatchObject({ status: 401, code: 'KEY_INVALID' })
+  })
+
+  test('an empty value counts as absent', async () => {
+    await ok(`/v1/status?api_key=${key}`, { 'X-API-Key': '' })
+    await ok('/v1/status?api_key=', { 'X-API-Key': key })
+    expect(await refused('/v1/status?api_key=')).toMatchObject({ status: 401, code: 'UNAUTHORIZED' })
+  })
+
+  test('another scheme than bearer is no key', async () => {
+    const basic = { Authorization: `Basic ${Buffer.from(`user:${key}`).toString('base64')}` }
+    expect(await refused('/v1/status', basic)).toMatchObject({ status: 401, code: 'UNAUTHORIZED' })
+  })
+
+  test('a repeated api_key is an invalid key', async () => {
+    const path = `/v1/status?api_key=${key}&api_key=${key}`
+    expect(await refused(path)).toMatchObject({ status: 401, code: 'KEY_INVALID' })
+  })
+})
+
+describe('refusals', () => {
+  const endpoints = ['/v1/symbols', '/v1/history', '/v1/coverage', '/v1/status', '/v1/usage']
+
+  test.for(endpoints)('%s needs a key', async (path) => {
+    expect(await refused(path)).toMatchObject({ status: 401, code: 'UNAUTHORIZED' })
+  })
+
+  test.for(endpoints)('%s refuses a key that nobody issued', async (path) => {
+    expect(await refused(path, { 'X-API-Key': unknownKey })).toMatchObject({
+      status: 401,
+      code: 'KEY_INVALID',
+    })
+  })
+
+  test('a key of another shape is not found, whatever it holds', async () => {
+    for (const odd of ['x', key.toUpperCase(), `${key}0`, key.slice(0, -1), '__proto__', "' OR 1=1 --"]) {
+      expect(await refused('/v1/status', { 'X-API-Key': odd })).toMatchObject({
+        status: 401,
+        code: 'KEY_INVALID',
+      })
+    }
+  })
+
+  test('an unauthenticated answer carries no rate-limit headers', async () => {
+    const answer = await ask('/v1/status', { key: unknownKey })
+    for (const name of rateHeaders) expect(answer.headers).not.toHaveProperty(name.toLowerCase())
+  })
+
+  test('a revoked key is KEY_INACTIVE within five seconds', async () => {
+    const victim = await issueKey()
+    await ok('/v1/status', { 'X-API-Key': victim.key })
+    await revokeKey(victim.id)
+    await becomes(victim.key, 'KEY_INACTIVE')
+    expect((await ask('/v1/status', { key: victim.key })).status).toBe(401)
+  })
+
+  test('a key past its expiry date is KEY_EXPIRED without anybody acting', async () => {
+    const soon = new Date(Date.now() + 4000).toISOString()
+    const victim = await issueKey({ expires: soon })
+    await until('the expiry', async () => {
+      const answer = await ask('/v1/status', { key: victim.key })
+      if (Date.now() < Date.parse(soon)) expect(answer.status).toBe(200)
+      return answer.status === 401 && answer.body.error.code === 'KEY_EXPIRED'
+    })
+    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(soon))
+  })
+
+  test('an expiry date lasts to the end of that UTC day', async () => {
+    const today = new Date().toISOString().slice(0, 10)
+    const victim = await issueKey({ expires: today })
+    if (today === new Date().toISOString().slice(0, 10)) await ok('/v1/status', { 'X-API-Key': victim.key })
+    const shown = JSON.stringify(await showKey(victim.id))
+    expect(shown).toContain(new Date(Date.parse(today) + 86_400_000).toISOString().slice(0, 10))
+  })
+
+  test('revoked speaks before expired', async () => {
+    const end = Date.now() + 4000
+    const victim = await issueKey({ expires: new Date(end).toISOString() })
+    await revokeKey(victim.id)
+    await becomes(victim.key, 'KEY_INACTIVE')
+    await until('the expiry', () => Date.now() > end)
+    expect(await refused('/v1/status', { 'X-API-Key': victim.key })).toMatchObject({ code: 'KEY_INACTIVE' })
+  })
+})
+
+describe('the allowlist', () => {
+  const elsewhere = ['203.0.113.7', '198.51.100.0/24', '2001:db8::/32']
+  const proxied = (secret: string, forwarded: string, from = '127.0.0.2') =>
+    ask('/v1/status', { key: secret, from, headers: { 'X-Forwarded-For': forwarded } })
+
+  test('an address that is not listed is 401 on REST', async () => {
+    const { key: secret } = await issueKey({ allowIp: elsewhere })
+    expect(await refused('/v1/status', { 'X-API-Key': secret })).toMatchObject({
+      status: 401,
+      code: 'IP_NOT_ALLOWED',
+    })
+  })
+
+  test('an address that is not listed is 403 on an upgrade', async () => {
+    const { key: secret } = await issueKey({ allowIp: elsewhere })
+    const answer = await refusedUpgrade(`/v1/stream?api_key=${secret}`)
+    expect(answer.status).toBe(403)
+    expect(answer.body.error.code).toBe('IP_NOT_ALLOWED')
+  })
+
+  test('a listed address and a listed block are let in, on REST and on an upgrade', async () => {
+    for (const allowIp of [['127.0.0.1'], ['127.0.0.0/8'], [...elsewhere, '127.0.0.1/32']]) {
+      const { key: secret } = await issueKey({ allowIp })
+      await ok('/v1/status', { 'X-API-Key': secret })
+      await (await connect(secret)).close()
+    }
+  })
+
+  test('behind a trusted proxy the client is the one that the chain names', async () => {
+    const { key: secret } = await issueKey({ allowIp: elsewhere })
+    for (const client of ['203.0.113.7', '198.51.100.200', '2001:db8::17', '::ffff:203.0.113.7']) {
+      expect((await proxied(secret, client)).status, client).toBe(200)
+    }
+    for (const client of ['203.0.113.8', '198.51.101.1', '2001:db9::1', '127.0.0.1']) {
+      expect((await proxied(secret, client)).status, client).toBe(401)
+    }
+  })
+
+  test('a forwarded chain from anybody else is not believed', async () => {
+    const { key: secret } = await issueKey({ allowIp: elsewhere })
+    expect((await proxied(secret, '203.0.113.7', '127.0.0.1')).status).toBe(401)
+    expect((await proxied(secret, '203.0.113.7', '127.0.0.3')).status).toBe(401)
+  })
+
+  test('what a client itself wrote at the head of the chain is not believed', async () => {
+    const { key: secret } = await issueKey({ allowIp: elsewhere })
+    expect((await proxied(secret, '203.0.113.7, 192.0.2.99')).status).toBe(401)
+    expect((await proxied(secret, '192.0.2.99, 203.0.113.7')).status).toBe(200)
+  })
+
+  test('an entry that is no address and no block is refused when the key is made', async () => {
+    for (const wrong of ['localhost', '10.0.0.0/33', '300.1.1.1', '2001:db8::/129']) {
+      const outcome = await keysCommand('create', ['--json'], {
+        plan: 'basic',
+        feeds: ['BROKERA:ZERO'],
+        allowIp: [wrong],
+      })
+      expect(outcome.code, wrong).not.toBe(0)
+      expect(outcome.stderr).toContain(wrong)
+    }
+  })
+
+  test('a changed allowlist is in force within five seconds', async () => {
+    const made = await issueKey({ allowIp: elsewhere })
+    expect((await ask('/v1/status', { key: made.key })).status).toBe(401)
+    await updateKey(made.id, { allowIp: ['127.0.0.1'] })
+    await until(
+      'the address let in',
+      async () => (await ask('/v1/status', { key: made.key })).status === 200,
+      inForce,
+    )
+  })
+})
+
+describe('the order of the checks', () => {
+  const history = (parameters: string) => `/v1/history?${parameters}`
+
+  test('the key comes before the parameters', async () => {
+    expect(await refused('/v1/symbols?limit=nonsense')).toMatchObject({ status: 401, code: 'UNAUTHORIZED' })
+    expect(
+      await refused('/v1/coverage?symbol=BROKERA:PRIME:EURUSD', { 'X-API-Key': unknownKey }),
+    ).toMatchObject({
+      code: 'KEY_INVALID',
+    })
+  })
+
+  test('revoked comes before the address', async () => {
+    const victim = await issueKey({ allowIp: ['203.0.113.7'] })
+    await becomes(victim.key, 'IP_NOT_ALLOWED')
+    await revokeKey(victim.id)
+    await becomes(victim.key, 'KEY_INACTIVE')
+  })
+
+  test('the address comes before the rate and costs nothing', async () => {
+    const { key: secret, id } = await issueKey({ allowIp: ['203.0.113.7'], plan: 'basic', rpm: 1 })
+    for (let attempt = 0; attempt < 3; attempt++) {
+      expect(await refused('/v1/status', { 'X-API-Key': secret })).toMatchObject({ code: 'IP_NOT_ALLOWED' })
+    }
+    await updateKey(id, { allowIp: ['127.0.0.1'] })
+    const first = await until('the address let in', async () => {
+      const answer = await ask('/v1/status', { key: secret })
+      return answer.status !== 401 && answer
+    })
+    expect(first.status).toBe(200)
+  })
+
+  test('the rate comes before the parameters', async () => {
+    const { key: secret } = await issueKey({ plan: 'basic', rpd: 1 })
+    await read('/v1/status', secret)
+    expect(await refused('/v1/symbols?limit=nonsense', { 'X-API-Key': secret })).toMatchObject({
+      status: 429,
+    })
+  })
+
+  test('the parameters come before the grant', async () => {
+    const path = history('symbol=BROKERA:PRIME:EURUSD&resolution=7&countback=1')
+    expect(await refused(path, { 'X-API-Key': key })).toMatchObject({ status: 422, code: 'INVALID_PARAMS' })
+  })
+
+  test('the grant comes before the look-up', async () => {
+    const path = '/v1/symbols?symbol=BROKERA:PRIME:NOPE'
+    expect(await refused(path, { 'X-API-Key': key })).toMatchObject({
+      status: 403,
+      code: 'SYMBOL_NOT_PERMITTED',
+    })
+  })
+})
+
+test('one key works on every endpoint', async () => {
+  for (const path of ['/v1/symbols', '/v1/coverage', '/v1/status', '/v1/usage']) await read(path, key)
+  await read('/v1/history?symbol=BROKERA:ZERO:BTCUSD&resolution=1&countback=1', key)
+  expect(issued.key).toMatch(/^fxd_[0-9a-f]{32}$/)
+})

@@ -1,0 +1,89 @@
+import { type Outcome, run } from './command.ts'
+import { target } from './target.ts'
+
+/** What the issuer says of a key; `key` itself only where it was issued. */
+export interface KeyRecord {
+  readonly id: string
+  readonly prefix: string
+  readonly plan: string
+}
+export interface IssuedKey extends KeyRecord {
+  readonly key: string
+}
+
+export interface Wanted {
+  readonly plan?: string
+  readonly feeds?: readonly string[]
+  readonly rpm?: number
+  readonly rpd?: number
+  readonly wsConnections?: number
+  readonly wsSymbols?: number
+  readonly allowIp?: readonly string[]
+  readonly expires?: string
+  readonly name?: string
+}
+
+const flags = (wanted: Wanted): string[] => {
+  const given: [string, string | number | undefined][] = [
+    ['--plan', wanted.plan],
+    ['--feeds', wanted.feeds?.join(',')],
+    ['--rpm', wanted.rpm],
+    ['--rpd', wanted.rpd],
+    ['--ws-connections', wanted.wsConnections],
+    ['--ws-symbols', wanted.wsSymbols],
+    ['--allow-ip', wanted.allowIp?.join(',')],
+    ['--expires', wanted.expires],
+    ['--name', wanted.name],
+  ]
+  return given.flatMap(([flag, value]) => (value === undefined ? [] : [flag, String(value)]))
+}
+
+/** `fxd keys …`, whatever its exit code. */
+export const keysCommand = (
+  verb: string,
+  args: readonly string[] = [],
+  wanted: Wanted = {},
+): Promise<Outcome> => run(target().issuer, [verb, ...args, ...flags(wanted)])
+
+const succeed = async <T>(verb: string, args: readonly string[], wanted: Wanted = {}): Promise<T> => {
+  const outcome = await keysCommand(verb, [...args, '--json'], wanted)
+  if (outcome.code !== 0) throw new Error(`keys ${verb} failed (${outcome.code}): ${outcome.stderr}`)
+  return JSON.parse(outcome.stdout) as T
+}
+
+/** Wide limits, so that only the tests about limits meet one. */
+const roomy = {
+  plan: 'enterprise',
+  rpm: 100_000,
+  rpd: 1_000_000,
+  wsConnections: 100,
+  wsSymbols: 500,
+} as const
+
+export const everyFeed = [
+  'BROKERA:ZERO',
+  'BROKERB:LIVE',
+  'BROKERC:TADIL',
+  'BROKERC:NOTADIL',
+  'BROKERD:LIVE',
+  'BROKERE:LIVE',
+  'BROKERF:LIVE',
+  'BROKERG:SIM',
+] as const
+
+/** The one feed that no key of the suite is granted, beside BROKERA:VIP. */
+export const ungrantedFeed = 'BROKERA:PRIME'
+
+export const issueKey = (wanted: Wanted = {}): Promise<IssuedKey> =>
+  succeed('create', [], {
+    ...(wanted.plan === undefined ? roomy : {}),
+    feeds: wanted.feeds ?? everyFeed,
+    ...wanted,
+  })
+
+export const updateKey = (id: string, wanted: Wanted) => succeed<KeyRecord>('update', [id], wanted)
+export const revokeKey = (id: string) => succeed<KeyRecord>('revoke', [id])
+export const showKey = (id: string) => succeed<Record<string, unknown>>('show', [id])
+export const listKeys = () => succeed<readonly Record<string, unknown>[]>('list', [])
+export const rotateKey = (id: string, overlap?: string) =>
+  succeed<IssuedKey>('rotate', overlap === undefined ? [id] : [id, '--overlap', overlap])

@@ -1,0 +1,84 @@
+import http from 'node:http'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { target } from './target.ts'
+
+/**
+ * Every answer of the run is held against the service's own description: a path, method or status
+ * that the document does not know, or a body that its schema refuses, fails the test that asked.
+ */
+interface Described {
+  readonly responses: Readonly<Record<string, { content?: Record<string, { schema?: unknown }> }>>
+}
+interface OpenApi {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described | undefined>> | undefined>>
+}
+
+const load = (url: string) =>
+  new Promise<OpenApi>((resolve, reject) => {
+    http
+      .get(`${url}/openapi.json`, { agent: false }, (response) => {
+        const parts: Buffer[] = []
+        response.on('data', (part: Buffer) => parts.push(part))
+        response.on('end', () => {
+          if (response.statusCode !== 200) reject(new Error(`/openapi.json answered ${response.statusCode}`))
+          else resolve(JSON.parse(Buffer.concat(parts).toString('utf8')) as OpenApi)
+        })
+      })
+      .on('error', reject)
+  })
+
+const escaped = (segment: string): string =>
+  encodeURIComponent(segment.replaceAll('~', '~0').replaceAll('/', '~1'))
+
+class Description {
+  readonly #document: OpenApi
+  readonly #ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
+  readonly #compiled = new Map<string, ValidateFunction>()
+
+  constructor(document: OpenApi) {
+    this.#document = document
+    this.#ajv.addSchema(document, 'openapi')
+  }
+
+  assert(
+    method: string,
+    path: string,
+    answer: { status: number; headers: object; body: unknown; text: string },
+  ) {
+    const described = this.#document.paths[path]
+    if (described === undefined || method !== 'GET') return
+    const response = described['get']?.responses[String(answer.status)]
+    if (response === undefined) {
+      throw new Error(`/openapi.json does not describe GET ${path} with ${answer.status}: ${answer.text}`)
+    }
+    const mediaType = 'application/json'
+    if (response.content?.[mediaType]?.schema === undefined) {
+      throw new Error(`/openapi.json gives no JSON schema for GET ${path} with ${answer.status}`)
+    }
+    const pointer = ['paths', path, 'get', 'responses', String(answer.status), 'content', mediaType, 'schema']
+    const validate = this.#validator(`openapi#/${pointer.map(escaped).join('/')}`)
+    if (validate(answer.body)) return
+    const problems = this.#ajv.errorsText(validate.errors, { dataVar: 'body' })
+    throw new Error(`GET ${path} ${answer.status} is not as /openapi.json says: ${problems}: ${answer.text}`)
+  }
+
+  #validator(reference: string): ValidateFunction {
+    const known = this.#compiled.get(reference)
+    if (known !== undefined) return known
+    const made = this.#ajv.compile({ $ref: reference })
+    this.#compiled.set(reference, made)
+    return made
+  }
+}
+
+let description: Promise<Description> | undefined
+
+export const assertDescribed = async (
+  method: string,
+  path: string,
+  answer: { status: number; headers: object; body: unknown; text: string },
+): Promise<void> => {
+  description ??= load(target().url).then((document) => new Description(document))
+  const bare = path.split('?')[0] ?? path
+  ;(await description).assert(method, bare, answer)
+}

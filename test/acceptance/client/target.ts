@@ -1,0 +1,31 @@
+import { inject } from 'vitest'
+
+/** Where the service under test stands and the doors through which keys and bars enter it. */
+export interface Target {
+  /** `http://host:port` */
+  readonly url: string
+  /** `ws://host:port` */
+  readonly ws: string
+  /** Metrics and health. */
+  readonly ops: string
+  /** `host:port` where collectors connect. */
+  readonly grpc: string
+  /** A file that holds the token of a collector. */
+  readonly token: string
+  /** A command line that takes the arguments of `fxd keys …`. */
+  readonly issuer: string
+  /** A command line that takes the arguments of `fxd import …`. */
+  readonly importer: string
+  /** One folder per Mt5Csv feed, named like the manifest, followed by the service. */
+  readonly input: string
+  /** Everything the service wrote to its standard output and error. */
+  readonly log: string
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    target: Target
+  }
+}
+
+export const target = (): Target => inject('target')

@@ -1,0 +1,25 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
+/**
+ * Awaits a condition: asks again until `probe` gives something other than undefined or false.
+ * Fails with what was wanted and the last thing seen.
+ */
+export const until = async <T>(
+  wanted: string,
+  probe: () => Promise<T | undefined | false> | T | undefined | false,
+  deadlineMs = 20_000,
+): Promise<T> => {
+  const end = Date.now() + deadlineMs
+  let last: unknown
+  do {
+    try {
+      const seen = await probe()
+      if (seen !== undefined && seen !== false) return seen as T
+      last = seen
+    } catch (error) {
+      last = error
+    }
+    await pause(50)
+  } while (Date.now() < end)
+  throw new Error(`${wanted}: not within ${deadlineMs} ms; last seen: ${String(last)}`)
+}

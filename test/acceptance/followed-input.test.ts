@@ -1,0 +1,120 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { type Bar, minutes } from './client/bars.ts'
+import { feedNow, minutesAgo } from './client/clocks.ts'
+import { barsOf, readHistory } from './client/history.ts'
+import { FollowedFile } from './client/input.ts'
+import { issueKey } from './client/keys.ts'
+import { until } from './client/until.ts'
+
+let key = ''
+beforeAll(async () => {
+  key = (await issueKey()).key
+})
+const stored = async (symbol: string, resolution = '1') =>
+  barsOf(await readHistory(key, { symbol, resolution, countback: 10_000 }))
+const storedExactly = (symbol: string, bars: readonly Bar[], resolution = '1') =>
+  until(`${symbol} ${resolution} holding exactly ${bars.length} bars`, async () => {
+    expect(await stored(symbol, resolution)).toEqual(bars)
+    return true
+  })
+
+describe('what a terminal writes', () => {
+  test('times of a broker-time file stand as they are, three hours ahead of UTC', async () => {
+    const bars = minutes(minutesAgo('BROKERA:ZERO', 40), 30, 0.65, 5)
+    new FollowedFile('brokera-zero', 'NZDUSD.z_M1.csv').write(bars)
+    await storedExactly('BROKERA:ZERO:NZDUSD', bars)
+    expect(bars.at(-1)?.time).toBeGreaterThan(Date.now() / 1000 + 2 * 3600)
+  })
+
+  test('a complete line that is appended is stored, an incomplete one waits for its end', async () => {
+    const bars = minutes(minutesAgo('BROKERA:ZERO', 40), 12, 1.35, 5)
+    const file = new FollowedFile('brokera-zero', 'USDCAD.z_M1.csv')
+    file.write(bars.slice(0, 10))
+    await storedExactly('BROKERA:ZERO:USDCAD', bars.slice(0, 10))
+    const [, last] = [file.append(bars[10] as Bar), bars[11] as Bar]
+    const date = new Date(last.time * 1000).toISOString()
+    const start = `${date.slice(0, 10).replaceAll('-', '.')}\t${date.slice(11, 19)}\t${last.open}\t${last.high}`
+    file.appendText(start)
+    await storedExactly('BROKERA:ZERO:USDCAD', bars.slice(0, 11))
+    file.appendText(`\t${last.low}\t${last.close}\t${last.volume}\t0\t0\r\n`)
+    await storedExactly('BROKERA:ZERO:USDCAD', bars)
+  })
+
+  test('a correction that the broker writes later is what history shows', async () => {
+    const bars = minutes(minutesAgo('BROKERA:ZERO', 40), 10, 0.9, 5)
+    const file = new FollowedFile('brokera-zero', 'USDCHF.z_M1.csv')
+    file.write(bars)
+    await storedExactly('BROKERA:ZERO:USDCHF', bars)
+    const corrected = { ...(bars[4] as Bar), high: 1.5, volume: 777 }
+    file.append(corrected)
+    await storedExactly('BROKERA:ZERO:USDCHF', bars.with(4, corrected))
+  })
+
+  test('thirty minutes follow a correction of one of their minutes', async () => {
+    const start = Math.floor(minutesAgo('BROKERA:ZERO', 100) / 1800) * 1800
+    const bars = minutes(start, 31, 0.85, 5)
+    const file = new FollowedFile('brokera-zero', 'EURGBP.z_M1.csv')
+    file.write(bars)
+    await storedExactly('BROKERA:ZERO:EURGBP', bars)
+    const before = await stored('BROKERA:ZERO:EURGBP', '30')
+    expect(before).toHaveLength(1)
+    expect(before[0]).toMatchObject({ time: start, open: bars[0]?.open, close: bars[29]?.close })
+    file.append({ ...(bars[7] as Bar), high: 2.5 })
+    await until(
+      'the corrected half hour',
+      async () => (await stored('BROKERA:ZERO:EURGBP', '30'))[0]?.high === 2.5,
+    )
+  })
+
+  test('a half hour whose first minute lies before the stored ones is left out', async () => {
+    const start = Math.floor(minutesAgo('BROKERA:ZERO', 200) / 1800) * 1800
+    const bars = minutes(start + 600, 60, 1.6, 5)
+    new FollowedFile('brokera-zero', 'EURAUD.z_M1.csv').write(bars)
+    await storedExactly('BROKERA:ZERO:EURAUD', bars)
+    const opens = (await stored('BROKERA:ZERO:EURAUD', '30')).map(({ time }) => time)
+    expect(opens).toEqual([start + 1800])
+  })
+})
+
+describe('only closed bars are stored', () => {
+  test('a day that has not ended is not in history', async () => {
+    const today = Math.floor(feedNow('BROKERA:ZERO') / 86_400) * 86_400
+    const day = (time: number): Bar => ({ time, open: 5, high: 6, low: 4, close: 5.5, volume: 9 })
+    const file = new FollowedFile('brokera-zero', 'US500.z_D1.csv')
+    file.write([day(today - 2 * 86_400), day(today - 86_400), day(today)])
+    await storedExactly('BROKERA:ZERO:US500', [day(today - 2 * 86_400), day(today - 86_400)], '1D')
+  })
+
+  test('a delayed symbol closes its bars as much later as its quotes lag', async () => {
+    const bars = minutes(minutesAgo('BROKERB:LIVE', 30), 21, 300, 2)
+    const file = new FollowedFile('brokerb-live', 'AAPL_CFD.US_M1.csv')
+    const closedByTime = bars.filter(({ time }) => time + 60 + 900 <= feedNow('BROKERB:LIVE'))
+    file.write(bars.slice(0, closedByTime.length + 1))
+    await storedExactly('BROKERB:LIVE:AAPL_CFD.US', closedByTime)
+    const newest = closedByTime.at(-1)?.time ?? 0
+    expect(feedNow('BROKERB:LIVE') - newest).toBeGreaterThan(900)
+  })
+
+  test('a later bar of the series closes the one before it', async () => {
+    const bars = minutes(minutesAgo('BROKERB:LIVE', 8), 5, 400, 2)
+    const file = new FollowedFile('brokerb-live', 'MSFT_CFD.US_M1.csv')
+    file.write(bars.slice(0, 4))
+    await storedExactly('BROKERB:LIVE:MSFT_CFD.US', bars.slice(0, 3))
+    file.append(bars[4] as Bar)
+    await storedExactly('BROKERB:LIVE:MSFT_CFD.US', bars.slice(0, 4))
+  })
+})
+
+describe('a long range', () => {
+  test('it is answered whole, beyond 10,000 bars', async () => {
+    const bars = minutes(Date.UTC(2020, 0, 6) / 1000, 25_000, 3000, 2)
+    new FollowedFile('brokera-zero', 'ETHUSD.z_M1.csv').write(bars)
+    const symbol = 'BROKERA:ZERO:ETHUSD'
+    const whole = await until('25,000 bars', async () => {
+      const got = await readHistory(key, { symbol, resolution: '1', from: 0, to: 4_000_000_000 })
+      return got.s === 'ok' && got.meta.bar_count === bars.length && got
+    })
+    expect(barsOf(whole)).toEqual(bars)
+    expect(await stored(symbol)).toEqual(bars.slice(-10_000))
+  })
+})

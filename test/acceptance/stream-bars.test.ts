@@ -1,0 +1,181 @@
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { type Bar, minutes } from './client/bars.ts'
+import { minutesAgo } from './client/clocks.ts'
+import { barsOf, readHistory } from './client/history.ts'
+import { FollowedFile } from './client/input.ts'
+import { issueKey } from './client/keys.ts'
+import { type BarMessage, closeSockets, connect } from './client/socket.ts'
+import { until } from './client/until.ts'
+
+let key = ''
+beforeAll(async () => {
+  key = (await issueKey()).key
+})
+afterEach(closeSockets)
+
+const history = async (symbol: string) =>
+  barsOf(await readHistory(key, { symbol, resolution: '1', countback: 10_000 }))
+
+/** A series of its own for a test: the first bars stored, the rest to come. */
+const series = async (feed: 'BROKERA:ZERO' | 'BROKERB:LIVE', raw: string, price: number, digits: number) => {
+  const symbol = `${feed}:${raw.replace(/\.z$/, '')}`
+  const bars = minutes(minutesAgo(feed, 100), 60, price, digits)
+  const file = new FollowedFile(feed === 'BROKERA:ZERO' ? 'brokera-zero' : 'brokerb-live', `${raw}_M1.csv`)
+  file.write(bars.slice(0, 10))
+  await until(`the first bars of ${symbol}`, async () => (await history(symbol)).length === 10)
+  return { symbol, file, bars, coming: bars.slice(10) }
+}
+
+describe('a closed minute', () => {
+  test('it is pushed to its subscriber as one text frame, its fields in the order of the specification', async () => {
+    const { symbol, file, coming } = await series('BROKERA:ZERO', 'USDJPY.z', 150, 3)
+    const socket = await connect(key)
+    await socket.subscribe([symbol])
+    file.append(coming[0] as Bar)
+    const message = await socket.next<BarMessage>('bar')
+    expect(Object.keys(message)).toEqual(['type', 'symbol', 'bar'])
+    expect(Object.keys(message.bar)).toEqual(['time', 'open', 'high', 'low', 'close', 'volume'])
+    expect(message).toEqual({ type: 'bar', symbol, bar: coming[0] })
+    expect(socket.frames.at(-1)).toBe(JSON.stringify(message))
+  })
+
+  test('it equals the bar of history field by field and is there at once', async () => {
+    const { symbol, file, coming } = await series('BROKERA:ZERO', 'EURJPY.z', 160, 3)
+    const socket = await connect(key)
+    await socket.subscribe([symbol])
+    for (const bar of coming.slice(0, 5)) {
+      file.append(bar)
+      const message = await socket.next<BarMessage>('bar')
+      const got = await readHistory(key, {
+        symbol,
+        resolution: '1',
+        from: message.bar.time,
+        to: message.bar.time,
+      })
+      expect(barsOf(got)).toEqual([message.bar])
+      expect(message.bar).toEqual(bar)
+    }
+  })
+
+  test("its time is on the feed's clock: broker time on a broker-time feed, three hours ahead of UTC", async () => {
+    const { symbol, file, coming } = await series('BROKERA:ZERO', 'CADJPY.z', 110, 3)
+    const socket = await connect(key)
+    await socket.subscribe([symbol])
+    file.append(coming[0] as Bar)
+    const { bar } = await socket.next<BarMessage>('bar')
+    expect(bar.time).toBe(coming[0]?.time)
+    expect(bar.time - 10_800).toBeLessThan(Date.now() / 1000)
+    expect(bar.time - 10_800).toBeGreaterThan(Date.now() / 1000 - 7200)
+  })
+
+  test('its time is UTC on a true-UTC feed', async () => {
+    const { symbol, file, coming } = await series('BROKERB:LIVE', 'GBPUSD', 1.25, 5)
+    const socket = await connect(key)
+    await socket.subscribe([symbol])
+    file.append(coming[0] as Bar)
+    const { bar } = await socket.next<BarMessage>('bar')
+    expect(bar.time).toBe(coming[0]?.time)
+    expect(bar.time).toBeLessThan(Date.now() / 1000)
+    expect(bar.time).toBeGreaterThan(Date.now() / 1000 - 7200)
+  })
+
+  test('on a mid-quoted feed a price may carry half a unit of the last digit', async () => {
+    const { symbol, file, coming } = await series('BROKERB:LIVE', 'EURUSD', 1.1, 5)
+    const socket = await connect(key)
+    await socket.subscribe([symbol])
+    const half: Bar = { ...(coming[0] as Bar), close: 1.100125, high: 1.100295 }
+    file.append(half)
+    expect((await socket.next<BarMessage>('bar')).bar).toEqual(half)
+    expect((await history(symbol)).at(-1)).toEqual(half)
+  })
+
+  test('a bid-quoted feed has no half units: such a line is not stored', async () => {
+    const { symbol, file, bars, coming } = await series('BROKERA:ZERO', 'AUDUSD.z', 0.66, 5)
+    const socket = await connect(key)
+    await socket.subscribe([symbol])
+    file.append({ ...(coming[0] as Bar), close: 0.660125 }, coming[1] as Bar)
+    expect((await socket.next<BarMessage>('bar')).bar).toEqual(coming[1])
+    expect(await history(symbol)).toEqual([...bars.slice(0, 10), coming[1]])
+  })
+
+  test('a symbol with a dot and a lower-case share class is pushed under its own name', async () => {
+    const { symbol, file, coming } = await series('BROKERB:LIVE', 'BRKb_CFD.US', 430, 2)
+    const socket = await connect(key)
+    await socket.subscribe([symbol, 'BROKERB:LIVE:BRKB_CFD.US'])
+    file.append(coming[0] as Bar)
+    expect(await socket.next('bar')).toMatchObject({ symbol: 'BROKERB:LIVE:BRKb_CFD.US' })
+    await socket.settled()
+    expect(socket.bars()).toHaveLength(1)
+  })
+})
+
+describe('on one socket', () => {
+  test('the bars of a symbol come once and in time order, none missing', async () => {
+    const { symbol, file, coming } = await series('BROKERA:ZERO', 'GBPUSD.z', 1.3, 5)
+    const socket = await connect(key)
+    await socket.subscribe([symbol])
+    for (let index = 0; index < 50; index += 5) file.append(...coming.slice(index, index + 5))
+    await until('the last bar', () => socket.bars(symbol).at(-1)?.bar.time === coming.at(-1)?.time)
+    expect(socket.bars(symbol).map(({ bar }) => bar)).toEqual(coming)
+  })
+
+  test('a correction is seen in history and never pushed', async () => {
+    const { symbol, file, coming } = await series('BROKERA:ZERO', 'XAUUSD.z', 2400, 2)
+    const socket = await connect(key)
+    await socket.subscribe([symbol])
+    file.append(coming[0] as Bar)
+    await socket.next('bar')
+    const corrected = { ...(coming[0] as Bar), close: 2400.01, volume: 9 }
+    file.append(corrected, coming[1] as Bar)
+    await until('the next bar', () => socket.bars(symbol).length === 2)
+    await until('the correction', async () => (await history(symbol)).at(-2)?.volume === 9)
+    await socket.settled()
+    expect(socket.bars(symbol).map(({ bar }) => bar)).toEqual(coming.slice(0, 2))
+    expect((await history(symbol)).at(-2)).toEqual(corrected)
+  })
+
+  test('nothing comes for a symbol that was not subscribed to, or no longer is', async () => {
+    const { symbol, file, coming } = await series('BROKERA:ZERO', 'XAGUSD.z', 30, 3)
+    const [silent, left, watcher] = await Promise.all([connect(key), connect(key), connect(key)])
+    await silent.subscribe(['BROKERA:ZERO:EURUSD'])
+    await left.subscribe([symbol])
+    await watcher.subscribe([symbol])
+    left.send({ action: 'unsubscribe', symbols: [symbol] })
+    await left.next('unsubscribed')
+    file.append(coming[0] as Bar)
+    await watcher.next('bar')
+    await Promise.all([silent.settled(), left.settled()])
+    expect(silent.bars()).toEqual([])
+    expect(left.bars()).toEqual([])
+  })
+
+  test('a symbol that was subscribed to twice is pushed once', async () => {
+    const { symbol, file, coming } = await series('BROKERA:ZERO', 'LTCUSD.z', 80, 2)
+    const socket = await connect(key)
+    await socket.subscribe([symbol, symbol])
+    await socket.subscribe([symbol])
+    file.append(coming[0] as Bar, coming[1] as Bar)
+    await until('the second bar', () => socket.bars(symbol).at(-1)?.bar.time === coming[1]?.time)
+    expect(socket.bars(symbol)).toHaveLength(2)
+  })
+
+  test('every subscriber gets the same bytes', async () => {
+    const { symbol, file, coming } = await series('BROKERA:ZERO', 'DE40.z', 18_000, 1)
+    const sockets = await Promise.all(Array.from({ length: 5 }, () => connect(key)))
+    for (const socket of sockets) await socket.subscribe([symbol])
+    file.append(coming[0] as Bar)
+    const frames = await Promise.all(sockets.map(async (socket) => JSON.stringify(await socket.next('bar'))))
+    expect(new Set(frames).size).toBe(1)
+  })
+})
+
+test('a bar of the simulator is pushed when its minute closes', { timeout: 90_000 }, async () => {
+  const socket = await connect(key)
+  await socket.subscribe(['BROKERG:SIM:BTCUSD'])
+  const beat = setInterval(() => socket.send({ action: 'ping' }), 20_000)
+  const message = await socket.next<BarMessage>('bar', 75_000)
+  clearInterval(beat)
+  expect(message.bar.time % 60).toBe(0)
+  const got = await readHistory(key, { symbol: 'BROKERG:SIM:BTCUSD', resolution: '1', countback: 1 })
+  expect(barsOf(got)).toEqual([message.bar])
+})

@@ -1,0 +1,339 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { ask, query, read } from './client/http.ts'
+import { everyFeed, issueKey, ungrantedFeed } from './client/keys.ts'
+
+interface Listed {
+  symbol: string
+  display_symbol: string
+  description: string
+  exchange: string
+  type: string
+  digits: number
+  price_scale: number
+  feed: string
+}
+interface Single extends Listed {
+  full_name: string
+  supported_resolutions: string[]
+  has_intraday: boolean
+  has_daily: boolean
+  has_weekly_and_monthly: boolean
+  session: string
+  timezone: string
+  data_status: string
+  delay_seconds: number
+}
+interface List {
+  symbols: Listed[]
+  total: number
+  limit: number
+  offset: number
+}
+
+let key = ''
+beforeAll(async () => {
+  key = (await issueKey()).key
+})
+const list = (parameters: Parameters<typeof query>[0] = {}) =>
+  read<List>(`/v1/symbols${query(parameters)}`, key)
+const single = (symbol: string) => read<Single>(`/v1/symbols${query({ symbol })}`, key)
+const names = (found: List) => found.symbols.map(({ symbol }) => symbol)
+const refusal = async (parameters: Parameters<typeof query>[0]) => {
+  const answer = await ask(`/v1/symbols${query(parameters)}`, { key })
+  return { status: answer.status, ...answer.body.error }
+}
+
+describe('the list', () => {
+  test('it carries symbols, total, limit and offset in that order', async () => {
+    expect(Object.keys(await list())).toEqual(['symbols', 'total', 'limit', 'offset'])
+  })
+
+  test('a list entry carries the eight fields in the order of the specification', async () => {
+    for (const entry of (await list()).symbols) {
+      expect(Object.keys(entry)).toEqual([
+        'symbol',
+        'display_symbol',
+        'description',
+        'exchange',
+        'type',
+        'digits',
+        'price_scale',
+        'feed',
+      ])
+    }
+  })
+
+  test('limit defaults to 100 and offset to 0', async () => {
+    expect(await list()).toMatchObject({ limit: 100, offset: 0 })
+  })
+
+  test('offset and limit page through the list without a gap or a repeat', async () => {
+    const all = names(await list({ limit: 1000 }))
+    const pages: string[] = []
+    for (let offset = 0; offset < all.length; offset += 7) {
+      const page = await list({ limit: 7, offset })
+      expect(page).toMatchObject({ limit: 7, offset, total: all.length })
+      expect(page.symbols.length).toBeLessThanOrEqual(7)
+      pages.push(...names(page))
+    }
+    expect(pages).toEqual(all)
+  })
+
+  test('total counts all matching symbols, not those of the page', async () => {
+    const found = await list({ search: 'usd', limit: 2 })
+    expect(found.symbols).toHaveLength(2)
+    expect(found.total).toBeGreaterThan(10)
+  })
+
+  test('a limit above 1000 is clamped and the clamped value is shown', async () => {
+    expect((await list({ limit: 5000 })).limit).toBe(1000)
+    expect((await list({ limit: 1000 })).limit).toBe(1000)
+  })
+
+  test('a limit below 1 or an offset below 0 is 422', async () => {
+    expect(await refusal({ limit: 0 })).toMatchObject({ status: 422, code: 'INVALID_PARAMS' })
+    expect(await refusal({ offset: -1 })).toMatchObject({ status: 422, code: 'INVALID_PARAMS' })
+  })
+
+  test('the list is ordered by compound key', async () => {
+    const all = names(await list({ limit: 1000 }))
+    expect(all).toEqual([...all].sort((a, b) => (a < b ? -1 : 1)))
+  })
+
+  test('only symbols of granted feeds are listed', async () => {
+    const feeds = new Set((await list({ limit: 1000 })).symbols.map(({ feed }) => feed))
+    expect([...feeds].sort()).toEqual([...everyFeed].sort())
+    const narrow = await issueKey({ feeds: ['BROKERB:LIVE'] })
+    const found = await read<List>('/v1/symbols?limit=1000', narrow.key)
+    expect(found.symbols.length).toBe(found.total)
+    expect(new Set(found.symbols.map(({ feed }) => feed))).toEqual(new Set(['BROKERB:LIVE']))
+  })
+})
+
+describe('search', () => {
+  test('it finds every symbol whose display name contains the fragment', async () => {
+    const found = await list({ search: 'EURU' })
+    const keys = ['BROKERA:ZERO:EURUSD', 'BROKERB:LIVE:EURUSD', 'BROKERD:LIVE:EURUSD', 'BROKERE:LIVE:EURUSD']
+    expect(names(found)).toEqual([...keys, 'BROKERF:LIVE:EURUSD'])
+    expect(found.total).toBe(5)
+  })
+
+  test('it ignores case', async () => {
+    const found = names(await list({ search: 'eUrUsD' }))
+    expect(found).toContain('BROKERA:ZERO:EURUSD')
+    expect(found).toEqual(names(await list({ search: 'EURUSD' })))
+  })
+
+  test('it looks at the display name and at nothing else', async () => {
+    expect(names(await list({ search: 'gold' }))).toEqual(['BROKERA:ZERO:XAUUSD'])
+    const shown = names(await list({ search: 'XAU' }))
+    expect(shown).not.toContain('BROKERA:ZERO:XAUUSD')
+    expect(shown).toContain('BROKERC:TADIL:XAUUSD')
+    expect((await list({ search: 'BROKERA' })).total).toBe(0)
+  })
+
+  test('it takes the fragment as plain text', async () => {
+    expect((await list({ search: '.*' })).total).toBe(0)
+    expect((await list({ search: '%' })).total).toBe(0)
+    expect(names(await list({ search: '_cfd.fr' }))).toEqual(['BROKERB:LIVE:AIR_CFD.FR'])
+  })
+
+  test('an empty search is no filter', async () => {
+    expect((await list({ search: '' })).total).toBe((await list()).total)
+  })
+
+  test('64 characters are searched and 65 are 422', async () => {
+    expect((await list({ search: 'x'.repeat(64) })).total).toBe(0)
+    expect(await refusal({ search: 'x'.repeat(65) })).toMatchObject({ status: 422, code: 'INVALID_PARAMS' })
+  })
+})
+
+describe('one symbol', () => {
+  test('it carries all fields in the order of the specification', async () => {
+    expect(Object.keys(await single('BROKERA:ZERO:EURUSD'))).toEqual([
+      'symbol',
+      'full_name',
+      'display_symbol',
+      'description',
+      'exchange',
+      'type',
+      'digits',
+      'price_scale',
+      'feed',
+      'supported_resolutions',
+      'has_intraday',
+      'has_daily',
+      'has_weekly_and_monthly',
+      'session',
+      'timezone',
+      'data_status',
+      'delay_seconds',
+    ])
+  })
+
+  test('every field of a forex pair is as its manifest says', async () => {
+    expect(await single('BROKERA:ZERO:EURUSD')).toEqual({
+      symbol: 'BROKERA:ZERO:EURUSD',
+      full_name: 'BROKERA:ZERO:EURUSD',
+      display_symbol: 'EURUSD',
+      description: 'Euro vs US Dollar (BrokerA Zero)',
+      exchange: 'BROKERA',
+      type: 'forex',
+      digits: 5,
+      price_scale: 100_000,
+      feed: 'BROKERA:ZERO',
+      supported_resolutions: ['1', '5', '10', '15', '30', '60', '120', '240', '1D', '1W', '1M'],
+      has_intraday: true,
+      has_daily: true,
+      has_weekly_and_monthly: true,
+      session: '24x5',
+      timezone: 'Etc/UTC',
+      data_status: 'streaming',
+      delay_seconds: 0,
+    })
+  })
+
+  test('a list entry says the same of a symbol as the symbol alone', async () => {
+    const alone = await single('BROKERA:ZERO:US500')
+    const [entry] = (await list({ search: 'US500' })).symbols
+    expect(alone).toMatchObject(entry ?? {})
+    expect(entry?.symbol).toBe('BROKERA:ZERO:US500')
+  })
+
+  test('price_scale is ten to the power of digits', async () => {
+    for (const { digits, price_scale } of (await list({ limit: 1000 })).symbols) {
+      expect(price_scale).toBe(10 ** digits)
+    }
+  })
+
+  test('every type is forex, crypto, index or cfd, commodities and shares being cfd', async () => {
+    const types = new Set((await list({ limit: 1000 })).symbols.map(({ type }) => type))
+    expect([...types].sort()).toEqual(['cfd', 'crypto', 'forex', 'index'])
+    expect((await single('BROKERA:ZERO:XAUUSD')).type).toBe('cfd')
+    expect((await single('BROKERB:LIVE:GOOGL_CFD.US')).type).toBe('cfd')
+  })
+
+  test('the display name defaults to the clean name and may be given', async () => {
+    expect((await single('BROKERA:ZERO:BTCUSD')).display_symbol).toBe('BTCUSD')
+    expect((await single('BROKERA:ZERO:XAUUSD')).display_symbol).toBe('Gold')
+  })
+
+  test("the description is the symbol's words with the feed's, the broker among them", async () => {
+    expect((await single('BROKERB:LIVE:UK100')).description).toBe('UK large companies (BrokerB Live)')
+  })
+
+  test('a session is 24x7 for crypto and 24x5 for the rest unless the catalogue says otherwise', async () => {
+    expect((await single('BROKERA:ZERO:BTCUSD')).session).toBe('24x7')
+    expect((await single('BROKERA:ZERO:US500')).session).toBe('24x5')
+    expect((await single('BROKERG:SIM:BTCUSD')).session).toBe('24x7')
+  })
+
+  test('a symbol of the exchange-terminal feed supports its five resolutions and no minutes', async () => {
+    expect(await single('BROKERC:TADIL:BTCUSD')).toMatchObject({
+      supported_resolutions: ['60', '240', '1D', '1W', '1M'],
+      has_intraday: true,
+      has_daily: true,
+      has_weekly_and_monthly: true,
+    })
+  })
+
+  test('has_daily and has_weekly_and_monthly follow from the resolutions', async () => {
+    expect(await single('BROKERG:SIM:BTCUSD')).toMatchObject({
+      supported_resolutions: ['1', '5', '60', '1D'],
+      has_intraday: true,
+      has_daily: true,
+      has_weekly_and_monthly: false,
+    })
+  })
+
+  test('a feed that serves minutes from a live source is streaming, else its symbols are endofday', async () => {
+    expect((await single('BROKERG:SIM:BTCUSD')).data_status).toBe('streaming')
+    expect((await single('BROKERC:TADIL:BTCUSD')).data_status).toBe('endofday')
+  })
+
+  test('every feed draws its bars in Etc/UTC, whatever its clock', async () => {
+    for (const symbol of ['BROKERA:ZERO:EURUSD', 'BROKERB:LIVE:EURUSD', 'BROKERC:TADIL:XAUUSD']) {
+      expect((await single(symbol)).timezone).toBe('Etc/UTC')
+    }
+  })
+
+  test('delay_seconds is how far the quotes lag, 0 where they do not', async () => {
+    expect((await single('BROKERB:LIVE:AAPL_CFD.US')).delay_seconds).toBe(900)
+    expect((await single('BROKERB:LIVE:GOOGL_CFD.US')).delay_seconds).toBe(0)
+  })
+
+  test('a symbol that does not exist is 404', async () => {
+    const answer = await refusal({ symbol: 'BROKERA:ZERO:NOPE' })
+    expect(answer).toMatchObject({ status: 404, code: 'SYMBOL_NOT_FOUND' })
+  })
+
+  test('a symbol of a feed that does not exist is 404', async () => {
+    expect(await refusal({ symbol: 'BROKERX:LIVE:EURUSD' })).toMatchObject({ status: 404 })
+  })
+
+  test('a symbol of a feed that is not granted is 403 naming the feed', async () => {
+    const answer = await refusal({ symbol: `${ungrantedFeed}:EURUSD` })
+    expect(answer).toMatchObject({ status: 403, code: 'SYMBOL_NOT_PERMITTED' })
+    expect(answer.message).toContain(ungrantedFeed)
+  })
+
+  test('an empty symbol is no symbol: the list answers', async () => {
+    expect((await list({ symbol: '' })).total).toBe((await list()).total)
+  })
+})
+
+describe('compound keys', () => {
+  test('they are broker, account and symbol, the first two in upper case', async () => {
+    for (const { symbol, exchange, feed } of (await list({ limit: 1000 })).symbols) {
+      expect(symbol).toMatch(/^[A-Z0-9]+:[A-Z0-9]+:[^:]+$/)
+      expect(symbol.startsWith(`${feed}:`)).toBe(true)
+      expect(feed.startsWith(`${exchange}:`)).toBe(true)
+    }
+  })
+
+  test("the raw name's suffix is stripped and only the clean name is exposed", async () => {
+    const found = names(await list({ limit: 1000 }))
+    expect(found).toContain('BROKERA:ZERO:EURUSD')
+    expect(found.filter((name) => name.endsWith('.z'))).toEqual([])
+    expect(await refusal({ symbol: 'BROKERA:ZERO:EURUSD.z' })).toMatchObject({ status: 404 })
+  })
+
+  test('a share keeps its dot and its exchange, which is part of its identity', async () => {
+    const french = await single('BROKERB:LIVE:AIR_CFD.FR')
+    const american = await single('BROKERB:LIVE:AIR_CFD.US')
+    expect(french.description).toBe('Airbus in Paris (BrokerB Live)')
+    expect(american.description).toBe('AAR Corp in New York (BrokerB Live)')
+    expect(await refusal({ symbol: 'BROKERB:LIVE:AIR_CFD' })).toMatchObject({ status: 404 })
+    expect(await refusal({ symbol: 'BROKERB:LIVE:AIR' })).toMatchObject({ status: 404 })
+  })
+
+  test('a lower-case share class is significant', async () => {
+    expect((await single('BROKERB:LIVE:BRKb_CFD.US')).description).toContain('Berkshire')
+    expect((await single('BROKERB:LIVE:BRKB_CFD.US')).description).toContain('differs in case')
+    expect(await refusal({ symbol: 'BROKERB:LIVE:brkb_CFD.US' })).toMatchObject({ status: 404 })
+  })
+
+  test('a look-up by symbol is case-sensitive in every part', async () => {
+    for (const symbol of ['BROKERA:ZERO:eurusd', 'brokera:ZERO:EURUSD', 'BROKERA:zero:EURUSD']) {
+      expect(await refusal({ symbol })).toMatchObject({ status: 404, code: 'SYMBOL_NOT_FOUND' })
+    }
+  })
+
+  test('a key is split at its first two colons, the rest is the instrument', async () => {
+    expect(await refusal({ symbol: 'BROKERA:ZERO:EUR:USD' })).toMatchObject({ status: 404 })
+    expect(await refusal({ symbol: `${ungrantedFeed}:EUR:USD` })).toMatchObject({ status: 403 })
+  })
+
+  test('a key of fewer than three parts is an unknown symbol', async () => {
+    for (const symbol of ['EURUSD', 'BROKERA:ZERO', 'BROKERA', ':', '::']) {
+      expect(await refusal({ symbol })).toMatchObject({ status: 404, code: 'SYMBOL_NOT_FOUND' })
+    }
+  })
+
+  test('names of the language are only strings', async () => {
+    for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
+      expect(await refusal({ symbol: `BROKERA:ZERO:${name}` })).toMatchObject({ status: 404 })
+      expect(await refusal({ symbol: name })).toMatchObject({ status: 404 })
+    }
+  })
+})
