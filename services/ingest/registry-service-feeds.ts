@@ -1,0 +1,111 @@
+import { barEnd } from '../core/closed.ts'
+import type { CompoundKey, FeedKey } from '../core/compound-key.ts'
+import type { FeedDefinition, FeedRecord } from '../core/feed.ts'
+import { type FeedSeconds, fixedOffset } from '../core/feed-clock.ts'
+import { type FeedStatus, feedStatus } from '../core/feed-status.ts'
+import { definitionToManifest } from '../core/manifest/write.ts'
+import type { RegistryView } from '../core/registry.ts'
+import type { Resolution } from '../core/resolution.ts'
+import { show } from '../core/show.ts'
+import { didYouMean } from '../core/suggest.ts'
+import type { BarStore } from '../ports/bars.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { FeedBoard, FeedSigns } from '../ports/feed-board.ts'
+import type { WindowStore } from '../ports/windows.ts'
+import type { Feed } from '../wire/fxd/v1/Feed.ts'
+import { partBytesMax } from '../wire/limits.ts'
+import { feedMessage, page } from './registry-service-messages.ts'
+import { forbiddenByState, notFound } from './registry-service-refusal.ts'
+
+export interface FeedStores {
+  readonly bars: BarStore
+  readonly windows: WindowStore
+  readonly board: FeedBoard
+  readonly clock: Clock
+}
+
+/** All feeds, hidden ones too, without their definitions and symbols. */
+export async function listFeeds(view: RegistryView, stores: FeedStores): Promise<Feed[]> {
+  const feeds = view.allFeeds()
+  const signs = await stores.board.read(feeds.map((feed) => feed.definition.key))
+  const messages: Feed[] = []
+  for (const feed of feeds) {
+    const status = await statusOf(feed.definition, signs.get(feed.definition.key) ?? {}, view, stores)
+    messages.push(feedMessage(feed, status))
+  }
+  return messages
+}
+
+export async function getFeed(
+  request: { readonly key: string; readonly afterSymbol: string },
+  view: RegistryView,
+  stores: FeedStores,
+): Promise<Feed> {
+  const feed = feedOf(request.key, view)
+  const { key } = feed.definition
+  const signs = (await stores.board.read([key])).get(key) ?? {}
+  const symbols = shownSymbols(key, view)
+  const shown = page(symbols, request.afterSymbol, (symbol) => symbol, partBytesMax)
+  return {
+    ...feedMessage(feed, await statusOf(feed.definition, signs, view, stores)),
+    definitionJson: JSON.stringify(definitionToManifest(feed.definition)),
+    symbols: [...shown.items],
+    nextSymbol: shown.next,
+  }
+}
+
+/** Removes the bars and windows of a hidden feed; gives the number of series that had bars. */
+export async function purgeFeed(key: string, view: RegistryView, stores: FeedStores): Promise<number> {
+  const feed = feedOf(key, view)
+  if (!feed.hidden) {
+    throw forbiddenByState(
+      `${key} is still defined by a Feed manifest; take it out of the manifests first, then purge it.`,
+    )
+  }
+  const series = await stores.bars.lastTimes(feed.definition.key)
+  // Windows first: bars without a window are no coverage, a window without bars would be a false one.
+  await stores.windows.purge(feed.definition.key)
+  await stores.bars.purge(feed.definition.key)
+  return series.size
+}
+
+function feedOf(key: string, view: RegistryView): FeedRecord {
+  const feeds = view.allFeeds()
+  const found = feeds.find((feed) => feed.definition.key === key)
+  if (found) return found
+  const known = feeds.map((feed) => feed.definition.key)
+  throw notFound(`There is no feed ${show(key)}${didYouMean(key, known)}.`)
+}
+
+/** Of a hidden feed too: what it would show. */
+const shownSymbols = (feed: FeedKey, view: RegistryView): readonly CompoundKey[] =>
+  view.allSymbolsOf(feed).flatMap((symbol) => (symbol.hidden ? [] : [symbol.symbol]))
+
+async function statusOf(
+  definition: FeedDefinition,
+  signs: FeedSigns,
+  view: RegistryView,
+  { bars, clock }: FeedStores,
+): Promise<FeedStatus> {
+  return feedStatus({
+    definition,
+    signs,
+    now: clock.utcMs(),
+    offsetSeconds: fixedOffset(definition.clock),
+    newestStored: newestOf(await bars.lastTimes(definition.key)),
+    symbolCount: shownSymbols(definition.key, view).length,
+  })
+}
+
+/** The newest stored bar of the feed, by its end; series ids begin with their resolution. */
+function newestOf(
+  lastTimes: ReadonlyMap<string, FeedSeconds>,
+): { readonly time: FeedSeconds; readonly resolution: Resolution } | undefined {
+  let newest: { time: FeedSeconds; resolution: Resolution; end: number } | undefined
+  for (const [id, time] of lastTimes) {
+    const resolution = id.slice(0, id.indexOf(' ')) as Resolution
+    const end = barEnd(time, resolution)
+    if (!newest || end > newest.end) newest = { time, resolution, end }
+  }
+  return newest
+}

@@ -1,0 +1,154 @@
+import type { handleUnaryCall } from '@grpc/grpc-js'
+import type { KeyRecord } from '../core/api-key.ts'
+import type { RegistryView } from '../core/registry.ts'
+import { show } from '../core/show.ts'
+import { didYouMean } from '../core/suggest.ts'
+import type { FollowedRegistry } from '../platform/follow-registry.ts'
+import type { Log } from '../platform/log.ts'
+import type { CreateKeyRequest__Output } from '../wire/fxd/v1/CreateKeyRequest.ts'
+import type { Key } from '../wire/fxd/v1/Key.ts'
+import type { RegistryHandlers } from '../wire/fxd/v1/Registry.ts'
+import type { RevokeKeyRequest__Output } from '../wire/fxd/v1/RevokeKeyRequest.ts'
+import type { RotateKeyRequest__Output } from '../wire/fxd/v1/RotateKeyRequest.ts'
+import type { UpdateKeyRequest__Output } from '../wire/fxd/v1/UpdateKeyRequest.ts'
+import { partBytesMax } from '../wire/limits.ts'
+import { type FeedStores, getFeed, listFeeds, purgeFeed } from './registry-service-feeds.ts'
+import { createKey, type Issue, rotateKey, updateKey } from './registry-service-keys.ts'
+import { keyMessage, page } from './registry-service-messages.ts'
+import {
+  defect,
+  forbiddenByState,
+  moved,
+  notFound,
+  type RegistryRefusal,
+  refusalOf,
+} from './registry-service-refusal.ts'
+import type { RegistryWriter } from './registry-writer.ts'
+
+const idBytes = 5
+const secretBytes = 16
+/** Every pod holds all keys in memory. */
+const keysMax = 100_000
+
+export interface RegistryServiceDeps extends FeedStores {
+  readonly writer: RegistryWriter
+  readonly registry: FollowedRegistry
+  readonly log: Log
+}
+
+/** `fxd.v1.Registry`: the one way in for the command line and the operator. The server checks their token. */
+export function registryService(deps: RegistryServiceDeps): RegistryHandlers {
+  const { registry, clock, log } = deps
+  const keys = keyChanges(deps)
+  const view = (): RegistryView => registry.view()
+  const answer = <Request, Response>(act: (request: Request) => Response | Promise<Response>) =>
+    unary(act, log)
+
+  return {
+    CreateKey: answer(keys.create),
+    ListKeys: answer(({ after }) => {
+      const found = page(view().keys(), after, (key) => key.id, partBytesMax)
+      return { keys: found.items.map((key) => messageOf(key.id, view(), clock)), next: found.next }
+    }),
+    GetKey: answer(({ id }) => messageOf(id, view(), clock)),
+    UpdateKey: answer(keys.update),
+    RotateKey: answer(keys.rotate),
+    RevokeKey: answer(keys.revoke),
+    ListFeeds: answer(async () => ({ feeds: await listFeeds(view(), deps) })),
+    GetFeed: answer((request) => getFeed(request, view(), deps)),
+    PurgeFeed: answer(async ({ key }) => ({ series: await purgeFeed(key, view(), deps) })),
+  }
+}
+
+function keyChanges({ writer, registry, clock }: RegistryServiceDeps) {
+  const issue = (id: string): Issue => ({
+    id,
+    secret: `fxd_${clock.randomHex(secretBytes)}`,
+    now: clock.utcMs(),
+  })
+  const store = async (decide: (view: RegistryView) => KeyRecord | undefined, id: string): Promise<Key> => {
+    await writer.change((view) => {
+      const body = decide(view)
+      return { rows: body ? [{ kind: 'key', id: body.id, body }] : [], result: undefined }
+    })
+    return messageOf(id, registry.view(), clock)
+  }
+
+  return {
+    create: async (request: CreateKeyRequest__Output) => {
+      if (registry.view().keys().length >= keysMax) {
+        throw forbiddenByState(`There are ${keysMax} keys already, which is the most a service keeps.`)
+      }
+      const issued = issue(`k_${clock.randomHex(idBytes)}`)
+      const key = await store((view) => createKey(request, view, issued), issued.id)
+      return { key, secret: issued.secret }
+    },
+    update: (request: UpdateKeyRequest__Output) =>
+      store((view) => updateKey(request, view, keyOf(request, view)), request.id),
+    rotate: async (request: RotateKeyRequest__Output) => {
+      const issued = issue(request.id)
+      const key = await store(
+        (view) => rotateKey(keyOf(request, view), request.overlapMs, issued),
+        request.id,
+      )
+      return { key, secret: issued.secret }
+    },
+    // Final, so it never matters what it was based on; of a revoked key nothing is left to change.
+    revoke: ({ id }: RevokeKeyRequest__Output) =>
+      store((view) => {
+        const key = keyOf({ id, basedOn: 0 }, view)
+        return key.revoked ? undefined : { ...key, revoked: true }
+      }, id),
+  }
+}
+
+/** The key to change; refused when it moved on since the version that the change is based on. */
+function keyOf(request: { readonly id: string; readonly basedOn: number }, view: RegistryView): KeyRecord {
+  const key = view.key(request.id)
+  if (!key) {
+    const ids = view.keys().map((each) => each.id)
+    throw notFound(`There is no key with the id ${show(request.id)}${didYouMean(request.id, ids)}.`)
+  }
+  const version = view.versionOf(key.id)
+  if (request.basedOn !== 0 && request.basedOn < version) {
+    throw moved(`${key.id} was changed meanwhile: version ${version} is newer than ${request.basedOn}.`)
+  }
+  return key
+}
+
+const messageOf = (id: string, view: RegistryView, clock: RegistryServiceDeps['clock']): Key =>
+  keyMessage(keyOf({ id, basedOn: 0 }, view), view.versionOf(id), clock.utcMs())
+
+/** Answers a call; what goes wrong becomes a status with a sentence, a defect is logged and says nothing of itself. */
+function unary<Request, Response>(
+  act: (request: Request) => Response | Promise<Response>,
+  log: Log,
+): handleUnaryCall<Request, Response> {
+  const answer: (...of: Parameters<handleUnaryCall<Request, Response>>) => Promise<void> = async (
+    call,
+    callback,
+  ) => {
+    const { response, refusal } = await outcomeOf(() => act(call.request), call.getPath(), log)
+    if (refusal) callback({ code: refusal.code, details: refusal.message })
+    else callback(null, response)
+  }
+  return (call, callback) => void answer(call, callback)
+}
+
+type Outcome<Response> =
+  | { readonly response: Response; readonly refusal?: never }
+  | { readonly response?: never; readonly refusal: RegistryRefusal }
+
+async function outcomeOf<Response>(
+  act: () => Response | Promise<Response>,
+  method: string,
+  log: Log,
+): Promise<Outcome<Response>> {
+  try {
+    return { response: await act() }
+  } catch (error) {
+    const refusal = refusalOf(error)
+    if (!refusal) log.error({ err: error, method }, 'a call of the Registry failed')
+    return { refusal: refusal ?? defect }
+  }
+}
