@@ -77,5 +77,14 @@ export const sliceBars = (bars: Bars, start: number, end: number): Bars => ({
   revision: bars.revision.subarray(start, end),
 })
 
+/** A copy of the bars whose index the rule keeps. */
+export function selectBars(bars: Bars, keep: (index: number) => boolean): Bars {
+  const indexes = Uint32Array.from(bars.time.keys()).filter((index) => keep(index))
+  const selected = allocateBars(indexes.length)
+  for (const column of columns)
+    indexes.forEach((from, to) => void (selected[column][to] = bars[column][from] as number))
+  return selected
+}
+
 export const toList = (bars: Bars): RevisedBar[] =>
   Array.from({ length: barCount(bars) }, (_, i) => barAt(bars, i))
