@@ -1,0 +1,56 @@
+"""A foreign gRPC client: every line on stdin is a CollectorMessage as JSON and is sent, every
+IngestMessage is printed as a line of JSON. The stubs are made of the project's .proto files at start.
+
+usage: collector.py PROTO_FOLDER HOST:PORT TOKEN
+"""
+
+import json
+import pathlib
+import queue
+import sys
+import tempfile
+import threading
+
+import grpc
+from google.protobuf import json_format
+from grpc_tools import protoc
+
+MESSAGE_BYTES_MAX = 256 * 1024
+
+
+def load_stubs(protos: str):
+    generated = tempfile.mkdtemp(prefix="fxd-stubs-")
+    sources = [str(path) for path in pathlib.Path(protos).rglob("collector.proto")]
+    arguments = ["protoc", f"-I{protos}", f"--python_out={generated}", f"--grpc_python_out={generated}"]
+    if protoc.main([*arguments, *sources]) != 0:
+        sys.exit("the .proto files do not compile")
+    sys.path.insert(0, generated)
+    from fxd.v1 import collector_pb2, collector_pb2_grpc  # type: ignore[import-not-found]
+
+    return collector_pb2, collector_pb2_grpc
+
+
+def main() -> None:
+    protos, address, token = sys.argv[1:4]
+    messages, stubs = load_stubs(protos)
+    outgoing: queue.Queue = queue.Queue()
+
+    def read_stdin() -> None:
+        for line in sys.stdin:
+            outgoing.put(json_format.ParseDict(json.loads(line), messages.CollectorMessage()))
+        outgoing.put(None)
+
+    threading.Thread(target=read_stdin, daemon=True).start()
+    options = [("grpc.max_receive_message_length", MESSAGE_BYTES_MAX)]
+    with grpc.insecure_channel(address, options=options) as channel:
+        session = stubs.CollectorStub(channel).Session(
+            iter(outgoing.get, None), metadata=[("authorization", f"Bearer {token}")]
+        )
+        try:
+            for answer in session:
+                print(json.dumps(json_format.MessageToDict(answer)), flush=True)
+        except grpc.RpcError as error:
+            print(json.dumps({"error": {"code": error.code().name, "details": error.details()}}), flush=True)
+
+
+main()

@@ -1,0 +1,58 @@
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { until } from '../acceptance/client/until.ts'
+
+export type Line = Readonly<Record<string, unknown>>
+
+const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
+
+/** Installs the foreign clients when they are not yet there; gives the Python that has them. */
+export const python = (): string => execFileSync(here('install-python'), { encoding: 'utf8' }).trim()
+
+const started: ChildProcessWithoutNullStreams[] = []
+
+/** A program of another language that speaks JSON lines on its standard streams. */
+export class ForeignProcess {
+  readonly lines: Line[] = []
+  readonly #child: ChildProcessWithoutNullStreams
+  #errors = ''
+  #read = 0
+
+  constructor(interpreter: string, script: string, args: readonly string[]) {
+    this.#child = spawn(interpreter, [here(script), ...args])
+    started.push(this.#child)
+    let rest = ''
+    this.#child.stdout.setEncoding('utf8').on('data', (part: string) => {
+      const lines = `${rest}${part}`.split('\n')
+      rest = lines.pop() ?? ''
+      this.lines.push(...lines.map((line) => JSON.parse(line) as Line))
+    })
+    this.#child.stderr.setEncoding('utf8').on('data', (part: string) => (this.#errors += part))
+    this.#child.stdin.on('error', () => undefined)
+  }
+
+  send(message: object): void {
+    this.#child.stdin.write(`${JSON.stringify(message)}\n`)
+  }
+
+  /** The next line for which `wanted` holds; others are passed over. */
+  next(what: string, wanted: (line: Line) => boolean): Promise<Line> {
+    return until(what, () => {
+      while (this.#read < this.lines.length) {
+        const line = this.lines[this.#read++] ?? {}
+        if (wanted(line)) return line
+      }
+      if (this.#child.exitCode !== null && this.#child.exitCode !== 0) throw new Error(this.#errors)
+      return undefined
+    })
+  }
+
+  end(): void {
+    this.#child.stdin.end()
+  }
+}
+
+/** For `afterEach`. */
+export const endForeignProcesses = (): void => {
+  for (const child of started.splice(0)) child.kill('SIGKILL')
+}

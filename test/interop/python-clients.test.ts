@@ -1,0 +1,151 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { barsOf, readHistory } from '../acceptance/client/history.ts'
+import { ask, read } from '../acceptance/client/http.ts'
+import { issueKey } from '../acceptance/client/keys.ts'
+import { target } from '../acceptance/client/target.ts'
+import { until } from '../acceptance/client/until.ts'
+import { endForeignProcesses, ForeignProcess, type Line, python } from './foreign-process.ts'
+
+const protos = fileURLToPath(new URL('../../proto', import.meta.url))
+const feed = 'BROKERE:LIVE'
+
+let interpreter = ''
+let key = ''
+beforeAll(async () => {
+  interpreter = python()
+  key = (await issueKey()).key
+}, 300_000)
+afterEach(endForeignProcesses)
+
+const collector = (token = readFileSync(target().token, 'utf8').trim()) =>
+  new ForeignProcess(interpreter, 'collector.py', [protos, target().grpc, token])
+const streamClient = (secret: string) =>
+  new ForeignProcess(interpreter, 'stream.py', [`${target().ws}/v1/stream?api_key=${secret}`])
+const has = (field: string) => (line: Line) => field in line
+const ofType = (type: string) => (line: Line) => line['type'] === type
+
+/** Minutes that are over, as integer columns with differences; `scale` 5. */
+const columns = (symbol: string, times: readonly number[], price: number) => {
+  const differences = (values: readonly number[]) => values.map((value, at) => value - (values[at - 1] ?? 0))
+  const prices = times.map((_, at) => price + at * 10)
+  return {
+    symbol,
+    resolution: '1',
+    scale: 5,
+    time: differences(times),
+    open: differences(prices),
+    high: differences(prices.map((each) => each + 9)),
+    low: differences(prices.map((each) => each - 4)),
+    close: differences(prices.map((each) => each + 3)),
+    volume: differences(times.map((_, at) => 50 + at)),
+    revision: differences(times.map(() => Date.now())),
+  }
+}
+const bar = (time: number, price: number, volume: number) => ({
+  time,
+  open: price / 1e5,
+  high: (price + 9) / 1e5,
+  low: (price - 4) / 1e5,
+  close: (price + 3) / 1e5,
+  volume,
+})
+
+/** Hello and everything up to the point where bars may be sent. */
+const session = async (name: string) => {
+  const terminal = collector()
+  const hello = { feed, collectorId: `python-${name}`, mode: 'SESSION_MODE_LIVE', terminal: 'python' }
+  terminal.send({ hello })
+  const { welcome } = (await terminal.next('Welcome', has('welcome'))) as { welcome: Line }
+  const known: Line[] = []
+  do known.push((await terminal.next('Known', has('known')))['known'] as Line)
+  while (known.at(-1)?.['last'] !== true)
+  const symbols = [{ raw: name, type: 'forex', digits: 5, description: 'sent by Python' }]
+  terminal.send({ catalogue: { revision: 1, snapshot: true, last: true, symbols } })
+  const { catalogued } = (await terminal.next('Catalogued', has('catalogued'))) as { catalogued: Line }
+  return { terminal, welcome, catalogued }
+}
+const lastMinute = () => Math.floor(Date.now() / 60_000) * 60
+
+describe('a collector written in Python', () => {
+  test('it is welcomed, lists a symbol, has its bars acked and finds them in history', async () => {
+    const { terminal, welcome, catalogued } = await session('PYEUR')
+    expect(welcome).toMatchObject({ active: true })
+    expect(catalogued['names']).toEqual([{ raw: 'PYEUR', symbol: 'PYEUR' }])
+    const times = [20, 19, 17].map((back) => lastMinute() - back * 60)
+    terminal.send({ bars: { sequence: 1, lane: 'LANE_LIVE', series: [columns('PYEUR', times, 110_000)] } })
+    const { ack } = (await terminal.next('Ack', has('ack'))) as { ack: Line }
+    expect(ack).toEqual({ sequence: '1', accepted: 3 })
+    terminal.send({
+      window: { sequence: 2, symbol: 'PYEUR', resolution: '1', from: times[0], to: lastMinute() },
+    })
+    expect((await terminal.next('Ack', has('ack')))['ack']).toMatchObject({ sequence: '2' })
+    const symbol = `${feed}:PYEUR`
+    const got = await readHistory(key, { symbol, resolution: '1', countback: 10 })
+    expect(barsOf(got)).toEqual(times.map((time, at) => bar(time, 110_000 + at * 10, 50 + at)))
+    const { coverage } = await read<{ coverage: object }>(`/v1/coverage?symbol=${symbol}`, key)
+    expect(coverage).toEqual([{ from: times[0], to: times[2] }])
+  })
+
+  test('its heartbeat makes the feed live by heartbeat', async () => {
+    const { terminal } = await session('PYBEAT')
+    terminal.send({ heartbeat: { terminalConnected: true } })
+    await until('a live feed', async () => {
+      const { feeds } = await read<{ feeds: Record<string, object> }>('/v1/status', key)
+      expect(feeds[feed]).toMatchObject({ status: 'live', liveness_source: 'heartbeat' })
+      return true
+    })
+  })
+
+  test('a bar that cannot be is refused by series, index and reason, the others are stored', async () => {
+    const { terminal } = await session('PYBAD')
+    const times = [12, 11, 10].map((back) => lastMinute() - back * 60)
+    const series = columns('PYBAD', times, 120_000)
+    const offGrid = { ...series, time: [times[0], 61, 59] }
+    terminal.send({ bars: { sequence: 1, lane: 'LANE_LIVE', series: [offGrid] } })
+    const { refused } = (await terminal.next('Refused', has('refused'))) as { refused: { bars: Line[] } }
+    expect(refused.bars).toHaveLength(1)
+    expect(refused.bars[0]).toMatchObject({ index: 1, reason: 'REFUSAL_REASON_OFF_GRID' })
+    const symbol = `${feed}:PYBAD`
+    const stored = async () => barsOf(await readHistory(key, { symbol, resolution: '1', countback: 10 }))
+    await until('the good bars', async () => (await stored()).length === 2)
+    expect((await stored()).map(({ time }) => time)).toEqual([times[0], times[2]])
+  })
+
+  test('without the token it is not let in', async () => {
+    const terminal = collector('0'.repeat(32))
+    terminal.send({ hello: { feed, collectorId: 'python-stranger', mode: 'SESSION_MODE_LIVE' } })
+    const { error } = (await terminal.next('an error', has('error'))) as { error: Line }
+    expect(error['code']).toBe('UNAUTHENTICATED')
+  })
+})
+
+describe('a WebSocket client written in Python', () => {
+  test('it subscribes and gets the bar that a collector written in Python sent', async () => {
+    const { terminal } = await session('PYLIVE')
+    const symbol = `${feed}:PYLIVE`
+    await until('the symbol', async () => (await ask(`/v1/symbols?symbol=${symbol}`, { key })).status === 200)
+    const socket = streamClient(key)
+    await socket.next('connected', ofType('connected'))
+    socket.send({ action: 'subscribe', symbols: [symbol, 'BROKERA:PRIME:EURUSD'], type: 'bar' })
+    const reply = await socket.next('subscribed', ofType('subscribed'))
+    expect(reply).toEqual({ type: 'subscribed', symbols: [symbol], rejected: ['BROKERA:PRIME:EURUSD'] })
+    const time = lastMinute() - 300
+    terminal.send({ bars: { sequence: 1, lane: 'LANE_LIVE', series: [columns('PYLIVE', [time], 130_000)] } })
+    const pushed = await socket.next('bar', ofType('bar'))
+    expect(pushed).toEqual({ type: 'bar', symbol, bar: bar(time, 130_000, 50) })
+    const got = await readHistory(key, { symbol, resolution: '1', from: time, to: time })
+    expect(barsOf(got)).toEqual([pushed['bar']])
+    socket.send({ action: 'ping' })
+    expect(await socket.next('pong', ofType('pong'))).toMatchObject({ type: 'pong' })
+    socket.end()
+    expect(await socket.next('the close', has('closed'))).toMatchObject({ closed: 1000 })
+  })
+
+  test('it sees a refusal as the HTTP status with the error body', async () => {
+    const socket = streamClient(`fxd_${'0'.repeat(32)}`)
+    const refusal = await socket.next('a refusal', has('refused'))
+    expect(refusal).toMatchObject({ refused: 401, body: { error: { code: 'KEY_INVALID' } } })
+  })
+})
