@@ -1,0 +1,42 @@
+import type { CompoundKey, FeedKey } from '../../core/compound-key.ts'
+import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
+import type { Resolution } from '../../core/resolution.ts'
+import { seriesId } from '../../core/series.ts'
+import type { BarStore } from '../../ports/bars.ts'
+import { packRows } from './file/packed-rows.ts'
+import type { PurgeSweep } from './purge-sweep.ts'
+import type { Readers } from './threads/readers.ts'
+import { rowsPerTurn, type WriteQueue } from './threads/write-queue.ts'
+
+export function embeddedBars(queue: WriteQueue, readers: Readers, sweep: PurgeSweep): BarStore {
+  return {
+    write: async (batch, lane) => queue.writeBars(packRows(batch, rowsPerTurn), lane),
+    read: (query) => readers.call('readBars', query),
+    async lastTimes(feed) {
+      const times = new Map<string, FeedSeconds>()
+      for (const { symbol, resolution, time } of await readers.call('newestTimes', feed)) {
+        const id = seriesId({ symbol: symbol as CompoundKey, resolution: resolution as Resolution })
+        times.set(id, feedSeconds(time))
+      }
+      return times
+    },
+    async bounds(series, spans) {
+      const flat = Float64Array.from(spans.flatMap(({ from, to }) => [from, to]))
+      const found = await readers.call('bounds', { series, spans: flat })
+      return spans.map((_, i) => {
+        const [first = Number.NaN, last = Number.NaN] = found.subarray(2 * i, 2 * i + 2)
+        return Number.isNaN(first) ? undefined : { first: feedSeconds(first), last: feedSeconds(last) }
+      })
+    },
+    async purge(feed: FeedKey) {
+      await queue.call('purgeBars', feed, { lane: 'live', weight: 1 })
+      sweep.wake()
+    },
+    async ping() {
+      await Promise.all([
+        queue.call('ping', undefined, { lane: 'live', weight: 1 }),
+        readers.call('ping', undefined),
+      ])
+    },
+  }
+}

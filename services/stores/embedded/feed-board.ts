@@ -1,0 +1,27 @@
+import type { FeedKey } from '../../core/compound-key.ts'
+import type { FeedBoard, FeedSigns } from '../../ports/feed-board.ts'
+import type { Remembered } from './memory/remembered.ts'
+
+export function embeddedFeedBoard(signs: Remembered<FeedKey, FeedSigns>): FeedBoard {
+  return {
+    async note(feed, noted) {
+      const known = signs.get(feed) ?? {}
+      signs.set(feed, {
+        receivedAt: later(known.receivedAt, noted.receivedAt),
+        newestBar: later(known.newestBar, noted.newestBar),
+        heartbeatAt: later(known.heartbeatAt, noted.heartbeatAt),
+        newestTick: later(known.newestTick, noted.newestTick),
+      })
+    },
+    read: async (feeds) => new Map(feeds.flatMap((feed) => entry(feed, signs.get(feed)))),
+    ping: () => Promise.resolve(),
+  }
+}
+
+const entry = (feed: FeedKey, signs: FeedSigns | undefined): [FeedKey, FeedSigns][] =>
+  signs === undefined ? [] : [[feed, signs]]
+
+function later<T extends number>(known: T | undefined, noted: T | undefined): T | undefined {
+  if (known === undefined || noted === undefined) return known ?? noted
+  return noted > known ? noted : known
+}

@@ -1,0 +1,95 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { FeedKey } from '../../../core/compound-key.ts'
+import { feedSeconds, utcMs } from '../../../core/feed-clock.ts'
+import type { RateUse } from '../../../core/rate-window.ts'
+import { counterNames, type DailyCounters, type Day } from '../../../core/usage.ts'
+import type { FeedSigns } from '../../../ports/feed-board.ts'
+
+export interface UsageRow {
+  readonly key: string
+  readonly day: Day
+  readonly counters: DailyCounters
+}
+
+/** What lives in memory and is written every second; each value is the whole of its row. */
+export interface MemoryRows {
+  readonly usage: readonly UsageRow[]
+  readonly uses: readonly (readonly [key: string, use: RateUse])[]
+  readonly signs: readonly (readonly [feed: FeedKey, signs: FeedSigns])[]
+}
+
+/** Writes rows over what is there, so that writing them again is harmless; call it inside a transaction. */
+export function memoryUpserts(db: DatabaseSync): (rows: MemoryRows) => void {
+  const usage = replaceInto(db, 'usage', ['key', 'day', ...counterNames])
+  const uses = replaceInto(db, 'rate_use', ['key', 'minute', 'used_minute', 'day', 'used_day'])
+  const signs = replaceInto(db, 'feed_sign', [
+    'feed',
+    'received_at',
+    'newest_bar',
+    'heartbeat_at',
+    'newest_tick',
+  ])
+  return (rows) => {
+    for (const { key, day, counters } of rows.usage)
+      usage(key, day, ...counterNames.map((name) => counters[name]))
+    for (const [key, { minute, usedMinute, day, usedDay }] of rows.uses)
+      uses(key, minute, usedMinute, day, usedDay)
+    for (const [feed, { receivedAt, newestBar, heartbeatAt, newestTick }] of rows.signs)
+      signs(feed, receivedAt ?? null, newestBar ?? null, heartbeatAt ?? null, newestTick ?? null)
+  }
+}
+
+function replaceInto(db: DatabaseSync, table: string, names: readonly string[]) {
+  const statement = db.prepare(
+    `REPLACE INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
+  )
+  return (...values: (string | number | null)[]): void => void statement.run(...values)
+}
+
+/** Forgets the usage of days before `firstDay`. */
+export function usagePrune(db: DatabaseSync): (firstDay: Day) => void {
+  const statement = db.prepare('DELETE FROM usage WHERE day < ?')
+  return (firstDay) => void statement.run(firstDay)
+}
+
+/** What a start needs back: the usage of `firstDay` and later, all rate windows, all signs. */
+export function readMemoryRows(db: DatabaseSync, firstDay: Day): MemoryRows {
+  return {
+    usage: db.prepare('SELECT * FROM usage WHERE day >= ?').all(firstDay).map(usageRow),
+    uses: db
+      .prepare('SELECT * FROM rate_use')
+      .all()
+      .map((row) => [
+        String(row['key']),
+        {
+          minute: Number(row['minute']),
+          usedMinute: Number(row['used_minute']),
+          day: Number(row['day']),
+          usedDay: Number(row['used_day']),
+        },
+      ]),
+    signs: db
+      .prepare('SELECT * FROM feed_sign')
+      .all()
+      .map((row) => [row['feed'] as FeedKey, signsOf(row)]),
+  }
+}
+
+/** Usage of one key from `first` to `last`, both inclusive. */
+export function usageReads(db: DatabaseSync): (key: string, first: Day, last: Day) => readonly UsageRow[] {
+  const statement = db.prepare('SELECT * FROM usage WHERE key = ? AND day BETWEEN ? AND ? ORDER BY day')
+  return (key, first, last) => statement.all(key, first, last).map(usageRow)
+}
+
+const usageRow = (row: Record<string, unknown>): UsageRow => ({
+  key: String(row['key']),
+  day: String(row['day']),
+  counters: Object.fromEntries(counterNames.map((name) => [name, Number(row[name])])) as DailyCounters,
+})
+
+const signsOf = (row: Record<string, unknown>): FeedSigns => ({
+  receivedAt: row['received_at'] === null ? undefined : utcMs(Number(row['received_at'])),
+  newestBar: row['newest_bar'] === null ? undefined : feedSeconds(Number(row['newest_bar'])),
+  heartbeatAt: row['heartbeat_at'] === null ? undefined : utcMs(Number(row['heartbeat_at'])),
+  newestTick: row['newest_tick'] === null ? undefined : feedSeconds(Number(row['newest_tick'])),
+})

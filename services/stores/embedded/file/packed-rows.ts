@@ -1,0 +1,96 @@
+import { allocateBars, type Bars, barCount, columns } from '../../../core/bar.ts'
+import type { Series, SeriesBars } from '../../../core/series.ts'
+
+/**
+ * A stored bar is one body of seven doubles in the order of `columns`. The whole answer to a read then
+ * crosses from SQLite as one blob: seven REAL columns cost a call into the engine each, which made a
+ * 10,000-bar read take 4.9 ms where this takes 2 (measured side by side).
+ * Doubles are in the machine's byte order, which is little-endian wherever Node runs today.
+ */
+export const fieldsPerRow = columns.length
+export const bytesPerRow = fieldsPerRow * Float64Array.BYTES_PER_ELEMENT
+export const timeField = columns.indexOf('time')
+export const revisionField = columns.indexOf('revision')
+
+/** Rows of one or more series, one after the other, in a buffer of their own that may be transferred. */
+export interface PackedRows {
+  readonly parts: readonly { readonly series: Series; readonly count: number }[]
+  readonly count: number
+  readonly fields: Float64Array<ArrayBuffer>
+}
+
+/** Copies a batch into pieces of at most `rowsMax` rows; the caller's columns stay the caller's. */
+export function packRows(batch: readonly SeriesBars[], rowsMax: number): PackedRows[] {
+  let left = batch.reduce((sum, { bars }) => sum + barCount(bars), 0)
+  const pieces: PackedRows[] = []
+  let piece = emptyPiece(Math.min(left, rowsMax))
+  for (const { series, bars } of batch) {
+    const count = barCount(bars)
+    for (let start = 0; start < count; ) {
+      const end = Math.min(count, start + rowsMax - piece.count)
+      copyRows(piece.fields, piece.count, series, bars, start, end)
+      piece.parts.push({ series, count: end - start })
+      piece.count += end - start
+      left -= end - start
+      start = end
+      if (piece.count < rowsMax && left > 0) continue
+      pieces.push(piece)
+      piece = emptyPiece(Math.min(left, rowsMax))
+    }
+  }
+  return pieces
+}
+
+const emptyPiece = (rows: number) => ({
+  parts: [] as { series: Series; count: number }[],
+  count: 0,
+  fields: new Float64Array(rows * fieldsPerRow),
+})
+
+function copyRows(
+  fields: Float64Array,
+  at: number,
+  series: Series,
+  bars: Bars,
+  start: number,
+  end: number,
+): void {
+  const { time, open, high, low, close, volume, revision } = bars
+  for (let i = start, f = at * fieldsPerRow; i < end; i++, f += fieldsPerRow) {
+    if (!Number.isSafeInteger(time[i]) || !Number.isSafeInteger(revision[i])) throw unfit(series, bars, i)
+    fields[f] = time[i] as number
+    fields[f + 1] = open[i] as number
+    fields[f + 2] = high[i] as number
+    fields[f + 3] = low[i] as number
+    fields[f + 4] = close[i] as number
+    fields[f + 5] = volume[i] as number
+    fields[f + 6] = revision[i] as number
+  }
+}
+
+/** A defect of the caller: it must not reach the file, where it would fail the rows beside it as well. */
+const unfit = ({ symbol, resolution }: Series, { time, revision }: Bars, i: number): RangeError =>
+  new RangeError(
+    `Bar ${i} of ${symbol} at ${resolution} has time ${time[i]} and revision ${revision[i]}; both must be integers.`,
+  )
+
+/** Columns of the rows in `pages`, which are ascending or, with `reversed`, descending as a whole. */
+export function unpackRows(pages: readonly Float64Array[], reversed: boolean): Bars {
+  const total = pages.reduce((sum, page) => sum + page.length, 0) / fieldsPerRow
+  const bars = allocateBars(total)
+  const { time, open, high, low, close, volume, revision } = bars
+  const step = reversed ? -1 : 1
+  let to = reversed ? total - 1 : 0
+  for (const fields of pages) {
+    for (let f = 0; f < fields.length; f += fieldsPerRow, to += step) {
+      time[to] = fields[f] as number
+      open[to] = fields[f + 1] as number
+      high[to] = fields[f + 2] as number
+      low[to] = fields[f + 3] as number
+      close[to] = fields[f + 4] as number
+      volume[to] = fields[f + 5] as number
+      revision[to] = fields[f + 6] as number
+    }
+  }
+  return bars
+}

@@ -1,0 +1,36 @@
+import { decide, noUse, type RateDecision, type RateLimits } from '../../core/rate-window.ts'
+import type { DailyCounters, Day } from '../../core/usage.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Limits } from '../../ports/limits.ts'
+import type { Memory } from './memory/memory.ts'
+import type { Readers } from './threads/readers.ts'
+
+/** One process decides alone, in one turn of the loop: that makes every step exact. */
+export function embeddedLimits({ usage, uses }: Memory, readers: Readers, clock: Clock): Limits {
+  const decideNow = (keyId: string, limits: RateLimits, consume: boolean): RateDecision => {
+    const { next, decision } = decide(uses.get(keyId) ?? noUse, limits, clock.utcMs(), consume)
+    if (consume && decision.outcome === 'admitted') uses.set(keyId, next)
+    return decision
+  }
+  return {
+    async admit(keyId, limits, endpoint) {
+      const decision = decideNow(keyId, limits, true)
+      if (decision.outcome === 'admitted') usage.add(keyId, 'requests', endpoint)
+      else usage.add(keyId, 'rate_limited')
+      return decision
+    },
+    async observe(keyId, limits, endpoint) {
+      usage.add(keyId, 'requests', endpoint)
+      return decideNow(keyId, limits, false).state
+    },
+    async countRefusedUpgrade(keyId) {
+      usage.add(keyId, 'rate_limited')
+    },
+    async usage(keyId, first, last) {
+      // Taken before the read: a day that memory forgets meanwhile was written after the read began.
+      const inMemory = usage.ofKey(keyId, first, last)
+      const stored = await readers.call('usage', { key: keyId, first, last })
+      return new Map<Day, DailyCounters>([...stored, ...inMemory].map(({ day, counters }) => [day, counters]))
+    },
+  }
+}

@@ -1,0 +1,47 @@
+import { dateText, daySeconds } from '../../../core/calendar.ts'
+import { toSeconds } from '../../../core/feed-clock.ts'
+import { type DailyCounters, type Day, noCounters } from '../../../core/usage.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { UsageRow } from '../file/memory-rows.ts'
+import { Remembered } from './remembered.ts'
+
+/** The UTC day that lies `daysAgo` days before today. */
+export const utcDay = (clock: Clock, daysAgo = 0): Day =>
+  dateText(toSeconds(clock.utcMs()) - daysAgo * daySeconds)
+
+/** Today and yesterday: a clock set back over midnight must find what it counted. */
+const daysInMemory = 2
+/** The first day that a start must bring back into memory. */
+export const firstDayInMemory = (clock: Clock): Day => utcDay(clock, daysInMemory - 1)
+
+/** Daily counters of all keys for the days in memory; older ones are in the file alone. */
+export class DailyUsage extends Remembered<string, UsageRow> {
+  readonly #clock: Clock
+
+  constructor(clock: Clock, rows: readonly UsageRow[]) {
+    super(rows.map((row) => [rowId(row), row]))
+    this.#clock = clock
+  }
+
+  /** Adds 1 to each of today's counters named. */
+  add(key: string, ...names: readonly (keyof DailyCounters)[]): void {
+    const day = utcDay(this.#clock)
+    const counters = { ...(this.get(rowId({ key, day }))?.counters ?? noCounters) }
+    for (const name of names) counters[name] += 1
+    this.set(rowId({ key, day }), { key, day, counters })
+  }
+
+  /** What memory holds of a key's days from `first` to `last`. */
+  ofKey(key: string, first: Day, last: Day): readonly UsageRow[] {
+    const days = Array.from({ length: daysInMemory }, (_, daysAgo) => utcDay(this.#clock, daysAgo))
+    const within = days.filter((day) => day >= first && day <= last)
+    return within.flatMap((day) => this.get(rowId({ key, day })) ?? [])
+  }
+
+  forgetOldDays(): void {
+    const first = firstDayInMemory(this.#clock)
+    this.forget(({ day }) => day < first)
+  }
+}
+
+const rowId = ({ key, day }: Pick<UsageRow, 'key' | 'day'>): string => `${day} ${key}`

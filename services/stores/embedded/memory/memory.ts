@@ -1,0 +1,66 @@
+import type { FeedKey } from '../../../core/compound-key.ts'
+import type { RateUse } from '../../../core/rate-window.ts'
+import { usageDaysKept } from '../../../core/usage.ts'
+import type { Log } from '../../../platform/log.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { FeedSigns } from '../../../ports/feed-board.ts'
+import type { MemoryRows } from '../file/memory-rows.ts'
+import type { WriteQueue } from '../threads/write-queue.ts'
+import { DailyUsage, utcDay } from './daily-usage.ts'
+import { Remembered } from './remembered.ts'
+
+const writeEveryMs = 1_000
+
+/** What decides at once and is written behind: a crash loses at most the last second of it. */
+export interface Memory {
+  readonly usage: DailyUsage
+  readonly uses: Remembered<string, RateUse>
+  readonly signs: Remembered<FeedKey, FeedSigns>
+  /** Stops the clockwork and writes what is left. */
+  close(): Promise<void>
+}
+
+/** `rows` is what the last run of the service left behind. */
+export function startMemory(rows: MemoryRows, queue: WriteQueue, clock: Clock, log: Log): Memory {
+  const usage = new DailyUsage(clock, rows.usage)
+  const uses = new Remembered<string, RateUse>(rows.uses)
+  const signs = new Remembered<FeedKey, FeedSigns>(rows.signs)
+  let prunedOn: string | undefined
+  let writing: Promise<void> | undefined
+
+  const writeChanges = async (): Promise<void> => {
+    const today = utcDay(clock)
+    const usageFrom = prunedOn === today ? undefined : utcDay(clock, usageDaysKept - 1)
+    const taken = { usage: usage.takeChanged(), uses: uses.takeChanged(), signs: signs.takeChanged() }
+    const weight = taken.usage.size + taken.uses.size + taken.signs.size
+    if (weight === 0 && usageFrom === undefined) return
+    const changed = { usage: [...taken.usage.values()], uses: [...taken.uses], signs: [...taken.signs] }
+    try {
+      await queue.call('remember', { rows: changed, usageFrom }, { lane: 'live', weight: weight + 1 })
+      prunedOn = today
+      usage.forgetOldDays()
+    } catch (cause) {
+      usage.putBack(taken.usage)
+      uses.putBack(taken.uses)
+      signs.putBack(taken.signs)
+      log.warn({ err: cause }, 'counters could not be written; trying again in a second')
+    }
+  }
+  /** One write at a time: a slow one is followed by one with all that changed meanwhile. */
+  const write = (): Promise<void> =>
+    (writing ??= writeChanges().finally(() => {
+      writing = undefined
+    }))
+
+  const stop = clock.every(writeEveryMs, () => void write())
+  return {
+    usage,
+    uses,
+    signs,
+    async close() {
+      stop()
+      await writing
+      await write()
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Log } from '../../platform/log.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Stores } from '../../ports/stores.ts'
+import { embeddedBars } from './bars.ts'
+import { embeddedBus } from './bus.ts'
+import { embeddedFeedBoard } from './feed-board.ts'
+import { embeddedLeases } from './leases.ts'
+import { embeddedLimits } from './limits.ts'
+import { lockFolder } from './lock.ts'
+import { firstDayInMemory } from './memory/daily-usage.ts'
+import { startMemory } from './memory/memory.ts'
+import { startPurgeSweep } from './purge-sweep.ts'
+import { embeddedRegistry } from './registry.ts'
+import { embeddedSlots } from './slots.ts'
+import { startThreads } from './threads/start.ts'
+import { embeddedWindows } from './windows.ts'
+
+export interface EmbeddedOptions {
+  /** Made, for this user only, when it is not there. */
+  readonly folder: string
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/**
+ * Every store in one process and one folder. Rejects when the folder is in use, cannot be written, or
+ * holds a file of another schema version; the message names it.
+ */
+export async function openEmbeddedStores({ folder, clock, log }: EmbeddedOptions): Promise<Stores> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const path = makeFile(folder, 'fxd.db')
+  const unlock = lockFolder(makeFile(folder, 'lock.db'), folder)
+  const threads = await startThreads(path, log).catch((cause: unknown) => {
+    unlock()
+    throw cause
+  })
+  const { writer, queue, readers } = threads
+  const { opening, rows } = await writer.call('begin', { firstDay: firstDayInMemory(clock) })
+  const memory = startMemory(rows, queue, clock, log)
+  const sweep = startPurgeSweep(queue, log)
+  return {
+    bars: embeddedBars(queue, readers, sweep),
+    windows: embeddedWindows(queue, readers),
+    registry: embeddedRegistry(queue, readers),
+    limits: embeddedLimits(memory, readers, clock),
+    slots: embeddedSlots(memory.usage, clock),
+    bus: embeddedBus(clock, log),
+    leases: embeddedLeases(opening, clock),
+    board: embeddedFeedBoard(memory.signs),
+    async close() {
+      sweep.stop()
+      await memory.close()
+      await queue.drain()
+      await threads.close()
+      unlock()
+    },
+  }
+}
+
+/** Made before SQLite opens it, which would leave it readable for others; its companions copy its mode. */
+function makeFile(folder: string, name: string): string {
+  const path = join(folder, name)
+  closeSync(openSync(path, 'a', 0o600))
+  return path
+}

@@ -1,0 +1,16 @@
+import type { RegistryRow, RegistryStore } from '../../ports/registry.ts'
+import type { Readers } from './threads/readers.ts'
+import type { WriteQueue } from './threads/write-queue.ts'
+
+export function embeddedRegistry(queue: WriteQueue, readers: Readers): RegistryStore {
+  return {
+    append(basedOn, bodies) {
+      const rows = bodies.map(({ kind, id, body }) => ({ kind, id, body: JSON.stringify(body) }))
+      return queue.call('append', { basedOn, rows }, { lane: 'live', weight: Math.max(1, rows.length) })
+    },
+    async since(version) {
+      const rows = await readers.call('registrySince', version)
+      return rows.map((row) => ({ ...row, body: JSON.parse(row.body) as unknown }) as RegistryRow)
+    },
+  }
+}

@@ -1,0 +1,23 @@
+/** What a worker can be asked: a name and one argument that can cross threads. */
+export type Calls = { readonly [name: string]: (argument: never) => unknown }
+
+export interface CallMessage {
+  readonly id: number
+  readonly name: string
+  readonly argument: unknown
+}
+
+/** The first message of a worker is its readiness, all others answer a call. */
+export type AnswerMessage =
+  | { readonly type: 'ready' }
+  | { readonly type: 'answer'; readonly id: number; readonly value: unknown }
+  | { readonly type: 'failure'; readonly id: number; readonly reason: string }
+
+/** Buffers of the columns that stand directly in a value: they cross threads by being handed over. */
+export function columnBuffers(value: unknown): ArrayBuffer[] {
+  const members = value === null || typeof value !== 'object' ? [] : [value, ...Object.values(value)]
+  const buffers = members.flatMap((member: unknown) =>
+    member instanceof Float64Array ? [member.buffer] : [],
+  )
+  return buffers.filter((buffer) => buffer instanceof ArrayBuffer)
+}

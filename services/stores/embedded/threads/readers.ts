@@ -1,0 +1,80 @@
+import { Unavailable } from '../../../core/failure.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { ReaderCalls } from './reader.ts'
+import type { Thread } from './thread.ts'
+
+export const readDeadlineMs = 2_000
+/** Two, so that a reader has its next call at hand when it has answered one. */
+const callsPerReader = 2
+/** Reads that wait for a reader; one more is refused, since it would hardly be answered in time. */
+export const readsWaitingMax = 1_024
+
+interface Waiting {
+  readonly start: (reader: Reader) => void
+  readonly giveUp: (reason: string) => void
+}
+
+interface Reader {
+  readonly thread: Thread<ReaderCalls>
+  underWay: number
+}
+
+/** Shares reads among the reader threads; each ends within the deadline, waiting included. */
+export class Readers {
+  readonly #readers: readonly Reader[]
+  readonly #clock: Clock
+  readonly #line = new Set<Waiting>()
+
+  constructor(threads: readonly Thread<ReaderCalls>[], clock: Clock) {
+    this.#readers = threads.map((thread) => ({ thread, underWay: 0 }))
+    this.#clock = clock
+  }
+
+  call<N extends keyof ReaderCalls & string>(
+    name: N,
+    argument: Parameters<ReaderCalls[N]>[0],
+  ): Promise<ReturnType<ReaderCalls[N]>> {
+    return new Promise((resolve, reject) => {
+      const giveUp = (reason: string): void => {
+        cancelDeadline()
+        this.#line.delete(waiting)
+        reject(new Unavailable('store', new Error(reason)))
+      }
+      const start = (reader: Reader): void => {
+        reader.underWay += 1
+        const done = (): void => {
+          cancelDeadline()
+          reader.underWay -= 1
+          this.#next()
+        }
+        const answer = reader.thread.call(name, argument)
+        answer.then(resolve, reject)
+        answer.then(done, done)
+      }
+      const waiting: Waiting = { start, giveUp }
+      const late = `not read within ${readDeadlineMs} ms`
+      const cancelDeadline = this.#clock.after(readDeadlineMs, () => giveUp(late))
+      if (this.#line.size >= readsWaitingMax) return giveUp(`${readsWaitingMax} reads wait already`)
+      this.#line.add(waiting)
+      this.#next()
+    })
+  }
+
+  async close(): Promise<void> {
+    for (const waiting of this.#line) waiting.giveUp('the store is closed')
+    await Promise.all(this.#readers.map(({ thread }) => thread.close()))
+  }
+
+  #next(): void {
+    for (const waiting of this.#line) {
+      const alive = this.#readers.filter(({ thread }) => thread.alive)
+      const free = alive.filter(({ underWay }) => underWay < callsPerReader)
+      const [least] = free.sort((a, b) => a.underWay - b.underWay)
+      if (least) {
+        this.#line.delete(waiting)
+        waiting.start(least)
+      } else if (alive.length === 0) waiting.giveUp('no reader thread is running')
+      else return
+    }
+  }
+}

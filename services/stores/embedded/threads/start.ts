@@ -1,0 +1,54 @@
+import type { Log } from '../../../platform/log.ts'
+import { systemClock } from '../../../platform/system-clock.ts'
+import type { ReaderCalls } from './reader.ts'
+import { Readers, readDeadlineMs } from './readers.ts'
+import { startThread, type Thread } from './thread.ts'
+import { WriteQueue, writeDeadlineMs } from './write-queue.ts'
+import type { WriterCalls } from './writer.ts'
+
+export interface Threads {
+  readonly writer: Thread<WriterCalls>
+  readonly queue: WriteQueue
+  readonly readers: Readers
+  /** Call it when nothing is left to write. */
+  close(): Promise<void>
+}
+
+const readerNames = ['reader 1', 'reader 2']
+
+/**
+ * Opens the file in one writer thread, which makes or checks its tables, and then in the readers.
+ * Threads run in real time whatever clock the house runs on: a virtual deadline would fail calls that
+ * they are answering.
+ */
+export async function startThreads(path: string, log: Log): Promise<Threads> {
+  const shared = { workerData: { path }, clock: systemClock, log }
+  const writer: Thread<WriterCalls> = await startThread({
+    ...shared,
+    name: 'writer',
+    body: new URL('./writer.ts', import.meta.url),
+    deadlineMs: writeDeadlineMs,
+  })
+  const body = new URL('./reader.ts', import.meta.url)
+  const starting = readerNames.map((name) =>
+    startThread<ReaderCalls>({ ...shared, name, body, deadlineMs: readDeadlineMs }),
+  )
+  const started = await Promise.allSettled(starting)
+  const threads = started.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []))
+  const readers = new Readers(threads, systemClock)
+
+  const close = async (): Promise<void> => {
+    await readers.close()
+    // Closing the last connection moves the log into the file; without it the next start does.
+    await writer
+      .call('close', undefined)
+      .catch((cause: unknown) => log.warn({ err: cause }, 'the file was not closed'))
+    await writer.close()
+  }
+  const failed = started.find((start) => start.status === 'rejected')
+  if (failed) {
+    await close()
+    throw failed.reason
+  }
+  return { writer, queue: new WriteQueue(writer, systemClock), readers, close }
+}

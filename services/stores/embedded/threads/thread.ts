@@ -1,0 +1,132 @@
+import { Worker } from 'node:worker_threads'
+import { Unavailable } from '../../../core/failure.ts'
+import type { Log } from '../../../platform/log.ts'
+import type { Cancel, Clock } from '../../../ports/clock.ts'
+import type { AnswerMessage, CallMessage, Calls } from './calls.ts'
+
+export interface ThreadOptions {
+  /** For logs and errors: `writer`, `reader 1`. */
+  readonly name: string
+  readonly body: URL
+  readonly workerData: unknown
+  readonly deadlineMs: number
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** A worker thread that is asked by name; it is started again when it dies. */
+export interface Thread<C extends Calls> {
+  readonly alive: boolean
+  /** Rejects as `Unavailable` when the call fails, the thread dies or the deadline passes. */
+  call<N extends keyof C & string>(
+    name: N,
+    argument: Parameters<C[N]>[0],
+    handedOver?: ArrayBuffer[],
+  ): Promise<ReturnType<C[N]>>
+  /** Ends the thread; calls not answered by then fail. */
+  close(): Promise<void>
+}
+
+interface Pending {
+  readonly resolve: (value: never) => void
+  readonly reject: (cause: Error) => void
+  readonly cancelDeadline: Cancel
+}
+
+const restartDelayMinMs = 100
+const restartDelayMaxMs = 5_000
+
+/** Resolves once the worker is ready; rejects with what it threw when its first start fails. */
+export async function startThread<C extends Calls>(options: ThreadOptions): Promise<Thread<C>> {
+  const { name, clock, log } = options
+  const pending = new Map<number, Pending>()
+  let worker: Worker | undefined
+  let nextId = 1
+  let restartDelayMs = restartDelayMinMs
+  let cancelRestart: Cancel | undefined
+  let restarting: Promise<void> | undefined
+  let closing = false
+
+  const settle = (id: number): Pending | undefined => {
+    const call = pending.get(id)
+    pending.delete(id)
+    call?.cancelDeadline()
+    return call
+  }
+  const fail = (id: number, reason: string): void =>
+    settle(id)?.reject(new Unavailable('store', new Error(reason)))
+  const receive = (message: AnswerMessage): void => {
+    restartDelayMs = restartDelayMinMs
+    if (message.type === 'answer') settle(message.id)?.resolve(message.value as never)
+    else if (message.type === 'failure') fail(message.id, message.reason)
+  }
+  const died = (cause: unknown): void => {
+    worker = undefined
+    for (const id of [...pending.keys()]) fail(id, `the ${name} thread ended`)
+    if (closing) return
+    log.error({ err: cause, restartDelayMs }, `the ${name} thread ended and is started again`)
+    cancelRestart = clock.after(restartDelayMs, restart)
+    restartDelayMs = Math.min(restartDelayMaxMs, restartDelayMs * 2)
+  }
+  const restart = (): void => {
+    restarting = spawn(options, receive, died).then((ready) => {
+      worker = ready
+    }, died)
+  }
+
+  worker = await spawn(options, receive, died)
+  return {
+    get alive() {
+      return worker !== undefined && !closing
+    },
+    call(callName, argument, handedOver = []) {
+      const port = worker
+      if (port === undefined || closing) {
+        return Promise.reject(new Unavailable('store', new Error(`the ${name} thread is not running`)))
+      }
+      return new Promise((resolve, reject) => {
+        const id = nextId++
+        const late = `the ${name} thread did not answer within ${options.deadlineMs} ms`
+        pending.set(id, {
+          resolve,
+          reject,
+          cancelDeadline: clock.after(options.deadlineMs, () => fail(id, late)),
+        })
+        const message: CallMessage = { id, name: callName, argument }
+        port.postMessage(message, handedOver)
+      })
+    },
+    async close() {
+      closing = true
+      cancelRestart?.()
+      await restarting
+      await worker?.terminate()
+    },
+  }
+}
+
+/** Starts the worker and waits for its readiness; after that, `died` is called once when it ends. */
+function spawn(
+  { name, body, workerData }: ThreadOptions,
+  receive: (message: AnswerMessage) => void,
+  died: (cause: unknown) => void,
+): Promise<Worker> {
+  return new Promise((resolve, reject) => {
+    let ready = false
+    let cause: unknown
+    const worker = new Worker(body, { name, workerData })
+    worker.on('message', (message: AnswerMessage) => {
+      if (message.type !== 'ready') return receive(message)
+      ready = true
+      resolve(worker)
+    })
+    worker.on('error', (thrown: unknown) => {
+      cause = thrown
+    })
+    worker.on('exit', (code) => {
+      const end = cause instanceof Error ? cause : new Error(`the ${name} thread ended with code ${code}`)
+      if (ready) died(end)
+      else reject(end)
+    })
+  })
+}

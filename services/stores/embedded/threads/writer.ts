@@ -1,0 +1,50 @@
+import { workerData } from 'node:worker_threads'
+import type { FeedKey } from '../../../core/compound-key.ts'
+import type { Day } from '../../../core/usage.ts'
+import type { Window } from '../../../core/window.ts'
+import { windowPurge, windowUnion } from '../file/acknowledged-rows.ts'
+import { barPurge, barUpserts, purgedSweep } from '../file/bar-rows.ts'
+import { openForWriting, transaction } from '../file/database.ts'
+import { type MemoryRows, memoryUpserts, readMemoryRows, usagePrune } from '../file/memory-rows.ts'
+import type { PackedRows } from '../file/packed-rows.ts'
+import { type RegistryText, registryAppend } from '../file/registry-rows.ts'
+import { serve } from './serve.ts'
+
+const db = openForWriting((workerData as { path: string }).path)
+const upsertBars = barUpserts(db)
+const purgeBars = barPurge(db)
+const sweep = purgedSweep(db)
+const addWindow = windowUnion(db)
+const purgeWindows = windowPurge(db)
+const append = registryAppend(db)
+const remember = memoryUpserts(db)
+const prune = usagePrune(db)
+const countOpening = db.prepare('UPDATE opening SET count = count + 1 RETURNING count')
+
+/** The only writer of the file; a call that returned is on the disk. */
+const calls = {
+  /** First call of a start: which opening of the file this is, and what memory held before. */
+  begin: ({ firstDay }: { firstDay: Day }): { opening: number; rows: MemoryRows } =>
+    transaction(db, () => ({
+      opening: Number(countOpening.get()?.['count']),
+      rows: readMemoryRows(db, firstDay),
+    })),
+  writeBars: (turn: readonly PackedRows[]): void => transaction(db, () => turn.forEach(upsertBars)),
+  purgeBars: (feed: FeedKey): void => transaction(db, () => purgeBars(feed)),
+  sweep: (rowsMax: number): boolean => transaction(db, () => sweep(rowsMax)),
+  addWindows: (windows: readonly Window[]): void => transaction(db, () => windows.forEach(addWindow)),
+  purgeWindows: (feed: FeedKey): void => transaction(db, () => purgeWindows(feed)),
+  append: ({ basedOn, rows }: { basedOn: number; rows: readonly RegistryText[] }) =>
+    transaction(db, () => append(basedOn, rows)),
+  remember: ({ rows, usageFrom }: { rows: MemoryRows; usageFrom: Day | undefined }): void =>
+    transaction(db, () => {
+      remember(rows)
+      if (usageFrom !== undefined) prune(usageFrom)
+    }),
+  ping: (_: undefined): void => undefined,
+  close: (_: undefined): void => db.close(),
+}
+
+export type WriterCalls = typeof calls
+
+serve(calls)

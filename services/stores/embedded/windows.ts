@@ -1,0 +1,27 @@
+import type { Window } from '../../core/window.ts'
+import type { WindowStore } from '../../ports/windows.ts'
+import type { Readers } from './threads/readers.ts'
+import type { WriteQueue } from './threads/write-queue.ts'
+
+/** Rows that joining one window may touch: what is before it, what it swallows, itself. */
+const weightPerWindow = 3
+
+export function embeddedWindows(queue: WriteQueue, readers: Readers): WindowStore {
+  return {
+    async add(windows) {
+      windows.forEach(refuseUnfit)
+      const held = windows.filter(({ from, to }) => from < to)
+      if (held.length === 0) return
+      await queue.call('addWindows', held, { lane: 'live', weight: held.length * weightPerWindow })
+    },
+    of: (feed) => readers.call('windows', feed),
+    purge: (feed) => queue.call('purgeWindows', feed, { lane: 'live', weight: 1 }),
+  }
+}
+
+function refuseUnfit({ feed, symbol, resolution, from, to }: Window): void {
+  if (Number.isSafeInteger(from) && Number.isSafeInteger(to) && from <= to) return
+  throw new RangeError(
+    `A window of ${symbol ?? feed} at ${resolution} is [${from}, ${to}); it wants integers in this order.`,
+  )
+}
