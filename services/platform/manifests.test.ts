@@ -1,0 +1,155 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { Fatal } from './exit.ts'
+import { ManifestsInvalid } from './manifest-files.ts'
+import { readManifests } from './manifests.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'fxd-manifests-'))
+afterAll(() => rmSync(root, { recursive: true }))
+
+let folders = 0
+function folder(files: Record<string, string>): string {
+  const path = join(root, `f${folders++}`)
+  mkdirSync(path)
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(path, name), text)
+  return path
+}
+
+const manifest = (
+  account: string,
+  more = '',
+  name = account.toLowerCase(),
+): string => `apiVersion: marketdata.fxd.dev/v1alpha1
+kind: Feed
+metadata: {name: ${name}}
+spec:
+  broker: BROKERA
+  account: ${account}
+  clock: {mode: UTC}
+  quoteBasis: Bid
+  resolutions: ["1"]
+  source: {type: Push}
+${more}`
+
+async function faultsOf(path: string): Promise<readonly string[]> {
+  const error = await readManifests(path).catch((cause: unknown) => cause)
+  expect(error).toBeInstanceOf(ManifestsInvalid)
+  expect((error as ManifestsInvalid).exit).toBe('config')
+  return (error as ManifestsInvalid).faults.map((fault) => fault.replaceAll(`${path}/`, ''))
+}
+
+test('a folder gives the feeds of its .yaml and .yml files by name, several documents each', async () => {
+  const path = folder({
+    'b.yml': manifest('B'),
+    'a.yaml': `---\n${manifest('A1')}---\n${manifest('A2')}---\n`,
+    'README.md': 'no manifest',
+    '.hidden.yaml': 'no: manifest',
+  })
+  const { definitions } = await readManifests(path)
+  expect(definitions.map((each) => each.key)).toEqual(['BROKERA:A1', 'BROKERA:A2', 'BROKERA:B'])
+})
+
+test('one file is enough, and the links of a mounted ConfigMap are followed', async () => {
+  const path = folder({ 'real.yaml': manifest('ZERO') })
+  expect((await readManifests(join(path, 'real.yaml'))).definitions).toHaveLength(1)
+  const links = folder({})
+  symlinkSync(path, join(links, '..data'))
+  symlinkSync(join('..data', 'real.yaml'), join(links, 'real.yaml'))
+  expect((await readManifests(links)).definitions.map((each) => each.name)).toEqual(['zero'])
+})
+
+test('a fault is told with file, line, field and what would be right', async () => {
+  const path = folder({
+    'a.yaml': `# two feeds\n${manifest('A')}---\n${manifest(
+      'B',
+      '  symbols:\n    list:\n      - {raw: X, type: forex, digits: 5}\n      - {raw: Y, type: stock, digits: five}\n',
+    )}`,
+  })
+  expect(await faultsOf(path)).toEqual([
+    expect.stringMatching(/^a\.yaml:26: spec\.symbols\.list\[1\]\.type: got "stock", wanted .*"cfd"/),
+    expect.stringMatching(/^a\.yaml:26: spec\.symbols\.list\[1\]\.digits: got "five", wanted a whole number/),
+  ])
+})
+
+test('a missing field is told at the line of the mapping that should hold it', async () => {
+  const path = folder({ 'a.yaml': manifest('A').replace('  quoteBasis: Bid\n', '') })
+  expect(await faultsOf(path)).toEqual([
+    expect.stringMatching(/^a\.yaml:5: spec\.quoteBasis: got nothing, wanted one of "Bid", "Mid"/),
+  ])
+})
+
+test('the faults of all files are told at once', async () => {
+  const path = folder({
+    'a.yaml': manifest('A').replace('Bid', 'Ask'),
+    'b.yaml': manifest('B').replace('UTC', 'GMT'),
+  })
+  const faults = await faultsOf(path)
+  expect(faults.map((fault) => fault.slice(0, 8))).toEqual(['a.yaml:8', 'b.yaml:7'])
+})
+
+test.each([
+  ['what is no YAML', 'spec: [1, 2\nkind: }', /^a\.yaml:\d+: YAML: /],
+  ['a key given twice', 'kind: Feed\nkind: Feed\n', /^a\.yaml:2: YAML: Map keys must be unique/],
+  ['an unknown alias', 'kind: *feed\n', /^a\.yaml:1: YAML: /],
+  ['an empty file', '', /^a\.yaml:1: document: got an empty file/],
+  ['a text', 'hello\n', /^a\.yaml:1: document: got "hello"/],
+  ['a list', '- 1\n', /^a\.yaml:1: document: got a list/],
+  ['an unknown field', manifest('A', '  colour: red\n'), /^a\.yaml:11: spec\.colour: got an unknown field/],
+  ['30 without 1', manifest('A').replace('["1"]', '["5", "30"]'), /^a\.yaml:9: spec\.resolutions: got "30"/],
+])('%s is refused with its line', async (_name, text, expected) => {
+  expect((await faultsOf(folder({ 'a.yaml': text })))[0]).toMatch(expected)
+})
+
+test('a document whose aliases would blow up is refused', async () => {
+  const levels = Array.from(
+    { length: 12 },
+    (_, i) =>
+      `a${i}: &a${i} [${Array(12)
+        .fill(`*a${i - 1}`)
+        .join(', ')}]`,
+  )
+  const faults = await faultsOf(folder({ 'a.yaml': ['a: &a-1 x', ...levels].join('\n') }))
+  expect(faults[0]).toMatch(/^a\.yaml:1: YAML: /)
+})
+
+test('a feed defined twice is refused and the first place named', async () => {
+  const path = folder({ 'a.yaml': manifest('A'), 'b.yaml': manifest('A', '', 'other') })
+  expect(await faultsOf(path)).toEqual([
+    'b.yaml:6: spec.account: got BROKERA:A twice, wanted it once: a.yaml:6 has it already',
+  ])
+})
+
+test('a name used twice is refused and the first place named', async () => {
+  const path = folder({ 'a.yaml': manifest('A', '', 'same'), 'b.yaml': manifest('B', '', 'same') })
+  expect(await faultsOf(path)).toEqual([
+    'b.yaml:3: metadata.name: got "same" twice, wanted it once: a.yaml:3 has it already',
+  ])
+})
+
+test('a folder without manifests is refused: it would hide every feed', async () => {
+  expect((await faultsOf(folder({ 'README.md': 'x' })))[0]).toMatch(/got no \.yaml file/)
+})
+
+test('a path that is not there is named with its variable', async () => {
+  const error = await readManifests(join(root, 'nowhere')).catch((cause: unknown) => cause)
+  expect(error).toBeInstanceOf(Fatal)
+  expect((error as Fatal).exit).toBe('noInput')
+  expect((error as Fatal).message).toMatch(/nowhere.*FXD_FEEDS/)
+})
+
+test('a relative path of a source is taken from the folder of its manifest', async () => {
+  const path = folder({
+    'a.yaml': manifest('A').replace('{type: Push}', '{type: Mt5Csv, path: exports, follow: true}'),
+  })
+  const { definitions } = await readManifests(path)
+  expect(definitions[0]?.source).toMatchObject({ path: join(path, 'exports') })
+})
+
+test('a field of a feed can be found again, for what only the registry can refuse', async () => {
+  const path = folder({ 'a.yaml': manifest('A'), 'b.yaml': manifest('B', '  storage: {buckets: 8}\n') })
+  const { definitions, where } = await readManifests(path)
+  const key = definitions[1]?.key
+  expect(key && where(key, ['spec', 'storage', 'buckets'])).toBe(join(path, 'b.yaml:11'))
+})

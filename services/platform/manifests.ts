@@ -1,0 +1,132 @@
+import { dirname, isAbsolute, resolve } from 'node:path'
+import { type Document, isScalar, LineCounter, parseAllDocuments } from 'yaml'
+import type { FeedKey } from '../core/compound-key.ts'
+import type { FeedDefinition } from '../core/feed.ts'
+import { type ManifestFault, parseManifest } from '../core/manifest.ts'
+import { ManifestsInvalid, manifestFiles, readManifestFile } from './manifest-files.ts'
+
+const documentsPerFileMax = 1_000
+/** An alias may repeat a part of the document, not blow it up. */
+const aliasesMax = 100
+
+type Path = ManifestFault['path']
+
+export interface Manifests {
+  readonly definitions: readonly FeedDefinition[]
+  /** `file:line` of a field of a feed's manifest, or of the nearest that is there. */
+  where(feed: FeedKey, path: Path): string
+}
+
+export const faultText = (where: string, { path, message }: ManifestFault): string => {
+  const field = path.map((part, i) => (typeof part === 'number' ? `[${part}]` : i === 0 ? part : `.${part}`))
+  return `${where}: ${path.length === 0 ? 'document' : field.join('')}: ${message}`
+}
+
+interface Found {
+  readonly definition: FeedDefinition
+  readonly locate: (path: Path) => string
+}
+
+/**
+ * Reads a file, or the `.yaml` and `.yml` files of a folder in the order of their names; a file may hold
+ * several documents. A relative `source.path` is taken from the folder of its manifest.
+ * Throws `ManifestsInvalid`, or `Fatal` when the path cannot be read.
+ */
+export async function readManifests(path: string): Promise<Manifests> {
+  const faults: string[] = []
+  const found: Found[] = []
+  for (const file of await manifestFiles(path)) {
+    found.push(...parseFile(file, await readManifestFile(file), faults))
+  }
+  const kept = keepFirst(found, faults)
+  if (faults.length > 0) throw new ManifestsInvalid(path, faults)
+  return {
+    definitions: [...kept.values()].map((each) => each.definition),
+    where: (feed, at) => kept.get(feed)?.locate(at) ?? path,
+  }
+}
+
+/** A feed, and a name, belongs to one manifest: what gives it again is a fault. */
+function keepFirst(found: readonly Found[], faults: string[]): Map<FeedKey, Found> {
+  const kept = new Map<FeedKey, Found>()
+  const names = new Map<string, Found>()
+  for (const each of found) {
+    const { key, name } = each.definition
+    const again = (at: Path, what: string, first: Found): void => {
+      const message = `got ${what} twice, wanted it once: ${first.locate(at)} has it already`
+      faults.push(faultText(each.locate(at), { path: at, message }))
+    }
+    const [sameKey, sameName] = [kept.get(key), names.get(name)]
+    if (sameKey) again(['spec', 'account'], key, sameKey)
+    if (sameName) again(['metadata', 'name'], `"${name}"`, sameName)
+    kept.set(key, sameKey ?? each)
+    names.set(name, sameName ?? each)
+  }
+  return kept
+}
+
+function parseFile(file: string, text: string, faults: string[]): Found[] {
+  const lines = new LineCounter()
+  const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })
+  if (!Array.isArray(documents) || documents.every(isEmpty)) {
+    faults.push(`${file}:1: document: got an empty file, wanted a Feed manifest`)
+    return []
+  }
+  if (documents.length > documentsPerFileMax) {
+    faults.push(`${file}:1: got ${documents.length} documents, wanted at most ${documentsPerFileMax}`)
+    return []
+  }
+  return documents.flatMap((document) => {
+    if (isEmpty(document)) return []
+    const at = (offset: number): string => `${file}:${Math.max(1, lines.linePos(offset).line)}`
+    if (document.errors.length > 0) {
+      faults.push(...document.errors.map((error) => `${at(error.pos[0])}: YAML: ${oneLine(error.message)}`))
+      return []
+    }
+    return parseDocument(document, file, at, faults)
+  })
+}
+
+/** A `---` with nothing behind it. */
+const isEmpty = ({ contents, errors }: Document.Parsed): boolean =>
+  errors.length === 0 && (contents === null || (isScalar(contents) && contents.value === null))
+
+function parseDocument(
+  document: Document.Parsed,
+  file: string,
+  at: (offset: number) => string,
+  faults: string[],
+): Found[] {
+  const locate = (path: Path): string => at(offsetOf(document, path))
+  let plain: unknown
+  try {
+    plain = document.toJS({ maxAliasCount: aliasesMax })
+  } catch (cause) {
+    faults.push(`${locate([])}: YAML: ${oneLine((cause as Error).message)}`)
+    return []
+  }
+  const parsed = parseManifest(plain)
+  if ('faults' in parsed) {
+    faults.push(...parsed.faults.map((fault) => faultText(locate(fault.path), fault)))
+    return []
+  }
+  return [{ definition: withFilePath(parsed.definition, file), locate }]
+}
+
+/** Where a field stands; of one that is missing, the nearest around it that is there. */
+function offsetOf(document: Document.Parsed, path: Path): number {
+  for (let length = path.length; length >= 0; length -= 1) {
+    const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true)
+    const range = (node as { range?: readonly number[] | null } | null | undefined)?.range
+    if (range?.[0] !== undefined) return range[0]
+  }
+  return 0
+}
+
+function withFilePath(definition: FeedDefinition, file: string): FeedDefinition {
+  const { source } = definition
+  if (source.type !== 'Mt5Csv' || isAbsolute(source.path)) return definition
+  return { ...definition, source: { ...source, path: resolve(dirname(file), source.path) } }
+}
+
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ')
