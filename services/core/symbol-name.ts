@@ -1,16 +1,19 @@
-/** `<TICKER>_CFD.<EXCHANGE>`: the exchange is part of the identity and never taken for a suffix. */
-const shareShape = /_CFD\.[A-Z0-9]+$/
-export const isShareCfd = (name: string): boolean => shareShape.test(name)
+/** `<TICKER>_CFD.<EXCHANGE>`: the exchange is part of the identity. */
+const shareIdentity = /_CFD\.[A-Z0-9]+/
+const shareName = new RegExp(`${shareIdentity.source}$`)
+export const isShareCfd = (name: string): boolean => shareName.test(name)
 
 /**
  * The clean name of a terminal's raw name: at most one of the feed's exact, case-sensitive suffixes
- * is taken off (of several that fit the longest), never so that nothing remains.
+ * is taken off (of several that fit the longest), never any of a share's identity, never all of it.
  */
 export function cleanName(raw: string, suffixes: readonly string[]): string {
-  if (isShareCfd(raw)) return raw
+  const identity = shareIdentity.exec(raw)
+  const kept = identity === null ? 1 : identity.index + identity[0].length
   let longest = 0
   for (const suffix of suffixes) {
-    if (suffix.length > longest && suffix.length < raw.length && raw.endsWith(suffix)) longest = suffix.length
+    const fits = raw.endsWith(suffix) && raw.length - suffix.length >= kept
+    if (fits && suffix.length > longest) longest = suffix.length
   }
   return raw.slice(0, raw.length - longest)
 }

@@ -92,7 +92,7 @@ export class Place {
     for (const name of Object.keys(fields)) {
       if ((known as readonly string[]).includes(name)) continue
       place(name, false).fault(
-        `got an unknown field${didYouMean(name, known)}, wanted only ${known.join(', ')}`,
+        `got an unknown field ${show(name)}${didYouMean(name, known)}, wanted only ${known.join(', ')}`,
       )
     }
     // What should be a mapping and is none has its own fault; its fields need none each.

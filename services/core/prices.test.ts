@@ -1,0 +1,46 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { decimalsOf, decodeDeltas, encodeDeltas, fromInteger, toInteger } from './prices.ts'
+
+const scale = fc.integer({ min: 0, max: 11 })
+
+test('a price that crosses the wire as an integer reads as its decimal text does', () => {
+  const text = fc.tuple(fc.integer({ min: 1, max: 9_999_999_999 }), scale).map(([integer, decimals]) => {
+    const digits = String(integer).padStart(decimals + 1, '0')
+    const point = digits.length - decimals
+    return { printed: decimals === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`, decimals }
+  })
+  fc.assert(
+    fc.property(text, ({ printed, decimals }) => {
+      expect(decimalsOf(printed)).toBe(decimals)
+      expect(fromInteger(toInteger(Number(printed), decimals), decimals)).toBe(Number(printed))
+    }),
+  )
+})
+
+test('a half unit on a mid-quoted feed survives with one more decimal', () => {
+  expect(fromInteger(toInteger(1.100005, 6), 6)).toBe(1.100005)
+  expect(toInteger(1.005, 3)).toBe(1_005)
+})
+
+test.each([
+  ['1', 0],
+  ['1.', 0],
+  ['1.10', 2],
+  ['0.00001000', 8],
+])('%s has %i decimals, trailing zeros included', (text, decimals) => {
+  expect(decimalsOf(text)).toBe(decimals)
+})
+
+test('a column comes back from its differences', () => {
+  expect(encodeDeltas(Float64Array.of(100, 160, 100))).toEqual([100, 60, -60])
+  expect(encodeDeltas(new Float64Array(0))).toEqual([])
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: -(2 ** 50), max: 2 ** 50 })), (values) => {
+      const column = Float64Array.from(values)
+      const back = new Float64Array(values.length)
+      decodeDeltas(encodeDeltas(column), back)
+      expect(back).toEqual(column)
+    }),
+  )
+})

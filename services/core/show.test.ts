@@ -1,0 +1,30 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { show } from './show.ts'
+
+test.each<[unknown, string]>([
+  ['abc', '"abc"'],
+  ['a\nb', '"a\\nb"'],
+  [5, 'number 5'],
+  [5n, 'number 5'],
+  [true, 'boolean true'],
+  [null, 'null'],
+  [undefined, 'nothing'],
+  [[1, 2], 'a list of 2'],
+  [{ a: 1 }, 'a mapping'],
+])('%s is told as %s', (value, told) => {
+  expect(show(value)).toBe(told)
+})
+
+test('whatever was got, it is told on one short line', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.anything(), fc.string({ maxLength: 500, unit: 'binary' })), (value) => {
+      expect(show(value)).toMatch(/^.{1,400}$/)
+    }),
+  )
+})
+
+test('an API key is never told', () => {
+  const key = `fxd_${'0123456789abcdef'.repeat(2)}`
+  expect(show(`x ${key} ${key.toUpperCase()} y`)).toBe('"x fxd_… fxd_… y"')
+})
