@@ -148,7 +148,7 @@ test('good lines of a damaged file are read and each bad one is named with its n
   )
   expect(bars).toEqual([first])
   expect(bad.map(({ line }) => line)).toEqual(damage.map((_, index) => index + 3))
-  bad.forEach(({ reason }, index) => void expect(reason).toMatch(damage[index]?.[1] as RegExp))
+  for (const [index, { reason }] of bad.entries()) expect(reason).toMatch(damage[index]?.[1] as RegExp)
 })
 
 test('an empty file has no bars and no layout', async () => {

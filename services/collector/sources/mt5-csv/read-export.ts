@@ -31,6 +31,8 @@ export interface Position {
   readonly encoding: Encoding | undefined
   readonly layout: Layout | undefined
   readonly firstLine: string
+  /** Offset at which the last line read begins: a bar that has not closed is read again from there. */
+  readonly lastLineOffset: number
 }
 
 export const fileStart: Position = {
@@ -39,6 +41,7 @@ export const fileStart: Position = {
   encoding: undefined,
   layout: undefined,
   firstLine: '',
+  lastLineOffset: 0,
 }
 
 export interface ReadOptions {
@@ -88,7 +91,13 @@ async function* readChunks(file: FileHandle, options: ReadOptions): AsyncGenerat
         reader ??= new LineReader(position.layout)
         yield parseLines(reader, lines, position)
       }
-      position = { ...position, offset: position.offset + end, line: position.line + lines.length }
+      const lastLineOffset = position.offset + completeEnd(bytes.subarray(0, end - 1), encoding)
+      position = {
+        ...position,
+        offset: position.offset + end,
+        line: position.line + lines.length,
+        lastLineOffset,
+      }
       bytes.copyWithin(0, end, filled)
     }
     held = filled - end

@@ -34,26 +34,27 @@ const definition: FeedDefinition = {
 async function open(start: number) {
   const clock = createVirtualClock({ start })
   const closed: SourceBars[] = []
-  const complete: [Resolution, number, number][] = []
+  const watched: [Resolution, number, number][] = []
   const stop = new AbortController()
   const listener: SourceListener = {
     catalogue: () => undefined,
     closed: (batch) => closed.push(...batch),
-    complete: (r, span) => complete.push([r, span.from, span.to]),
+    complete: () => undefined,
+    watched: (r, span) => watched.push([r, span.from, span.to]),
     again: () => undefined,
     tick: () => undefined,
     connected: () => undefined,
   }
   const simulator = createSimulator(definition, 1, clock)
   await simulator.open(listener, stop.signal)
-  return { clock, closed, complete, simulator, stop }
+  return { clock, closed, watched, simulator, stop }
 }
 
 const utc = Date.UTC(2026, 0, 7, 11, 58, 30)
 const feedNoon = Date.UTC(2026, 0, 7, 15, 0) / 1000
 
 test('each minute closes once for every symbol, a delayed one its delay later, on the feed clock', async () => {
-  const { clock, closed, complete, stop } = await open(utc)
+  const { clock, closed, watched, stop } = await open(utc)
   await clock.advance(2 * 60_000)
   const times = (raw: string, r: Resolution) =>
     closed
@@ -63,7 +64,10 @@ test('each minute closes once for every symbol, a delayed one its delay later, o
   expect(times('VOD.z', '1')).toEqual([feedNoon - 1020, feedNoon - 960])
   expect(times('EURUSD.z', '60')).toEqual([feedNoon - 3_600])
   expect(times('VOD.z', '60')).toEqual([])
-  expect(complete).toContainEqual(['1', feedNoon - 60, feedNoon])
+  expect(watched.filter(([r]) => r === '1')).toEqual([
+    ['1', feedNoon - 120, feedNoon - 60],
+    ['1', feedNoon - 120, feedNoon],
+  ])
   stop.abort()
   expect(clock.pending).toBe(0)
 })

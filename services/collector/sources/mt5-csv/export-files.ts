@@ -1,0 +1,103 @@
+import { isClosed } from '../../../core/closed.ts'
+import { defaultMaxGapSeconds } from '../../../core/clusters.ts'
+import type { FeedDefinition } from '../../../core/feed.ts'
+import { feedNow, fixedOffset } from '../../../core/feed-clock.ts'
+import type { Log } from '../../../platform/log.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { SourceSeries, SourceSymbol } from '../../source.ts'
+import { FollowedFile } from './followed-file.ts'
+import { createListing, decimalsOfExport, type ListedFile } from './listing.ts'
+import type { BadLine } from './read-export.ts'
+
+/** So many bad lines of one reading are named; the rest is counted. */
+const badLinesNamed = 20
+
+export interface Mt5CsvOptions {
+  readonly definition: FeedDefinition
+  readonly path: string
+  /** Goes on watching the folder (or the file) for lines and files that are added. */
+  readonly follow: boolean
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** The exports found so far, by path, and what they say of their symbols. */
+export class ExportFiles {
+  readonly #options: Mt5CsvOptions
+  readonly #list: () => Promise<readonly ListedFile[]>
+  readonly #files = new Map<string, FollowedFile>()
+  /** Digits of symbols that the manifest does not list. */
+  readonly #digits = new Map<string, number>()
+
+  constructor(options: Mt5CsvOptions) {
+    this.#options = options
+    this.#list = createListing(options.path, options.log)
+  }
+
+  all(): readonly FollowedFile[] {
+    return [...this.#files.values()]
+  }
+
+  /** Several files may tell of one series: a year each, for instance. */
+  of({ raw, resolution }: SourceSeries): readonly FollowedFile[] {
+    return this.all().filter(
+      ({ options: { series } }) => series.raw === raw && series.resolution === resolution,
+    )
+  }
+
+  /** Takes new files in and answers which they are. */
+  async takeIn(): Promise<readonly SourceSeries[]> {
+    const added = (await this.#list()).filter((file) => !this.#files.has(file.path))
+    for (const file of added) {
+      const { raw } = file.series
+      if (!this.#listed(raw))
+        this.#digits.set(raw, Math.max(this.#digits.get(raw) ?? 0, await decimalsOfExport(file)))
+      this.#files.set(file.path, this.#follow(file))
+    }
+    return added.map((file) => file.series)
+  }
+
+  symbols(of: readonly SourceSeries[]): SourceSymbol[] {
+    return [...new Set(of.map(({ raw }) => raw))].map((raw) => ({
+      ...this.#listed(raw),
+      raw,
+      digits: this.#digitsOf(raw),
+      resolutions: [
+        ...new Set(
+          this.all().flatMap(({ options: { series } }) => (series.raw === raw ? [series.resolution] : [])),
+        ),
+      ],
+    }))
+  }
+
+  #listed(raw: string) {
+    return this.#options.definition.symbols.find((symbol) => symbol.raw === raw)
+  }
+
+  #digitsOf(raw: string): number {
+    return this.#listed(raw)?.digits ?? this.#digits.get(raw) ?? 0
+  }
+
+  #follow({ path, series }: ListedFile): FollowedFile {
+    const { definition, clock, log } = this.#options
+    const offset = fixedOffset(definition.clock)
+    const delaySeconds = this.#listed(series.raw)?.delaySeconds ?? definition.delaySeconds
+    return new FollowedFile({
+      path,
+      series,
+      decimalsMax: this.#digitsOf(series.raw) + (definition.quoteBasis === 'Mid' ? 1 : 0),
+      maxGapSeconds: defaultMaxGapSeconds(series.resolution),
+      isClosed: (open) =>
+        isClosed(open, series.resolution, {
+          now: feedNow(clock.utcMs(), offset, undefined),
+          newest: undefined,
+          delaySeconds,
+        }),
+      onBad: (bad: readonly BadLine[]) =>
+        log.warn(
+          { file: path, badLines: bad.length, first: bad.slice(0, badLinesNamed) },
+          'lines were left out',
+        ),
+    })
+  }
+}

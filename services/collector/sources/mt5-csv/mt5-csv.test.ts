@@ -1,0 +1,185 @@
+import { appendFile, copyFile, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
+import { type RevisedBar, toList } from '../../../core/bar.ts'
+import { feedKey } from '../../../core/compound-key.ts'
+import type { FeedDefinition } from '../../../core/feed.ts'
+import { feedSeconds } from '../../../core/feed-clock.ts'
+import type { Resolution } from '../../../core/resolution.ts'
+import type { Span } from '../../../core/window.ts'
+import { createLog } from '../../../platform/log.ts'
+import type { SourceListener, SourceSeries, SourceSymbol } from '../../source.ts'
+import { createMt5Csv } from './mt5-csv.ts'
+
+const definition: FeedDefinition = {
+  key: feedKey('BROKERA', 'ZERO'),
+  name: 'brokera-zero',
+  broker: 'BROKERA',
+  account: 'ZERO',
+  brokerName: 'BrokerA',
+  description: 'BrokerA Zero',
+  clock: { mode: 'Fixed', offsetSeconds: -10_800 },
+  quoteBasis: 'Bid',
+  resolutions: ['1', '5', '60'],
+  delaySeconds: 0,
+  liveness: 'heartbeat',
+  depth: {},
+  retention: {},
+  storageBuckets: 4,
+  suffixes: ['.z'],
+  symbols: [{ raw: 'EURUSD.z', type: 'forex', digits: 5 }],
+  source: { type: 'Mt5Csv', path: '.', follow: true },
+}
+const utcNow = Date.UTC(2026, 0, 7, 12, 0, 30)
+const feedMinute = Date.UTC(2026, 0, 7, 15, 0) / 1000
+const header = '<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>\r\n'
+const everything: Span = { from: feedSeconds(0), to: feedSeconds(1e11) }
+
+/** A line of the minute that opens so many minutes after 15:00 on the feed's clock. */
+const line = (minute: number, close = '1.09327') => {
+  const at = new Date((feedMinute + minute * 60) * 1000).toISOString()
+  return `${at.slice(0, 10).replaceAll('-', '.')}\t${at.slice(11, 19)}\t1.09321\t1.09330\t1.09318\t${close}\t42\t0\t3\r\n`
+}
+
+let folder: string
+let stop: AbortController
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fxd-mt5-'))
+  stop = new AbortController()
+})
+afterEach(async () => {
+  stop.abort()
+  await rm(folder, { recursive: true })
+})
+
+async function open() {
+  const clock = createVirtualClock({ start: utcNow })
+  const log: { msg: string; file?: string }[] = []
+  const told = {
+    symbols: [] as SourceSymbol[],
+    closed: [] as RevisedBar[],
+    complete: [] as Span[],
+    again: [] as SourceSeries[],
+  }
+  const listener: SourceListener = {
+    catalogue: (symbols) => void told.symbols.push(...symbols),
+    closed: (batch) => void told.closed.push(...batch.flatMap(({ bars }) => toList(bars))),
+    complete: (_, span) => void told.complete.push(span),
+    watched: () => undefined,
+    again: (series) => void told.again.push(series),
+    tick: () => undefined,
+    connected: () => undefined,
+  }
+  const source = createMt5Csv({
+    definition,
+    path: folder,
+    follow: true,
+    clock,
+    log: createLog('info', {
+      write: (text: string) => void log.push(JSON.parse(text) as (typeof log)[number]),
+    }),
+  })
+  await source.open(listener, stop.signal)
+  const read = async (raw: string, resolution: Resolution) => {
+    const bars: RevisedBar[] = []
+    const complete: Span[] = []
+    for await (const answer of source.read({ raw, resolution }, everything, stop.signal)) {
+      bars.push(...toList(answer.bars))
+      if (answer.complete) complete.push(answer.complete)
+    }
+    return { bars, complete }
+  }
+  const poll = async (condition: () => boolean) => {
+    await clock.advance(200)
+    return condition()
+  }
+  const until = (condition: () => boolean) =>
+    expect.poll(() => poll(condition), { interval: 2, timeout: 5_000 }).toBe(true)
+  return { clock, log, told, source, read, until }
+}
+const times = (bars: readonly RevisedBar[]) => bars.map((bar) => (bar.time - feedMinute) / 60)
+
+test('a real export is read whole, with one window from its first open to its last end', async () => {
+  await copyFile(
+    join(import.meta.dirname, '../../../../test/data/BTCUSD_M1_201311.csv'),
+    join(folder, 'BTCUSD_M1_201311.csv'),
+  )
+  const { read, source, told } = await open()
+  expect(told.symbols).toEqual([{ raw: 'BTCUSD', digits: 2, resolutions: ['1'] }])
+  const { bars, complete } = await read('BTCUSD', '1')
+  expect(bars).toHaveLength(9_399)
+  const last = bars.at(-1) as RevisedBar
+  expect(complete).toEqual([{ from: bars[0]?.time, to: last.time + 60 }])
+  expect(await source.extent?.({ raw: 'BTCUSD', resolution: '1' })).toEqual(complete[0])
+})
+
+test('a line appended after the first full read is given at once, in its own window', async () => {
+  const path = join(folder, 'EURUSD.z_M1.csv')
+  await writeFile(path, header + line(-3))
+  const { read, told, until } = await open()
+  expect(times((await read('EURUSD.z', '1')).bars)).toEqual([-3])
+  await appendFile(path, line(-2) + line(-1).slice(0, 20))
+  await until(() => told.closed.length > 0)
+  expect(times(told.closed)).toEqual([-2])
+  await appendFile(path, line(-1).slice(20))
+  await until(() => told.complete.at(-1)?.to === feedMinute)
+  expect(times(told.closed)).toEqual([-2, -1])
+  expect(told.complete.at(-1)?.from).toBe(feedMinute - 180)
+})
+
+test('a bar that has not closed is held back and given, as its line then stands, when it has', async () => {
+  const path = join(folder, 'EURUSD.z_M1.csv')
+  await writeFile(path, header + line(-1) + line(0, '1.09300'))
+  const { read, told, until } = await open()
+  const { bars, complete } = await read('EURUSD.z', '1')
+  expect([times(bars), complete]).toEqual([[-1], [{ from: feedMinute - 60, to: feedMinute }]])
+  await writeFile(path, header + line(-1) + line(0, '1.09322'))
+  await until(() => told.closed.length > 0)
+  expect(told.closed.map((bar) => [bar.time, bar.close])).toEqual([[feedMinute, 1.09322]])
+})
+
+test('a file that shrank, was replaced or begins otherwise is read anew', async () => {
+  const path = join(folder, 'EURUSD.z_M1.csv')
+  const changes = [
+    () => writeFile(path, header + line(-3)),
+    () => writeFile(path, header + line(-4) + line(-3) + line(-2)),
+    async () => {
+      await writeFile(join(folder, 'new'), header + line(-3) + line(-2, '1.09325'))
+      await rename(join(folder, 'new'), path)
+    },
+  ]
+  await writeFile(path, header + line(-3) + line(-2))
+  const { read, told, until } = await open()
+  for (const [index, change] of changes.entries()) {
+    await read('EURUSD.z', '1')
+    await change()
+    await until(() => told.again.length > index)
+  }
+  expect(times((await read('EURUSD.z', '1')).bars)).toEqual([-3, -2])
+})
+
+test('a file that comes later is taken in; others are named once', async () => {
+  const { log, told, until } = await open()
+  await mkdir(join(folder, 'sub'))
+  await writeFile(join(folder, 'notes.txt'), 'x')
+  await writeFile(join(folder, 'EURUSD.z_M30.csv'), header)
+  await writeFile(join(folder, 'GBP_USD_H1_2025.csv'), header + line(-120))
+  await until(() => told.again.length > 0)
+  expect(told.symbols).toEqual([{ raw: 'GBP_USD', digits: 5, resolutions: ['60'] }])
+  expect(told.again).toEqual([{ raw: 'GBP_USD', resolution: '60' }])
+  await until(() => log.length >= 3)
+  expect(log.map(({ file, msg }) => [file, msg.includes('derived')]).sort()).toEqual([
+    ['EURUSD.z_M30.csv', true],
+    ['notes.txt', false],
+    ['sub', false],
+  ])
+})
+
+test('prices with more decimals than the symbol has are named, never rounded', async () => {
+  await writeFile(join(folder, 'EURUSD.z_M1.csv'), header + line(-3) + line(-2, '1.093275') + line(-1))
+  const { log, read } = await open()
+  expect(times((await read('EURUSD.z', '1')).bars)).toEqual([-3, -1])
+  expect(JSON.stringify(log)).toContain('a price has 6 decimals; the symbol has 5')
+})

@@ -1,0 +1,99 @@
+import { type Bars, barCount, noBars, sliceBars, timeAt } from '../../../core/bar.ts'
+import { joinSpans } from '../../../core/coverage.ts'
+import { feedSeconds } from '../../../core/feed-clock.ts'
+import type { Span } from '../../../core/window.ts'
+import { type Source, type SourceAnswer, type SourceListener, sourceBarsMax } from '../../source.ts'
+import { ExportFiles, type Mt5CsvOptions } from './export-files.ts'
+import type { FollowedFile } from './followed-file.ts'
+import { createTurns } from './turns.ts'
+import { watchFolder } from './watch-folder.ts'
+
+const everything: Span = { from: feedSeconds(0), to: feedSeconds(Number.MAX_SAFE_INTEGER) }
+
+/** The exports that a terminal writes: one file, or a followed folder of them. */
+export function createMt5Csv(options: Mt5CsvOptions): Source {
+  const files = new ExportFiles(options)
+  /** Only what is added to a file after its first full read is live. */
+  const readOnce = new Set<FollowedFile>()
+  const inTurn = createTurns<FollowedFile>()
+
+  async function takeChange(file: FollowedFile, listener: SourceListener): Promise<void> {
+    const change = await file.check()
+    if (change === 'appended') await tellAdded(file, listener)
+    if (change !== 'anew') return
+    readOnce.delete(file)
+    listener.again(file.options.series, everything)
+  }
+
+  async function look(listener: SourceListener, signal: AbortSignal): Promise<void> {
+    const added = await files.takeIn()
+    if (added.length > 0) listener.catalogue(files.symbols(added), false)
+    for (const series of added) listener.again(series, everything)
+    for (const file of files.all()) {
+      if (signal.aborted) return
+      if (!readOnce.has(file)) continue
+      await inTurn(file, () => takeChange(file, listener)).catch((cause: unknown) =>
+        options.log.warn(
+          { err: cause, file: file.options.path },
+          'a file could not be read; it is tried again',
+        ),
+      )
+    }
+  }
+
+  return {
+    terminal: `mt5-csv ${options.path}`,
+    capabilities: { rereadable: true, reads: 'whole' },
+    async open(listener, signal) {
+      await files.takeIn()
+      listener.catalogue(files.symbols(files.all().map((file) => file.options.series)), true)
+      if (options.follow) watchFolder({ ...options, signal, look: () => look(listener, signal) })
+    },
+    async extent(series) {
+      const spans: Span[] = []
+      for (const file of files.of(series)) {
+        await inTurn(file, async () => {
+          for await (const _ of file.readAll()) continue
+        })
+        spans.push(...file.spans)
+      }
+      const joined = joinSpans(spans)
+      const [first, last] = [joined[0], joined.at(-1)]
+      return first && last && { from: first.from, to: last.to }
+    },
+    async *read(series, _span, signal) {
+      for (const file of files.of(series)) {
+        const done = await inTurn.begin(file)
+        try {
+          for await (const bars of file.readAll()) {
+            if (signal.aborted) return
+            for (const piece of pieces(bars)) yield { bars: piece }
+          }
+          readOnce.add(file)
+        } finally {
+          done()
+        }
+        for (const complete of file.spans) yield { bars: noBars, complete } satisfies SourceAnswer
+      }
+    },
+  }
+}
+
+/** New lines go out at once, and then the windows that they widened. */
+async function tellAdded(file: FollowedFile, listener: SourceListener): Promise<void> {
+  const { series } = file.options
+  const before = new Set(file.spans.map(textOf))
+  for await (const bars of file.readOn()) {
+    for (const piece of pieces(bars)) listener.closed([{ ...series, bars: piece }])
+    listener.tick(timeAt(bars, barCount(bars) - 1))
+  }
+  for (const span of file.spans) if (!before.has(textOf(span))) listener.complete(series, span)
+}
+
+const textOf = (span: Span): string => `${span.from} ${span.to}`
+
+function* pieces(bars: Bars): Generator<Bars> {
+  for (let at = 0; at < barCount(bars); at += sourceBarsMax) {
+    yield sliceBars(bars, at, Math.min(at + sourceBarsMax, barCount(bars)))
+  }
+}

@@ -1,0 +1,44 @@
+import { watch } from 'node:fs'
+import type { Log } from '../../../platform/log.ts'
+import type { Clock } from '../../../ports/clock.ts'
+
+/** Notifications of the system come at once but not everywhere and not always: the folder is looked at anyway. */
+const lookEveryMs = 1_000
+
+interface Watching {
+  readonly path: string
+  readonly clock: Clock
+  readonly log: Log
+  readonly signal: AbortSignal
+  /** Takes in what changed; never runs twice at once. */
+  readonly look: () => Promise<void>
+}
+
+/** Looks when the system says that something changed, and every second. */
+export function watchFolder({ path, clock, log, signal, look }: Watching): void {
+  let looking = false
+  let again = false
+  const start = (): void => {
+    if (signal.aborted) return
+    again = looking
+    if (looking) return
+    looking = true
+    look()
+      .catch((cause: unknown) =>
+        log.warn({ err: cause, path }, 'the folder could not be read; it is tried again'),
+      )
+      .finally(() => {
+        looking = false
+        if (again) start()
+      })
+  }
+  const stop = clock.every(lookEveryMs, start)
+  signal.addEventListener('abort', stop)
+  try {
+    watch(path, { persistent: false, signal }, start).on('error', (cause) =>
+      log.warn({ err: cause, path }, 'changes are noticed within a second, not at once'),
+    )
+  } catch (cause) {
+    log.warn({ err: cause, path }, 'changes are noticed within a second, not at once')
+  }
+}

@@ -1,0 +1,78 @@
+import { type Bars, barCount, noBars } from '../../../core/bar.ts'
+import { bucketOpen } from '../../../core/derive.ts'
+import type { FeedDefinition, ListedSymbol } from '../../../core/feed.ts'
+import { type FeedSeconds, feedSeconds } from '../../../core/feed-clock.ts'
+import type { Resolution } from '../../../core/resolution.ts'
+import { cleanName } from '../../../core/symbol-name.ts'
+import type { Span } from '../../../core/window.ts'
+import type { SourceAnswer, SourceBars, SourceSeries } from '../../source.ts'
+import { instrumentOf } from './instrument.ts'
+import { type Simulation, simulate } from './simulate.ts'
+
+/** All instruments of one feed; every moment is on the feed's clock. */
+export interface Market {
+  readonly resolutions: readonly Resolution[]
+  /** What had closed by `now` of one series, in ascending answers. */
+  read(series: SourceSeries, span: Span, now: FeedSeconds): Generator<SourceAnswer>
+  /** What closed after `before` and until `at`, of all symbols and resolutions, as one batch. */
+  closedBetween(before: FeedSeconds, at: FeedSeconds): SourceBars[]
+}
+
+interface Listed {
+  readonly simulation: Simulation
+  readonly delaySeconds: number
+}
+
+/** The end of what has closed: bars that open before it are over, a delayed symbol's later. */
+const closedUntil = ({ delaySeconds }: Listed, r: Resolution, at: FeedSeconds): FeedSeconds =>
+  bucketOpen(feedSeconds(at - delaySeconds), r)
+
+export function createMarket(definition: FeedDefinition, seed: number, offsetSeconds: number): Market {
+  const resolutions = definition.resolutions.filter((r) => r !== '30')
+  const listed = new Map(definition.symbols.map((symbol) => [symbol.raw, list(symbol)]))
+
+  function list(symbol: ListedSymbol): Listed {
+    const name = cleanName(symbol.raw, definition.suffixes)
+    const session = symbol.session ?? (symbol.type === 'crypto' ? '24x7' : '24x5')
+    const simulated = { name, type: symbol.type, digits: symbol.digits, session }
+    return {
+      simulation: {
+        symbol: simulated,
+        instrument: instrumentOf(simulated, seed),
+        hoursToUtc: Math.floor(offsetSeconds / 3_600),
+      },
+      delaySeconds: symbol.delaySeconds ?? definition.delaySeconds,
+    }
+  }
+
+  return {
+    resolutions,
+    *read({ raw, resolution }, span, now) {
+      const symbol = listed.get(raw)
+      if (!symbol) return
+      const to = feedSeconds(Math.min(span.to, closedUntil(symbol, resolution, now)))
+      let { from } = span
+      for (const bars of from < to ? simulate(symbol.simulation, resolution, from, to) : []) {
+        const end = feedSeconds(lastTime(bars) + 1)
+        yield { bars, complete: { from, to: end } }
+        from = end
+      }
+      if (from < to) yield { bars: noBars, complete: { from, to } }
+    },
+    closedBetween(before, at) {
+      const batch: SourceBars[] = []
+      for (const [raw, symbol] of listed) {
+        for (const resolution of resolutions) {
+          const from = closedUntil(symbol, resolution, before)
+          const to = closedUntil(symbol, resolution, at)
+          if (from >= to) continue
+          for (const bars of simulate(symbol.simulation, resolution, from, to))
+            batch.push({ raw, resolution, bars })
+        }
+      }
+      return batch
+    },
+  }
+}
+
+const lastTime = (bars: Bars): number => bars.time[barCount(bars) - 1] as number
