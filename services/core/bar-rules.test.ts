@@ -37,7 +37,8 @@ test.each<[string, Partial<Record<keyof Bar, number>>, RefusalReason, string]>([
   ['half a tick', { volume: 1.5 }, 'VOLUME', 'volume: got 1.5'],
 ])('%s is refused, naming the field, what it got and what is wanted', (_, change, reason, words) => {
   const fault = barFault({ ...good, ...change } as Bar, '1')
-  expect(fault).toMatchObject({ reason, message: expect.stringContaining(words) })
+  expect(fault?.reason).toBe(reason)
+  expect(fault?.message).toContain(words)
 })
 
 test.each<[Resolution, number, boolean]>([

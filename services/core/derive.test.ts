@@ -54,19 +54,24 @@ test('every minute lies inside its bucket, and buckets meet without a gap', () =
 })
 
 test('a folded bar opens with its first minute, closes with its last and spans them all', () => {
-  const bar = (time: string, open: number, high: number, low: number, close: number, volume: number) => ({
+  const bar = (time: string, [open, high, low, close]: [number, number, number, number], volume: number) => ({
     time: at(time),
-    ...{ open, high, low, close, volume, revision: volume },
+    open,
+    high,
+    low,
+    close,
+    volume,
+    revision: volume,
   })
   const m1 = barsOf([
-    bar('2024-01-05T10:03:00', 5, 8, 4, 6, 2),
-    bar('2024-01-05T10:17:00', 6, 7, 2, 3, 9),
-    bar('2024-01-05T10:29:00', 3, 4, 3, 4, 1),
-    bar('2024-01-05T11:00:00', 4, 4, 4, 4, 1),
+    bar('2024-01-05T10:03:00', [5, 8, 4, 6], 2),
+    bar('2024-01-05T10:17:00', [6, 7, 2, 3], 9),
+    bar('2024-01-05T10:29:00', [3, 4, 3, 4], 1),
+    bar('2024-01-05T11:00:00', [4, 4, 4, 4], 1),
   ])
   expect(toList(foldBars(m1, '30', all))).toEqual([
-    { ...bar('2024-01-05T10:00:00', 5, 8, 2, 4, 12), revision: 9 },
-    bar('2024-01-05T11:00:00', 4, 4, 4, 4, 1),
+    { ...bar('2024-01-05T10:00:00', [5, 8, 2, 4], 12), revision: 9 },
+    bar('2024-01-05T11:00:00', [4, 4, 4, 4], 1),
   ])
 })
 

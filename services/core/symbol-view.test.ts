@@ -51,10 +51,15 @@ test('what a symbol has follows from the resolutions of its feed', () => {
   const detail = (resolutions: Parameters<typeof definition>[0]) =>
     symbolDetail(symbolRecord(), definition(resolutions))
   expect(detail({ resolutions: ['60', '240', '1D', '1W', '1M'] })).toMatchObject({
-    ...{ has_intraday: true, has_daily: true, has_weekly_and_monthly: true, data_status: 'endofday' },
+    has_intraday: true,
+    has_daily: true,
+    has_weekly_and_monthly: true,
+    data_status: 'endofday',
   })
   expect(detail({ resolutions: ['1D', '1W'] })).toMatchObject({
-    ...{ has_intraday: false, has_daily: true, has_weekly_and_monthly: false },
+    has_intraday: false,
+    has_daily: true,
+    has_weekly_and_monthly: false,
   })
   expect(detail({ resolutions: ['1'] })).toMatchObject({ has_daily: false, data_status: 'streaming' })
 })
@@ -81,10 +86,13 @@ test('the config has one exchange per broker, ordered by value, and no account',
       { value: 'BROKERA', name: 'Broker A', desc: 'Broker A' },
       { value: 'BROKERB', name: 'Broker B', desc: 'Broker B' },
     ],
-    symbols_types: ['forex', 'stock', 'crypto', 'index', 'cfd'].map((value) => ({
-      name: expect.any(String),
-      value,
-    })),
+    symbols_types: [
+      { name: 'Forex', value: 'forex' },
+      { name: 'Stock', value: 'stock' },
+      { name: 'Crypto', value: 'crypto' },
+      { name: 'Index', value: 'index' },
+      { name: 'CFD', value: 'cfd' },
+    ],
   })
   expect(configView([]).exchanges).toEqual([])
 })
