@@ -75,7 +75,7 @@ describe('REST: status, code and body of each row', () => {
     ['a spent limit', () => ask('/v1/status', { key: keys.spent.key }), 429, 'RATE_LIMIT_EXCEEDED'],
   ]
 
-  test.for(rows)('%s', async ([, asked, status, code]) => {
+  test.for(rows)('REST: %s', async ([, asked, status, code]) => {
     expect(shape(await asked())).toEqual([status, code])
   })
 

@@ -28,4 +28,11 @@ declare module 'vitest' {
   }
 }
 
-export const target = (): Target => inject('target')
+let own: Target | undefined
+
+/** For a file that starts a service of its own: every client of the file then speaks to that one. */
+export const useTarget = (target: Target): void => {
+  own = target
+}
+
+export const target = (): Target => own ?? inject('target')

@@ -1,0 +1,44 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Defect } from './defect.ts'
+
+const repository = fileURLToPath(new URL('../../..', import.meta.url))
+
+/** A copy of the sources that a defect can be planted into; packages are shared with the repository. */
+export interface SourceCopy {
+  readonly root: string
+  /** Plants the defect for as long as `body` runs. */
+  with<T>(defect: Defect, body: () => Promise<T>): Promise<T>
+  discard(): void
+}
+
+export const copySources = (): SourceCopy => {
+  const root = mkdtempSync(join(tmpdir(), 'fxd-planted-'))
+  for (const part of ['services', 'proto', 'package.json']) {
+    cpSync(join(repository, part), join(root, part), { recursive: true })
+  }
+  symlinkSync(join(repository, 'node_modules'), join(root, 'node_modules'))
+  return {
+    root,
+    async with(defect, body) {
+      const path = join(root, defect.file)
+      const sound = readFileSync(path, 'utf8')
+      writeFileSync(
+        path,
+        sound.replace(defect.search, () => defect.replacement),
+      )
+      try {
+        return await body()
+      } finally {
+        writeFileSync(path, sound)
+      }
+    },
+    discard: () => rmSync(root, { recursive: true, force: true }),
+  }
+}
+
+/** How often a defect's search text stands in its file. */
+export const occurrences = (defect: Defect): number =>
+  readFileSync(join(repository, defect.file), 'utf8').split(defect.search).length - 1

@@ -1,0 +1,126 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { makeHome, type RunningService, startService } from '../support/service-process.ts'
+import { type Bar, minutes } from './client/bars.ts'
+import { minutesAgo } from './client/clocks.ts'
+import { barsOf, readHistory } from './client/history.ts'
+import { ask, read } from './client/http.ts'
+import { FollowedFile } from './client/input.ts'
+import { issueKey, revokeKey } from './client/keys.ts'
+import { closeSockets, connect } from './client/socket.ts'
+import { useTarget } from './client/target.ts'
+import { until } from './client/until.ts'
+
+/** These tests stop and kill the service: they run one of their own, wherever the others point. */
+let home = ''
+let discard = () => undefined as void
+let running: RunningService
+
+const start = async () => {
+  running = await startService(home)
+  useTarget(running.target)
+}
+beforeEach(async () => {
+  ;({ home, discard } = makeHome())
+  await start()
+})
+afterEach(async () => {
+  await closeSockets()
+  await running.stop('SIGKILL')
+  discard()
+})
+
+const symbol = 'BROKERA:ZERO:EURUSD'
+const stored = async (key: string) =>
+  barsOf(await readHistory(key, { symbol, resolution: '1', countback: 1000 }))
+const feedWith = async (key: string, bars: readonly Bar[]) => {
+  const file = new FollowedFile('brokera-zero', 'EURUSD.z_M1.csv')
+  file.write(bars)
+  await until('the bars', async () => (await stored(key)).length === bars.length)
+  return file
+}
+const someMinutes = () => minutes(minutesAgo('BROKERA:ZERO', 60), 30, 1.1, 5)
+
+test('a stop closes open sockets with 1012 and ends the process within seconds', async () => {
+  const { key } = await issueKey()
+  const sockets = await Promise.all([connect(key), connect(key), connect(key)])
+  const asked = Date.now()
+  const ended = running.stop('SIGINT')
+  for (const socket of sockets) expect(await socket.closed).toMatchObject({ code: 1012, reason: 'draining' })
+  expect(await ended).toBe(0)
+  expect(Date.now() - asked).toBeLessThan(10_000)
+})
+
+test('a second start keeps bars, coverage, keys, revocations and the usage of the day', async () => {
+  const [kept, gone] = await Promise.all([issueKey(), issueKey()])
+  await revokeKey(gone.id)
+  const bars = someMinutes()
+  await feedWith(kept.key, bars)
+  const coverage = await read(`/v1/coverage?symbol=${symbol}`, kept.key)
+  const before = await read<{ today: { requests: number } }>('/v1/usage', kept.key)
+  await running.stop()
+  await start()
+  expect(await stored(kept.key)).toEqual(bars)
+  expect(await read(`/v1/coverage?symbol=${symbol}`, kept.key)).toEqual(coverage)
+  const after = await read<{ today: { requests: number } }>('/v1/usage', kept.key)
+  expect(after.today.requests).toBe(before.today.requests + 3)
+  expect((await ask('/v1/status', { key: gone.key })).body.error.code).toBe('KEY_INACTIVE')
+})
+
+test('killed at any moment it loses no bar that was seen, no key and no revocation', async () => {
+  const [kept, gone] = await Promise.all([issueKey(), issueKey()])
+  const bars = someMinutes()
+  const file = await feedWith(kept.key, bars.slice(0, 20))
+  const socket = await connect(kept.key)
+  await socket.subscribe([symbol])
+  await revokeKey(gone.id)
+  file.append(...bars.slice(20))
+  await until('the first pushed bar', () => socket.bars().length > 0)
+  const pushed = socket.bars().map(({ bar }) => bar)
+  await running.stop('SIGKILL')
+  await start()
+  await until('every bar of the file', async () => (await stored(kept.key)).length === bars.length)
+  expect(await stored(kept.key)).toEqual(bars)
+  expect(bars).toEqual(expect.arrayContaining(pushed))
+  expect((await ask('/v1/status', { key: gone.key })).body.error.code).toBe('KEY_INACTIVE')
+})
+
+test("a feed's receipt times are kept over a restart", async () => {
+  const { key } = await issueKey()
+  const bars = someMinutes()
+  const file = await feedWith(key, bars.slice(0, 10))
+  file.append(bars[10] as Bar)
+  await until('the live bar', async () => (await stored(key)).length === 11)
+  interface Feeds {
+    feeds: Record<string, { status: string; liveness_source: string; last_candle_age_seconds: number }>
+  }
+  const before = await read<Feeds>('/v1/status', key)
+  expect(before.feeds['BROKERA:ZERO']).toMatchObject({ status: 'live', liveness_source: 'candle' })
+  await running.stop()
+  const down = Date.now()
+  await start()
+  const { feeds } = await read<Feeds>('/v1/status', key)
+  expect(feeds['BROKERA:ZERO']).toMatchObject({ status: 'live', liveness_source: 'candle' })
+  const age = feeds['BROKERA:ZERO']?.last_candle_age_seconds ?? -1
+  expect(age).toBeGreaterThanOrEqual(Math.floor((Date.now() - down) / 1000) - 1)
+  expect(age).toBeLessThan(300)
+})
+
+test('a feed whose manifest is gone is hidden at the next start, and its bars are there when it returns', async () => {
+  const { key } = await issueKey()
+  const bars = someMinutes()
+  await feedWith(key, bars)
+  await running.stop()
+  const manifest = join(home, 'feeds', 'brokera-zero.yaml')
+  const text = readFileSync(manifest, 'utf8')
+  rmSync(manifest)
+  await start()
+  expect((await ask('/v1/symbols?limit=1000', { key })).text).not.toContain('BROKERA:ZERO')
+  expect(await readHistory(key, { symbol, resolution: '1', countback: 5 })).toEqual({ s: 'no_data' })
+  expect((await ask(`/v1/symbols?symbol=${symbol}`, { key })).status).toBe(404)
+  await running.stop()
+  writeFileSync(manifest, text)
+  await start()
+  expect(await stored(key)).toEqual(bars)
+})
