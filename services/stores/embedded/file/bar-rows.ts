@@ -35,7 +35,7 @@ export function barUpserts(db: DatabaseSync): (rows: PackedRows) => void {
     const bodies = new Uint8Array(rows.fields.buffer)
     for (let row = start; row < end; ) {
       const taken = end - row >= rowsPerStatement ? rowsPerStatement : 1
-      const parameters: (number | Uint8Array)[] = Array(taken * parametersPerRow)
+      const parameters = new Array<number | Uint8Array>(taken * parametersPerRow)
       for (let i = 0; i < taken; i++, row++) {
         const at = i * parametersPerRow
         parameters[at] = series

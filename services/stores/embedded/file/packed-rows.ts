@@ -1,4 +1,4 @@
-import { allocateBars, type Bars, barCount, columns } from '../../../core/bar.ts'
+import { allocateBars, type Bars, barCount, columns, sliceBars } from '../../../core/bar.ts'
 import type { Series, SeriesBars } from '../../../core/series.ts'
 
 /**
@@ -28,7 +28,8 @@ export function packRows(batch: readonly SeriesBars[], rowsMax: number): PackedR
     const count = barCount(bars)
     for (let start = 0; start < count; ) {
       const end = Math.min(count, start + rowsMax - piece.count)
-      copyRows(piece.fields, piece.count, series, bars, start, end)
+      const to = piece.fields.subarray(piece.count * fieldsPerRow)
+      copyRows({ series, bars: sliceBars(bars, start, end) }, to)
       piece.parts.push({ series, count: end - start })
       piece.count += end - start
       left -= end - start
@@ -47,16 +48,9 @@ const emptyPiece = (rows: number) => ({
   fields: new Float64Array(rows * fieldsPerRow),
 })
 
-function copyRows(
-  fields: Float64Array,
-  at: number,
-  series: Series,
-  bars: Bars,
-  start: number,
-  end: number,
-): void {
+function copyRows({ series, bars }: SeriesBars, fields: Float64Array): void {
   const { time, open, high, low, close, volume, revision } = bars
-  for (let i = start, f = at * fieldsPerRow; i < end; i++, f += fieldsPerRow) {
+  for (let i = 0, f = 0; i < time.length; i++, f += fieldsPerRow) {
     if (!Number.isSafeInteger(time[i]) || !Number.isSafeInteger(revision[i])) throw unfit(series, bars, i)
     fields[f] = time[i] as number
     fields[f + 1] = open[i] as number
@@ -71,7 +65,7 @@ function copyRows(
 /** A defect of the caller: it must not reach the file, where it would fail the rows beside it as well. */
 const unfit = ({ symbol, resolution }: Series, { time, revision }: Bars, i: number): RangeError =>
   new RangeError(
-    `Bar ${i} of ${symbol} at ${resolution} has time ${time[i]} and revision ${revision[i]}; both must be integers.`,
+    `A bar of ${symbol} at ${resolution} has time ${time[i]} and revision ${revision[i]}; both must be integers.`,
   )
 
 /** Columns of the rows in `pages`, which are ascending or, with `reversed`, descending as a whole. */

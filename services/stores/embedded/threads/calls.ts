@@ -15,9 +15,9 @@ export type AnswerMessage =
 
 /** Buffers of the columns that stand directly in a value: they cross threads by being handed over. */
 export function columnBuffers(value: unknown): ArrayBuffer[] {
-  const members = value === null || typeof value !== 'object' ? [] : [value, ...Object.values(value)]
-  const buffers = members.flatMap((member: unknown) =>
-    member instanceof Float64Array ? [member.buffer] : [],
+  if (value === null || typeof value !== 'object') return []
+  const members: readonly unknown[] = value instanceof Float64Array ? [value] : Object.values(value)
+  return members.flatMap((member) =>
+    member instanceof Float64Array && member.buffer instanceof ArrayBuffer ? [member.buffer] : [],
   )
-  return buffers.filter((buffer) => buffer instanceof ArrayBuffer)
 }

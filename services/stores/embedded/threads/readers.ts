@@ -30,7 +30,7 @@ export class Readers {
     this.#clock = clock
   }
 
-  call<N extends keyof ReaderCalls & string>(
+  call<N extends keyof ReaderCalls>(
     name: N,
     argument: Parameters<ReaderCalls[N]>[0],
   ): Promise<ReturnType<ReaderCalls[N]>> {
@@ -42,14 +42,12 @@ export class Readers {
       }
       const start = (reader: Reader): void => {
         reader.underWay += 1
-        const done = (): void => {
+        const free = (): void => {
           cancelDeadline()
           reader.underWay -= 1
           this.#next()
         }
-        const answer = reader.thread.call(name, argument)
-        answer.then(resolve, reject)
-        answer.then(done, done)
+        void reader.thread.call(name, argument).then(resolve, reject).finally(free)
       }
       const waiting: Waiting = { start, giveUp }
       const late = `not read within ${readDeadlineMs} ms`

@@ -62,7 +62,7 @@ export async function startThread<C extends Calls>(options: ThreadOptions): Prom
   }
   const died = (cause: unknown): void => {
     worker = undefined
-    for (const id of [...pending.keys()]) fail(id, `the ${name} thread ended`)
+    for (const id of pending.keys()) fail(id, `the ${name} thread ended`)
     if (closing) return
     log.error({ err: cause, restartDelayMs }, `the ${name} thread ended and is started again`)
     cancelRestart = clock.after(restartDelayMs, restart)

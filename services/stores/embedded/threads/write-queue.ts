@@ -48,7 +48,7 @@ export class WriteQueue {
   }
 
   /** Any other call of the writer, in its turn; `weight` is how many rows it stands for. */
-  async call<N extends keyof WriterCalls & string>(
+  async call<N extends keyof WriterCalls>(
     name: N,
     argument: Parameters<WriterCalls[N]>[0],
     { lane, weight }: { lane: Lane; weight: number },
