@@ -4,9 +4,7 @@ import { Failure } from './failure.ts'
 import { type UtcMs, utcMs } from './feed-clock.ts'
 import { isPlan, type KeyLimits, type Plan, planLimits, plans } from './plan.ts'
 import { show } from './show.ts'
-import { didYouMean, suggest } from './suggest.ts'
-
-export { suggest }
+import { didYouMean } from './suggest.ts'
 
 const invalid = (message: string): Failure => new Failure('INVALID_PARAMS', message)
 const instantShape = /^(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,3}))?)?(Z|[+-]\d{2}:\d{2})$/
