@@ -6,7 +6,10 @@ const secondMs = 1000 * Math.max(1, effort)
 const minuteMs = 60 * secondMs
 
 /** Suites whose files start whole processes: one file at a time, so that two cores are enough for them. */
-const oneByOne = { fileParallelism: false, testTimeout: minuteMs, hookTimeout: minuteMs }
+const patient = { testTimeout: minuteMs, hookTimeout: minuteMs }
+const oneByOne = { ...patient, fileParallelism: false }
+/** One real `fxd all` for all files of a suite. */
+const oneProcess = { globalSetup: ['test/support/all-process.ts'] }
 
 /** Groups run in order, smallest parts first; the files of one group share the workers. */
 const suite = (name: string, include: string[], groupOrder: number, more: object = {}) => ({
@@ -29,11 +32,10 @@ export default defineConfig({
       suite('unit', ['services/**/*.test.ts', 'operator/**/*.test.ts'], 1),
       suite('contract', ['test/contract/**/*.test.ts'], 2, { testTimeout: minuteMs }),
       suite('tidy', ['test/tidy/**/*.test.ts'], 3, { testTimeout: 2 * minuteMs }),
-      suite('acceptance', ['test/acceptance/**/*.test.ts'], 4, {
-        ...oneByOne,
-        globalSetup: ['test/support/all-process.ts'],
-      }),
-      suite('interop', ['test/interop/**/*.test.ts'], 5, oneByOne),
+      suite('acceptance', ['test/acceptance/*.test.ts'], 4, { ...patient, ...oneProcess }),
+      suite('acceptance-clock', ['test/acceptance-clock/*.test.ts'], 5, patient),
+      suite('interop', ['test/interop/**/*.test.ts'], 6, { ...oneByOne, ...oneProcess }),
+      suite('planted', ['test/acceptance/planted/*.test.ts'], 7, oneByOne),
     ],
   },
 })
