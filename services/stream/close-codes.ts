@@ -1,0 +1,22 @@
+/**
+ * Every code this server closes a socket with. 4000 to 4499 and 1012 mean: come back (with jitter);
+ * 4500 to 4999 mean: don't, a person must act first. Protocol faults keep the codes of RFC 6455.
+ */
+export const closings = {
+  unsupportedData: { code: 1003, reason: 'only text messages are understood' },
+  draining: { code: 1012, reason: 'draining' },
+  idle: { code: 4000, reason: 'idle' },
+  tooSlow: { code: 4001, reason: 'too slow' },
+  keyRevoked: { code: 4500, reason: 'key revoked' },
+  keyExpired: { code: 4501, reason: 'key expired' },
+  addressNotAllowed: { code: 4502, reason: 'address no longer allowed' },
+} as const
+
+export type Closing = (typeof closings)[keyof typeof closings]
+
+/** Codes of RFC 6455 that a client or a protocol fault may bring about. */
+const ordinaryCodes = [1000, 1001, 1002, 1005, 1006, 1007, 1008, 1009, 1011]
+const knownCodes = new Set<number>([...ordinaryCodes, ...Object.values(closings).map(({ code }) => code)])
+
+/** For metrics: codes that clients make up share one label. */
+export const closeLabel = (code: number): string => (knownCodes.has(code) ? String(code) : 'other')

@@ -1,0 +1,41 @@
+import type { Bar } from '../../core/bar.ts'
+import type { CompoundKey } from '../../core/compound-key.ts'
+
+/**
+ * One or more finished WebSocket text frames with one character per byte, to be written as `latin1`.
+ * Ready frames of many symbols are joined by concatenation, which copies nothing until the one write.
+ */
+export type Frames = string
+
+const finalText = 0x81
+const twoByteLength = 126
+const eightByteLength = 127
+
+function header(length: number): string {
+  if (length < twoByteLength) return String.fromCharCode(finalText, length)
+  if (length < 0x1_0000) return String.fromCharCode(finalText, twoByteLength, length >> 8, length & 0xff)
+  const low = [24, 16, 8, 0].map((shift) => (length >>> shift) & 0xff)
+  return String.fromCharCode(finalText, eightByteLength, 0, 0, 0, 0, ...low)
+}
+
+/** UTF-8 bytes as characters. */
+const bytesOf = (text: string): string => Buffer.from(text).toString('latin1')
+
+/** A text message as an unmasked frame. */
+export function textFrame(text: string): Frames {
+  const payload = bytesOf(text)
+  return header(payload.length) + payload
+}
+
+/** What every bar frame of a symbol begins with, made once per symbol. */
+export const barPrefix = (symbol: CompoundKey): string =>
+  bytesOf(`{"type":"bar","symbol":${JSON.stringify(symbol)},"bar":{"time":`)
+
+/** The frame of one closed bar; numbers read as in `/v1/history`. */
+export function barFrame(prefix: string, bar: Bar): Frames {
+  const payload =
+    `${prefix}${bar.time},"open":${bar.open},"high":${bar.high},"low":${bar.low}` +
+    `,"close":${bar.close},"volume":${bar.volume}}}`
+  // Through a buffer and back: a string made of pieces would be flattened again for every socket.
+  return Buffer.from(header(payload.length) + payload, 'latin1').toString('latin1')
+}

@@ -1,0 +1,228 @@
+import type { Duplex } from 'node:stream'
+import { isGranted } from '../access/grant.ts'
+import { type CompoundKey, type FeedKey, parseCompoundKey } from '../core/compound-key.ts'
+import { toSeconds } from '../core/feed-clock.ts'
+import type { RegistryView } from '../core/registry.ts'
+import type { FollowedRegistry } from '../platform/follow-registry.ts'
+import type { BarStore } from '../ports/bars.ts'
+import type { Bus } from '../ports/bus.ts'
+import type { Cancel, Clock } from '../ports/clock.ts'
+import { closeLabel, closings } from './close-codes.ts'
+import { type Caller, Connection, type House, type StreamSocket } from './connection.ts'
+import { Conversation } from './conversation.ts'
+import { FanOut } from './fan-out/fan-out.ts'
+import { type Frames, textFrame } from './fan-out/frame.ts'
+import type { Subscriptions } from './fan-out/subscriptions.ts'
+import { createListeners } from './listeners.ts'
+import { LiveLane } from './live-lane.ts'
+import type { StreamMetrics } from './metrics.ts'
+import { messages, type SymbolGap, type WithdrawalReason } from './protocol.ts'
+import { reviewKey, type Verdict } from './review.ts'
+import type { Sessions } from './sessions.ts'
+import { Throttle } from './throttle.ts'
+
+/** A client that sends neither a message nor a ping for so long is closed with 4000. */
+export const idleTimeoutMs = 60_000
+export const messageBytesMax = 65_536
+const sweepMs = 1_000
+/** A client that does not answer the close of a drain is cut after this. */
+const drainTimeoutMs = 3_000
+
+export interface HubParts {
+  readonly clock: Clock
+  readonly registry: FollowedRegistry
+  readonly bus: Bus
+  readonly bars: Pick<BarStore, 'read'>
+  readonly sessions: Sessions
+  readonly subscriptions: Subscriptions
+  readonly metrics: StreamMetrics
+}
+
+/** All open sockets: who is there, what they hear, and when they must go. */
+export class Hub {
+  readonly #parts: HubParts
+  readonly #house: House
+  readonly #fanOut: FanOut
+  readonly #lane: LiveLane
+  readonly #conversation: Conversation
+  readonly #throttle: Throttle
+  readonly #listen: (socket: StreamSocket) => void
+  /** Open connections by their row. */
+  readonly #byRow: (Connection | undefined)[] = []
+  readonly #open = new Set<Connection>()
+  /** Sockets not yet gone, those that are closing included. */
+  readonly #sockets = new Set<StreamSocket>()
+  readonly #stops: Cancel[]
+  #onEmpty: (() => void) | undefined
+
+  constructor(parts: HubParts) {
+    this.#parts = parts
+    const { clock, registry, subscriptions, metrics } = parts
+    this.#house = {
+      now: () => clock.monotonicMs(),
+      after: (delayMs, run) => clock.after(delayMs, run),
+      leave: (connection) => this.#leave(connection),
+      lastWords: (connection) => this.#lastWords(connection),
+      closed: (code) => metrics.closes.inc({ code: closeLabel(code) }),
+    }
+    this.#fanOut = new FanOut(
+      clock,
+      subscriptions,
+      (row, frames) => this.#byRow[row]?.write(frames),
+      (ms) => metrics.burst.observe(ms / 1000),
+    )
+    this.#lane = new LiveLane({
+      ...parts,
+      fanOut: this.#fanOut,
+      sendGap: (row, gaps) => this.#byRow[row]?.write(this.#gapFrame(gaps)),
+    })
+    this.#conversation = new Conversation({ clock, registry, subscriptions, fanOut: this.#fanOut, metrics })
+    this.#throttle = new Throttle(
+      clock,
+      (connection, text) => this.#conversation.answer(connection, text),
+      () => metrics.throttled.inc(),
+    )
+    this.#listen = createListeners(this.#throttle, (socket) => this.#gone(socket))
+    this.#stops = [
+      registry.onChange((view) => this.#onRegistry(view)),
+      clock.every(sweepMs, () => this.#sweep()),
+    ]
+  }
+
+  get connections(): number {
+    return this.#open.size
+  }
+
+  /** A socket whose handshake is done and whose slot is taken. */
+  enter(caller: Caller, socket: StreamSocket, raw: Duplex): void {
+    const row = this.#parts.subscriptions.openRow()
+    const connection = new Connection(caller, row, socket, raw, this.#house)
+    socket.connection = connection
+    this.#byRow[row] = connection
+    this.#open.add(connection)
+    this.#sockets.add(socket)
+    this.#listen(socket)
+    connection.send(
+      messages.connected(caller.sessionId, toSeconds(this.#parts.clock.utcMs()), {
+        maxSymbols: caller.key.limits.wsSymbols,
+        idleTimeoutSeconds: idleTimeoutMs / 1000,
+        maxMessageBytes: messageBytesMax,
+      }),
+    )
+    // The key may have changed while its slot was being taken.
+    this.#review(connection, this.#parts.registry.view())
+  }
+
+  /** Closes every socket with 1012; resolves when all are gone, at the latest after three seconds. */
+  async drain(): Promise<void> {
+    for (const connection of this.#open) connection.end(closings.draining)
+    if (this.#sockets.size === 0) return
+    await new Promise<void>((resolve) => {
+      const cancel = this.#parts.clock.after(drainTimeoutMs, resolve)
+      this.#onEmpty = () => {
+        cancel()
+        resolve()
+      }
+    })
+    this.#onEmpty = undefined
+    for (const socket of this.#sockets) socket.terminate()
+  }
+
+  close(): void {
+    for (const stop of this.#stops) stop()
+    this.#throttle.close()
+    this.#lane.close()
+    for (const socket of this.#sockets) socket.terminate()
+  }
+
+  async #leave(connection: Connection): Promise<void> {
+    this.#open.delete(connection)
+    this.#byRow[connection.row] = undefined
+    this.#parts.subscriptions.closeRow(connection.row)
+    await this.#parts.sessions.close(connection.sessionId)
+  }
+
+  #gone(socket: StreamSocket): void {
+    this.#sockets.delete(socket)
+    if (this.#sockets.size === 0) this.#onEmpty?.()
+  }
+
+  /** Whatever the connection is still owed, or its name. */
+  #lastWords(connection: Connection): Frames {
+    this.#fanOut.settle()
+    const gaps = this.#lane.openGaps(connection.row)
+    return gaps.length === 0 ? '' : this.#gapFrame(gaps)
+  }
+
+  #gapFrame(gaps: readonly SymbolGap[]): Frames {
+    this.#parts.metrics.gaps.inc(gaps.length)
+    return textFrame(messages.gap(gaps))
+  }
+
+  /** Once a second over all sockets, instead of timers of their own. */
+  #sweep(): void {
+    const now = this.#parts.clock.monotonicMs()
+    const { registry } = this.#parts
+    const view = registry.loaded ? registry.view() : undefined
+    for (const connection of this.#open) {
+      if (now - connection.lastSeen >= idleTimeoutMs) connection.end(closings.idle)
+      else connection.checkBacklog(now)
+      if (view) this.#review(connection, view)
+    }
+  }
+
+  #onRegistry(view: RegistryView): void {
+    this.#dropUnknown(view)
+    for (const connection of this.#open) this.#review(connection, view)
+  }
+
+  /** Ends a connection whose key may no longer be used, and its subscriptions to feeds no longer granted. */
+  #review(connection: Connection, view: RegistryView): void {
+    const key = view.key(connection.key.id)
+    if (!key) return
+    const verdict = reviewKey(key, connection, this.#parts.clock.utcMs())
+    if (verdict) return this.#expel(connection, verdict)
+    if (key === connection.key) return
+    connection.key = key
+    const { subscriptions } = this.#parts
+    this.#withdraw(
+      connection,
+      (id) => !isGranted(key, feedOf(subscriptions.symbol(id))),
+      'SYMBOL_NOT_PERMITTED',
+    )
+  }
+
+  #expel(connection: Connection, { code, message, closing }: Verdict): void {
+    this.#fanOut.settle()
+    connection.send(messages.error(code, message))
+    connection.end(closing)
+  }
+
+  /** Symbols that left the registry, or whose feed did. */
+  #dropUnknown(view: RegistryView): void {
+    const { subscriptions } = this.#parts
+    const unknown = new Set(
+      subscriptions.subscribedIds().filter((id) => !view.symbol(subscriptions.symbol(id))),
+    )
+    if (unknown.size === 0) return
+    for (const connection of this.#open) {
+      this.#withdraw(connection, (id) => unknown.has(id), 'SYMBOL_NOT_FOUND')
+    }
+  }
+
+  #withdraw(connection: Connection, gone: (id: number) => boolean, reason: WithdrawalReason): void {
+    const { subscriptions } = this.#parts
+    const ids = subscriptions.idsOf(connection.row).filter(gone)
+    if (ids.length === 0) return
+    this.#fanOut.settle()
+    for (const id of ids) subscriptions.remove(connection.row, id)
+    connection.send(
+      messages.unsubscribed(
+        ids.map((id) => subscriptions.symbol(id)),
+        reason,
+      ),
+    )
+  }
+}
+
+const feedOf = (symbol: CompoundKey): FeedKey => parseCompoundKey(symbol)?.feed as FeedKey

@@ -1,0 +1,136 @@
+import type { Bar } from '../core/bar.ts'
+import { type CompoundKey, type FeedKey, parseCompoundKey } from '../core/compound-key.ts'
+import type { FeedSeconds } from '../core/feed-clock.ts'
+import type { FollowedRegistry } from '../platform/follow-registry.ts'
+import type { BarStore } from '../ports/bars.ts'
+import type { Bus, Delivered, LiveBar } from '../ports/bus.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { FanOut } from './fan-out/fan-out.ts'
+import { barFrame, barPrefix } from './fan-out/frame.ts'
+import type { Subscriptions } from './fan-out/subscriptions.ts'
+import type { StreamMetrics } from './metrics.ts'
+import type { SymbolGap } from './protocol.ts'
+import { Refill, type Wanted } from './refill.ts'
+
+export interface LiveLaneParts {
+  readonly bus: Bus
+  readonly bars: Pick<BarStore, 'read'>
+  readonly clock: Clock
+  readonly registry: FollowedRegistry
+  readonly subscriptions: Subscriptions
+  readonly fanOut: FanOut
+  readonly metrics: StreamMetrics
+  /** Sends a GAP frame to one socket. */
+  readonly sendGap: (row: number, gaps: readonly SymbolGap[]) => void
+}
+
+/** From the bus to the fan-out: closed M1 bars, each framed once, per symbol strictly ascending in time. */
+export class LiveLane {
+  readonly #parts: LiveLaneParts
+  readonly #refill: Refill
+  /** By symbol number. */
+  readonly #lastTimes: (FeedSeconds | undefined)[] = []
+  readonly #prefixes: (string | undefined)[] = []
+  #position: number | undefined
+  readonly #unfollow: () => void
+
+  constructor(parts: LiveLaneParts) {
+    this.#parts = parts
+    this.#refill = new Refill(
+      {
+        wanted: (feed) => this.#wanted(feed),
+        emit: (symbol, bar) => this.#emit(symbol, bar),
+        nameGap: (missing) => this.#nameGap(missing),
+      },
+      parts.bars,
+      parts.clock,
+    )
+    this.#unfollow = parts.bus.follow((delivered) => this.#take(delivered))
+  }
+
+  /** What one socket must be told to have missed if it is closed now. */
+  openGaps(row: number): readonly SymbolGap[] {
+    if (this.#refill.none) return []
+    return this.#parts.subscriptions.idsOf(row).flatMap((id) => {
+      const feed = this.#liveFeed(id)
+      return feed !== undefined && this.#refill.isOpen(feed) ? [this.#gap(id)] : []
+    })
+  }
+
+  close(): void {
+    this.#unfollow()
+    this.#refill.close()
+  }
+
+  #take({ position, event }: Delivered): void {
+    if (this.#position !== undefined && position !== this.#position + 1) this.#lost(position - 1)
+    this.#position = position
+    if (event.type === 'bars') this.#arrive(event.feed, event.bars)
+    else if (event.type === 'applied') this.#refill.applied(event.feed, event.position)
+  }
+
+  #lost(upTo: number): void {
+    this.#parts.metrics.losses.inc()
+    const feeds = new Set(this.#parts.subscriptions.subscribedIds().flatMap((id) => this.#liveFeed(id) ?? []))
+    for (const feed of feeds) this.#refill.begin(feed, upTo)
+  }
+
+  #arrive(feed: FeedKey, bars: readonly LiveBar[]): void {
+    const minutes = bars.filter((live) => live.resolution === '1')
+    if (this.#refill.isOpen(feed)) this.#refill.hold(feed, minutes)
+    else for (const { symbol, bar } of minutes) this.#emit(symbol, bar)
+  }
+
+  #emit(symbol: CompoundKey, bar: Bar): void {
+    const { subscriptions, fanOut, metrics } = this.#parts
+    const id = subscriptions.idOf(symbol)
+    const last = this.#lastTimes[id]
+    if (last !== undefined && bar.time <= last) return metrics.stale.inc()
+    while (this.#lastTimes.length < id) this.#lastTimes.push(undefined)
+    this.#lastTimes[id] = bar.time
+    const subscribers = subscriptions.subscribers(id)
+    if (subscribers === 0) return
+    fanOut.push(id, barFrame(this.#prefix(id, symbol), bar))
+    metrics.bars.inc(subscribers)
+  }
+
+  #prefix(id: number, symbol: CompoundKey): string {
+    const known = this.#prefixes[id]
+    if (known !== undefined) return known
+    while (this.#prefixes.length < id) this.#prefixes.push(undefined)
+    return (this.#prefixes[id] = barPrefix(symbol))
+  }
+
+  /** The feed of a symbol, if minutes ever come for it. */
+  #liveFeed(id: number): FeedKey | undefined {
+    const feed = parseCompoundKey(this.#parts.subscriptions.symbol(id))?.feed
+    const definition = feed && this.#parts.registry.view().feed(feed)
+    return definition?.resolutions.includes('1') ? feed : undefined
+  }
+
+  #wanted(feed: FeedKey): Wanted[] {
+    const { subscriptions } = this.#parts
+    return subscriptions
+      .subscribedIds()
+      .filter((id) => this.#liveFeed(id) === feed)
+      .map((id) => ({ symbol: subscriptions.symbol(id), last: this.#lastTimes[id] }))
+  }
+
+  #gap(id: number): SymbolGap {
+    return { symbol: this.#parts.subscriptions.symbol(id), after: this.#lastTimes[id] }
+  }
+
+  #nameGap(missing: readonly Wanted[]): void {
+    const { subscriptions, fanOut, sendGap } = this.#parts
+    fanOut.settle()
+    const ids = new Set(missing.map(({ symbol }) => subscriptions.idOf(symbol)))
+    for (let row = 0; row < subscriptions.rows; row++) {
+      const concerned = subscriptions.idsOf(row).filter((id) => ids.has(id))
+      if (concerned.length > 0)
+        sendGap(
+          row,
+          concerned.map((id) => this.#gap(id)),
+        )
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import type { Metrics } from '../platform/metrics.ts'
+import { secondsBuckets } from '../platform/metrics.ts'
+
+export type StreamMetrics = ReturnType<typeof createStreamMetrics>
+
+/** What the stream counts. No label grows with keys, symbols or anything a client chooses. */
+export const createStreamMetrics = (
+  metrics: Metrics,
+  read: { connections(): number; subscriptions(): number },
+) => {
+  metrics.gauge('fxd_stream_connections', 'Open sockets.', [], (gauge) => gauge.set(read.connections()))
+  metrics.gauge('fxd_stream_subscriptions', 'Subscriptions over all open sockets.', [], (gauge) =>
+    gauge.set(read.subscriptions()),
+  )
+  return {
+    upgrades: metrics.counter(
+      'fxd_stream_upgrades_total',
+      'Upgrade requests by outcome: opened, a failure code, or gone when the client left first.',
+      ['outcome'],
+    ),
+    closes: metrics.counter(
+      'fxd_stream_closes_total',
+      'Sockets closed, by close code; other stands for codes that clients made up.',
+      ['code'],
+    ),
+    bars: metrics.counter('fxd_stream_bars_total', 'Bars pushed, one per bar and subscribed socket.'),
+    stale: metrics.counter(
+      'fxd_stream_stale_bars_total',
+      'Live bars not newer than the last one of their symbol; those are never pushed.',
+    ),
+    throttled: metrics.counter(
+      'fxd_stream_throttled_total',
+      'Times a client sent faster than it is read, and was read more slowly.',
+    ),
+    misunderstood: metrics.counter('fxd_stream_bad_messages_total', 'Messages answered by an error frame.'),
+    gaps: metrics.counter('fxd_stream_gaps_total', 'Symbols named in GAP frames, one per socket.'),
+    losses: metrics.counter('fxd_stream_bus_losses_total', 'Jumps in the position of the bus.'),
+    slotFailures: metrics.counter(
+      'fxd_stream_slot_failures_total',
+      'Calls to open, renew or close slots that failed.',
+      ['call'],
+    ),
+    burst: metrics.histogram(
+      'fxd_stream_burst_seconds',
+      'From the arrival of bars on the bus to their last socket write.',
+      secondsBuckets,
+    ),
+  }
+}

@@ -1,0 +1,97 @@
+import type { CompoundKey } from '../core/compound-key.ts'
+import type { FeedSeconds, UtcSeconds } from '../core/feed-clock.ts'
+
+/** What a client may say, validated. `symbols` are its own words: any strings, as it sent them. */
+export type ClientMessage =
+  | { readonly action: 'subscribe'; readonly symbols: readonly string[] }
+  | { readonly action: 'unsubscribe'; readonly symbols: readonly string[] }
+  | { readonly action: 'ping' }
+
+export interface Misunderstood {
+  readonly code: 'BAD_MESSAGE' | 'UNSUPPORTED_TYPE'
+  readonly message: string
+}
+
+const shownMax = 20
+
+/** Shortened, so that an answer is never larger than the question and a key sent by mistake is not repeated. */
+function shown(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  const text = JSON.stringify(value)
+  return text.length > shownMax ? `${text.slice(0, shownMax)}…` : text
+}
+
+const bad = (message: string): Misunderstood => ({ code: 'BAD_MESSAGE', message })
+
+/** Reads one text message. Never throws. */
+export function parseMessage(text: string): ClientMessage | Misunderstood {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return bad('The message is not JSON; it wants an object such as {"action":"ping"}.')
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return bad(`The message is ${shown(value)}; it wants an object such as {"action":"ping"}.`)
+  }
+  const { action, symbols, type } = value as Record<string, unknown>
+  if (action === 'ping') return { action }
+  if (action !== 'subscribe' && action !== 'unsubscribe') {
+    return bad(`action is ${shown(action)}; it wants subscribe, unsubscribe or ping.`)
+  }
+  if (type !== undefined && type !== 'bar') {
+    return { code: 'UNSUPPORTED_TYPE', message: `type is ${shown(type)}; only bar is supported.` }
+  }
+  if (!Array.isArray(symbols)) {
+    return bad(`symbols is ${shown(symbols)}; it wants an array of compound keys.`)
+  }
+  const list: readonly unknown[] = symbols
+  const odd = list.findIndex((symbol) => typeof symbol !== 'string')
+  if (odd >= 0) return bad(`symbols[${odd}] is ${shown(list[odd])}; it wants a compound key.`)
+  return { action, symbols: list as readonly string[] }
+}
+
+export interface ConnectionLimits {
+  readonly maxSymbols: number
+  readonly idleTimeoutSeconds: number
+  readonly maxMessageBytes: number
+}
+
+export interface SymbolGap {
+  readonly symbol: CompoundKey
+  /** Open time of the last bar that was surely delivered to all; absent: none is known. */
+  readonly after?: FeedSeconds | undefined
+}
+
+/** A grant was withdrawn, or the symbol (or its feed) left the registry. */
+export type WithdrawalReason = 'SYMBOL_NOT_PERMITTED' | 'SYMBOL_NOT_FOUND'
+
+/** Server messages as JSON text, fields in the specification's order. Bars have a way of their own: `barFrame`. */
+export const messages = {
+  connected: (sessionId: string, serverTime: UtcSeconds, limits: ConnectionLimits): string =>
+    JSON.stringify({
+      type: 'connected',
+      session_id: sessionId,
+      server_time: serverTime,
+      limits: {
+        max_symbols: limits.maxSymbols,
+        idle_timeout_seconds: limits.idleTimeoutSeconds,
+        max_message_bytes: limits.maxMessageBytes,
+      },
+    }),
+  subscribed: (symbols: readonly string[], rejected: readonly string[]): string =>
+    JSON.stringify({ type: 'subscribed', symbols, rejected }),
+  /** `reason` is set when it was not the client who asked. */
+  unsubscribed: (symbols: readonly string[], reason?: WithdrawalReason): string =>
+    JSON.stringify({ type: 'unsubscribed', symbols, reason }),
+  pong: (serverTime: UtcSeconds): string => JSON.stringify({ type: 'pong', t: serverTime }),
+  error: (code: string, message: string): string => JSON.stringify({ type: 'error', code, message }),
+  /** Bars of these symbols may be missing on this socket from `after` until now. */
+  gap: (gaps: readonly SymbolGap[]): string =>
+    JSON.stringify({
+      type: 'error',
+      code: 'GAP',
+      message: 'Bars may be missing on this connection; read them from /v1/history.',
+      gaps,
+    }),
+}

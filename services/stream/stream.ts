@@ -1,0 +1,65 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { FollowedRegistry } from '../platform/follow-registry.ts'
+import type { Log } from '../platform/log.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import type { BarStore } from '../ports/bars.ts'
+import type { Bus } from '../ports/bus.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Limits } from '../ports/limits.ts'
+import type { Slots } from '../ports/slots.ts'
+import { Subscriptions } from './fan-out/subscriptions.ts'
+import { Hub } from './hub.ts'
+import { createStreamMetrics } from './metrics.ts'
+import { Sessions } from './sessions.ts'
+import { Door } from './upgrade.ts'
+
+export interface StreamParts {
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly registry: FollowedRegistry
+  readonly slots: Slots
+  readonly limits: Limits
+  readonly bus: Bus
+  /** Where bars are read that the bus lost. */
+  readonly bars: Pick<BarStore, 'read'>
+  /** CIDR blocks whose forwarded chain is believed. */
+  readonly trustedProxies: readonly string[]
+}
+
+export interface Stream {
+  /** Takes an HTTP upgrade request, whatever its path; never throws. */
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+  /** Open sockets. */
+  connections(): number
+  /** Refuses newcomers and closes every socket with 1012; resolves when all are gone, within seconds. */
+  drain(): Promise<void>
+  /** Cuts whatever is still open. Nothing may be called afterwards. */
+  close(): void
+}
+
+/** The WebSocket edge: `/v1/stream`, fed by the bus. */
+export function createStream(parts: StreamParts): Stream {
+  const subscriptions = new Subscriptions()
+  const metrics = createStreamMetrics(parts.metrics, {
+    connections: () => hub.connections,
+    subscriptions: () => subscriptions.total,
+  })
+  const sessions = new Sessions(parts.slots, parts.clock, parts.log, metrics)
+  const hub = new Hub({ ...parts, sessions, subscriptions, metrics })
+  const door = new Door({ ...parts, sessions, hub, metrics })
+  return {
+    upgrade: door.upgrade,
+    connections: () => hub.connections,
+    drain() {
+      door.drain()
+      return hub.drain()
+    },
+    close() {
+      door.close()
+      hub.close()
+      sessions.stop()
+    },
+  }
+}

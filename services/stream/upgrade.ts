@@ -1,0 +1,193 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { WebSocketServer } from 'ws'
+import { authenticate, digestOf } from '../access/authenticate.ts'
+import { clientAddress } from '../access/client-address.ts'
+import { credential } from '../access/credential.ts'
+import { Failure, Unavailable } from '../core/failure.ts'
+import { addressMatcher } from '../platform/addresses.ts'
+import type { FollowedRegistry } from '../platform/follow-registry.ts'
+import type { Log } from '../platform/log.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Limits } from '../ports/limits.ts'
+import { type Caller, StreamSocket } from './connection.ts'
+import { checkHandshake } from './handshake.ts'
+import { type Hub, messageBytesMax } from './hub.ts'
+import type { StreamMetrics } from './metrics.ts'
+import { type Refusal, refuse, UpgradeRefused } from './refusal.ts'
+import type { Sessions } from './sessions.ts'
+
+/** From the request to the 101, or to the end of a refused connection; then the socket is cut. */
+export const handshakeTimeoutMs = 5_000
+/** Upgrades under way, refused ones that still linger included; beyond, they are refused and cut at once. */
+export const upgradesPendingMax = 1_000
+const retryWhenFullSeconds = 5
+const retryWhenBusySeconds = 2
+
+/**
+ * The library's defaults let one client keep 100 MiB in memory in a quarter of a million pieces; and
+ * compression would cost a context per socket. Its clients set and one request per socket are ours to keep.
+ */
+const serverOptions = {
+  noServer: true,
+  clientTracking: false,
+  perMessageDeflate: false,
+  maxPayload: messageBytesMax,
+  maxFragments: 16,
+  maxBufferedChunks: 256,
+  autoPong: false,
+  /** How long a client may take to answer our close frame. */
+  closeTimeout: 10_000,
+  WebSocket: StreamSocket,
+}
+
+export interface DoorParts {
+  readonly clock: Clock
+  readonly log: Log
+  readonly registry: FollowedRegistry
+  readonly limits: Limits
+  readonly sessions: Sessions
+  readonly hub: Hub
+  readonly metrics: StreamMetrics
+  readonly trustedProxies: readonly string[]
+}
+
+const unavailable = (status: 500 | 503): Refusal => ({
+  code: 'SERVER_ERROR',
+  status,
+  headers: { 'Retry-After': retryWhenBusySeconds },
+})
+
+/** What every socket under way listens with; a reset before the 101 is the client's own affair. */
+const ignore = (): void => undefined
+
+/** Where upgrade requests arrive: examined, refused over plain HTTP, or let in to the hub. */
+export class Door {
+  readonly #parts: DoorParts
+  readonly #server = new WebSocketServer(serverOptions)
+  readonly #trusted: (address: string) => boolean
+  readonly #pending = new Set<Duplex>()
+  #closing = false
+
+  constructor(parts: DoorParts) {
+    this.#parts = parts
+    this.#trusted = addressMatcher(parts.trustedProxies)
+    // Otherwise the library answers a fault that only it checks by itself, in a shape of its own.
+    this.#server.on('wsClientError', (error, socket) =>
+      this.#refuse(socket, { code: 'BAD_REQUEST', message: `${error.message}.` }),
+    )
+  }
+
+  readonly upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    socket.on('error', ignore)
+    if (this.#pending.size >= upgradesPendingMax) {
+      this.#refuse(socket, unavailable(503))
+      // Once the answer is on its way.
+      socket.once('finish', () => socket.destroy())
+      return
+    }
+    const settle = this.#begin(socket)
+    void this.#enter(request, socket, head).then(
+      (entered) => entered && settle(),
+      (cause: unknown) => this.#refuse(socket, this.#refusalFor(cause)),
+    )
+  }
+
+  /** From here on every upgrade is refused: the process is ending. */
+  drain(): void {
+    this.#closing = true
+  }
+
+  close(): void {
+    this.#closing = true
+    for (const socket of this.#pending) socket.destroy()
+  }
+
+  /** Gives what must be called when the handshake is done; a socket that just ends calls it itself. */
+  #begin(socket: Duplex): () => void {
+    this.#pending.add(socket)
+    const cancel = this.#parts.clock.after(handshakeTimeoutMs, () => socket.destroy())
+    const settle = (): void => {
+      cancel()
+      this.#pending.delete(socket)
+      socket.off('close', settle)
+    }
+    socket.once('close', settle)
+    return settle
+  }
+
+  /** Whether the socket belongs to the hub now. */
+  async #enter(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<boolean> {
+    if (this.#closing) throw new UpgradeRefused(unavailable(503))
+    const caller = this.#examine(request)
+    await this.#takeSlot(caller)
+    let entered = false
+    try {
+      if (this.#closing) throw new UpgradeRefused(unavailable(503))
+      if (!socket.destroyed) {
+        this.#server.handleUpgrade(request, socket, head, (webSocket) => {
+          entered = true
+          this.#parts.hub.enter(caller, webSocket, socket)
+        })
+      }
+    } finally {
+      if (!entered) void this.#parts.sessions.close(caller.sessionId)
+    }
+    if (entered) this.#parts.metrics.upgrades.inc({ outcome: 'opened' })
+    else if (!socket.writableEnded) this.#parts.metrics.upgrades.inc({ outcome: 'gone' })
+    return entered
+  }
+
+  /** Every check that needs no slot, in the order of design: path, key, address, handshake. */
+  #examine(request: IncomingMessage): Caller {
+    const [path = ''] = (request.url ?? '').split('?')
+    if (path !== '/v1/stream') throw new UpgradeRefused({ code: 'NOT_FOUND' })
+    if (request.method !== 'GET') {
+      throw new UpgradeRefused({ code: 'METHOD_NOT_ALLOWED', headers: { Allow: 'GET' } })
+    }
+    const { clock, registry } = this.#parts
+    const secret = credential(request.headers, request.url ?? '')
+    const address = clientAddress({
+      peer: request.socket.remoteAddress,
+      forwardedFor: request.headers['x-forwarded-for'],
+      trusted: this.#trusted,
+    })
+    const key = authenticate({ credential: secret, address }, registry.view(), clock.utcMs())
+    const fault = checkHandshake(request)
+    if (fault) throw new UpgradeRefused(fault)
+    const digest = digestOf(secret ?? '').toString('hex')
+    return { key, digest, address, sessionId: clock.randomHex(16) }
+  }
+
+  async #takeSlot({ key, sessionId }: Caller): Promise<void> {
+    const { sessions, limits, log } = this.#parts
+    const cap = key.limits.wsConnections
+    const slot = await sessions.open(key.id, sessionId, cap).catch((cause: unknown) => {
+      throw new UpgradeRefused(unavailable(503), cause)
+    })
+    if (slot.outcome === 'open') return
+    limits
+      .countRefusedUpgrade(key.id)
+      .catch((cause: unknown) => log.warn({ err: cause }, 'a refused upgrade could not be counted'))
+    throw new UpgradeRefused({
+      code: 'TOO_MANY_CONNECTIONS',
+      headers: {
+        'Retry-After': retryWhenFullSeconds,
+        'X-Ws-Connections-Limit': cap,
+        'X-Ws-Connections-In-Use': slot.inUse,
+      },
+    })
+  }
+
+  #refusalFor(cause: unknown): Refusal {
+    if (cause instanceof UpgradeRefused) return cause.refusal
+    if (cause instanceof Failure) return { code: cause.code, message: cause.message }
+    if (!(cause instanceof Unavailable)) this.#parts.log.error({ err: cause }, 'an upgrade failed')
+    return unavailable(500)
+  }
+
+  #refuse(socket: Duplex, refusal: Refusal): void {
+    this.#parts.metrics.upgrades.inc({ outcome: refusal.code })
+    refuse(socket, refusal)
+  }
+}
