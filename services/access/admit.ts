@@ -1,0 +1,29 @@
+import type { KeyRecord } from '../core/api-key.ts'
+import { Failure } from '../core/failure.ts'
+import type { RateDecision, RateState } from '../core/rate-window.ts'
+import type { Endpoint } from '../core/usage.ts'
+import type { Limits } from '../ports/limits.ts'
+
+/** A refused request: the `Failure` that answers it and what its headers show. */
+export class RateExceeded extends Failure {
+  readonly exceeded: 'minute' | 'day'
+  readonly state: RateState
+
+  constructor({ exceeded, retryAfterSeconds, state }: Extract<RateDecision, { outcome: 'refused' }>) {
+    const limit = exceeded === 'day' ? state.limitDay : state.limitMinute
+    super(
+      'RATE_LIMIT_EXCEEDED',
+      `The limit of ${limit} requests per ${exceeded} is exceeded; try again in ${retryAfterSeconds} seconds.`,
+      { retryAfterSeconds },
+    )
+    this.exceeded = exceeded
+    this.state = state
+  }
+}
+
+/** Counts a request of the key in both windows and its usage, or throws `RateExceeded` and consumes nothing. */
+export async function admit(limits: Limits, key: KeyRecord, endpoint: Endpoint): Promise<RateState> {
+  const decision = await limits.admit(key.id, key.limits, endpoint)
+  if (decision.outcome === 'refused') throw new RateExceeded(decision)
+  return decision.state
+}

@@ -1,0 +1,84 @@
+import { type Bars, barCount, timeAt } from '../core/bar.ts'
+import type { CompoundKey, FeedKey } from '../core/compound-key.ts'
+import { coverage } from '../core/coverage.ts'
+import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
+import type { Resolution } from '../core/resolution.ts'
+import type { Series } from '../core/series.ts'
+import type { SymbolRecord } from '../core/symbol.ts'
+import type { BarBounds, Span, Window } from '../core/window.ts'
+import type { BarStore } from '../ports/bars.ts'
+import type { WindowStore } from '../ports/windows.ts'
+import type { Tail } from './tail.ts'
+
+export interface Range {
+  readonly from: number
+  readonly to: number
+}
+
+/** Where a symbol has data without a gap, from acknowledged windows and the bars inside them. */
+export interface Coverage {
+  /** Resolves one feed's windows once; the result then answers for any of its symbols. */
+  ofFeed(feed: FeedKey): Promise<(symbol: SymbolRecord) => Promise<readonly Range[]>>
+}
+
+export interface CoverageDeps {
+  readonly bars: BarStore
+  readonly windows: WindowStore
+  readonly tail: Tail
+}
+
+export function createCoverage({ bars, windows, tail }: CoverageDeps): Coverage {
+  const boundsOf = async (series: Series, spans: readonly Span[]) => {
+    const live = spans.map((span) => tail.bars(series, span.from, feedSeconds(span.to - 1)))
+    const stored = await bars.bounds(series, spans)
+    return spans.map((_, i) => widen(stored[i], live[i]))
+  }
+  return {
+    async ofFeed(feed) {
+      const bySymbol = group(await windows.of(feed))
+      return (symbol) =>
+        coverage(spansOf(symbol, bySymbol), (resolution, spans) =>
+          boundsOf({ feed, symbol: symbol.symbol, resolution }, spans),
+        )
+    },
+  }
+}
+
+type Grouped = Map<CompoundKey | undefined, Map<Resolution, Span[]>>
+
+function group(windows: readonly Window[]): Grouped {
+  const bySymbol: Grouped = new Map()
+  for (const { symbol, resolution, from, to } of windows) {
+    const byResolution = bySymbol.get(symbol) ?? new Map<Resolution, Span[]>()
+    bySymbol.set(symbol, byResolution)
+    const spans = byResolution.get(resolution) ?? []
+    byResolution.set(resolution, spans)
+    spans.push({ from, to })
+  }
+  return bySymbol
+}
+
+/** Its own windows, and those of the whole feed from the moment a live session first listed it. */
+function spansOf(symbol: SymbolRecord, bySymbol: Grouped): Map<Resolution, readonly Span[]> {
+  const spans = new Map<Resolution, readonly Span[]>(bySymbol.get(symbol.symbol))
+  const { since } = symbol
+  if (since === undefined) return spans
+  for (const [resolution, feedWide] of bySymbol.get(undefined) ?? []) {
+    const own = spans.get(resolution) ?? []
+    spans.set(resolution, [...own, ...feedWide.flatMap((span) => startingFrom(since, span))])
+  }
+  return spans
+}
+
+const startingFrom = (since: FeedSeconds, { from, to }: Span): Span[] =>
+  to <= since ? [] : [{ from: feedSeconds(Math.max(from, since)), to }]
+
+function widen(stored: BarBounds | undefined, live: Bars | undefined): BarBounds | undefined {
+  if (live === undefined || barCount(live) === 0) return stored
+  const [first, last] = [timeAt(live, 0), timeAt(live, barCount(live) - 1)]
+  if (stored === undefined) return { first, last }
+  return {
+    first: feedSeconds(Math.min(stored.first, first)),
+    last: feedSeconds(Math.max(stored.last, last)),
+  }
+}

@@ -1,0 +1,40 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import type { Clock } from '../ports/clock.ts'
+
+/** JSON that was written already, in pieces. */
+export interface JsonText {
+  readonly pieces: readonly Buffer[]
+  /** What the answer holds until it was taken: given back at its end, and by force after so long. */
+  readonly held?: { readonly leave: () => void; readonly ms: number }
+}
+
+export const isJsonText = (value: object): value is JsonText => 'pieces' in value
+export const bytesOf = (pieces: readonly Buffer[]): number =>
+  pieces.reduce((sum, piece) => sum + piece.length, 0)
+
+/** Up to this size an answer is one piece; a longer one is written as fast as its client reads. */
+const onePieceBytesMax = 1_048_576
+export const jsonType = 'application/json; charset=utf-8'
+
+export function sendText(reply: FastifyReply, { pieces, held }: JsonText, clock: Clock): FastifyReply {
+  if (held) {
+    const cancel = clock.after(held.ms, () => reply.raw.destroy())
+    reply.raw.once('close', () => {
+      cancel()
+      held.leave()
+    })
+  }
+  const bytes = bytesOf(pieces)
+  reply.type(jsonType)
+  if (bytes <= onePieceBytesMax) return reply.send(Buffer.concat(pieces, bytes))
+  return reply.header('Content-Length', bytes).send(Readable.from(pieces, { objectMode: false }))
+}
+
+export const sendJson = (reply: FastifyReply, body: object): FastifyReply =>
+  reply.type(jsonType).send(JSON.stringify(body))
+
+/** Set on the raw response, whose names keep their casing: the specification spells its own. */
+export function setHeaders(reply: FastifyReply, headers: Readonly<Record<string, string | number>>): void {
+  for (const [name, value] of Object.entries(headers)) reply.raw.setHeader(name, value)
+}

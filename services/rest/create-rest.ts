@@ -1,0 +1,122 @@
+import type { RequestListener } from 'node:http'
+import { type FastifyInstance, fastify } from 'fastify'
+import type { TObject } from 'typebox'
+import { isJsonText, sendJson, sendText } from './answer.ts'
+import type { RestDeps } from './deps.ts'
+import { routedTarget } from './path.ts'
+import { countOnly, countOrRefuse } from './plugins/admit.ts'
+import { addAnswerHeaders } from './plugins/answer-headers.ts'
+import { createIdentify, requireKey, welcomeKey } from './plugins/authenticate.ts'
+import { letAnyPageRead } from './plugins/cors.ts'
+import { setDeadlines } from './plugins/deadline.ts'
+import { answerFailures } from './plugins/errors.ts'
+import { refuseBodies } from './plugins/no-body.ts'
+import { refuseUnknown } from './plugins/paths-and-methods.ts'
+import { makeRequestId, showRequestId } from './plugins/request-id.ts'
+import { logRequests } from './plugins/request-log.ts'
+import { measureRequests } from './plugins/request-metrics.ts'
+import { parseQuery } from './query.ts'
+import { type OpenRoute, pathOfEndpoint, type Route } from './route.ts'
+import { configRoute } from './routes/config/route.ts'
+import { createCoverageRoute } from './routes/coverage/route.ts'
+import { createHistoryRoute } from './routes/history/route.ts'
+import { openapiDocument } from './routes/openapi/document.ts'
+import { addOpenapiRoute } from './routes/openapi/route.ts'
+import { addPageRoute } from './routes/page/route.ts'
+import { createStatusRoute } from './routes/status/route.ts'
+import { addStreamRoute } from './routes/stream/route.ts'
+import { symbolsRoute } from './routes/symbols/route.ts'
+import { createUsageRoute } from './routes/usage/route.ts'
+
+export interface Rest {
+  /** For an HTTP server that the role owns; upgrades are not its business. */
+  readonly handler: RequestListener
+  /** The document that /openapi.json answers. */
+  readonly openapi: object
+  close(): Promise<void>
+}
+
+/** The HTTP edge. It never listens by itself. */
+export async function createRest(deps: RestDeps): Promise<Rest> {
+  const app = createApp(deps)
+  const keyed = [
+    symbolsRoute,
+    createHistoryRoute(deps),
+    createCoverageRoute(deps),
+    createStatusRoute(deps),
+    createUsageRoute(deps),
+  ] as const
+  const openapi = openapiDocument([
+    { schema: configRoute.schema, needsKey: false },
+    ...keyed.map(({ schema }) => ({ schema, needsKey: true })),
+  ])
+  const identify = createIdentify(deps)
+
+  addStreamRoute(app)
+  addOpenapiRoute(app, openapi)
+  addPageRoute(app)
+  await app.register(async (open) => {
+    welcomeKey(open, identify)
+    countOnly(open, deps.limits, deps.log)
+    addOpen(open, configRoute, deps)
+  })
+  await app.register(async (guarded) => {
+    requireKey(guarded, identify)
+    countOrRefuse(guarded, deps.limits)
+    for (const route of keyed) addKeyed(guarded, route as Route, deps)
+  })
+  await app.ready()
+  return { handler: (request, response) => app.routing(request, response), openapi, close: () => app.close() }
+}
+
+/** Hooks run in this order, before those of a route's own scope. */
+function createApp({ clock, log, metrics }: RestDeps): FastifyInstance {
+  const app = fastify({
+    // Ours is in plugins/request-log: the framework's own line holds the raw URL and with it a key.
+    logger: false,
+    genReqId: makeRequestId(clock),
+    requestIdHeader: false,
+    // Addresses are access/client-address's business; here nobody is ever believed.
+    trustProxy: false,
+    return503OnClosing: false,
+    rewriteUrl: ({ url = '/' }) => routedTarget(url),
+    routerOptions: { querystringParser: (text) => new URLSearchParams(text) as never },
+  })
+  showRequestId(app)
+  addAnswerHeaders(app)
+  letAnyPageRead(app)
+  setDeadlines(app, clock)
+  measureRequests(app, metrics)
+  logRequests(app, log)
+  answerFailures(app, log)
+  refuseUnknown(app)
+  refuseBodies(app)
+  return app
+}
+
+function addKeyed<Q extends TObject>(
+  app: FastifyInstance,
+  route: Route<Q>,
+  { registry, clock }: RestDeps,
+): void {
+  const { endpoint, query: schema } = route.schema
+  app.get(pathOfEndpoint(endpoint), { config: { endpoint } }, async (request, reply) => {
+    const { caller: key, deadline } = request
+    if (!key) throw new Error(`${endpoint} was reached without a key`)
+    const query = parseQuery(schema, request.query as URLSearchParams)
+    const body = await deadline.within(
+      Promise.resolve(route.handle(query, { key, view: registry.view(), deadline })),
+    )
+    return isJsonText(body) ? sendText(reply, body, clock) : sendJson(reply, body)
+  })
+}
+
+function addOpen<Q extends TObject>(app: FastifyInstance, route: OpenRoute<Q>, { registry }: RestDeps): void {
+  const { endpoint, query: schema } = route.schema
+  app.get(pathOfEndpoint(endpoint), { config: { endpoint } }, async (request, reply) => {
+    const query = parseQuery(schema, request.query as URLSearchParams)
+    const { deadline } = request
+    const call = { view: registry.view(), deadline }
+    return sendJson(reply, await deadline.within(Promise.resolve(route.handle(query, call))))
+  })
+}

@@ -1,0 +1,27 @@
+import type { Coverage } from '../bars/coverage.ts'
+import type { History } from '../bars/history.ts'
+import type { RegistryView } from '../core/registry.ts'
+import type { Log } from '../platform/log.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import type { BarStore } from '../ports/bars.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { FeedBoard } from '../ports/feed-board.ts'
+import type { Limits } from '../ports/limits.ts'
+import type { Slots } from '../ports/slots.ts'
+
+/** What the HTTP edge needs; the role wires it. */
+export interface RestDeps {
+  /** The last good registry; throws `Unavailable` while none was ever loaded. */
+  readonly registry: { view(): RegistryView }
+  readonly history: History
+  readonly coverage: Coverage
+  readonly bars: Pick<BarStore, 'lastTimes' | 'ping'>
+  readonly board: Pick<FeedBoard, 'read' | 'ping'>
+  readonly limits: Limits
+  readonly slots: Pick<Slots, 'inUse'>
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  /** CIDR blocks of the proxies whose forwarded chain is believed. */
+  readonly trustedProxies: readonly string[]
+}

@@ -1,0 +1,29 @@
+import { grant } from '../access/grant.ts'
+import type { KeyRecord } from '../core/api-key.ts'
+import { type CompoundKey, parseCompoundKey } from '../core/compound-key.ts'
+import { Failure } from '../core/failure.ts'
+import type { FeedDefinition } from '../core/feed.ts'
+import type { RegistryView } from '../core/registry.ts'
+import type { SymbolRecord } from '../core/symbol.ts'
+
+export interface Found {
+  readonly feed: FeedDefinition
+  readonly symbol: SymbolRecord
+}
+
+/** The symbol that a compound key names, `undefined` when there is none; a feed that exists must be granted. */
+export function findSymbol(text: string, key: KeyRecord, view: RegistryView): Found | undefined {
+  const parts = parseCompoundKey(text)
+  const feed = parts && view.feed(parts.feed)
+  if (!feed) return undefined
+  grant(key, feed.key)
+  const symbol = view.symbol(text as CompoundKey)
+  return symbol && { feed, symbol }
+}
+
+/** The same where an unknown symbol is refused. */
+export function mustFindSymbol(text: string, key: KeyRecord, view: RegistryView): Found {
+  const found = findSymbol(text, key, view)
+  if (!found) throw new Failure('SYMBOL_NOT_FOUND')
+  return found
+}

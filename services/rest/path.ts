@@ -1,0 +1,16 @@
+/** The path of a request target, without its query; an absolute target loses scheme and host. */
+export function pathOf(target: string): string {
+  const relative = target.replace(/^https?:\/\/[^/?#]*/i, '')
+  const path = /^[^?#]*/.exec(relative)?.[0] ?? ''
+  return path === '' ? '/' : path
+}
+
+/**
+ * What the router gets to see. No path of ours needs an escape, so one that has any is unknown; left to
+ * the router, a broken one would be answered in the framework's own words.
+ */
+export function routedTarget(target: string): string {
+  const path = pathOf(target)
+  const query = target.indexOf('?')
+  return (path.includes('%') ? '/unknown' : path) + (query < 0 ? '' : target.slice(query))
+}

@@ -1,0 +1,29 @@
+import type { FastifyInstance } from 'fastify'
+import { type Metrics, secondsBuckets } from '../../platform/metrics.ts'
+
+const shownMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** Labelled by the route's template, never by what a client sent. */
+export function measureRequests(app: FastifyInstance, metrics: Metrics): void {
+  const durations = metrics.histogram(
+    'fxd_http_request_duration_seconds',
+    'From the request to the last byte of its answer.',
+    secondsBuckets,
+    ['route', 'method', 'status'],
+  )
+  const underWay = metrics.gauge('fxd_http_requests_under_way', 'Requests whose answer is not complete.')
+  app.addHook('onRequest', (_request, reply, next) => {
+    underWay.inc()
+    reply.raw.once('close', () => underWay.dec())
+    next()
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    const labels = {
+      route: request.routeOptions.url ?? 'unknown',
+      method: shownMethods.has(request.method) ? request.method : 'other',
+      status: String(reply.statusCode),
+    }
+    durations.observe(labels, reply.elapsedTime / 1_000)
+    done()
+  })
+}

@@ -1,0 +1,57 @@
+import type { Static, TObject, TSchema } from 'typebox'
+import { Failure } from '../core/failure.ts'
+import { integerParam, type ParamValue, resolutionParam, textParam } from '../core/params.ts'
+import { show } from '../core/show.ts'
+
+/** What a parameter's schema may say; the rules of parsing are read from it, so that the two cannot differ. */
+export interface ParamSchema {
+  readonly type?: 'string' | 'integer'
+  readonly enum?: readonly string[]
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly maxLength?: number
+  readonly default?: number
+  /** Greater values are answered as this one. */
+  readonly 'x-clamp-above'?: number
+  /** A leading `-` is allowed. */
+  readonly 'x-signed'?: boolean
+  /** The message when the parameter is missing, where the specification has one. */
+  readonly 'x-missing'?: string
+}
+
+/** Reads a query by its schema. Throws INVALID_PARAMS naming the first wrong parameter. */
+export function parseQuery<Q extends TObject>(schema: Q, query: URLSearchParams): Static<Q> {
+  const required = new Set<string>(schema.required)
+  const parsed: Record<string, unknown> = {}
+  for (const [name, property] of Object.entries<TSchema>(schema.properties)) {
+    const value = parseParam(name, valueOf(query, name), property)
+    if (value !== undefined) parsed[name] = value
+    else if (required.has(name)) throw missing(name, property)
+  }
+  return parsed as Static<Q>
+}
+
+function valueOf(query: URLSearchParams, name: string): ParamValue {
+  const values = query.getAll(name)
+  return values.length > 1 ? values : values[0]
+}
+
+function parseParam(name: string, value: ParamValue, rule: ParamSchema): string | number | undefined {
+  if (rule.enum) return resolutionParam(name, value)
+  if (rule.type === 'string') return textParam(name, value, rule.maxLength ?? Number.POSITIVE_INFINITY)
+  return integerParam(name, value, {
+    ...(rule.minimum !== undefined && { min: rule.minimum }),
+    ...(rule.maximum !== undefined && { max: rule.maximum }),
+    ...(rule['x-clamp-above'] !== undefined && { clampAbove: rule['x-clamp-above'] }),
+    ...(rule['x-signed'] !== undefined && { signed: rule['x-signed'] }),
+    ...(rule.default !== undefined && { default: rule.default }),
+  })
+}
+
+function missing(name: string, rule: ParamSchema): Failure {
+  const wanted = rule.enum ? `one of ${rule.enum.join(', ')}` : 'a value'
+  return new Failure(
+    'INVALID_PARAMS',
+    rule['x-missing'] ?? `${name}: got ${show(undefined)}, wanted ${wanted}`,
+  )
+}

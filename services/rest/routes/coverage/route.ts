@@ -1,0 +1,46 @@
+import { grantedFeeds } from '../../../access/grant.ts'
+import type { Range } from '../../../bars/coverage.ts'
+import type { FeedDefinition } from '../../../core/feed.ts'
+import type { SymbolRecord } from '../../../core/symbol.ts'
+import type { RestDeps } from '../../deps.ts'
+import { mustFindSymbol } from '../../found.ts'
+import type { Call, Route } from '../../route.ts'
+import { coverageSchema } from './schema.ts'
+
+/** Symbols of one request whose coverage is read at the same time. */
+const concurrencyMax = 8
+
+export function createCoverageRoute({
+  coverage,
+}: Pick<RestDeps, 'coverage'>): Route<typeof coverageSchema.query> {
+  const ofAll = async ({ key, view, deadline }: Call) => {
+    // A symbol may be called __proto__: entries become own properties, assignments would not.
+    const entries: [string, readonly Range[]][] = []
+    const ofFeed = async (feed: FeedDefinition): Promise<void> => {
+      const of = await coverage.ofFeed(feed.key)
+      const symbols = view.symbolsOf(feed.key)
+      const start = entries.length
+      for (const { symbol } of symbols) entries.push([symbol, []])
+      const waiting = symbols.entries()
+      const readOn = async (): Promise<void> => {
+        for (const [i, symbol] of waiting) {
+          if (deadline.ended) return
+          entries[start + i] = [symbol.symbol, await of(symbol)]
+          deadline.restart()
+        }
+      }
+      await Promise.all(Array.from({ length: concurrencyMax }, readOn))
+    }
+    for (const feed of grantedFeeds(key, view)) await ofFeed(feed)
+    return { coverage: Object.fromEntries(entries) }
+  }
+  const ofOne = async (record: SymbolRecord) => ({
+    symbol: record.symbol,
+    coverage: await (await coverage.ofFeed(record.feed))(record),
+  })
+  return {
+    schema: coverageSchema,
+    handle: ({ symbol }, call) =>
+      symbol === undefined ? ofAll(call) : ofOne(mustFindSymbol(symbol, call.key, call.view).symbol),
+  }
+}

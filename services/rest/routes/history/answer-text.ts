@@ -1,0 +1,58 @@
+import { type Bars, barCount } from '../../../core/bar.ts'
+import type { CompoundKey } from '../../../core/compound-key.ts'
+import type { Resolution } from '../../../core/resolution.ts'
+import { numberText } from './number-text.ts'
+
+/** The answer's arrays, in the specification's order. */
+const arrays = [
+  ['t', 'time'],
+  ['o', 'open'],
+  ['h', 'high'],
+  ['l', 'low'],
+  ['c', 'close'],
+  ['v', 'volume'],
+] as const
+
+type Column = (typeof arrays)[number][1]
+
+const comma = Buffer.from(',')
+
+/**
+ * A history answer under construction: slices go in oldest first, and because each array must be whole
+ * before the next begins, their text is kept by column until the last slice is there.
+ */
+export class AnswerText {
+  readonly #columns: Readonly<Record<Column, Buffer[]>> = {
+    time: [],
+    open: [],
+    high: [],
+    low: [],
+    close: [],
+    volume: [],
+  }
+  #count = 0
+
+  get count(): number {
+    return this.#count
+  }
+
+  add(slice: Bars): void {
+    if (barCount(slice) === 0) return
+    for (const [, column] of arrays) {
+      if (this.#count > 0) this.#columns[column].push(comma)
+      this.#columns[column].push(numberText(slice[column]))
+    }
+    this.#count += barCount(slice)
+  }
+
+  pieces(symbol: CompoundKey, resolution: Resolution): Buffer[] {
+    const meta = JSON.stringify({ symbol, resolution, bar_count: this.#count })
+    return [
+      ...arrays.flatMap(([name, column], i) => [
+        Buffer.from(`${i === 0 ? '{"s":"ok"' : ']'},"${name}":[`),
+        ...this.#columns[column],
+      ]),
+      Buffer.from(`],"meta":${meta}}`),
+    ]
+  }
+}

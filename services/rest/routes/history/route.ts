@@ -1,0 +1,95 @@
+import type { Static } from 'typebox'
+import type { History } from '../../../bars/history.ts'
+import type { Bars } from '../../../core/bar.ts'
+import { Failure, Unavailable } from '../../../core/failure.ts'
+import { feedSeconds } from '../../../core/feed-clock.ts'
+import type { Series } from '../../../core/series.ts'
+import { bytesOf, type JsonText } from '../../answer.ts'
+import { type Deadline, deadlineMs } from '../../deadline.ts'
+import type { RestDeps } from '../../deps.ts'
+import { findSymbol } from '../../found.ts'
+import type { Route } from '../../route.ts'
+import { AnswerText } from './answer-text.ts'
+import { createLongAnswers, type LongAnswers, longBars, takeMs, waitMs } from './long-answers.ts'
+import { historySchema } from './schema.ts'
+
+type HistoryQuery = Static<typeof historySchema.query>
+type HistoryDeps = Pick<RestDeps, 'history' | 'clock' | 'metrics'>
+
+const noData = { s: 'no_data' } as const
+
+export function createHistoryRoute({
+  history,
+  clock,
+  metrics,
+}: HistoryDeps): Route<typeof historySchema.query> {
+  const places = createLongAnswers(clock)
+  metrics.gauge('fxd_history_long_answers', 'Very long answers, by state.', ['state'], (gauge) => {
+    gauge.set({ state: 'held' }, places.held)
+    gauge.set({ state: 'waiting' }, places.waiting)
+  })
+
+  return {
+    schema: historySchema,
+    async handle(query, { key, view, deadline }): Promise<JsonText | typeof noData> {
+      const wanted = wantedBars(query)
+      const found = findSymbol(query.symbol, key, view)
+      if (!found?.feed.resolutions.includes(query.resolution)) return noData
+      const { symbol, feed } = found.symbol
+      const series: Series = { feed, symbol, resolution: query.resolution }
+      const { text, leave } = await collect(readBars(history, series, wanted), deadline, places)
+      if (text.count === 0) return noData
+      const pieces = text.pieces(symbol, query.resolution)
+      return { pieces, ...(leave && { held: { leave, ms: takeMs(bytesOf(pieces)) } }) }
+    },
+  }
+}
+
+type Wanted =
+  | { readonly countback: number; readonly to: number | undefined }
+  | { readonly from: number; readonly to: number }
+
+/** `countback` wins whenever it is given; else both ends of a range are wanted. */
+function wantedBars({ from, to, countback }: HistoryQuery): Wanted {
+  if (countback !== undefined) return { countback, to }
+  if (from === undefined && to === undefined)
+    throw new Failure('INVALID_PARAMS', 'countback: got nothing, wanted it, or from together with to')
+  if (from === undefined) throw new Failure('INVALID_PARAMS', 'from: got nothing, wanted it together with to')
+  if (to === undefined) throw new Failure('INVALID_PARAMS', 'to: got nothing, wanted it together with from')
+  if (from > to) throw new Failure('INVALID_PARAMS', `from: got ${from}, wanted at most to, ${to}`)
+  return { from, to }
+}
+
+async function* readBars(history: History, series: Series, wanted: Wanted): AsyncIterable<Bars> {
+  if ('countback' in wanted) {
+    const to = wanted.to === undefined ? undefined : feedSeconds(wanted.to)
+    yield await history.countback(series, wanted.countback, to)
+  } else {
+    yield* history.range(series, feedSeconds(wanted.from), feedSeconds(wanted.to))
+  }
+}
+
+/** Reads to the end, holding a place once the answer is a long one; each slice is progress. */
+async function collect(slices: AsyncIterable<Bars>, deadline: Deadline, places: LongAnswers) {
+  const text = new AnswerText()
+  let leave: (() => void) | undefined
+  const goOn = (): void => {
+    if (deadline.ended) throw new Unavailable('a client that waits')
+  }
+  try {
+    for await (const slice of slices) {
+      text.add(slice)
+      if (text.count > longBars && leave === undefined) {
+        deadline.restart(waitMs + deadlineMs)
+        leave = await places.enter()
+      }
+      goOn()
+      deadline.restart()
+    }
+    goOn()
+  } catch (error) {
+    leave?.()
+    throw error
+  }
+  return { text, leave }
+}

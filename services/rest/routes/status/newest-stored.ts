@@ -1,0 +1,21 @@
+import { barEnd } from '../../../core/closed.ts'
+import type { FeedSeconds } from '../../../core/feed-clock.ts'
+import { isResolution, type Resolution } from '../../../core/resolution.ts'
+
+export interface NewestStored {
+  readonly time: FeedSeconds
+  readonly resolution: Resolution
+}
+
+/** Of each series' last bar (by `seriesId`, whose first word is the resolution) the one that ends last. */
+export function newestByEnd(lastTimes: ReadonlyMap<string, FeedSeconds>): NewestStored | undefined {
+  let newest: NewestStored | undefined
+  let end = Number.NEGATIVE_INFINITY
+  for (const [id, time] of lastTimes) {
+    const resolution = id.slice(0, id.indexOf(' '))
+    if (!isResolution(resolution) || barEnd(time, resolution) <= end) continue
+    newest = { time, resolution }
+    end = barEnd(time, resolution)
+  }
+  return newest
+}

@@ -1,0 +1,36 @@
+import { grantedFeeds } from '../../../access/grant.ts'
+import { symbolDetail, symbolEntry } from '../../../core/symbol-view.ts'
+import { mustFindSymbol } from '../../found.ts'
+import type { Call, Route } from '../../route.ts'
+import { symbolsSchema } from './schema.ts'
+
+export const symbolsRoute: Route<typeof symbolsSchema.query> = {
+  schema: symbolsSchema,
+  handle({ symbol, search, limit, offset }, call) {
+    if (symbol !== undefined) {
+      const found = mustFindSymbol(symbol, call.key, call.view)
+      return symbolDetail(found.symbol, found.feed)
+    }
+    const matching = matchingSymbols(search ?? '', call)
+    const page = matching.slice(offset, offset + limit)
+    return {
+      symbols: page.map(({ record, feed }) => symbolEntry(record, feed)),
+      total: matching.length,
+      limit,
+      offset,
+    }
+  },
+}
+
+/** Ordered by compound key: feeds are, and the symbols of each; but `A:B` and `A:B0` interleave. */
+function matchingSymbols(search: string, { key, view }: Call) {
+  const fragment = search.toLowerCase()
+  return grantedFeeds(key, view)
+    .flatMap((feed) =>
+      view
+        .symbolsOf(feed.key)
+        .filter((record) => record.display.toLowerCase().includes(fragment))
+        .map((record) => ({ record, feed })),
+    )
+    .sort((a, b) => (a.record.symbol < b.record.symbol ? -1 : 1))
+}
