@@ -1,0 +1,42 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { silentLog } from '../../services/platform/log.ts'
+import type { Stores } from '../../services/ports/stores.ts'
+import { openEmbeddedStores } from '../../services/stores/embedded/open.ts'
+import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
+import { describeBarStore } from './bars.ts'
+import type { Opened } from './opened.ts'
+
+const newFolder = (): string => mkdtempSync(join(tmpdir(), 'fxd-contract-'))
+
+async function openFolder(folder: string, clock: VirtualClock): Promise<Opened<keyof Stores>> {
+  const stores = await openEmbeddedStores({ folder, clock, log: silentLog })
+  const close = async (): Promise<void> => {
+    await stores.close()
+    rmSync(folder, { recursive: true })
+  }
+  return {
+    stores,
+    clock,
+    close,
+    async reopen(how) {
+      if (how === 'closed') {
+        await stores.close()
+        return openFolder(folder, clock)
+      }
+      // The answer tells that what was on its way has reached the file. What a kill leaves behind is then
+      // the file and its log as they are now.
+      await stores.bars.ping()
+      const killed = newFolder()
+      for (const name of ['fxd.db', 'fxd.db-wal']) cpSync(join(folder, name), join(killed, name))
+      await close()
+      return openFolder(killed, clock)
+    },
+  }
+}
+
+const open = (start?: number): Promise<Opened<keyof Stores>> =>
+  openFolder(newFolder(), createVirtualClock(start === undefined ? {} : { start }))
+
+describeBarStore('the embedded store', open)
