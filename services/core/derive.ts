@@ -1,4 +1,4 @@
-import { allocateBars, type Bars, barCount, sliceBars, timeAt } from './bar.ts'
+import { allocateBars, type Bars, barCount, copyBar, sliceBars, timeAt } from './bar.ts'
 import { dateOfSeconds, daySeconds, secondsOfDate } from './calendar.ts'
 import { barEnd } from './closed.ts'
 import { type FeedSeconds, feedSeconds } from './feed-clock.ts'
@@ -35,13 +35,8 @@ export function createFold(r: Resolution): Fold {
   const begin = (m1: Bars, i: number): void => {
     const open = bucketOpen(feedSeconds(m1.time[i] as number), r)
     end = barEnd(open, r)
+    copyBar(m1, i, bucket, 0)
     bucket.time[0] = open
-    bucket.open[0] = m1.open[i] as number
-    bucket.high[0] = m1.high[i] as number
-    bucket.low[0] = m1.low[i] as number
-    bucket.close[0] = m1.close[i] as number
-    bucket.volume[0] = m1.volume[i] as number
-    bucket.revision[0] = m1.revision[i] as number
   }
   const add = (m1: Bars, i: number): void => {
     bucket.high[0] = Math.max(bucket.high[0] as number, m1.high[i] as number)
@@ -59,7 +54,7 @@ export function createFold(r: Resolution): Fold {
           add(m1, i)
           continue
         }
-        if (end !== Number.NEGATIVE_INFINITY) copyFirst(bucket, completed, out++)
+        if (end !== Number.NEGATIVE_INFINITY) copyBar(bucket, 0, completed, out++)
         begin(m1, i)
       }
       return completed
@@ -82,16 +77,6 @@ function countBuckets(m1: Bars, r: Resolution, end: number): number {
     completed++
   }
   return Math.max(0, completed)
-}
-
-function copyFirst(from: Bars, to: Bars, index: number): void {
-  to.time[index] = from.time[0] as number
-  to.open[index] = from.open[0] as number
-  to.high[index] = from.high[0] as number
-  to.low[index] = from.low[0] as number
-  to.close[index] = from.close[0] as number
-  to.volume[index] = from.volume[0] as number
-  to.revision[index] = from.revision[0] as number
 }
 
 export interface FoldOptions {

@@ -48,6 +48,7 @@ test.each<[ParamValue, IntegerRule, string]>([
 
 test.each<[string, IntegerRule, number]>([
   ['0', {}, 0],
+  ['1', { min: 1, max: 1 }, 1],
   ['007', {}, 7],
   ['-1', { signed: true }, -1],
   ['-0', { signed: true }, 0],

@@ -109,6 +109,12 @@ test('new times are accepted, changed values with a greater revision revise, all
   expect(counts).toEqual({ accepted: 1, revised: 1, unchanged: 3 })
 })
 
+test.each(['open', 'high', 'low', 'close', 'volume'] as const)('another %s alone is a revision', (column) => {
+  const stored = barsOf([bar(1, 2, 10)])
+  const incoming = barsOf([{ ...bar(1, 2, 11), [column]: 5 }])
+  expect(compareWithStored(stored, incoming)).toMatchObject({ revised: 1, unchanged: 0 })
+})
+
 test('what is kept of a reading leaves the store with the same values as the whole reading would', () => {
   fc.assert(
     fc.property(ascendingBars(), ascendingBars(), (stored, incoming) => {

@@ -1,4 +1,4 @@
-import { allocateBars, type Bars, barCount, columns, noBars, sliceBars } from './bar.ts'
+import { allocateBars, type Bars, barCount, columns, copyBar, noBars, sliceBars } from './bar.ts'
 
 /**
  * The union of two readings of a series: ascending, each time once, of two bars with one time the
@@ -34,17 +34,6 @@ function countShared(a: Float64Array, b: Float64Array): number {
     if (difference >= 0) j++
   }
   return shared
-}
-
-// Spelled out: a loop over column names costs five times as much on this path.
-function copyBar(from: Bars, i: number, to: Bars, j: number): void {
-  to.time[j] = from.time[i] as number
-  to.open[j] = from.open[i] as number
-  to.high[j] = from.high[i] as number
-  to.low[j] = from.low[i] as number
-  to.close[j] = from.close[i] as number
-  to.volume[j] = from.volume[i] as number
-  to.revision[j] = from.revision[i] as number
 }
 
 /** Ascending by time; of bars with one time the last given wins, `duplicates` counts the others. */

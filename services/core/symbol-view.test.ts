@@ -61,6 +61,7 @@ test('what a symbol has follows from the resolutions of its feed', () => {
     has_daily: true,
     has_weekly_and_monthly: false,
   })
+  expect(detail({ resolutions: ['1D', '1M'] }).has_weekly_and_monthly).toBe(false)
   expect(detail({ resolutions: ['1'] })).toMatchObject({ has_daily: false, data_status: 'streaming' })
 })
 
@@ -73,7 +74,7 @@ test('a file that nobody follows brings end-of-day data, a followed one streams'
 test('the config has one exchange per broker, ordered by value, and no account', () => {
   const feeds = [
     definition({ broker: 'BROKERB', account: 'LIVE', brokerName: 'Broker B' }),
-    definition({ account: 'ZERO', brokerName: 'Broker A' }),
+    definition({ account: 'ZERO', brokerName: 'Other words' }),
     definition({ account: 'PRIME', brokerName: 'Broker A' }),
   ]
   expect(configView(feeds)).toEqual({

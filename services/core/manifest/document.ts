@@ -81,14 +81,14 @@ export class Place {
   /** The field of a mapping that decides which others it may hold. */
   kind<T extends string>(name: string, known: readonly T[]): T | undefined {
     const fields = this.read(`a mapping with ${name}`, asMapping)
-    return fields && new Place(own(fields, name), [...this.path, name], this.#faults).oneOf(known)
+    return fields && new Place(fields[name], [...this.path, name], this.#faults).oneOf(known)
   }
 
   /** A mapping that may hold these fields and no others; an absent one is empty. */
   mapping<Name extends string>(known: readonly Name[]): Mapping<Name> {
     const fields = this.read(`a mapping with ${known.join(', ')}`, asMapping) ?? {}
     const place = (name: string, isRequired: boolean): Place =>
-      new Place(own(fields, name), [...this.path, name], this.#faults, isRequired)
+      new Place(fields[name], [...this.path, name], this.#faults, isRequired)
     for (const name of Object.keys(fields)) {
       if ((known as readonly string[]).includes(name)) continue
       place(name, false).fault(
@@ -113,9 +113,6 @@ export interface Mapping<Name extends string> {
   /** The known fields that are there. */
   readonly names: readonly Name[]
 }
-
-const own = (fields: Record<string, unknown>, name: string): unknown =>
-  Object.hasOwn(fields, name) ? fields[name] : undefined
 
 function asMapping(value: unknown): Record<string, unknown> | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
