@@ -16,7 +16,7 @@ const releaseTimeoutMs = 1_000
 /** What a connection needs from the house around it; one object shared by all of them. */
 export interface House {
   now(): number
-  /** Frees everything the connection held; called once, at the latest when its socket is gone. */
+  /** Frees everything the connection held; called once, at the latest when its socket is gone. Never rejects. */
   leave(connection: Connection): Promise<void>
   /** What must still be said before the server closes the connection. */
   lastWords(connection: Connection): Frames
@@ -123,7 +123,7 @@ export class Connection {
       then()
     }
     const late = this.#house.after(releaseTimeoutMs, done)
-    this.#house.leave(this).then(done, done)
+    void this.#house.leave(this).then(done)
   }
 
   #startWaiting(): void {

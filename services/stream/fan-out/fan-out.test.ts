@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest'
+import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
+import { compoundKey, feedKey } from '../../core/compound-key.ts'
+import { FanOut } from './fan-out.ts'
+import { Subscriptions } from './subscriptions.ts'
+
+const feed = feedKey('BROKERA', 'ZERO')
+
+function open(sockets: number) {
+  const clock = createVirtualClock()
+  const subscriptions = new Subscriptions()
+  const writes: { row: number; frames: string }[] = []
+  const bursts: number[] = []
+  const fanOut = new FanOut(
+    clock,
+    subscriptions,
+    (row, frames) => writes.push({ row, frames }),
+    (ms) => bursts.push(ms),
+  )
+  const rows = Array.from({ length: sockets }, () => subscriptions.openRow())
+  const id = (name: string) => subscriptions.idOf(compoundKey(feed, name))
+  for (const row of rows) for (const name of ['A', 'B']) subscriptions.add(row, id(name))
+  return { clock, subscriptions, writes, bursts, fanOut, id }
+}
+
+describe('a burst', () => {
+  test('T8: however many bars close together, every socket gets one write', async () => {
+    const { clock, writes, fanOut, id, bursts } = open(1_200)
+    fanOut.push(id('A'), 'a1')
+    fanOut.push(id('B'), 'b1')
+    fanOut.push(id('A'), 'a2')
+    expect(writes).toEqual([])
+    await expect.poll(() => clock.advance(1).then(() => bursts.length)).toBe(1)
+    expect(writes).toHaveLength(1_200)
+    expect(new Set(writes.map(({ row }) => row)).size).toBe(1_200)
+    expect(new Set(writes.map(({ frames }) => frames))).toEqual(new Set(['a1a2b1']))
+  })
+
+  test('other work has its turn between slices, and what arrives meanwhile comes afterwards', async () => {
+    const { clock, writes, fanOut, id, bursts } = open(1_200)
+    fanOut.push(id('A'), 'a1')
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(writes.length).toBeGreaterThan(0)
+    expect(writes.length).toBeLessThan(1_200)
+    fanOut.push(id('A'), 'a2')
+    await expect.poll(() => clock.advance(1).then(() => bursts.length)).toBe(2)
+    expect(writes.slice(0, 1_200).every(({ frames }) => frames === 'a1')).toBe(true)
+    expect(writes.slice(1_200).every(({ frames }) => frames === 'a2')).toBe(true)
+    expect(writes).toHaveLength(2_400)
+  })
+
+  test('settling finishes what is under way and what waits, at once and once', async () => {
+    const { clock, writes, fanOut, id } = open(1_200)
+    fanOut.push(id('A'), 'a1')
+    await new Promise((resolve) => setImmediate(resolve))
+    fanOut.push(id('B'), 'b1')
+    fanOut.settle()
+    expect(writes).toHaveLength(2_400)
+    await clock.advance(10)
+    expect(writes).toHaveLength(2_400)
+  })
+
+  test('it does not always begin with the same socket', () => {
+    const { writes, fanOut, id } = open(10)
+    const firsts = new Set<number>()
+    for (let i = 0; i < 20; i++) {
+      fanOut.push(id('A'), 'a')
+      fanOut.settle()
+      firsts.add(writes.splice(0)[0]!.row)
+    }
+    expect(firsts.size).toBe(10)
+  })
+
+  test('without any socket it ends by itself', () => {
+    const { fanOut, id } = open(0)
+    fanOut.push(id('A'), 'a')
+    expect(() => fanOut.settle()).not.toThrow()
+  })
+})

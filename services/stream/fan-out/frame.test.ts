@@ -1,0 +1,53 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { Receiver } from 'ws'
+import type { Bar } from '../../core/bar.ts'
+import { compoundKey, feedKey } from '../../core/compound-key.ts'
+import { feedSeconds } from '../../core/feed-clock.ts'
+import { barFrame, barPrefix, type Frames, textFrame } from './frame.ts'
+
+/** The messages in the bytes, as the library of a client reads them. */
+function read(frames: Frames): string[] {
+  const found: string[] = []
+  const receiver = new Receiver({ isServer: false })
+  receiver.on('message', (data: Buffer, isBinary: boolean) => found.push(isBinary ? 'binary' : String(data)))
+  receiver.on('error', (error: Error) => found.push(error.message))
+  receiver.write(Buffer.from(frames, 'latin1'))
+  return found
+}
+
+test('any text comes out as it went in, whatever its length in bytes', () => {
+  for (const length of [0, 1, 125, 126, 127, 65_535, 65_536, 70_000]) {
+    expect(read(textFrame('x'.repeat(length)))).toEqual(['x'.repeat(length)])
+    expect(read(textFrame('é€😀'.repeat(length)))).toEqual(['é€😀'.repeat(length)])
+  }
+})
+
+test('frames that are joined are read one after the other', () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: 'grapheme' })), (texts) => {
+      expect(read(texts.map(textFrame).join(''))).toEqual(texts)
+    }),
+  )
+})
+
+test('a bar frame is JSON with the fields in order and the numbers as JSON writes them', () => {
+  const number = fc.double({ noNaN: true, noDefaultInfinity: true })
+  const bar = fc.record({
+    time: fc.maxSafeInteger().map(feedSeconds),
+    open: number,
+    high: number,
+    low: number,
+    close: number,
+    volume: fc.maxSafeNat(),
+  })
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), bar, (name, value: Bar) => {
+      const symbol = compoundKey(feedKey('BROKERA', 'ZERO'), name)
+      const { time, open, high, low, close, volume } = value
+      expect(read(barFrame(barPrefix(symbol), value))).toEqual([
+        JSON.stringify({ type: 'bar', symbol, bar: { time, open, high, low, close, volume } }),
+      ])
+    }),
+  )
+})

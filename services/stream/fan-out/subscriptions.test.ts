@@ -1,0 +1,82 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { compoundKey, feedKey } from '../../core/compound-key.ts'
+import { Burst } from './burst.ts'
+import { Subscriptions } from './subscriptions.ts'
+
+const feed = feedKey('BROKERA', 'ZERO')
+const symbolOf = (n: number) => compoundKey(feed, `S${n}`)
+
+describe('who subscribed to what', () => {
+  test('it is what a map of sets says, through growth, closing and new sockets in old places', () => {
+    const row = fc.nat(99)
+    const symbol = fc.nat(599)
+    const step = fc.oneof(
+      { weight: 6, arbitrary: fc.record({ kind: fc.constant('add' as const), row, symbol }) },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant('remove' as const), row, symbol }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('reopen' as const), row }) },
+    )
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+        const subscriptions = new Subscriptions()
+        const rows = Array.from({ length: 100 }, () => subscriptions.openRow())
+        const model = rows.map(() => new Set<number>())
+        for (const each of steps) {
+          if (each.kind === 'reopen') {
+            subscriptions.closeRow(rows[each.row]!)
+            rows[each.row] = subscriptions.openRow()
+            model[each.row] = new Set()
+          } else {
+            const id = subscriptions.idOf(symbolOf(each.symbol))
+            subscriptions[each.kind](rows[each.row]!, id)
+            if (each.kind === 'add') model[each.row]!.add(id)
+            else model[each.row]!.delete(id)
+          }
+        }
+        rows.forEach((at, i) => {
+          expect(subscriptions.idsOf(at)).toEqual([...model[i]!].sort((a, b) => a - b))
+          expect(subscriptions.count(at)).toBe(model[i]!.size)
+        })
+        const ids = new Set(model.flatMap((set) => [...set]))
+        expect(new Set(subscriptions.subscribedIds())).toEqual(ids)
+        for (const id of ids) {
+          expect(subscriptions.subscribers(id)).toBe(model.filter((set) => set.has(id)).length)
+        }
+        expect(subscriptions.total).toBe(model.reduce((sum, set) => sum + set.size, 0))
+      }),
+    )
+  })
+
+  test('a socket is given the frames of its symbols and no others', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.nat(400)), fc.array(fc.nat(400)), (subscribed, closed) => {
+        const subscriptions = new Subscriptions()
+        const row = subscriptions.openRow()
+        const ids = Array.from({ length: 401 }, (_, n) => subscriptions.idOf(symbolOf(n)))
+        for (const n of subscribed) subscriptions.add(row, ids[n]!)
+        const burst = new Burst()
+        closed.forEach((n, i) => burst.add(ids[n]!, `[${n} ${i}]`))
+        const frames = subscriptions.gather(row, burst).match(/\[.*?\]/g) ?? []
+        const expected = closed.flatMap((n, i) => (subscribed.includes(n) ? [`[${n} ${i}]`] : []))
+        expect(frames.toSorted()).toEqual(expected.toSorted())
+        for (const n of new Set(closed)) {
+          const ofSymbol = (list: readonly string[]) => list.filter((each) => each.startsWith(`[${n} `))
+          expect(ofSymbol(frames)).toEqual(ofSymbol(expected))
+        }
+      }),
+    )
+  })
+
+  test('a burst that was emptied holds nothing of before', () => {
+    const burst = new Burst()
+    burst.add(3, 'old')
+    burst.add(300, 'old')
+    burst.clear()
+    expect(burst.empty).toBe(true)
+    burst.add(3, 'new')
+    const subscriptions = new Subscriptions()
+    const row = subscriptions.openRow()
+    for (let n = 0; n <= 300; n++) subscriptions.add(row, subscriptions.idOf(symbolOf(n)))
+    expect(subscriptions.gather(row, burst)).toBe('new')
+  })
+})
