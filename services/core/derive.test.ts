@@ -110,6 +110,7 @@ test('a fold in pieces gives the same bars as in one', () => {
       })
       given.push(...toList(fold.end()))
       expect(given).toEqual(foldedByHand(m1, r))
+      expect(barCount(fold.end())).toBe(0)
     }),
   )
 })

@@ -60,9 +60,10 @@ export function createFold(r: Resolution): Fold {
       return completed
     },
     end() {
-      if (end === Number.NEGATIVE_INFINITY) return allocateBars(0)
+      const last = allocateBars(end === Number.NEGATIVE_INFINITY ? 0 : 1)
+      if (barCount(last) === 1) copyBar(bucket, 0, last, 0)
       end = Number.NEGATIVE_INFINITY
-      return bucket
+      return last
     },
   }
 }
