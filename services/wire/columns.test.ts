@@ -59,7 +59,7 @@ test('integers beyond 2^53 become no price instead of a wrong one', () => {
     volume: [1],
     revision: [1],
   }
-  const decoded = decodeSeries(throughTheWire({ symbol: 'A', resolution: '1', scale: 0, ...one } as never))
+  const decoded = decodeSeries(throughTheWire({ symbol: 'A', resolution: '1', scale: 0, ...one }))
   expect(typeof decoded === 'string' ? decoded : decoded.open[0]).toBe(Number.POSITIVE_INFINITY)
 })
 

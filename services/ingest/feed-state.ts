@@ -1,0 +1,82 @@
+import type { FeedKey } from '../core/compound-key.ts'
+import type { FeedDefinition } from '../core/feed.ts'
+import { type FeedSeconds, feedNow, feedSeconds, fixedOffset } from '../core/feed-clock.ts'
+import type { Window } from '../core/window.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Stores } from '../ports/stores.ts'
+import { FeedWindows } from './windows.ts'
+
+/**
+ * What ingest remembers of one feed over all its sessions, live and imports. Nothing here is the
+ * truth: lost in a restart, it is read again or grows anew.
+ */
+export class FeedState {
+  readonly key: FeedKey
+  readonly windows: FeedWindows
+  /** The newest bar time accepted of each series, committed or under way, by `seriesId`. */
+  readonly newest = new Map<string, FeedSeconds>()
+  /** The newest bar time published of each series. */
+  readonly pushed = new Map<string, FeedSeconds>()
+  /** The greatest epoch that published here; what belongs to no lease is published under it too. */
+  epoch = 0
+  newestTick: FeedSeconds | undefined
+  sessions = 0
+
+  constructor(key: FeedKey, windows: FeedWindows) {
+    this.key = key
+    this.windows = windows
+  }
+
+  now(definition: FeedDefinition, clock: Clock): FeedSeconds | undefined {
+    return feedNow(clock.utcMs(), fixedOffset(definition.clock), this.newestTick)
+  }
+
+  accept(id: string, time: FeedSeconds): void {
+    this.newest.set(id, feedSeconds(Math.max(time, this.newest.get(id) ?? time)))
+  }
+
+  tick(time: FeedSeconds): void {
+    if (this.newestTick === undefined || time > this.newestTick) this.newestTick = time
+  }
+}
+
+/** The feeds that had a session since the start. */
+export class FeedStates {
+  readonly #stores: Pick<Stores, 'bars' | 'windows' | 'board'>
+  readonly #states = new Map<FeedKey, FeedState>()
+
+  constructor(stores: Pick<Stores, 'bars' | 'windows' | 'board'>) {
+    this.#stores = stores
+  }
+
+  /** The state, and all windows, as the store has them now; call `leave` when the session ends. */
+  async join(key: FeedKey): Promise<{ state: FeedState; windows: readonly Window[] }> {
+    const state = this.#states.get(key) ?? new FeedState(key, new FeedWindows(key, this.#stores.windows))
+    this.#states.set(key, state)
+    state.sessions += 1
+    try {
+      const [newest, signs, windows] = await Promise.all([
+        this.#stores.bars.lastTimes(key),
+        this.#stores.board.read([key]),
+        state.windows.load(),
+      ])
+      // A feed may have been purged since the last session; while others run, theirs may be newer.
+      if (state.sessions === 1) state.newest.clear()
+      for (const [id, time] of newest) state.accept(id, time)
+      const tick = signs.get(key)?.newestTick
+      if (tick !== undefined) state.tick(tick)
+      return { state, windows }
+    } catch (cause) {
+      this.leave(state)
+      throw cause
+    }
+  }
+
+  leave(state: FeedState): void {
+    state.sessions -= 1
+  }
+
+  async flush(): Promise<void> {
+    await Promise.all([...this.#states.values()].map((state) => state.windows.flush()))
+  }
+}

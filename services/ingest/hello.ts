@@ -1,0 +1,47 @@
+import { type FeedKey, isFeedKey } from '../core/compound-key.ts'
+import type { FeedDefinition } from '../core/feed.ts'
+import type { RegistryView } from '../core/registry.ts'
+import { show } from '../core/show.ts'
+import { didYouMean } from '../core/suggest.ts'
+import type { Hello__Output } from '../wire/fxd/v1/Hello.ts'
+import { SessionEnd } from './refuse-session.ts'
+
+const textLengthMax = 128
+
+export interface Introduced {
+  readonly feed: FeedKey
+  readonly isImport: boolean
+  readonly collectorId: string
+  readonly terminal: string
+  /** Its live bars can be read again after a crash. */
+  readonly rereadable: boolean
+}
+
+/** Who is there; a `SessionEnd` is thrown for whoever may not be. */
+export function introduce(hello: Hello__Output, view: RegistryView): Introduced {
+  const { feed, mode, collectorId, terminal } = hello
+  if (mode !== 'SESSION_MODE_LIVE' && mode !== 'SESSION_MODE_IMPORT') {
+    throw new SessionEnd('INVALID_ARGUMENT', 'Hello.mode: got none known, wanted LIVE or IMPORT')
+  }
+  if (collectorId === '' || collectorId.length > textLengthMax || terminal.length > textLengthMax) {
+    throw new SessionEnd(
+      'INVALID_ARGUMENT',
+      `Hello.collector_id and terminal: wanted at most ${textLengthMax} characters, and an id`,
+    )
+  }
+  const { key } = definedFeed(feed, view)
+  return {
+    feed: key,
+    isImport: mode === 'SESSION_MODE_IMPORT',
+    collectorId,
+    terminal,
+    rereadable: hello.capabilities.includes('CAPABILITY_REREADABLE'),
+  }
+}
+
+function definedFeed(feed: string, view: RegistryView): FeedDefinition {
+  const definition = isFeedKey(feed) ? view.feed(feed) : undefined
+  if (definition) return definition
+  const keys = view.feeds().map(({ key }) => key)
+  throw new SessionEnd('NOT_FOUND', `there is no feed ${show(feed)}${didYouMean(feed, keys)}`)
+}

@@ -1,0 +1,182 @@
+import { barAt, barCount, sliceBars } from '../core/bar.ts'
+import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
+import type { Log } from '../platform/log.ts'
+import type { BusEvent, LiveBar } from '../ports/bus.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Stores } from '../ports/stores.ts'
+import type { GoodSeries } from './check-batch.ts'
+import type { FeedState } from './feed-state.ts'
+import type { IngestMetrics } from './metrics.ts'
+import { SessionEnd } from './refuse-session.ts'
+import { addCounts, type Changed, type Counts, firstAfter, noCounts, storeHistory } from './store-history.ts'
+
+export interface LaneDeps {
+  readonly stores: Pick<Stores, 'bars' | 'bus' | 'board'>
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: IngestMetrics
+}
+
+/**
+ * The live lane of one session. A bar newer than the last one published of its series is published
+ * (beside its write when it could be read again after a crash, else after the commit); any other is
+ * a revision: stored, told as `revised`, never published. Batches commit in their order.
+ */
+export class LiveLane {
+  readonly #deps: LaneDeps
+  readonly #state: FeedState
+  readonly #epoch: number
+  readonly #publishFirst: boolean
+  /** Newest time taken for publishing, which may come after the commit. */
+  readonly #promised = new Map<string, FeedSeconds>()
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(deps: LaneDeps, state: FeedState, options: { epoch: number; publishFirst: boolean }) {
+    this.#deps = deps
+    this.#state = state
+    this.#epoch = options.epoch
+    this.#publishFirst = options.publishFirst
+  }
+
+  /** Resolves after the commit and the events that follow it; rejects when the session cannot go on. */
+  take(batch: readonly GoodSeries[], receivedMs: number): Promise<Counts> {
+    const { fresh, late } = this.#split(batch)
+    const newestBefore = new Map(batch.map(({ id }) => [id, this.#state.newest.get(id)]))
+    this.#noteReceipt(batch)
+    const published = this.#publishFirst ? this.#publish(fresh, receivedMs) : undefined
+    const { bars } = this.#deps.stores
+    const written = fresh.length > 0 ? bars.write(fresh, 'live') : Promise.resolve()
+    const compared = storeHistory(late, (id) => newestBefore.get(id), bars, 'live')
+    const done = this.#finish(this.#last, { fresh, written, compared, published, receivedMs })
+    this.#last = done
+    // Whoever called hears of it; the next batch in line does too.
+    done.catch(() => undefined)
+    return done
+  }
+
+  async #finish(
+    before: Promise<unknown>,
+    batch: {
+      fresh: readonly GoodSeries[]
+      written: Promise<void>
+      compared: ReturnType<typeof storeHistory>
+      published: Promise<number | undefined> | undefined
+      receivedMs: number
+    },
+  ): Promise<Counts> {
+    const [, , { changed, ...late }, published] = await Promise.all([
+      before,
+      batch.written,
+      batch.compared,
+      batch.published,
+    ])
+    const position = batch.published ? published : await this.#publish(batch.fresh, batch.receivedMs)
+    await tellRevised(this.#deps, changed, this.#epoch)
+    if (position !== undefined) {
+      await tell(this.#deps, { type: 'applied', feed: this.#state.key, position }, this.#epoch)
+    }
+    const accepted = batch.fresh.reduce((sum, { bars }) => sum + barCount(bars), 0)
+    return addCounts(late, { ...noCounts, accepted })
+  }
+
+  #split(batch: readonly GoodSeries[]): { fresh: GoodSeries[]; late: GoodSeries[] } {
+    const fresh: GoodSeries[] = []
+    const late: GoodSeries[] = []
+    for (const each of batch) {
+      const pushed = later(this.#promised.get(each.id), this.#state.pushed.get(each.id))
+      const count = barCount(each.bars)
+      const start = pushed === undefined ? 0 : firstAfter(each.bars, pushed)
+      if (start > 0) late.push({ ...each, bars: sliceBars(each.bars, 0, start) })
+      if (start === count) continue
+      fresh.push({ ...each, bars: sliceBars(each.bars, start, count) })
+      this.#promised.set(each.id, feedSeconds(each.bars.time[count - 1] as number))
+    }
+    return { fresh, late }
+  }
+
+  #noteReceipt(batch: readonly GoodSeries[]): void {
+    if (batch.length === 0) return
+    const { clock, stores, log } = this.#deps
+    let newestBar = feedSeconds(0)
+    for (const { id, bars } of batch) {
+      const last = feedSeconds(bars.time[barCount(bars) - 1] as number)
+      this.#state.accept(id, last)
+      if (last > newestBar) newestBar = last
+    }
+    stores.board
+      .note(this.#state.key, { receivedAt: clock.utcMs(), newestBar })
+      .catch((cause: unknown) => log.warn({ err: cause }, 'the feed board did not take a receipt'))
+  }
+
+  /** Gives the position on the bus; `undefined` when there was nothing to publish or the bus is away. */
+  async #publish(fresh: readonly GoodSeries[], receivedMs: number): Promise<number | undefined> {
+    if (fresh.length === 0) return undefined
+    const bars: LiveBar[] = []
+    for (const { id, series, bars: columns } of fresh) {
+      const { symbol, resolution } = series
+      for (let i = 0; i < barCount(columns); i++) bars.push({ symbol, resolution, bar: barAt(columns, i) })
+      this.#state.pushed.set(id, feedSeconds(columns.time[barCount(columns) - 1] as number))
+    }
+    const { clock, metrics } = this.#deps
+    const position = await tell(this.#deps, { type: 'bars', feed: this.#state.key, bars }, this.#epoch)
+    metrics.pushed(bars.length, (clock.monotonicMs() - receivedMs) / 1000)
+    return position
+  }
+}
+
+const later = (a: FeedSeconds | undefined, b: FeedSeconds | undefined): FeedSeconds | undefined =>
+  a === undefined || (b !== undefined && b > a) ? b : a
+
+/** The backfill lane of one session: one batch after another, compared with what is stored. */
+export class HistoryLane {
+  readonly #deps: LaneDeps
+  readonly #state: FeedState
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(deps: LaneDeps, state: FeedState) {
+    this.#deps = deps
+    this.#state = state
+  }
+
+  /** `check` runs when the batch's turn has come; resolves after the commit and the events that follow it. */
+  take(check: () => readonly GoodSeries[]): Promise<Counts> {
+    const done = this.#last.then(() => this.#store(check()))
+    this.#last = done
+    done.catch(() => undefined)
+    return done
+  }
+
+  async #store(batch: readonly GoodSeries[]): Promise<Counts> {
+    const newestBefore = new Map(batch.map(({ id }) => [id, this.#state.newest.get(id)]))
+    for (const { id, bars } of batch) {
+      this.#state.accept(id, feedSeconds(bars.time[barCount(bars) - 1] as number))
+    }
+    const { changed, ...counts } = await storeHistory(
+      batch,
+      (id) => newestBefore.get(id),
+      this.#deps.stores.bars,
+      'backfill',
+    )
+    await tellRevised(this.#deps, changed, this.#state.epoch)
+    return counts
+  }
+}
+
+async function tellRevised(deps: LaneDeps, changed: readonly Changed[], epoch: number): Promise<void> {
+  await Promise.all(changed.map((range) => tell(deps, { type: 'revised', ...range }, epoch)))
+}
+
+/** A bus that is away costs readers a delay, not the collector its ack. A newer leader ends the session. */
+async function tell(
+  { stores, log, metrics }: LaneDeps,
+  event: BusEvent,
+  epoch: number,
+): Promise<number | undefined> {
+  const told = await stores.bus.publish(event, epoch).catch((cause: unknown) => {
+    metrics.alarm('publish')
+    log.error({ err: cause, event: event.type }, 'the bus did not take an event')
+    return undefined
+  })
+  if (told?.outcome === 'fenced') throw new SessionEnd('ABORTED', 'another ingest took over this feed')
+  return told?.position
+}

@@ -1,0 +1,60 @@
+import type { RefusalReason } from '../core/bar-rules.ts'
+import type { Lane } from '../core/series.ts'
+import { type Metrics, secondsBuckets } from '../platform/metrics.ts'
+
+export type LaneName = Lane | 'import'
+
+export interface IngestMetrics {
+  bars(lane: LaneName, outcome: 'accepted' | 'revised' | 'unchanged', count: number): void
+  refused(reason: RefusalReason, count: number): void
+  pushed(count: number, seconds: number): void
+  committed(lane: LaneName, seconds: number): void
+  /** A promise was touched that an operator must know of: each has an alert. */
+  alarm(kind: 'sequence' | 'revision' | 'publish' | 'gap'): void
+  session(mode: 'live' | 'import', by: 1 | -1): void
+  ended(code: string): void
+  queued(lane: LaneName, by: number): void
+}
+
+export function createIngestMetrics(metrics: Metrics): IngestMetrics {
+  const bars = metrics.counter('fxd_ingest_bars_total', 'Bars taken from collectors and imports', [
+    'lane',
+    'outcome',
+  ])
+  const refused = metrics.counter('fxd_ingest_refused_bars_total', 'Bars refused, by reason', ['reason'])
+  const pushed = metrics.counter('fxd_ingest_pushed_bars_total', 'Live bars published to all readers')
+  const push = metrics.histogram(
+    'fxd_ingest_push_seconds',
+    'From the receipt of a live batch to its publishing',
+    secondsBuckets,
+  )
+  const commit = metrics.histogram(
+    'fxd_ingest_commit_seconds',
+    'From the receipt of a batch to its commit',
+    secondsBuckets,
+    ['lane'],
+  )
+  const alarms = metrics.counter(
+    'fxd_ingest_alarms_total',
+    'Sequences used twice, revisions from the future, bars not published, history lost by a collector',
+    ['kind'],
+  )
+  const sessions = metrics.gauge('fxd_ingest_sessions', 'Open sessions', ['mode'])
+  const ended = metrics.counter('fxd_ingest_sessions_ended_total', 'Sessions ended, by status', ['code'])
+  const queue = metrics.gauge('fxd_ingest_queued_batches', 'Batches received and not yet acknowledged', [
+    'lane',
+  ])
+  return {
+    bars: (lane, outcome, count) => void (count > 0 && bars.inc({ lane, outcome }, count)),
+    refused: (reason, count) => refused.inc({ reason: reason.toLowerCase() }, count),
+    pushed(count, seconds) {
+      pushed.inc(count)
+      push.observe(seconds)
+    },
+    committed: (lane, seconds) => commit.observe({ lane }, seconds),
+    alarm: (kind) => alarms.inc({ kind }),
+    session: (mode, by) => sessions.inc({ mode }, by),
+    ended: (code) => ended.inc({ code }),
+    queued: (lane, by) => queue.inc({ lane }, by),
+  }
+}

@@ -1,0 +1,40 @@
+import type { Introduced } from './hello.ts'
+import { SessionEnd } from './refuse-session.ts'
+import type { CollectorSession } from './session.ts'
+
+/** Of all connections together. A feed needs one, an import one more. */
+export const sessionsMax = 1_024
+
+/** The sessions of this process. */
+export class OpenSessions {
+  readonly #open = new Set<CollectorSession>()
+
+  get isFull(): boolean {
+    return this.#open.size >= sessionsMax
+  }
+
+  add(session: CollectorSession): void {
+    this.#open.add(session)
+  }
+
+  remove(session: CollectorSession): void {
+    this.#open.delete(session)
+  }
+
+  /** A collector that comes back before its old connection was found dead need not stand by behind itself. */
+  async replace(session: CollectorSession, who: Introduced): Promise<void> {
+    const old = [...this.#open].filter(
+      (other) =>
+        other !== session &&
+        other.who?.isImport === false &&
+        other.who.feed === who.feed &&
+        other.who.collectorId === who.collectorId,
+    )
+    const why = new SessionEnd('ABORTED', 'a newer session of the same collector took over')
+    await Promise.all(old.map((other) => other.end(why)))
+  }
+
+  async endAll(cause: SessionEnd): Promise<void> {
+    await Promise.all([...this.#open].map((session) => session.end(cause)))
+  }
+}

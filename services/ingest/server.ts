@@ -1,0 +1,123 @@
+import { hash } from 'node:crypto'
+import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js'
+import type { FollowedRegistry } from '../platform/follow-registry.ts'
+import type { Log } from '../platform/log.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Stores } from '../ports/stores.ts'
+import type { CollectorMessage__Output } from '../wire/fxd/v1/CollectorMessage.ts'
+import { channelOptions, streamsPerConnectionMax } from '../wire/limits.ts'
+import { Collector, Registry } from '../wire/load.ts'
+import { requireToken } from './authorize.ts'
+import { FeedStates } from './feed-state.ts'
+import { createIngestMetrics } from './metrics.ts'
+import { OpenSessions, sessionsMax } from './open-sessions.ts'
+import { SessionEnd } from './refuse-session.ts'
+import type { RegistryWriter } from './registry-writer.ts'
+import { type CollectorCall, CollectorSession, type Received } from './session.ts'
+import { wellFormedStatus } from './well-formed-status.ts'
+import { windowsFlushMs } from './windows.ts'
+
+export interface IngestDeps {
+  readonly stores: Pick<Stores, 'bars' | 'windows' | 'bus' | 'board' | 'leases'>
+  readonly registry: FollowedRegistry
+  readonly writer: RegistryWriter
+  /** `fxd.v1.Registry`, served beside the collectors behind the same token. */
+  readonly registryService: UntypedServiceImplementation
+  /** What every call must carry as `authorization: Bearer <token>`. */
+  readonly token: string
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+}
+
+export interface Ingest {
+  /** Gives the port (a free one for port 0); rejects when the address cannot be listened on. */
+  listen(host: string, port: number): Promise<number>
+  /**
+   * Takes no more calls, acknowledges what is being committed, writes the last windows, and ends
+   * every session with UNAVAILABLE; what is not done within the grace is cut off.
+   */
+  close(graceMs: number): Promise<void>
+}
+
+/** The gRPC edge, and the only writer of bars. */
+export function createIngest(deps: IngestDeps): Ingest {
+  const { clock, log, stores } = deps
+  const server = new Server({
+    ...channelOptions,
+    'grpc.max_concurrent_streams': streamsPerConnectionMax,
+    interceptors: [wellFormedStatus, requireToken(deps.token)],
+  })
+  const states = new FeedStates(stores)
+  const sessions = new OpenSessions()
+  const sessionDeps = { ...deps, metrics: createIngestMetrics(deps.metrics), states, sessions }
+  const processId = clock.randomHex(4)
+  let count = 0
+
+  const serve = (call: CollectorCall): void => {
+    if (sessions.isFull) {
+      const full = new SessionEnd('RESOURCE_EXHAUSTED', `more than ${sessionsMax} sessions are open`)
+      call.emit('error', full.status)
+      return
+    }
+    count += 1
+    sessions.add(new CollectorSession(call, `${processId}-${count}`, sessionDeps))
+  }
+  server.addService(
+    { Session: { ...Collector.service.Session, requestDeserialize: receive } },
+    { Session: serve },
+  )
+  server.addService(Registry.service, deps.registryService)
+
+  const stopFlushing = clock.every(windowsFlushMs, () => {
+    states
+      .flush()
+      .catch((cause: unknown) => log.warn({ err: cause }, 'windows could not be written; later again'))
+  })
+
+  return {
+    listen: (host, port) => listen(server, host, port),
+    async close(graceMs) {
+      stopFlushing()
+      const finished = sessions
+        .endAll(new SessionEnd('UNAVAILABLE', 'ingest is stopping; connect again'))
+        .then(() => states.flush())
+        .then(() => shutDown(server))
+        .catch((cause: unknown) => log.warn({ err: cause }, 'ingest did not stop cleanly'))
+      const inTime = new AbortController()
+      await Promise.race([finished, clock.sleep(graceMs, inTime.signal)])
+      inTime.abort()
+      server.forceShutdown()
+    },
+  }
+}
+
+const { requestDeserialize } = Collector.service.Session
+
+/** Bytes that are no message end their own session with a sentence instead of the library's INTERNAL. */
+function receive(bytes: Buffer): Received {
+  let message: CollectorMessage__Output | undefined
+  try {
+    message = requestDeserialize(bytes)
+  } catch {
+    return { message: undefined, digest: '' }
+  }
+  // Only what carries a sequence is ever compared.
+  const digest = message.bars || message.window ? hash('sha256', bytes, 'base64') : ''
+  return { message, digest }
+}
+
+const listen = (server: Server, host: string, port: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
+    server.bindAsync(address, ServerCredentials.createInsecure(), (cause, bound) => {
+      if (cause) reject(cause)
+      else resolve(bound)
+    })
+  })
+
+const shutDown = (server: Server): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.tryShutdown((cause) => (cause ? reject(cause) : resolve()))
+  })

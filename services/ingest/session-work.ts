@@ -1,0 +1,304 @@
+import type { FeedKey } from '../core/compound-key.ts'
+import type { FeedDefinition } from '../core/feed.ts'
+import { feedSeconds } from '../core/feed-clock.ts'
+import type { RegistryView } from '../core/registry.ts'
+import type { Lane } from '../core/series.ts'
+import type { Bars__Output } from '../wire/fxd/v1/Bars.ts'
+import type { Catalogue__Output } from '../wire/fxd/v1/Catalogue.ts'
+import type { CollectorMessage__Output } from '../wire/fxd/v1/CollectorMessage.ts'
+import type { Heartbeat__Output } from '../wire/fxd/v1/Heartbeat.ts'
+import type { IngestMessage } from '../wire/fxd/v1/IngestMessage.ts'
+import type { Window__Output } from '../wire/fxd/v1/Window.ts'
+import { ackOf, cataloguedParts, refusedParts } from './answers.ts'
+import { type CatalogueContext, decideCatalogue, decideImport } from './catalogue.ts'
+import { CatalogueParts } from './catalogue-parts.ts'
+import { type CheckedBatch, checkBatch, type GoodSeries, type Refusal } from './check-batch.ts'
+import { checkWindow } from './check-window.ts'
+import type { FeedState } from './feed-state.ts'
+import { knownParts } from './known.ts'
+import { HistoryLane, LiveLane } from './lanes.ts'
+import type { LaneName } from './metrics.ts'
+import { SessionEnd } from './refuse-session.ts'
+import { Sequences } from './sequences.ts'
+import type { SessionDeps } from './session.ts'
+import { type Counts, noCounts } from './store-history.ts'
+
+/** Received and not yet acknowledged. At the first the collector is asked to pause, at the second it is not read. */
+export const historyBatchesSlow = 12
+export const historyBatchesMax = 16
+export const liveBatchesMax = 64
+export const windowsMax = 256
+const slowPauseMs = 500
+
+export interface Role {
+  readonly feed: FeedKey
+  readonly isImport: boolean
+  readonly rereadable: boolean
+  readonly epoch: number | undefined
+}
+
+export interface Host {
+  send(message: IngestMessage): void
+  /** Ends the session. */
+  fail(cause: unknown): void
+  /** Called when there may be room again. */
+  eased(): void
+  /** Throws when the feed is gone. */
+  view(): { readonly view: RegistryView; readonly definition: FeedDefinition }
+}
+
+/** What an active session does: takes the messages of one collector or import, and answers them. */
+export class SessionWork {
+  readonly #role: Role
+  readonly #deps: SessionDeps
+  readonly #host: Host
+  readonly #state: FeedState
+  readonly #live: LiveLane
+  readonly #history: HistoryLane
+  readonly #sequences = new Sequences()
+  readonly #catalogue = new CatalogueParts()
+  readonly #underWay = new Set<Promise<unknown>>()
+  readonly #counts = { live: 0, backfill: 0, windows: 0 }
+  #failed = false
+  #left = false
+
+  private constructor(role: Role, deps: SessionDeps, host: Host, state: FeedState) {
+    this.#role = role
+    this.#deps = deps
+    this.#host = host
+    this.#state = state
+    const publishFirst = role.rereadable
+    this.#live = new LiveLane(deps, state, { epoch: role.epoch ?? 0, publishFirst })
+    this.#history = new HistoryLane(deps, state)
+  }
+
+  /** Joins the feed and tells the collector what is known of it. */
+  static async begin(role: Role, deps: SessionDeps, host: Host): Promise<SessionWork> {
+    const { state, windows } = await deps.states.join(role.feed)
+    if (role.epoch !== undefined) state.epoch = Math.max(state.epoch, role.epoch)
+    const { definition } = host.view()
+    const feedNow = state.now(definition, deps.clock)
+    host.send({
+      welcome: {
+        active: true,
+        epoch: role.epoch ?? 0,
+        utcMs: deps.clock.utcMs(),
+        ...(feedNow !== undefined && { feedNow }),
+        resolutions: [...definition.resolutions],
+        midQuoted: definition.quoteBasis === 'Mid',
+      },
+    })
+    const known = role.isImport
+      ? knownParts(role.feed, new Map(), [])
+      : knownParts(role.feed, state.newest, windows)
+    for (const part of known) host.send({ known: part })
+    return new SessionWork(role, deps, host, state)
+  }
+
+  /** So much waits for the store that no more should be read. */
+  get isFull(): boolean {
+    const { live, backfill, windows } = this.#counts
+    return live >= liveBatchesMax || backfill >= historyBatchesMax || windows >= windowsMax
+  }
+
+  take(message: CollectorMessage__Output, digest: string): Promise<void> | void {
+    if (message.bars) return this.#takeBars(message.bars, digest)
+    if (message.window) return this.#takeWindow(message.window, digest)
+    if (message.catalogue) return this.#takeCatalogue(message.catalogue)
+    if (message.heartbeat) return this.#takeHeartbeat(message.heartbeat)
+    if (message.clockSample) return this.#noteTick(message.clockSample.newestTick)
+    if (message.gap) {
+      this.#deps.metrics.alarm('gap')
+      this.#deps.log.error({ gap: message.gap }, 'the collector lost history')
+    }
+    return undefined
+  }
+
+  /** Resolves when everything received is committed, or cannot be. */
+  async settle(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay)
+    await this.#state.windows
+      .flush()
+      .catch((cause: unknown) => this.#deps.log.warn({ err: cause }, 'the last windows were not written'))
+  }
+
+  leave(): void {
+    if (!this.#left) this.#deps.states.leave(this.#state)
+    this.#left = true
+  }
+
+  #takeBars(message: Bars__Output, digest: string): void {
+    const { sequence } = message
+    if (!this.#isNew(sequence, digest)) return
+    const receivedMs = this.#deps.clock.monotonicMs()
+    if (message.lane === 'LANE_LIVE' && !this.#role.isImport) {
+      const { good, refused } = this.#check(message)
+      this.#finish('live', sequence, refused, this.#live.take(good, receivedMs), receivedMs)
+      return
+    }
+    if (message.lane !== 'LANE_BACKFILL') {
+      const wanted = this.#role.isImport ? 'BACKFILL, the lane of imports' : 'LIVE or BACKFILL'
+      const count = message.series.reduce((sum, { time }) => sum + time.length, 0)
+      const refusal = {
+        series: 0,
+        index: 0,
+        count,
+        reason: 'MALFORMED' as const,
+        message: `lane: wanted ${wanted}`,
+      }
+      this.#finish('backfill', sequence, [refusal], Promise.resolve(noCounts), receivedMs)
+      return
+    }
+    const refused: Refusal[] = []
+    const stored = this.#history.take((): readonly GoodSeries[] => {
+      const checked = this.#check(message)
+      refused.push(...checked.refused)
+      return checked.good
+    })
+    this.#finish(this.#role.isImport ? 'import' : 'backfill', sequence, refused, stored, receivedMs)
+    if (this.#counts.backfill === historyBatchesSlow) this.#host.send({ slow: { pauseMs: slowPauseMs } })
+  }
+
+  #check({ series }: Bars__Output): CheckedBatch {
+    const { view, definition } = this.#host.view()
+    return checkBatch(series, {
+      view,
+      definition,
+      utcNow: this.#deps.clock.utcMs(),
+      feedNow: this.#state.now(definition, this.#deps.clock),
+      newestOf: (id) => this.#state.newest.get(id),
+    })
+  }
+
+  /** Answers a batch once it is stored: what was refused, then the Ack. */
+  #finish(
+    lane: LaneName,
+    sequence: number,
+    refused: readonly Refusal[],
+    stored: Promise<Counts>,
+    receivedMs: number,
+  ): void {
+    const { metrics, clock } = this.#deps
+    const counter: Lane = lane === 'live' ? 'live' : 'backfill'
+    this.#counts[counter] += 1
+    metrics.queued(lane, 1)
+    const answered = stored.then((counts) => {
+      metrics.committed(lane, (clock.monotonicMs() - receivedMs) / 1000)
+      metrics.bars(lane, 'accepted', counts.accepted)
+      metrics.bars(lane, 'revised', counts.revised)
+      metrics.bars(lane, 'unchanged', counts.unchanged)
+      this.#answer(sequence, refused, counts)
+    })
+    this.#track(answered, () => {
+      this.#counts[counter] -= 1
+      metrics.queued(lane, -1)
+    })
+  }
+
+  #answer(sequence: number, refused: readonly Refusal[], counts: Counts): void {
+    for (const { reason, count } of refused) this.#deps.metrics.refused(reason, count)
+    if (refused.some(({ reason }) => reason === 'REVISION')) this.#deps.metrics.alarm('revision')
+    for (const part of refusedParts(sequence, refused)) this.#host.send(part)
+    const ack = ackOf(sequence, counts)
+    this.#sequences.acked(sequence, ack)
+    this.#host.send(ack)
+  }
+
+  #track(work: Promise<unknown>, after: () => void): void {
+    const tracked = work
+      .catch((cause: unknown) => {
+        this.#failed = true
+        this.#host.fail(cause)
+      })
+      .finally(() => {
+        this.#underWay.delete(tracked)
+        after()
+        this.#host.eased()
+      })
+    this.#underWay.add(tracked)
+  }
+
+  #isNew(sequence: number, digest: string): boolean {
+    const verdict = this.#sequences.take(sequence, digest)
+    if (verdict.outcome === 'new') return true
+    if (verdict.outcome === 'repeated') {
+      if (verdict.ack) this.#host.send(verdict.ack)
+      return false
+    }
+    this.#deps.metrics.alarm('sequence')
+    this.#deps.metrics.refused('SEQUENCE', 1)
+    this.#deps.log.error({ sequence }, verdict.message)
+    const refusal = { series: 0, index: 0, count: 0, reason: 'SEQUENCE' as const, message: verdict.message }
+    for (const part of refusedParts(sequence, [refusal])) this.#host.send(part)
+    return false
+  }
+
+  /** Kept only after everything received before it is committed: a window must never claim what a crash could take. */
+  #takeWindow(message: Window__Output, digest: string): void {
+    const { sequence } = message
+    if (!this.#isNew(sequence, digest)) return
+    const { view, definition } = this.#host.view()
+    const { isImport } = this.#role
+    const feedNow = this.#state.now(definition, this.#deps.clock)
+    const window = checkWindow(message, { view, definition, feedNow, isImport })
+    if ('reason' in window) {
+      this.#answer(sequence, [{ series: 0, index: 0, count: 0, ...window }], noCounts)
+      return
+    }
+    const kept = Promise.all(this.#underWay).then(() => {
+      if (this.#failed) throw new SessionEnd('UNAVAILABLE', 'what the window speaks for was not stored')
+      if (window.symbol !== undefined) return this.#state.windows.add(window)
+      return this.#state.windows.extend(window.resolution, window)
+    })
+    this.#counts.windows += 1
+    this.#track(
+      kept.then(() => this.#answer(sequence, [], noCounts)),
+      () => {
+        this.#counts.windows -= 1
+      },
+    )
+  }
+
+  async #takeCatalogue(part: Catalogue__Output): Promise<void> {
+    const whole = this.#catalogue.add(part)
+    if (!whole) return
+    const { isImport } = this.#role
+    const { watchedUntil } = this.#state.windows
+    const result = await this.#deps.writer.change((view) => {
+      const definition = view.feed(this.#role.feed)
+      if (!definition) throw new SessionEnd('FAILED_PRECONDITION', `${this.#role.feed} is no longer defined`)
+      const at: CatalogueContext = { view, definition, watchedUntil }
+      return isImport ? decideImport(whole.symbols, at) : decideCatalogue(whole, at)
+    })
+    const { symbols, refused } = result
+    if (refused.length > 0) this.#deps.log.warn({ refused: refused.slice(0, 20) }, 'symbols were refused')
+    this.#deps.log.info({ symbols: symbols.length, refused: refused.length }, 'catalogue taken')
+    for (const answer of cataloguedParts(part.revision, result)) this.#host.send(answer)
+  }
+
+  #takeHeartbeat({ terminalConnected, newestTick }: Heartbeat__Output): void {
+    const { definition } = this.#host.view()
+    this.#noteTick(newestTick)
+    if (!terminalConnected || this.#role.isImport || definition.liveness !== 'heartbeat') return
+    this.#note({ heartbeatAt: this.#deps.clock.utcMs() })
+  }
+
+  /** A tick from the future would close bars that are still forming, so it is not believed where the clock is known. */
+  #noteTick(newest: number | undefined): void {
+    if (newest === undefined || !Number.isSafeInteger(newest) || newest <= 0 || this.#role.isImport) return
+    const { definition } = this.#host.view()
+    const now =
+      definition.clock.mode === 'Measured' ? undefined : this.#state.now(definition, this.#deps.clock)
+    const newestTick = feedSeconds(now === undefined ? newest : Math.min(newest, now))
+    this.#state.tick(newestTick)
+    this.#note({ newestTick })
+  }
+
+  #note(signs: Parameters<SessionDeps['stores']['board']['note']>[1]): void {
+    this.#deps.stores.board
+      .note(this.#role.feed, signs)
+      .catch((cause: unknown) =>
+        this.#deps.log.warn({ err: cause }, 'the feed board did not take a sign of life'),
+      )
+  }
+}

@@ -1,0 +1,210 @@
+import type { ServerDuplexStream } from '@grpc/grpc-js'
+import type { FeedDefinition } from '../core/feed.ts'
+import type { RegistryView } from '../core/registry.ts'
+import type { FollowedRegistry } from '../platform/follow-registry.ts'
+import type { Log } from '../platform/log.ts'
+import type { Stores } from '../ports/stores.ts'
+import type { CollectorMessage__Output } from '../wire/fxd/v1/CollectorMessage.ts'
+import type { IngestMessage } from '../wire/fxd/v1/IngestMessage.ts'
+import type { FeedStates } from './feed-state.ts'
+import { type Introduced, introduce } from './hello.ts'
+import { InOrder } from './in-order.ts'
+import type { LaneDeps } from './lanes.ts'
+import { type Leading, lead } from './lead.ts'
+import type { OpenSessions } from './open-sessions.ts'
+import { SessionEnd, sessionEnd } from './refuse-session.ts'
+import type { RegistryWriter } from './registry-writer.ts'
+import { SessionWork } from './session-work.ts'
+
+/** A connection that never says who it is. */
+export const helloDeadlineMs = 10_000
+/** Answers that the collector has not read yet. */
+const answersMax = 1_000
+/** Messages that wait for a catalogue or for the session to begin. */
+const waitingMax = 64
+
+/** A message as it came off the wire; without one, the bytes were no message of this protocol. */
+export interface Received {
+  readonly message: CollectorMessage__Output | undefined
+  /** Of the bytes, by which a repeated sequence is told from a conflicting one. */
+  readonly digest: string
+}
+
+export type CollectorCall = ServerDuplexStream<Received, IngestMessage>
+
+export interface SessionDeps extends LaneDeps {
+  readonly stores: Pick<Stores, 'bars' | 'windows' | 'bus' | 'board' | 'leases'>
+  readonly registry: FollowedRegistry
+  readonly writer: RegistryWriter
+  readonly states: FeedStates
+  readonly sessions: OpenSessions
+}
+
+/**
+ * One stream of a collector or an import: greets it, leads or stands by, hands its messages on in
+ * order, and ends alone, whatever happens in it.
+ */
+export class CollectorSession {
+  readonly id: string
+  readonly #call: CollectorCall
+  readonly #deps: SessionDeps
+  readonly #abort = new AbortController()
+  readonly #inOrder = new InOrder((cause) => void this.end(cause))
+  readonly #cancelHelloDeadline: () => void
+  #log: Log
+  #who: Introduced | undefined
+  #leading: Leading | undefined
+  #work: SessionWork | undefined
+  #ended: Promise<void> | undefined
+
+  constructor(call: CollectorCall, id: string, deps: SessionDeps) {
+    this.id = id
+    this.#call = call
+    this.#deps = deps
+    this.#log = deps.log.child({ session: id })
+    this.#cancelHelloDeadline = deps.clock.after(helloDeadlineMs, () => {
+      if (!this.#who) void this.end(new SessionEnd('DEADLINE_EXCEEDED', 'no Hello came'))
+    })
+    call.on('data', (received: Received) => this.#receive(received))
+    // Half-closed: what came before is still worked through.
+    call.on('end', () => this.#inOrder.run(() => void this.end()))
+    call.on('cancelled', () => void this.end())
+    call.on('close', () => void this.end())
+  }
+
+  get who(): Introduced | undefined {
+    return this.#who
+  }
+
+  /** Resolves when nothing of the session is left; calling it again waits for the first. */
+  end(cause?: unknown): Promise<void> {
+    this.#ended ??= this.#end(cause)
+    return this.#ended
+  }
+
+  async #end(cause: unknown): Promise<void> {
+    this.#cancelHelloDeadline()
+    this.#abort.abort()
+    const end = cause === undefined ? undefined : sessionEnd(cause)
+    if (end?.code === 'INTERNAL') this.#log.error({ err: cause }, 'a session failed through a defect')
+    else if (this.#who) this.#log.info({ code: end?.code ?? 'OK', why: end?.message }, 'session ended')
+    this.#deps.metrics.ended(end?.code ?? 'OK')
+    // What was received is still committed and acknowledged where the collector listens.
+    await this.#work?.settle()
+    if (!this.#call.destroyed) {
+      if (end) this.#call.emit('error', end.status)
+      else this.#call.end()
+    }
+    await this.#leading?.release()
+    this.#work?.leave()
+    if (this.#who) this.#deps.metrics.session(this.#who.isImport ? 'import' : 'live', -1)
+    this.#deps.sessions.remove(this)
+  }
+
+  #send = (message: IngestMessage): void => {
+    if (this.#call.writableEnded || this.#call.destroyed) return
+    this.#call.write(message)
+    if (this.#call.writableLength > answersMax) {
+      void this.end(new SessionEnd('RESOURCE_EXHAUSTED', `more than ${answersMax} answers were not read`))
+    }
+  }
+
+  #receive({ message, digest }: Received): void {
+    if (this.#ended) return
+    if (message?.message === undefined) {
+      void this.end(new SessionEnd('INVALID_ARGUMENT', 'the bytes are no message of fxd.v1.Collector'))
+      return
+    }
+    if (!this.#who) this.#inOrder.run(() => this.#greet(message))
+    else if (message.hello) void this.end(new SessionEnd('FAILED_PRECONDITION', 'Hello came twice'))
+    else this.#inOrder.run(() => this.#handOn(message, digest))
+    this.#throttle()
+  }
+
+  #handOn(message: CollectorMessage__Output, digest: string): Promise<void> | void {
+    if (this.#ended) return undefined
+    if (this.#work) return this.#work.take(message, digest)
+    // Signs of life of a collector that stands by say nothing about the feed.
+    if (message.heartbeat || message.clockSample) return undefined
+    throw new SessionEnd('FAILED_PRECONDITION', 'this collector stands by: another one is active')
+  }
+
+  /** Backfill that comes faster than it is stored waits in the collector, not here. */
+  #throttle = (): void => {
+    if (this.#ended) return
+    const isFull = this.#inOrder.length > waitingMax || (this.#work?.isFull ?? false)
+    if (isFull && !this.#call.isPaused()) this.#call.pause()
+    else if (!isFull && this.#call.isPaused()) this.#call.resume()
+  }
+
+  async #greet({ hello }: CollectorMessage__Output): Promise<void> {
+    if (!hello) throw new SessionEnd('FAILED_PRECONDITION', 'the first message must be Hello')
+    const who = introduce(hello, this.#deps.registry.view())
+    this.#who = who
+    this.#cancelHelloDeadline()
+    this.#deps.metrics.session(who.isImport ? 'import' : 'live', 1)
+    this.#log = this.#log.child({ feed: who.feed, collector: who.collectorId })
+    this.#log.info({ terminal: who.terminal, mode: who.isImport ? 'import' : 'live' }, 'session began')
+    if (who.isImport) return this.#begin(undefined)
+    await this.#deps.sessions.replace(this, who)
+    return this.#lead(who)
+  }
+
+  /** Resolves when this session leads, or once it is known that another does. */
+  #lead(who: Introduced): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#leading = lead({
+        leases: this.#deps.stores.leases,
+        name: `feed ${who.feed}`,
+        holder: this.id,
+        clock: this.#deps.clock,
+        log: this.#log,
+        signal: this.#abort.signal,
+        onWait: () => {
+          this.#send({ welcome: { active: false, utcMs: this.#deps.clock.utcMs() } })
+          this.#log.info('stands by')
+          resolve()
+        },
+        onLost: () =>
+          void this.end(new SessionEnd('ABORTED', 'the lease of the feed went to another ingest')),
+      })
+      this.#leading.granted
+        .then((epoch) => {
+          if (epoch === undefined) return resolve()
+          const begun = this.#begin(epoch)
+          // Of one that stood by, the messages that come from here on wait until it has begun.
+          this.#inOrder.run(() => begun)
+          return begun.then(resolve)
+        })
+        .catch(reject)
+    })
+  }
+
+  /** `epoch`: of the lease; an import has none. */
+  async #begin(epoch: number | undefined): Promise<void> {
+    const { feed, isImport, rereadable } = this.#who as Introduced
+    const work = await SessionWork.begin(
+      { feed, isImport, rereadable, epoch },
+      { ...this.#deps, log: this.#log },
+      {
+        send: this.#send,
+        fail: (cause) => void this.end(cause),
+        eased: this.#throttle,
+        view: () => definedView(this.#deps.registry, feed),
+      },
+    )
+    this.#work = work
+    if (this.#ended) work.leave()
+  }
+}
+
+/** The registry as it is now, and the feed in it; a feed that no manifest names any more ends the session. */
+function definedView(
+  registry: FollowedRegistry,
+  feed: FeedDefinition['key'],
+): { view: RegistryView; definition: FeedDefinition } {
+  const view = registry.view()
+  const definition = view.feed(feed)
+  if (!definition) throw new SessionEnd('FAILED_PRECONDITION', `${feed} is no longer defined`)
+  return { view, definition }
+}
