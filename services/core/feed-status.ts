@@ -16,9 +16,9 @@ export interface FeedSigns {
 }
 
 /** Younger is live. */
-export const liveBelowSeconds = 300
+const liveBelowSeconds = 300
 /** Older is offline; in between is stale. */
-export const staleToSeconds = 1_800
+const staleToSeconds = 1_800
 const farClockSeconds = 86_400
 
 /** The specification's feed object, its fields in its order; what is unknown is absent. */

@@ -3,8 +3,9 @@ import type { FeedDefinition } from './feed.ts'
 import { parseDepth, parseRetention } from './manifest/depth.ts'
 import { type ManifestFault, type Mapping, Place } from './manifest/document.ts'
 import { parseClock, parseSource } from './manifest/source.ts'
-import { delaySecondsMax, parseSymbols } from './manifest/symbols.ts'
+import { parseSymbols } from './manifest/symbols.ts'
 import { finestFirst, type Resolution, resolutions } from './resolution.ts'
+import { delaySecondsMax } from './symbol.ts'
 
 export type { ManifestFault }
 

@@ -3,7 +3,7 @@ import { isIntraday, resolutions } from './resolution.ts'
 import type { SymbolRecord } from './symbol.ts'
 
 /** Bar times are drawn as they are stamped; the feed's clock is told by `/v1/status`. */
-export const shownTimezone = 'Etc/UTC'
+const shownTimezone = 'Etc/UTC'
 
 /** A Symbol as lists show it, in the specification's order. */
 export const symbolEntry = (record: SymbolRecord, feed: FeedDefinition) => ({

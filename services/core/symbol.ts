@@ -7,6 +7,11 @@ export type SymbolType = (typeof symbolTypes)[number]
 export const sessions = ['24x7', '24x5'] as const
 export type Session = (typeof sessions)[number]
 
+/** What any origin may say of a symbol at most. */
+export const digitsMax = 10
+export const delaySecondsMax = 86_400
+export const descriptionLengthMax = 256
+
 /** Who said it; for a symbol's fields the manifest wins over the collector, the collector over an import. */
 export const symbolOrigins = ['manifest', 'collector', 'import'] as const
 export type SymbolOrigin = (typeof symbolOrigins)[number]

@@ -1,15 +1,19 @@
 import type { ListedSymbol } from '../feed.ts'
-import { type SymbolType, sessions, symbolTypes } from '../symbol.ts'
+import {
+  delaySecondsMax,
+  descriptionLengthMax,
+  digitsMax,
+  type SymbolType,
+  sessions,
+  symbolTypes,
+} from '../symbol.ts'
 import { cleanName, isCleanName, isShareCfd, nameLengthMax, nameWanted } from '../symbol-name.ts'
 import type { Place } from './document.ts'
 
 /** More symbols than a manifest may hold come from the feed's collector. */
-export const listedSymbolsMax = 200
+const listedSymbolsMax = 200
 const suffixesMax = 32
 const suffixLengthMax = 16
-const descriptionLengthMax = 256
-export const digitsMax = 10
-export const delaySecondsMax = 86_400
 
 const symbolFields = ['raw', 'display', 'description', 'type', 'digits', 'session', 'delaySeconds'] as const
 
