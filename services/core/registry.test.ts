@@ -111,6 +111,16 @@ test('symbols are ordered by compound key and found in their own case only', () 
   expect(registry.symbol(compoundKey(feed, 'constructor'))).toBeUndefined()
 })
 
+test('a symbol that is added or hidden later is seen in the next listing', () => {
+  const registry = registryOf([feedRow(false, 1), symbolRow('EURUSD', false, 2)])
+  const listed = () => registry.symbolsOf(feed).map((symbol) => symbol.name)
+  expect(listed()).toEqual(['EURUSD'])
+  registry.apply(symbolRow('AAPL_CFD.US', false, 3))
+  expect(listed()).toEqual(['AAPL_CFD.US', 'EURUSD'])
+  registry.apply(symbolRow('EURUSD', true, 4))
+  expect(listed()).toEqual(['AAPL_CFD.US'])
+})
+
 test('a secret that was taken away opens nothing', () => {
   const registry = registryOf([keyRow('k1', ['d1', 'd2'], 1)])
   expect(registry.keyByDigest('d1')?.secret).toEqual({ digest: 'd1' })
