@@ -6,7 +6,14 @@ import type { Stores } from '../../services/ports/stores.ts'
 import { openEmbeddedStores } from '../../services/stores/embedded/open.ts'
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
 import { describeBarStore } from './bars.ts'
+import { describeBus } from './bus.ts'
+import { describeFeedBoard } from './feed-board.ts'
+import { describeLeases } from './lease.ts'
+import { describeLimits } from './limits.ts'
 import type { Opened } from './opened.ts'
+import { describeRegistryStore } from './registry.ts'
+import { describeSlots } from './slots.ts'
+import { describeWindowStore } from './windows.ts'
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), 'fxd-contract-'))
 
@@ -39,4 +46,12 @@ async function openFolder(folder: string, clock: VirtualClock): Promise<Opened<k
 const open = (start?: number): Promise<Opened<keyof Stores>> =>
   openFolder(newFolder(), createVirtualClock(start === undefined ? {} : { start }))
 
-describeBarStore('the embedded store', open)
+const name = 'the embedded store'
+describeBarStore(name, open)
+describeWindowStore(name, open)
+describeRegistryStore(name, open)
+describeLimits(name, open)
+describeSlots(name, open)
+describeLeases(name, open)
+describeFeedBoard(name, open)
+describeBus(name, open)

@@ -49,25 +49,33 @@ const logBytesKept = 64 * 1024 * 1024
 /** Only the recovery after a crash ever makes one connection wait for another. */
 const busyTimeoutMs = 5_000
 
-/** Opens the file for the one writer, with its tables made or checked. */
+/** Opens the file for the one writer, with its tables made or checked; an error names the file. */
 export function openForWriting(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: busyTimeoutMs })
-  db.exec(`
-    PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;
-    PRAGMA cache_size = -${cacheKib}; PRAGMA wal_autocheckpoint = ${checkpointPages};
-    PRAGMA journal_size_limit = ${logBytesKept};
-  `)
+  try {
+    db.exec(`
+      PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;
+      PRAGMA cache_size = -${cacheKib}; PRAGMA wal_autocheckpoint = ${checkpointPages};
+      PRAGMA journal_size_limit = ${logBytesKept};
+    `)
+    makeOrCheckTables(db)
+    return db
+  } catch (cause) {
+    db.close()
+    throw new Error(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+  }
+}
+
+function makeOrCheckTables(db: DatabaseSync): void {
   const version = numberOf(db, 'PRAGMA user_version')
-  if (version === schemaVersion) return db
+  if (version === schemaVersion) return
   const isNew = version === 0 && numberOf(db, 'SELECT count(*) FROM sqlite_schema') === 0
   if (!isNew) {
-    db.close()
     throw new Error(
-      `${path} has schema version ${version}; this fxd reads version ${schemaVersion} only. Run the fxd that wrote it, or set FXD_DATA_DIR to another folder.`,
+      `the schema version is ${version}, this fxd reads ${schemaVersion} only. Run the fxd that wrote it, or set FXD_DATA_DIR to another folder.`,
     )
   }
   transaction(db, () => db.exec(`${tables} PRAGMA user_version = ${schemaVersion};`))
-  return db
 }
 
 export function openForReading(path: string): DatabaseSync {

@@ -1,0 +1,122 @@
+import fc from 'fast-check'
+import { describe, expect, test, vi } from 'vitest'
+import type { FeedKey } from '../../services/core/compound-key.ts'
+import { feedSeconds } from '../../services/core/feed-clock.ts'
+import type { BusEvent, Delivered } from '../../services/ports/bus.ts'
+import { type Open, openedOnce } from './opened.ts'
+import { freshFeed, minuteBar, seriesOf } from './sample-bars.ts'
+
+/** What every bus keeps; see services/ports/bus.ts. */
+export function describeBus(name: string, open: Open<'bus'>): void {
+  describe(`the bus in ${name}`, () => {
+    const opened = openedOnce(open)
+    const bus = () => opened().stores.bus
+    const until = (true_: () => boolean) => vi.waitFor(() => expect(true_()).toBe(true))
+    const collect = () => {
+      const got: Delivered[] = []
+      return { got, stop: bus().follow((delivered) => void got.push(delivered)) }
+    }
+
+    test('every follower gets every event once, in the order of publishing, numbered without a gap', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(fc.nat(3), { minLength: 1, maxLength: 40 }), async (kinds) => {
+          const followers = [collect(), collect()]
+          const feed = freshFeed()
+          const events = kinds.map((kind, i) => someEvent(feed, kind, i))
+          const outcomes = await Promise.all(events.map((event) => bus().publish(event, 1)))
+          await until(() => followers.every(({ got }) => got.length >= events.length))
+          for (const { got, stop } of followers) {
+            stop()
+            expect(got.map(({ event }) => event)).toEqual(events)
+            expect(outcomes).toEqual(got.map(({ position }) => ({ outcome: 'published', position })))
+            got.slice(1).forEach(({ position }, i) => expect(position).toBe(got[i]!.position + 1))
+          }
+        }),
+      )
+    })
+
+    test('delivery is a later turn, never inside publish', async () => {
+      const { got, stop } = collect()
+      const published = bus().publish(someEvent(freshFeed(), 0, 0), 1)
+      expect(got).toEqual([])
+      await Promise.resolve()
+      expect(got).toEqual([])
+      await published
+      await until(() => got.length === 1)
+      stop()
+    })
+
+    test('a follower gets nothing from before it began and nothing after it stopped', async () => {
+      const feed = freshFeed()
+      const first = collect()
+      const early = bus().publish(someEvent(feed, 2, 1), 1)
+      const second = collect()
+      await bus().publish(someEvent(feed, 2, 2), 1)
+      await early
+      await until(() => first.got.length === 2 && second.got.length === 1)
+      expect(second.got).toEqual(first.got.slice(1))
+      first.stop()
+      await bus().publish(someEvent(feed, 2, 3), 1)
+      await until(() => second.got.length === 2)
+      expect(first.got).toHaveLength(2)
+      second.stop()
+    })
+
+    test('events published while events are delivered come after them', async () => {
+      const feed = freshFeed()
+      const { got, stop } = collect()
+      let answered = false
+      const stopAnswering = bus().follow(() => {
+        if (!answered) void bus().publish(someEvent(feed, 2, 2), 1)
+        answered = true
+      })
+      await Promise.all([bus().publish(someEvent(feed, 2, 1), 1), bus().publish(someEvent(feed, 2, 11), 1)])
+      await until(() => got.length === 3)
+      stopAnswering()
+      stop()
+      expect(got.map(({ event }) => event)).toEqual([1, 11, 2].map((i) => someEvent(feed, 2, i)))
+    })
+
+    test('a follower that fails costs the others nothing', async () => {
+      const stopFailing = bus().follow(() => {
+        throw new Error('a defect')
+      })
+      const { got, stop } = collect()
+      const event = someEvent(freshFeed(), 0, 0)
+      await bus().publish(event, 1)
+      await until(() => got.length === 1)
+      stopFailing()
+      stop()
+      expect(got).toEqual([expect.objectContaining({ event })])
+    })
+
+    test('a publisher with a smaller epoch than one seen for the feed is fenced, in every kind of event', async () => {
+      const [feed, other] = [freshFeed(), freshFeed()]
+      const { got, stop } = collect()
+      await bus().publish(someEvent(feed, 0, 1), 5)
+      for (const kind of [0, 1, 2])
+        expect(await bus().publish(someEvent(feed, kind, 2), 4)).toEqual({ outcome: 'fenced' })
+      expect(await bus().publish(someEvent(other, 0, 3), 1)).toMatchObject({ outcome: 'published' })
+      expect(await bus().publish(someEvent(feed, 1, 4), 5)).toMatchObject({ outcome: 'published' })
+      expect(await bus().publish(someEvent(feed, 2, 5), 6)).toMatchObject({ outcome: 'published' })
+      expect(await bus().publish(someEvent(feed, 0, 6), 5)).toEqual({ outcome: 'fenced' })
+      await until(() => got.length === 4)
+      const kept = [
+        someEvent(feed, 0, 1),
+        someEvent(other, 0, 3),
+        someEvent(feed, 1, 4),
+        someEvent(feed, 2, 5),
+      ]
+      expect(got.map(({ event }) => event)).toEqual(kept)
+      stop()
+    })
+  })
+}
+
+function someEvent(feed: FeedKey, kind: number, i: number): BusEvent {
+  const series = seriesOf('__proto__', '1', feed)
+  if (kind === 0)
+    return { type: 'bars', feed, bars: [{ symbol: series.symbol, resolution: '1', bar: minuteBar(i) }] }
+  if (kind === 1) return { type: 'revised', series, from: feedSeconds(i), to: feedSeconds(i + 60) }
+  return kind === 2 ? { type: 'applied', feed, position: i } : { type: 'registry', version: i }
+}
