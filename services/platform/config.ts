@@ -132,10 +132,11 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
   return Object.freeze(Object.fromEntries(entries) as Config)
 }
 
-export const loadConfig = (): Config => parseConfig(process.env)
+/** Handed down by `main.ts`; nothing else of the process's environment is looked at. */
+export const processEnvironment: Readonly<Record<string, string | undefined>> = process.env
 
 /** For `fxd config`: each variable with its default, what is set, and its meaning. */
-export function describeConfig(environment: Readonly<Record<string, string | undefined>> = process.env) {
+export function describeConfig(environment: Readonly<Record<string, string | undefined>>) {
   return Object.values(variables).map(({ name, fallback, meaning }) => ({
     name,
     fallback,

@@ -114,11 +114,13 @@ test('garbage behind a request is never mixed into its answer', async () => {
 })
 
 test('connections beyond the bound are dropped, those within it go on', async () => {
-  const { port } = await start({ connectionsMax: 1 })
+  let dropped = 0
+  const { port } = await start({ connectionsMax: 1, dropped: () => (dropped += 1) })
   const first = await dial(port)
   const second = connect(port, '127.0.0.1')
   second.on('error', () => undefined)
   await once(second, 'close')
+  expect(dropped).toBe(1)
   first.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
   expect(await readAll(first)).toContain('hello')
 })

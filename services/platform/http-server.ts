@@ -38,6 +38,8 @@ export interface HttpServerOptions {
   readonly upgrade?: UpgradeListener
   readonly timings?: { readonly [K in keyof typeof httpTimings]: number }
   readonly connectionsMax?: number
+  /** Called for each connection beyond the bound. */
+  readonly dropped?: () => void
 }
 
 export interface HttpServer {
@@ -68,6 +70,7 @@ export async function openHttpServer(options: HttpServerOptions, clock: Clock): 
   const requests = trackRequests(server)
   server.on('request', options.handle)
   if (options.upgrade) server.on('upgrade', options.upgrade)
+  server.on('drop', () => options.dropped?.())
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // A second head must not land in the middle of an answer.
     if (requests.answering(socket)) socket.destroy()

@@ -14,7 +14,7 @@ type Path = ManifestFault['path']
 export interface Manifests {
   readonly definitions: readonly FeedDefinition[]
   /** `file:line` of a field of a feed's manifest, or of the nearest that is there. */
-  where(feed: FeedKey, path: Path): string
+  readonly where: (feed: FeedKey, path: Path) => string
 }
 
 export const faultText = (where: string, { path, message }: ManifestFault): string => {
