@@ -9,6 +9,7 @@ import type { RegistryView } from '../core/registry.ts'
 import { show } from '../core/show.ts'
 import { didYouMean } from '../core/suggest.ts'
 import { isAddressBlock } from '../platform/addresses.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { CreateKeyRequest__Output } from '../wire/fxd/v1/CreateKeyRequest.ts'
 import type { UpdateKeyRequest__Output } from '../wire/fxd/v1/UpdateKeyRequest.ts'
 import { forbiddenByState, invalid, moved } from './registry-service-refusal.ts'
@@ -26,6 +27,16 @@ export interface Issue {
   readonly secret: string
   readonly now: UtcMs
 }
+
+const idBytes = 5
+const secretBytes = 16
+
+/** For a new key, or for a new secret of the key with this id. */
+export const newIssue = (clock: Clock, id = `k_${clock.randomHex(idBytes)}`): Issue => ({
+  id,
+  secret: `fxd_${clock.randomHex(secretBytes)}`,
+  now: clock.utcMs(),
+})
 
 const digestOf = (secret: string): string => createHash('sha256').update(secret).digest('hex')
 const prefixOf = (secret: string): string => secret.slice(0, shownPrefixLength)

@@ -13,7 +13,7 @@ import type { RotateKeyRequest__Output } from '../wire/fxd/v1/RotateKeyRequest.t
 import type { UpdateKeyRequest__Output } from '../wire/fxd/v1/UpdateKeyRequest.ts'
 import { partBytesMax } from '../wire/limits.ts'
 import { type FeedStores, getFeed, listFeeds, purgeFeed } from './registry-service-feeds.ts'
-import { createKey, type Issue, rotateKey, updateKey } from './registry-service-keys.ts'
+import { createKey, newIssue, rotateKey, updateKey } from './registry-service-keys.ts'
 import { keyMessage, page } from './registry-service-messages.ts'
 import {
   defect,
@@ -25,8 +25,6 @@ import {
 } from './registry-service-refusal.ts'
 import type { RegistryWriter } from './registry-writer.ts'
 
-const idBytes = 5
-const secretBytes = 16
 /** Every pod holds all keys in memory. */
 const keysMax = 100_000
 
@@ -61,11 +59,6 @@ export function registryService(deps: RegistryServiceDeps): RegistryHandlers {
 }
 
 function keyChanges({ writer, registry, clock }: RegistryServiceDeps) {
-  const issue = (id: string): Issue => ({
-    id,
-    secret: `fxd_${clock.randomHex(secretBytes)}`,
-    now: clock.utcMs(),
-  })
   const store = async (decide: (view: RegistryView) => KeyRecord | undefined, id: string): Promise<Key> => {
     await writer.change((view) => {
       const body = decide(view)
@@ -79,14 +72,14 @@ function keyChanges({ writer, registry, clock }: RegistryServiceDeps) {
       if (registry.view().keys().length >= keysMax) {
         throw forbiddenByState(`There are ${keysMax} keys already, which is the most a service keeps.`)
       }
-      const issued = issue(`k_${clock.randomHex(idBytes)}`)
+      const issued = newIssue(clock)
       const key = await store((view) => createKey(request, view, issued), issued.id)
       return { key, secret: issued.secret }
     },
     update: (request: UpdateKeyRequest__Output) =>
       store((view) => updateKey(request, view, keyOf(request, view)), request.id),
     rotate: async (request: RotateKeyRequest__Output) => {
-      const issued = issue(request.id)
+      const issued = newIssue(clock, request.id)
       const key = await store(
         (view) => rotateKey(keyOf(request, view), request.overlapMs, issued),
         request.id,
