@@ -1,0 +1,35 @@
+import type { Command } from 'commander'
+import { runUntilSignal, type SignalSource } from '../platform/lifecycle.ts'
+import { configOf, type Terminal } from './terminal.ts'
+
+/** Signals of this process; what they end, they end for good. */
+const processSignals: SignalSource = {
+  on: (signal, listen) => process.on(signal, listen),
+  exit: (code) => process.exit(code),
+}
+
+export function addAll(program: Command, terminal: Terminal): void {
+  program
+    .command('all')
+    .summary('run the whole service in this process')
+    .description('Run the whole service in this process, with its state in FXD_DATA_DIR, until Ctrl-C.')
+    .action(async () => {
+      const config = configOf(terminal)
+      const [{ startAll }, { greeting }] = await Promise.all([
+        import('../roles/all.ts'),
+        import('./greeting.ts'),
+      ])
+      const starting = startAll(config)
+      const ended = runUntilSignal(
+        {
+          stop: async () => (await starting).stop(),
+          reload: () => void starting.then((service) => service.reload()),
+        },
+        processSignals,
+      )
+      const service = await starting
+      terminal.out(greeting(config, service))
+      // What is left open after a stop (a worker, a timer) must not hold the process.
+      process.exit(await ended)
+    })
+}

@@ -1,0 +1,67 @@
+import type { Feed__Output } from '../wire/fxd/v1/Feed.ts'
+import type { FeedOptions } from './feeds.ts'
+import { withRegistry } from './registry-client.ts'
+import { fields, json, table } from './table.ts'
+import type { Terminal } from './terminal.ts'
+
+const feedJson = (feed: Feed__Output) => ({
+  feed: feed.key,
+  description: feed.description,
+  hidden: feed.hidden,
+  source: feed.source,
+  status: feed.status,
+  liveness_source: feed.livenessSource,
+  last_candle_time: feed.lastBarTime ?? null,
+  symbol_count: feed.symbolCount,
+})
+
+/** Bar times stand on the feed's clock; they are shown as it reads. */
+const barTime = (seconds: number | undefined): string =>
+  seconds === undefined ? '-' : new Date(seconds * 1_000).toISOString().slice(0, 16).replace('T', ' ')
+
+const statusText = (feed: Feed__Output): string => (feed.hidden ? 'hidden' : feed.status)
+
+export const listFeeds = (options: FeedOptions, terminal: Terminal): Promise<void> =>
+  withRegistry(terminal, async (registry) => {
+    const { feeds } = await registry.call('ListFeeds', {})
+    if (options.json) return terminal.out(json(feeds.map(feedJson)))
+    const rows = feeds.map((feed) => [
+      feed.key,
+      statusText(feed),
+      feed.source,
+      String(feed.symbolCount),
+      barTime(feed.lastBarTime),
+      feed.description,
+    ])
+    terminal.out(table(['FEED', 'STATUS', 'SOURCE', 'SYMBOLS', 'NEWEST BAR', 'DESCRIPTION'], rows))
+  })
+
+export const showFeed = (key: string, options: FeedOptions, terminal: Terminal): Promise<void> =>
+  withRegistry(terminal, async (registry) => {
+    const feed = await registry.call('GetFeed', { key })
+    const symbols = [...feed.symbols]
+    for (let next = feed.nextSymbol; next !== ''; ) {
+      const page = await registry.call('GetFeed', { key, afterSymbol: next })
+      symbols.push(...page.symbols)
+      next = page.nextSymbol
+    }
+    const manifest = JSON.parse(feed.definitionJson) as unknown
+    if (options.json) return terminal.out(json({ ...feedJson(feed), symbols, manifest }))
+    const { stringify } = await import('yaml')
+    const head = fields([
+      ['feed', feed.key],
+      ['status', statusText(feed)],
+      ['liveness source', feed.livenessSource],
+      ['newest bar', `${barTime(feed.lastBarTime)} (the feed's clock)`],
+      ['symbols', String(feed.symbolCount)],
+    ])
+    terminal.out(`${head}\n${stringify(manifest)}\n${symbols.map((symbol) => `${symbol}\n`).join('')}`)
+  })
+
+export const purgeFeed = (key: string, options: FeedOptions, terminal: Terminal): Promise<void> =>
+  withRegistry(terminal, async (registry) => {
+    const { series } = await registry.call('PurgeFeed', { key })
+    terminal.out(
+      options.json ? json({ feed: key, series }) : `${key}: the bars of ${series} series are removed.\n`,
+    )
+  })

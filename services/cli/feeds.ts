@@ -1,0 +1,32 @@
+import type { Command } from 'commander'
+import { withJson } from './options.ts'
+import type { Terminal } from './terminal.ts'
+
+const actions = () => import('./feeds-actions.ts')
+
+export interface FeedOptions {
+  readonly json?: boolean
+}
+
+export function addFeeds(program: Command, terminal: Terminal): void {
+  const feeds = program
+    .command('feeds')
+    .helpCommand(false)
+    .summary('look at feeds, purge those that are gone')
+    .description('Look at feeds. They are defined by the Feed manifests of FXD_FEEDS and nowhere else.')
+
+  withJson(feeds.command('list'))
+    .summary('list all feeds')
+    .description('List all feeds; "hidden" ones have no manifest any more, their bars are still there.')
+    .action(async (options: FeedOptions) => (await actions()).listFeeds(options, terminal))
+
+  withJson(feeds.command('show').argument('<feed>', 'such as BROKERA:ZERO'))
+    .summary('show one feed')
+    .description('Show one feed with its manifest and its symbols.')
+    .action(async (key: string, options: FeedOptions) => (await actions()).showFeed(key, options, terminal))
+
+  withJson(feeds.command('purge').argument('<feed>', 'such as BROKERA:ZERO'))
+    .summary('remove the bars of a feed that is gone')
+    .description('Remove all bars of a feed that no manifest names any more. They cannot be brought back.')
+    .action(async (key: string, options: FeedOptions) => (await actions()).purgeFeed(key, options, terminal))
+}

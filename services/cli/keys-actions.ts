@@ -1,0 +1,136 @@
+import { Failure } from '../core/failure.ts'
+import { parseDuration } from '../core/key-input.ts'
+import { Fatal } from '../platform/exit.ts'
+import type { Key__Output } from '../wire/fxd/v1/Key.ts'
+import { keyFields, keyJson, keysTable } from './key-text.ts'
+import type { KeyOptions } from './keys.ts'
+import { type RegistryCaller, withRegistry } from './registry-client.ts'
+import { json } from './table.ts'
+import type { Terminal } from './terminal.ts'
+
+interface Json {
+  readonly json?: boolean
+}
+
+function print(terminal: Terminal, options: Json, key: Key__Output, secret?: string): void {
+  terminal.out(options.json ? json(keyJson(key, secret)) : keyFields(key, secret))
+}
+
+function printIssued(
+  terminal: Terminal,
+  options: Json,
+  issued: { readonly key: Key__Output | null; readonly secret: string },
+): void {
+  if (!issued.key) throw new Fatal('internal', 'The service issued a key and said nothing of it.')
+  print(terminal, options, issued.key, issued.secret)
+  terminal.err('Keep the key now: it is shown this once and cannot be recovered.\n')
+  if (issued.key.state === 'expired')
+    terminal.err('Mind that it is expired already: its expiry has passed.\n')
+}
+
+const limitsOf = ({ rpm, rpd, wsConnections, wsSymbols }: KeyOptions) => ({
+  ...(rpm !== undefined && { rpm }),
+  ...(rpd !== undefined && { rpd }),
+  ...(wsConnections !== undefined && { wsConnections }),
+  ...(wsSymbols !== undefined && { wsSymbols }),
+})
+
+/** `any` is a word for an empty list, which a shell makes hard to say. */
+const addressesOf = (list: readonly string[]): string[] =>
+  list.length === 1 && list[0] === 'any' ? [] : [...list]
+
+export const createKey = (options: KeyOptions, terminal: Terminal): Promise<void> =>
+  withRegistry(terminal, async (registry) => {
+    const issued = await registry.call('CreateKey', {
+      name: options.name ?? '',
+      plan: options.plan ?? '',
+      feeds: [...(options.feeds ?? [])],
+      limits: limitsOf(options),
+      allowIps: addressesOf(options.allowIp ?? []),
+      expires: options.expires === 'never' ? '' : (options.expires ?? ''),
+    })
+    printIssued(terminal, options, issued)
+  })
+
+export const listKeys = (options: Json, terminal: Terminal): Promise<void> =>
+  withRegistry(terminal, async (registry) => {
+    const keys: Key__Output[] = []
+    let after = ''
+    do {
+      const page = await registry.call('ListKeys', { after })
+      keys.push(...page.keys)
+      after = page.next
+    } while (after !== '')
+    if (options.json) terminal.out(json(keys.map((key) => keyJson(key))))
+    else if (keys.length > 0) terminal.out(keysTable(keys))
+    else terminal.err('There is no key yet; "fxd keys create" issues one.\n')
+  })
+
+export const showKey = (id: string, options: Json, terminal: Terminal): Promise<void> =>
+  withRegistry(terminal, async (registry) => print(terminal, options, await registry.call('GetKey', { id })))
+
+export async function updateKey(id: string, options: KeyOptions, terminal: Terminal): Promise<void> {
+  const limits = limitsOf(options)
+  const change = {
+    ...(options.name !== undefined && { name: options.name }),
+    ...(options.plan !== undefined && { plan: options.plan }),
+    ...(options.feeds !== undefined && { feeds: { values: [...options.feeds] } }),
+    ...(Object.keys(limits).length > 0 && { limits }),
+    ...(options.allowIp !== undefined && { allowIps: { values: addressesOf(options.allowIp) } }),
+    ...(options.expires !== undefined && { expires: options.expires }),
+  }
+  if (Object.keys(change).length === 0) {
+    throw new Fatal('usage', 'Nothing to change is given; "fxd keys update --help" lists what can be.')
+  }
+  await withRegistry(terminal, async (registry) =>
+    print(
+      terminal,
+      options,
+      await changeOnLatest(registry, id, (basedOn) => registry.call('UpdateKey', { id, basedOn, ...change })),
+    ),
+  )
+}
+
+export async function rotateKey(
+  id: string,
+  options: Json & { readonly overlap: string },
+  terminal: Terminal,
+): Promise<void> {
+  const overlapMs = durationOption(options.overlap)
+  await withRegistry(terminal, async (registry) =>
+    printIssued(
+      terminal,
+      options,
+      await changeOnLatest(registry, id, (basedOn) => registry.call('RotateKey', { id, basedOn, overlapMs })),
+    ),
+  )
+}
+
+export const revokeKey = (id: string, options: Json, terminal: Terminal): Promise<void> =>
+  withRegistry(terminal, async (registry) =>
+    print(terminal, options, await registry.call('RevokeKey', { id })),
+  )
+
+/** A change names the version it is based on; when somebody was faster the key is read again, once. */
+async function changeOnLatest<T>(
+  registry: RegistryCaller,
+  id: string,
+  change: (basedOn: number) => Promise<T>,
+): Promise<T> {
+  const latest = async (): Promise<T> => change((await registry.call('GetKey', { id })).version)
+  try {
+    return await latest()
+  } catch (cause) {
+    if (cause instanceof Fatal && cause.exit === 'busy') return latest()
+    throw cause
+  }
+}
+
+function durationOption(text: string): number {
+  try {
+    return parseDuration(text)
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause
+    throw new Fatal('usage', cause.message.replace('duration:', '--overlap:'), cause)
+  }
+}

@@ -1,0 +1,76 @@
+import type { Command } from 'commander'
+import { plans } from '../core/plan.ts'
+import { countOption, listOption, withJson } from './options.ts'
+import type { Terminal } from './terminal.ts'
+
+/** What create and update take; every field that is absent stays as the plan, or the key, has it. */
+export interface KeyOptions {
+  readonly plan?: string
+  readonly feeds?: readonly string[]
+  readonly rpm?: number
+  readonly rpd?: number
+  readonly wsConnections?: number
+  readonly wsSymbols?: number
+  readonly allowIp?: readonly string[]
+  readonly expires?: string
+  readonly name?: string
+  readonly json?: boolean
+}
+
+/** The gRPC client is loaded when a command runs, so that `--help` does not wait for it. */
+const actions = () => import('./keys-actions.ts')
+
+export function addKeys(program: Command, terminal: Terminal): void {
+  const keys = program
+    .command('keys')
+    .helpCommand(false)
+    .summary('issue and change API keys')
+    .description('Issue and change API keys.')
+
+  withKeyOptions(keys.command('create'), 'never by default')
+    .summary('issue a key')
+    .description('Issue a key. The key itself is printed this once: what is stored is its SHA-256.')
+    .requiredOption('--plan <plan>', plans.join(', '))
+    .requiredOption('--feeds <list>', 'feeds the key may use: BROKERA:ZERO,BROKERB:LIVE', listOption)
+    .action(async (options: KeyOptions) => (await actions()).createKey(options, terminal))
+
+  withJson(keys.command('list'))
+    .summary('list all keys')
+    .description('List all keys, oldest first.')
+    .action(async (options: KeyOptions) => (await actions()).listKeys(options, terminal))
+
+  withJson(keys.command('show').argument('<id>', 'such as k_0123456789'))
+    .summary('show one key')
+    .description('Show one key.')
+    .action(async (id: string, options: KeyOptions) => (await actions()).showKey(id, options, terminal))
+
+  withKeyOptions(keys.command('update').argument('<id>', 'such as k_0123456789'), '"never" takes it away')
+    .summary('change a key')
+    .description('Change a key; what is not given stays. In effect within 5 s, on open sockets too.')
+    .option('--plan <plan>', `${plans.join(', ')}; another plan brings its own limits`)
+    .option('--feeds <list>', 'feeds in place of those the key has', listOption)
+    .action(async (id: string, options: KeyOptions) => (await actions()).updateKey(id, options, terminal))
+
+  withJson(keys.command('rotate').argument('<id>', 'such as k_0123456789'))
+    .summary('give a key a new secret')
+    .description('Give a key a new secret; id, limits, slots and usage stay.')
+    .option('--overlap <time>', 'how long the old secret goes on working: 30s, 15m, 1h, 7d', '0s')
+    .action(async (id: string, options: KeyOptions & { overlap: string }) =>
+      (await actions()).rotateKey(id, options, terminal),
+    )
+
+  withJson(keys.command('revoke').argument('<id>', 'such as k_0123456789'))
+    .summary('revoke a key for good')
+    .description('Revoke a key for good. In effect within 5 s, on open sockets too.')
+    .action(async (id: string, options: KeyOptions) => (await actions()).revokeKey(id, options, terminal))
+}
+
+const withKeyOptions = (command: Command, expiryNote: string): Command =>
+  withJson(command)
+    .option('--rpm <n>', 'requests per minute', countOption)
+    .option('--rpd <n>', 'requests per UTC day', countOption)
+    .option('--ws-connections <n>', 'WebSocket connections at once', countOption)
+    .option('--ws-symbols <n>', 'symbols per WebSocket connection', countOption)
+    .option('--allow-ip <list>', 'addresses and CIDR blocks the key may be used from; "any": all', listOption)
+    .option('--expires <when>', `a date (the end of that UTC day) or an instant; ${expiryNote}`)
+    .option('--name <words>', 'what the key is for')

@@ -1,0 +1,128 @@
+import {
+  type CallOptions,
+  type Client,
+  credentials,
+  Metadata,
+  type ServiceError,
+  status,
+} from '@grpc/grpc-js'
+import type { Address, Config } from '../platform/config.ts'
+import { type ExitName, Fatal } from '../platform/exit.ts'
+import { formatAddress, reachable } from '../platform/listen.ts'
+import { readToken, tokenPath } from '../platform/token-file.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { RegistryClient, RegistryDefinition } from '../wire/fxd/v1/Registry.ts'
+import { channelOptions } from '../wire/limits.ts'
+import { Registry } from '../wire/load.ts'
+import { configOf, type Terminal } from './terminal.ts'
+
+/** A purge of a large feed is the longest. */
+const callTimeoutMs = 60_000
+
+export type RegistryCall =
+  | 'CreateKey'
+  | 'ListKeys'
+  | 'GetKey'
+  | 'UpdateKey'
+  | 'RotateKey'
+  | 'RevokeKey'
+  | 'ListFeeds'
+  | 'GetFeed'
+  | 'PurgeFeed'
+
+export type RequestOf<Name extends RegistryCall> = Parameters<RegistryClient[Name]>[0]
+export type AnswerOf<Name extends RegistryCall> = ReturnType<RegistryDefinition[Name]['responseDeserialize']>
+
+export interface RegistryCaller {
+  call<Name extends RegistryCall>(name: Name, request: RequestOf<Name>): Promise<AnswerOf<Name>>
+  close(): void
+}
+
+/** Administration of the service that runs on this machine's data folder; found by the configuration alone. */
+function openRegistry(config: Config, clock: Clock): RegistryCaller {
+  const token = readToken(config.dataDir)
+  if (token === undefined) {
+    throw new Fatal(
+      'unavailable',
+      `There is no token at ${tokenPath(config.dataDir)}: no service has run on this folder yet. ` +
+        'Start one with "fxd all", or set FXD_DATA_DIR to the data folder of the one that runs.',
+    )
+  }
+  const address = formatAddress(reachable(config.grpcAddr))
+  const client = new Registry(address, credentials.createInsecure(), channelOptions)
+  const metadata = new Metadata()
+  metadata.set('authorization', `Bearer ${token}`)
+  return {
+    async call(name, request) {
+      try {
+        return await unary(client, name, request, metadata, { deadline: clock.utcMs() + callTimeoutMs })
+      } catch (cause) {
+        throw explain(cause as ServiceError, config.grpcAddr, config.dataDir)
+      }
+    },
+    close: () => client.close(),
+  }
+}
+
+/** For the length of one command. */
+export async function withRegistry<T>(
+  terminal: Terminal,
+  act: (registry: RegistryCaller) => Promise<T>,
+): Promise<T> {
+  const registry = openRegistry(configOf(terminal), terminal.clock)
+  try {
+    return await act(registry)
+  } finally {
+    registry.close()
+  }
+}
+
+/** One call as a promise; rejects with the `ServiceError`. */
+export function unary<Name extends RegistryCall>(
+  client: Client,
+  name: Name,
+  request: RequestOf<Name>,
+  metadata = new Metadata(),
+  options: CallOptions = {},
+): Promise<AnswerOf<Name>> {
+  const method = Registry.service[name]
+  return new Promise((resolve, reject) => {
+    client.makeUnaryRequest(
+      method.path,
+      method.requestSerialize as (value: RequestOf<Name>) => Buffer,
+      method.responseDeserialize as (bytes: Buffer) => AnswerOf<Name>,
+      request,
+      metadata,
+      options,
+      (error, answer) => {
+        if (error) reject(error)
+        else resolve(answer as AnswerOf<Name>)
+      },
+    )
+  })
+}
+
+const exits: Readonly<Partial<Record<status, ExitName>>> = {
+  [status.INVALID_ARGUMENT]: 'usage',
+  [status.NOT_FOUND]: 'refused',
+  [status.FAILED_PRECONDITION]: 'refused',
+  [status.ABORTED]: 'busy',
+  [status.UNAVAILABLE]: 'unavailable',
+  [status.DEADLINE_EXCEEDED]: 'unavailable',
+  [status.UNAUTHENTICATED]: 'noPermission',
+}
+
+/** What the service says of a refusal is a sentence already; what gRPC says of itself becomes one here. */
+function explain(error: ServiceError, address: Address, dataDir: string): Fatal {
+  const where = `The fxd at ${formatAddress(address)} (FXD_GRPC_ADDR)`
+  const exit = exits[error.code] ?? 'internal'
+  const isAway = exit === 'unavailable' && /no connection|ECONN|resolution failed/i.test(error.details)
+  if (isAway)
+    return new Fatal(exit, `${where} does not answer. Is it running? Start it with "fxd all".`, error)
+  if (error.code === status.DEADLINE_EXCEEDED)
+    return new Fatal(exit, `${where} did not answer in time.`, error)
+  if (exit === 'internal') return new Fatal(exit, `${where} failed: ${error.details}`, error)
+  if (exit !== 'noPermission') return new Fatal(exit, error.details, error)
+  const cure = 'FXD_DATA_DIR must name the data folder of the service that runs there.'
+  return new Fatal(exit, `${where} refused the token of ${tokenPath(dataDir)}: ${cure}`, error)
+}

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError } from 'commander'
+import { type ExitName, exitCodes, exitMeanings, Fatal } from '../platform/exit.ts'
+import { addAll } from './all.ts'
+import { addConfig } from './config.ts'
+import { addFeeds } from './feeds.ts'
+import { addKeys } from './keys.ts'
+import type { Terminal } from './terminal.ts'
+
+/** One entry per command, in the order of `--help`; each loads what it runs on when it runs. */
+const commands: readonly ((program: Command, terminal: Terminal) => void)[] = [
+  addAll,
+  addKeys,
+  addFeeds,
+  addConfig,
+]
+
+/** Runs one command line (without node and script); resolves with the exit code and never rejects. */
+export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  try {
+    await createProgram(terminal).parseAsync(args, { from: 'user' })
+    return exitCodes.ok
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
+    if (error instanceof Fatal) {
+      terminal.err(`fxd: ${error.message}\n`)
+      return exitCodes[error.exit]
+    }
+    terminal.err(`fxd: a defect: ${error instanceof Error ? error.stack : String(error)}\n`)
+    return exitCodes.internal
+  }
+}
+
+function createProgram(terminal: Terminal): Command {
+  const program = new Command('fxd')
+    .description('A market data service: bars of trading instruments over REST and WebSocket.')
+    .version(packageVersion(), '--version', 'print the version')
+    .helpOption('--help', 'print this')
+    .helpCommand(false)
+    .exitOverride()
+    .showHelpAfterError('(--help tells what is possible)')
+    .configureOutput({
+      writeOut: (text) => terminal.out(withEnd(text)),
+      writeErr: (text) => terminal.err(withEnd(text.replace(/^error: /, 'fxd: '))),
+    })
+    .addHelpText('after', exitHelp)
+  for (const add of commands) add(program, terminal)
+  return program
+}
+
+const withEnd = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`)
+
+function exitHelp(): string {
+  const rows = Object.entries(exitMeanings).map(
+    ([name, meaning]) => `  ${String(exitCodes[name as ExitName]).padStart(2)}  ${meaning}`,
+  )
+  return `\nVariables: "fxd config" lists them.\n\nExit codes:\n${rows.join('\n')}`
+}
+
+function packageVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(text) as { version: string }).version
+}
