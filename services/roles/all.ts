@@ -1,0 +1,225 @@
+import { createCoverage } from '../bars/coverage.ts'
+import { createHistory } from '../bars/history.ts'
+import { createTail } from '../bars/tail.ts'
+import { registryService } from '../ingest/registry-service.ts'
+import { createRegistryWriter, type RegistryWriter } from '../ingest/registry-writer.ts'
+import { createIngest } from '../ingest/server.ts'
+import type { Address, Config } from '../platform/config.ts'
+import { Fatal } from '../platform/exit.ts'
+import { type FollowedRegistry, followRegistry } from '../platform/follow-registry.ts'
+import { type Health, openHealth } from '../platform/health.ts'
+import { openHttpServer } from '../platform/http-server.ts'
+import { createLifecycle, type Lifecycle } from '../platform/lifecycle.ts'
+import { listenFailure } from '../platform/listen.ts'
+import { createLog, type Log } from '../platform/log.ts'
+import { createMetrics, type Metrics } from '../platform/metrics.ts'
+import { systemClock } from '../platform/system-clock.ts'
+import { ensureToken } from '../platform/token-file.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Stores } from '../ports/stores.ts'
+import { createRest } from '../rest/create-rest.ts'
+import { openEmbeddedStores } from '../stores/embedded/open.ts'
+import { createStream } from '../stream/stream.ts'
+import { createCollectors } from './collectors.ts'
+import { applyManifests, demoFeeds } from './feeds.ts'
+import { issueFirstKey } from './first-key.ts'
+
+/** Requests under way have two seconds for themselves; a long answer gets this. */
+const httpGraceMs = 5_000
+const ingestGraceMs = 3_000
+const storesCloseTimeoutMs = 10_000
+
+export interface AllOverrides {
+  readonly clock?: Clock
+  readonly log?: Log
+}
+
+export interface RunningAll {
+  readonly httpPort: number
+  readonly grpcPort: number
+  readonly opsPort: number
+  /** A key for the demo feeds, made at the very first start only and kept nowhere. */
+  readonly firstKey: string | undefined
+  /** Reads the manifests again; when they are invalid it says so in the log and the old ones stay. */
+  reload(): Promise<void>
+  /** Ends everything within seconds: sockets with 1012, requests under way finish. */
+  stop(): Promise<void>
+}
+
+/** What all parts of the process share. */
+interface House {
+  readonly config: Config
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly lifecycle: Lifecycle
+}
+
+/**
+ * The whole service in one process on the embedded stores. Resolves once it is ready; what its
+ * collectors bring comes behind. Rejects with `Fatal` when manifests are invalid, an address is busy
+ * or the data folder cannot be used, with everything stopped again.
+ */
+export async function startAll(config: Config, overrides: AllOverrides = {}): Promise<RunningAll> {
+  const clock = overrides.clock ?? systemClock
+  const log = overrides.log ?? createLog(config.logLevel)
+  const metrics = createMetrics({ ofProcess: overrides.clock === undefined })
+  const lifecycle = createLifecycle(clock, log)
+  const house: House = { config, clock, log, metrics, lifecycle }
+  try {
+    return await startParts(house)
+  } catch (cause) {
+    await lifecycle.stop()
+    throw cause
+  }
+}
+
+async function startParts(house: House): Promise<RunningAll> {
+  const { config, clock, log, lifecycle } = house
+  let isLoaded = (): boolean => false
+  const health = await startHealth(house, () => isLoaded())
+  const stores = await startStores(house)
+  const registry = await startRegistry(house, stores)
+  isLoaded = () => registry.loaded
+  const isFirstStart = registry.view().version === 0
+  const writer = createRegistryWriter(stores.registry, registry, stores.bus)
+  const feedsPath = config.feeds ?? demoFeeds
+  const definitions = await applyManifests(feedsPath, writer)
+  const firstKey =
+    isFirstStart && config.feeds === undefined ? await issueFirstKey(writer, definitions, clock) : undefined
+
+  const token = ensureToken(config.dataDir, clock)
+  const grpcPort = await startIngest(house, { stores, registry, writer, token })
+  const httpPort = await startEdges(house, stores, registry)
+  const collectors = await lifecycle.start({
+    name: 'collectors',
+    start: () => createCollectors(() => undefined),
+    stop: (running) => running.stop(),
+  })
+  await lifecycle.start({ name: 'ready', start: () => health.listening(), stop: () => health.drain() })
+  collectors.follow(definitions)
+
+  return {
+    httpPort,
+    grpcPort,
+    opsPort: health.port,
+    firstKey,
+    async reload() {
+      try {
+        collectors.follow(await applyManifests(feedsPath, writer))
+        log.info({ feeds: feedsPath }, 'the Feed manifests were read again')
+      } catch (cause) {
+        const reason = cause instanceof Fatal ? cause.message : cause
+        log.error({ err: reason }, 'the Feed manifests were not applied; the old ones stay')
+      }
+    },
+    stop: () => lifecycle.stop(),
+  }
+}
+
+const startHealth = ({ config, clock, metrics, lifecycle }: House, loaded: () => boolean): Promise<Health> =>
+  lifecycle.start({
+    name: 'health',
+    start: () => openHealth({ address: config.opsAddr, loaded, metrics }, clock),
+    stop: (health) => health.close(),
+  })
+
+const startStores = ({ config, clock, log, lifecycle }: House): Promise<Stores> =>
+  lifecycle.start({
+    name: 'stores',
+    start: () => openStores(config.dataDir, clock, log),
+    stop: (stores) => stores.close(),
+    stopTimeoutMs: storesCloseTimeoutMs,
+  })
+
+async function openStores(folder: string, clock: Clock, log: Log): Promise<Stores> {
+  try {
+    return await openEmbeddedStores({ folder, clock, log })
+  } catch (cause) {
+    const reason = (cause as Error).message
+    const message = reason.includes(folder)
+      ? reason
+      : `The data folder ${folder} (FXD_DATA_DIR) cannot be used: ${reason}`
+    throw new Fatal('system', message, cause)
+  }
+}
+
+const startRegistry = ({ clock, log, lifecycle }: House, stores: Stores): Promise<FollowedRegistry> =>
+  lifecycle.start({
+    name: 'registry',
+    async start() {
+      const registry = followRegistry(stores.registry, stores.bus, clock, log)
+      await registry.refresh()
+      return registry
+    },
+    stop: (registry) => registry.close(),
+  })
+
+interface IngestParts {
+  readonly stores: Stores
+  readonly registry: FollowedRegistry
+  readonly writer: RegistryWriter
+  readonly token: string
+}
+
+function startIngest({ config, lifecycle, ...shared }: House, parts: IngestParts): Promise<number> {
+  const ingest = createIngest({
+    ...shared,
+    ...parts,
+    registryService: registryService({ ...shared, ...parts.stores, ...parts }),
+  })
+  return lifecycle.start({
+    name: 'ingest',
+    start: () => ingest.listen(config.grpcAddr.host, config.grpcAddr.port).catch(busy(config.grpcAddr)),
+    stop: () => ingest.close(ingestGraceMs),
+    stopTimeoutMs: 2 * ingestGraceMs,
+  })
+}
+
+const busy =
+  (address: Address) =>
+  (cause: unknown): never => {
+    throw listenFailure(address, 'FXD_GRPC_ADDR', cause)
+  }
+
+/** One HTTP server for REST and for upgrades. */
+function startEdges(house: House, stores: Stores, registry: FollowedRegistry): Promise<number> {
+  const { config, clock, log, metrics, lifecycle } = house
+  const shared = { ...stores, registry, clock, log, metrics, trustedProxies: config.trustedProxies }
+  const tail = createTail(stores.bus)
+  const history = createHistory({ ...shared, tail })
+  const coverage = createCoverage({ ...shared, tail })
+  const stream = createStream(shared)
+  const dropped = metrics.counter('fxd_http_dropped_connections_total', 'Connections beyond the bound.')
+
+  const start = async () => {
+    const rest = await createRest({ ...shared, history, coverage })
+    const http = await openHttpServer(
+      {
+        address: config.httpAddr,
+        variable: 'FXD_HTTP_ADDR',
+        handle: rest.handler,
+        upgrade: stream.upgrade,
+        dropped: () => dropped.inc(),
+      },
+      clock,
+    )
+    metrics.gauge('fxd_http_connections', 'Open connections, sockets included.', [], (gauge) =>
+      gauge.set(http.connections()),
+    )
+    return { rest, http }
+  }
+  return lifecycle
+    .start({
+      name: 'edges',
+      start,
+      async stop({ rest, http }) {
+        await Promise.all([stream.drain(), http.close(httpGraceMs)])
+        stream.close()
+        await rest.close()
+        tail.close()
+      },
+      stopTimeoutMs: 2 * httpGraceMs,
+    })
+    .then(({ http }) => http.port)
+}

@@ -1,0 +1,26 @@
+import { fileURLToPath } from 'node:url'
+import type { FeedDefinition } from '../core/feed.ts'
+import { applyFeeds } from '../ingest/apply-feeds.ts'
+import type { RegistryWriter } from '../ingest/registry-writer.ts'
+import { ManifestsInvalid } from '../platform/manifest-files.ts'
+import { faultText, readManifests } from '../platform/manifests.ts'
+
+/** What is served without FXD_FEEDS. */
+export const demoFeeds = fileURLToPath(new URL('demo-feeds', import.meta.url))
+
+/**
+ * Makes the registry equal to the manifests at the path and gives their definitions. When anything is
+ * wrong with them nothing is written, and it throws what `readManifests` throws.
+ */
+export async function applyManifests(
+  path: string,
+  writer: RegistryWriter,
+): Promise<readonly FeedDefinition[]> {
+  const { definitions, where } = await readManifests(path)
+  const applied = await applyFeeds(writer, definitions)
+  if (applied.outcome === 'applied') return definitions
+  throw new ManifestsInvalid(
+    path,
+    applied.faults.map((fault) => faultText(where(fault.feed, fault.path), fault)),
+  )
+}
