@@ -1,0 +1,89 @@
+import { open, stat } from 'node:fs/promises'
+import { type Layout, LayoutError, layoutOf } from '../../collector/sources/mt5-csv/layout.ts'
+import { readExport } from '../../collector/sources/mt5-csv/read-export.ts'
+import {
+  type Detected,
+  decoderOf,
+  detectEncoding,
+  withoutReturn,
+} from '../../collector/sources/mt5-csv/text.ts'
+import type { Resolution } from '../../core/resolution.ts'
+import { Fatal } from '../../platform/exit.ts'
+
+/** What is known of a file before it is read. */
+export interface FileShape extends Detected {
+  readonly bytes: number
+  readonly layout: Layout
+}
+
+/** Longer than any first line of an export, in any encoding. */
+const headBytes = 64 * 1024
+/** Digits are taken from so many lines. */
+const digitsLines = 1_000
+
+/** Tells how the file is to be read. Throws `Fatal` with a sentence when it is no export. */
+export function inspectFile(path: string, resolution: Resolution): Promise<FileShape> {
+  return explained(path, async () => {
+    const found = await stat(path)
+    if (found.isDirectory()) {
+      throw noInput(`${path} is a folder; import takes one file, and a feed's source can follow a folder.`)
+    }
+    if (!found.isFile()) throw noInput(`${path} is no regular file, which import reads twice.`)
+    const head = await readHead(path)
+    const detected = detectEncoding(head)
+    const text = decoderOf(detected.encoding)(head.subarray(detected.markBytes))
+    const firstLine = text
+      .split('\n')
+      .map(withoutReturn)
+      .find((line) => line.trim() !== '')
+    if (firstLine === undefined) throw noInput(`${path} is empty; there is nothing to import.`)
+    return { ...detected, bytes: found.size, layout: layoutOf(firstLine, resolution) }
+  })
+}
+
+async function readHead(path: string): Promise<Uint8Array> {
+  const file = await open(path, 'r')
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(headBytes), 0, headBytes, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}
+
+/** The most decimals of a price in the first lines; `undefined` when none of them is a bar. */
+export function mostDecimals(path: string, resolution: Resolution): Promise<number | undefined> {
+  return explained(path, async () => {
+    let most: number | undefined
+    let left = digitsLines
+    for await (const { lines, decimals, bad } of readExport(path, { resolution, finished: true })) {
+      for (const each of decimals.subarray(0, left)) most = Math.max(most ?? 0, each)
+      left -= lines.length + bad.length
+      if (left <= 0) break
+    }
+    return most
+  })
+}
+
+const noInput = (message: string, cause?: unknown): Fatal => new Fatal('noInput', message, cause)
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist',
+  EACCES: 'may not be read',
+  EPERM: 'may not be read',
+  EISDIR: 'is a folder',
+}
+
+/** Turns what the file system and the layout complain about into a sentence that names the file. */
+export async function explained<T>(path: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (cause) {
+    if (cause instanceof LayoutError)
+      throw noInput(`${path} cannot be read as an export: ${cause.message}`, cause)
+    const code = (cause as NodeJS.ErrnoException).code
+    if (code === undefined || !(cause instanceof Error) || cause instanceof Fatal) throw cause
+    throw noInput(`${path} ${reasons[code] ?? `cannot be read (${code})`}.`, cause)
+  }
+}

@@ -1,0 +1,102 @@
+import { type FeedKey, isFeedKey } from '../../core/compound-key.ts'
+import { durationMs, durationWanted } from '../../core/duration.ts'
+import { finestFirst, isResolution, type Resolution, storedResolutions } from '../../core/resolution.ts'
+import { show } from '../../core/show.ts'
+import { type SymbolType, symbolTypes } from '../../core/symbol.ts'
+import { isCleanName, nameWanted } from '../../core/symbol-name.ts'
+import { Fatal } from '../../platform/exit.ts'
+
+/** As the command line gives them. */
+export interface GivenOptions {
+  readonly feed: string
+  readonly symbol: string
+  readonly resolution: string
+  readonly digits?: string | undefined
+  readonly type?: string | undefined
+  readonly description?: string | undefined
+  readonly derive?: string | undefined
+  readonly maxGap?: string | undefined
+  readonly json?: boolean | undefined
+}
+
+export interface ImportOptions {
+  readonly path: string
+  readonly feed: FeedKey
+  /** The clean name: no suffix is taken off. */
+  readonly symbol: string
+  readonly resolution: Resolution
+  /** Absent: the most decimals in the file's first lines. */
+  readonly digits: number | undefined
+  readonly type: SymbolType | undefined
+  readonly description: string
+  /** Finest first. */
+  readonly derive: readonly Resolution[]
+  /** Absent: by resolution. */
+  readonly maxGapSeconds: number | undefined
+}
+
+export const digitsMax = 10
+export const descriptionLengthMax = 200
+
+const refuse = (option: string, got: string, wanted: string): never => {
+  throw new Fatal('usage', `${option} is ${show(got)}; it must be ${wanted}.`)
+}
+
+/** Throws `Fatal` naming the first option that is wrong, what it got and what is wanted. */
+export function parseOptions(path: string, given: GivenOptions): ImportOptions {
+  const resolution = parseStored('--resolution', given.resolution)
+  return {
+    path,
+    feed: isFeedKey(given.feed)
+      ? given.feed
+      : refuse('--feed', given.feed, 'BROKER:ACCOUNT in capitals, such as BROKERA:ZERO'),
+    symbol: parseSymbol(given.symbol),
+    resolution,
+    digits: given.digits === undefined ? undefined : parseDigits(given.digits),
+    type: given.type === undefined ? undefined : parseType(given.type),
+    description: parseDescription(given.description ?? ''),
+    derive: given.derive === undefined ? [] : parseDerive(given.derive, resolution),
+    maxGapSeconds: given.maxGap === undefined ? undefined : parseMaxGap(given.maxGap),
+  }
+}
+
+function parseStored(option: string, text: string): Resolution {
+  if (text === '30') {
+    throw new Fatal('usage', `${option} is 30, which is never stored: it is derived from 1 when it is read.`)
+  }
+  return isResolution(text) ? text : refuse(option, text, `one of ${storedResolutions.join(', ')}`)
+}
+
+function parseSymbol(name: string): string {
+  if (name.includes(':')) {
+    return refuse('--symbol', name, 'the clean name alone; its feed is told by --feed')
+  }
+  return isCleanName(name) ? name : refuse('--symbol', name, nameWanted)
+}
+
+function parseDigits(text: string): number {
+  const digits = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN
+  return digits <= digitsMax ? digits : refuse('--digits', text, `a whole number from 0 to ${digitsMax}`)
+}
+
+const parseType = (text: string): SymbolType =>
+  symbolTypes.find((type) => type === text) ?? refuse('--type', text, `one of ${symbolTypes.join(', ')}`)
+
+const parseDescription = (text: string): string =>
+  text.length <= descriptionLengthMax && !/\p{Cc}/u.test(text)
+    ? text
+    : refuse('--description', text, `one line of at most ${descriptionLengthMax} characters`)
+
+function parseDerive(text: string, resolution: Resolution): readonly Resolution[] {
+  if (resolution !== '1') {
+    throw new Fatal('usage', `--derive folds bars of resolution 1; this file's is ${resolution}.`)
+  }
+  const parsed = text.split(',').map((each) => parseStored('--derive', each.trim()))
+  if (parsed.includes('1')) return refuse('--derive', text, 'longer than 1, the resolution of the file')
+  return [...new Set(parsed)].sort(finestFirst)
+}
+
+function parseMaxGap(text: string): number {
+  const ms = durationMs(text)
+  return ms !== undefined && ms >= 1_000 ? ms / 1_000 : refuse('--max-gap', text, durationWanted)
+}

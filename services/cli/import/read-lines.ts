@@ -1,0 +1,76 @@
+import { type Chunk, readExport } from '../../collector/sources/mt5-csv/read-export.ts'
+import { type Bar, type Bars, barCount, selectBars } from '../../core/bar.ts'
+import { barFault } from '../../core/bar-rules.ts'
+import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
+import type { Resolution } from '../../core/resolution.ts'
+import { explained } from './inspect-file.ts'
+import type { Refusals } from './refusals.ts'
+
+/**
+ * Bars on their way from the file to the service. Until they are sent their `revision` column holds the
+ * number of the line: the greater one is the later line, which is the rule for duplicates too.
+ */
+export type LineBars = Bars
+
+export interface LineRules {
+  readonly resolution: Resolution
+  /** Decimals that a price of this symbol may have. */
+  readonly decimalsMax: number
+  /** "Now" on the feed's clock; `undefined` while that is unknown. */
+  readonly feedNow: () => FeedSeconds | undefined
+}
+
+/**
+ * Streams the file's good lines in its order, piece by piece; the others are refused by line. The
+ * service holds bars to the same rules: this look comes first so that no bad line takes the place of a
+ * good one of the same time, and none is folded.
+ */
+export async function* readLines(
+  path: string,
+  rules: LineRules,
+  refusals: Refusals,
+): AsyncGenerator<LineBars> {
+  const chunks = readExport(path, { resolution: rules.resolution, finished: true })
+  try {
+    for (;;) {
+      const { done, value } = await explained(path, () => chunks.next())
+      if (done) return
+      const bars = keepGood(value, rules, refusals)
+      if (barCount(bars) > 0) yield bars
+    }
+  } finally {
+    await chunks.return(undefined as never)
+  }
+}
+
+function keepGood(chunk: Chunk, rules: LineRules, refusals: Refusals): LineBars {
+  const { bars, lines, decimals } = chunk
+  for (const { line, reason } of chunk.bad) refusals.add(line, reason)
+  const limits = { now: rules.feedNow() }
+  const bar = { time: feedSeconds(0), open: 0, high: 0, low: 0, close: 0, volume: 0 }
+  const bad = new Set<number>()
+  for (let i = 0; i < lines.length; i++) {
+    load(bars, i, bar)
+    const fault =
+      (decimals[i] as number) > rules.decimalsMax
+        ? tooManyDecimals(decimals[i] as number, rules.decimalsMax)
+        : barFault(bar, rules.resolution, limits)?.message
+    bars.revision[i] = lines[i] as number
+    if (fault === undefined) continue
+    bad.add(i)
+    refusals.add(lines[i] as number, fault)
+  }
+  return bad.size === 0 ? bars : selectBars(bars, (i) => !bad.has(i))
+}
+
+const tooManyDecimals = (got: number, wanted: number): string =>
+  `price: got ${got} decimals, wanted at most ${wanted}, the symbol's digits`
+
+function load(bars: Bars, i: number, into: { -readonly [K in keyof Bar]: Bar[K] }): void {
+  into.time = feedSeconds(bars.time[i] as number)
+  into.open = bars.open[i] as number
+  into.high = bars.high[i] as number
+  into.low = bars.low[i] as number
+  into.close = bars.close[i] as number
+  into.volume = bars.volume[i] as number
+}

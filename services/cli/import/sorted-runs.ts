@@ -1,0 +1,168 @@
+import { type FileHandle, mkdtemp, open, rmdir, unlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { allocateBars, type Bars, barCount, columns, sliceBars } from '../../core/bar.ts'
+import { Fatal } from '../../platform/exit.ts'
+
+const bytesPerBar = columns.length * Float64Array.BYTES_PER_ELEMENT
+
+/** Ascending runs of bars in one temporary file that has no name any more: whatever happens, it is gone in the end. */
+export class SortedRuns {
+  readonly #file: FileHandle
+  readonly #blockBars: number
+  readonly #runs: Run[] = []
+  #bytes = 0
+
+  private constructor(file: FileHandle, blockBars: number) {
+    this.#file = file
+    this.#blockBars = blockBars
+  }
+
+  static async create(blockBars: number): Promise<SortedRuns> {
+    return new SortedRuns(await onDisk(openNameless), blockBars)
+  }
+
+  get count(): number {
+    return this.#runs.length
+  }
+
+  /** Bars ascending, each time once. */
+  async add(bars: Bars): Promise<void> {
+    this.#runs.push(new Run(this.#file, this.#bytes, barCount(bars), this.#blockBars))
+    for (let at = 0; at < barCount(bars); at += this.#blockBars) {
+      const block = packed(sliceBars(bars, at, Math.min(at + this.#blockBars, barCount(bars))))
+      await onDisk(() => this.#file.write(block, 0, block.byteLength, this.#bytes))
+      this.#bytes += block.byteLength
+    }
+  }
+
+  /** All runs as one, ascending; of bars with one time the greatest revision stays, the others are counted. */
+  async *merge(onDuplicates: (count: number) => void): AsyncGenerator<Bars> {
+    for (const run of this.#runs) await run.load()
+    let out = allocateBars(this.#blockBars)
+    let filled = 0
+    for (let next = await this.#next(onDuplicates); next; next = await this.#next(onDuplicates)) {
+      const { run, until } = next
+      while (run.time < until) {
+        run.copyTo(out, filled++)
+        if (filled === this.#blockBars) {
+          yield out
+          out = allocateBars(this.#blockBars)
+          filled = 0
+        }
+        if (run.advance()) await run.load()
+      }
+    }
+    if (filled > 0) yield sliceBars(out, 0, filled)
+  }
+
+  /** The run whose turn it is, and the time at which another one's begins. */
+  async #next(onDuplicates: (count: number) => void): Promise<{ run: Run; until: number } | undefined> {
+    let first: Run | undefined
+    for (const run of this.#runs) {
+      if (run.time === Number.POSITIVE_INFINITY) continue
+      if (!first || run.time < first.time || (run.time === first.time && run.revision > first.revision))
+        first = run
+    }
+    if (first === undefined) return undefined
+    let until = Number.POSITIVE_INFINITY
+    for (const run of this.#runs) {
+      if (run === first) continue
+      if (run.time === first.time) {
+        onDuplicates(1)
+        if (run.advance()) await run.load()
+      }
+      until = Math.min(until, run.time)
+    }
+    return { run: first, until }
+  }
+
+  close(): Promise<void> {
+    return this.#file.close()
+  }
+}
+
+/** Reads one run block by block. */
+class Run {
+  readonly #file: FileHandle
+  readonly #blockBars: number
+  #offset: number
+  #left: number
+  #block: Bars = allocateBars(0)
+  #at = 0
+
+  constructor(file: FileHandle, offset: number, count: number, blockBars: number) {
+    this.#file = file
+    this.#offset = offset
+    this.#left = count
+    this.#blockBars = blockBars
+  }
+
+  /** Of the bar at the head; beyond all times when the run is over. */
+  get time(): number {
+    return this.#block.time[this.#at] ?? Number.POSITIVE_INFINITY
+  }
+
+  get revision(): number {
+    return this.#block.revision[this.#at] as number
+  }
+
+  copyTo(out: Bars, index: number): void {
+    for (const column of columns) out[column][index] = this.#block[column][this.#at] as number
+  }
+
+  /** Goes on to the next bar; `true`: the next block must be loaded first. */
+  advance(): boolean {
+    return ++this.#at === barCount(this.#block)
+  }
+
+  async load(): Promise<void> {
+    const count = Math.min(this.#left, this.#blockBars)
+    const bytes = Buffer.alloc(count * bytesPerBar)
+    if (count > 0) await onDisk(() => this.#file.read(bytes, 0, bytes.length, this.#offset))
+    this.#offset += bytes.length
+    this.#left -= count
+    this.#block = unpacked(bytes, count)
+    this.#at = 0
+  }
+}
+
+function packed(bars: Bars): Uint8Array {
+  const count = barCount(bars)
+  const all = new Float64Array(count * columns.length)
+  columns.forEach((column, i) => all.set(bars[column], i * count))
+  return new Uint8Array(all.buffer)
+}
+
+function unpacked(bytes: Buffer, count: number): Bars {
+  const bars = allocateBars(count)
+  columns.forEach((column, i) => {
+    bars[column].set(
+      new Float64Array(bytes.buffer, bytes.byteOffset + i * count * Float64Array.BYTES_PER_ELEMENT, count),
+    )
+  })
+  return bars
+}
+
+async function openNameless(): Promise<FileHandle> {
+  const folder = await mkdtemp(join(tmpdir(), 'fxd-import-'))
+  const path = join(folder, 'runs')
+  const file = await open(path, 'wx+', 0o600)
+  await unlink(path)
+  await rmdir(folder)
+  return file
+}
+
+async function onDisk<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown'
+    const reason = code === 'ENOSPC' ? 'has no space left' : `cannot be used (${code})`
+    throw new Fatal(
+      'system',
+      `The file's lines do not ascend and are sorted in ${tmpdir()}, which ${reason}; set TMPDIR to another folder.`,
+      cause,
+    )
+  }
+}
