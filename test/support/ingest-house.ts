@@ -1,0 +1,115 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { FeedDefinition } from '../../services/core/feed.ts'
+import { parseManifest } from '../../services/core/manifest.ts'
+import { applyFeeds } from '../../services/ingest/apply-feeds.ts'
+import { registryService } from '../../services/ingest/registry-service.ts'
+import { createRegistryWriter } from '../../services/ingest/registry-writer.ts'
+import { createIngest } from '../../services/ingest/server.ts'
+import { followRegistry } from '../../services/platform/follow-registry.ts'
+import { silentLog } from '../../services/platform/log.ts'
+import { createMetrics } from '../../services/platform/metrics.ts'
+import { systemClock } from '../../services/platform/system-clock.ts'
+import type { Delivered } from '../../services/ports/bus.ts'
+import type { Clock } from '../../services/ports/clock.ts'
+import type { Stores } from '../../services/ports/stores.ts'
+import { openEmbeddedStores } from '../../services/stores/embedded/open.ts'
+
+export const houseToken = 'a-token-of-the-test'
+
+/** A definition by its manifest's `spec`, with what every feed needs filled in. */
+export function defineFeed(spec: Record<string, unknown>): FeedDefinition {
+  const { broker = 'BROKERA', account = 'ZERO' } = spec as { broker?: string; account?: string }
+  const parsed = parseManifest({
+    apiVersion: 'marketdata.fxd.dev/v1alpha1',
+    kind: 'Feed',
+    metadata: { name: `${broker}-${account}`.toLowerCase() },
+    spec: {
+      broker,
+      account,
+      clock: { mode: 'UTC' },
+      quoteBasis: 'Bid',
+      resolutions: ['1', '5', '60', '1D'],
+      symbols: { list: [] },
+      source: { type: 'Push' },
+      ...spec,
+    },
+  })
+  if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults))
+  return parsed.definition
+}
+
+export interface IngestHouse {
+  readonly folder: string
+  readonly clock: Clock
+  readonly stores: Stores
+  readonly port: number
+  readonly address: string
+  readonly registry: ReturnType<typeof followRegistry>
+  readonly writer: ReturnType<typeof createRegistryWriter>
+  readonly metrics: ReturnType<typeof createMetrics>
+  /** Everything the bus delivered. */
+  readonly events: Delivered[]
+  /** Stops serving; the folder stays. A grace of 0 cuts every call off. */
+  close(graceMs: number): Promise<void>
+  /** Stops and removes the folder. */
+  remove(): Promise<void>
+}
+
+/** Ingest over real gRPC on loopback and the embedded stores in a folder of its own. */
+export async function startIngest(
+  definitions: readonly FeedDefinition[],
+  options: {
+    clock?: Clock
+    folder?: string
+    port?: number
+    around?: (stores: Stores) => Stores
+  } = {},
+): Promise<IngestHouse> {
+  const {
+    clock = systemClock,
+    folder = mkdtempSync(join(tmpdir(), 'fxd-ingest-')),
+    port: wanted = 0,
+  } = options
+  const log = silentLog
+  const opened = await openEmbeddedStores({ folder, clock, log })
+  const stores = options.around?.(opened) ?? opened
+  const events: Delivered[] = []
+  const unfollow = stores.bus.follow((delivered) => void events.push(delivered))
+  const registry = followRegistry(stores.registry, stores.bus, clock, log)
+  await registry.refresh()
+  const writer = createRegistryWriter(stores.registry, registry, stores.bus)
+  await applyFeeds(writer, definitions)
+  const metrics = createMetrics({ ofProcess: false })
+  const service = registryService({ ...stores, writer, registry, clock, log })
+  const deps = { stores, registry, writer, registryService: service, token: houseToken, clock, log, metrics }
+  const ingest = createIngest(deps)
+  const port = await ingest.listen('127.0.0.1', wanted)
+  let closed: Promise<void> | undefined
+  const close = (graceMs: number): Promise<void> => {
+    closed ??= (async () => {
+      await ingest.close(graceMs)
+      unfollow()
+      registry.close()
+      await opened.close()
+    })()
+    return closed
+  }
+  return {
+    folder,
+    clock,
+    stores,
+    port,
+    address: `127.0.0.1:${port}`,
+    registry,
+    writer,
+    metrics,
+    events,
+    close,
+    async remove() {
+      await close(0)
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
