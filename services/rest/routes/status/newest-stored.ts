@@ -7,15 +7,17 @@ export interface NewestStored {
   readonly resolution: Resolution
 }
 
-/** Of each series' last bar (by `seriesId`, whose first word is the resolution) the one that ends last. */
+/** Of each series' last bar (by `seriesId`, whose first word is the resolution) the one that ends last; of two the shorter. */
 export function newestByEnd(lastTimes: ReadonlyMap<string, FeedSeconds>): NewestStored | undefined {
   let newest: NewestStored | undefined
   let end = Number.NEGATIVE_INFINITY
   for (const [id, time] of lastTimes) {
     const resolution = id.slice(0, id.indexOf(' '))
-    if (!isResolution(resolution) || barEnd(time, resolution) <= end) continue
+    if (!isResolution(resolution)) continue
+    const own = barEnd(time, resolution)
+    if (own < end || (own === end && newest !== undefined && time <= newest.time)) continue
     newest = { time, resolution }
-    end = barEnd(time, resolution)
+    end = own
   }
   return newest
 }

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  aBar,
+  aFeed,
+  aKey,
+  aSymbol,
+  openRestEdge,
+  type RestEdge,
+} from '../../../../test/support/rest-edge.ts'
+import { type CompoundKey, feedKey } from '../../../core/compound-key.ts'
+import { feedSeconds } from '../../../core/feed-clock.ts'
+import type { Resolution } from '../../../core/resolution.ts'
+
+const day = Date.UTC(2026, 0, 5) / 1000
+const hour = 3600
+const feed = feedKey('BROKERA', 'ZERO')
+
+let edge: RestEdge
+const cover = (symbol: string | undefined, resolution: Resolution, from: number, to: number) =>
+  edge.stores.windows.add([
+    {
+      feed,
+      symbol: symbol as CompoundKey | undefined,
+      resolution,
+      from: feedSeconds(from),
+      to: feedSeconds(to),
+    },
+  ])
+const minutes = (from: number, count: number) => Array.from({ length: count }, (_, i) => aBar(from + i * 60))
+
+beforeAll(async () => {
+  edge = await openRestEdge({ start: (day + 12 * hour) * 1000 })
+  await edge.register(
+    aFeed('BROKERA', 'ZERO'),
+    aFeed('BROKERB', 'LIVE'),
+    aFeed('BROKERC', 'LIVE'),
+    aKey(1, ['BROKERA:ZERO', 'BROKERB:LIVE']),
+    aSymbol('BROKERA:ZERO:GAPPED'),
+    aSymbol('BROKERA:ZERO:EARLY', { since: feedSeconds(day) }),
+    aSymbol('BROKERA:ZERO:LATE', { since: feedSeconds(day + hour) }),
+    aSymbol('BROKERA:ZERO:NEVER'),
+    aSymbol('BROKERA:ZERO:__proto__'),
+    aSymbol('BROKERA:ZERO:HIDDEN', { hidden: true }),
+    aSymbol('BROKERB:LIVE:EMPTY'),
+    aSymbol('BROKERC:LIVE:EURUSD'),
+  )
+  await edge.store('BROKERA:ZERO:GAPPED', '1', [...minutes(day, 10), ...minutes(day + 2 * hour, 10)])
+  await edge.store('BROKERA:ZERO:GAPPED', '60', [aBar(day - 5 * hour), aBar(day)])
+  await cover('BROKERA:ZERO:GAPPED', '1', day, day + hour)
+  await cover('BROKERA:ZERO:GAPPED', '1', day + 2 * hour, day + 3 * hour)
+  await cover('BROKERA:ZERO:GAPPED', '60', day - 5 * hour, day + hour)
+  for (const name of ['EARLY', 'LATE', 'NEVER', '__proto__']) {
+    await edge.store(`BROKERA:ZERO:${name}`, '1', minutes(day, 180))
+  }
+  await cover(undefined, '1', day, day + 2 * hour)
+})
+afterAll(() => edge.close())
+
+const of = async (symbol: string) => {
+  const { status, body } = await edge.ask(`/v1/coverage?symbol=${symbol}`, { key: 1 })
+  expect([status, Object.keys(body), body.symbol]).toEqual([200, ['symbol', 'coverage'], symbol])
+  return body.coverage
+}
+
+describe('GET /v1/coverage', () => {
+  test('ranges lie between the first and the last bar of what was acknowledged, the coarser before the finer', async () => {
+    expect(await of('BROKERA:ZERO:GAPPED')).toEqual([
+      { from: day - 5 * hour, to: day + 540 },
+      { from: day + 2 * hour, to: day + 2 * hour + 540 },
+    ])
+  })
+
+  test('a window of the whole feed counts for a symbol from the moment that it was listed', async () => {
+    expect(await of('BROKERA:ZERO:EARLY')).toEqual([{ from: day, to: day + 2 * hour - 60 }])
+    expect(await of('BROKERA:ZERO:LATE')).toEqual([{ from: day + hour, to: day + 2 * hour - 60 }])
+    expect(await of('BROKERA:ZERO:NEVER')).toEqual([])
+  })
+
+  test('a live bar that the store does not show yet counts', async () => {
+    const { symbol } = aSymbol('BROKERA:ZERO:EARLY')
+    const last = feedSeconds(day + 3 * hour)
+    await cover(symbol, '1', day + 2 * hour, last + 60)
+    const bar = { ...aBar(last), revision: 9 }
+    await edge.stores.bus.publish({ type: 'bars', feed, bars: [{ symbol, resolution: '1', bar }] }, 1)
+    await edge.clock.advance(0)
+    expect(await of(symbol)).toEqual([{ from: day, to: last }])
+  })
+
+  test('without a symbol it has every shown symbol of the granted feeds, empty lists too', async () => {
+    const { body } = await edge.ask('/v1/coverage', { key: 1 })
+    expect(Object.keys(body)).toEqual(['coverage'])
+    expect(Object.keys(body.coverage).toSorted()).toEqual([
+      'BROKERA:ZERO:EARLY',
+      'BROKERA:ZERO:GAPPED',
+      'BROKERA:ZERO:LATE',
+      'BROKERA:ZERO:NEVER',
+      'BROKERA:ZERO:__proto__',
+      'BROKERB:LIVE:EMPTY',
+    ])
+    expect(body.coverage['BROKERB:LIVE:EMPTY']).toEqual([])
+    expect(body.coverage['BROKERA:ZERO:GAPPED']).toEqual(await of('BROKERA:ZERO:GAPPED'))
+  })
+
+  test.each([
+    ['BROKERA:ZERO:NOPE', 404, 'SYMBOL_NOT_FOUND'],
+    ['BROKERA:ZERO:HIDDEN', 404, 'SYMBOL_NOT_FOUND'],
+    ['BROKERA:ZERO:gapped', 404, 'SYMBOL_NOT_FOUND'],
+    ['BROKERA', 404, 'SYMBOL_NOT_FOUND'],
+    ['BROKERC:LIVE:EURUSD', 403, 'SYMBOL_NOT_PERMITTED'],
+    ['BROKERC:LIVE:NOPE', 403, 'SYMBOL_NOT_PERMITTED'],
+  ])('symbol=%s is %i %s', async (symbol, status, code) => {
+    const told = await edge.ask(`/v1/coverage?symbol=${symbol}`, { key: 1 })
+    expect([told.status, told.body.error.code]).toEqual([status, code])
+  })
+
+  test('a repeated symbol is 422', async () => {
+    expect((await edge.ask('/v1/coverage?symbol=A&symbol=B', { key: 1 })).status).toBe(422)
+  })
+})

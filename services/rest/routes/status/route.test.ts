@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  aBar,
+  aFeed,
+  aKey,
+  aSymbol,
+  openRestEdge,
+  type RestEdge,
+} from '../../../../test/support/rest-edge.ts'
+import { feedKey } from '../../../core/compound-key.ts'
+import { Unavailable } from '../../../core/failure.ts'
+import { feedSeconds, utcMs } from '../../../core/feed-clock.ts'
+import type { Stores } from '../../../ports/stores.ts'
+
+const noon = Date.UTC(2026, 0, 5, 12) / 1000
+const tadilOffset = 4018 * 86_400
+
+let edge: RestEdge
+/** What is away now, and how it is away. */
+let away: Partial<Record<'bars' | 'board', 'refusing' | 'silent'>> = {}
+
+const takenAway = (stores: Stores): Stores => {
+  const through = <T extends object>(part: 'bars' | 'board', port: T): T =>
+    new Proxy(port, {
+      get(target, name) {
+        const method = Reflect.get(target, name) as (...args: unknown[]) => unknown
+        return (...args: unknown[]) => {
+          if (away[part] === 'refusing') return Promise.reject(new Unavailable(part))
+          if (away[part] === 'silent') return new Promise(() => undefined)
+          return method.apply(target, args)
+        }
+      },
+    })
+  return { ...stores, bars: through('bars', stores.bars), board: through('board', stores.board) }
+}
+
+beforeAll(async () => {
+  edge = await openRestEdge({ start: noon * 1000, around: takenAway })
+  await edge.register(
+    aFeed('BROKERA', 'ZERO', { clock: { mode: 'Fixed', offsetSeconds: -10_800 }, liveness: 'heartbeat' }),
+    aFeed('BROKERB', 'LIVE'),
+    aFeed('BROKERC', 'TADIL', { clock: { mode: 'Fixed', offsetSeconds: tadilOffset } }),
+    aFeed('BROKERD', 'LIVE'),
+    aFeed('BROKERF', 'LIVE', { clock: { mode: 'Measured' } }),
+    aFeed('BROKERX', 'HIDDEN'),
+    aKey(1, ['BROKERA:ZERO', 'BROKERB:LIVE', 'BROKERC:TADIL', 'BROKERD:LIVE', 'BROKERF:LIVE']),
+    aSymbol('BROKERA:ZERO:EURUSD'),
+    aSymbol('BROKERA:ZERO:GBPUSD'),
+    aSymbol('BROKERA:ZERO:GONE', { hidden: true }),
+    aSymbol('BROKERC:TADIL:EURUSD'),
+    aSymbol('BROKERF:LIVE:EURUSD'),
+  )
+  await edge.stores.board.note(feedKey('BROKERA', 'ZERO'), {
+    receivedAt: utcMs((noon - 400) * 1000),
+    newestBar: feedSeconds(noon + 10_800 - 460),
+    heartbeatAt: utcMs((noon - 10) * 1000),
+  })
+  await edge.stores.board.note(feedKey('BROKERB', 'LIVE'), {
+    receivedAt: utcMs((noon - 300) * 1000),
+    newestBar: feedSeconds(noon - 360),
+  })
+  await edge.store('BROKERC:TADIL:EURUSD', '60', [aBar(noon - tadilOffset - 7_200)])
+  await edge.store('BROKERC:TADIL:EURUSD', '1D', [aBar(noon - tadilOffset - 90_000)])
+  await edge.store('BROKERF:LIVE:EURUSD', '1', [aBar(noon - 600)])
+})
+afterAll(() => edge.close())
+
+const status = () => edge.ask('/v1/status', { key: 1 })
+
+describe('GET /v1/status', () => {
+  test('has status, server_time and the granted feeds, each in the order of the specification', async () => {
+    const { text } = await status()
+    const note = (text.match(/"clock_note":"[^"]+"/) ?? [''])[0]
+    expect(note).toContain('4018 days')
+    expect(text).toBe(
+      `{"status":"ok","server_time":${noon},"feeds":{` +
+        `"BROKERA:ZERO":{"status":"live","last_candle_time":${noon + 10_340},"last_candle_age_seconds":400,` +
+        '"last_heartbeat_age_seconds":10,"liveness_source":"heartbeat","clock_offset_seconds":-10800,"symbol_count":2},' +
+        `"BROKERB:LIVE":{"status":"stale","last_candle_time":${noon - 360},"last_candle_age_seconds":300,` +
+        '"liveness_source":"candle","clock_offset_seconds":0,"symbol_count":0},' +
+        `"BROKERC:TADIL":{"status":"offline","last_candle_time":${noon - tadilOffset - 7_200},` +
+        '"last_candle_age_seconds":3600,"liveness_source":"candle",' +
+        `"clock_offset_seconds":${tadilOffset},"symbol_count":1,${note}},` +
+        '"BROKERD:LIVE":{"status":"offline","liveness_source":"none","clock_offset_seconds":0,"symbol_count":0},' +
+        `"BROKERF:LIVE":{"status":"offline","last_candle_time":${noon - 600},"liveness_source":"candle",` +
+        '"symbol_count":1}}}',
+    )
+  })
+
+  test('ages grow with the clock, and a heartbeat that stops degrades', async () => {
+    await edge.clock.advance(1_790_001)
+    const stale = (await status()).body
+    expect(stale.feeds['BROKERA:ZERO']).toMatchObject({ status: 'stale', last_heartbeat_age_seconds: 1_800 })
+    expect(stale.status).toBe('ok')
+    await edge.clock.advance(1_000)
+    const offline = (await status()).body
+    expect(offline.feeds['BROKERA:ZERO']).toMatchObject({
+      status: 'offline',
+      last_heartbeat_age_seconds: 1_801,
+    })
+    expect(offline.status).toBe('degraded')
+    await edge.stores.board.note(feedKey('BROKERA', 'ZERO'), { heartbeatAt: edge.clock.utcMs() })
+    expect((await status()).body.status).toBe('ok')
+  })
+
+  test.each([{ bars: 'refusing' }, { board: 'refusing' }] as const)(
+    'with %j it answers degraded from what it last knew',
+    async (gone) => {
+      const before = (await status()).body
+      away = gone
+      const { body } = await status()
+      away = {}
+      expect(body).toEqual({ ...before, status: 'degraded' })
+    },
+  )
+
+  test('a store that is silent costs a second, not the answer', async () => {
+    away = { bars: 'silent' }
+    const answer = status()
+    let told: Awaited<typeof answer> | undefined
+    void answer.then((each) => (told = each))
+    while (!told) await edge.clock.advance(50)
+    away = {}
+    expect((await answer).body.status).toBe('degraded')
+  })
+})

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { aFeed, aKey, openRestEdge, type RestEdge, secretOf } from '../../../../test/support/rest-edge.ts'
+
+const dayMs = 86_400_000
+const today = Date.UTC(2026, 2, 1, 12)
+
+let edge: RestEdge
+beforeAll(async () => {
+  edge = await openRestEdge({ start: today - 3 * dayMs })
+  await edge.register(
+    aFeed('BROKERA', 'ZERO'),
+    aKey(0x1234, ['BROKERA:ZERO'], { plan: 'standard' }),
+    aKey(2, []),
+  )
+  await edge.ask('/v1/status', { key: 0x1234 })
+  await edge.clock.advance(3 * dayMs)
+})
+afterAll(() => edge.close())
+
+const zero = {
+  requests: 0,
+  history: 0,
+  symbols: 0,
+  coverage: 0,
+  status: 0,
+  config: 0,
+  usage: 0,
+  ws_connect: 0,
+  ws_session: 0,
+  rate_limited: 0,
+}
+
+describe('GET /v1/usage', () => {
+  test('shows the prefix, the plan and the limits, counts itself and fills days without use with zeros', async () => {
+    await edge.stores.slots.open('key-4660', 'session', 9)
+    const { body, text } = await edge.ask('/v1/usage?days=5', { key: 0x1234 })
+    const now = { ...zero, requests: 1, usage: 1, ws_connect: 1, ws_session: 1 }
+    expect(text).toBe(
+      JSON.stringify({
+        api_key: 'fxd_0000',
+        tier: 'standard',
+        limits: { rpm: 1_000_000, rpd: 1_000_000, ws_connections: 30, ws_symbols: 500 },
+        current: { ws_connections_in_use: 1 },
+        today: now,
+        history: [
+          { date: '2026-02-25', ...zero },
+          { date: '2026-02-26', ...zero, requests: 1, status: 1 },
+          { date: '2026-02-27', ...zero },
+          { date: '2026-02-28', ...zero },
+          { date: '2026-03-01', ...now },
+        ],
+      }),
+    )
+    expect(JSON.stringify(body)).not.toContain(secretOf(0x1234))
+  })
+
+  test.each([
+    ['', 7],
+    ['?days=1', 1],
+    ['?days=90', 90],
+    ['?days=91', 90],
+    ['?days=9007199254740991', 90],
+    ['?days=', 7],
+  ])('%s has %i entries, the last of them today', async (query, count) => {
+    const { body } = await edge.ask(`/v1/usage${query}`, { key: 2 })
+    expect(body.history).toHaveLength(count)
+    expect(body.history.at(-1)).toEqual({ date: '2026-03-01', ...body.today })
+  })
+
+  test.each(['0', '-1', '1.5', 'x', '1&days=2'])('days=%s is 422 naming it', async (days) => {
+    const { status, body } = await edge.ask(`/v1/usage?days=${days}`, { key: 2 })
+    expect([status, body.error.code]).toEqual([422, 'INVALID_PARAMS'])
+    expect(body.error.message).toMatch(/^days: /)
+  })
+})
