@@ -3,7 +3,7 @@ import { systemClock } from '../../../platform/system-clock.ts'
 import type { ReaderCalls } from './reader.ts'
 import { Readers, readDeadlineMs } from './readers.ts'
 import { startThread, type Thread } from './thread.ts'
-import { WriteQueue, writeDeadlineMs } from './write-queue.ts'
+import { turnDeadlineMs, WriteQueue } from './write-queue.ts'
 import type { WriterCalls } from './writer.ts'
 
 export interface Threads {
@@ -27,7 +27,7 @@ export async function startThreads(path: string, log: Log): Promise<Threads> {
     ...shared,
     name: 'writer',
     body: new URL('./writer.ts', import.meta.url),
-    deadlineMs: writeDeadlineMs,
+    deadlineMs: turnDeadlineMs,
   })
   const body = new URL('./reader.ts', import.meta.url)
   const starting = readerNames.map((name) =>

@@ -13,6 +13,8 @@ const turnsUnderWay = 2
 /** Rows that wait or are being written, per lane; a writer beyond that waits. */
 export const rowsPerLane = 100_000
 export const writeDeadlineMs = 30_000
+/** When a turn under way counts as lost; longer, so that nothing more is sent to a writer that hangs. */
+export const turnDeadlineMs = 2 * writeDeadlineMs
 
 /** What a caller waits for: one or more jobs, each done in one transaction. */
 interface Submission {

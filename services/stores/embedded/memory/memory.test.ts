@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest'
+import { startGatedThread } from '../../../../test/support/gated-thread.ts'
+import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
+import { feedKey } from '../../../core/compound-key.ts'
+import { utcMs } from '../../../core/feed-clock.ts'
+import { noCounters } from '../../../core/usage.ts'
+import { silentLog } from '../../../platform/log.ts'
+import type { MemoryRows } from '../file/memory-rows.ts'
+import { turnDeadlineMs, WriteQueue } from '../threads/write-queue.ts'
+import type { WriterCalls } from '../threads/writer.ts'
+import { startMemory } from './memory.ts'
+
+const noRows: MemoryRows = { usage: [], uses: [], signs: [] }
+const feed = feedKey('BROKERA', 'ZERO')
+
+async function start() {
+  const clock = createVirtualClock({ start: Date.UTC(2026, 0, 5, 12) })
+  const writer = await startGatedThread<WriterCalls>(clock, turnDeadlineMs)
+  const queue = new WriteQueue(writer.thread, clock)
+  const memory = startMemory(noRows, queue, clock, silentLog)
+  const written = () => writer.seen.map(({ argument }) => (argument as { rows: MemoryRows }).rows)
+  return { clock, writer, queue, memory, written }
+}
+
+test('each second only what changed is written, as whole values', async () => {
+  const { clock, writer, queue, memory, written } = await start()
+  writer.letThrough(100)
+  const second = async () => {
+    await clock.advance(1_000)
+    await queue.drain()
+  }
+  await second()
+  memory.usage.add('a', 'requests', 'history')
+  memory.usage.add('b', 'rate_limited')
+  await second()
+  await second()
+  memory.usage.add('a', 'requests', 'status')
+  memory.signs.set(feed, { receivedAt: utcMs(1) })
+  await second()
+  const row = (key: string, counters: object) => ({
+    key,
+    day: '2026-01-05',
+    counters: { ...noCounters, ...counters },
+  })
+  expect(written().slice(1)).toEqual([
+    { ...noRows, usage: [row('a', { requests: 1, history: 1 }), row('b', { rate_limited: 1 })] },
+    {
+      ...noRows,
+      usage: [row('a', { requests: 2, history: 1, status: 1 })],
+      signs: [[feed, { receivedAt: 1 }]],
+    },
+  ])
+  await memory.close()
+})
+
+test('what could not be written is written later, with what changed meanwhile', async () => {
+  const { clock, writer, queue, memory, written } = await start()
+  memory.usage.add('refused', 'requests')
+  await clock.advance(1_000)
+  memory.usage.add('a', 'requests')
+  writer.letThrough(100)
+  await queue.drain()
+  await clock.advance(1_000)
+  await queue.drain()
+  const keys = written().map(({ usage }) => usage.map(({ key }) => key))
+  expect(keys[0]).toEqual(['refused'])
+  expect(keys[1]?.toSorted()).toEqual(['a', 'refused'])
+  await memory.close()
+})
+
+test('one write at a time: while one is under way the next ones wait and become one', async () => {
+  const { clock, writer, queue, memory, written } = await start()
+  for (let second = 0; second < 5; second++) {
+    memory.usage.add('a', 'requests')
+    await clock.advance(1_000)
+  }
+  expect(written()).toHaveLength(1)
+  writer.letThrough(100)
+  await queue.drain()
+  await clock.advance(1_000)
+  await queue.drain()
+  expect(written().map(({ usage }) => usage[0]?.counters.requests)).toEqual([1, 5])
+  await memory.close()
+})
+
+test('closing writes what is left', async () => {
+  const { writer, memory, written } = await start()
+  writer.letThrough(100)
+  memory.uses.set('a', { minute: 1, usedMinute: 2, day: 3, usedDay: 4 })
+  await memory.close()
+  expect(written().at(-1)?.uses).toEqual([['a', { minute: 1, usedMinute: 2, day: 3, usedDay: 4 }]])
+})

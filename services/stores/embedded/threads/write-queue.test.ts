@@ -1,0 +1,107 @@
+import { expect, test, vi } from 'vitest'
+import { startGatedThread } from '../../../../test/support/gated-thread.ts'
+import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
+import { allocateBars } from '../../../core/bar.ts'
+import { compoundKey, feedKey } from '../../../core/compound-key.ts'
+import { Unavailable } from '../../../core/failure.ts'
+import { type PackedRows, packRows } from '../file/packed-rows.ts'
+import { rowsPerLane, rowsPerTurn, turnDeadlineMs, WriteQueue, writeDeadlineMs } from './write-queue.ts'
+import type { WriterCalls } from './writer.ts'
+
+const feed = feedKey('BROKERA', 'ZERO')
+const rows = (count: number, name = 'SYM'): PackedRows[] => {
+  const series = { feed, symbol: compoundKey(feed, name), resolution: '1' as const }
+  return packRows([{ series, bars: allocateBars(count) }], rowsPerTurn)
+}
+
+async function start() {
+  const clock = createVirtualClock()
+  const writer = await startGatedThread<WriterCalls>(clock, turnDeadlineMs)
+  /** What each turn held so far: the number of rows, or the name of the call. */
+  const turns = () =>
+    writer.seen.map(({ name, argument }) =>
+      name === 'writeBars' ? (argument as PackedRows[]).reduce((sum, { count }) => sum + count, 0) : name,
+    )
+  return { clock, writer, turns, queue: new WriteQueue(writer.thread, clock) }
+}
+
+test('live rows go before backfill that waits, behind no more than the two turns under way', async () => {
+  const { queue, writer, turns } = await start()
+  const backfill = queue.writeBars(rows(10 * rowsPerTurn), 'backfill')
+  const live = queue.writeBars(rows(7), 'live')
+  expect(turns()).toEqual([rowsPerTurn, rowsPerTurn])
+  writer.letThrough(3)
+  await live
+  expect(turns().slice(0, 3)).toEqual([rowsPerTurn, rowsPerTurn, 7])
+  writer.letThrough(8)
+  await backfill
+  expect(turns()).toHaveLength(11)
+})
+
+test('a full backfill lane does not keep the live lane out', async () => {
+  const { queue, writer, turns } = await start()
+  const waiting = [1, 2, 3].map(() => queue.writeBars(rows(rowsPerLane), 'backfill'))
+  const live = queue.writeBars(rows(1), 'live')
+  writer.letThrough(3)
+  await live
+  expect(turns()[2]).toBe(1)
+  writer.letThrough(3 * (rowsPerLane / rowsPerTurn))
+  await Promise.all(waiting)
+})
+
+test('small writes that wait share transactions of at most 2,000 rows; other calls have their own', async () => {
+  const { queue, writer, turns } = await start()
+  const writes = [rows(1), rows(1), ...Array.from({ length: 250 }, () => rows(10))]
+  const all: Promise<unknown>[] = writes.map((each) => queue.writeBars(each, 'live'))
+  all.push(queue.call('ping', undefined, { lane: 'live', weight: 1 }))
+  all.push(queue.writeBars(rows(3), 'live'))
+  writer.letThrough(100)
+  await Promise.all(all)
+  expect(turns()).toEqual([1, 1, 2_000, 500, 'ping', 3])
+})
+
+test('a turn that fails fails the writes that have a part in it, and no other', async () => {
+  const { queue, writer, turns } = await start()
+  const before = queue.writeBars(rows(2 * rowsPerTurn), 'live')
+  const neighbours = [
+    queue.writeBars(rows(1), 'live'),
+    queue.writeBars(rows(5 * rowsPerTurn, 'refused'), 'live'),
+  ]
+  const after = queue.writeBars(rows(rowsPerTurn), 'live')
+  writer.letThrough(100)
+  await before
+  await expect(neighbours[1]).rejects.toBeInstanceOf(Unavailable)
+  await expect(neighbours[0]).resolves.toBeUndefined()
+  await after
+  // Two of its five pieces were under way; the others are not sent any more.
+  expect(turns()).toEqual([rowsPerTurn, rowsPerTurn, 1, rowsPerTurn, rowsPerTurn, rowsPerTurn])
+})
+
+test('a write that is not done within 30 s is unavailable, and what of it still waited is never written', async () => {
+  const { clock, queue, writer, turns } = await start()
+  const outcome = (write: Promise<unknown>) => write.catch((cause: unknown) => cause)
+  const late = [
+    outcome(queue.writeBars(rows(5 * rowsPerTurn), 'backfill')),
+    outcome(queue.writeBars(rows(rowsPerLane), 'backfill')),
+    outcome(queue.call('purgeBars', feed, { lane: 'live', weight: 1 })),
+  ]
+  await clock.advance(writeDeadlineMs - 1)
+  const inTime = queue.writeBars(rows(5), 'backfill')
+  await clock.advance(1)
+  for (const each of late) expect(await each).toBeInstanceOf(Unavailable)
+  writer.letThrough(100)
+  await inTime
+  expect(turns()).toEqual([rowsPerTurn, rowsPerTurn, 5])
+})
+
+test('draining waits for all that was submitted', async () => {
+  const { queue, writer } = await start()
+  const write = queue.writeBars(rows(3 * rowsPerTurn), 'backfill')
+  let drained = false
+  const drain = queue.drain().then(() => (drained = true))
+  writer.letThrough(2)
+  await vi.waitFor(() => expect(writer.seen).toHaveLength(3))
+  expect(drained).toBe(false)
+  writer.letThrough(1)
+  await Promise.all([write, drain])
+})
