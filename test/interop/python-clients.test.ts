@@ -72,7 +72,7 @@ describe('a collector written in Python', () => {
   test('it is welcomed, lists a symbol, has its bars acked and finds them in history', async () => {
     const { terminal, welcome, catalogued } = await session('PYEUR')
     expect(welcome).toMatchObject({ active: true })
-    expect(catalogued['names']).toEqual([{ raw: 'PYEUR', symbol: 'PYEUR' }])
+    expect(catalogued['names']).toMatchObject([{ raw: 'PYEUR', symbol: 'PYEUR' }])
     const times = [20, 19, 17].map((back) => lastMinute() - back * 60)
     terminal.send({ bars: { sequence: 1, lane: 'LANE_LIVE', series: [columns('PYEUR', times, 110_000)] } })
     const { ack } = (await terminal.next('Ack', has('ack'))) as { ack: Line }
@@ -86,6 +86,29 @@ describe('a collector written in Python', () => {
     expect(barsOf(got)).toEqual(times.map((time, at) => bar(time, 110_000 + at * 10, 50 + at)))
     const { coverage } = await read<{ coverage: object }>(`/v1/coverage?symbol=${symbol}`, key)
     expect(coverage).toEqual([{ from: times[0], to: times[2] }])
+  })
+
+  test('minutes for which its terminal did not answer are a gap, minutes without a bar are none', async () => {
+    const { terminal } = await session('PYGAP')
+    const times = [40, 38, 30, 29].map((back) => lastMinute() - back * 60)
+    const [first = 0, second = 0, third = 0, fourth = 0] = times
+    terminal.send({
+      bars: { sequence: 1, lane: 'LANE_BACKFILL', series: [columns('PYGAP', times, 115_000)] },
+    })
+    await terminal.next('Ack', has('ack'))
+    const answered = [
+      [first, second + 60],
+      [third - 60, fourth + 60],
+    ]
+    for (const [at, [from, to]] of answered.entries()) {
+      terminal.send({ window: { sequence: at + 2, symbol: 'PYGAP', resolution: '1', from, to } })
+      await terminal.next('Ack', has('ack'))
+    }
+    const { coverage } = await read<{ coverage: object }>(`/v1/coverage?symbol=${feed}:PYGAP`, key)
+    expect(coverage).toEqual([
+      { from: first, to: second },
+      { from: third, to: fourth },
+    ])
   })
 
   test('its heartbeat makes the feed live by heartbeat', async () => {
