@@ -140,7 +140,7 @@ export const startService = async (
       ws: `ws://127.0.0.1:${httpPort}`,
       ops,
       grpc: `127.0.0.1:${grpcPort}`,
-      token: join(home, 'data'),
+      token: join(home, 'data', 'token'),
       issuer: `${tool} keys`,
       importer: `${tool} import`,
       input: join(home, 'input'),
