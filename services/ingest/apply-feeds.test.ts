@@ -1,0 +1,246 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { type CompoundKey, compoundKey, type FeedKey, feedKey } from '../core/compound-key.ts'
+import type { FeedDefinition, ListedSymbol } from '../core/feed.ts'
+import { feedSeconds } from '../core/feed-clock.ts'
+import type { SymbolRecord } from '../core/symbol.ts'
+import { type FollowedRegistry, followRegistry } from '../platform/follow-registry.ts'
+import { silentLog } from '../platform/log.ts'
+import type { Stores } from '../ports/stores.ts'
+import { openEmbeddedStores } from '../stores/embedded/open.ts'
+import { applyFeeds } from './apply-feeds.ts'
+import { createRegistryWriter, type RegistryWriter } from './registry-writer.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'fxd-apply-'))
+const clock = createVirtualClock()
+let stores: Stores
+let registry: FollowedRegistry
+let writer: RegistryWriter
+/** Every test has brokers of its own. */
+let broker = ''
+let count = 0
+
+beforeAll(async () => {
+  stores = await openEmbeddedStores({ folder, clock, log: silentLog })
+  registry = followRegistry(stores.registry, stores.bus, clock, silentLog)
+  await registry.refresh()
+  writer = createRegistryWriter(stores.registry, registry, stores.bus)
+})
+afterAll(async () => {
+  registry.close()
+  await stores.close()
+  rmSync(folder, { recursive: true })
+})
+beforeEach(async () => {
+  await applyFeeds(writer, [])
+  broker = `BROKER${count++}`
+})
+
+const listed = (raw: string, more: Partial<ListedSymbol> = {}): ListedSymbol => ({
+  raw,
+  type: 'forex',
+  digits: 5,
+  ...more,
+})
+
+const define = (account: string, more: Partial<FeedDefinition> = {}): FeedDefinition => ({
+  key: feedKey(broker, account),
+  name: `${broker}-${account}`.toLowerCase(),
+  broker,
+  account,
+  brokerName: broker,
+  description: `${broker} ${account}`,
+  clock: { mode: 'UTC' },
+  quoteBasis: 'Bid',
+  resolutions: ['1'],
+  delaySeconds: 0,
+  liveness: 'candle',
+  depth: {},
+  retention: {},
+  storageBuckets: 4,
+  suffixes: ['.z'],
+  symbols: [listed('EURUSD.z')],
+  source: { type: 'Push' },
+  ...more,
+})
+
+const applied = async (...definitions: FeedDefinition[]): Promise<number> => {
+  const outcome = await applyFeeds(writer, definitions)
+  if (outcome.outcome === 'applied') return outcome.written
+  throw new Error(JSON.stringify(outcome.faults))
+}
+const feeds = (): FeedKey[] =>
+  registry
+    .view()
+    .feeds()
+    .map((feed) => feed.key)
+const symbols = (feed: FeedDefinition): CompoundKey[] =>
+  registry
+    .view()
+    .symbolsOf(feed.key)
+    .map((symbol) => symbol.symbol)
+
+async function put(symbol: SymbolRecord): Promise<void> {
+  await writer.change(() => ({
+    rows: [{ kind: 'symbol', id: symbol.symbol, body: symbol }],
+    result: undefined,
+  }))
+}
+
+test('the registry becomes equal to the manifests, and a second time nothing is written', async () => {
+  const zero = define('ZERO', {
+    symbols: [
+      listed('EURUSD.z'),
+      listed('BTCUSD.z', { type: 'crypto', digits: 2, display: 'Bitcoin', description: 'Bitcoin' }),
+    ],
+    delaySeconds: 900,
+  })
+  expect(await applied(zero, define('VIP'))).toBe(5)
+  expect(feeds()).toEqual([`${broker}:VIP`, `${broker}:ZERO`])
+  expect(registry.view().symbolsOf(zero.key)).toEqual([
+    {
+      symbol: `${zero.key}:BTCUSD`,
+      feed: zero.key,
+      name: 'BTCUSD',
+      raw: 'BTCUSD.z',
+      display: 'Bitcoin',
+      description: 'Bitcoin',
+      type: 'crypto',
+      digits: 2,
+      session: '24x7',
+      delaySeconds: 900,
+      origin: 'manifest',
+      hidden: false,
+    },
+    expect.objectContaining({ symbol: `${zero.key}:EURUSD`, display: 'EURUSD', session: '24x5' }),
+  ])
+  const { version } = registry.view()
+  expect(await applied(zero, define('VIP'))).toBe(0)
+  expect(registry.view().version).toBe(version)
+})
+
+test('only what changed is written', async () => {
+  const symbolsOf = (digits: number) => [listed('A.z'), listed('B.z', { digits }), listed('C.z')]
+  await applied(define('ZERO', { symbols: symbolsOf(5) }), define('VIP'))
+  // The definition, which lists the symbol, and the symbol.
+  expect(await applied(define('ZERO', { symbols: symbolsOf(3) }), define('VIP'))).toBe(2)
+})
+
+test('a feed that no manifest names is hidden with its symbols, and comes back as it was', async () => {
+  const zero = define('ZERO')
+  await applied(zero, define('VIP'))
+  expect(await applied(define('VIP'))).toBe(1)
+  expect(feeds()).toEqual([`${broker}:VIP`])
+  expect(registry.view().symbol(compoundKey(zero.key, 'EURUSD'))).toBeUndefined()
+  expect(registry.view().allFeeds()).toContainEqual({ definition: zero, hidden: true })
+  expect(await applied(zero, define('VIP'))).toBe(1)
+  expect(symbols(zero)).toEqual([`${zero.key}:EURUSD`])
+})
+
+test('a symbol that the manifest no longer lists is hidden; one that others brought stays', async () => {
+  const zero = define('ZERO', { symbols: [listed('EURUSD.z'), listed('GBPUSD.z')] })
+  await applied(zero)
+  const [eurusd] = registry.view().symbolsOf(zero.key)
+  if (!eurusd) throw new Error('no symbol')
+  const brought = { ...eurusd, name: 'XAUUSD', symbol: compoundKey(zero.key, 'XAUUSD') }
+  await put({ ...brought, origin: 'collector' })
+  await applied(define('ZERO', { symbols: [listed('EURUSD.z')] }))
+  expect(symbols(zero)).toEqual([`${zero.key}:EURUSD`, `${zero.key}:XAUUSD`])
+})
+
+test('the manifest wins over what a collector said of a symbol, and keeps from when windows cover it', async () => {
+  await applied(define('ZERO', { symbols: [] }))
+  const zero = define('ZERO')
+  const since = feedSeconds(1_000)
+  const symbol = compoundKey(zero.key, 'EURUSD')
+  const record: SymbolRecord = {
+    symbol,
+    feed: zero.key,
+    name: 'EURUSD',
+    raw: 'EURUSD.x',
+    display: 'Euro',
+    description: 'from the terminal',
+    type: 'cfd',
+    digits: 3,
+    session: '24x7',
+    delaySeconds: 60,
+    origin: 'collector',
+    since,
+    hidden: true,
+  }
+  await put(record)
+  await applied(zero)
+  expect(registry.view().symbol(symbol)).toEqual({
+    ...record,
+    raw: 'EURUSD.z',
+    display: 'EURUSD',
+    description: '',
+    type: 'forex',
+    digits: 5,
+    session: '24x5',
+    delaySeconds: 0,
+    origin: 'manifest',
+    hidden: false,
+  })
+})
+
+test('another number of buckets is refused, of a hidden feed too, and nothing at all is written', async () => {
+  await applied(define('ZERO'))
+  const { version } = registry.view()
+  const outcome = await applyFeeds(writer, [define('ZERO', { storageBuckets: 8 }), define('VIP')])
+  expect(outcome).toEqual({
+    outcome: 'refused',
+    faults: [
+      {
+        feed: `${broker}:ZERO`,
+        path: ['spec', 'storage', 'buckets'],
+        message: expect.stringMatching(/^got 8, wanted 4/),
+      },
+    ],
+  })
+  expect(registry.view().version).toBe(version)
+  await applied()
+  expect(await applyFeeds(writer, [define('ZERO', { storageBuckets: 8 })])).toMatchObject({
+    outcome: 'refused',
+  })
+})
+
+test('broker and account of a name cannot change', async () => {
+  await applied(define('ZERO'))
+  const { name } = define('ZERO')
+  expect(await applyFeeds(writer, [define('VIP', { name })])).toMatchObject({
+    outcome: 'refused',
+    faults: [{ feed: `${broker}:VIP`, path: ['spec', 'account'] }],
+  })
+  broker = `${broker}X`
+  expect(await applyFeeds(writer, [define('ZERO', { name })])).toMatchObject({
+    faults: [{ path: ['spec', 'broker'] }],
+  })
+})
+
+test('a name is free again once its feed is gone, and feeds may swap names', async () => {
+  const { name } = define('ZERO')
+  await applied(define('ZERO'))
+  await applied()
+  await applied(define('VIP', { name }))
+  const other = 'another'
+  await applied(define('VIP', { name }), define('PRIME', { name: other }))
+  await applied(define('VIP', { name: other }), define('PRIME', { name }))
+  expect(
+    registry
+      .view()
+      .feeds()
+      .map((feed) => feed.name),
+  ).toEqual([name, other])
+})
+
+test('symbols named like parts of the language are only strings', async () => {
+  const names = ['__proto__', 'constructor', 'toString']
+  const zero = define('ZERO', { symbols: names.map((raw) => listed(raw)) })
+  await applied(zero)
+  expect(symbols(zero).sort()).toEqual(names.map((name) => `${zero.key}:${name}`).sort())
+  expect(await applied(zero)).toBe(0)
+})

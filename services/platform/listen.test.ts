@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { formatAddress, listenFailure, reachable } from './listen.ts'
+
+test.each([
+  ['0.0.0.0', '127.0.0.1:80'],
+  ['::', '[::1]:80'],
+  ['10.1.2.3', '10.1.2.3:80'],
+])('a client reaches a service that listens on %s at %s', (host, address) => {
+  expect(formatAddress(reachable({ host, port: 80 }))).toBe(address)
+})
+
+test.each([
+  ['listen EADDRINUSE: address already in use', 'is in use by another program'],
+  [
+    'No address added out of total 1 resolved\nerrors: [listen EACCES: permission denied]',
+    'without more rights',
+  ],
+  ['listen EADDRNOTAVAIL', 'is no address of this machine'],
+  ['something else', 'cannot be listened on (something else)'],
+])('"%s" becomes a sentence with the variable to set', (text, reason) => {
+  const failure = listenFailure({ host: '127.0.0.1', port: 8090 }, 'FXD_GRPC_ADDR', new Error(text))
+  expect(failure.exit).toBe('system')
+  expect(failure.message).toContain(reason)
+  expect(failure.message).toContain('FXD_GRPC_ADDR=127.0.0.1:8091')
+})

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { aFeed } from '../../test/support/rest-edge.ts'
+import { feedKey } from '../core/compound-key.ts'
+import type { FeedDefinition } from '../core/feed.ts'
+import { createCollectors } from './collectors.ts'
+
+const feed = (account: string, description = ''): FeedDefinition => aFeed('BROKERA', account, { description })
+const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
+
+function start() {
+  const heard: string[] = []
+  const endings: (() => void)[] = []
+  let slowly = false
+  const collectors = createCollectors((definition) => {
+    if (definition.key === feedKey('BROKERA', 'PUSHED')) return undefined
+    heard.push(`start ${definition.account}${definition.description}`)
+    return {
+      async stop() {
+        if (slowly) await new Promise<void>((resolve) => void endings.push(resolve))
+        heard.push(`stop ${definition.account}${definition.description}`)
+      },
+    }
+  })
+  return { heard, endings, collectors, slowDown: () => void (slowly = true) }
+}
+
+test('new feeds start, changed ones start anew, those that are gone end, the others go on', async () => {
+  const { heard, collectors } = start()
+  collectors.follow([feed('A'), feed('B'), feed('C'), feed('PUSHED')])
+  await settled()
+  expect(heard.splice(0)).toEqual(['start A', 'start B', 'start C'])
+  collectors.follow([feed('A'), feed('B', '2'), feed('D'), feed('PUSHED')])
+  await settled()
+  expect(heard.splice(0).sort()).toEqual(['start B2', 'start D', 'stop B', 'stop C'])
+  collectors.follow([feed('A'), feed('B', '2'), feed('D'), feed('PUSHED')])
+  await settled()
+  expect(heard).toEqual([])
+})
+
+test('the new collector of a changed feed starts after the old one has ended', async () => {
+  const { heard, endings, collectors, slowDown } = start()
+  collectors.follow([feed('A')])
+  await settled()
+  slowDown()
+  collectors.follow([feed('A', '2')])
+  await settled()
+  expect(heard).toEqual(['start A'])
+  endings[0]?.()
+  await settled()
+  expect(heard).toEqual(['start A', 'stop A', 'start A2'])
+})
+
+test('a stop ends all of them, and nothing starts afterwards', async () => {
+  const { heard, collectors } = start()
+  collectors.follow([feed('A'), feed('B')])
+  const stopped = collectors.stop()
+  collectors.follow([feed('C')])
+  await stopped
+  await settled()
+  expect(heard.filter((each) => each.startsWith('start')).length).toBe(
+    heard.filter((each) => each.startsWith('stop')).length,
+  )
+  expect(heard).not.toContain('start C')
+})
