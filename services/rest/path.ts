@@ -6,11 +6,11 @@ export function pathOf(target: string): string {
 }
 
 /**
- * What the router gets to see. No path of ours needs an escape, so one that has any is unknown; left to
- * the router, a broken one would be answered in the framework's own words.
+ * What the router gets to see. No path of ours needs an escape, so one that has any is unknown, as is `*`;
+ * left to the router, a broken one would be answered in the framework's own words.
  */
 export function routedTarget(target: string): string {
   const path = pathOf(target)
   const query = target.indexOf('?')
-  return (path.includes('%') ? '/unknown' : path) + (query < 0 ? '' : target.slice(query))
+  return (/^\/[^%]*$/.test(path) ? path : '/unknown') + (query < 0 ? '' : target.slice(query))
 }

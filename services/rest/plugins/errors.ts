@@ -33,7 +33,7 @@ function answerFailure(reply: FastifyReply, failure: Failure, isHistory: boolean
   if (retryAfterSeconds !== undefined) setHeaders(reply, { 'Retry-After': retryAfterSeconds })
   if (failure instanceof RateExceeded) setExceeded(reply, failure)
   if (status === 401) setHeaders(reply, { 'WWW-Authenticate': 'Bearer' })
-  if (status === 426) setHeaders(reply, { Upgrade: 'websocket', Connection: 'Upgrade' })
+  if (status === 426) setHeaders(reply, { Upgrade: 'websocket', Connection: 'Upgrade, close' })
   const body = errorBody(code, message)
   // The chart's client reads `s` and `errmsg`, everybody else `error`.
   sendJson(reply.code(status), isHistory ? { s: 'error', errmsg: message, ...body } : body)
