@@ -27,12 +27,15 @@ export function addKeys(program: Command, terminal: Terminal): void {
     .summary('issue and change API keys')
     .description('Issue and change API keys.')
 
-  withKeyOptions(keys.command('create'), 'never by default')
+  const create = keys
+    .command('create')
     .summary('issue a key')
     .description('Issue a key. The key itself is printed this once: what is stored is its SHA-256.')
     .requiredOption('--plan <plan>', plans.join(', '))
     .requiredOption('--feeds <list>', 'feeds the key may use: BROKERA:ZERO,BROKERB:LIVE', listOption)
-    .action(async (options: KeyOptions) => (await actions()).createKey(options, terminal))
+  withKeyOptions(create, 'never by default').action(async (options: KeyOptions) =>
+    (await actions()).createKey(options, terminal),
+  )
 
   withJson(keys.command('list'))
     .summary('list all keys')
@@ -44,12 +47,16 @@ export function addKeys(program: Command, terminal: Terminal): void {
     .description('Show one key.')
     .action(async (id: string, options: KeyOptions) => (await actions()).showKey(id, options, terminal))
 
-  withKeyOptions(keys.command('update').argument('<id>', 'such as k_0123456789'), '"never" takes it away')
+  const update = keys
+    .command('update')
+    .argument('<id>', 'such as k_0123456789')
     .summary('change a key')
     .description('Change a key; what is not given stays. In effect within 5 s, on open sockets too.')
     .option('--plan <plan>', `${plans.join(', ')}; another plan brings its own limits`)
     .option('--feeds <list>', 'feeds in place of those the key has', listOption)
-    .action(async (id: string, options: KeyOptions) => (await actions()).updateKey(id, options, terminal))
+  withKeyOptions(update, '"never" takes it away').action(async (id: string, options: KeyOptions) =>
+    (await actions()).updateKey(id, options, terminal),
+  )
 
   withJson(keys.command('rotate').argument('<id>', 'such as k_0123456789'))
     .summary('give a key a new secret')
@@ -66,11 +73,17 @@ export function addKeys(program: Command, terminal: Terminal): void {
 }
 
 const withKeyOptions = (command: Command, expiryNote: string): Command =>
-  withJson(command)
-    .option('--rpm <n>', 'requests per minute', countOption)
-    .option('--rpd <n>', 'requests per UTC day', countOption)
-    .option('--ws-connections <n>', 'WebSocket connections at once', countOption)
-    .option('--ws-symbols <n>', 'symbols per WebSocket connection', countOption)
-    .option('--allow-ip <list>', 'addresses and CIDR blocks the key may be used from; "any": all', listOption)
-    .option('--expires <when>', `a date (the end of that UTC day) or an instant; ${expiryNote}`)
-    .option('--name <words>', 'what the key is for')
+  withJson(
+    command
+      .option('--rpm <n>', 'requests per minute', countOption)
+      .option('--rpd <n>', 'requests per UTC day', countOption)
+      .option('--ws-connections <n>', 'WebSocket connections at once', countOption)
+      .option('--ws-symbols <n>', 'symbols per WebSocket connection', countOption)
+      .option(
+        '--allow-ip <list>',
+        'addresses and CIDR blocks the key may be used from; "any": all',
+        listOption,
+      )
+      .option('--expires <when>', `a date (the end of that UTC day) or an instant; ${expiryNote}`)
+      .option('--name <words>', 'what the key is for'),
+  )

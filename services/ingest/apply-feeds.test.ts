@@ -197,7 +197,7 @@ test('another number of buckets is refused, of a hidden feed too, and nothing at
       {
         feed: `${broker}:ZERO`,
         path: ['spec', 'storage', 'buckets'],
-        message: expect.stringMatching(/^got 8, wanted 4/),
+        message: expect.stringMatching(/^got 8, wanted 4/) as unknown,
       },
     ],
   })

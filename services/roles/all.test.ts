@@ -1,0 +1,231 @@
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { get } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import type { Config } from '../platform/config.ts'
+import { Fatal } from '../platform/exit.ts'
+import { createLog, silentLog } from '../platform/log.ts'
+import { type AllOverrides, type RunningAll, startAll } from './all.ts'
+
+const free = { host: '127.0.0.1', port: 0 }
+let home = ''
+const running: RunningAll[] = []
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'fxd-all-'))
+})
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((service) => service.stop()))
+  rmSync(home, { recursive: true })
+})
+
+const configured = (more: Partial<Config> = {}): Config => ({
+  httpAddr: free,
+  grpcAddr: free,
+  opsAddr: free,
+  dataDir: join(home, 'data'),
+  feeds: undefined,
+  trustedProxies: [],
+  logLevel: 'info',
+  ...more,
+})
+
+async function start(more: Partial<Config> = {}, overrides: AllOverrides = {}): Promise<RunningAll> {
+  const service = await startAll(configured(more), { log: silentLog, ...overrides })
+  running.push(service)
+  return service
+}
+
+const failing = async (more: Partial<Config> = {}): Promise<Fatal> => {
+  const cause: unknown = await start(more).catch((error: unknown) => error)
+  expect(cause).toBeInstanceOf(Fatal)
+  return cause as Fatal
+}
+
+interface Answer {
+  readonly status: number
+  readonly text: string
+}
+const ask = (port: number, path: string, key = ''): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    get(
+      { port, host: '127.0.0.1', path, agent: false, headers: key ? { 'X-API-Key': key } : {} },
+      (response) => {
+        void response
+          .toArray()
+          .then((parts) => resolve({ status: response.statusCode ?? 0, text: String(parts.join('')) }))
+      },
+    ).on('error', reject)
+  })
+
+function manifest(account: string, more = ''): string {
+  return `apiVersion: marketdata.fxd.dev/v1alpha1
+kind: Feed
+metadata: {name: brokera-${account.toLowerCase()}}
+spec:
+  broker: BROKERA
+  account: ${account}
+  clock: {mode: UTC}
+  quoteBasis: Bid
+  resolutions: ["1"]
+  source: {type: Push}
+${more}`
+}
+
+function feedsFolder(files: Record<string, string>): string {
+  const folder = join(home, 'feeds')
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder)
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  return folder
+}
+
+test('the first start serves the demo feeds with a key that is shown once, the second keeps it', async () => {
+  const first = await start()
+  expect(first.firstKey).toMatch(/^fxd_[0-9a-f]{32}$/)
+  const { firstKey = '' } = first
+  const status = await ask(first.httpPort, '/v1/status', firstKey)
+  expect(Object.keys((JSON.parse(status.text) as { feeds: object }).feeds)).toEqual([
+    'BROKERA:PRIME',
+    'BROKERA:VIP',
+    'BROKERA:ZERO',
+    'BROKERB:LIVE',
+    'BROKERC:NOTADIL',
+    'BROKERC:TADIL',
+    'BROKERD:LIVE',
+    'BROKERE:LIVE',
+    'BROKERF:LIVE',
+  ])
+  expect(await ask(first.opsPort, '/readyz')).toEqual({ status: 200, text: 'ready\n' })
+  await first.stop()
+  const second = await start()
+  expect(second.firstKey).toBeUndefined()
+  expect((await ask(second.httpPort, '/v1/status', firstKey)).status).toBe(200)
+})
+
+test('own manifests get no key made for them', async () => {
+  const { firstKey, httpPort } = await start({ feeds: feedsFolder({ 'a.yaml': manifest('ZERO') }) })
+  expect(firstKey).toBeUndefined()
+  expect((await ask(httpPort, '/v1/config')).text).toContain('"value":"BROKERA"')
+})
+
+test('nothing in the data folder can be read by others', async () => {
+  await start()
+  const data = join(home, 'data')
+  expect(statSync(data).mode & 0o077).toBe(0)
+  for (const file of readdirSync(data)) expect(statSync(join(data, file)).mode & 0o077, file).toBe(0)
+  expect(readdirSync(data)).toContain('token')
+})
+
+test.each(['httpAddr', 'grpcAddr', 'opsAddr'] as const)(
+  'a busy %s is an error that names the variable, and everything is stopped again',
+  async (name) => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    const variable = { httpAddr: 'FXD_HTTP_ADDR', grpcAddr: 'FXD_GRPC_ADDR', opsAddr: 'FXD_OPS_ADDR' }[name]
+    const failure = await failing({ [name]: { host: '127.0.0.1', port } })
+    other.close()
+    expect(failure.exit).toBe('system')
+    expect(failure.message).toContain(`127.0.0.1:${port} is in use`)
+    expect(failure.message).toContain(`set ${variable}`)
+    // The data folder is free again.
+    await start()
+  },
+)
+
+test('a data folder that another service holds is refused by its name and variable', async () => {
+  await start()
+  const failure = await failing()
+  expect(failure.exit).toBe('system')
+  expect(failure.message).toContain(join(home, 'data'))
+  expect(failure.message).toContain('FXD_DATA_DIR')
+})
+
+test('a data folder that cannot be made is refused by its variable', async () => {
+  writeFileSync(join(home, 'file'), '')
+  const failure = await failing({ dataDir: join(home, 'file', 'data') })
+  expect(failure.exit).toBe('system')
+  expect(failure.message).toContain(join(home, 'file', 'data'))
+})
+
+test('invalid manifests end the start with file, line and field', async () => {
+  const feeds = feedsFolder({ 'a.yaml': manifest('ZERO').replace('Bid', 'Ask') })
+  const failure = await failing({ feeds })
+  expect(failure.exit).toBe('config')
+  expect(failure.message).toMatch(/a\.yaml:8: spec\.quoteBasis: got "Ask"/)
+})
+
+test('what only the registry can refuse is told with file and line too', async () => {
+  const first = await start({ feeds: feedsFolder({ 'a.yaml': manifest('ZERO') }) })
+  await first.stop()
+  const feeds = feedsFolder({ 'a.yaml': manifest('ZERO', '  storage: {buckets: 8}\n') })
+  expect((await failing({ feeds })).message).toMatch(/a\.yaml:11: spec\.storage\.buckets: got 8, wanted 4/)
+})
+
+test('manifests read again take effect; invalid ones are logged and the old ones stay', async () => {
+  const lines: string[] = []
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(chunk.toString())
+      done()
+    },
+  })
+  const feeds = feedsFolder({ 'a.yaml': manifest('ZERO') })
+  const service = await start({ feeds }, { log: createLog('info', sink) })
+  const brokers = async (): Promise<string> => (await ask(service.httpPort, '/v1/config')).text
+  feedsFolder({
+    'a.yaml': manifest('ZERO'),
+    'b.yaml': manifest('LIVE').replaceAll('BROKERA', 'BROKERB').replaceAll('brokera', 'brokerb'),
+  })
+  await service.reload()
+  expect(await brokers()).toContain('BROKERB')
+  feedsFolder({ 'a.yaml': 'kind: Fed\n' })
+  await service.reload()
+  expect(await brokers()).toContain('BROKERB')
+  expect(lines.join('')).toMatch(/a\.yaml:1: kind: got \\"Fed\\"/)
+  feedsFolder({ 'a.yaml': manifest('ZERO') })
+  await service.reload()
+  expect(await brokers()).not.toContain('BROKERB')
+})
+
+test('a stop closes sockets with 1012, frees the ports and ends within seconds', async () => {
+  const service = await start()
+  const socket = new WebSocket(`ws://127.0.0.1:${service.httpPort}/v1/stream?api_key=${service.firstKey}`)
+  await once(socket, 'open')
+  const closed = once(socket, 'close') as Promise<[code: number, reason: Buffer]>
+  const begun = performance.now()
+  await service.stop()
+  const [code, reason] = await closed
+  expect([code, reason.toString()]).toEqual([1012, 'draining'])
+  expect(performance.now() - begun).toBeLessThan(3_000)
+  await start({
+    httpAddr: { host: '127.0.0.1', port: service.httpPort },
+    grpcAddr: { host: '127.0.0.1', port: service.grpcPort },
+    opsAddr: { host: '127.0.0.1', port: service.opsPort },
+  })
+})
+
+test('the token is made once and never shown in the log', async () => {
+  const lines: string[] = []
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(chunk.toString())
+      done()
+    },
+  })
+  const service = await start({}, { log: createLog('debug', sink) })
+  const token = readFileSync(join(home, 'data', 'token'), 'utf8').trim()
+  await ask(service.httpPort, '/v1/status', service.firstKey)
+  await service.stop()
+  await start({}, { log: createLog('debug', sink) })
+  expect(readFileSync(join(home, 'data', 'token'), 'utf8').trim()).toBe(token)
+  expect(lines.length).toBeGreaterThan(0)
+  expect(lines.join('')).not.toContain(token)
+  expect(lines.join('')).not.toContain(service.firstKey)
+})
