@@ -1,8 +1,11 @@
 import { join } from 'node:path'
-import { type GrpcObject, loadPackageDefinition } from '@grpc/grpc-js'
+import { type GrpcObject, loadPackageDefinition, logVerbosity, setLogVerbosity } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import type { ProtoGrpcType as CollectorTypes } from './collector.ts'
 import type { ProtoGrpcType as RegistryTypes } from './registry.ts'
+
+// The library writes raw lines of its own to the console; what it has to say comes as an error too.
+setLogVerbosity(logVerbosity.NONE)
 
 const folder = join(import.meta.dirname, '../../proto')
 
