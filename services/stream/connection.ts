@@ -78,6 +78,11 @@ export class Connection {
     return this.#stage === 'open' && this.socket.readyState === WebSocket.OPEN
   }
 
+  /** What waits because the client reads slowly. */
+  get backlogBytes(): number {
+    return this.#raw.writableLength
+  }
+
   /** Sends ready frames in one write; what the kernel does not take waits within the bounds above. */
   write(frames: Frames): void {
     if (!this.open) return

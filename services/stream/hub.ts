@@ -93,6 +93,12 @@ export class Hub {
     return this.#open.size
   }
 
+  get backlogBytes(): number {
+    let bytes = 0
+    for (const connection of this.#open) bytes += connection.backlogBytes
+    return bytes
+  }
+
   /** A socket whose handshake is done and whose slot is taken. */
   enter(caller: Caller, socket: StreamSocket, raw: Duplex): void {
     const row = this.#parts.subscriptions.openRow()

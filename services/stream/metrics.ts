@@ -6,11 +6,14 @@ export type StreamMetrics = ReturnType<typeof createStreamMetrics>
 /** What the stream counts. No label grows with keys, symbols or anything a client chooses. */
 export const createStreamMetrics = (
   metrics: Metrics,
-  read: { connections(): number; subscriptions(): number },
+  read: { connections(): number; subscriptions(): number; backlogBytes(): number },
 ) => {
   metrics.gauge('fxd_stream_connections', 'Open sockets.', [], (gauge) => gauge.set(read.connections()))
   metrics.gauge('fxd_stream_subscriptions', 'Subscriptions over all open sockets.', [], (gauge) =>
     gauge.set(read.subscriptions()),
+  )
+  metrics.gauge('fxd_stream_backlog_bytes', 'Bytes waiting for clients that read slowly.', [], (gauge) =>
+    gauge.set(read.backlogBytes()),
   )
   return {
     upgrades: metrics.counter(

@@ -45,6 +45,7 @@ export function createStream(parts: StreamParts): Stream {
   const metrics = createStreamMetrics(parts.metrics, {
     connections: () => hub.connections,
     subscriptions: () => subscriptions.total,
+    backlogBytes: () => hub.backlogBytes,
   })
   const sessions = new Sessions(parts.slots, parts.clock, parts.log, metrics)
   const hub = new Hub({ ...parts, sessions, subscriptions, metrics })
