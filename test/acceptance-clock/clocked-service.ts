@@ -1,0 +1,132 @@
+import { join } from 'node:path'
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
+import { parseConfig } from '../../services/platform/config.ts'
+import { silentLog } from '../../services/platform/log.ts'
+import { type RunningAll, startAll } from '../../services/roles/all.ts'
+import { useTarget } from '../acceptance/client/target.ts'
+import { makeHome } from '../support/service-process.ts'
+import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
+
+const repository = join(import.meta.dirname, '../..')
+/** Real I/O (sockets, files, the store's threads) keeps up with a clock that moves in steps like this. */
+const stepMs = 1000
+const turnsPerStep = 3
+const attemptMs = 50
+const attemptsMax = 2400
+
+/**
+ * `fxd all` in this process on a clock that stands still until a test moves it; HTTP, WebSocket and gRPC
+ * are real. The clients of the acceptance suite speak to it as to any other target.
+ */
+export class ClockedService {
+  readonly clock: VirtualClock
+  readonly #home: string
+  readonly #discard: () => void
+  readonly #running: RunningAll
+  #stopped = false
+
+  private constructor(clock: VirtualClock, home: string, discard: () => void, running: RunningAll) {
+    this.clock = clock
+    this.#home = home
+    this.#discard = discard
+    this.#running = running
+  }
+
+  /** @param start UTC milliseconds at which the clock stands. @param home of an earlier service, to go on with it */
+  static async start(start: number, home = makeHome()): Promise<ClockedService> {
+    const clock = createVirtualClock({ start })
+    const environment = {
+      FXD_HTTP_ADDR: '127.0.0.1:0',
+      FXD_GRPC_ADDR: '127.0.0.1:0',
+      FXD_OPS_ADDR: '127.0.0.1:0',
+      FXD_DATA_DIR: join(home.home, 'data'),
+      FXD_FEEDS: join(home.home, 'feeds'),
+    }
+    const starting = startAll(parseConfig(environment), { clock, log: silentLog })
+    const running = await whileMoving(clock, starting)
+    const settings = { ...environment, FXD_GRPC_ADDR: `127.0.0.1:${running.grpcPort}` }
+    const assigned = Object.entries(settings).map(([name, value]) => `${name}='${value}'`)
+    const tool = `${assigned.join(' ')} '${repository}/bin/node' '${repository}/services/main.ts'`
+    useTarget({
+      url: `http://127.0.0.1:${running.httpPort}`,
+      ws: `ws://127.0.0.1:${running.httpPort}`,
+      ops: `http://127.0.0.1:${running.opsPort}`,
+      grpc: settings.FXD_GRPC_ADDR,
+      token: join(settings.FXD_DATA_DIR, 'token'),
+      issuer: `${tool} keys`,
+      importer: `${tool} import`,
+      input: join(home.home, 'input'),
+      log: '',
+    })
+    return new ClockedService(clock, home.home, home.discard, running)
+  }
+
+  get now(): number {
+    return this.clock.utcMs()
+  }
+
+  /** Moves the clock on, with time for real I/O after each second. */
+  async pass(seconds: number): Promise<void> {
+    for (let left = seconds * 1000; left > 0; left -= stepMs) {
+      await this.clock.advance(Math.min(stepMs, left))
+      for (let turns = 0; turns < turnsPerStep; turns++) await turn()
+    }
+  }
+
+  /** Moves the clock to a moment, given in UTC milliseconds. */
+  passTo(moment: number): Promise<void> {
+    return this.pass((moment - this.now) / 1000)
+  }
+
+  /** Awaits a condition while the clock moves by tenths of seconds; gives what `probe` gave. */
+  async eventually<T>(
+    wanted: string,
+    probe: () => Promise<T | undefined | false> | T | undefined | false,
+  ): Promise<T> {
+    let last: unknown
+    for (let attempt = 0; attempt < attemptsMax; attempt++) {
+      try {
+        const seen = await probe()
+        if (seen !== undefined && seen !== false) return seen as T
+      } catch (error) {
+        last = error
+      }
+      await this.clock.advance(attemptMs)
+      await turn()
+    }
+    throw new Error(
+      `${wanted}: not so after ${attemptsMax * attemptMs} ms on the clock; last failure: ${String(last)}`,
+    )
+  }
+
+  /** Stops, and starts again at a later moment on the same state. */
+  async again(start: number): Promise<ClockedService> {
+    await this.#stop()
+    return ClockedService.start(start, { home: this.#home, discard: this.#discard })
+  }
+
+  async end(): Promise<void> {
+    await this.#stop()
+    this.#discard()
+  }
+
+  async #stop(): Promise<void> {
+    if (this.#stopped) return
+    this.#stopped = true
+    await whileMoving(this.clock, this.#running.stop())
+  }
+}
+
+/** A start and a stop wait for moments of the clock themselves; it moves about as fast as the real one. */
+async function whileMoving<T>(clock: VirtualClock, going: Promise<T>): Promise<T> {
+  let done = false
+  const settled = going.finally(() => {
+    done = true
+  })
+  settled.catch(() => undefined)
+  while (!done) {
+    await clock.advance(1)
+    await pause(1)
+  }
+  return settled
+}
