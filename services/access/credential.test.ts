@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Failure } from '../core/failure.ts'
+import type { Failure } from '../core/failure.ts'
 import { credential } from './credential.ts'
 
 describe('the credential', () => {

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { RateExceeded } from '../../access/admit.ts'
+import type { RateExceeded } from '../../access/admit.ts'
 import type { RateState } from '../../core/rate-window.ts'
 import { setHeaders } from '../answer.ts'
 

@@ -211,9 +211,9 @@ describe('a very long answer', () => {
     const { body, text, headers } = await ask(wide)
     expect(body.meta.bar_count).toBe(count)
     expect(Number(headers['content-length'])).toBe(Buffer.byteLength(text))
-    for (const column of ['t', 'o', 'h', 'l', 'c', 'v']) expect(body[column]).toHaveLength(count)
+    for (const column of ['t', 'o', 'h', 'l', 'c', 'v'] as const) expect(body[column]).toHaveLength(count)
     expect(body.t[0]).toBe(day - count * 60)
-    expect(body.t.every((time: number, i: number) => i === 0 || time === body.t[i - 1] + 60)).toBe(true)
+    expect(body.t.every((time, i) => i === 0 || time === body.t[i - 1]! + 60)).toBe(true)
     expect(body.o[99_999]).toBe(1 + 99_999 / 1e5)
   })
 

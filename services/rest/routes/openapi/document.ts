@@ -21,6 +21,7 @@ const ofStream: readonly FailureCode[] = [
   'KEY_INACTIVE',
   'KEY_EXPIRED',
   'IP_NOT_ALLOWED',
+  'INVALID_PARAMS',
   'UPGRADE_REQUIRED',
   'TOO_MANY_CONNECTIONS',
   'SERVER_ERROR',
@@ -36,10 +37,10 @@ const limitHeaders = {
 
 /** OpenAPI 3.1 of the whole edge, from the very schemas that queries are read by. */
 export function openapiDocument(schemas: readonly { schema: RouteSchema; needsKey: boolean }[]) {
-  const paths = schemas.map(({ schema, needsKey }) => [
-    pathOfEndpoint(schema.endpoint),
-    { get: operation(schema, needsKey) },
-  ])
+  const paths: Record<string, object> = {}
+  for (const { schema, needsKey } of schemas) {
+    paths[pathOfEndpoint(schema.endpoint)] = { get: operation(schema, needsKey) }
+  }
   return {
     openapi: '3.1.0',
     info: {
@@ -48,7 +49,7 @@ export function openapiDocument(schemas: readonly { schema: RouteSchema; needsKe
       description: 'Live and historical OHLCV bars of trading instruments over REST and WebSocket.',
     },
     servers: [{ url: '/' }],
-    paths: { ...Object.fromEntries(paths), '/v1/stream': { get: streamOperation } },
+    paths: { ...paths, '/v1/stream': { get: streamOperation } },
     components: {
       securitySchemes: {
         header: { type: 'apiKey', in: 'header', name: 'X-API-Key' },

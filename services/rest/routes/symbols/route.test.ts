@@ -23,7 +23,7 @@ afterAll(() => edge.close())
 
 const ask = (query: string) => edge.ask(`/v1/symbols?${query}`, { key: 1 })
 const names = async (query: string): Promise<string[]> =>
-  (await ask(query)).body.symbols.map((entry: { symbol: string }) => entry.symbol)
+  (await ask(query)).body.symbols.map(({ symbol }) => symbol)
 
 describe('GET /v1/symbols', () => {
   test('lists the shown symbols of granted feeds, ordered by compound key', async () => {

@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { aFeed, aKey, aSymbol, openRestEdge, type RestEdge, type Told } from '../../test/support/rest-edge.ts'
+import { Unavailable } from '../core/failure.ts'
+import type { Stores } from '../ports/stores.ts'
+
+type Part = 'bars' | 'windows' | 'board' | 'limits' | 'slots' | 'registry'
+type Absence = 'refusing' | 'silent' | 'broken'
+
+let edge: RestEdge
+let away: Partial<Record<Part, Absence>> = {}
+
+/** Every call of a port that is away fails as the port's contract says, hangs, or breaks the contract. */
+const takenAway = (stores: Stores): Stores => {
+  const through = <T extends object>(part: Part, port: T): T =>
+    new Proxy(port, {
+      get(target, name) {
+        const method = Reflect.get(target, name) as (...args: unknown[]) => unknown
+        return (...args: unknown[]) => {
+          if (away[part] === 'refusing')
+            return Promise.reject(new Unavailable(part, new Error('inner words')))
+          if (away[part] === 'silent') return new Promise(() => undefined)
+          if (away[part] === 'broken') throw new TypeError('inner words')
+          return method.apply(target, args)
+        }
+      },
+    })
+  return {
+    ...stores,
+    bars: through('bars', stores.bars),
+    windows: through('windows', stores.windows),
+    board: through('board', stores.board),
+    limits: through('limits', stores.limits),
+    slots: through('slots', stores.slots),
+    registry: through('registry', stores.registry),
+  }
+}
+
+beforeEach(async () => {
+  away = {}
+  edge = await openRestEdge({ around: takenAway })
+  await edge.register(aFeed('BROKERA', 'ZERO'), aSymbol('BROKERA:ZERO:EURUSD'), aKey(1, ['BROKERA:ZERO']))
+})
+afterEach(async () => {
+  away = {}
+  await edge.close()
+})
+
+/** The answer to a request during which time passes. */
+async function askWhileTimePasses(target: string): Promise<{ told: Told; ms: number }> {
+  const answer = edge.ask(target, { key: 1 })
+  let told: Told | undefined
+  void answer.then((each) => (told = each))
+  const before = edge.clock.utcMs()
+  while (!told) await edge.clock.advance(100)
+  return { told: await answer, ms: edge.clock.utcMs() - before }
+}
+
+const history = '/v1/history?symbol=BROKERA:ZERO:EURUSD&resolution=1&countback=5'
+const range = '/v1/history?symbol=BROKERA:ZERO:EURUSD&resolution=1&from=0&to=99999'
+const half = '/v1/history?symbol=BROKERA:ZERO:EURUSD&resolution=30&countback=5'
+const coverage = '/v1/coverage?symbol=BROKERA:ZERO:EURUSD'
+
+describe('a dependency that is away', () => {
+  test.each([
+    [history, 'bars'],
+    [range, 'bars'],
+    [half, 'bars'],
+    [coverage, 'windows'],
+    ['/v1/coverage', 'windows'],
+    ['/v1/usage', 'slots'],
+    [history, 'limits'],
+    ['/v1/usage', 'limits'],
+    ['/v1/symbols', 'limits'],
+  ] as const)('fails %s with 500 and Retry-After, never with no_data (%s)', async (target, part) => {
+    away = { [part]: 'refusing' }
+    const { status, body, headers, text } = await edge.ask(target, { key: 1 })
+    expect([status, body.error.code, headers['retry-after']]).toEqual([500, 'SERVER_ERROR', '2'])
+    expect(text).not.toContain('inner words')
+    expect('s' in body).toBe(target.startsWith('/v1/history'))
+  })
+
+  test.each([
+    [history, 'bars'],
+    [range, 'bars'],
+    [coverage, 'windows'],
+    ['/v1/coverage', 'windows'],
+    ['/v1/usage', 'slots'],
+    ['/v1/symbols', 'limits'],
+  ] as const)('and silent fails %s within the deadline of two seconds (%s)', async (target, part) => {
+    away = { [part]: 'silent' }
+    const { told, ms } = await askWhileTimePasses(target)
+    expect([told.status, told.body.error.code, told.headers['retry-after']]).toEqual([
+      500,
+      'SERVER_ERROR',
+      '2',
+    ])
+    // The request itself takes some of the time that passes.
+    expect(ms).toBeGreaterThanOrEqual(2_000)
+  })
+
+  test('leaves what does not need it alone', async () => {
+    away = { bars: 'refusing', windows: 'refusing', board: 'refusing' }
+    for (const target of ['/v1/symbols', '/v1/usage', '/v1/config', '/v1/status']) {
+      expect((await edge.ask(target, { key: 1 })).status).toBe(200)
+    }
+  })
+
+  test('never refuses the config', async () => {
+    away = { limits: 'refusing' }
+    const { status, headers } = await edge.ask('/v1/config', { key: 1 })
+    expect(status).toBe(200)
+    expect(headers).not.toHaveProperty('x-ratelimit-limit-minute')
+    away = { limits: 'silent' }
+    expect((await askWhileTimePasses('/v1/config')).told.status).toBe(200)
+  })
+
+  test('a defect of ours is 500 without Retry-After, its words in the log alone', async () => {
+    away = { bars: 'broken' }
+    const { status, headers, text } = await edge.ask(history, { key: 1 })
+    expect([status, headers['retry-after']]).toEqual([500, undefined])
+    expect(text).not.toContain('inner words')
+    expect(edge.logged.join('')).toContain('inner words')
+  })
+
+  test('goes on with the last good registry', async () => {
+    away = { registry: 'refusing' }
+    await edge.clock.advance(10_000)
+    expect((await edge.ask('/v1/symbols', { key: 1 })).body.total).toBe(1)
+  })
+})
+
+test('a registry that was never loaded is 500, never 401, 403, 404 or no_data', async () => {
+  const unloaded = await openRestEdge({ loaded: false })
+  try {
+    for (const target of [history, '/v1/symbols', '/v1/status', '/v1/config']) {
+      for (const asked of [{}, { key: 1 }]) {
+        const { status, headers } = await unloaded.ask(target, asked)
+        expect([status, headers['retry-after']]).toEqual([500, '2'])
+      }
+    }
+    expect((await unloaded.ask('/v1/nothing')).status).toBe(404)
+  } finally {
+    await unloaded.close()
+  }
+})
