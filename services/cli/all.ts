@@ -26,6 +26,7 @@ export function addAll(program: Command, terminal: Terminal): void {
           reload: () => void starting.then((service) => service.reload()),
         },
         processSignals,
+        terminal.clock,
       )
       const service = await starting
       terminal.out(greeting(config, service))

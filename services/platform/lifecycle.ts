@@ -76,6 +76,9 @@ export interface SignalSource {
   exit(code: number): void
 }
 
+/** A wrapper such as npm hands the terminal's Ctrl-C on, so that one press arrives twice. */
+const samePressMs = 500
+
 /**
  * Resolves with the exit code after SIGINT or SIGTERM and a clean stop; a second one ends the
  * process at once. SIGHUP calls `reload`.
@@ -83,14 +86,16 @@ export interface SignalSource {
 export function runUntilSignal(
   actions: { readonly stop: () => Promise<void>; readonly reload?: () => void },
   source: SignalSource,
+  clock: Clock,
 ): Promise<number> {
   return new Promise((resolve, reject) => {
-    let ending = false
+    let endingSince: number | undefined
     for (const [signal, number] of Object.entries(endingSignals)) {
       source.on(signal as keyof typeof endingSignals, () => {
-        if (ending) return source.exit(128 + number)
-        ending = true
-        actions.stop().then(() => resolve(exitCodes.ok), reject)
+        if (endingSince === undefined) {
+          endingSince = clock.monotonicMs()
+          actions.stop().then(() => resolve(exitCodes.ok), reject)
+        } else if (clock.monotonicMs() - endingSince >= samePressMs) source.exit(128 + number)
       })
     }
     if (actions.reload) source.on('SIGHUP', actions.reload)
