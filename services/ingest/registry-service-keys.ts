@@ -19,7 +19,7 @@ const feedsMax = 200
 const allowIpsMax = 200
 /** Old secrets of a key that are still open at once. */
 const oldSecretsMax = 4
-export const overlapMsMax = 90 * 86_400_000
+const overlapMsMax = 90 * 86_400_000
 
 /** What only a clock and chance can give; the secret itself is stored nowhere. */
 export interface Issue {

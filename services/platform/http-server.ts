@@ -24,7 +24,7 @@ export const httpTimings = {
 } as const
 
 /** Beyond this many open connections (sockets of the stream included) new ones are dropped. */
-export const connectionsMax = 20_000
+const connectionsMax = 20_000
 const headerBytesMax = 16_384
 
 export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
