@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { barsOf, toList } from '../core/bar.ts'
 import { feedSeconds } from '../core/feed-clock.ts'
-import { decodeSeries, encodeSeries, firstBeyondScale } from './columns.ts'
+import { beyondScale, decodeSeries, encodeSeries } from './columns.ts'
 import { Collector } from './load.ts'
 
 const { requestSerialize, requestDeserialize } = Collector.service.Session
@@ -72,7 +72,7 @@ test('a price with more decimals than its scale is found, the noise of doubles i
     close: price,
     volume: 0,
   })
-  expect(firstBeyondScale(barsOf([at(0.1 + 0.2), at(1.1 * 3)]), 1)).toBe(-1)
-  expect(firstBeyondScale(barsOf([at(1.25), at(1.255)]), 2)).toBe(1)
-  expect(firstBeyondScale(barsOf([at(Number.NaN)]), 2)).toBe(-1)
+  expect(beyondScale(barsOf([at(0.1 + 0.2), at(1.1 * 3)]), 1)).toEqual([])
+  expect(beyondScale(barsOf([at(1.25), at(1.255)]), 2)).toEqual([1])
+  expect(beyondScale(barsOf([at(Number.NaN)]), 2)).toEqual([])
 })

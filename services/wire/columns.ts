@@ -9,18 +9,18 @@ const others = ['high', 'low', 'close', 'open', 'volume', 'revision'] as const
 /** A terminal's doubles come this near to a whole number of the last decimal; what is farther off has more decimals. */
 const unitTolerance = 1e-3
 
-/** Index of the first bar with a price that `scale` decimals cannot hold; -1: none. */
-export function firstBeyondScale(bars: Bars, scale: number): number {
+/** Indexes of the bars with a price that `scale` decimals cannot hold. */
+export function beyondScale(bars: Bars, scale: number): number[] {
   const power = 10 ** scale
+  const found: number[] = []
   for (let i = 0; i < barCount(bars); i++) {
-    for (const column of prices) {
-      const units = (bars[column][i] as number) * power
-      // What is no number at all is for the rules of bars to refuse, not for the scale.
-      if (Math.abs(units - Math.round(units)) > unitTolerance) return i
-    }
+    if (prices.some((column) => !isWhole((bars[column][i] as number) * power))) found.push(i)
   }
-  return -1
+  return found
 }
+
+/** What is no number at all is for the rules of bars to refuse, not for the scale. */
+const isWhole = (units: number): boolean => !(Math.abs(units - Math.round(units)) > unitTolerance)
 
 /** Bars, ascending, as the columns of one `SeriesBars`. */
 export function encodeSeries(

@@ -1,0 +1,210 @@
+import { type ClientDuplexStream, credentials, Metadata, type StatusObject, status } from '@grpc/grpc-js'
+import type { Clock } from '../ports/clock.ts'
+import type { CatalogueSymbol } from '../wire/fxd/v1/CatalogueSymbol.ts'
+import type { CollectorMessage } from '../wire/fxd/v1/CollectorMessage.ts'
+import type { Heartbeat } from '../wire/fxd/v1/Heartbeat.ts'
+import type { Hello } from '../wire/fxd/v1/Hello.ts'
+import type { IngestMessage__Output } from '../wire/fxd/v1/IngestMessage.ts'
+import type { KnownSeries__Output } from '../wire/fxd/v1/KnownSeries.ts'
+import type { RefusedBar__Output } from '../wire/fxd/v1/RefusedBar.ts'
+import type { SeriesBars } from '../wire/fxd/v1/SeriesBars.ts'
+import type { Welcome__Output } from '../wire/fxd/v1/Welcome.ts'
+import type { Window } from '../wire/fxd/v1/Window.ts'
+import { channelOptions } from '../wire/limits.ts'
+import { Collector } from '../wire/load.ts'
+import { type Catalogued, CataloguedParts, catalogueParts } from './catalogue-parts.ts'
+
+export interface ConversationOptions {
+  /** host:port */
+  readonly address: string
+  readonly token: string
+  readonly hello: Hello
+  readonly clock: Clock
+}
+
+export interface Greeting {
+  readonly welcome: Welcome__Output
+  readonly known: readonly KnownSeries__Output[]
+  /** Ingest's clock minus ours. */
+  readonly offsetMs: number
+}
+
+/** What became of one batch or window; it is committed. */
+export interface Answer {
+  readonly accepted: number
+  readonly revised: number
+  readonly unchanged: number
+  readonly refused: readonly RefusedBar__Output[]
+}
+
+/** The session is over: `code` is the gRPC status, the message ingest's sentence. */
+export class Disconnected extends Error {
+  readonly code: string
+  constructor(code: string, details: string) {
+    super(details === '' ? code : details)
+    this.code = code
+  }
+}
+
+interface Pending<T> {
+  readonly resolve: (value: T) => void
+  readonly reject: (cause: Error) => void
+}
+
+/** After so long a peer that does not end a closed stream is cut off. */
+const closeTimeoutMs = 5_000
+
+/** One session as its client sees it: says Hello, numbers what it sends, and matches the answers to it. */
+export class Conversation {
+  /** Rejects with `Disconnected` when the session ends before its first active Welcome. */
+  readonly greeting: Promise<Greeting>
+  /** How the session ended; never rejects. */
+  readonly ended: Promise<Disconnected>
+  /** Set when ingest says that it stands by, or asks for a pause. */
+  onStandby: () => void = () => undefined
+  onSlow: (pauseMs: number) => void = () => undefined
+
+  readonly #client: InstanceType<typeof Collector>
+  readonly #stream: ClientDuplexStream<CollectorMessage, IngestMessage__Output>
+  readonly #clock: Clock
+  readonly #batches = new Map<number, Pending<Answer> & { refused: RefusedBar__Output[] }>()
+  readonly #catalogues = new Map<number, Pending<Catalogued> & { parts: CataloguedParts }>()
+  readonly #known: KnownSeries__Output[] = []
+  #welcome: { message: Welcome__Output; offsetMs: number } | undefined
+  #greeted: Pending<Greeting> = { resolve: () => undefined, reject: () => undefined }
+  #sequence = 0
+  #revision = 0
+  #end: Disconnected | undefined
+
+  constructor({ address, token, hello, clock }: ConversationOptions) {
+    this.#clock = clock
+    this.#client = new Collector(address, credentials.createInsecure(), {
+      ...channelOptions,
+      // Reconnecting is the session's, with its own pauses.
+      'grpc.enable_retries': 0,
+      'grpc.use_local_subchannel_pool': 1,
+    })
+    const metadata = new Metadata()
+    metadata.set('authorization', `Bearer ${token}`)
+    this.#stream = this.#client.Session(metadata)
+    this.greeting = new Promise((resolve, reject) => {
+      this.#greeted = { resolve, reject }
+    })
+    this.greeting.catch(() => undefined)
+    this.ended = new Promise((resolve) => {
+      // The status says what an error event says.
+      this.#stream.on('error', () => undefined)
+      this.#stream.on('status', (end: StatusObject) => resolve(this.#over(end)))
+    })
+    this.#stream.on('data', (message: IngestMessage__Output) => this.#receive(message))
+    this.#stream.write({ hello })
+  }
+
+  get isOver(): boolean {
+    return this.#end !== undefined
+  }
+
+  /** Resolves with what was made of the symbols, once that is in force. */
+  catalogue(
+    symbols: readonly CatalogueSymbol[],
+    options: { readonly snapshot: boolean; readonly removed?: readonly string[] },
+  ): Promise<Catalogued> {
+    this.#revision += 1
+    const revision = this.#revision
+    return this.#expect((pending) => {
+      this.#catalogues.set(revision, { ...pending, parts: new CataloguedParts() })
+      for (const part of catalogueParts(revision, symbols, options)) this.#stream.write({ catalogue: part })
+    })
+  }
+
+  /** One message (see `packBars`); resolves at its Ack. */
+  bars(lane: 'LIVE' | 'BACKFILL', series: readonly SeriesBars[]): Promise<Answer> {
+    const sequence = this.#sequence + 1
+    const message: CollectorMessage = { bars: { sequence, lane: `LANE_${lane}`, series: [...series] } }
+    return this.#post(sequence, message)
+  }
+
+  window(window: Omit<Window, 'sequence'>): Promise<Answer> {
+    const sequence = this.#sequence + 1
+    return this.#post(sequence, { window: { ...window, sequence } })
+  }
+
+  heartbeat(heartbeat: Heartbeat): void {
+    if (!this.#end) this.#stream.write({ heartbeat })
+  }
+
+  /** Ends the session in order: what is under way is still answered. */
+  async close(): Promise<void> {
+    this.#stream.end()
+    const inTime = new AbortController()
+    const late = this.#clock.sleep(closeTimeoutMs, inTime.signal).then(() => this.cancel())
+    await this.ended
+    inTime.abort()
+    await late
+  }
+
+  /** Ends the session at once. */
+  cancel(): void {
+    this.#stream.cancel()
+  }
+
+  #post(sequence: number, message: CollectorMessage): Promise<Answer> {
+    return this.#expect((pending) => {
+      this.#sequence = sequence
+      this.#batches.set(sequence, { ...pending, refused: [] })
+      this.#stream.write(message)
+    })
+  }
+
+  #expect<T>(send: (pending: Pending<T>) => void): Promise<T> {
+    if (this.#end) return Promise.reject(this.#end)
+    const expected = new Promise<T>((resolve, reject) => send({ resolve, reject }))
+    // Whoever waits hears of a rejection; the others hear of the session's end.
+    expected.catch(() => undefined)
+    return expected
+  }
+
+  #receive(message: IngestMessage__Output): void {
+    const { welcome, known, catalogued, ack, refused, slow } = message
+    if (welcome) this.#takeWelcome(welcome)
+    if (known) this.#takeKnown(known.series, known.last)
+    if (catalogued) {
+      const pending = this.#catalogues.get(catalogued.revision)
+      pending?.parts.add(catalogued)
+      if (!catalogued.last || !pending) return
+      this.#catalogues.delete(catalogued.revision)
+      pending.resolve(pending.parts.whole)
+    }
+    if (refused) this.#batches.get(refused.sequence)?.refused.push(...refused.bars)
+    if (ack) {
+      const pending = this.#batches.get(ack.sequence)
+      this.#batches.delete(ack.sequence)
+      pending?.resolve({ ...ack, refused: pending.refused })
+    }
+    if (slow) this.onSlow(slow.pauseMs)
+  }
+
+  #takeWelcome(message: Welcome__Output): void {
+    this.#welcome = { message, offsetMs: message.utcMs - this.#clock.utcMs() }
+    if (!message.active) this.onStandby()
+  }
+
+  #takeKnown(series: readonly KnownSeries__Output[], last: boolean): void {
+    this.#known.push(...series)
+    if (!last || !this.#welcome) return
+    const { message, offsetMs } = this.#welcome
+    this.#greeted.resolve({ welcome: message, known: this.#known, offsetMs })
+  }
+
+  #over({ code, details }: StatusObject): Disconnected {
+    const end = new Disconnected(status[code] ?? 'UNKNOWN', details)
+    this.#end = end
+    this.#client.close()
+    this.#greeted.reject(end)
+    for (const { reject } of this.#batches.values()) reject(end)
+    for (const { reject } of this.#catalogues.values()) reject(end)
+    this.#batches.clear()
+    this.#catalogues.clear()
+    return end
+  }
+}
