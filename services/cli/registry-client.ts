@@ -38,16 +38,20 @@ export interface RegistryCaller {
   close(): void
 }
 
+/** The token of the service that has this data folder. */
+export function neededToken(dataDir: string): string {
+  const token = readToken(dataDir)
+  if (token !== undefined) return token
+  throw new Fatal(
+    'unavailable',
+    `There is no token at ${tokenPath(dataDir)}: no service has run on this folder yet. ` +
+      'Start one with "fxd all", or set FXD_DATA_DIR to the data folder of the one that runs.',
+  )
+}
+
 /** Administration of the service that runs on this machine's data folder; found by the configuration alone. */
 function openRegistry(config: Config, clock: Clock): RegistryCaller {
-  const token = readToken(config.dataDir)
-  if (token === undefined) {
-    throw new Fatal(
-      'unavailable',
-      `There is no token at ${tokenPath(config.dataDir)}: no service has run on this folder yet. ` +
-        'Start one with "fxd all", or set FXD_DATA_DIR to the data folder of the one that runs.',
-    )
-  }
+  const token = neededToken(config.dataDir)
   const address = formatAddress(reachable(config.grpcAddr))
   const client = new Registry(address, credentials.createInsecure(), channelOptions)
   const metadata = new Metadata()
@@ -113,7 +117,11 @@ const exits: Readonly<Partial<Record<status, ExitName>>> = {
 }
 
 /** What the service says of a refusal is a sentence already; what gRPC says of itself becomes one here. */
-function explain(error: ServiceError, address: Address, dataDir: string): Fatal {
+export function explain(
+  error: Pick<ServiceError, 'code' | 'details'>,
+  address: Address,
+  dataDir: string,
+): Fatal {
   const where = `The fxd at ${formatAddress(address)} (FXD_GRPC_ADDR)`
   const exit = exits[error.code] ?? 'internal'
   const isAway = exit === 'unavailable' && /no connection|ECONN|resolution failed/i.test(error.details)

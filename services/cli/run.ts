@@ -4,6 +4,7 @@ import { type ExitName, exitCodes, exitMeanings, Fatal } from '../platform/exit.
 import { addAll } from './all.ts'
 import { addConfig } from './config.ts'
 import { addFeeds } from './feeds.ts'
+import { addImport } from './import/command.ts'
 import { addKeys } from './keys.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -12,6 +13,7 @@ const commands: readonly ((program: Command, terminal: Terminal) => void)[] = [
   addAll,
   addKeys,
   addFeeds,
+  addImport,
   addConfig,
 ]
 

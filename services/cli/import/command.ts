@@ -1,0 +1,41 @@
+import type { Command } from 'commander'
+import { withJson } from '../options.ts'
+import type { Terminal } from '../terminal.ts'
+import type { GivenOptions } from './options.ts'
+
+export function addImport(program: Command, terminal: Terminal): void {
+  const command = program
+    .command('import')
+    .summary("store a terminal's export")
+    .description("Send a file that a terminal exported (MT5's or MT4's) into the service that runs here.")
+    .argument('<file>', 'the export')
+    .requiredOption('--feed <feed>', 'such as BROKERA:ZERO')
+    .requiredOption('--symbol <name>', 'the clean name, such as EURUSD; it is added when the feed lacks it')
+    .requiredOption(
+      '--resolution <resolution>',
+      'of the bars in the file: 1, 5, 10, 15, 60, 120, 240, 1D, 1W or 1M',
+    )
+    .option('--digits <count>', 'decimals of the price (default: the most in the first 1,000 lines)')
+    .option('--type <type>', 'of a symbol that is added: forex, crypto, index or cfd (default: cfd)')
+    .option('--description <words>', 'of a symbol that is added')
+    .option('--derive <resolutions>', 'longer bars to be folded from the minutes, such as 5,15,60,1D')
+    .option('--max-gap <time>', 'neighbours further apart leave a gap (default: 4d; 12d from 1D on)')
+  withJson(command)
+    .addHelpText('after', help)
+    .action(async (file: string, given: GivenOptions) => {
+      const { importFile } = await import('./import-file.ts')
+      await importFile(file, given, terminal)
+    })
+}
+
+const help = `
+The file's times stand as they are: they are the feed's clock. Lines may be in any order; of lines
+with one time the last wins. The same file again changes nothing. Resolution 30 is derived on reading.
+
+Exit codes:
+   0  every line is stored, was stored before or is still forming
+   1  the service refused: there is no such feed, or it does not store this resolution
+  64  the command line is wrong
+  65  some lines were refused (they are listed); all others are stored
+  66  the file does not exist, cannot be read, is empty or is no export; nothing is stored
+  69  no service answers, or it went away; what it acknowledged is stored`

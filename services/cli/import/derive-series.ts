@@ -1,0 +1,73 @@
+import { type Bars, barCount, selectBars, timeAt } from '../../core/bar.ts'
+import { isClosed } from '../../core/closed.ts'
+import { bucketOpen, createFold, type Fold } from '../../core/derive.ts'
+import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
+import type { Resolution } from '../../core/resolution.ts'
+import type { SeriesSender } from './send-series.ts'
+
+interface Derived {
+  readonly resolution: Resolution
+  readonly fold: Fold
+  readonly sender: SeriesSender
+  /** Opens of buckets that began where the file says nothing: what it has of them is a part. */
+  readonly parts: Set<number>
+}
+
+export interface DeriveOptions {
+  /** Neighbours further apart than this leave a gap, in which nothing is known. */
+  readonly maxGapSeconds: number
+  readonly delaySeconds: number
+  readonly feedNow: () => FeedSeconds | undefined
+}
+
+/** Folds the M1 bars of a file, given in ascending pieces, and sends what is whole and closed. */
+export class DerivedSeries {
+  readonly #options: DeriveOptions
+  readonly #all: readonly Derived[]
+  #newest = Number.NEGATIVE_INFINITY
+
+  constructor(senders: ReadonlyMap<Resolution, SeriesSender>, options: DeriveOptions) {
+    this.#options = options
+    this.#all = [...senders].map(([resolution, sender]) => ({
+      resolution,
+      sender,
+      fold: createFold(resolution),
+      parts: new Set(),
+    }))
+  }
+
+  async add(m1: Bars): Promise<void> {
+    if (this.#all.length === 0) return
+    this.#noteParts(m1)
+    for (const { fold, sender, parts } of this.#all) await sender.add(without(parts, fold.push(m1)))
+  }
+
+  async end(): Promise<void> {
+    const { feedNow, delaySeconds } = this.#options
+    for (const { resolution, fold, sender, parts } of this.#all) {
+      const rest = without(parts, fold.end())
+      const isOver = (open: FeedSeconds): boolean =>
+        isClosed(open, resolution, { now: feedNow(), newest: undefined, delaySeconds })
+      if (barCount(rest) > 0 && isOver(timeAt(rest, 0))) await sender.add(rest)
+      await sender.end()
+    }
+  }
+
+  #noteParts(m1: Bars): void {
+    for (let i = 0; i < barCount(m1); i++) {
+      const time = m1.time[i] as number
+      if (time - this.#newest > this.#options.maxGapSeconds) this.#noteStart(time)
+      this.#newest = time
+    }
+  }
+
+  #noteStart(time: number): void {
+    for (const { resolution, parts } of this.#all) {
+      const open = bucketOpen(feedSeconds(time), resolution)
+      if (open < time && open > this.#newest) parts.add(open)
+    }
+  }
+}
+
+const without = (parts: ReadonlySet<number>, bars: Bars): Bars =>
+  parts.size === 0 ? bars : selectBars(bars, (i) => !parts.has(bars.time[i] as number))

@@ -1,0 +1,55 @@
+import type { Terminal } from '../terminal.ts'
+
+/** A person sees a bar move; a log gets a line now and then. */
+const drawnEveryMs = 100
+const loggedEveryMs = 5_000
+const barWidth = 24
+
+export const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',')
+
+/** How far an import is, on standard error, at a bounded rate. */
+export class Progress {
+  readonly #terminal: Terminal
+  readonly #everyMs: number
+  #shownMs: number
+  #drawn = false
+  #total = 0
+  #done = 0
+  #what = ''
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal
+    this.#everyMs = terminal.watched ? drawnEveryMs : loggedEveryMs
+    this.#shownMs = terminal.clock.monotonicMs()
+  }
+
+  /** A stretch of work of so many lines begins. */
+  begin(what: string, total: number): void {
+    this.#what = what
+    this.#total = total
+    this.#done = 0
+  }
+
+  add(count: number): void {
+    this.#done += count
+    const now = this.#terminal.clock.monotonicMs()
+    if (now - this.#shownMs < this.#everyMs) return
+    this.#shownMs = now
+    this.#show()
+  }
+
+  /** Takes the bar away; what comes next stands in its place. */
+  end(): void {
+    if (this.#drawn) this.#terminal.err('\r\u001B[K')
+    this.#drawn = false
+  }
+
+  #show(): void {
+    const share = this.#total === 0 ? 0 : Math.min(1, this.#done / this.#total)
+    const text = `${this.#what} ${grouped(this.#done)} of ${grouped(this.#total)} lines (${Math.floor(share * 100)} %)`
+    if (!this.#terminal.watched) return this.#terminal.err(`${text}\n`)
+    const filled = Math.round(share * barWidth)
+    this.#terminal.err(`\r\u001B[K[${'='.repeat(filled)}${' '.repeat(barWidth - filled)}] ${text}`)
+    this.#drawn = true
+  }
+}

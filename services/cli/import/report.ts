@@ -1,0 +1,84 @@
+import { dateText, daySeconds } from '../../core/calendar.ts'
+import type { Resolution } from '../../core/resolution.ts'
+import type { Span } from '../../core/window.ts'
+import { fields } from '../table.ts'
+import { grouped } from './progress.ts'
+import type { Refusal } from './refusals.ts'
+import type { SentCounts } from './send-series.ts'
+
+/** Refused lines that a person is shown; `--json` has more. */
+const refusalsShown = 20
+const spansShown = 5
+
+export interface ImportReport {
+  readonly file: string
+  readonly feed: string
+  readonly symbol: string
+  readonly resolution: Resolution
+  readonly digits: number
+  /** Of the file, its header included. */
+  readonly lines: number
+  readonly accepted: number
+  readonly revised: number
+  readonly unchanged: number
+  readonly forming: number
+  readonly refused: number
+  /** Lines whose time a later line has again; that one was taken. */
+  readonly duplicates: number
+  /** The first refused lines. */
+  readonly refusals: readonly Refusal[]
+  /** Half-open, on the feed's clock. */
+  readonly windows: readonly Span[]
+  readonly derived: Readonly<Partial<Record<Resolution, SentCounts>>>
+  readonly seconds: number
+}
+
+/** What an import did, for a person. */
+export function reportText(report: ImportReport): string {
+  const rate = report.seconds > 0 ? Math.round(report.lines / report.seconds) : 0
+  return [
+    `${report.feed}:${report.symbol}, resolution ${report.resolution}, ${report.digits} digits: ` +
+      `${grouped(report.lines)} lines in ${report.seconds.toFixed(1)} s (${grouped(rate)} a second).\n`,
+    indented(
+      fields([
+        ['accepted', grouped(report.accepted)],
+        ['revised', grouped(report.revised)],
+        ['unchanged', grouped(report.unchanged)],
+        ['still forming', grouped(report.forming)],
+        ['duplicates', `${grouped(report.duplicates)}${report.duplicates > 0 ? ' (the last line won)' : ''}`],
+        ['refused', grouped(report.refused)],
+      ]),
+    ),
+    ...refusalLines(report),
+    ...windowLines(report.windows),
+    ...derivedLines(report),
+  ].join('')
+}
+
+const indented = (text: string): string => text.replace(/^(?=.)/gm, '  ')
+
+function* refusalLines({ refusals, refused }: ImportReport): Generator<string> {
+  const shown = refusals.slice(0, refusalsShown)
+  for (const { line, reason } of shown) yield `    line ${line}: ${reason}\n`
+  if (refused > shown.length) yield `    and ${grouped(refused - shown.length)} more\n`
+}
+
+function* windowLines(windows: readonly Span[]): Generator<string> {
+  for (const { from, to } of windows.slice(0, spansShown))
+    yield `  covers ${timeText(from)} to ${timeText(to)}\n`
+  if (windows.length > spansShown) yield `  and ${grouped(windows.length - spansShown)} more ranges\n`
+}
+
+function* derivedLines({ derived }: ImportReport): Generator<string> {
+  for (const [resolution, counts] of Object.entries(derived)) {
+    const told = Object.entries(counts).filter(([name, count]) => count > 0 || name === 'accepted')
+    yield `  derived ${resolution}: ${told.map(([name, count]) => `${grouped(count)} ${name}`).join(', ')}\n`
+  }
+}
+
+/** `YYYY-MM-DD HH:MM` on the clock of the feed. */
+function timeText(seconds: number): string {
+  const minutes = Math.floor((((seconds % daySeconds) + daySeconds) % daySeconds) / 60)
+  const pair = (value: number): string => String(value).padStart(2, '0')
+  return `${dateText(seconds)} ${pair(Math.floor(minutes / 60))}:${pair(minutes % 60)}`
+}

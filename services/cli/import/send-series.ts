@@ -1,0 +1,156 @@
+import type { ImportOutcome } from '../../collector/import-session.ts'
+import { allocateBars, type Bars, barCount, columns, selectBars, sliceBars, timeAt } from '../../core/bar.ts'
+import { isClosed } from '../../core/closed.ts'
+import { BarClusters } from '../../core/clusters.ts'
+import type { FeedSeconds } from '../../core/feed-clock.ts'
+import type { Resolution } from '../../core/resolution.ts'
+import type { Span } from '../../core/window.ts'
+import { batchBarsMax } from '../../wire/limits.ts'
+import type { LineBars } from './read-lines.ts'
+
+/** Batches sent and not yet acknowledged: enough that neither side waits for the other. */
+const underWayMax = 6
+
+export interface SentCounts {
+  accepted: number
+  revised: number
+  unchanged: number
+  /** Not closed yet; to be imported another time. */
+  forming: number
+  refused: number
+}
+
+export interface SeriesOptions {
+  readonly resolution: Resolution
+  readonly maxGapSeconds: number
+  readonly delaySeconds: number
+  readonly feedNow: () => FeedSeconds | undefined
+  /** Resolves once the batch is stored. */
+  readonly send: (bars: Bars) => Promise<ImportOutcome>
+  readonly onRefused: (line: number, reason: string) => void
+  /** So many more bars have been dealt with. */
+  readonly onDone: (count: number) => void
+}
+
+interface Batch {
+  readonly bars: LineBars
+  /** The last bar is given again as the first of the next batch, because only that may show it to be closed. */
+  readonly goesOn: boolean
+  /** The first bar was the last one of the batch before. */
+  readonly repeats: boolean
+}
+
+/** Sends the bars of one series, ascending, in batches, and counts what becomes of them. */
+export class SeriesSender {
+  readonly counts: SentCounts = { accepted: 0, revised: 0, unchanged: 0, forming: 0, refused: 0 }
+  readonly #options: SeriesOptions
+  readonly #clusters: BarClusters
+  readonly #underWay: Promise<void>[] = []
+  #last: Promise<void> = Promise.resolve()
+  #buffer = allocateBars(batchBarsMax)
+  #filled = 0
+  #repeats = false
+  /** What was said of the last bar of the last batch taken holds, also for its repetition. */
+  #isTold = false
+
+  constructor(options: SeriesOptions) {
+    this.#options = options
+    this.#clusters = new BarClusters(options.resolution, options.maxGapSeconds)
+  }
+
+  /** Windows for what was stored, or is stored already; ask after `end`. */
+  get spans(): readonly Span[] {
+    return this.#clusters.spans()
+  }
+
+  async add(bars: LineBars): Promise<void> {
+    for (let at = 0; at < barCount(bars); ) {
+      if (this.#filled === batchBarsMax) await this.#next()
+      const taken = Math.min(batchBarsMax - this.#filled, barCount(bars) - at)
+      copyInto(this.#buffer, this.#filled, sliceBars(bars, at, at + taken))
+      this.#filled += taken
+      at += taken
+    }
+  }
+
+  /** Resolves once everything is stored. */
+  async end(): Promise<void> {
+    if (this.#newestIsForming()) {
+      this.#filled--
+      this.counts.forming++
+      this.#options.onDone(1)
+    }
+    if (this.#filled > 0) await this.#send(false)
+    await this.#last
+  }
+
+  /** A bar that still forms stays here, unless the one before it can be shown to be closed only by it. */
+  #newestIsForming(): boolean {
+    const newest = this.#filled - 1
+    const isKnown = this.#options.feedNow() !== undefined && !(newest === 0 && this.#repeats)
+    if (newest < 0 || !isKnown || this.#isClosedAt(newest)) return false
+    return newest === 0 || this.#isClosedAt(newest - 1)
+  }
+
+  #isClosedAt(index: number): boolean {
+    const { resolution, delaySeconds, feedNow } = this.#options
+    return isClosed(timeAt(this.#buffer, index), resolution, {
+      now: feedNow(),
+      newest: undefined,
+      delaySeconds,
+    })
+  }
+
+  async #next(): Promise<void> {
+    const goesOn = !this.#isClosedAt(this.#filled - 1)
+    const full = this.#buffer
+    await this.#send(goesOn)
+    this.#repeats = goesOn
+    if (!goesOn) return
+    copyInto(this.#buffer, 0, sliceBars(full, batchBarsMax - 1, batchBarsMax))
+    this.#filled = 1
+  }
+
+  async #send(goesOn: boolean): Promise<void> {
+    if (this.#underWay.length >= underWayMax) await this.#underWay.shift()
+    const bars = sliceBars(this.#buffer, 0, this.#filled)
+    const batch: Batch = { bars, goesOn, repeats: this.#repeats }
+    const sent = this.#options.send(bars)
+    this.#last = Promise.all([sent, this.#last]).then(([outcome]) => this.#take(batch, outcome))
+    // Whoever waits hears of a failure; nobody may be waiting yet.
+    this.#last.catch(() => undefined)
+    this.#underWay.push(this.#last)
+    this.#buffer = allocateBars(batchBarsMax)
+    this.#filled = 0
+  }
+
+  #take({ bars, goesOn, repeats }: Batch, outcome: ImportOutcome): void {
+    const { counts } = this
+    const newest = barCount(bars) - 1
+    const wasTold = repeats && this.#isTold
+    const refused = new Set<number>()
+    let openEnd = false
+    for (const { index, count, reason, message } of outcome.refused) {
+      for (let i = index; i < index + count; i++) {
+        refused.add(i)
+        if (i === 0 && wasTold) continue
+        if (reason === 'NOT_CLOSED' && i === newest && goesOn) openEnd = true
+        else if (reason === 'NOT_CLOSED') counts.forming++
+        else {
+          counts.refused++
+          this.#options.onRefused(bars.revision[i] as number, message)
+        }
+      }
+    }
+    counts.accepted += outcome.accepted
+    counts.revised += outcome.revised
+    counts.unchanged += outcome.unchanged - (wasTold && !refused.has(0) ? 1 : 0)
+    this.#isTold = goesOn && !openEnd
+    this.#clusters.add(refused.size === 0 ? bars : selectBars(bars, (i) => !refused.has(i)))
+    this.#options.onDone(barCount(bars) - (wasTold ? 1 : 0) - (openEnd ? 1 : 0))
+  }
+}
+
+function copyInto(buffer: Bars, at: number, bars: Bars): void {
+  for (const column of columns) buffer[column].set(bars[column], at)
+}

@@ -1,0 +1,61 @@
+import { status } from '@grpc/grpc-js'
+import { Disconnected } from '../../collector/conversation.ts'
+import { ImportRefused, type ImportSession, openImport } from '../../collector/import-session.ts'
+import { storedResolutions } from '../../core/resolution.ts'
+import { Fatal } from '../../platform/exit.ts'
+import { formatAddress, reachable } from '../../platform/listen.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { explain, neededToken } from '../registry-client.ts'
+import { configOf, type Terminal } from '../terminal.ts'
+import type { ImportOptions } from './options.ts'
+
+/** A service that does not greet within this hangs. */
+const greetingTimeoutMs = 10_000
+
+/** Runs with a session of the service that the configuration names; what goes wrong in it becomes a sentence. */
+export async function withSession<T>(
+  options: ImportOptions,
+  terminal: Terminal,
+  run: (session: ImportSession) => Promise<T>,
+): Promise<T> {
+  const { grpcAddr, dataDir } = configOf(terminal)
+  const token = neededToken(dataDir)
+  const address = formatAddress(reachable(grpcAddr))
+  let session: ImportSession | undefined
+  try {
+    session = await greeted(
+      openImport({ feed: options.feed, address, token, clock: terminal.clock }),
+      terminal.clock,
+    )
+    checkStored(options, session)
+    return await run(session)
+  } catch (cause) {
+    if (cause instanceof ImportRefused) throw new Fatal('refused', `${cause.message}.`, cause)
+    if (!(cause instanceof Disconnected)) throw cause
+    const code = status[cause.code as keyof typeof status]
+    const fatal = explain({ code, details: cause.message }, grpcAddr, dataDir)
+    if (session === undefined) throw fatal
+    const stays = 'What it acknowledged is stored; import the file again for the rest.'
+    throw new Fatal(fatal.exit, `${fatal.message} ${stays}`, cause)
+  } finally {
+    await session?.close()
+  }
+}
+
+async function greeted(opening: Promise<ImportSession>, clock: Clock): Promise<ImportSession> {
+  const inTime = new AbortController()
+  const late = clock.sleep(greetingTimeoutMs, inTime.signal)
+  const session = await Promise.race([opening, late]).finally(() => inTime.abort())
+  if (session) return session
+  // Whenever it does greet, it is sent away.
+  opening.then((late) => late.close()).catch(() => undefined)
+  throw new Disconnected('DEADLINE_EXCEEDED', '')
+}
+
+/** A feed stores what its manifest lists, but for 30, which is derived on reading. */
+function checkStored({ feed, resolution, derive }: ImportOptions, { resolutions }: ImportSession): void {
+  const missing = [resolution, ...derive].filter((r) => !resolutions.includes(r))
+  if (missing.length === 0) return
+  const stored = storedResolutions.filter((r) => resolutions.includes(r))
+  throw new Fatal('refused', `${feed} stores ${stored.join(', ')}; it does not store ${missing.join(', ')}.`)
+}

@@ -1,0 +1,145 @@
+import type { ImportedSymbol, ImportSession } from '../../collector/import-session.ts'
+import { type Bars, barCount } from '../../core/bar.ts'
+import { defaultMaxGapSeconds } from '../../core/clusters.ts'
+import type { Resolution } from '../../core/resolution.ts'
+import { Fatal } from '../../platform/exit.ts'
+import { DerivedSeries } from './derive-series.ts'
+import type { ImportOptions } from './options.ts'
+import type { LineOrder } from './order.ts'
+import type { Progress } from './progress.ts'
+import { type LineBars, readLines } from './read-lines.ts'
+import { Refusals } from './refusals.ts'
+import type { ImportReport } from './report.ts'
+import { type SeriesOptions, SeriesSender } from './send-series.ts'
+import { sortLines } from './sort-lines.ts'
+
+export interface StoreFile {
+  readonly options: ImportOptions
+  readonly order: LineOrder
+  readonly session: ImportSession
+  readonly symbol: ImportedSymbol
+  readonly progress: Progress
+}
+
+/** Sends a file's bars, what is derived from them and then their windows; resolves once all of it is stored. */
+export async function storeFile(work: StoreFile): Promise<Omit<ImportReport, 'seconds'>> {
+  const { options, order, session, symbol } = work
+  const refusals = new Refusals()
+  const { bars, duplicates } = ascendingBars(work, refusals)
+  const sender = senderOf(work, options.resolution, refusals)
+  const derivedSenders = new Map(options.derive.map((r) => [r, senderOf(work, r)]))
+  const derived = new DerivedSeries(derivedSenders, {
+    maxGapSeconds: gapOf(options, options.resolution),
+    delaySeconds: symbol.delaySeconds,
+    feedNow: session.feedNow,
+  })
+  for await (const piece of bars) {
+    await sender.add(piece)
+    await derived.add(piece)
+  }
+  await sender.end()
+  await derived.end()
+  await addWindows(work, options.resolution, sender)
+  for (const [resolution, each] of derivedSenders) await addWindows(work, resolution, each)
+  const { refused: _, ...counts } = sender.counts
+  return {
+    file: options.path,
+    feed: options.feed,
+    symbol: options.symbol,
+    resolution: options.resolution,
+    digits: symbol.digits,
+    lines: order.lines,
+    ...counts,
+    refused: refusals.count,
+    duplicates: duplicates(),
+    refusals: refusals.first,
+    windows: sender.spans,
+    derived: Object.fromEntries([...derivedSenders].map(([r, each]) => [r, each.counts])),
+  }
+}
+
+const gapOf = ({ maxGapSeconds }: ImportOptions, r: Resolution): number =>
+  maxGapSeconds ?? defaultMaxGapSeconds(r)
+
+/** The file's good bars, each time once: as they stand where the file ascends, else sorted. */
+function ascendingBars(
+  { options, order, session, symbol, progress }: StoreFile,
+  refusals: Refusals,
+): { bars: AsyncIterable<LineBars>; duplicates: () => number } {
+  const rules = {
+    resolution: options.resolution,
+    decimalsMax: symbol.decimalsMax,
+    feedNow: session.feedNow,
+  }
+  const lines = readLines(options.path, rules, refusals)
+  let duplicates = 0
+  progress.begin(order.ascends ? 'stored' : 'sorted', order.lines)
+  if (order.ascends) return { bars: checked(lines, options.path), duplicates: () => 0 }
+  const sorted = sortLines(counted(lines, progress), (count) => void (duplicates += count))
+  const bars = told(sorted, () => progress.begin('stored', order.lines))
+  return { bars, duplicates: () => duplicates }
+}
+
+/** The file was found to ascend before; what no longer does was written meanwhile. */
+async function* checked(lines: AsyncIterable<LineBars>, path: string): AsyncGenerator<LineBars> {
+  let last = Number.NEGATIVE_INFINITY
+  for await (const bars of lines) {
+    for (const time of bars.time) {
+      if (time <= last) throw new Fatal('noInput', `${path} changed while it was read; import it again.`)
+      last = time
+    }
+    yield bars
+  }
+}
+
+async function* counted(lines: AsyncIterable<LineBars>, progress: Progress): AsyncGenerator<LineBars> {
+  for await (const bars of lines) {
+    progress.add(barCount(bars))
+    yield bars
+  }
+}
+
+async function* told(lines: AsyncIterable<LineBars>, onFirst: () => void): AsyncGenerator<LineBars> {
+  let isFirst = true
+  for await (const bars of lines) {
+    if (isFirst) onFirst()
+    isFirst = false
+    yield bars
+  }
+}
+
+/** With `refusals` the bars are the file's own lines; without, they are derived from them. */
+function senderOf(
+  { options, session, symbol, progress }: StoreFile,
+  resolution: Resolution,
+  refusals?: Refusals,
+): SeriesSender {
+  const derived = refusals === undefined
+  const of: SeriesOptions = {
+    resolution,
+    maxGapSeconds: gapOf(options, resolution),
+    delaySeconds: symbol.delaySeconds,
+    feedNow: session.feedNow,
+    send: (bars: Bars) => session.send({ name: options.symbol, resolution, derived }, bars),
+    onRefused: (line, reason) => refusals?.add(line, reason),
+    onDone: (count) => {
+      if (!derived) progress.add(count)
+    },
+  }
+  return new SeriesSender(of)
+}
+
+/** Windows under way at once. */
+const windowsAtOnce = 64
+
+async function addWindows(
+  { options, session }: StoreFile,
+  resolution: Resolution,
+  sender: SeriesSender,
+): Promise<void> {
+  const { spans } = sender
+  for (let i = 0; i < spans.length; i += windowsAtOnce) {
+    const some = spans.slice(i, i + windowsAtOnce)
+    await Promise.all(some.map((span) => session.window({ name: options.symbol, resolution }, span)))
+  }
+}

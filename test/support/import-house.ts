@@ -1,0 +1,147 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { stringify } from 'yaml'
+import { parseConfig } from '../../services/platform/config.ts'
+import { silentLog } from '../../services/platform/log.ts'
+import { startAll } from '../../services/roles/all.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const far = 4_000_000_000
+
+export interface Bar {
+  readonly time: number
+  readonly open: number
+  readonly high: number
+  readonly low: number
+  readonly close: number
+  readonly volume: number
+}
+
+export interface Ran {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+  /** What `--json` printed; empty without. */
+  readonly json: Record<string, unknown>
+}
+
+/** `fxd all` in this process on a folder of its own, and the command line as a process beside it. */
+export interface ImportHouse {
+  /** For files of the tests. */
+  readonly folder: string
+  readonly environment: Readonly<Record<string, string>>
+  /** Runs `fxd import` with these arguments. */
+  importing(...args: readonly string[]): Promise<Ran>
+  /** Everything that REST gives of one series. */
+  history(symbol: string, resolution: string): Promise<Bar[]>
+  coverage(symbol: string): Promise<{ from: number; to: number }[]>
+  /** One symbol as `/v1/symbols` shows it. */
+  symbol(symbol: string): Promise<Record<string, unknown>>
+  remove(): Promise<void>
+}
+
+const manifest = (account: string, spec: object) =>
+  stringify({
+    apiVersion: 'marketdata.fxd.dev/v1alpha1',
+    kind: 'Feed',
+    metadata: { name: `brokera-${account.toLowerCase()}` },
+    spec: {
+      broker: 'BROKERA',
+      account,
+      clock: { mode: 'UTC' },
+      quoteBasis: 'Bid',
+      resolutions: ['1', '5', '10', '15', '30', '60', '120', '240', '1D', '1W', '1M'],
+      symbols: { list: [] },
+      source: { type: 'Push' },
+      ...spec,
+    },
+  })
+
+/** Feeds by account, each with what its manifest's `spec` says beside the usual. */
+export async function startImportHouse(feeds: Readonly<Record<string, object>>): Promise<ImportHouse> {
+  const folder = mkdtempSync(join(tmpdir(), 'fxd-import-'))
+  mkdirSync(join(folder, 'feeds'))
+  for (const [account, spec] of Object.entries(feeds)) {
+    writeFileSync(join(folder, 'feeds', `${account}.yaml`), manifest(account, spec))
+  }
+  const base = {
+    FXD_FEEDS: join(folder, 'feeds'),
+    FXD_DATA_DIR: join(folder, 'data'),
+    FXD_LOG_LEVEL: 'error',
+  }
+  const free = { FXD_HTTP_ADDR: '127.0.0.1:0', FXD_GRPC_ADDR: '127.0.0.1:0', FXD_OPS_ADDR: '127.0.0.1:0' }
+  const service = await startAll(parseConfig({ ...base, ...free }), { log: silentLog })
+  const environment = { ...base, FXD_GRPC_ADDR: `127.0.0.1:${service.grpcPort}` }
+  const key = await createKey(environment, Object.keys(feeds))
+  const ask = async (path: string): Promise<Record<string, unknown>> => {
+    const url = `http://127.0.0.1:${service.httpPort}/v1/${path}`
+    const answer = await fetch(url, { headers: { 'x-api-key': key } })
+    return (await answer.json()) as Record<string, unknown>
+  }
+  return {
+    folder,
+    environment,
+    importing: (...args) => runFxd(['import', ...args], environment),
+    async history(symbol, resolution) {
+      const query = new URLSearchParams({ symbol, resolution, from: '0', to: String(far) })
+      return barsOf(await ask(`history?${query}`))
+    },
+    async coverage(symbol) {
+      const answer = await ask(`coverage?${new URLSearchParams({ symbol })}`)
+      return answer['coverage'] as { from: number; to: number }[]
+    },
+    symbol: (symbol) => ask(`symbols?${new URLSearchParams({ symbol })}`),
+    async remove() {
+      await service.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function createKey(
+  environment: Readonly<Record<string, string>>,
+  accounts: readonly string[],
+): Promise<string> {
+  const feeds = accounts.map((account) => `BROKERA:${account}`).join(',')
+  const limits = ['--rpm', '100000', '--rpd', '1000000']
+  const args = ['keys', 'create', '--plan', 'pro', '--feeds', feeds, ...limits, '--json']
+  const { code, json, stderr } = await runFxd(args, environment)
+  if (code !== 0) throw new Error(stderr)
+  return String(json['key'])
+}
+
+/** The real command as a process, in an environment without other variables of fxd. */
+export function runFxd(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(join(root, 'bin/node'), [join(root, 'services/main.ts'), ...args], {
+      env: { PATH: process.env['PATH'], TMPDIR: tmpdir(), ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let stdout = ''
+    let stderr = ''
+    child.stdout.setEncoding('utf8').on('data', (part: string) => void (stdout += part))
+    child.stderr.setEncoding('utf8').on('data', (part: string) => void (stderr += part))
+    child.on('error', reject)
+    child.on('close', (code) => {
+      const json = stdout.startsWith('{') ? (JSON.parse(stdout) as Record<string, unknown>) : {}
+      resolve({ code: code ?? -1, stdout, stderr, json })
+    })
+  })
+}
+
+function barsOf(answer: Record<string, unknown>): Bar[] {
+  if (answer['s'] === 'no_data') return []
+  if (answer['s'] !== 'ok') throw new Error(JSON.stringify(answer))
+  const { t, o, h, l, c, v } = answer as Record<string, number[]>
+  return (t ?? []).map((time, i) => ({
+    time,
+    open: o?.[i] ?? Number.NaN,
+    high: h?.[i] ?? Number.NaN,
+    low: l?.[i] ?? Number.NaN,
+    close: c?.[i] ?? Number.NaN,
+    volume: v?.[i] ?? Number.NaN,
+  }))
+}
