@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { credentials, Server, ServerCredentials, type ServiceError, status } from '@grpc/grpc-js'
+import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import { authenticate } from '../access/authenticate.ts'
@@ -475,6 +476,67 @@ test('a store that is away is UNAVAILABLE, never an empty answer', async () => {
   server.forceShutdown()
   fresh.close()
   expect(error?.code).toBe(status.UNAVAILABLE)
+})
+
+const oddText = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.constantFrom(
+    '',
+    '__proto__',
+    'constructor',
+    'BROKERA:ZERO',
+    'pro',
+    'enterprise',
+    '2026-02-30',
+    'never',
+    '::1/129',
+  ),
+)
+const oddCount = fc.oneof(fc.nat(), fc.constantFrom(0, 1, 2 ** 31, 2 ** 32 - 1))
+const oddLimits = fc.record(
+  { rpm: oddCount, rpd: oddCount, wsConnections: oddCount, wsSymbols: oddCount },
+  { requiredKeys: [] },
+)
+const oddTexts = fc.array(oddText, { maxLength: 5 })
+const oddKey = fc.record(
+  { name: oddText, plan: oddText, feeds: oddTexts, limits: oddLimits, allowIps: oddTexts, expires: oddText },
+  { requiredKeys: [] },
+)
+
+test('no request is answered by a defect, and none leaves a key that breaks the rules', async () => {
+  const { key } = await create()
+  const id = key?.id ?? ''
+  const sound = /^(INVALID_ARGUMENT|NOT_FOUND|FAILED_PRECONDITION|ABORTED)$/
+  const outcome = (answer: Promise<unknown>): Promise<string> =>
+    answer.then(
+      () => 'OK',
+      (error: ServiceError) => status[error.code] ?? '',
+    )
+  await fc.assert(
+    fc.asyncProperty(oddKey, oddText, oddCount, async (odd, text, count) => {
+      const { feeds, allowIps, ...rest } = odd
+      const change = {
+        ...rest,
+        ...(feeds && { feeds: { values: feeds } }),
+        ...(allowIps && { allowIps: { values: allowIps } }),
+      }
+      const outcomes = await Promise.all([
+        outcome(call('CreateKey', odd)),
+        outcome(call('UpdateKey', { id, basedOn: count, ...change })),
+        outcome(call('RotateKey', { id: text, basedOn: count, overlapMs: count })),
+        outcome(call('RevokeKey', { id: text })),
+        outcome(call('GetKey', { id: text })),
+        outcome(call('GetFeed', { key: text, afterSymbol: text })),
+        outcome(call('ListKeys', { after: text })),
+        outcome(call('PurgeFeed', { key: text })),
+      ])
+      for (const each of outcomes) expect(each).toMatch(each === 'OK' ? /OK/ : sound)
+    }),
+  )
+  for (const each of house.registry.view().keys()) {
+    expect(each.feeds.length).toBeGreaterThan(0)
+    expect(each.limits.rpm).toBeGreaterThan(0)
+  }
 })
 
 test('keys survive a restart, revoked ones stay revoked', async () => {
