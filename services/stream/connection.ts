@@ -4,7 +4,7 @@ import type { KeyRecord } from '../core/api-key.ts'
 import type { Cancel } from '../ports/clock.ts'
 import { type Closing, closings } from './close-codes.ts'
 import { type Frames, textFrame } from './fan-out/frame.ts'
-import { messagesPerSecond } from './throttle.ts'
+import { type Inbox, messagesPerSecond } from './throttle.ts'
 
 /** Bytes that may wait for a client that reads slowly, beside one flush; beyond, it is closed with 4001. */
 export const backlogBytesMax = 1_048_576
@@ -52,7 +52,7 @@ export class Connection {
   allowance: number
   allowanceAt: number
   /** Messages read and not yet answered. */
-  inbox: string[] | undefined
+  inbox: Inbox | undefined
   /** The newest ping not yet answered. */
   pongDue: Buffer | undefined
   #stage: 'open' | 'leaving' | 'left' = 'open'

@@ -1,0 +1,200 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { until } from '../../test/acceptance/client/until.ts'
+import { live, type OpenedStream, openStream, sampleKey, zero } from '../../test/support/open-stream.ts'
+import { compoundKey } from '../core/compound-key.ts'
+import { utcMs } from '../core/feed-clock.ts'
+
+let house: OpenedStream
+beforeAll(async () => {
+  house = await openStream()
+})
+afterAll(() => house.close())
+let minute = 0
+
+const a = compoundKey(zero, 'SYM0')
+const b = compoundKey(zero, 'SYM1')
+const foreign = compoundKey(live, 'SYM0')
+
+describe('what happens to a key reaches its open sockets', () => {
+  test('a revoked key is cut with KEY_INACTIVE and 4500, other keys are not', async () => {
+    const [mine, other] = [await house.issue(), await house.issue()]
+    const sockets = await Promise.all([house.connect(mine.secret), house.connect(mine.secret)])
+    const stays = await house.connect(other.secret)
+    await mine.update({ revoked: true })
+    for (const socket of sockets) {
+      expect(await socket.closed).toEqual({ code: 4500, reason: 'key revoked' })
+      expect(socket.messages.at(-1)).toEqual({
+        type: 'error',
+        code: 'KEY_INACTIVE',
+        message: expect.any(String) as string,
+      })
+    }
+    await stays.settled()
+    expect(await mine.inUse()).toBe(0)
+  })
+
+  test('a revocation is noticed within five seconds when no nudge comes, by the poll alone', async () => {
+    const mine = await house.issue()
+    const socket = await house.connect(mine.secret)
+    const { version } = house.registry.view()
+    const { record } = mine
+    await house.stores.registry.append(version, [
+      { kind: 'key', id: record.id, body: { ...record, revoked: true } },
+    ])
+    await house.clock.advance(5_000)
+    expect((await socket.closed).code).toBe(4500)
+  })
+
+  test('a key expires by time alone, with KEY_EXPIRED and 4501', async () => {
+    const mine = await house.issue({ expiresAt: utcMs(house.clock.utcMs() + 30_000) })
+    const socket = await house.connect(mine.secret)
+    await house.clock.advance(29_000)
+    await socket.settled()
+    await house.clock.advance(2_000)
+    expect(await socket.closed).toEqual({ code: 4501, reason: 'key expired' })
+    expect(socket.messages.at(-1)).toMatchObject({ type: 'error', code: 'KEY_EXPIRED' })
+  })
+
+  test('an address that is no longer allowed is cut with IP_NOT_ALLOWED and 4502', async () => {
+    const mine = await house.issue({ allowIps: ['127.0.0.1'] })
+    const socket = await house.connect(mine.secret)
+    await mine.update({ allowIps: ['203.0.113.0/24'] })
+    expect(await socket.closed).toEqual({ code: 4502, reason: 'address no longer allowed' })
+    expect(socket.messages.at(-1)).toMatchObject({ type: 'error', code: 'IP_NOT_ALLOWED' })
+  })
+
+  test('a secret that a rotation took away is cut with KEY_INVALID, at the end of its overlap', async () => {
+    const mine = await house.issue()
+    const [old] = mine.record.secrets
+    const next = sampleKey()
+    const socket = await house.connect(mine.secret)
+    const until_ = utcMs(house.clock.utcMs() + 10_000)
+    await mine.update({ secrets: [...next.record.secrets, { digest: old?.digest ?? '', until: until_ }] })
+    const successor = await house.connect(next.secret)
+    await house.clock.advance(9_000)
+    await socket.settled()
+    await house.clock.advance(2_000)
+    expect(await socket.closed).toEqual({ code: 4500, reason: 'key revoked' })
+    expect(socket.messages.at(-1)).toMatchObject({ type: 'error', code: 'KEY_INVALID' })
+    await successor.settled()
+  })
+
+  test('a withdrawn grant ends its subscriptions with a reason; the others and the socket stay', async () => {
+    const mine = await house.issue({ feeds: [zero, live] })
+    const socket = await house.connect(mine.secret)
+    await socket.subscribe([a, foreign, b])
+    await mine.update({ feeds: [live] })
+    expect(await socket.next('unsubscribed')).toEqual({
+      type: 'unsubscribed',
+      symbols: [a, b],
+      reason: 'SYMBOL_NOT_PERMITTED',
+    })
+    await house.publish([a, b], ++minute)
+    await house.publish([foreign], minute, live)
+    await socket.next('bar')
+    await socket.settled()
+    expect(socket.bars().map(({ symbol }) => symbol)).toEqual([foreign])
+    expect(await socket.subscribe([a, foreign])).toMatchObject({ symbols: [foreign], rejected: [a] })
+    await mine.update({ feeds: [zero, live] })
+    expect(await socket.subscribe([a])).toMatchObject({ symbols: [a] })
+  })
+
+  test('a bar that came before the grant was withdrawn is still delivered, none after', async () => {
+    const mine = await house.issue()
+    const socket = await house.connect(mine.secret)
+    await socket.subscribe([a])
+    house.turns.hold()
+    await house.publish([a], ++minute)
+    await mine.update({ feeds: [] })
+    house.turns.release()
+    await socket.next('unsubscribed')
+    await house.publish([a], ++minute)
+    await socket.settled()
+    expect(socket.messages.map(({ type }) => type)).toEqual([
+      'connected',
+      'subscribed',
+      'bar',
+      'unsubscribed',
+      'pong',
+    ])
+  })
+
+  test('a symbol that left the registry is named, not silently quiet', async () => {
+    const mine = await house.issue()
+    const socket = await house.connect(mine.secret)
+    await socket.subscribe([a, b])
+    await house.hideSymbol(zero, 'SYM1')
+    expect(await socket.next('unsubscribed')).toEqual({
+      type: 'unsubscribed',
+      symbols: [b],
+      reason: 'SYMBOL_NOT_FOUND',
+    })
+    expect((await socket.subscribe([b])).rejected).toEqual([b])
+  })
+
+  test('a key that changed while its slot was being taken is judged as it is now', async () => {
+    let release: (() => void) | undefined
+    let asked = false
+    const gate = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const waiting = await openStream({
+      change: ({ slots }) => ({
+        slots: {
+          ...slots,
+          async open(keyId, sessionId, cap) {
+            asked = true
+            await gate
+            return slots.open(keyId, sessionId, cap)
+          },
+        },
+      }),
+    })
+    const mine = await waiting.issue()
+    const connecting = waiting.connect(mine.secret)
+    await until('the slot to be asked for', () => asked)
+    await mine.update({ revoked: true })
+    release?.()
+    expect((await (await connecting).closed).code).toBe(4500)
+    await waiting.close()
+  })
+})
+
+describe('a drain', () => {
+  let own: OpenedStream
+  beforeEach(async () => {
+    own = await openStream()
+  })
+  afterEach(() => own.close())
+  test('closes every socket with 1012 after what it is owed, and frees every slot', async () => {
+    const mine = await own.issue()
+    const sockets = await Promise.all(Array.from({ length: 20 }, () => own.connect(mine.secret)))
+    for (const socket of sockets) await socket.subscribe([a])
+    own.turns.hold()
+    await own.publish([a], ++minute)
+    await own.stream.drain()
+    own.turns.release()
+    for (const socket of sockets) {
+      expect(await socket.closed).toEqual({ code: 1012, reason: 'draining' })
+      expect(socket.bars(a)).toHaveLength(1)
+    }
+    expect(own.stream.connections()).toBe(0)
+    expect(await mine.inUse()).toBe(0)
+    await expect(own.connect(mine.secret)).rejects.toThrow('503')
+  })
+
+  test('does not wait for clients that do not answer', async () => {
+    const mine = await own.issue()
+    const socket = await own.connect(mine.secret)
+    socket.raw.pause()
+    const drained = own.stream.drain()
+    await until('the socket to be leaving', () => own.stream.connections() === 0)
+    await own.clock.advance(3_000)
+    await drained
+    await until('the connection to be gone', () => own.connections() === 0)
+  })
+
+  test('of nobody ends at once', async () => {
+    await own.stream.drain()
+  })
+})
