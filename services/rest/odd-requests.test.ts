@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { effort } from '../../test/support/effort.ts'
 import {
   aBar,
   aFeed,
@@ -120,7 +121,7 @@ test('thousands of odd requests: never an answer of 5xx, and the service goes on
         )
       },
     ),
-    { numRuns: 200 },
+    { numRuns: 200 * effort },
   )
   expect((await edge.ask('/v1/status', { key: 1 })).status).toBe(200)
 }, 60_000)
@@ -169,7 +170,7 @@ test('odd bytes on the wire: no 5xx, and the service goes on', async () => {
       })
       expect(text).not.toMatch(/HTTP\/1\.1 5/)
     }),
-    { numRuns: 500 },
+    { numRuns: 500 * effort },
   )
   expect((await edge.ask('/v1/config')).status).toBe(200)
 }, 60_000)
@@ -184,6 +185,6 @@ test('no answer names a feed that the key was not granted', async () => {
       if (status !== 403) expect(text).not.toContain('BROKERB:LIVE')
       else expect(symbol).toContain('BROKERB:LIVE')
     }),
-    { numRuns: 300 },
+    { numRuns: 300 * effort },
   )
 })

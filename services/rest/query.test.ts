@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { effort } from '../../test/support/effort.ts'
 import { Failure } from '../core/failure.ts'
 import { parseQuery } from './query.ts'
 import { coverageSchema } from './routes/coverage/schema.ts'
@@ -72,7 +73,7 @@ describe('what the description says is what the parser does', () => {
         const outcome = parsed(schema, filled(name, text))
         if (isSafe) expect(!(outcome instanceof Failure)).toBe(described)
       }),
-      { numRuns: 500 },
+      { numRuns: 500 * effort },
     )
   })
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { effort } from '../../../../test/support/effort.ts'
 import { numberText } from './number-text.ts'
 
 const wanted = (values: readonly number[]): string => JSON.stringify(values).slice(1, -1)
@@ -16,7 +17,7 @@ describe('numbers are written as JSON.stringify writes them', () => {
       fc.property(fc.array(fc.double()), (values) => {
         expect(written(values)).toBe(wanted(values))
       }),
-      { numRuns: 2_000 },
+      { numRuns: 2_000 * effort },
     )
   })
 
@@ -25,7 +26,7 @@ describe('numbers are written as JSON.stringify writes them', () => {
       fc.property(fc.array(price), (values) => {
         expect(written(values)).toBe(wanted(values))
       }),
-      { numRuns: 2_000 },
+      { numRuns: 2_000 * effort },
     )
   })
 
@@ -37,7 +38,7 @@ describe('numbers are written as JSON.stringify writes them', () => {
         const near = Math.abs(new Float64Array(bits.buffer)[0] as number)
         expect(written([near])).toBe(wanted([near]))
       }),
-      { numRuns: 2_000 },
+      { numRuns: 2_000 * effort },
     )
   })
 

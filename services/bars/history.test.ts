@@ -1,0 +1,244 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { effort } from '../../test/support/effort.ts'
+import { aFeed, aSymbol } from '../../test/support/rest-edge.ts'
+import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { type Bars, barsOf, type RevisedBar, toList } from '../core/bar.ts'
+import { type FeedClock, feedSeconds } from '../core/feed-clock.ts'
+import { Registry } from '../core/registry.ts'
+import type { Resolution } from '../core/resolution.ts'
+import type { Series } from '../core/series.ts'
+import { silentLog } from '../platform/log.ts'
+import type { Stores } from '../ports/stores.ts'
+import { openEmbeddedStores } from '../stores/embedded/open.ts'
+import { createHistory, type History } from './history.ts'
+import { createTail, type Tail } from './tail.ts'
+
+/** Small, so that every answer is put together from many slices. */
+const sliceMax = 35
+const start = 1_767_571_200
+const minutesMax = 240
+const clock = createVirtualClock({ start: start * 1000 })
+const folder = mkdtempSync(join(tmpdir(), 'fxd-bars-'))
+
+let stores: Stores
+beforeAll(async () => {
+  stores = await openEmbeddedStores({ folder, clock, log: silentLog })
+})
+afterAll(async () => {
+  await stores.close()
+  rmSync(folder, { recursive: true })
+})
+
+let names = 0
+/** A reader of a symbol of its own, whose clock stands `now` seconds after the start (unknown: undefined). */
+function open(now: number | undefined, delaySeconds = 0): { series: Series; tail: Tail; history: History } {
+  const feedClock: FeedClock =
+    now === undefined ? { mode: 'Measured' } : { mode: 'Fixed', offsetSeconds: -now }
+  const feed = aFeed('BROKERA', `N${++names}`, { clock: feedClock })
+  const symbol = aSymbol(`${feed.key}:X`, { delaySeconds })
+  const registry = new Registry()
+  registry.apply({ kind: 'feed', id: feed.key, version: 1, body: { definition: feed, hidden: false } })
+  registry.apply({ kind: 'symbol', id: symbol.symbol, version: 2, body: symbol })
+  const tail = createTail(stores.bus)
+  const { bars, board } = stores
+  const history = createHistory({ bars, board, tail, clock, registry: { view: () => registry } }, sliceMax)
+  return { series: { feed: feed.key, symbol: symbol.symbol, resolution: '1' }, tail, history }
+}
+
+type Reader = ReturnType<typeof open>
+
+/** One revision of a minute has one set of values, whoever brings it. */
+interface Reading {
+  readonly minute: number
+  readonly revision: number
+}
+
+const barOf = ({ minute, revision }: Reading): RevisedBar => {
+  const price = 100 + ((minute * 7 + revision * 13) % 50)
+  return {
+    time: feedSeconds(start + minute * 60),
+    open: price,
+    high: price + (revision % 3),
+    low: price - (revision % 2),
+    close: price + 0.5,
+    volume: (minute * 3 + revision) % 17,
+    revision,
+  }
+}
+
+const store = ({ series }: Reader, list: readonly RevisedBar[]) =>
+  stores.bars.write([{ series, bars: barsOf(list) }], 'live')
+
+async function publish({ series }: Reader, list: readonly RevisedBar[]): Promise<number> {
+  const { feed, symbol, resolution } = series
+  const bars = list.map((bar) => ({ symbol, resolution, bar }))
+  const outcome = await stores.bus.publish({ type: 'bars', feed, bars }, 1)
+  await clock.advance(0)
+  return outcome.outcome === 'published' ? outcome.position : expect.unreachable()
+}
+
+async function collect(slices: AsyncIterable<Bars>): Promise<RevisedBar[]> {
+  const all: RevisedBar[] = []
+  for await (const slice of slices) {
+    expect(slice.time.length).toBeGreaterThan(0)
+    all.push(...toList(slice))
+  }
+  return all
+}
+
+/** What a reader should see of M1: each time once, the greatest revision of it, ascending. */
+function union(lists: readonly (readonly RevisedBar[])[]): RevisedBar[] {
+  const byTime = new Map<number, RevisedBar>()
+  for (const bar of lists.flat()) {
+    if ((byTime.get(bar.time)?.revision ?? -1) < bar.revision) byTime.set(bar.time, bar)
+  }
+  return [...byTime.values()].sort((a, b) => a.time - b.time)
+}
+
+/** The plain fold, from the words of the design. */
+function halfHours(m1: readonly RevisedBar[], now: number | undefined, delay: number): RevisedBar[] {
+  const buckets = Map.groupBy(m1, ({ time }) => Math.floor(time / 1800) * 1800)
+  return [...buckets].flatMap(([time, parts]) => {
+    const [first, last] = [parts[0] as RevisedBar, parts.at(-1) as RevisedBar]
+    const isOver = now !== undefined && time + 1800 + delay <= start + now + 5
+    const isClosed = isOver || m1.some((bar) => bar.time >= time + 1800)
+    const isHalf = first === m1[0] && first.time !== time
+    if (!isClosed || isHalf) return []
+    return [
+      {
+        time: feedSeconds(time),
+        open: first.open,
+        high: Math.max(...parts.map(({ high }) => high)),
+        low: Math.min(...parts.map(({ low }) => low)),
+        close: last.close,
+        volume: parts.reduce((sum, { volume }) => sum + volume, 0),
+        revision: Math.max(...parts.map(({ revision }) => revision)),
+      },
+    ]
+  })
+}
+
+const readings = (minutes: fc.Arbitrary<number>) =>
+  fc.uniqueArray(fc.record({ minute: minutes, revision: fc.integer({ min: 1, max: 9 }) }), {
+    selector: ({ minute }) => minute,
+    maxLength: 120,
+    size: 'max',
+  })
+const anyMinute = fc.integer({ min: 0, max: minutesMax })
+const moment = fc.integer({ min: -60, max: minutesMax * 60 + 3_600 })
+
+const scene = fc.record({
+  stored: readings(anyMinute),
+  pushed: readings(anyMinute),
+  late: readings(anyMinute),
+  now: fc.option(moment, { nil: undefined }),
+  delay: fc.constantFrom(0, 900),
+  from: moment,
+  to: moment,
+  count: fc.integer({ min: 1, max: 90 }),
+})
+
+describe('a reader of store, tail and revisions', () => {
+  test.each(['1', '30'] as const)('sees of %s what the plain model sees', async (resolution: Resolution) => {
+    await fc.assert(
+      fc.asyncProperty(scene, async ({ stored, pushed, late, now, delay, from, to, count }) => {
+        const reader = open(now, delay)
+        const lists = [stored, pushed, late].map((list) => list.map(barOf))
+        await store(reader, lists[0] ?? [])
+        await publish(reader, lists[1] ?? [])
+        await store(reader, lists[2] ?? [])
+        const series = { ...reader.series, resolution }
+        const m1 = union(lists)
+        const model = resolution === '1' ? m1 : halfHours(m1, now, delay)
+        const [first, last] = [start + from, start + to]
+        const inRange = model.filter(({ time }) => time >= first && time <= last)
+        const upTo = (end: number) => model.filter(({ time }) => time <= end).slice(-count)
+
+        const read = reader.history.range(series, feedSeconds(first), feedSeconds(last))
+        expect(await collect(read)).toEqual(inRange)
+        const counted = await reader.history.countback(series, count, feedSeconds(last))
+        expect(toList(counted)).toEqual(upTo(last))
+        const latest = await reader.history.countback(series, count)
+        expect(toList(latest)).toEqual(upTo(now === undefined ? Number.POSITIVE_INFINITY : start + now))
+        reader.tail.close()
+      }),
+      { numRuns: 60 * effort },
+    )
+  })
+
+  test('a bucket of a feed without a known clock closes by the newest tick that its session reported', async () => {
+    const reader = open(undefined)
+    await store(
+      reader,
+      [0, 10, 29].map((minute) => barOf({ minute, revision: 1 })),
+    )
+    const half = { ...reader.series, resolution: '30' } as const
+    const count = async () => (await reader.history.countback(half, 5)).time.length
+    expect(await count()).toBe(0)
+    await stores.board.note(reader.series.feed, { newestTick: feedSeconds(start + 1794) })
+    expect(await count()).toBe(0)
+    await stores.board.note(reader.series.feed, { newestTick: feedSeconds(start + 1795) })
+    expect(await count()).toBe(1)
+    reader.tail.close()
+  })
+
+  test('10,000 half hours are found across gaps of weeks', async () => {
+    const reader = open(10 ** 9)
+    const sparse = Array.from({ length: 300 }, (_, i) => barOf({ minute: i * 20_160, revision: 1 }))
+    await store(reader, sparse)
+    const half = { ...reader.series, resolution: '30' } as const
+    expect(toList(await reader.history.countback(half, 10_000)).map(({ open: price }) => price)).toEqual(
+      sparse.map(({ open: price }) => price),
+    )
+    reader.tail.close()
+  })
+})
+
+describe('the tail', () => {
+  const bar = (minute: number, revision = 1) => barOf({ minute, revision })
+  const shown = ({ tail, series }: Reader) =>
+    toList(tail.bars(series, feedSeconds(0), feedSeconds(start * 2))).map(({ time }) => (time - start) / 60)
+
+  test('holds what was pushed until the store is known to show it', async () => {
+    const reader = open(0)
+    const first = await publish(reader, [bar(1)])
+    await publish(reader, [bar(2), bar(3)])
+    expect(shown(reader)).toEqual([1, 2, 3])
+    await stores.bus.publish({ type: 'applied', feed: reader.series.feed, position: first }, 1)
+    await clock.advance(0)
+    expect(shown(reader)).toEqual([2, 3])
+    reader.tail.close()
+  })
+
+  test('keeps the greater revision of a time in whatever order they come', async () => {
+    const reader = open(0)
+    await publish(reader, [bar(5, 3), bar(4)])
+    await publish(reader, [bar(5, 2), bar(4, 2)])
+    const held = toList(reader.tail.bars(reader.series, feedSeconds(0), feedSeconds(start * 2)))
+    expect(held.map(({ revision }) => revision)).toEqual([2, 3])
+    reader.tail.close()
+  })
+
+  test('drops the oldest batches of a feed at its bound, counted, and leaves other feeds alone', async () => {
+    const [busy, calm] = [open(0), open(0)]
+    const tail = createTail(stores.bus, 3)
+    await publish(calm, [bar(1)])
+    await publish(busy, [bar(1), bar(2)])
+    await publish(busy, [bar(3), bar(4)])
+    expect(shown({ ...busy, tail })).toEqual([3, 4])
+    expect(shown({ ...calm, tail })).toEqual([1])
+    expect(tail.dropped).toBe(2)
+    for (const each of [tail, busy.tail, calm.tail]) each.close()
+  })
+
+  test('hears nothing once it is closed', async () => {
+    const reader = open(0)
+    reader.tail.close()
+    await publish(reader, [bar(1)])
+    expect(shown(reader)).toEqual([])
+  })
+})
