@@ -1,7 +1,11 @@
-import { run } from './cli/run.ts'
-import { systemTerminal } from './cli/terminal.ts'
+import { enableCompileCache } from 'node:module'
+import { join } from 'node:path'
+
+// Halves the start of every command; where the folder cannot be written it is simply not used.
+enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/compile'))
 
 // A reader that has seen enough (`fxd keys list | head -1`) is no failure.
 process.stdout.on('error', () => process.exit())
 
+const [{ run }, { systemTerminal }] = await Promise.all([import('./cli/run.ts'), import('./cli/terminal.ts')])
 process.exitCode = await run(process.argv.slice(2), systemTerminal)
