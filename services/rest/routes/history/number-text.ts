@@ -14,8 +14,8 @@ const comma = 44
 
 /**
  * The numbers as `JSON.stringify` writes them, separated by commas and without brackets. Printing a
- * double costs ten times as much as printing an integer, and nearly all prices are integers of a few
- * decimals: those that prove it (by dividing back) take the short way.
+ * double costs several times as much as printing an integer, and nearly all prices are integers of a
+ * few decimals: those that prove it (by dividing back) take the short way.
  */
 export function numberText(values: Float64Array): Buffer {
   const out = Buffer.allocUnsafe(values.length * numberBytesMax)
@@ -24,50 +24,46 @@ export function numberText(values: Float64Array): Buffer {
   for (let i = 0; i < values.length; i++) {
     const value = values[i] as number
     if (i > 0) out[at++] = comma
-    scale = scaleOf(value, scale)
-    if (scale <= scaleMax) at = writeDecimal(out, at, value, scale)
-    else {
-      at += out.write(JSON.stringify(value), at, 'latin1')
-      scale = 0
-    }
+    if (!isDecimal(value, scale)) scale = scaleOf(value)
+    if (scale <= scaleMax) at = writeDecimal(out, at, Math.round(value * (powers[scale] as number)), scale)
+    else at += out.write(JSON.stringify(value), at, 'latin1')
   }
   // A copy, so that the spare room is not kept as long as the answer.
   return Buffer.from(out.subarray(0, at))
 }
 
-/** The first scale from `scale` on at which the number is an integer; beyond the greatest when there is none. */
-function scaleOf(value: number, scale: number): number {
-  if (!(value >= plainFrom || value === 0)) return scaleMax + 1
-  for (let s = scale; s <= scaleMax; s++) {
-    const power = powers[s] as number
-    const integer = Math.round(value * power)
-    if (integer >= exactBelow) break
-    if (integer / power === value) return s
-  }
-  return scaleMax + 1
-}
-
-function writeDecimal(out: Buffer, start: number, value: number, scale: number): number {
+/** Whether the number is an integer of so many decimals, and printed as one. */
+function isDecimal(value: number, scale: number): boolean {
+  if (scale > scaleMax || !(value >= plainFrom || value === 0)) return false
   const power = powers[scale] as number
   const integer = Math.round(value * power)
-  const whole = Math.floor(integer / power)
-  let at = writeInteger(out, start, whole)
-  let fraction = integer - whole * power
-  if (fraction === 0) return at
-  let digits = scale
-  while (fraction % 10 === 0) {
-    fraction /= 10
-    digits--
-  }
-  out[at++] = point
-  writeDigits(out, at, fraction, digits)
-  return at + digits
+  return integer < exactBelow && integer / power === value
 }
 
-function writeInteger(out: Buffer, at: number, value: number): number {
-  const digits = digitsOf(value)
-  writeDigits(out, at, value, digits)
-  return at + digits
+/** The fewest decimals of which the number is an integer; beyond the greatest when there are none. */
+function scaleOf(value: number): number {
+  let scale = 0
+  while (scale <= scaleMax && !isDecimal(value, scale)) scale++
+  return scale
+}
+
+function writeDecimal(out: Buffer, start: number, integer: number, scale: number): number {
+  let rest = integer
+  let decimals = scale
+  while (decimals > 0 && rest % 10 === 0) {
+    rest /= 10
+    decimals--
+  }
+  let end = start + Math.max(digitsOf(rest), decimals + 1)
+  if (decimals > 0) {
+    // The last decimals first, then the point, then what stands before it.
+    end++
+    const from = end - decimals
+    rest = writeDigits(out, from, end, rest)
+    out[from - 1] = point
+    writeDigits(out, start, from - 1, rest)
+  } else writeDigits(out, start, end, rest)
+  return end
 }
 
 function digitsOf(value: number): number {
@@ -76,12 +72,21 @@ function digitsOf(value: number): number {
   return digits
 }
 
-/** The last `digits` digits, with leading zeros. */
-function writeDigits(out: Buffer, at: number, value: number, digits: number): void {
+/** Fills `[from, end)` with the last digits, zeros leading, and gives what is left of the number. */
+function writeDigits(out: Buffer, from: number, end: number, value: number): number {
   let rest = value
-  for (let i = at + digits - 1; i >= at; i--) {
+  let i = end
+  // Beyond 31 bits digits are taken from a double, below from an integer, which is far cheaper.
+  while (i > from && rest > 0x7fff_ffff) {
     const next = Math.floor(rest / 10)
-    out[i] = zero + rest - next * 10
+    out[--i] = zero + rest - next * 10
     rest = next
   }
+  let small = rest | 0
+  while (i > from) {
+    const next = (small / 10) | 0
+    out[--i] = zero + small - next * 10
+    small = next
+  }
+  return rest > 0x7fff_ffff ? rest : small
 }
