@@ -1,9 +1,8 @@
 import { once } from 'node:events'
-import type { Socket } from 'node:net'
-import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { until } from '../../test/acceptance/client/until.ts'
 import { type OpenedStream, openStream, symbolNames, zero } from '../../test/support/open-stream.ts'
+import { clientFrame as frame, openRawClient } from '../../test/support/raw-client.ts'
 import { compoundKey } from '../core/compound-key.ts'
 import type { Slots } from '../ports/slots.ts'
 import { backlogAgeMsMax, backlogBytesMax } from './connection.ts'
@@ -22,57 +21,7 @@ afterAll(() => house.close())
 const symbols = symbolNames.map((name) => compoundKey(zero, name))
 const nobodyLeft = () => until('no slot in use', async () => (await inUse()) === 0)
 
-/** A client that does its own framing, so that it can do it wrong. */
-async function rawClient(key = secret): Promise<{ socket: Socket; goodbye: Promise<number> }> {
-  const socket = await house.dial()
-  socket.write(
-    `GET /v1/stream?api_key=${key} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
-      'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
-  )
-  let seen = Buffer.alloc(0)
-  const connected = Promise.withResolvers<void>()
-  const goodbye = Promise.withResolvers<number>()
-  goodbye.promise.catch(() => undefined)
-  socket.on('data', (part) => {
-    seen = Buffer.concat([seen, part])
-    if (seen.includes('"connected"')) connected.resolve()
-    const code = closeCode(seen)
-    if (code !== undefined) goodbye.resolve(code)
-  })
-  socket.on('close', () => goodbye.reject(new Error('closed without a close frame')))
-  await connected.promise
-  return { socket, goodbye: goodbye.promise }
-}
-
-/** The code in the close frame of a server, once it is there. */
-function closeCode(bytes: Buffer): number | undefined {
-  let at = bytes.indexOf('\r\n\r\n') + 4
-  while (at + 2 <= bytes.length) {
-    const [opcode = 0, short = 0] = [(bytes[at] ?? 0) & 15, bytes[at + 1]]
-    if (opcode === 8) return short === 0 ? 1005 : bytes.readUInt16BE(at + 2)
-    const wide = short === 126 ? 2 : 0
-    at += 2 + wide + (wide ? bytes.readUInt16BE(at + 2) : short)
-  }
-  return undefined
-}
-
-/** A client frame with a mask of zeroes; `length` may lie. */
-function frame(
-  payload: Buffer | string,
-  { opcode = 1, fin = true, length = -1, masked = true } = {},
-): Buffer {
-  const bytes = Buffer.from(payload)
-  const said = length < 0 ? bytes.length : length
-  const mask = masked ? 0x80 : 0
-  const wide = Buffer.alloc(8)
-  wide.writeBigUInt64BE(BigInt(said))
-  const size =
-    said < 126 ? [mask | said] : said < 65_536 ? [mask | 126, ...wide.subarray(6)] : [mask | 127, ...wide]
-  return Buffer.concat([
-    Buffer.from([(fin ? 0x80 : 0) | opcode, ...size, ...(masked ? [0, 0, 0, 0] : [])]),
-    bytes,
-  ])
-}
+const rawClient = (key = secret) => openRawClient(house, key)
 
 describe('an idle connection', () => {
   test('is closed with 4000 after sixty seconds and not before, and its slot is free', async () => {
@@ -230,87 +179,3 @@ describe('T6: a client that does not read', () => {
     await nobodyLeft()
   }, 60_000)
 })
-
-describe('T7: what a message may be', () => {
-  test('sixteen fragments are read, more are not', async () => {
-    const pieces = [...'{"action":"ping"}']
-    const fragments = (count: number): Buffer[] =>
-      Array.from({ length: count }, (_, i) => {
-        const text = i < count - 1 ? (pieces[i] ?? '') : pieces.slice(i).join('')
-        return frame(text, { opcode: i === 0 ? 1 : 0, fin: i === count - 1 })
-      })
-    const fine = await rawClient()
-    fine.socket.write(Buffer.concat(fragments(16)))
-    const [pong] = (await once(fine.socket, 'data')) as [Buffer]
-    expect(String(pong)).toContain('"pong"')
-    fine.socket.write(Buffer.concat(fragments(17)))
-    expect(await fine.goodbye).toBe(1008)
-    fine.socket.destroy()
-  })
-
-  test('a message that never ends is cut at sixteen fragments, for each of many sockets', async () => {
-    const clients = await Promise.all(Array.from({ length: 100 }, () => rawClient()))
-    for (const [i, { socket }] of clients.entries()) {
-      for (let n = 0; n < 20; n++) socket.write(frame('x'.repeat(i), { opcode: n === 0 ? 1 : 0, fin: false }))
-    }
-    for (const { socket, goodbye } of clients) {
-      expect(await goodbye).toBe(1008)
-      socket.destroy()
-    }
-    await nobodyLeft()
-  })
-
-  test('a message of 64 KiB is read', async () => {
-    const message = JSON.stringify({ action: 'ping', x: '' }).replace('""', `"${'x'.repeat(65_512)}"`)
-    expect(message).toHaveLength(65_536)
-    const socket = await house.connect(secret)
-    socket.send(message)
-    await socket.next('pong')
-    await socket.close()
-  })
-})
-
-test('no frames of any kind end the process or leave a slot behind', async () => {
-  const opcode = fc.oneof({ weight: 5, arbitrary: fc.constant(1) }, { weight: 2, arbitrary: fc.nat(15) })
-  const text = fc.oneof(
-    fc.constantFrom(
-      '{"action":"ping"}',
-      '{"action":"subscribe","symbols":["BROKERA:ZERO:SYM1","x"]}',
-      '{',
-      '',
-    ),
-    fc.json(),
-  )
-  const payload = fc.oneof(
-    text.map((each) => Buffer.from(each)),
-    fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
-  )
-  const odd = fc
-    .tuple(payload, opcode, fc.nat(9), fc.nat(60), fc.option(fc.nat(70_000)))
-    .map(([bytes, code, fin, masked, length]) =>
-      frame(bytes, {
-        opcode: code,
-        fin: fin > 0,
-        masked: masked > 0,
-        length: masked < 55 ? -1 : (length ?? -1),
-      }),
-    )
-  const stray = fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes))
-  const scripts = fc.array(fc.oneof({ weight: 9, arbitrary: odd }, { weight: 1, arbitrary: stray }), {
-    maxLength: 12,
-  })
-  await fc.assert(
-    fc.asyncProperty(scripts, fc.boolean(), async (script, abrupt) => {
-      const { socket } = await rawClient()
-      for (const bytes of script) socket.write(bytes)
-      if (abrupt) socket.resetAndDestroy()
-      else socket.end()
-      if (!socket.closed) await once(socket, 'close')
-    }),
-    { numRuns: 500 },
-  )
-  await nobodyLeft()
-  const socket = await house.connect(secret)
-  await socket.settled()
-  await socket.close()
-}, 120_000)

@@ -128,7 +128,7 @@ export class Connection {
       then()
     }
     const late = this.#house.after(releaseTimeoutMs, done)
-    void this.#house.leave(this).then(done)
+    void this.#house.leave(this).finally(done)
   }
 
   #startWaiting(): void {

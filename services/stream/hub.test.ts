@@ -192,9 +192,10 @@ describe('a drain', () => {
     await own.clock.advance(3_000)
     await drained
     await until('the connection to be gone', () => own.connections() === 0)
+    expect(await mine.inUse()).toBe(0)
   })
 
   test('of nobody ends at once', async () => {
-    await own.stream.drain()
+    await expect(own.stream.drain()).resolves.toBeUndefined()
   })
 })

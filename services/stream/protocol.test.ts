@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { effort } from '../../test/support/effort.ts'
 import { compoundKey, feedKey } from '../core/compound-key.ts'
 import { feedSeconds, utcSeconds } from '../core/feed-clock.ts'
 import { messages, parseMessage } from './protocol.ts'
@@ -87,7 +88,7 @@ describe('what a client says', () => {
           expect(JSON.parse(text)).toMatchObject(parsed)
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: Math.ceil(2_000 * effort) },
     )
   })
 })

@@ -76,6 +76,6 @@ describe('a client that sends faster than fifty messages a second', () => {
     await until('the first answers', () => socket.frames.length > 40)
     socket.raw.terminate()
     await once(socket.raw, 'close')
-    await until('no slot in use', async () => (await inUse()) === 0)
+    await expect.poll(inUse).toBe(0)
   })
 })

@@ -1,0 +1,255 @@
+import fc from 'fast-check'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { StreamSocket } from '../../test/acceptance/client/socket.ts'
+import { until } from '../../test/acceptance/client/until.ts'
+import { effort } from '../../test/support/effort.ts'
+import { live, minuteBar, type OpenedStream, openStream, zero } from '../../test/support/open-stream.ts'
+import { type CompoundKey, compoundKey } from '../core/compound-key.ts'
+import { Unavailable } from '../core/failure.ts'
+import type { BarStore } from '../ports/bars.ts'
+import type { Bus } from '../ports/bus.ts'
+import { refillBarsMax, refillTimeoutMs } from './refill.ts'
+
+/** What the bus loses on its way to the stream, and whether the store can be read. */
+const faults = { losing: false, away: false }
+
+const losing = (bus: Bus): Bus => ({
+  ...bus,
+  follow: (deliver) =>
+    bus.follow((delivered) => {
+      if (!faults.losing) deliver(delivered)
+    }),
+})
+const failing = (bars: BarStore): BarStore => ({
+  ...bars,
+  read: (query) => (faults.away ? Promise.reject(new Unavailable('bars')) : bars.read(query)),
+})
+
+let house: OpenedStream
+let secret: string
+let next = 0
+/** Symbols that no other test speaks of. */
+let a: CompoundKey
+let b: CompoundKey
+beforeAll(async () => {
+  house = await openStream({ change: ({ bus, bars }) => ({ bus: losing(bus), bars: failing(bars) }) })
+  ;({ secret } = await house.issue({ feeds: [zero, live] }))
+})
+beforeEach(() => {
+  faults.losing = false
+  faults.away = false
+  ;[a, b] = [compoundKey(zero, `SYM${next++}`), compoundKey(zero, `SYM${next++}`)]
+})
+const sockets: StreamSocket[] = []
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.raw.terminate()
+  await until('nobody left', () => house.stream.connections() === 0)
+})
+afterAll(() => house.close())
+
+async function subscribed(...symbols: CompoundKey[]): Promise<StreamSocket> {
+  const socket = await house.connect(secret)
+  sockets.push(socket)
+  await socket.subscribe(symbols)
+  return socket
+}
+const minutesOf = (socket: StreamSocket, symbol: CompoundKey) =>
+  socket.bars(symbol).map(({ bar }) => bar.volume)
+const gapsOf = (socket: StreamSocket) => socket.messages.filter(({ code }) => code === 'GAP')
+const applied = (position: number) => house.stores.bus.publish({ type: 'applied', feed: zero, position }, 1)
+async function lose<T>(publish: () => Promise<T>): Promise<T> {
+  faults.losing = true
+  const outcome = await publish()
+  faults.losing = false
+  return outcome
+}
+const timeOf = (minute: number) => minuteBar(minute).time
+
+test('a bar that is not newer than the last of its symbol is never pushed', async () => {
+  const socket = await subscribed(a)
+  for (const minute of [5, 5, 4, 6, 1, 6]) await house.publish([a], minute)
+  await socket.settled()
+  expect(minutesOf(socket, a)).toEqual([5, 6])
+})
+
+test('only closed minutes are pushed', async () => {
+  const socket = await subscribed(a)
+  const bar = minuteBar(5)
+  const bars = (['5', '60', '1D'] as const).map((resolution) => ({ symbol: a, resolution, bar }))
+  await house.stores.bus.publish({ type: 'bars', feed: zero, bars }, 1)
+  await house.publish([a], 6)
+  await socket.settled()
+  expect(minutesOf(socket, a)).toEqual([6])
+})
+
+describe('when the bus loses an event', () => {
+  test('what is missing is read from the store and sent in order, before what came since', async () => {
+    const socket = await subscribed(a, b)
+    await house.publish([a, b], 1)
+    await lose(() => house.publish([a], 2))
+    await lose(() => house.publish([a, b], 3))
+    const position = await house.publish([a], 4)
+    await house.publish([a, b], 5)
+    await socket.settled()
+    expect(minutesOf(socket, a)).toEqual([1])
+    await house.store(a, [1, 2, 3, 4])
+    await house.store(b, [1, 3])
+    await applied(position)
+    await until('the last bars', () => minutesOf(socket, a).includes(5) && minutesOf(socket, b).includes(5))
+    expect(minutesOf(socket, a)).toEqual([1, 2, 3, 4, 5])
+    expect(minutesOf(socket, b)).toEqual([1, 3, 5])
+    expect(gapsOf(socket)).toEqual([])
+    await house.publish([a], 6)
+    await socket.settled()
+    expect(minutesOf(socket, a).at(-1)).toBe(6)
+  })
+
+  test('what cannot be read is named in a GAP frame, and the lane goes on', async () => {
+    const socket = await subscribed(a, b)
+    const other = await subscribed(b)
+    await house.publish([a, b], 1)
+    await lose(() => house.publish([a, b], 2))
+    faults.away = true
+    await applied(await house.publish([a], 3))
+    await until('the next bar', () => minutesOf(socket, a).length === 2)
+    expect(minutesOf(socket, a)).toEqual([1, 3])
+    expect(gapsOf(socket)).toEqual([
+      {
+        type: 'error',
+        code: 'GAP',
+        message: expect.any(String) as string,
+        gaps: [
+          { symbol: a, after: timeOf(1) },
+          { symbol: b, after: timeOf(1) },
+        ],
+      },
+    ])
+    const types = socket.messages.map(({ type }) => type)
+    expect(types.lastIndexOf('error')).toBeLessThan(types.lastIndexOf('bar'))
+    expect(gapsOf(other)).toMatchObject([{ gaps: [{ symbol: b, after: timeOf(1) }] }])
+  })
+
+  test('a symbol of which no bar was seen yet is named without a time', async () => {
+    const socket = await subscribed(a)
+    await lose(() => house.publish([a], 1))
+    await applied(await house.publish([a], 2))
+    await until('the bar', () => minutesOf(socket, a).length === 1)
+    expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a }] }])
+    expect(JSON.stringify(gapsOf(socket))).not.toContain('after"')
+  })
+
+  test('a store that does not show it in time is not waited for', async () => {
+    const socket = await subscribed(a)
+    await house.publish([a], 1)
+    await lose(() => house.publish([a], 2))
+    await house.publish([a], 3)
+    await house.clock.advance(refillTimeoutMs)
+    await socket.settled()
+    expect(minutesOf(socket, a)).toEqual([1, 3])
+    expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a, after: timeOf(1) }] }])
+  })
+
+  test('a hole longer than the bound is named instead of being pushed', async () => {
+    const socket = await subscribed(a)
+    await house.publish([a], 1)
+    await lose(() => house.publish([a], 2))
+    await house.store(
+      a,
+      Array.from({ length: refillBarsMax + 1 }, (_, i) => i + 2),
+    )
+    await applied(await house.publish([a], refillBarsMax + 10))
+    await until('the bar', () => minutesOf(socket, a).length === 2)
+    expect(gapsOf(socket)).toHaveLength(1)
+  })
+
+  test('a loss during a refill begins it again', async () => {
+    const socket = await subscribed(a)
+    await house.publish([a], 1)
+    await lose(() => house.publish([a], 2))
+    const first = await house.publish([a], 3)
+    await lose(() => house.publish([a], 4))
+    const second = await house.publish([a], 5)
+    await house.store(a, [1, 2, 3])
+    await applied(first)
+    await socket.settled()
+    expect(minutesOf(socket, a)).toEqual([1])
+    await house.store(a, [4, 5])
+    await applied(second)
+    await until('the last bar', () => minutesOf(socket, a).length === 5)
+    expect(gapsOf(socket)).toEqual([])
+  })
+
+  test('feeds without subscribers are not waited for, and only theirs are told', async () => {
+    const socket = await subscribed(compoundKey(live, 'SYM0'))
+    await house.publish([compoundKey(live, 'SYM0')], 1, live)
+    await lose(() => house.publish([a], 1))
+    await house.publish([a], 2)
+    const late = await subscribed(a)
+    await house.publish([a], 3)
+    await late.settled()
+    expect(minutesOf(late, a)).toEqual([3])
+    await house.clock.advance(refillTimeoutMs)
+    await socket.settled()
+    expect(gapsOf(socket)).toHaveLength(1)
+    expect(gapsOf(late)).toEqual([])
+  })
+
+  test('a socket that is closed meanwhile is told first', async () => {
+    const own = await openStream({ change: ({ bus }) => ({ bus: losing(bus) }) })
+    const key = await own.issue()
+    const socket = await own.connect(key.secret)
+    await socket.subscribe([a])
+    await own.publish([a], 1)
+    await lose(() => own.publish([a], 2))
+    await own.publish([a], 3)
+    await own.stream.drain()
+    expect((await socket.closed).code).toBe(1012)
+    expect(socket.messages.at(-1)).toMatchObject({ code: 'GAP', gaps: [{ symbol: a, after: timeOf(1) }] })
+    await own.close()
+  })
+
+  test('every bar is delivered in order or named, whatever is lost and when the store shows it', async () => {
+    const step = fc.record({
+      symbols: fc.subarray([0, 1, 2], { minLength: 1 }),
+      lost: fc.boolean(),
+      applied: fc.constantFrom('no', 'yes', 'lost'),
+      away: fc.boolean(),
+      waitMs: fc.constantFrom(0, 0, 1_000, refillTimeoutMs),
+    })
+    let minute = 1_000
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async (steps) => {
+        const symbols = [a, b, compoundKey(zero, 'SYM39')]
+        const socket = await subscribed(...symbols)
+        const published: { symbol: CompoundKey; minute: number }[] = []
+        for (const each of steps) {
+          const closed = each.symbols.map((i) => symbols[i] as CompoundKey)
+          minute += 1
+          published.push(...closed.map((symbol) => ({ symbol, minute })))
+          const publish = () => house.publish(closed, minute)
+          const position = each.lost ? await lose(publish) : await publish()
+          for (const symbol of closed) await house.store(symbol, [minute])
+          faults.away = each.away
+          if (each.applied === 'lost') await lose(() => applied(position))
+          else if (each.applied === 'yes') await applied(position)
+          if (each.waitMs > 0) await house.clock.advance(each.waitMs)
+        }
+        await house.publish(symbols, ++minute)
+        await house.clock.advance(refillTimeoutMs)
+        await socket.settled()
+        const gaps = gapsOf(socket).flatMap(({ gaps: list }) => list as { symbol: string; after?: number }[])
+        for (const symbol of symbols) {
+          const got = minutesOf(socket, symbol)
+          expect(got).toEqual([...new Set(got)].sort((x, y) => x - y))
+          const missing = published.filter((bar) => bar.symbol === symbol && !got.includes(bar.minute))
+          for (const bar of missing) {
+            const named = gaps.some((gap) => gap.symbol === symbol && (gap.after ?? 0) < timeOf(bar.minute))
+            expect(named, `${symbol} ${bar.minute} is missing and nobody said so`).toBe(true)
+          }
+        }
+        await socket.close()
+      }),
+      { numRuns: Math.ceil(25 * effort) },
+    )
+  }, 60_000)
+})
