@@ -14,7 +14,7 @@ export interface Tail {
 }
 
 /** Half an hour of 1,622 symbols at every resolution; beyond it a feed's oldest batches leave. */
-export const tailBarsPerFeedMax = 100_000
+const tailBarsPerFeedMax = 100_000
 
 interface Batch {
   readonly position: number

@@ -4,7 +4,7 @@ import type { Clock } from '../../../ports/clock.ts'
 /** An answer of more bars (about 5 MB while it is held) is a long one. */
 export const longBars = 100_000
 /** So many long ones are held at once; the next waits. */
-export const longAnswersMax = 4
+const longAnswersMax = 4
 const waitingMax = 32
 export const waitMs = 10_000
 

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { RouteSchema } from '../../route.ts'
 import { choice, closed, count, feedTime, resolution, symbolParam, text } from '../../schemas.ts'
 
-export const countbackMax = 10_000
+const countbackMax = 10_000
 
 const time = (description: string) => Type.Optional(Type.Integer({ 'x-signed': true, description }))
 

@@ -3,9 +3,9 @@ import { sessions } from '../../../core/symbol.ts'
 import type { RouteSchema } from '../../route.ts'
 import { choice, closed, count, flag, resolution, symbolParam, symbolType, text } from '../../schemas.ts'
 
-export const searchLengthMax = 64
-export const limitDefault = 100
-export const limitMax = 1_000
+const searchLengthMax = 64
+const limitDefault = 100
+const limitMax = 1_000
 
 const query = Type.Object({
   symbol: Type.Optional(symbolParam()),

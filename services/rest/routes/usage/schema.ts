@@ -4,8 +4,8 @@ import { counterNames } from '../../../core/usage.ts'
 import type { RouteSchema } from '../../route.ts'
 import { choice, closed, count, text } from '../../schemas.ts'
 
-export const daysDefault = 7
-export const daysMax = 90
+const daysDefault = 7
+const daysMax = 90
 
 const query = Type.Object({
   days: Type.Integer({
