@@ -1,12 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { effort } from '../../support/effort.ts'
 import { copySources, occurrences, type SourceCopy } from './copy.ts'
+import type { Defect } from './defect.ts'
 import { defects } from './defects.ts'
 import { runAcceptance } from './run-acceptance.ts'
 
 /** Each defect costs a start of the service: an ordinary run tries a few, `npm run planted` all. */
 const tried = effort >= 2 ? defects : defects.slice(0, 4)
 const minuteMs = 60_000
+const named = (list: readonly Defect[]): [string, Defect][] => list.map((defect) => [defect.name, defect])
 
 test('there are at least twenty defects, each with a name and a place of its own', () => {
   expect(defects.length).toBeGreaterThanOrEqual(20)
@@ -14,7 +16,7 @@ test('there are at least twenty defects, each with a name and a place of its own
   expect(new Set(defects.map(({ file, search }) => `${file}: ${search}`)).size).toBe(defects.length)
 })
 
-test.for(defects)('the place for "$name" stands exactly once in its file', (defect) => {
+test.for(named(defects))('the place for "%s" stands exactly once in its file', ([, defect]) => {
   expect(occurrences(defect)).toBe(1)
   expect(defect.replacement).not.toBe(defect.search)
 })
@@ -34,7 +36,7 @@ describe('a planted defect is noticed', () => {
     for (const { noticedBy } of tried) expect(statuses.get(noticedBy[1]), output).toBe('passed')
   })
 
-  test.for(tried)('$name', { timeout: 4 * minuteMs }, async (defect) => {
+  test.for(named(tried))('%s', { timeout: 4 * minuteMs }, async ([, defect]) => {
     const { statuses, output } = await copy.with(defect, () => runAcceptance(copy.root, [defect.noticedBy]))
     expect(statuses.get(defect.noticedBy[1]), output).toBe('failed')
   })
