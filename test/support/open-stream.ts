@@ -61,13 +61,13 @@ export const minuteBar = (minute: number): RevisedBar => ({
   revision: 1,
 })
 
-const feedBody = (key: FeedKey, resolutions?: readonly Resolution[]): RegistryBody => {
+export const feedBody = (key: FeedKey, resolutions?: readonly Resolution[]): RegistryBody => {
   const [broker = '', account = ''] = key.split(':')
   const body = definition({ key, broker, account, ...(resolutions && { resolutions }) })
   return { kind: 'feed', id: key, body: { definition: body, hidden: false } }
 }
 
-const symbolBody = (feed: FeedKey, name: string, hidden = false): RegistryBody => {
+export const symbolBody = (feed: FeedKey, name: string, hidden = false): RegistryBody => {
   const symbol = compoundKey(feed, name)
   return { kind: 'symbol', id: symbol, body: symbolRecord({ symbol, feed, name, raw: name, hidden }) }
 }

@@ -1,0 +1,241 @@
+/**
+ * The minute's edge: all symbols close at once, and every socket hears the 200 of 500 that it chose.
+ * Compares our stream with `ws.send(JSON.stringify(bar))` per bar and socket, in one run.
+ * Run: bin/node test/bench/fan-out.ts [sockets …]
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { availableParallelism, cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { compoundKey } from '../../services/core/compound-key.ts'
+import { feedSeconds } from '../../services/core/feed-clock.ts'
+import { followRegistry } from '../../services/platform/follow-registry.ts'
+import { openHttpServer } from '../../services/platform/http-server.ts'
+import { silentLog } from '../../services/platform/log.ts'
+import { createMetrics } from '../../services/platform/metrics.ts'
+import { systemClock } from '../../services/platform/system-clock.ts'
+import type { LiveBar } from '../../services/ports/bus.ts'
+import { openEmbeddedStores } from '../../services/stores/embedded/open.ts'
+import { createStream } from '../../services/stream/stream.ts'
+import { feedBody, sampleKey, symbolBody, zero } from '../support/open-stream.ts'
+import type { BurstReport, ClientOrder } from './fan-out-client.ts'
+
+const symbolCount = 500
+const perSocket = 200
+const burstCount = { ours: 25, naive: 15 }
+const warmUps = 3
+
+const symbols = Array.from({ length: symbolCount }, (_, n) =>
+  compoundKey(zero, `T${String(n).padStart(4, '0')}_CFD.US`),
+)
+
+/** Two decimals, neither of them a zero at the end. */
+const cents = Array.from({ length: 89 }, (_, n) => n + 11).filter((n) => n % 10 !== 0)
+const price = (n: number): number => Number(`187.${cents[n % cents.length]}`)
+
+/** Every bar reads with the same number of digits, so that bytes tell messages. */
+const minuteOf = (minute: number): LiveBar[] =>
+  symbols.map((symbol, n) => ({
+    symbol,
+    resolution: '1',
+    bar: {
+      time: feedSeconds(1_767_600_000 + minute * 60),
+      open: price(n + minute),
+      high: 188.11,
+      low: 186.11,
+      close: price(n * 7 + minute),
+      volume: 100 + ((n + minute) % 900),
+      revision: 1,
+    },
+  }))
+
+const messageOf = ({ symbol, bar }: LiveBar): string => {
+  const { time, open, high, low, close, volume } = bar
+  return JSON.stringify({ type: 'bar', symbol, bar: { time, open, high, low, close, volume } })
+}
+const frameHeaderBytes = 4
+const messageBytes = frameHeaderBytes + messageOf(minuteOf(0)[0] as LiveBar).length
+
+interface Contender {
+  readonly name: string
+  readonly port: number
+  readonly path: string
+  burst(bars: readonly LiveBar[]): void
+  close(): Promise<void>
+}
+
+async function ours(): Promise<Contender> {
+  const folder = mkdtempSync(join(tmpdir(), 'fxd-bench-'))
+  const clock = systemClock
+  const stores = await openEmbeddedStores({ folder, clock, log: silentLog })
+  const registry = followRegistry(stores.registry, stores.bus, clock, silentLog)
+  const { secret, record } = sampleKey()
+  await stores.registry.append(0, [
+    feedBody(zero),
+    ...symbols.map((symbol) => symbolBody(zero, symbol.slice(zero.length + 1))),
+    { kind: 'key', id: record.id, body: record },
+  ])
+  await registry.refresh()
+  const metrics = createMetrics({ ofProcess: false })
+  const stream = createStream({ ...stores, clock, log: silentLog, metrics, registry, trustedProxies: [] })
+  const server = await openHttpServer(
+    {
+      address: { host: '127.0.0.1', port: 0 },
+      variable: 'FXD_HTTP_ADDR',
+      handle: (_request, response) => void response.writeHead(404).end(),
+      upgrade: stream.upgrade,
+    },
+    clock,
+  )
+  return {
+    name: 'fxd stream',
+    port: server.port,
+    path: `/v1/stream?api_key=${secret}`,
+    burst: (bars) => void stores.bus.publish({ type: 'bars', feed: zero, bars }, 1),
+    async close() {
+      stream.close()
+      await server.close(0)
+      registry.close()
+      await stores.close()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+/** What one writes first: a set of sockets per symbol, and one `send` per bar and socket. */
+async function naive(): Promise<Contender> {
+  const subscribers = new Map<string, Set<WebSocket>>()
+  const server = createServer()
+  const sockets = new WebSocketServer({ server })
+  sockets.on('connection', (socket) => {
+    socket.on('message', (data) => {
+      const { symbols: wanted } = JSON.parse(String(data)) as { symbols: string[] }
+      for (const symbol of wanted) {
+        const set = subscribers.get(symbol) ?? new Set()
+        subscribers.set(symbol, set.add(socket))
+      }
+      socket.send(JSON.stringify({ type: 'subscribed', symbols: wanted, rejected: [] }))
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    name: 'ws.send(JSON.stringify)',
+    port: (server.address() as AddressInfo).port,
+    path: '/',
+    burst(bars) {
+      for (const live of bars)
+        for (const socket of subscribers.get(live.symbol) ?? []) socket.send(messageOf(live))
+    },
+    async close() {
+      for (const socket of sockets.clients) socket.terminate()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+/** Server and clients on a core each, where the machine lets us say so. */
+const pinned = availableParallelism() > 1 && pin(process.pid, 0)
+function pin(pid: number, core: number): boolean {
+  try {
+    execFileSync('taskset', ['-acp', String(core), String(pid)], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function startClients(order: ClientOrder): Promise<ChildProcess> {
+  const file = fileURLToPath(new URL('./fan-out-client.ts', import.meta.url))
+  const child = spawn(process.execPath, [file], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  if (pinned && child.pid !== undefined) pin(child.pid, 1)
+  child.send(order)
+  await once(child, 'message')
+  return child
+}
+
+const collectGarbage = ((): (() => void) => {
+  setFlagsFromString('--expose-gc')
+  return runInNewContext('gc') as () => void
+})()
+
+interface Figures {
+  readonly last: number[]
+  readonly p50: number[]
+  readonly p99: number[]
+  readonly cpu: number[]
+}
+
+const nowMs = (): number => Number(process.hrtime.bigint()) / 1e6
+
+async function burst(
+  contender: Contender,
+  child: ChildProcess,
+  minute: number,
+  messages: number,
+  into: Figures,
+) {
+  const bars = minuteOf(minute)
+  const reported = once(child, 'message') as Promise<[BurstReport]>
+  const cpu = process.cpuUsage()
+  const start = nowMs()
+  contender.burst(bars)
+  const [report] = await reported
+  const { user, system } = process.cpuUsage(cpu)
+  into.last.push(report.last - start)
+  into.p50.push(report.p50 - start)
+  into.p99.push(report.p99 - start)
+  into.cpu.push((user + system) / messages)
+  // As between minutes: everybody is idle again.
+  await new Promise((resolve) => setTimeout(resolve, 100))
+}
+
+const quantile = (values: readonly number[], q: number): number =>
+  values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * q)] ?? Number.NaN
+const shown = (value: number, digits = 1): string => value.toFixed(digits).padStart(9)
+
+async function measure(open: () => Promise<Contender>, sockets: number, bursts: number): Promise<void> {
+  const contender = await open()
+  collectGarbage()
+  const before = process.memoryUsage()
+  const { port, path } = contender
+  const child = await startClients({ port, path, sockets, perSocket, symbols, messageBytes })
+  collectGarbage()
+  const after = process.memoryUsage()
+  const messages = sockets * perSocket
+  const figures: Figures = { last: [], p50: [], p99: [], cpu: [] }
+  const warm: Figures = { last: [], p50: [], p99: [], cpu: [] }
+  for (let i = 0; i < warmUps; i++) await burst(contender, child, i, messages, warm)
+  for (let i = 0; i < bursts; i++) await burst(contender, child, warmUps + i, messages, figures)
+  child.kill()
+  await contender.close()
+  const heap = (after.heapUsed + after.external - before.heapUsed - before.external) / sockets / 1000
+  const resident = (after.rss - before.rss) / sockets / 1000
+  console.log(
+    `${String(sockets).padStart(7)}  ${contender.name.padEnd(24)}${shown(quantile(figures.last, 0.5))}` +
+      `${shown(quantile(figures.last, 0))}${shown(quantile(figures.p50, 0.5))}${shown(quantile(figures.p99, 0.5))}` +
+      `${shown(quantile(figures.cpu, 0.5), 3)}${shown(heap)}${shown(resident)}`,
+  )
+}
+
+const wanted = process.argv.slice(2).map(Number)
+console.log(
+  `Node ${process.version}, ${cpus()[0]?.model ?? 'unknown processor'}, ${cpus().length} cores, ` +
+    `${pinned ? 'server and clients on a core each' : 'not pinned'}; ${perSocket} of ${symbolCount} symbols a socket, ` +
+    `medians of ${burstCount.ours} and ${burstCount.naive} bursts; times in ms from the arrival of the bars`,
+)
+console.log(
+  'sockets  how                     last byte      min      p50      p99  CPU s/M  heap kB   RSS kB  (a socket)',
+)
+for (const sockets of wanted.length > 0 ? wanted : [500, 1_000]) {
+  await measure(ours, sockets, burstCount.ours)
+  await measure(naive, sockets, burstCount.naive)
+}
