@@ -1,5 +1,6 @@
 import { type ClientDuplexStream, credentials, Metadata, type StatusObject, status } from '@grpc/grpc-js'
 import type { Clock } from '../ports/clock.ts'
+import { type EncodedSeries, encodeBars } from '../wire/encode-bars.ts'
 import type { CatalogueSymbol } from '../wire/fxd/v1/CatalogueSymbol.ts'
 import type { CollectorMessage } from '../wire/fxd/v1/CollectorMessage.ts'
 import type { Heartbeat } from '../wire/fxd/v1/Heartbeat.ts'
@@ -7,7 +8,6 @@ import type { Hello } from '../wire/fxd/v1/Hello.ts'
 import type { IngestMessage__Output } from '../wire/fxd/v1/IngestMessage.ts'
 import type { KnownSeries__Output } from '../wire/fxd/v1/KnownSeries.ts'
 import type { RefusedBar__Output } from '../wire/fxd/v1/RefusedBar.ts'
-import type { SeriesBars } from '../wire/fxd/v1/SeriesBars.ts'
 import type { Welcome__Output } from '../wire/fxd/v1/Welcome.ts'
 import type { Window } from '../wire/fxd/v1/Window.ts'
 import { channelOptions } from '../wire/limits.ts'
@@ -54,6 +54,13 @@ interface Pending<T> {
 /** After so long a peer that does not end a closed stream is cut off. */
 const closeTimeoutMs = 5_000
 
+/** A message, or the bytes of one that carries bars. */
+type Outgoing = CollectorMessage | Buffer
+
+const { path, requestSerialize, responseDeserialize } = Collector.service.Session
+const serialize = (message: Outgoing): Buffer =>
+  message instanceof Buffer ? message : requestSerialize(message as CollectorMessage)
+
 /** One session as its client sees it: says Hello, numbers what it sends, and matches the answers to it. */
 export class Conversation {
   /** Rejects with `Disconnected` when the session ends before its first active Welcome. */
@@ -65,7 +72,7 @@ export class Conversation {
   onSlow: (pauseMs: number) => void = () => undefined
 
   readonly #client: InstanceType<typeof Collector>
-  readonly #stream: ClientDuplexStream<CollectorMessage, IngestMessage__Output>
+  readonly #stream: ClientDuplexStream<Outgoing, IngestMessage__Output>
   readonly #clock: Clock
   readonly #batches = new Map<number, Pending<Answer> & { refused: RefusedBar__Output[] }>()
   readonly #catalogues = new Map<number, Pending<Catalogued> & { parts: CataloguedParts }>()
@@ -86,7 +93,7 @@ export class Conversation {
     })
     const metadata = new Metadata()
     metadata.set('authorization', `Bearer ${token}`)
-    this.#stream = this.#client.Session(metadata)
+    this.#stream = this.#client.makeBidiStreamRequest(path, serialize, responseDeserialize, metadata)
     this.greeting = new Promise((resolve, reject) => {
       this.#greeted = { resolve, reject }
     })
@@ -118,10 +125,9 @@ export class Conversation {
   }
 
   /** One message (see `packBars`); resolves at its Ack. */
-  bars(lane: 'LIVE' | 'BACKFILL', series: readonly SeriesBars[]): Promise<Answer> {
+  bars(lane: 'LIVE' | 'BACKFILL', series: readonly EncodedSeries[]): Promise<Answer> {
     const sequence = this.#sequence + 1
-    const message: CollectorMessage = { bars: { sequence, lane: `LANE_${lane}`, series: [...series] } }
-    return this.#post(sequence, message)
+    return this.#post(sequence, encodeBars(sequence, lane, series))
   }
 
   window(window: Omit<Window, 'sequence'>): Promise<Answer> {
@@ -148,7 +154,7 @@ export class Conversation {
     this.#stream.cancel()
   }
 
-  #post(sequence: number, message: CollectorMessage): Promise<Answer> {
+  #post(sequence: number, message: Outgoing): Promise<Answer> {
     return this.#expect((pending) => {
       this.#sequence = sequence
       this.#batches.set(sequence, { ...pending, refused: [] })

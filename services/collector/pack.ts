@@ -1,7 +1,6 @@
 import { type Bars, barCount, sliceBars } from '../core/bar.ts'
 import type { Resolution } from '../core/resolution.ts'
-import { encodeSeries } from '../wire/columns.ts'
-import type { SeriesBars } from '../wire/fxd/v1/SeriesBars.ts'
+import { type EncodedSeries, encodeSeriesBars } from '../wire/encode-bars.ts'
 import { batchBarsMax, messageBytesMax } from '../wire/limits.ts'
 
 export interface OutgoingBars {
@@ -14,19 +13,20 @@ export interface OutgoingBars {
 }
 
 export interface Packed<T extends OutgoingBars> {
-  readonly message: readonly SeriesBars[]
+  readonly message: readonly EncodedSeries[]
   /** What is in the message, in its order. */
   readonly parts: readonly { readonly of: T; readonly bars: Bars }[]
   readonly count: number
 }
 
-/** Names, lengths, and what surrounds the series in a message. */
+/** What surrounds the series in a message. */
 const roomForRest = 4 * 1024
-const columns = ['time', 'open', 'high', 'low', 'close', 'volume', 'revision'] as const
+/** What stands before a series in a message. */
+const roomPerSeries = 8
 
 /** Bars of any number of series as messages within the bounds of the wire, in the order given. */
 export function* packBars<T extends OutgoingBars>(list: readonly T[]): Generator<Packed<T>> {
-  let message: SeriesBars[] = []
+  let message: EncodedSeries[] = []
   let parts: { of: T; bars: Bars }[] = []
   let count = 0
   let bytes = 0
@@ -51,14 +51,14 @@ export function* packBars<T extends OutgoingBars>(list: readonly T[]): Generator
 }
 
 /** One series in pieces that fit a message each: by count, and halved where numbers are long. */
-function* pieces(of: OutgoingBars): Generator<{ bars: Bars; encoded: SeriesBars; size: number }> {
+function* pieces(of: OutgoingBars): Generator<{ bars: Bars; encoded: EncodedSeries; size: number }> {
   const total = barCount(of.bars)
   for (let start = 0; start < total; ) {
     let end = Math.min(total, start + batchBarsMax)
     for (;;) {
       const bars = sliceBars(of.bars, start, end)
-      const encoded = encodeSeries(of, bars)
-      const size = bytesOf(encoded)
+      const encoded = encodeSeriesBars(of, bars)
+      const size = encoded.byteLength + roomPerSeries
       if (size <= messageBytesMax - roomForRest || end - start === 1) {
         yield { bars, encoded, size }
         break
@@ -67,17 +67,4 @@ function* pieces(of: OutgoingBars): Generator<{ bars: Bars; encoded: SeriesBars;
     }
     start = end
   }
-}
-
-/** Bytes of the columns as zigzag varints, and of the name. */
-function bytesOf(series: SeriesBars): number {
-  let bytes = 32 + 3 * (series.symbol ?? '').length
-  for (const column of columns) {
-    for (const value of series[column] as number[]) {
-      const zigzag = value < 0 ? -2 * value - 1 : 2 * value
-      bytes += 1
-      for (let limit = 128; zigzag >= limit; limit *= 128) bytes += 1
-    }
-  }
-  return bytes
 }
