@@ -1,12 +1,14 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { makeHome, type RunningService, startService } from '../support/service-process.ts'
 import { type Bar, minutes } from './client/bars.ts'
 import { minutesAgo } from './client/clocks.ts'
 import { barsOf, readHistory } from './client/history.ts'
 import { ask, read } from './client/http.ts'
-import { FollowedFile } from './client/input.ts'
+import { FollowedFile, importFile } from './client/input.ts'
 import { issueKey, revokeKey } from './client/keys.ts'
 import { closeSockets, connect } from './client/socket.ts'
 import { useTarget } from './client/target.ts'
@@ -123,4 +125,31 @@ test('a feed whose manifest is gone is hidden at the next start, and its bars ar
   writeFileSync(manifest, text)
   await start()
   expect(await stored(key)).toEqual(bars)
+})
+
+test('a store that cannot be read answers 500 in time and never no_data, and the platform is degraded', async () => {
+  const { key } = await issueKey()
+  const file = fileURLToPath(new URL('../data/BTCUSD_M1_201311.csv', import.meta.url))
+  const done = await importFile(file, { feed: 'BROKERA:ZERO', symbol: 'BTCUSD', resolution: '1' })
+  expect(done.code, done.stderr).toBe(0)
+  for (const name of ['fxd.db', 'fxd.db-wal']) {
+    const path = join(home, 'data', name)
+    if (existsSync(path)) writeFileSync(path, randomBytes(statSync(path).size))
+  }
+  const series = 'symbol=BROKERA:ZERO:BTCUSD'
+  const paths = [
+    `/v1/history?${series}&resolution=1&countback=10000`,
+    `/v1/history?${series}&resolution=30&from=0&to=4000000000`,
+    `/v1/coverage?${series}`,
+  ]
+  for (const path of paths) {
+    const asked = Date.now()
+    const answer = await ask(path, { key })
+    expect(answer.status, `${path}: ${answer.text}`).toBe(500)
+    expect(answer.body.error.code).toBe('SERVER_ERROR')
+    expect(answer.headers['retry-after']).toBe('2')
+    expect(Date.now() - asked).toBeLessThan(4000)
+  }
+  expect(await read('/v1/status', key)).toMatchObject({ status: 'degraded' })
+  expect((await ask('/v1/symbols', { key })).status).toBe(200)
 })

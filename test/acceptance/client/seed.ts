@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { bitcoinMinutes, dailyText, exportText, fold, googleDays } from './bars.ts'
 import { run } from './command.ts'
 import type { Target } from './target.ts'
+import { until } from './until.ts'
 
 const exported = (name: string): string => fileURLToPath(new URL(`../../data/${name}`, import.meta.url))
 
@@ -36,15 +37,28 @@ const lay = (target: Target, folder: string, file: string, text: string): void =
   renameSync(`${path}.part`, path)
 }
 
+const feed = 'BROKERC:TADIL'
+/** The followed files are read when the service gets to them: waits until what they hold is there. */
+const awaitFollowed = async (target: Target, wanted: Readonly<Record<string, number>>): Promise<void> => {
+  const limits = ['--plan', 'enterprise', '--rpm', '100000', '--rpd', '100000', '--ws-connections', '1']
+  const made = await run(target.issuer, ['create', ...limits, '--ws-symbols', '1', '--feeds', feed, '--json'])
+  if (made.code !== 0) throw new Error(`no key was issued (${made.code}): ${made.stderr}`)
+  const { key } = JSON.parse(made.stdout) as { key: string }
+  for (const [series, count] of Object.entries(wanted)) {
+    await until(`${count} bars of ${series}`, async () => {
+      const url = `${target.url}/v1/history?symbol=${feed}:${series}&countback=10000`
+      const answer = await fetch(url, { headers: { 'X-API-Key': key } })
+      return ((await answer.json()) as { meta?: { bar_count: number } }).meta?.bar_count === count
+    })
+  }
+}
+
 /** Repeatable: the same bars again change nothing. */
 export const seed = async (target: Target): Promise<void> => {
-  lay(target, 'brokerc-tadil', 'BTCUSD_H1.csv', exportText(fold(bitcoinMinutes(), 3600)))
-  lay(
-    target,
-    'brokerc-tadil',
-    'GOOGL_D1.csv',
-    dailyText(googleDays().filter((day) => day.time < lastGoogleDay)),
-  )
+  const hours = fold(bitcoinMinutes(), 3600)
+  const days = googleDays().filter((day) => day.time < lastGoogleDay)
+  lay(target, 'brokerc-tadil', 'BTCUSD_H1.csv', exportText(hours))
+  lay(target, 'brokerc-tadil', 'GOOGL_D1.csv', dailyText(days))
   const outcomes = await Promise.all(
     imports.map(([file, series, more]) =>
       run(target.importer, [file, ...series, ...more, '--json'], 120_000),
@@ -53,4 +67,8 @@ export const seed = async (target: Target): Promise<void> => {
   for (const { code, stdout, stderr } of outcomes) {
     if (code !== 0) throw new Error(`an import failed (${code}): ${stdout}${stderr}`)
   }
+  await awaitFollowed(target, {
+    'BTCUSD&resolution=60': hours.length,
+    'GOOGL&resolution=1D': days.length,
+  })
 }
