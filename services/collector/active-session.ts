@@ -1,0 +1,67 @@
+import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
+import { finestFirst } from '../core/resolution.ts'
+import type { CataloguedName__Output } from '../wire/fxd/v1/CataloguedName.ts'
+import { type CollectedSeries, KnownFeed, newSeries } from './collected-series.ts'
+import { Collection, type CollectionOptions } from './collection.ts'
+import type { Greeting } from './conversation.ts'
+import type { SourceSymbol } from './source.ts'
+import { type SourceCatalogue, toWire } from './source-catalogue.ts'
+
+export interface ActiveSessionOptions extends CollectionOptions {
+  readonly greeting: Greeting
+  readonly catalogue: SourceCatalogue
+}
+
+/** A session that was welcomed as the active one: keeps ingest's catalogue and the collected series in step. */
+export class ActiveSession {
+  readonly collection: Collection
+  readonly #options: ActiveSessionOptions
+  readonly #known: KnownFeed
+  #inStep: Promise<void> = Promise.resolve()
+
+  constructor(options: ActiveSessionOptions) {
+    this.#options = options
+    this.#known = new KnownFeed(options.greeting.known)
+    this.collection = new Collection(options)
+    this.list(options.catalogue.all, true)
+  }
+
+  /** A source that has no symbols at all has not looked yet: it takes none away. */
+  list(symbols: readonly SourceSymbol[], snapshot: boolean): void {
+    if (symbols.length === 0) return
+    const { talk, log } = this.#options
+    this.#inStep = this.#inStep
+      .then(() => talk.catalogue(symbols.map(toWire), { snapshot }))
+      .then(({ names, refused }) => {
+        if (refused.length > 0)
+          log.warn({ refused: refused.slice(0, 20), count: refused.length }, 'symbols were refused')
+        this.#collect(names, snapshot)
+      })
+      // The session is over; the next one lists everything anew.
+      .catch(() => undefined)
+  }
+
+  #collect(names: readonly CataloguedName__Output[], snapshot: boolean): void {
+    const listed = new Set(names.map(({ raw }) => raw))
+    if (snapshot) this.collection.drop((raw) => !listed.has(raw))
+    const added = names.flatMap((name) => this.#seriesOf(name))
+    const fresh = added.filter((series) => !this.collection.has(series))
+    this.collection.begin(fresh.sort((a, b) => finestFirst(a.resolution, b.resolution)))
+  }
+
+  #seriesOf({ raw, symbol, digits, delaySeconds, since }: CataloguedName__Output): CollectedSeries[] {
+    const { definition, greeting, catalogue, time } = this.#options
+    const scale = digits + (greeting.welcome.midQuoted ? 1 : 0)
+    const from: FeedSeconds | undefined = since === undefined ? undefined : feedSeconds(since)
+    const resolutions = catalogue.get(raw)?.resolutions ?? []
+    return resolutions
+      .filter((r) => r !== '30' && definition.resolutions.includes(r))
+      .map((resolution) =>
+        newSeries(
+          { raw, resolution, name: symbol, scale, delaySeconds, since: from },
+          this.#known,
+          time.now(),
+        ),
+      )
+  }
+}

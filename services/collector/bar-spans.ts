@@ -1,0 +1,30 @@
+import { type Bars, barCount, selectBars, sliceBars, timeAt } from '../core/bar.ts'
+import { subtractSpans } from '../core/coverage.ts'
+import { feedSeconds } from '../core/feed-clock.ts'
+import type { Span } from '../core/window.ts'
+
+/** How many of ascending bars are not later than `time`. */
+export function countUntil({ time: times }: Bars, time: number): number {
+  let low = 0
+  let high = times.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((times[middle] as number) <= time) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Of ascending bars those that open in the span. */
+export const within = (bars: Bars, { from, to }: Span): Bars =>
+  sliceBars(bars, countUntil(bars, from - 1), countUntil(bars, to - 1))
+
+/** Of ascending bars those that open in none of the spans. */
+export function outside(bars: Bars, spans: readonly Span[]): Bars {
+  if (barCount(bars) === 0 || spans.length === 0) return bars
+  const whole = { from: timeAt(bars, 0), to: feedSeconds(timeAt(bars, barCount(bars) - 1) + 1) }
+  const missing = subtractSpans([whole], spans)
+  return selectBars(bars, (i) =>
+    missing.some(({ from, to }) => timeAt(bars, i) >= from && timeAt(bars, i) < to),
+  )
+}

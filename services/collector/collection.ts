@@ -1,0 +1,296 @@
+import { type Bars, barCount, selectBars, sliceBars, timeAt } from '../core/bar.ts'
+import { joinSpans } from '../core/coverage.ts'
+import type { FeedDefinition } from '../core/feed.ts'
+import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
+import type { Resolution } from '../core/resolution.ts'
+import type { Span } from '../core/window.ts'
+import type { Log } from '../platform/log.ts'
+import type { Clock } from '../ports/clock.ts'
+import { beyondScale } from '../wire/columns.ts'
+import { countUntil, outside, within } from './bar-spans.ts'
+import { Claims } from './claims.ts'
+import { closedUntil } from './closed-until.ts'
+import { type CollectedSeries, missingHistory, waitingBarsMax } from './collected-series.ts'
+import type { Conversation } from './conversation.ts'
+import type { FeedTime } from './feed-time.ts'
+import { releaseClosed, takeClosed } from './forming.ts'
+import { HistoryReader } from './history-reader.ts'
+import { HistorySender } from './history-sender.ts'
+import { type LiveBars, LiveSender } from './live-sender.ts'
+import type { Source, SourceBars, SourceSeries } from './source.ts'
+import { SourceReader } from './source-reader.ts'
+import { derivedRevision, type Stamps } from './stamps.ts'
+
+export interface CollectionOptions {
+  readonly definition: FeedDefinition
+  readonly source: Source
+  readonly talk: Conversation
+  readonly time: FeedTime
+  readonly stamps: Stamps
+  readonly clock: Clock
+  readonly log: Log
+  /** Aborts with the session. */
+  readonly signal: AbortSignal
+}
+
+const everything: Span = { from: feedSeconds(0), to: feedSeconds(Number.MAX_SAFE_INTEGER) }
+const formingCheckMs = 1_000
+const tickCheckMs = 1_000
+
+/**
+ * One active session at work: reads what was missed, sends what closes, and fills in history behind
+ * it. Everything it knows ends with the session; the next one begins from what ingest holds.
+ */
+export class Collection {
+  readonly #options: CollectionOptions
+  readonly #series = new Map<string, CollectedSeries>()
+  readonly #live: LiveSender
+  readonly #history: HistorySender
+  readonly #reader: SourceReader
+  readonly #historyReader: HistoryReader
+  readonly #claims: Claims
+  /** Of bars that were sent before, on their way to the store. */
+  readonly #corrections = new Set<Promise<void>>()
+
+  constructor(options: CollectionOptions) {
+    this.#options = options
+    const { talk, clock, signal } = options
+    const isOver = (): boolean => signal.aborted || talk.isOver
+    const live = new LiveSender({ ...options, onForming: (series, bar) => this.#keepForming(series, bar) })
+    const history = new HistorySender({ ...options, idle: () => live.idle() })
+    const reader = new SourceReader({ ...options, isOver })
+    const outgoing = this.#outgoing
+    this.#live = live
+    this.#history = history
+    this.#reader = reader
+    this.#historyReader = new HistoryReader({ ...options, reader, live, history, isOver, outgoing })
+    this.#claims = new Claims({
+      ...options,
+      settled: async () => void (await Promise.all([live.settled(), ...this.#corrections])),
+      seriesOf: (r) => [...this.#series.values()].filter(({ resolution }) => resolution === r),
+    })
+    signal.addEventListener(
+      'abort',
+      clock.every(formingCheckMs, () => this.#releaseForming()),
+    )
+  }
+
+  has(of: SourceSeries): boolean {
+    return this.#series.has(idOf(of))
+  }
+
+  /** Begins with these: what was missed first, in the order given, then their history. */
+  begin(list: readonly CollectedSeries[]): void {
+    for (const series of list) this.#series.set(idOf(series), series)
+    if (this.#options.source.capabilities.reads === 'whole') {
+      for (const series of list) this.#readWhole(series, false).catch(this.#failed)
+    } else this.#catchUpAll(list).catch(this.#failed)
+  }
+
+  /** No longer in the source's catalogue. */
+  drop(isGone: (raw: string) => boolean): void {
+    for (const [id, { raw }] of this.#series) if (isGone(raw)) this.#series.delete(id)
+  }
+
+  closed(batch: readonly SourceBars[]): void {
+    const fresh: LiveBars[] = []
+    for (const given of batch) {
+      const series = this.#series.get(idOf(given))
+      if (!series) continue
+      if (series.phase === 'live') fresh.push(...this.#take(series, given.bars, given.derived === true))
+      else wait(series, given)
+    }
+    if (fresh.length > 0) this.#live.send(fresh)
+  }
+
+  complete(of: SourceSeries, span: Span): void {
+    const series = this.#series.get(idOf(of))
+    if (series?.phase === 'live') this.#claims.series(series, [span])
+    else series?.waitingClaims.push(span)
+  }
+
+  watched(r: Resolution, span: Span): void {
+    if (this.#claims.watched(r, span) !== 'interrupted') return
+    this.#options.log.warn({ resolution: r }, 'the source was interrupted: what it missed is read again')
+    this.#options.talk.cancel()
+  }
+
+  again(of: SourceSeries, span: Span): void {
+    const series = this.#series.get(idOf(of))
+    if (!series || series.phase === 'queued') return
+    if (this.#options.source.capabilities.reads === 'pieces') {
+      const to = feedSeconds(Math.min(span.to, series.cut + 1))
+      this.#historyReader.add(series, joinSpans([{ from: span.from, to }]))
+      this.#historyReader.run().catch(this.#failed)
+    } else if (series.phase === 'reading') series.readAgain = true
+    else this.#readWhole(series, true).catch(this.#failed)
+  }
+
+  /** What fails because the session is over is read again by the next one. */
+  readonly #failed = (cause: unknown): void => {
+    if (!this.#isOver) this.#options.log.error({ err: cause }, 'collecting failed')
+  }
+
+  get #isOver(): boolean {
+    return this.#options.signal.aborted || this.#options.talk.isOver
+  }
+
+  /** Bars as the source gave them: what has closed and is new goes out on the live lane now. */
+  #take(series: CollectedSeries, given: Bars, derived: boolean): LiveBars[] {
+    return this.#route(series, takeClosed(series, given, derived, this.#options.time.now()), derived)
+  }
+
+  /** Corrections of what was sent before take the other lane. */
+  #route(series: CollectedSeries, bars: Bars, derived: boolean): LiveBars[] {
+    const count = barCount(bars)
+    const start = countUntil(bars, series.sentUntil)
+    if (start > 0) {
+      const correction = this.#history.store([this.#outgoing(series, sliceBars(bars, 0, start), derived)])
+      const tracked = correction.finally(() => this.#corrections.delete(tracked))
+      tracked.catch(this.#failed)
+      this.#corrections.add(tracked)
+    }
+    if (start === count) return []
+    series.sentUntil = timeAt(bars, count - 1)
+    return [this.#outgoing(series, sliceBars(bars, start, count), derived)]
+  }
+
+  readonly #outgoing = (series: CollectedSeries, given: Bars, derived: boolean): LiveBars => {
+    const { name: symbol, resolution, scale } = series
+    const beyond = new Set(beyondScale(given, scale))
+    if (beyond.size > 0) {
+      const why = `prices with more than ${scale} decimals are not sent`
+      this.#options.log.warn({ symbol, resolution, bars: beyond.size }, why)
+    }
+    const bars = beyond.size === 0 ? given : selectBars(given, (i) => !beyond.has(i))
+    const stamp = derived ? derivedRevision : this.#options.stamps.next()
+    const revision = new Float64Array(barCount(bars)).fill(stamp)
+    return { series, symbol, resolution, scale, bars: { ...bars, revision } }
+  }
+
+  #releaseForming(): void {
+    const now = this.#options.time.now()
+    const fresh: LiveBars[] = []
+    for (const series of this.#series.values()) {
+      const derived = series.forming?.derived ?? false
+      const bars = series.phase === 'live' ? releaseClosed(series, now) : undefined
+      if (bars) fresh.push(...this.#route(series, bars, derived))
+    }
+    if (fresh.length > 0) this.#live.send(fresh)
+  }
+
+  /** By ingest's clock it has not closed: it goes out again a little later. */
+  #keepForming(series: CollectedSeries, bar: Bars): void {
+    const time = timeAt(bar, 0)
+    if (series.sentUntil !== time || series.forming) return
+    series.sentUntil = time - 1
+    series.forming = { bars: bar, derived: bar.revision[0] === derivedRevision }
+  }
+
+  async #catchUpAll(list: readonly CollectedSeries[]): Promise<void> {
+    const now = await this.#now()
+    if (now === undefined) return
+    await Promise.all(
+      list.map(
+        (series) =>
+          new Promise<void>((attempted) => {
+            this.#catchUp(series, attempted).catch(this.#failed).finally(attempted)
+          }),
+      ),
+    )
+    const { depth } = this.#options.definition
+    for (const series of list) {
+      this.#historyReader.add(series, missingHistory(series, depth[series.resolution], now))
+    }
+    await this.#historyReader.run()
+  }
+
+  /** What the terminal has not loaded yet is asked for again; `attempted` does not wait for that. */
+  async #catchUp(series: CollectedSeries, attempted: () => void): Promise<void> {
+    do {
+      series.readAgain = false
+      const startedAt = this.#options.time.now() ?? feedSeconds(0)
+      const from = feedSeconds(Math.max(series.cut, series.sentUntil) + 1)
+      const span = { from, to: feedSeconds(Math.max(from, startedAt + 1)) }
+      const claims: Span[] = []
+      await this.#reader.read(
+        series,
+        span,
+        async ({ bars, derived = false, complete }) => {
+          for (const fresh of this.#take(series, within(bars, span), derived))
+            await this.#live.sendInTurn(fresh)
+          if (complete) claims.push(complete)
+        },
+        attempted,
+      )
+      if (this.#isOver) return
+      this.#caughtUp(series, startedAt, claims)
+    } while (series.readAgain)
+  }
+
+  /** Everything that a source has of a series in one go; `all`: also what windows cover already. */
+  async #readWhole(series: CollectedSeries, all: boolean): Promise<void> {
+    series.phase = 'queued'
+    series.readAgain = all
+    do {
+      const known = series.readAgain ? [] : series.covered
+      series.readAgain = false
+      const startedAt = this.#options.time.now()
+      const claims: Span[] = []
+      const stored: Promise<void>[] = []
+      await this.#reader.read(series, everything, async ({ bars: given, derived = false, complete }) => {
+        const bars = takeClosed(series, given, derived, this.#options.time.now())
+        const start = countUntil(bars, series.cut)
+        const old = outside(sliceBars(bars, 0, start), known)
+        if (barCount(old) > 0)
+          stored.push(...(await this.#history.send([this.#outgoing(series, old, derived)])))
+        const later = sliceBars(bars, start, barCount(bars))
+        for (const fresh of this.#route(series, later, derived)) await this.#live.sendInTurn(fresh)
+        if (complete) claims.push(complete)
+      })
+      if (this.#isOver) return
+      this.#caughtUp(series, startedAt, claims, stored)
+    } while (series.readAgain)
+  }
+
+  /** From here on what closes goes out at once, after what closed while the series was read. */
+  #caughtUp(
+    series: CollectedSeries,
+    startedAt: FeedSeconds | undefined,
+    claims: readonly Span[],
+    stored: readonly Promise<void>[] = [],
+  ): void {
+    series.readAt = startedAt
+    if (startedAt !== undefined) {
+      const until = closedUntil(series.resolution, startedAt, series.delaySeconds)
+      series.claimedUntil = feedSeconds(Math.min(until, series.forming?.bars.time[0] ?? until))
+    }
+    this.#claims.series(series, claims, stored)
+    if (series.readAgain) return
+    series.phase = 'live'
+    const { waiting, waitingClaims } = series
+    series.waiting = []
+    series.waitingCount = 0
+    series.waitingClaims = []
+    this.closed(waiting)
+    this.#claims.series(series, waitingClaims, stored)
+  }
+
+  /** The feed's time, as soon as there is one. */
+  async #now(): Promise<FeedSeconds | undefined> {
+    const { time, clock, signal } = this.#options
+    while (time.now() === undefined && !this.#isOver) await clock.sleep(tickCheckMs, signal)
+    return time.now()
+  }
+}
+
+const idOf = ({ raw, resolution }: SourceSeries): string => `${resolution} ${raw}`
+
+function wait(series: CollectedSeries, given: SourceBars): void {
+  series.waiting.push(given)
+  series.waitingCount += barCount(given.bars)
+  if (series.waitingCount <= waitingBarsMax) return
+  series.waiting = []
+  series.waitingCount = 0
+  series.readAgain = true
+}

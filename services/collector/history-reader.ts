@@ -1,0 +1,81 @@
+import { barCount } from '../core/bar.ts'
+import { joinSpans } from '../core/coverage.ts'
+import type { Span } from '../core/window.ts'
+import { Agenda, type Unit } from './agenda.ts'
+import { within } from './bar-spans.ts'
+import { trimClaim } from './claims.ts'
+import type { CollectedSeries } from './collected-series.ts'
+import type { Conversation } from './conversation.ts'
+import type { FeedTime } from './feed-time.ts'
+import { takeClosed } from './forming.ts'
+import type { HistorySender } from './history-sender.ts'
+import type { LiveSender } from './live-sender.ts'
+import type { OutgoingBars } from './pack.ts'
+import { Room } from './room.ts'
+import { sourceReadsMax } from './source.ts'
+import type { SourceReader } from './source-reader.ts'
+
+export interface HistoryReaderOptions {
+  readonly talk: Conversation
+  readonly reader: SourceReader
+  readonly live: LiveSender
+  readonly history: HistorySender
+  readonly time: FeedTime
+  readonly isOver: () => boolean
+  /** Stamps bars for the wire. */
+  readonly outgoing: (series: CollectedSeries, bars: OutgoingBars['bars'], derived: boolean) => OutgoingBars
+}
+
+/** Fills in history behind the live lane, unit by unit, each with its windows. */
+export class HistoryReader {
+  readonly #options: HistoryReaderOptions
+  readonly #agenda = new Agenda<CollectedSeries>()
+  readonly #units = new Room(sourceReadsMax)
+  #isRunning = false
+
+  constructor(options: HistoryReaderOptions) {
+    this.#options = options
+  }
+
+  add(series: CollectedSeries, missing: readonly Span[]): void {
+    this.#agenda.add(series, missing)
+  }
+
+  /** Resolves when the last unit has begun; what is added meanwhile is taken up too. */
+  async run(): Promise<void> {
+    if (this.#isRunning) return
+    this.#isRunning = true
+    try {
+      while (await this.#next());
+    } finally {
+      this.#isRunning = false
+    }
+  }
+
+  async #next(): Promise<boolean> {
+    if (this.#options.isOver()) return false
+    await this.#options.live.idle()
+    await this.#units.enter(1)
+    const unit = this.#agenda.next()
+    const leave = (): void => this.#units.leave(1)
+    if (unit === undefined) leave()
+    // What fails with the session is read again by the next one.
+    else this.#read(unit).then(leave, leave)
+    return unit !== undefined
+  }
+
+  async #read({ of: series, span }: Unit<CollectedSeries>): Promise<void> {
+    const { talk, reader, history, time, outgoing } = this.#options
+    const claims: Span[] = []
+    const stored: Promise<void>[] = []
+    await reader.read(series, span, async ({ bars, derived = false, complete }) => {
+      const closed = takeClosed(series, within(bars, span), derived, time.now())
+      if (barCount(closed) > 0) stored.push(...(await history.send([outgoing(series, closed, derived)])))
+      if (complete) claims.push(trimClaim(series, complete, time.now()))
+    })
+    await Promise.all(stored)
+    for (const { from, to } of joinSpans(claims)) {
+      await talk.window({ symbol: series.name, resolution: series.resolution, from, to })
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import type { Log } from '../platform/log.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Answer, Conversation } from './conversation.ts'
+import { type OutgoingBars, packBars } from './pack.ts'
+import { Room } from './room.ts'
+
+/** Bars of the backfill lane sent and not yet acknowledged: so much at most is in front of a live bar on the wire. */
+export const historyBarsMax = 20_000
+
+export interface HistorySenderOptions {
+  readonly talk: Conversation
+  readonly clock: Clock
+  readonly log: Log
+  readonly signal: AbortSignal
+  /** Resolves when nothing live is under way. */
+  readonly idle: () => Promise<void>
+}
+
+/** The backfill lane of one session: yields to the live lane, and to ingest where it asks for a pause. */
+export class HistorySender {
+  readonly #options: HistorySenderOptions
+  readonly #room = new Room(historyBarsMax)
+  #pausedUntilMs = 0
+
+  constructor(options: HistorySenderOptions) {
+    this.#options = options
+    options.talk.onSlow = (pauseMs) => {
+      this.#pausedUntilMs = options.clock.monotonicMs() + pauseMs
+    }
+  }
+
+  /** Resolves once all of it was sent, with what will be known when it is stored. */
+  async send(list: readonly OutgoingBars[]): Promise<Promise<void>[]> {
+    const { talk, clock, signal, idle } = this.#options
+    const answers: Promise<void>[] = []
+    for (const { message, count } of packBars(list)) {
+      await this.#room.enter(count)
+      await idle()
+      const pauseMs = this.#pausedUntilMs - clock.monotonicMs()
+      if (pauseMs > 0) await clock.sleep(pauseMs, signal)
+      const answer = talk
+        .bars('BACKFILL', message)
+        .finally(() => this.#room.leave(count))
+        .then((told) => this.#tellRefused(list, told))
+      answer.catch(() => undefined)
+      answers.push(answer)
+    }
+    return answers
+  }
+
+  /** Resolves once all of it is stored. */
+  async store(list: readonly OutgoingBars[]): Promise<void> {
+    await Promise.all(await this.send(list))
+  }
+
+  #tellRefused(list: readonly OutgoingBars[], { refused }: Answer): void {
+    const first = refused[0]
+    if (!first) return
+    const bars = refused.reduce((sum, { count }) => sum + count, 0)
+    const { symbol, resolution } = list[0] ?? {}
+    this.#options.log.warn({ symbol, resolution, bars, why: first.message }, 'bars were refused')
+  }
+}

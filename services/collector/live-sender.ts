@@ -1,0 +1,88 @@
+import { type Bars, barCount, sliceBars } from '../core/bar.ts'
+import type { Log } from '../platform/log.ts'
+import type { CollectedSeries } from './collected-series.ts'
+import type { Conversation } from './conversation.ts'
+import { type OutgoingBars, packBars } from './pack.ts'
+import { reasonOf } from './refusal-reason.ts'
+import { Room } from './room.ts'
+
+/** Bars of the live lane sent and not yet acknowledged: beyond the first, catching up waits; beyond the second the session is given up. */
+export const liveBarsSlow = 20_000
+export const liveBarsMax = 200_000
+
+export interface LiveBars extends OutgoingBars {
+  readonly series: CollectedSeries
+}
+
+export interface LiveSenderOptions {
+  readonly talk: Conversation
+  readonly log: Log
+  /** A bar that ingest holds to be forming still. */
+  readonly onForming: (series: CollectedSeries, bar: Bars) => void
+}
+
+/** The live lane of one session: sends what it is given at once and in order, and knows what is not yet stored. */
+export class LiveSender {
+  readonly #options: LiveSenderOptions
+  readonly #room = new Room(liveBarsSlow)
+  readonly #underWay = new Set<Promise<void>>()
+  #count = 0
+
+  constructor(options: LiveSenderOptions) {
+    this.#options = options
+  }
+
+  get isIdle(): boolean {
+    return this.#underWay.size === 0
+  }
+
+  /** Resolves when everything sent so far is stored; rejects when the session ended before. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#underWay)
+  }
+
+  /** Resolves when history may be sent: nothing live is under way. */
+  async idle(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay)
+  }
+
+  /** Sends now, whatever is under way. */
+  send(list: readonly LiveBars[]): void {
+    const { talk, log } = this.#options
+    for (const { message, parts, count } of packBars(list)) {
+      this.#count += count
+      const answered = talk.bars('LIVE', message).then(({ refused }) => {
+        for (const { series, index, count: bars, reason, message: why } of refused) {
+          const part = parts[series]
+          if (!part) continue
+          if (reasonOf(reason) === 'NOT_CLOSED') {
+            this.#options.onForming(part.of.series, sliceBars(part.bars, index, index + 1))
+          } else
+            log.warn(
+              { symbol: part.of.symbol, resolution: part.of.resolution, bars, why },
+              'bars were refused',
+            )
+        }
+      })
+      const tracked = answered.finally(() => {
+        this.#count -= count
+        this.#underWay.delete(tracked)
+      })
+      tracked.catch(() => undefined)
+      this.#underWay.add(tracked)
+    }
+    if (this.#count <= liveBarsMax) return
+    log.error({ bars: this.#count }, 'ingest does not store live bars: beginning anew')
+    talk.cancel()
+  }
+
+  /** As `send`, for what can wait until there is room. */
+  async sendInTurn(list: LiveBars): Promise<void> {
+    const weight = barCount(list.bars)
+    await this.#room.enter(weight)
+    this.send([list])
+    void this.settled()
+      .catch(() => undefined)
+      .then(() => this.#room.leave(weight))
+  }
+}

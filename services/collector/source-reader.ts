@@ -1,0 +1,57 @@
+import type { Span } from '../core/window.ts'
+import type { Log } from '../platform/log.ts'
+import type { Clock } from '../ports/clock.ts'
+import { Backoff } from './backoff.ts'
+import type { CollectedSeries } from './collected-series.ts'
+import { Room } from './room.ts'
+import { NotLoadedYet, type Source, type SourceAnswer, sourceReadsMax } from './source.ts'
+
+export interface SourceReaderOptions {
+  readonly source: Source
+  readonly clock: Clock
+  readonly log: Log
+  readonly signal: AbortSignal
+  readonly isOver: () => boolean
+}
+
+/** Asks the source for spans, a few at a time, again and again until it has answered. */
+export class SourceReader {
+  readonly #options: SourceReaderOptions
+  readonly #room = new Room(sourceReadsMax)
+
+  constructor(options: SourceReaderOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Resolves once the source has answered, or the session is over. `attempted` is called after every
+   * attempt that failed; the next one begins at the start of the span.
+   */
+  async read(
+    series: CollectedSeries,
+    span: Span,
+    take: (answer: SourceAnswer) => Promise<void>,
+    attempted: () => void = () => undefined,
+  ): Promise<void> {
+    const { source, log, clock, signal, isOver } = this.#options
+    const pauses = new Backoff(clock)
+    for (; !isOver(); attempted(), await clock.sleep(pauses.nextMs(), signal)) {
+      await this.#room.enter(1)
+      if (series.phase === 'queued') series.phase = 'reading'
+      try {
+        for await (const answer of source.read(series, span, signal)) {
+          if (isOver()) return
+          await take(answer)
+        }
+        return
+      } catch (cause) {
+        if (isOver()) return
+        const { raw, resolution } = series
+        if (cause instanceof NotLoadedYet) log.debug({ raw, resolution }, 'not loaded yet')
+        else log.warn({ err: cause, raw, resolution }, 'the source could not be read; it is asked again')
+      } finally {
+        this.#room.leave(1)
+      }
+    }
+  }
+}
