@@ -5,7 +5,7 @@ import { fixedOffset, toSeconds } from '../../../core/feed-clock.ts'
 import { type FeedSigns, type FeedStatus, feedStatus, platformStatus } from '../../../core/feed-status.ts'
 import type { RestDeps } from '../../deps.ts'
 import type { Call, Route } from '../../route.ts'
-import { type NewestStored, newestByEnd } from './newest-stored.ts'
+import { createNewestStored, type NewestStored } from './newest-stored.ts'
 import { statusSchema } from './schema.ts'
 
 type StatusDeps = Pick<RestDeps, 'bars' | 'board' | 'clock'>
@@ -15,6 +15,7 @@ const probeMs = 1_000
 
 /** Answers while the stores are away, from what it last read of them. */
 export function createStatusRoute({ bars, board, clock }: StatusDeps): Route<typeof statusSchema.query> {
+  const newestStored = createNewestStored(bars)
   const lastSigns = new Map<FeedKey, FeedSigns>()
   const lastStored = new Map<FeedKey, NewestStored | undefined>()
 
@@ -26,7 +27,7 @@ export function createStatusRoute({ bars, board, clock }: StatusDeps): Route<typ
     // A feed that is received live needs no look into the store.
     const silent = feeds.filter((feed) => lastSigns.get(feed)?.receivedAt === undefined)
     const readNewest = async (feed: FeedKey): Promise<void> => {
-      lastStored.set(feed, newestByEnd(await bars.lastTimes(feed)))
+      lastStored.set(feed, await newestStored(feed))
     }
     await Promise.all([bars.ping(), ...silent.map(readNewest)])
   }

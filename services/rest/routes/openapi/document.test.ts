@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openRestEdge, type RestEdge } from '../../../../test/support/rest-edge.ts'
+import { failures } from '../../../core/failure.ts'
+
+interface Parameter {
+  readonly name: string
+  readonly required: boolean
+  readonly schema: Readonly<Record<string, unknown>>
+}
+interface Document {
+  readonly openapi: string
+  readonly paths: Readonly<
+    Record<string, { readonly get: { readonly parameters: Parameter[]; readonly security: object[] } }>
+  >
+}
+
+let edge: RestEdge
+let document: Document
+beforeAll(async () => {
+  edge = await openRestEdge()
+  document = JSON.parse((await edge.ask('/openapi.json')).text) as Document
+})
+afterAll(() => edge.close())
+
+const parameters = (path: string) =>
+  document.paths[path]?.get.parameters.map(({ name, required }) => (required ? `${name}!` : name))
+
+describe('/openapi.json', () => {
+  test('is what the edge says of itself', () => expect(document).toEqual(edge.openapi))
+
+  test.each([
+    ['/v1/config', []],
+    ['/v1/symbols', ['symbol', 'search', 'limit', 'offset']],
+    ['/v1/history', ['symbol!', 'resolution!', 'from', 'to', 'countback']],
+    ['/v1/coverage', ['symbol']],
+    ['/v1/status', []],
+    ['/v1/usage', ['days']],
+  ])('%s takes the parameters of the specification', (path, expected) => {
+    expect(parameters(path)).toEqual(expected)
+  })
+
+  test('has the bounds and the defaults of the specification', () => {
+    const schemas = Object.fromEntries(
+      Object.values(document.paths).flatMap(({ get }) =>
+        get.parameters.map(({ name, schema }) => [name, schema]),
+      ),
+    )
+    expect(schemas).toMatchObject({
+      limit: { minimum: 1, default: 100, 'x-clamp-above': 1_000 },
+      offset: { minimum: 0, default: 0 },
+      countback: { minimum: 1, maximum: 10_000 },
+      days: { minimum: 1, default: 7, 'x-clamp-above': 90 },
+      search: { maxLength: 64 },
+    })
+  })
+
+  test('only the config may be read without a key', () => {
+    const open = Object.entries(document.paths).filter(([, { get }]) =>
+      get.security.some((way) => Object.keys(way).length === 0),
+    )
+    expect(open.map(([path]) => path)).toEqual(['/v1/config'])
+  })
+
+  test('names every refusal of the table but those of unknown paths and methods', () => {
+    const text = JSON.stringify(
+      Object.values(document.paths).map(({ get }) => ({ ...get, content: undefined })),
+    )
+    for (const code of Object.keys(failures)) {
+      expect(new RegExp(`\\b${code}: `).test(text), code).toBe(
+        code !== 'NOT_FOUND' && code !== 'METHOD_NOT_ALLOWED',
+      )
+    }
+  })
+})
