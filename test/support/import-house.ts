@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
+import { run } from '../../services/cli/run.ts'
 import { parseConfig } from '../../services/platform/config.ts'
 import { silentLog } from '../../services/platform/log.ts'
+import { systemClock } from '../../services/platform/system-clock.ts'
 import { startAll } from '../../services/roles/all.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -33,8 +35,10 @@ export interface ImportHouse {
   /** For files of the tests. */
   readonly folder: string
   readonly environment: Readonly<Record<string, string>>
-  /** Runs `fxd import` with these arguments. */
+  /** Runs `fxd import` with these arguments in this process: the same words over the same wire, in a tenth of the time. */
   importing(...args: readonly string[]): Promise<Ran>
+  /** Runs it as a process of its own. */
+  importingApart(...args: readonly string[]): Promise<Ran>
   /** Everything that REST gives of one series. */
   history(symbol: string, resolution: string): Promise<Bar[]>
   coverage(symbol: string): Promise<{ from: number; to: number }[]>
@@ -84,7 +88,8 @@ export async function startImportHouse(feeds: Readonly<Record<string, object>>):
   return {
     folder,
     environment,
-    importing: (...args) => runFxd(['import', ...args], environment),
+    importing: (...args) => runHere(['import', ...args], environment),
+    importingApart: (...args) => runFxd(['import', ...args], environment),
     async history(symbol, resolution) {
       const query = new URLSearchParams({ symbol, resolution, from: '0', to: String(far) })
       return barsOf(await ask(`history?${query}`))
@@ -108,10 +113,29 @@ async function createKey(
   const feeds = accounts.map((account) => `BROKERA:${account}`).join(',')
   const limits = ['--rpm', '100000', '--rpd', '1000000']
   const args = ['keys', 'create', '--plan', 'pro', '--feeds', feeds, ...limits, '--json']
-  const { code, json, stderr } = await runFxd(args, environment)
+  const { code, json, stderr } = await runHere(args, environment)
   if (code !== 0) throw new Error(stderr)
   return String(json['key'])
 }
+
+async function runHere(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ran> {
+  const told = { out: '', err: '' }
+  const code = await run(args, {
+    environment,
+    clock: systemClock,
+    watched: false,
+    out: (text) => void (told.out += text),
+    err: (text) => void (told.err += text),
+  })
+  return ranOf(code, told.out, told.err)
+}
+
+const ranOf = (code: number, stdout: string, stderr: string): Ran => ({
+  code,
+  stdout,
+  stderr,
+  json: stdout.startsWith('{') ? (JSON.parse(stdout) as Record<string, unknown>) : {},
+})
 
 /** The real command as a process, in an environment without other variables of fxd. */
 export function runFxd(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ran> {
@@ -125,10 +149,7 @@ export function runFxd(args: readonly string[], environment: Readonly<Record<str
     child.stdout.setEncoding('utf8').on('data', (part: string) => void (stdout += part))
     child.stderr.setEncoding('utf8').on('data', (part: string) => void (stderr += part))
     child.on('error', reject)
-    child.on('close', (code) => {
-      const json = stdout.startsWith('{') ? (JSON.parse(stdout) as Record<string, unknown>) : {}
-      resolve({ code: code ?? -1, stdout, stderr, json })
-    })
+    child.on('close', (code) => resolve(ranOf(code ?? -1, stdout, stderr)))
   })
 }
 
