@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { aFeed, aKey, aSymbol, openRestEdge, type RestEdge, type Told } from '../../test/support/rest-edge.ts'
 import { Unavailable } from '../core/failure.ts'
 import type { Stores } from '../ports/stores.ts'
@@ -35,15 +35,14 @@ const takenAway = (stores: Stores): Stores => {
   }
 }
 
-beforeEach(async () => {
-  away = {}
+beforeAll(async () => {
   edge = await openRestEdge({ around: takenAway })
   await edge.register(aFeed('BROKERA', 'ZERO'), aSymbol('BROKERA:ZERO:EURUSD'), aKey(1, ['BROKERA:ZERO']))
 })
-afterEach(async () => {
+afterEach(() => {
   away = {}
-  await edge.close()
 })
+afterAll(() => edge.close())
 
 /** The answer to a request during which time passes. */
 async function askWhileTimePasses(target: string): Promise<{ told: Told; ms: number }> {

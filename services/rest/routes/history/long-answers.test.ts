@@ -73,7 +73,9 @@ describe('a client of a long answer', () => {
   }
   /** Asks, and reads nothing. */
   const askAndStare = () => {
-    const socket = connect(edge.port, '127.0.0.1').pause()
+    const socket = connect(edge.port, '127.0.0.1')
+      .on('error', () => undefined)
+      .pause()
     socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${secretOf(1)}\r\n\r\n`)
     return socket
   }
@@ -83,6 +85,7 @@ describe('a client of a long answer', () => {
     await untilHeld('1')
     socket.destroy()
     await untilHeld('0')
+    expect(await edge.metrics()).toContain('{state="waiting"} 0')
   })
 
   test('that does not read is cut, and its place given to others', async () => {
@@ -93,6 +96,7 @@ describe('a client of a long answer', () => {
     await untilHeld('0')
     socket.resume()
     await closed
+    expect(socket.destroyed).toBe(true)
   })
 
   test('gets its length by HEAD, and holds nothing', async () => {
