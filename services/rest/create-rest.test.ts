@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { Script } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   aBar,
@@ -215,6 +216,9 @@ describe('every answer', () => {
     expect(policy).toMatch(/^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+';/)
     expect(text).not.toMatch(/<script [^>]*src|https?:\/\/(?!127\.0\.0\.1)/)
     expect(text.match(/curl /g)).toHaveLength(3)
+    const [, script = ''] = /<script>([\s\S]*)<\/script>/.exec(text) ?? []
+    expect(() => new Script(script)).not.toThrow()
+    expect(script).toContain('/v1/stream')
   })
 })
 
