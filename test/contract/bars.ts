@@ -266,20 +266,18 @@ function describeAnswersAboutSeries(open: Open<'bars'>): void {
   })
 
   test('a purge removes all bars of the feed, no other feed’s, and the feed may begin anew', async () => {
-    const feed = freshFeed()
+    const [before, feed, after] = [freshFeed(), freshFeed(), freshFeed()]
     const purged = seriesOf('A', '1', feed)
-    const kept = freshSeries()
-    await store().write(
-      [batchOf(purged, minuteBars(0, 9_000, 3)), batchOf(kept, minuteBars(0, 10))],
-      'backfill',
-    )
+    const kept = [freshSeries(), seriesOf('A', '1', before), seriesOf('A', '1', after)]
+    const keptBatches = kept.map((series) => batchOf(series, minuteBars(0, 10)))
+    await store().write([batchOf(purged, minuteBars(0, 9_000, 3)), ...keptBatches], 'backfill')
     await store().purge(feed)
     expect(await readList(store(), purged)).toEqual([])
     expect(await store().lastTimes(feed)).toEqual(new Map())
     expect(await store().bounds(purged, [always])).toEqual([undefined])
     await store().write([batchOf(purged, minuteBars(5, 8, 1))], 'live')
     expect(await readList(store(), purged)).toEqual(minuteBars(5, 8, 1))
-    expect(await readList(store(), kept)).toEqual(minuteBars(0, 10))
+    for (const series of kept) expect(await readList(store(), series)).toEqual(minuteBars(0, 10))
     await store().purge(freshFeed())
   })
 

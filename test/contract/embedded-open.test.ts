@@ -139,6 +139,6 @@ test('a purge that the end of the process cut short is finished by the next star
   await before.close()
   expect(rowsInFile()).toBeGreaterThan(10_000)
   const after = await open(folder)
-  await vi.waitFor(() => expect(rowsInFile()).toBe(0))
+  await vi.waitFor(() => expect(rowsInFile()).toBe(0), { timeout: 20_000 })
   await after.close()
 })

@@ -68,9 +68,14 @@ export class BarModel {
 export const anyMinute = fc.integer({ min: 0, max: 40 })
 export const anyBar = fc.record({ minute: anyMinute, revision: fc.integer({ min: 0, max: 5 }) })
 export const anyLane = fc.constantFrom('live' as const, 'backfill' as const)
+/** Around the sample minutes: mostly on one exactly, or a second beside it. */
+const anyTime = fc
+  .record({ minute: fc.integer({ min: -1, max: 41 }), beside: fc.constantFrom(0, 0, -1, 1, 30) })
+  .map(({ minute, beside }) => feedSeconds(start + minute * 60 + beside))
+
 export const anyQuery = fc.record({
-  from: fc.integer({ min: -100, max: 41 * 60 }).map((offset) => feedSeconds(start + offset)),
-  to: fc.integer({ min: -100, max: 41 * 60 }).map((offset) => feedSeconds(start + offset)),
+  from: anyTime,
+  to: anyTime,
   take: fc.option(
     fc.record({
       count: fc.integer({ min: 1, max: 45 }),

@@ -55,12 +55,12 @@ export function describeWindowStore(name: string, open: Open<'windows'>): void {
     })
 
     test('a purge removes the windows of its feed and of no other', async () => {
-      const [purged, kept] = [freshFeed(), freshFeed()]
+      const [kept, purged, after] = [freshFeed(), freshFeed(), freshFeed()]
       const shape = { symbol: '__proto__', resolution: '1D' as const, from: -60, to: 60 }
-      await store().add([windowOf(purged, shape), windowOf(kept, shape)])
+      await store().add([purged, kept, after].map((feed) => windowOf(feed, shape)))
       await store().purge(purged)
       expect(await store().of(purged)).toEqual([])
-      expect(await store().of(kept)).toEqual([windowOf(kept, shape)])
+      for (const feed of [kept, after]) expect(await store().of(feed)).toEqual([windowOf(feed, shape)])
     })
 
     test.for(['closed', 'killed'] as const)('an added window is there after being %s', async (how) => {
