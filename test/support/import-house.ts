@@ -37,6 +37,8 @@ export interface ImportHouse {
   readonly environment: Readonly<Record<string, string>>
   /** Runs `fxd import` with these arguments in this process: the same words over the same wire, in a tenth of the time. */
   importing(...args: readonly string[]): Promise<Ran>
+  /** The same in another environment. */
+  importingIn(environment: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Ran>
   /** Runs it as a process of its own. */
   importingApart(...args: readonly string[]): Promise<Ran>
   /** Everything that REST gives of one series. */
@@ -89,6 +91,7 @@ export async function startImportHouse(feeds: Readonly<Record<string, object>>):
     folder,
     environment,
     importing: (...args) => runHere(['import', ...args], environment),
+    importingIn: (other, ...args) => runHere(['import', ...args], other),
     importingApart: (...args) => runFxd(['import', ...args], environment),
     async history(symbol, resolution) {
       const query = new URLSearchParams({ symbol, resolution, from: '0', to: String(far) })

@@ -1,0 +1,288 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Bar, dailyText, exportText, line, minutes } from '../../../test/acceptance/client/bars.ts'
+import { type ImportHouse, startImportHouse } from '../../../test/support/import-house.ts'
+
+let house: ImportHouse
+beforeAll(async () => {
+  house = await startImportHouse({
+    ZERO: { clock: { mode: 'Fixed', offsetSeconds: -10_800 } },
+    HOURS: { resolutions: ['60', '240', '1D'] },
+  })
+})
+afterAll(() => house?.remove())
+
+const series = (symbol: string, resolution = '1', account = 'ZERO'): string[] => [
+  ...['--feed', `BROKERA:${account}`, '--symbol', symbol, '--resolution', resolution],
+]
+let files = 0
+const written = (text: string | Buffer): string => {
+  const path = join(house.folder, `file-${files++}.csv`)
+  writeFileSync(path, text)
+  return path
+}
+const isUnknown = async (symbol: string): Promise<boolean> =>
+  (await house.symbol(`BROKERA:ZERO:${symbol}`))['error'] !== undefined
+
+const bars = minutes(Date.UTC(2024, 0, 8) / 1000, 30, 1.1, 5)
+const good = exportText(bars)
+const header = good.slice(0, good.indexOf('\r\n'))
+/** The export with some of its lines replaced, by their number; the header is the first. */
+const withLines = (changes: Readonly<Record<number, string>>): string =>
+  good
+    .split('\r\n')
+    .map((text, i) => changes[i + 1] ?? text)
+    .join('\r\n')
+const cells = (number: number): string[] => (good.split('\r\n')[number - 1] ?? '').split('\t')
+/** That line with one cell changed: 0 is the date, 2 to 5 are the prices, 6 is the volume. */
+const cell = (number: number, at: number, text: string): string => cells(number).with(at, text).join('\t')
+
+describe('what is no export stores nothing, adds no symbol and ends with 66', () => {
+  test.for([
+    [
+      'columns separated by semicolons',
+      good.replaceAll('\t', ';'),
+      /separated by ";".*separates them by tabs/,
+    ],
+    ['a missing column', good.replace('<CLOSE>\t', ''), /Column <CLOSE> is missing/],
+    ['minutes without a time column', dailyText(bars), /Column <TIME> is missing/],
+    ['columns in another order', good.replace('<HIGH>\t<LOW>', '<LOW>\t<HIGH>'), /in this order/],
+    ["decimal commas in MT4's form", '2024.01.08,00:00,1,10,1,20,1,05,1,15,17\n', /as with decimal commas/],
+    ['no bytes at all', '', /is empty; there is nothing to import/],
+    ['blank lines alone', '\r\n\r\n \r\n', /is empty; there is nothing to import/],
+    ['a header alone', `${header}\r\n`, /is empty but for its header/],
+    ['a page of HTML', '<!DOCTYPE html>\n<html>\n', /cannot be read as an export/],
+    ['a picture', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), /cannot be read as an export/],
+    [
+      'UTF-32',
+      Buffer.from(Uint32Array.from(header, (each) => each.charCodeAt(0)).buffer),
+      /cannot be read as/,
+    ],
+    [
+      'one endless line',
+      `${header.replaceAll('\t', ' ')}${'x'.repeat(3_000_000)}`,
+      /cannot be read as an export/,
+    ],
+  ] as const)('%s', async ([, content, sentence]) => {
+    const path = written(content)
+    const { code, stdout, stderr } = await house.importing(path, ...series('NEVER'), '--json')
+    expect([code, stdout]).toEqual([66, ''])
+    expect(stderr).toMatch(sentence)
+    expect(stderr).toContain(path)
+    expect(await isUnknown('NEVER')).toBe(true)
+  })
+
+  test('a line longer than any export has, behind good ones', async () => {
+    const path = written(good + 'x'.repeat(3_000_000))
+    const { code, stderr } = await house.importing(path, ...series('ENDLESS'))
+    expect([code, stderr]).toEqual([66, expect.stringMatching(/Line 32 is longer than/)])
+  })
+
+  test('a folder, a pipe and a file that is not there', async () => {
+    mkdirSync(join(house.folder, 'some-folder'))
+    execFileSync('mkfifo', [join(house.folder, 'some-pipe')])
+    for (const [name, sentence] of [
+      ['some-folder', 'is a folder'],
+      ['some-pipe', 'is no regular file'],
+      ['not-there.csv', 'does not exist'],
+      ['not-there/some.csv', 'does not exist'],
+    ] as const) {
+      const path = join(house.folder, name)
+      const { code, stderr } = await house.importing(path, ...series('NEVER'))
+      expect([code, stderr]).toEqual([66, expect.stringContaining(`${path} ${sentence}`)])
+    }
+  })
+})
+
+describe('a damaged file: its good lines are stored, the bad ones are listed, and it ends with 65', () => {
+  const far = line({ ...(bars[5] as Bar), time: Date.UTC(2099, 0, 1) / 1000 }).trimEnd()
+  const old = line({ ...(bars[5] as Bar), time: -60 }).trimEnd()
+
+  test.for([
+    ['a decimal comma', cell(7, 3, '1,2'), /high is "1,2".*decimal comma.*decimal point/],
+    ['a word for a price', cell(7, 2, 'n/a'), /open is "n\/a"/],
+    ['a missing price', cell(7, 2, ''), /open is missing/],
+    ['a price of 0', cell(7, 4, '0'), /low: got 0/],
+    ['a negative price', cell(7, 4, '-1.1'), /low is "-1.1"/],
+    ['a high below the open', cell(7, 3, '1.0'), /high: got 1, wanted at least open/],
+    ['more decimals than the symbol has', cell(7, 5, '1.100001'), /got 6 decimals, wanted at most 5/],
+    ['a volume with decimals', cell(7, 6, '1.5'), /volume is "1.5"/],
+    ['a date that does not exist', cell(7, 0, '2024.02.30'), /date is "2024.02.30"/],
+    ['a time off the grid', cell(7, 1, '00:05:30'), /multiple of 60 s/],
+    ['a time that does not exist', cell(7, 1, '25:00:00'), /time is "25:00:00"/],
+    ['a time in the future', far, /now on the feed's clock/],
+    ['a time before 1970', old, /1970/],
+    ['a cut line', '2024.01.08\t00:0', /time is "00:0"/],
+    ['one column too many', `${cells(7).join('\t')}\t1`, /columns/],
+    ['bytes that are no text', '\uFFFD\uFFFD\u0000', /date is/],
+  ] as const)('%s', async ([name, text, reason]) => {
+    const symbol = `BAD${name.replaceAll(/\W/g, '')}`
+    const path = written(withLines({ 7: text }))
+    const { code, json, stderr } = await house.importing(path, ...series(symbol), '--digits', '5', '--json')
+    expect([code, stderr]).toEqual([65, 'fxd: 1 line was refused; every other one is stored.\n'])
+    expect(json).toMatchObject({
+      accepted: 29,
+      refused: 1,
+      refusals: [{ line: 7, reason: expect.stringMatching(reason) }],
+    })
+    expect(await house.history(`BROKERA:ZERO:${symbol}`, '1')).toEqual(bars.toSpliced(5, 1))
+  })
+
+  test('no window reaches to a line that was refused', async () => {
+    const path = written(withLines({ 7: far, 8: old }))
+    const { json } = await house.importing(path, ...series('NOWINDOW'), '--json')
+    expect(json).toMatchObject({
+      refused: 2,
+      windows: [{ from: bars[0]?.time, to: (bars[29]?.time ?? 0) + 60 }],
+    })
+  })
+
+  test('a bad line never takes the place of a good one of the same time', async () => {
+    const path = written(good + cell(7, 3, '1.0'))
+    const { code, json } = await house.importing(path, ...series('INSTEAD'), '--json')
+    expect(code).toBe(65)
+    expect(json).toMatchObject({ accepted: 30, duplicates: 0, refusals: [{ line: 32 }] })
+    expect(await house.history('BROKERA:ZERO:INSTEAD', '1')).toEqual(bars)
+  })
+
+  test('and again it changes nothing', async () => {
+    const path = written(withLines({ 3: 'x', 12: far, 20: cell(20, 2, '0') }))
+    await house.importing(path, ...series('ONCEMORE'))
+    const { json } = await house.importing(path, ...series('ONCEMORE'), '--json')
+    expect(json).toMatchObject({ accepted: 0, revised: 0, unchanged: 27, refused: 3 })
+  })
+
+  test('decimal commas everywhere: no line is a bar, so no symbol is added', async () => {
+    const path = written(
+      good.replaceAll(/(\d)\.(\d+\t)/g, (_, a: string, b: string) =>
+        b.length > 3 ? `${a},${b}` : `${a}.${b}`,
+      ),
+    )
+    const { code, json } = await house.importing(path, ...series('COMMAS'), '--json')
+    expect([code, json['accepted']]).toEqual([65, 0])
+    expect(json['refused']).toBe(30)
+    expect(await isUnknown('COMMAS')).toBe(true)
+  })
+
+  test('a person sees the first twenty bad lines and how many more there are', async () => {
+    const bad = Object.fromEntries(Array.from({ length: 25 }, (_, i) => [i + 3, `bad ${i}`]))
+    const { stdout } = await house.importing(written(withLines(bad)), ...series('MANY'))
+    expect(stdout.match(/^ {4}line \d+: /gm)).toHaveLength(20)
+    expect(stdout).toMatch(/^ {4}line 3: the date is "bad 0"/m)
+    expect(stdout).toMatch(/^ {4}and 5 more$/m)
+  })
+
+  test('a program gets the first thousand', async () => {
+    const text = good + 'bad\r\n'.repeat(2_500)
+    const { json } = await house.importing(written(text), ...series('THOUSANDS'), '--json')
+    expect(json).toMatchObject({ accepted: 30, refused: 2_500 })
+    expect((json['refusals'] as unknown[]).length).toBe(1_000)
+  })
+})
+
+describe('a wrong command line ends with 64 and names the option', () => {
+  const file = 'never-read.csv'
+  const all = { '--feed': 'BROKERA:ZERO', '--symbol': 'EURUSD', '--resolution': '1' }
+  const line = (more: Record<string, string>): string[] => [
+    file,
+    ...Object.entries({ ...all, ...more }).flat(),
+  ]
+
+  test.for([
+    ['--resolution', '30', /30, which is never stored: it is derived from 1 when it is read/],
+    ['--resolution', 'M1', /wanted|must be one of 1, 5, 10/],
+    ['--derive', '5,30', /30, which is never stored/],
+    ['--derive', '5,1', /longer than 1/],
+    ['--derive', '7', /one of 1, 5/],
+    ['--feed', 'brokera:zero', /capitals/],
+    ['--symbol', 'BROKERA:ZERO:EURUSD', /clean name alone/],
+    ['--symbol', 'EUR USD', /without spaces/],
+    ['--digits', '11', /0 to 10/],
+    ['--digits', 'five', /0 to 10/],
+    ['--type', 'stock', /forex, crypto, index, cfd/],
+    ['--description', 'x'.repeat(300), /at most 200 characters/],
+    ['--max-gap', '4', /30s, 15m, 1h, 90d/],
+  ] as const)('%s %s', async ([option, value, sentence]) => {
+    const { code, stdout, stderr } = await house.importing(...line({ [option]: value }))
+    expect([code, stdout]).toEqual([64, ''])
+    expect(stderr).toContain(option)
+    expect(stderr).toMatch(sentence)
+  })
+
+  test('--derive of anything but minutes', async () => {
+    const { code, stderr } = await house.importing(...line({ '--resolution': '60', '--derive': '1D' }))
+    expect([code, stderr]).toEqual([64, expect.stringMatching(/--derive folds bars of resolution 1/)])
+  })
+
+  test('what is missing and what is unknown', async () => {
+    for (const args of [
+      [],
+      [file],
+      [file, '--feed', 'BROKERA:ZERO', '--symbol', 'X'],
+      [...line({}), '--nope'],
+    ]) {
+      expect((await house.importing(...args)).code).toBe(64)
+    }
+  })
+})
+
+describe('what the service refuses ends with 1', () => {
+  test('a feed that does not exist, with the one that was meant', async () => {
+    const path = written(good)
+    const { code, stderr } = await house.importing(path, '--feed', 'BROKERA:ZERRO', ...series('X').slice(2))
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/did you mean BROKERA:ZERO/)])
+  })
+
+  test('a resolution that the feed does not store, of the file or derived', async () => {
+    const path = written(good)
+    const one = await house.importing(path, ...series('X', '1', 'HOURS'))
+    expect([one.code, one.stderr]).toEqual([
+      1,
+      'fxd: BROKERA:HOURS stores 60, 240, 1D; it does not store 1.\n',
+    ])
+  })
+})
+
+describe('without a service it ends with 69', () => {
+  test('nothing listens there, or nothing ever ran on the folder', async () => {
+    const path = written(good)
+    const nobody = { ...house.environment, FXD_GRPC_ADDR: '127.0.0.1:1' }
+    const off = await house.importingIn(nobody, path, ...series('X'))
+    expect([off.code, off.stderr]).toEqual([
+      69,
+      expect.stringMatching(/127\.0\.0\.1:1 .*does not answer.*fxd all/),
+    ])
+    const elsewhere = { ...house.environment, FXD_DATA_DIR: join(house.folder, 'nowhere') }
+    const never = await house.importingIn(elsewhere, path, ...series('X'))
+    expect([never.code, never.stderr]).toEqual([
+      69,
+      expect.stringMatching(/no service has run on this folder/),
+    ])
+  })
+
+  test('with the token of another service it ends with 77', async () => {
+    const other = join(house.folder, 'other-data')
+    mkdirSync(other)
+    writeFileSync(join(other, 'token'), 'of-another-service\n')
+    const { code, stderr } = await house.importingIn(
+      { ...house.environment, FXD_DATA_DIR: other },
+      written(good),
+      ...series('X'),
+    )
+    expect([code, stderr]).toEqual([77, expect.stringMatching(/refused the token/)])
+  })
+})
+
+test('as a process, each ending has its own exit code', async () => {
+  const runs = await Promise.all([
+    house.importingApart(written(good), ...series('PROCESS'), '--json'),
+    house.importingApart(written(good), ...series('PROCESS', '1', 'HOURS')),
+    house.importingApart(written(good), ...series('PROCESS', '30')),
+    house.importingApart(written(withLines({ 7: 'x' })), ...series('PROCESS')),
+    house.importingApart(written(''), ...series('PROCESS')),
+  ])
+  expect(runs.map(({ code }) => code)).toEqual([0, 1, 64, 65, 66])
+  for (const { stderr } of runs.slice(1)) expect(stderr).toMatch(/^fxd: .*\n/)
+})
