@@ -4,6 +4,7 @@ import { type CompoundKey, type FeedKey, parseCompoundKey } from '../core/compou
 import { toSeconds } from '../core/feed-clock.ts'
 import type { RegistryView } from '../core/registry.ts'
 import type { FollowedRegistry } from '../platform/follow-registry.ts'
+import type { Log } from '../platform/log.ts'
 import type { BarStore } from '../ports/bars.ts'
 import type { Bus } from '../ports/bus.ts'
 import type { Cancel, Clock } from '../ports/clock.ts'
@@ -22,7 +23,7 @@ import type { Sessions } from './sessions.ts'
 import { Throttle } from './throttle.ts'
 
 /** A client that sends neither a message nor a ping for so long is closed with 4000. */
-export const idleTimeoutMs = 60_000
+const idleTimeoutMs = 60_000
 export const messageBytesMax = 65_536
 const sweepMs = 1_000
 /** A client that does not answer the close of a drain is cut after this. */
@@ -30,6 +31,7 @@ const drainTimeoutMs = 3_000
 
 export interface HubParts {
   readonly clock: Clock
+  readonly log: Log
   readonly registry: FollowedRegistry
   readonly bus: Bus
   readonly bars: Pick<BarStore, 'read'>
@@ -199,6 +201,7 @@ export class Hub {
   }
 
   #expel(connection: Connection, { code, message, closing }: Verdict): void {
+    this.#parts.log.info({ session: connection.sessionId, key: connection.key.id, code }, 'a socket was cut')
     this.#fanOut.settle()
     connection.send(messages.error(code, message))
     connection.end(closing)

@@ -28,6 +28,17 @@ describe('a client that sends faster than fifty messages a second', () => {
     expect(order).toEqual(Array.from({ length: 300 }, (_, n) => String(n)))
   })
 
+  test('pays for long messages as for several', async () => {
+    const socket = await connect()
+    const symbols = Array.from({ length: 4_000 }, (_, n) => `X:Y:${n}`)
+    for (let n = 0; n < 20; n++) socket.send({ action: 'subscribe', symbols })
+    const answers = () => socket.messages.filter(({ type }) => type === 'subscribed').length
+    await until('the first answers', () => answers() >= 8)
+    expect(answers()).toBeLessThan(12)
+    await house.clock.advance(3_000)
+    await until('all', () => answers() === 20)
+  })
+
   test('is not read any further meanwhile: what waits is bounded', async () => {
     const socket = await connect()
     const padding = 'x'.repeat(900)

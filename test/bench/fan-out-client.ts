@@ -76,9 +76,9 @@ async function open(order: ClientOrder, onBytes: (count: number) => void): Promi
   }
 }
 
-process.once('message', (order: ClientOrder) => void count(order))
+process.once('message', (order: ClientOrder) => void serve(order))
 
-async function count(order: ClientOrder): Promise<void> {
+async function serve(order: ClientOrder): Promise<void> {
   const expected = order.sockets * order.perSocket * order.messageBytes
   let arrivals: { at: number; bytes: number }[] = []
   let bytes = 0

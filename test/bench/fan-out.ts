@@ -218,11 +218,10 @@ async function measure(open: () => Promise<Contender>, sockets: number, bursts: 
   child.kill()
   await contender.close()
   const heap = (after.heapUsed + after.external - before.heapUsed - before.external) / sockets / 1000
-  const resident = (after.rss - before.rss) / sockets / 1000
   console.log(
     `${String(sockets).padStart(7)}  ${contender.name.padEnd(24)}${shown(quantile(figures.last, 0.5))}` +
       `${shown(quantile(figures.last, 0))}${shown(quantile(figures.p50, 0.5))}${shown(quantile(figures.p99, 0.5))}` +
-      `${shown(quantile(figures.cpu, 0.5), 3)}${shown(heap)}${shown(resident)}`,
+      `${shown(quantile(figures.cpu, 0.5), 3)}${shown(heap)}`,
   )
 }
 
@@ -233,7 +232,7 @@ console.log(
     `medians of ${burstCount.ours} and ${burstCount.naive} bursts; times in ms from the arrival of the bars`,
 )
 console.log(
-  'sockets  how                     last byte      min      p50      p99  CPU s/M  heap kB   RSS kB  (a socket)',
+  'sockets  how                     last byte      min      p50      p99  CPU s/M  heap kB a socket',
 )
 for (const sockets of wanted.length > 0 ? wanted : [500, 1_000]) {
   await measure(ours, sockets, burstCount.ours)
