@@ -95,13 +95,13 @@ export async function startImportHouse(feeds: Readonly<Record<string, object>>):
     importingApart: (...args) => runFxd(['import', ...args], environment),
     async history(symbol, resolution) {
       const query = new URLSearchParams({ symbol, resolution, from: '0', to: String(far) })
-      return barsOf(await ask(`history?${query}`))
+      return barsOf(await ask(`history?${query.toString()}`))
     },
     async coverage(symbol) {
-      const answer = await ask(`coverage?${new URLSearchParams({ symbol })}`)
+      const answer = await ask(`coverage?symbol=${encodeURIComponent(symbol)}`)
       return answer['coverage'] as { from: number; to: number }[]
     },
-    symbol: (symbol) => ask(`symbols?${new URLSearchParams({ symbol })}`),
+    symbol: (symbol) => ask(`symbols?symbol=${encodeURIComponent(symbol)}`),
     async remove() {
       await service.stop()
       rmSync(folder, { recursive: true, force: true })
@@ -141,7 +141,7 @@ const ranOf = (code: number, stdout: string, stderr: string): Ran => ({
 })
 
 /** The real command as a process, in an environment without other variables of fxd. */
-export function runFxd(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ran> {
+function runFxd(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ran> {
   return new Promise((resolve, reject) => {
     const child = spawn(join(root, 'bin/node'), [join(root, 'services/main.ts'), ...args], {
       env: { PATH: process.env['PATH'], TMPDIR: tmpdir(), ...environment },

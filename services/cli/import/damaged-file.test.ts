@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -15,7 +14,12 @@ beforeAll(async () => {
 afterAll(() => house?.remove())
 
 const series = (symbol: string, resolution = '1', account = 'ZERO'): string[] => [
-  ...['--feed', `BROKERA:${account}`, '--symbol', symbol, '--resolution', resolution],
+  '--feed',
+  `BROKERA:${account}`,
+  '--symbol',
+  symbol,
+  '--resolution',
+  resolution,
 ]
 let files = 0
 const written = (text: string | Buffer): string => {
@@ -25,6 +29,9 @@ const written = (text: string | Buffer): string => {
 }
 const isUnknown = async (symbol: string): Promise<boolean> =>
   (await house.symbol(`BROKERA:ZERO:${symbol}`))['error'] !== undefined
+
+const reasonsOf = (json: Record<string, unknown>): string[] =>
+  (json['refusals'] as { reason: string }[]).map(({ reason }) => reason)
 
 const bars = minutes(Date.UTC(2024, 0, 8) / 1000, 30, 1.1, 5)
 const good = exportText(bars)
@@ -80,16 +87,14 @@ describe('what is no export stores nothing, adds no symbol and ends with 66', ()
     expect([code, stderr]).toEqual([66, expect.stringMatching(/Line 32 is longer than/)])
   })
 
-  test('a folder, a pipe and a file that is not there', async () => {
+  test('a folder, a device and a file that is not there', async () => {
     mkdirSync(join(house.folder, 'some-folder'))
-    execFileSync('mkfifo', [join(house.folder, 'some-pipe')])
-    for (const [name, sentence] of [
-      ['some-folder', 'is a folder'],
-      ['some-pipe', 'is no regular file'],
-      ['not-there.csv', 'does not exist'],
-      ['not-there/some.csv', 'does not exist'],
+    for (const [path, sentence] of [
+      [join(house.folder, 'some-folder'), 'is a folder'],
+      ['/dev/null', 'is no regular file'],
+      [join(house.folder, 'not-there.csv'), 'does not exist'],
+      [join(house.folder, 'not-there/some.csv'), 'does not exist'],
     ] as const) {
-      const path = join(house.folder, name)
       const { code, stderr } = await house.importing(path, ...series('NEVER'))
       expect([code, stderr]).toEqual([66, expect.stringContaining(`${path} ${sentence}`)])
     }
@@ -122,11 +127,8 @@ describe('a damaged file: its good lines are stored, the bad ones are listed, an
     const path = written(withLines({ 7: text }))
     const { code, json, stderr } = await house.importing(path, ...series(symbol), '--digits', '5', '--json')
     expect([code, stderr]).toEqual([65, 'fxd: 1 line was refused; every other one is stored.\n'])
-    expect(json).toMatchObject({
-      accepted: 29,
-      refused: 1,
-      refusals: [{ line: 7, reason: expect.stringMatching(reason) }],
-    })
+    expect(json).toMatchObject({ accepted: 29, refused: 1, refusals: [{ line: 7 }] })
+    expect(reasonsOf(json)).toEqual([expect.stringMatching(reason)])
     expect(await house.history(`BROKERA:ZERO:${symbol}`, '1')).toEqual(bars.toSpliced(5, 1))
   })
 
@@ -185,7 +187,7 @@ describe('a damaged file: its good lines are stored, the bad ones are listed, an
 describe('a wrong command line ends with 64 and names the option', () => {
   const file = 'never-read.csv'
   const all = { '--feed': 'BROKERA:ZERO', '--symbol': 'EURUSD', '--resolution': '1' }
-  const line = (more: Record<string, string>): string[] => [
+  const commandLine = (more: Record<string, string>): string[] => [
     file,
     ...Object.entries({ ...all, ...more }).flat(),
   ]
@@ -205,25 +207,25 @@ describe('a wrong command line ends with 64 and names the option', () => {
     ['--description', 'x'.repeat(300), /at most 200 characters/],
     ['--max-gap', '4', /30s, 15m, 1h, 90d/],
   ] as const)('%s %s', async ([option, value, sentence]) => {
-    const { code, stdout, stderr } = await house.importing(...line({ [option]: value }))
+    const { code, stdout, stderr } = await house.importing(...commandLine({ [option]: value }))
     expect([code, stdout]).toEqual([64, ''])
     expect(stderr).toContain(option)
     expect(stderr).toMatch(sentence)
   })
 
   test('--derive of anything but minutes', async () => {
-    const { code, stderr } = await house.importing(...line({ '--resolution': '60', '--derive': '1D' }))
+    const { code, stderr } = await house.importing(...commandLine({ '--resolution': '60', '--derive': '1D' }))
     expect([code, stderr]).toEqual([64, expect.stringMatching(/--derive folds bars of resolution 1/)])
   })
 
   test('what is missing and what is unknown', async () => {
-    for (const args of [
+    for (const given of [
       [],
       [file],
       [file, '--feed', 'BROKERA:ZERO', '--symbol', 'X'],
-      [...line({}), '--nope'],
+      [...commandLine({}), '--nope'],
     ]) {
-      expect((await house.importing(...args)).code).toBe(64)
+      expect((await house.importing(...given)).code).toBe(64)
     }
   })
 })

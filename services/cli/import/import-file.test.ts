@@ -29,7 +29,12 @@ afterAll(() => house?.remove())
 const exported = (name: string): string =>
   fileURLToPath(new URL(`../../../test/data/${name}`, import.meta.url))
 const series = (symbol: string, resolution: string, account = 'ZERO'): string[] => [
-  ...['--feed', `BROKERA:${account}`, '--symbol', symbol, '--resolution', resolution],
+  '--feed',
+  `BROKERA:${account}`,
+  '--symbol',
+  symbol,
+  '--resolution',
+  resolution,
 ]
 let files = 0
 const written = (text: string | Buffer): string => {
@@ -262,11 +267,14 @@ describe('--derive', () => {
     [
       'in any order',
       'DERIVEDANYHOW',
-      ([header, ...lines]: string[] | string) => [header, ...lines.toReversed()].join('\r\n'),
+      (text: string) => {
+        const [header, ...lines] = text.split('\r\n')
+        return [header, ...lines.toReversed()].join('\r\n')
+      },
     ],
   ] as const)('folds every longer resolution of the minutes, %s', async ([, symbol, order]) => {
     const text = readFileSync(exported('BTCUSD_M1_201311.csv'), 'utf8').trimEnd()
-    const path = written(symbol === 'DERIVED' ? text : order(text.split('\r\n') as never))
+    const path = written(order(text))
     await importing(path, ...series(symbol, '1'), '--derive', all)
     for (const [resolution, each] of Object.entries(seconds)) {
       expect(await house.history(`BROKERA:ZERO:${symbol}`, resolution)).toEqual(fold(bitcoinMinutes(), each))

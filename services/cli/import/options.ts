@@ -36,7 +36,7 @@ export interface ImportOptions {
 }
 
 export const digitsMax = 10
-export const descriptionLengthMax = 200
+const descriptionLengthMax = 200
 
 const refuse = (option: string, got: string, wanted: string): never => {
   throw new Fatal('usage', `${option} is ${show(got)}; it must be ${wanted}.`)

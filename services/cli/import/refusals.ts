@@ -5,7 +5,7 @@ export interface Refusal {
 }
 
 /** So many are kept to be told; the others are only counted. */
-export const refusalsKept = 1_000
+const refusalsKept = 1_000
 
 /** Lines that were not stored and why, in the order of the file: the first ones and a count of all. */
 export class Refusals {

@@ -69,10 +69,12 @@ function* windowLines(windows: readonly Span[]): Generator<string> {
   if (windows.length > spansShown) yield `  and ${grouped(windows.length - spansShown)} more ranges\n`
 }
 
+const countNames = ['accepted', 'revised', 'unchanged', 'forming', 'refused'] as const
+
 function* derivedLines({ derived }: ImportReport): Generator<string> {
   for (const [resolution, counts] of Object.entries(derived)) {
-    const told = Object.entries(counts).filter(([name, count]) => count > 0 || name === 'accepted')
-    yield `  derived ${resolution}: ${told.map(([name, count]) => `${grouped(count)} ${name}`).join(', ')}\n`
+    const told = countNames.filter((name) => counts[name] > 0 || name === 'accepted')
+    yield `  derived ${resolution}: ${told.map((name) => `${grouped(counts[name])} ${name}`).join(', ')}\n`
   }
 }
 

@@ -48,7 +48,7 @@ async function greeted(opening: Promise<ImportSession>, clock: Clock): Promise<I
   const session = await Promise.race([opening, late]).finally(() => inTime.abort())
   if (session) return session
   // Whenever it does greet, it is sent away.
-  opening.then((late) => late.close()).catch(() => undefined)
+  opening.then((opened) => opened.close()).catch(() => undefined)
   throw new Disconnected('DEADLINE_EXCEEDED', '')
 }
 

@@ -31,7 +31,7 @@ export async function storeFile(work: StoreFile): Promise<Omit<ImportReport, 'se
   const derived = new DerivedSeries(derivedSenders, {
     maxGapSeconds: gapOf(options, options.resolution),
     delaySeconds: symbol.delaySeconds,
-    feedNow: session.feedNow,
+    feedNow: () => session.feedNow(),
   })
   for await (const piece of bars) {
     await sender.add(piece)
@@ -69,7 +69,7 @@ function ascendingBars(
   const rules = {
     resolution: options.resolution,
     decimalsMax: symbol.decimalsMax,
-    feedNow: session.feedNow,
+    feedNow: () => session.feedNow(),
   }
   const lines = readLines(options.path, rules, refusals)
   let duplicates = 0
@@ -119,7 +119,7 @@ function senderOf(
     resolution,
     maxGapSeconds: gapOf(options, resolution),
     delaySeconds: symbol.delaySeconds,
-    feedNow: session.feedNow,
+    feedNow: () => session.feedNow(),
     send: (bars: Bars) => session.send({ name: options.symbol, resolution, derived }, bars),
     onRefused: (line, reason) => refusals?.add(line, reason),
     onDone: (count) => {
