@@ -80,13 +80,13 @@ export function createIngest(deps: IngestDeps): Ingest {
     listen: (host, port) => listen(server, host, port),
     async close(graceMs) {
       stopFlushing()
+      const inTime = new AbortController()
       const finished = sessions
         .endAll(new SessionEnd('UNAVAILABLE', 'ingest is stopping; connect again'))
         .then(() => states.flush())
         .then(() => shutDown(server))
         .catch((cause: unknown) => log.warn({ err: cause }, 'ingest did not stop cleanly'))
-      const inTime = new AbortController()
-      await Promise.race([finished, clock.sleep(graceMs, inTime.signal)])
+      if (graceMs > 0) await Promise.race([finished, clock.sleep(graceMs, inTime.signal)])
       inTime.abort()
       server.forceShutdown()
     },
