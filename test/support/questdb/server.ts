@@ -1,0 +1,168 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import http from 'node:http'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { questdbParts } from './parts.ts'
+
+const startDeadlineMs = 60_000
+const host = '127.0.0.1'
+
+export interface QuestdbServer {
+  readonly http: { readonly host: string; readonly port: number }
+  readonly pg: { readonly host: string; readonly port: number }
+  /** `/status` and `/metrics`. */
+  readonly ops: { readonly host: string; readonly port: number }
+  readonly folder: string
+  readonly pid: number
+  /** Ends the process as a crash would. */
+  kill(): Promise<void>
+  /** Starts the same folder on the same ports again, with further settings if given. */
+  start(more?: Settings): Promise<void>
+  /** Stands still in the middle of whatever it does, with its connections open. */
+  freeze(): void
+  thaw(): void
+  /** One statement; rejects with the server's own words. */
+  exec(sql: string): Promise<readonly (readonly unknown[])[]>
+  /** Ends the process and removes its folder. */
+  stop(): Promise<void>
+}
+
+type Settings = Readonly<Record<string, string>>
+
+/** Small pages: a test makes many tables and few rows. */
+const smallPages: Settings = {
+  QDB_CAIRO_O3_COLUMN_MEMORY_SIZE: '128K',
+  QDB_CAIRO_WRITER_DATA_APPEND_PAGE_SIZE: '256K',
+  QDB_CAIRO_SYSTEM_WRITER_DATA_APPEND_PAGE_SIZE: '128K',
+  QDB_CAIRO_WRITER_DATA_INDEX_KEY_APPEND_PAGE_SIZE: '128K',
+  QDB_CAIRO_WRITER_DATA_INDEX_VALUE_APPEND_PAGE_SIZE: '128K',
+}
+
+const smallMachine: Settings = {
+  QDB_LINE_TCP_ENABLED: 'false',
+  QDB_LINE_UDP_ENABLED: 'false',
+  QDB_TELEMETRY_ENABLED: 'false',
+  QDB_METRICS_ENABLED: 'true',
+  QDB_LINE_AUTO_CREATE_NEW_TABLES: 'false',
+  QDB_LINE_AUTO_CREATE_NEW_COLUMNS: 'false',
+  QDB_SHARED_WORKER_COUNT: '2',
+  QDB_HTTP_MIN_WORKER_COUNT: '1',
+  QDB_HTTP_NET_CONNECTION_LIMIT: '256',
+  // ALTER TABLE … SUSPEND WAL
+  QDB_DEV_MODE_ENABLED: 'true',
+  QDB_LOG_W_STDOUT_LEVEL: 'ERROR,CRITICAL',
+}
+
+/** A real QuestDB of its own, on free ports with a temporary folder; resolves once it answers. */
+export async function startQuestdb(
+  options: { readonly settings?: Settings; readonly folder?: string; readonly memory?: string } = {},
+): Promise<QuestdbServer> {
+  const parts = questdbParts()
+  const [httpPort = 0, opsPort = 0, pgPort = 0] = await freePorts(3)
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'fxd-questdb-'))
+  const settings: Settings = { ...smallMachine, ...smallPages, ...options.settings }
+  const ports: Settings = {
+    QDB_HTTP_BIND_TO: `${host}:${httpPort}`,
+    QDB_HTTP_MIN_NET_BIND_TO: `${host}:${opsPort}`,
+    QDB_PG_NET_BIND_TO: `${host}:${pgPort}`,
+  }
+  const memory = options.memory ?? '192m'
+  const args = [
+    `-Xmx${memory}`,
+    '-XX:+UseParallelGC',
+    '-p',
+    parts.jar,
+    '-m',
+    'io.questdb/io.questdb.ServerMain',
+  ]
+  let child: ChildProcess | undefined
+  let gone: Promise<unknown> = Promise.resolve()
+
+  const start = async (more: Settings = {}): Promise<void> => {
+    const env = { ...process.env, ...settings, ...ports, ...more }
+    const started = spawn(parts.java, [...args, '-d', folder], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    child = started
+    let said = ''
+    const hear = (piece: Buffer): void => void (said = (said + piece.toString()).slice(-4_000))
+    started.stdout.on('data', hear)
+    started.stderr.on('data', hear)
+    gone = new Promise((resolve) => started.once('exit', resolve))
+    const end = Date.now() + startDeadlineMs
+    while ((await status(httpPort, '/ping')) !== 204) {
+      if (started.exitCode === null && started.signalCode === null && Date.now() < end) await pause(50)
+      else {
+        started.kill('SIGKILL')
+        throw new Error(`QuestDB did not start:\n${said}`)
+      }
+    }
+  }
+  const signal = (name: NodeJS.Signals): void => void child?.kill(name)
+  const kill = async (): Promise<void> => {
+    signal('SIGKILL')
+    await gone
+  }
+  // A test run that is ended must not leave servers behind.
+  const killAtExit = (): void => signal('SIGKILL')
+  process.once('exit', killAtExit)
+
+  await start()
+  return {
+    http: { host, port: httpPort },
+    pg: { host, port: pgPort },
+    ops: { host, port: opsPort },
+    folder,
+    get pid() {
+      return child?.pid ?? 0
+    },
+    kill,
+    start,
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
+    exec: (sql) => execute(httpPort, sql),
+    async stop() {
+      // What it would still write is about to be removed.
+      await kill()
+      process.removeListener('exit', killAtExit)
+      if (options.folder === undefined) rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function execute(port: number, sql: string): Promise<readonly (readonly unknown[])[]> {
+  const response = await fetch(`http://${host}:${port}/exec?query=${encodeURIComponent(sql)}`)
+  const body = (await response.json()) as { error?: string; dataset?: readonly (readonly unknown[])[] }
+  if (body.error !== undefined) throw new Error(`${body.error}: ${sql}`)
+  return body.dataset ?? []
+}
+
+const status = (port: number, path: string): Promise<number> =>
+  new Promise((resolve) => {
+    const request = http.get({ host, port, path, agent: false, timeout: 2_000 }, (response) => {
+      response.resume()
+      resolve(response.statusCode ?? 0)
+    })
+    request.on('error', () => resolve(0))
+    request.on('timeout', () => request.destroy())
+  })
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer())
+  const ports = await Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<number>((resolve, reject) => {
+          server.once('error', reject)
+          server.listen(0, host, () => {
+            const address = server.address()
+            if (address === null || typeof address === 'string') reject(new Error('no port'))
+            else resolve(address.port)
+          })
+        }),
+    ),
+  )
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  return ports
+}
