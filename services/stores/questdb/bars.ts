@@ -1,0 +1,57 @@
+import type { SenderOptions } from '@questdb/nodejs-client'
+import { barCount } from '../../core/bar.ts'
+import { Unavailable } from '../../core/failure.ts'
+import type { BarStore } from '../../ports/bars.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Administration } from './exec.ts'
+import type { ReadDeps } from './read/read-bars.ts'
+import { readBars } from './read/read-bars.ts'
+import { bounds, lastTimes } from './read/series-times.ts'
+import { encodeBars, refuseUnfit, type TableBars } from './write/encode-bars.ts'
+import { suspendedError, type Visibility } from './write/visibility.ts'
+import type { Writer } from './write/writer.ts'
+
+export interface BarDeps extends ReadDeps {
+  readonly writer: Writer
+  readonly sender: SenderOptions
+  readonly visibility: Visibility
+  readonly admin: Administration
+}
+
+export function questdbBars(deps: BarDeps): BarStore {
+  const { catalogue, writer, sender, visibility, admin, clock } = deps
+  const nextTaken = ascendingMicros(clock)
+  return {
+    async write(batch, lane) {
+      const held = batch.filter(({ bars }) => barCount(bars) > 0)
+      held.forEach(refuseUnfit)
+      const placed: TableBars[] = []
+      for (const { series, bars } of held)
+        placed.push({ series, bars, table: await catalogue.needTableOf(series) })
+      await writer.write(encodeBars(placed, sender, nextTaken), lane)
+    },
+    read: (query) => readBars(query, deps),
+    lastTimes: (feed) => lastTimes(feed, deps),
+    bounds: (series, spans) => bounds(series, spans, deps),
+    async purge(feed) {
+      const tables = (await catalogue.barTablesOf(feed)).map(({ table }) => table)
+      // Not dropped: a writer elsewhere would have its rows acknowledged into the dropped table.
+      for (const table of tables) await admin.exec(`TRUNCATE TABLE '${table}'`)
+      if (tables.length > 0) await visibility.wait(tables)
+    },
+    async ping() {
+      await admin.ping()
+      const [table] = await visibility.check()
+      if (table !== undefined) throw new Unavailable('store', suspendedError(table))
+    },
+  }
+}
+
+/** Microseconds of UTC, each number once. */
+function ascendingMicros(clock: Clock): () => number {
+  let last = 0
+  return () => {
+    last = Math.max(last + 1, clock.utcMs() * 1_000)
+    return last
+  }
+}

@@ -1,0 +1,80 @@
+import { Unavailable } from '../../core/failure.ts'
+import { within } from './deadline.ts'
+import type { QuestdbOptions } from './options.ts'
+
+/** The server refused a statement for what it says. */
+export class Refused extends Error {}
+
+const execDeadlineMs = 10_000
+const pingDeadlineMs = 2_000
+
+export interface Administration {
+  /** One statement; rejects with `Refused` or `Unavailable`. */
+  exec(sql: string, deadlineMs?: number): Promise<readonly (readonly unknown[])[]>
+  /** Resolves when the HTTP side answers. */
+  ping(): Promise<void>
+}
+
+export function administration(options: QuestdbOptions): Administration {
+  const { http, credentials, clock } = options
+  const origin = `http://${http.host.includes(':') ? `[${http.host}]` : http.host}:${http.port}`
+  const authorization = `Basic ${btoa(`${credentials.user}:${credentials.password}`)}`
+
+  const get = async <T>(
+    path: string,
+    deadlineMs: number,
+    read: (answer: Response) => Promise<T>,
+  ): Promise<T> => {
+    const given = new AbortController()
+    try {
+      const answer = fetch(`${origin}${path}`, { headers: { authorization }, signal: given.signal }).then(
+        read,
+      )
+      return await within(
+        clock,
+        deadlineMs,
+        `${path.slice(0, path.indexOf('?') >>> 0)} of QuestDB`,
+        answer,
+        () => given.abort(),
+      )
+    } catch (cause) {
+      if (cause instanceof Refused) throw cause
+      throw new Unavailable('store', cause)
+    }
+  }
+
+  return {
+    exec: (sql, deadlineMs = execDeadlineMs) =>
+      get(`/exec?query=${encodeURIComponent(sql.replace(/\s+/g, ' ').trim())}`, deadlineMs, readExec),
+    ping: () =>
+      get('/ping', pingDeadlineMs, async (answer) => {
+        if (answer.status !== 204) throw new Error(`/ping answered ${answer.status}`)
+      }),
+  }
+}
+
+async function readExec(answer: Response): Promise<readonly (readonly unknown[])[]> {
+  const text = await answer.text()
+  const body = parseBody(text)
+  if (body === undefined) throw new Error(`HTTP ${answer.status}: ${text.slice(0, 200)}`)
+  // A statement may fail in the middle of its answer: then the status is 200 and the body says so.
+  if (body.error !== undefined) {
+    if (answer.status >= 500) throw new Error(body.error)
+    throw new Refused(body.error)
+  }
+  if (answer.status !== 200) throw new Error(`HTTP ${answer.status}`)
+  return body.dataset ?? []
+}
+
+interface ExecBody {
+  readonly error?: string
+  readonly dataset?: readonly (readonly unknown[])[]
+}
+
+function parseBody(text: string): ExecBody | undefined {
+  try {
+    return JSON.parse(text) as ExecBody
+  } catch {
+    return undefined
+  }
+}

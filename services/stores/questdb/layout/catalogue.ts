@@ -1,0 +1,156 @@
+import type { FeedKey } from '../../../core/compound-key.ts'
+import { Unavailable } from '../../../core/failure.ts'
+import type { FeedDefinition } from '../../../core/feed.ts'
+import type { Resolution } from '../../../core/resolution.ts'
+import type { Series } from '../../../core/series.ts'
+import type { Administration } from '../exec.ts'
+import { Fields } from '../pg/fields.ts'
+import type { PgPool } from '../pg/pool.ts'
+import { createBars, createWindows, timeToLive } from './statements.ts'
+import { type BarTable, bucketCount, bucketsDefault, type TableNames } from './tables.ts'
+
+const listTables = { sql: 'SELECT table_name FROM tables()', parameterSets: [[]] }
+
+export interface CatalogueDeps {
+  readonly names: TableNames
+  readonly pool: PgPool
+  readonly admin: Administration
+  /** How a feed is to be laid out; `undefined`: nobody defined it. */
+  readonly definitionOf: (feed: FeedKey) => Promise<FeedDefinition | undefined>
+}
+
+/** Which tables there are. Tables are made when the first bar of their feed and resolution arrives. */
+export class Catalogue {
+  readonly #deps: CatalogueDeps
+  #tables = new Map<string, BarTable | undefined>()
+  #listing: { promise: Promise<void>; begun: boolean } | undefined
+  readonly #making = new Map<string, Promise<void>>()
+
+  constructor(deps: CatalogueDeps) {
+    this.#deps = deps
+  }
+
+  /** The table of a series' bars, or `undefined` when the store says that there is none. */
+  async tableOf(series: Series): Promise<string | undefined> {
+    const known = this.#knownTable(series)
+    if (known !== undefined) return known
+    await this.refresh()
+    return this.#knownTable(series)
+  }
+
+  /** Like `tableOf`, but makes the table when there is none. */
+  async needTableOf(series: Series): Promise<string> {
+    const known = this.#knownTable(series)
+    if (known !== undefined) return known
+    const id = `${series.feed} ${series.resolution}`
+    await this.#once(id, () => this.#make(series.feed, series.resolution))
+    const made = this.#knownTable(series)
+    if (made === undefined) throw new Unavailable('store', new Error(`no table for ${id} after making it`))
+    return made
+  }
+
+  async needWindows(feed: FeedKey): Promise<string> {
+    const table = this.#deps.names.windows(feed)
+    if (!this.#tables.has(table)) {
+      await this.#once(table, async () => {
+        await this.#deps.admin.exec(createWindows(table))
+        await this.refresh()
+      })
+    }
+    return table
+  }
+
+  async windowsOf(feed: FeedKey): Promise<string | undefined> {
+    const table = this.#deps.names.windows(feed)
+    if (!this.#tables.has(table)) await this.refresh()
+    return this.#tables.has(table) ? table : undefined
+  }
+
+  /** All tables of the feed's bars there are now. */
+  async barTablesOf(feed: FeedKey): Promise<readonly { readonly table: string; readonly holds: BarTable }[]> {
+    await this.refresh()
+    return [...this.#tables].flatMap(([table, holds]) =>
+      holds !== undefined && this.#deps.names.isOf(holds, feed) ? [{ table, holds }] : [],
+    )
+  }
+
+  /** A list that was asked for after this call. */
+  refresh(): Promise<void> {
+    // One that is under way may have been answered already; the next one is shared.
+    const current = this.#listing
+    if (current !== undefined && !current.begun) return current.promise
+    const listing = { begun: false, promise: Promise.resolve() }
+    listing.promise = (current?.promise.catch(() => undefined) ?? Promise.resolve()).then(async () => {
+      listing.begun = true
+      try {
+        await this.#list()
+      } finally {
+        if (this.#listing === listing) this.#listing = undefined
+      }
+    })
+    this.#listing = listing
+    return listing.promise
+  }
+
+  async #list(): Promise<void> {
+    const tables = new Map<string, BarTable | undefined>()
+    await this.#deps.pool.read(listTables, () => {
+      tables.clear()
+      return (view, start) => {
+        const table = new Fields(view, start).text() ?? ''
+        if (this.#deps.names.isOurs(table)) tables.set(table, this.#deps.names.parseBars(table))
+      }
+    })
+    this.#tables = tables
+  }
+
+  #knownTable(series: Series): string | undefined {
+    const { names } = this.#deps
+    const first = [...this.#splits(series.feed, series.resolution)][0]
+    if (first === undefined) return undefined
+    const table = names.barsOf(series, first)
+    return this.#tables.has(table) ? table : undefined
+  }
+
+  /** Into how many tables the bars are split; more than one answer is a defect of the layout. */
+  #splits(feed: FeedKey, resolution: Resolution): ReadonlySet<number> {
+    const id = `${feed} ${resolution}`
+    const cached = this.#splitOf.get(id)
+    if (cached !== undefined && cached.of === this.#tables) return cached.splits
+    const splits = new Set<number>()
+    for (const holds of this.#tables.values())
+      if (holds?.resolution === resolution && this.#deps.names.isOf(holds, feed)) splits.add(holds.buckets)
+    if (splits.size > 1)
+      throw new Unavailable(
+        'store',
+        new Error(`the bars of ${id} are split in ${[...splits].join(' and ')} tables at once`),
+      )
+    this.#splitOf.set(id, { of: this.#tables, splits })
+    return splits
+  }
+
+  #splitOf = new Map<
+    string,
+    { readonly of: ReadonlyMap<string, unknown>; readonly splits: ReadonlySet<number> }
+  >()
+
+  async #make(feed: FeedKey, resolution: Resolution): Promise<void> {
+    const { names, admin, definitionOf } = this.#deps
+    await this.refresh()
+    const definition = await definitionOf(feed)
+    const [existing] = this.#splits(feed, resolution)
+    const buckets = existing ?? bucketCount(resolution, definition?.storageBuckets ?? bucketsDefault)
+    const ttl = timeToLive(resolution, definition?.retention[resolution])
+    for (let bucket = 0; bucket < buckets; bucket++)
+      await admin.exec(createBars(names.bars(feed, resolution, bucket, buckets), resolution, ttl))
+    await this.refresh()
+  }
+
+  #once(id: string, make: () => Promise<void>): Promise<void> {
+    const underWay = this.#making.get(id)
+    if (underWay !== undefined) return underWay
+    const made = make().finally(() => this.#making.delete(id))
+    this.#making.set(id, made)
+    return made
+  }
+}

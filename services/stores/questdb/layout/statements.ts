@@ -1,0 +1,77 @@
+import type { Resolution } from '../../../core/resolution.ts'
+
+type Unit = 'WEEK' | 'MONTH' | 'YEAR'
+
+/** What is rewritten when something arrives late, and what retention drops: not too large, not too many. */
+const partitionOf = (resolution: Resolution): Unit => {
+  if (resolution === '1') return 'WEEK'
+  return resolution === '5' || resolution === '10' || resolution === '15' ? 'MONTH' : 'YEAR'
+}
+
+/** Never more than a real one, so that retention never drops what it should keep. */
+const shortestSeconds: Readonly<Record<Unit, number>> = {
+  WEEK: 7 * 86_400,
+  MONTH: 28 * 86_400,
+  YEAR: 365 * 86_400,
+}
+
+export interface TimeToLive {
+  readonly value: number
+  readonly unit: Unit
+}
+
+/** Retention in whole partitions; QuestDB counts it from the newest bar, on the feed's own clock. */
+export function timeToLive(
+  resolution: Resolution,
+  retentionSeconds: number | undefined,
+): TimeToLive | undefined {
+  if (retentionSeconds === undefined) return undefined
+  const unit = partitionOf(resolution)
+  return { unit, value: Math.max(1, Math.ceil(retentionSeconds / shortestSeconds[unit])) }
+}
+
+const ttlWords = ({ value, unit }: TimeToLive): string => `TTL ${value} ${unit}S`
+
+/**
+ * Two rows are one only when time, symbol, revision and the moment of taking are: a repeat of our own
+ * changes nothing, and no order of arrival matters. The reader keeps the greatest revision, of equal
+ * ones the row taken first.
+ */
+export function createBars(table: string, resolution: Resolution, ttl: TimeToLive | undefined): string {
+  return `
+    CREATE TABLE IF NOT EXISTS '${table}' (
+      ts TIMESTAMP, sym SYMBOL INDEX, rev LONG, taken LONG,
+      o DOUBLE, h DOUBLE, l DOUBLE, c DOUBLE, v LONG
+    ) TIMESTAMP(ts) PARTITION BY ${partitionOf(resolution)} ${ttl ? ttlWords(ttl) : ''} WAL
+    DEDUP UPSERT KEYS(ts, sym, rev, taken)`
+}
+
+export const setTtl = (table: string, ttl: TimeToLive | undefined): string =>
+  `ALTER TABLE '${table}' SET ${ttl ? ttlWords(ttl) : 'TTL 0 WEEKS'}`
+
+/** `ts` is the window's start where that is a time that QuestDB knows; it only partitions. */
+export const createWindows = (table: string): string => `
+  CREATE TABLE IF NOT EXISTS '${table}' (
+    ts TIMESTAMP, sym SYMBOL, res SYMBOL, writer SYMBOL, start LONG, stop LONG
+  ) TIMESTAMP(ts) PARTITION BY YEAR WAL
+  DEDUP UPSERT KEYS(ts, sym, res, writer, start)`
+
+/**
+ * `ts` is the version that a change is based on, in microseconds. Not deduplicated: of changes based
+ * on one version QuestDB keeps the order of arrival, and the first of them is the one that counts.
+ */
+export const createRegistry = (table: string): string => `
+  CREATE TABLE IF NOT EXISTS '${table}' (
+    ts TIMESTAMP, kind SYMBOL, change VARCHAR, size INT, position INT, id VARCHAR, body VARCHAR
+  ) TIMESTAMP(ts) PARTITION BY YEAR WAL`
+
+export const createParked = (table: string): string => `
+  CREATE TABLE IF NOT EXISTS '${table}' (
+    ts TIMESTAMP, origin SYMBOL, reason VARCHAR, line VARCHAR
+  ) TIMESTAMP(ts) PARTITION BY MONTH WAL`
+
+export const createSchema = (table: string): string => `
+  CREATE TABLE IF NOT EXISTS '${table}' (
+    ts TIMESTAMP, version INT
+  ) TIMESTAMP(ts) PARTITION BY YEAR WAL
+  DEDUP UPSERT KEYS(ts, version)`

@@ -1,0 +1,103 @@
+import { bucketOf } from '../../../core/bucket.ts'
+import { type FeedKey, isFeedKey, parseCompoundKey } from '../../../core/compound-key.ts'
+import type { Resolution } from '../../../core/resolution.ts'
+import type { Series } from '../../../core/series.ts'
+
+/**
+ * Bars of one feed and resolution share a table, those of M1 and M5 a number of tables: QuestDB keeps
+ * all symbols of a minute side by side, so a read touches in proportion to the symbols in the table.
+ * No table holds two clocks. The number of buckets stands in each name, so that readers need no other
+ * source for it.
+ */
+const words: Readonly<Record<Exclude<Resolution, '30'>, string>> = {
+  '1': 'm1',
+  '5': 'm5',
+  '10': 'm10',
+  '15': 'm15',
+  '60': 'h1',
+  '120': 'h2',
+  '240': 'h4',
+  '1D': 'd1',
+  '1W': 'w1',
+  '1M': 'mn1',
+}
+
+const resolutionOf = new Map(
+  Object.entries(words).map(([resolution, word]) => [word, resolution as Resolution]),
+)
+
+const isSplit = (resolution: Resolution): boolean => resolution === '1' || resolution === '5'
+export const bucketsDefault = 4
+export const bucketCount = (resolution: Resolution, buckets: number): number =>
+  isSplit(resolution) ? buckets : 1
+
+/** Symbols of a table are the clean names: the feed is in the table's name. */
+export const nameOf = (series: Pick<Series, 'symbol'>): string => parseCompoundKey(series.symbol)?.name ?? ''
+
+function feedWord(feed: FeedKey): string {
+  if (!isFeedKey(feed)) throw new RangeError(`"${String(feed)}" is no feed key; it wants BROKER:ACCOUNT.`)
+  return feed.toLowerCase().replace(':', '_')
+}
+
+export interface BarTable {
+  readonly feed: string
+  readonly resolution: Resolution
+  readonly bucket: number
+  readonly buckets: number
+}
+
+/** Names of all tables, made and understood in one place. */
+export class TableNames {
+  readonly #prefix: string
+
+  constructor(prefix: string) {
+    if (!/^[a-z][a-z0-9_]*$/.test(prefix))
+      throw new RangeError(`The tables' prefix is "${prefix}"; it wants lower-case letters, digits and _.`)
+    this.#prefix = prefix
+  }
+
+  get registry(): string {
+    return `${this.#prefix}registry`
+  }
+
+  get schema(): string {
+    return `${this.#prefix}schema`
+  }
+
+  get parked(): string {
+    return `${this.#prefix}parked`
+  }
+
+  windows(feed: FeedKey): string {
+    return `${this.#prefix}windows_${feedWord(feed)}`
+  }
+
+  isOurs(table: string): boolean {
+    return table.startsWith(this.#prefix)
+  }
+
+  bars(feed: FeedKey, resolution: Resolution, bucket: number, buckets: number): string {
+    if (resolution === '30') throw new RangeError('Bars of 30 minutes are folded when read, never stored.')
+    const name = `${this.#prefix}bars_${feedWord(feed)}_${words[resolution]}`
+    return isSplit(resolution) ? `${name}_${bucket}of${buckets}` : name
+  }
+
+  barsOf(series: Series, buckets: number): string {
+    return this.bars(series.feed, series.resolution, bucketOf(nameOf(series), buckets), buckets)
+  }
+
+  /** What a table of bars holds; `feed` as the names spell it. */
+  parseBars(table: string): BarTable | undefined {
+    if (!table.startsWith(`${this.#prefix}bars_`)) return undefined
+    const shape = /^bars_([a-z0-9]+_[a-z0-9]+)_(m1|m5|m10|m15|h1|h2|h4|d1|w1|mn1)(?:_(\d+)of(\d+))?$/
+    const match = shape.exec(table.slice(this.#prefix.length))
+    const resolution = resolutionOf.get(match?.[2] ?? '')
+    if (match?.[1] === undefined || resolution === undefined) return undefined
+    if (isSplit(resolution) !== (match[3] !== undefined)) return undefined
+    return { feed: match[1], resolution, bucket: Number(match[3] ?? 0), buckets: Number(match[4] ?? 1) }
+  }
+
+  isOf(table: BarTable, feed: FeedKey): boolean {
+    return table.feed === feedWord(feed)
+  }
+}

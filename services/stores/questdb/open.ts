@@ -1,0 +1,67 @@
+import type { FeedKey } from '../../core/compound-key.ts'
+import type { FeedDefinition, FeedRecord } from '../../core/feed.ts'
+import type { Stores } from '../../ports/stores.ts'
+import { questdbBars } from './bars.ts'
+import { administration } from './exec.ts'
+import { Catalogue } from './layout/catalogue.ts'
+import { migrate } from './layout/migrate.ts'
+import { TableNames } from './layout/tables.ts'
+import type { QuestdbOptions } from './options.ts'
+import { PgPool } from './pg/pool.ts'
+import { questdbRegistry } from './registry.ts'
+import { questdbWindows } from './windows.ts'
+import { senderOptions } from './write/sender.ts'
+import { Visibility } from './write/visibility.ts'
+import { Writer } from './write/writer.ts'
+
+/** What QuestDB keeps: everything that must never be lost. */
+export type QuestdbStores = Pick<Stores, 'bars' | 'windows' | 'registry' | 'close'>
+
+/** Acks must not wait behind readers. */
+const progressConnections = { connections: 1, waiting: 16 }
+
+/**
+ * Rejects when the server does not answer, or holds tables of another schema version; the message says
+ * which. Makes what is missing; two may do that at once.
+ */
+export async function openQuestdbStores(options: QuestdbOptions): Promise<QuestdbStores> {
+  const { clock, metrics } = options
+  const names = new TableNames(options.prefix)
+  const admin = administration(options)
+  await migrate(names, admin)
+  const sender = await senderOptions(options)
+  const pool = new PgPool(options)
+  const progress = new PgPool(options, progressConnections)
+  const visibility = new Visibility(options, names, progress)
+  const writer = new Writer({ options, sender, names, admin, visibility, tableGone: () => refreshSoon() })
+  const registry = questdbRegistry({ table: names.registry, pool, writer, sender, clock })
+  const definitionOf = async (feed: FeedKey): Promise<FeedDefinition | undefined> => {
+    const rows = await registry.since(0)
+    const row = rows.findLast(({ kind, id }) => kind === 'feed' && id === feed)
+    return (row?.body as FeedRecord | undefined)?.definition
+  }
+  const catalogue = new Catalogue({ names, pool, admin, definitionOf })
+  const refreshSoon = (): void => void catalogue.refresh().catch(() => undefined)
+  const broken = metrics.counter('fxd_questdb_broken_rows_total', 'Rows left out because a value is missing.')
+  metrics.gauge('fxd_questdb_suspended_tables', 'Tables that take rows and show none.', [], (gauge) =>
+    gauge.set(visibility.suspended.size),
+  )
+  metrics.gauge('fxd_questdb_connections', 'Connections for reading.', [], (gauge) =>
+    gauge.set(pool.connections),
+  )
+  metrics.gauge('fxd_questdb_reads_waiting', 'Reads that wait for a connection.', [], (gauge) =>
+    gauge.set(pool.waiting),
+  )
+  const shared = { catalogue, pool, writer, visibility, admin, sender, clock, broken }
+  return {
+    bars: questdbBars(shared),
+    windows: questdbWindows(shared),
+    registry,
+    async close() {
+      writer.close()
+      visibility.close()
+      pool.close()
+      progress.close()
+    },
+  }
+}

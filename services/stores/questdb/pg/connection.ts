@@ -1,0 +1,193 @@
+import { connect, type Socket } from 'node:net'
+import type { Credentials, Endpoint } from '../options.ts'
+import {
+  authenticated,
+  bindAndExecute,
+  closeStatement,
+  errorFields,
+  parse,
+  password,
+  received,
+  startup,
+  sync,
+  wantsPassword,
+} from './messages.ts'
+
+/** The server refused a statement; the connection goes on. */
+export class SqlError extends Error {
+  readonly code: string
+  constructor(code: string, text: string) {
+    super(text)
+    this.code = code
+  }
+}
+
+/** The connection ended before the answer did. */
+export class ConnectionLost extends Error {}
+
+/**
+ * Takes one row: its fields lie in `view` from `start` to `end`, each a length (int32, −1 for NULL) and
+ * so many bytes. `set` tells which parameters it answers. What it throws fails the call.
+ */
+export type TakeRow = (view: DataView, start: number, end: number, set: number) => void
+
+export interface Statement {
+  readonly sql: string
+  /** Executed one after the other in one round trip. */
+  readonly parameterSets: readonly (readonly string[])[]
+}
+
+/** Longest message that is waited for; a row of a registry is far shorter. */
+const messageBytesMax = 16 * 2 ** 20
+/** Prepared statements a connection holds; the oldest gives way. */
+const statementsMax = 1_000
+/** The fields of a row begin behind their count. */
+const fieldsOffset = 2
+
+interface Call {
+  readonly takeRow: TakeRow
+  readonly prepared: string | undefined
+  readonly resolve: () => void
+  readonly reject: (cause: Error) => void
+  set: number
+  failure: Error | undefined
+}
+
+/** One connection, one call at a time. */
+export class PgConnection {
+  readonly #socket: Socket
+  readonly #credentials: Credentials
+  readonly #prepared = new Map<string, string>()
+  readonly #onEnd: () => void
+  #rest: Buffer = Buffer.alloc(0)
+  #call: Call | undefined
+  #statements = 0
+  #ended = false
+
+  private constructor(endpoint: Endpoint, credentials: Credentials, onEnd: () => void) {
+    this.#credentials = credentials
+    this.#onEnd = onEnd
+    this.#socket = connect({ host: endpoint.host, port: endpoint.port, noDelay: true, keepAlive: true })
+    this.#socket.on('connect', () => this.#socket.write(startup(credentials.user, 'qdb')))
+    this.#socket.on('data', (data) => this.#receive(data))
+    this.#socket.on('error', (cause) => this.#end(cause))
+    this.#socket.on('close', () => this.#end(new Error('the connection was closed')))
+  }
+
+  /** Gives the connection at once, and a promise of its readiness: its owner bounds the wait. */
+  static open(
+    endpoint: Endpoint,
+    credentials: Credentials,
+    onEnd: () => void,
+  ): { readonly connection: PgConnection; readonly ready: Promise<void> } {
+    const connection = new PgConnection(endpoint, credentials, onEnd)
+    return { connection, ready: connection.#begin(() => undefined, undefined) }
+  }
+
+  get usable(): boolean {
+    return !this.#ended
+  }
+
+  /** Rejects with `SqlError`, `ConnectionLost` or what `takeRow` threw. */
+  run({ sql, parameterSets }: Statement, takeRow: TakeRow): Promise<void> {
+    if (this.#ended) return Promise.reject(new ConnectionLost('the connection has ended'))
+    if (this.#call !== undefined) return Promise.reject(new Error('a connection does one call at a time'))
+    const pieces: Buffer[] = []
+    let name = this.#prepared.get(sql)
+    const isNew = name === undefined
+    if (name === undefined) {
+      pieces.push(...this.#makeRoom())
+      name = `s${++this.#statements}`
+      this.#prepared.set(sql, name)
+      pieces.push(parse(name, sql))
+    }
+    for (const parameters of parameterSets) pieces.push(bindAndExecute(name, parameters))
+    const done = this.#begin(takeRow, isNew ? sql : undefined)
+    this.#socket.write(Buffer.concat([...pieces, sync()]))
+    return done
+  }
+
+  /** Ends it at once; the server stops what it was doing for it. */
+  destroy(): void {
+    this.#end(new Error('the connection was given up'))
+  }
+
+  #makeRoom(): Buffer[] {
+    if (this.#prepared.size < statementsMax) return []
+    const [oldest] = this.#prepared
+    if (oldest === undefined) return []
+    this.#prepared.delete(oldest[0])
+    return [closeStatement(oldest[1])]
+  }
+
+  #begin(takeRow: TakeRow, prepared: string | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#call = { takeRow, prepared, resolve, reject, set: 0, failure: undefined }
+    })
+  }
+
+  #receive(chunk: Buffer): void {
+    const data = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    const view = new DataView(data.buffer, data.byteOffset, data.length)
+    let at = 0
+    while (data.length - at >= 5) {
+      const length = view.getInt32(at + 1)
+      if (length < 4 || length > messageBytesMax)
+        return this.#end(new Error(`a message of ${length} bytes is none of the protocol`))
+      const end = at + 1 + length
+      if (end > data.length) break
+      this.#message(view.getUint8(at), data, view, { start: at + 5, end })
+      if (this.#ended) return
+      at = end
+    }
+    this.#rest = data.subarray(at)
+  }
+
+  #message(type: number, data: Buffer, view: DataView, { start, end }: { start: number; end: number }): void {
+    const call = this.#call
+    if (type === received.dataRow) return this.#row(view, start, end)
+    if (type === commandComplete) return void (call && (call.set += 1))
+    if (type === received.authentication) return this.#authenticate(view.getInt32(start))
+    if (type === received.error) {
+      const { code, text } = errorFields(data.subarray(start, end))
+      if (call) call.failure ??= new SqlError(code, text)
+    } else if (type === received.ready) this.#finish()
+  }
+
+  #row(view: DataView, start: number, end: number): void {
+    const call = this.#call
+    if (call === undefined || call.failure !== undefined) return
+    try {
+      call.takeRow(view, start + fieldsOffset, end, call.set)
+    } catch (cause) {
+      call.failure = cause as Error
+    }
+  }
+
+  #authenticate(kind: number): void {
+    if (kind === wantsPassword) this.#socket.write(password(this.#credentials.password))
+    else if (kind !== authenticated) this.#end(new Error(`the server wants authentication of kind ${kind}`))
+  }
+
+  #finish(): void {
+    const call = this.#call
+    this.#call = undefined
+    if (call === undefined) return
+    if (call.failure === undefined) return call.resolve()
+    if (call.prepared !== undefined) this.#prepared.delete(call.prepared)
+    call.reject(call.failure)
+  }
+
+  #end(cause: Error): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#socket.destroy()
+    const call = this.#call
+    this.#call = undefined
+    // A refused password is an error message and then the end.
+    call?.reject(call.failure ?? new ConnectionLost(cause.message, { cause }))
+    this.#onEnd()
+  }
+}
+
+const commandComplete = 0x43 // C

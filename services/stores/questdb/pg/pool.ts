@@ -1,0 +1,148 @@
+import { Unavailable } from '../../../core/failure.ts'
+import type { Cancel } from '../../../ports/clock.ts'
+import type { QuestdbOptions } from '../options.ts'
+import { ConnectionLost, PgConnection, type Statement, type TakeRow } from './connection.ts'
+
+/** QuestDB takes 64 by default, and the 65th waits without a word. */
+export const connectionsMax = 16
+export const readDeadlineMs = 2_000
+/** Reads that wait for a connection; one more is refused, since it would hardly be answered in time. */
+export const readsWaitingMax = 1_024
+
+interface Waiting {
+  readonly start: (connection: PgConnection) => void
+  readonly fail: (cause: unknown) => void
+}
+
+export interface PoolSize {
+  readonly connections: number
+  readonly waiting: number
+}
+
+/** Shares a bounded number of connections in the order of asking; every call ends within its deadline. */
+export class PgPool {
+  readonly #options: QuestdbOptions
+  readonly #size: PoolSize
+  readonly #idle: PgConnection[] = []
+  readonly #all = new Set<PgConnection>()
+  readonly #ready = new Set<PgConnection>()
+  readonly #line = new Set<Waiting>()
+  #closed = false
+
+  constructor(
+    options: QuestdbOptions,
+    size: PoolSize = { connections: connectionsMax, waiting: readsWaitingMax },
+  ) {
+    this.#options = options
+    this.#size = size
+  }
+
+  get connections(): number {
+    return this.#all.size
+  }
+
+  get waiting(): number {
+    return this.#line.size
+  }
+
+  /**
+   * Rejects with `SqlError` when the server refuses the statement, with what `begin`'s function throws,
+   * else with `Unavailable`. `begin` is called anew for each attempt: a connection that the server ended
+   * meanwhile is tried once more on a fresh one.
+   */
+  async read(statement: Statement, begin: () => TakeRow, deadlineMs = readDeadlineMs): Promise<void> {
+    const end = this.#options.clock.monotonicMs() + deadlineMs
+    try {
+      await this.#attempt(statement, begin(), deadlineMs)
+    } catch (cause) {
+      const leftMs = end - this.#options.clock.monotonicMs()
+      if (!(cause instanceof ConnectionLost) || this.#closed || leftMs <= 0) throw unavailable(cause)
+      await this.#attempt(statement, begin(), leftMs).catch((again: unknown) => {
+        throw unavailable(again)
+      })
+    }
+  }
+
+  close(): void {
+    this.#closed = true
+    for (const waiting of this.#line) waiting.fail(new Unavailable('store', new Error('the store is closed')))
+    for (const connection of this.#all) connection.destroy()
+  }
+
+  #attempt(statement: Statement, takeRow: TakeRow, deadlineMs: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      let used: PgConnection | undefined
+      const settle = (act: () => void): void => {
+        cancelDeadline()
+        this.#line.delete(waiting)
+        act()
+      }
+      const fail = (cause: unknown): void => settle(() => reject(cause))
+      const start = (connection: PgConnection): void => {
+        used = connection
+        connection
+          .run(statement, takeRow)
+          .then(() => settle(resolve), fail)
+          .finally(() => this.#free(connection))
+      }
+      const waiting: Waiting = { start, fail }
+      const cancelDeadline: Cancel = this.#options.clock.after(deadlineMs, () => {
+        fail(new Unavailable('store', new Error(`not read within ${Math.round(deadlineMs)} ms`)))
+        used?.destroy()
+      })
+      if (this.#closed) return fail(new Unavailable('store', new Error('the store is closed')))
+      if (this.#line.size >= this.#size.waiting)
+        return fail(new Unavailable('store', new Error(`${this.#size.waiting} reads wait already`)))
+      this.#line.add(waiting)
+      this.#next()
+    })
+  }
+
+  #next(): void {
+    for (const waiting of this.#line) {
+      const connection = this.#idle.pop()
+      if (connection !== undefined) {
+        this.#line.delete(waiting)
+        waiting.start(connection)
+      } else {
+        const opening = this.#all.size - this.#ready.size
+        if (opening < this.#line.size && this.#all.size < this.#size.connections) this.#open()
+        return
+      }
+    }
+  }
+
+  /** A connection that cannot be had within a read's time fails the first in line, whose time is over. */
+  #open(): void {
+    const { pg, credentials, clock } = this.#options
+    const opened = PgConnection.open(pg, credentials, () => {
+      this.#all.delete(opened.connection)
+      this.#ready.delete(opened.connection)
+      const index = this.#idle.indexOf(opened.connection)
+      if (index >= 0) this.#idle.splice(index, 1)
+      if (!this.#closed) clock.soon(() => this.#next())
+    })
+    this.#all.add(opened.connection)
+    const cancel = clock.after(readDeadlineMs, () => opened.connection.destroy())
+    opened.ready
+      .then(
+        () => {
+          this.#ready.add(opened.connection)
+          this.#free(opened.connection)
+        },
+        (cause: unknown) => {
+          const [first] = this.#line
+          first?.fail(new Unavailable('store', cause))
+        },
+      )
+      .finally(cancel)
+  }
+
+  #free(connection: PgConnection): void {
+    if (connection.usable) this.#idle.push(connection)
+    this.#next()
+  }
+}
+
+const unavailable = (cause: unknown): unknown =>
+  cause instanceof ConnectionLost ? new Unavailable('store', cause) : cause

@@ -1,0 +1,107 @@
+import { allocateBars, type Bars, barCount, columns, noBars, sliceBars } from '../../../core/bar.ts'
+import type { Counter } from '../../../platform/metrics.ts'
+import type { BarQuery } from '../../../ports/bars.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { Catalogue } from '../layout/catalogue.ts'
+import { nameOf } from '../layout/tables.ts'
+import { type PgPool, readDeadlineMs } from '../pg/pool.ts'
+import { BarRows, barColumns } from './bar-rows.ts'
+import { microsOf, timeMax, timeMin } from './times.ts'
+
+/** Rows of one statement. */
+const rowsPerPage = 16_384
+/** Asked for beyond what is wanted: corrected bars have a row per revision. */
+const spareRows = 8
+
+export interface ReadDeps {
+  readonly pool: PgPool
+  readonly catalogue: Catalogue
+  readonly clock: Clock
+  readonly broken: Counter
+}
+
+/** Descending it runs backwards over the index and stops at its limit, whatever lies before. */
+export const barStatement = (table: string, order: 'ASC' | 'DESC'): string =>
+  `SELECT ${barColumns} FROM '${table}' WHERE sym = $1 ` +
+  'AND ts >= $2::long::timestamp AND ts <= $3::long::timestamp ' +
+  `ORDER BY ts ${order} LIMIT $4::int`
+
+export async function readBars(query: BarQuery, deps: ReadDeps): Promise<Bars> {
+  const range = { from: Math.max(timeMin, query.from), to: Math.min(timeMax, query.to) }
+  const wanted = query.take?.count ?? Number.POSITIVE_INFINITY
+  if (range.from > range.to || wanted <= 0) return noBars
+  const table = await deps.catalogue.tableOf(query.series)
+  if (table === undefined) return noBars
+  const newestFirst = query.take?.end === 'newest'
+  const deadline = deps.clock.monotonicMs() + readDeadlineMs
+  const pages: Bars[] = []
+  let left = wanted
+  let rowsMax = Math.min(rowsPerPage, left + spareRows)
+  for (;;) {
+    const rows = await readPage(
+      { table, symbol: nameOf(query.series), ...range, rowsMax },
+      newestFirst,
+      deadline,
+      deps,
+    )
+    const isLast = rows.rows < rowsMax
+    const edge = rows.lastTime
+    if (!isLast) rows.dropLast()
+    const page = rows.bars(left)
+    if (barCount(page) > 0) pages.push(page)
+    left -= barCount(page)
+    if (isLast || left <= 0) break
+    // Nothing but rows of one time: a larger page holds them all.
+    rowsMax = barCount(page) === 0 ? rowsMax * 2 : Math.min(rowsPerPage, left + spareRows)
+    if (newestFirst) range.to = edge
+    else range.from = edge
+  }
+  return joinPages(newestFirst ? pages.toReversed() : pages)
+}
+
+interface Page {
+  readonly table: string
+  readonly symbol: string
+  readonly from: number
+  readonly to: number
+  readonly rowsMax: number
+}
+
+async function readPage(
+  page: Page,
+  newestFirst: boolean,
+  deadline: number,
+  deps: ReadDeps,
+): Promise<BarRows> {
+  const { table, symbol, from, to, rowsMax } = page
+  const statement = {
+    sql: barStatement(table, newestFirst ? 'DESC' : 'ASC'),
+    parameterSets: [[symbol, microsOf(from), microsOf(to), String(rowsMax)]],
+  }
+  let rows = new BarRows(0, 'ascending')
+  const leftMs = Math.max(1, deadline - deps.clock.monotonicMs())
+  await deps.pool.read(
+    statement,
+    () => {
+      rows = new BarRows(rowsMax, newestFirst ? 'descending' : 'ascending')
+      return (view, start, end) => rows.take(view, start, end)
+    },
+    leftMs,
+  )
+  if (rows.broken > 0) deps.broken.inc(rows.broken)
+  return rows
+}
+
+function joinPages(pages: readonly Bars[]): Bars {
+  const [only] = pages
+  if (only === undefined) return noBars
+  if (pages.length === 1) return only
+  const joined = allocateBars(pages.reduce((sum, page) => sum + barCount(page), 0))
+  let at = 0
+  for (const page of pages) {
+    const to = sliceBars(joined, at, at + barCount(page))
+    for (const column of columns) to[column].set(page[column])
+    at += barCount(page)
+  }
+  return joined
+}

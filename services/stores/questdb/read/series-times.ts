@@ -1,0 +1,62 @@
+import { compoundKey, type FeedKey } from '../../../core/compound-key.ts'
+import type { FeedSeconds } from '../../../core/feed-clock.ts'
+import { type Series, seriesId } from '../../../core/series.ts'
+import type { BarBounds, Span } from '../../../core/window.ts'
+import { nameOf } from '../layout/tables.ts'
+import { Fields } from '../pg/fields.ts'
+import type { ReadDeps } from './read-bars.ts'
+import { microsOf, secondsOf, timeMax, timeMin } from './times.ts'
+
+/** Open time of the newest bar of each series of the feed, by `seriesId`. */
+export async function lastTimes(
+  feed: FeedKey,
+  { catalogue, pool }: ReadDeps,
+): Promise<ReadonlyMap<string, FeedSeconds>> {
+  const times = new Map<string, FeedSeconds>()
+  const tables = await catalogue.barTablesOf(feed)
+  await Promise.all(
+    tables.map(({ table, holds }) => {
+      const statement = {
+        sql: `SELECT sym, ts::long FROM '${table}' LATEST ON ts PARTITION BY sym`,
+        parameterSets: [[]],
+      }
+      return pool.read(statement, () => (view, start) => {
+        const fields = new Fields(view, start)
+        const symbol = compoundKey(feed, fields.text() ?? '')
+        times.set(seriesId({ symbol, resolution: holds.resolution }), secondsOf(fields.long()))
+      })
+    }),
+  )
+  return times
+}
+
+/** First and last bar inside each half-open span. */
+export async function bounds(
+  series: Series,
+  spans: readonly Span[],
+  { catalogue, pool }: ReadDeps,
+): Promise<readonly (BarBounds | undefined)[]> {
+  const table = await catalogue.tableOf(series)
+  if (table === undefined || spans.length === 0) return spans.map(() => undefined)
+  const asked = spans.map(({ from, to }) => [
+    nameOf(series),
+    microsOf(Math.max(timeMin, from)),
+    microsOf(Math.min(timeMax, to)),
+  ])
+  const ends = async (order: 'ASC' | 'DESC'): Promise<readonly (FeedSeconds | undefined)[]> => {
+    const sql =
+      `SELECT ts::long FROM '${table}' WHERE sym = $1 ` +
+      'AND ts >= $2::long::timestamp AND ts < $3::long::timestamp ' +
+      `ORDER BY ts ${order} LIMIT 1`
+    const found = new Array<FeedSeconds | undefined>(spans.length)
+    await pool.read({ sql, parameterSets: asked }, () => (view, start, _, set) => {
+      found[set] = secondsOf(new Fields(view, start).long())
+    })
+    return found
+  }
+  const [firsts, lasts] = await Promise.all([ends('ASC'), ends('DESC')])
+  return spans.map((_, i) => {
+    const [first, last] = [firsts[i], lasts[i]]
+    return first === undefined || last === undefined ? undefined : { first, last }
+  })
+}

@@ -1,0 +1,186 @@
+import type { SenderOptions } from '@questdb/nodejs-client'
+import type { Clock } from '../../ports/clock.ts'
+import type { AppendOutcome, RegistryBody, RegistryRow, RegistryStore } from '../../ports/registry.ts'
+import { Fields } from './pg/fields.ts'
+import type { PgPool } from './pg/pool.ts'
+import { RowEncoder } from './write/rows.ts'
+import type { Writer } from './write/writer.ts'
+
+/** Rows of one change: it is one transaction, and read back as one. */
+export const changeRowsMax = 50_000
+
+export interface RegistryDeps {
+  readonly table: string
+  readonly pool: PgPool
+  readonly writer: Writer
+  readonly sender: SenderOptions
+  readonly clock: Clock
+}
+
+interface LogRow {
+  readonly basedOn: number
+  readonly change: string
+  readonly size: number
+  readonly position: number
+  readonly kind: RegistryBody['kind']
+  readonly id: string
+  readonly body: string
+}
+
+/**
+ * The registry as a log of changes. A change names the version that it is based on; where two name the
+ * same one, the first that QuestDB committed counts and the other is as if it had never been. Every
+ * reader sees that by itself, in the order of the rows, so two writers cannot both believe to have won.
+ */
+export class RegistryLog {
+  readonly #deps: RegistryDeps
+  readonly #newest = new Map<string, RegistryRow>()
+  readonly #expected = new Map<string, boolean>()
+  #head = 0
+  #reading: Promise<void> = Promise.resolve()
+
+  constructor(deps: RegistryDeps) {
+    this.#deps = deps
+  }
+
+  get head(): number {
+    return this.#head
+  }
+
+  /** Newest rows of the records changed after `version`, ascending. */
+  since(version: number): readonly RegistryRow[] {
+    return [...this.#newest.values()]
+      .filter((row) => row.version > version)
+      .sort((a, b) => a.version - b.version)
+  }
+
+  /** Notes whether this change will count, whoever reads it first. */
+  expect(change: string): void {
+    this.#expected.set(change, false)
+  }
+
+  /** Whether the change counted; forgets it. */
+  counted(change: string): boolean {
+    const counted = this.#expected.get(change) === true
+    this.#expected.delete(change)
+    return counted
+  }
+
+  /** Reads on from where the last reading ended; one reading after the other. */
+  follow(): Promise<void> {
+    const next = this.#reading.then(() => this.#read())
+    this.#reading = next.catch(() => undefined)
+    return next
+  }
+
+  async #read(): Promise<void> {
+    const rows = await this.#rowsFrom(this.#head)
+    for (let i = 0; i < rows.length; ) {
+      const { basedOn, change, size } = rows[i] as LogRow
+      let end = i + 1
+      while (rows[end]?.change === change && rows[end]?.basedOn === basedOn) end++
+      if (basedOn === this.#head && end - i === size) {
+        this.#apply(rows.slice(i, end))
+        if (this.#expected.has(change)) this.#expected.set(change, true)
+      }
+      i = end
+    }
+  }
+
+  #apply(change: readonly LogRow[]): void {
+    for (const { basedOn, position, kind, id, body } of change) {
+      const row = {
+        kind,
+        id,
+        version: basedOn + 1 + position,
+        body: JSON.parse(body) as unknown,
+      } as RegistryRow
+      // Deleted first: a record's place in the map follows its newest version.
+      this.#newest.delete(`${kind} ${id}`)
+      this.#newest.set(`${kind} ${id}`, row)
+    }
+    this.#head += change.length
+  }
+
+  async #rowsFrom(head: number): Promise<LogRow[]> {
+    const rows: LogRow[] = []
+    const sql =
+      `SELECT ts::long, change, size, position, kind, id, body FROM '${this.#deps.table}' ` +
+      'WHERE ts >= $1::long::timestamp ORDER BY ts'
+    await this.#deps.pool.read({ sql, parameterSets: [[String(head)]] }, () => {
+      rows.length = 0
+      return (view, start) => {
+        const fields = new Fields(view, start)
+        rows.push({
+          basedOn: fields.long(),
+          change: fields.text() ?? '',
+          size: fields.int(),
+          position: fields.int(),
+          kind: fields.text() as RegistryBody['kind'],
+          id: fields.text() ?? '',
+          body: fields.text() ?? '',
+        })
+      }
+    })
+    return rows
+  }
+}
+
+export function questdbRegistry(deps: RegistryDeps): RegistryStore {
+  const log = new RegistryLog(deps)
+  let last: Promise<unknown> = Promise.resolve()
+
+  const append = async (basedOn: number, rows: readonly RegistryBody[]): Promise<AppendOutcome> => {
+    await log.follow()
+    if (log.head !== basedOn) return { outcome: 'conflict' }
+    if (rows.length === 0) return { outcome: 'stored', version: basedOn }
+    const change = deps.clock.randomHex(16)
+    log.expect(change)
+    try {
+      await deps.writer.write(encodeChange(rows, basedOn, change, deps), 'live')
+      await log.follow()
+    } catch (cause) {
+      log.counted(change)
+      throw cause
+    }
+    return log.counted(change)
+      ? { outcome: 'stored', version: basedOn + rows.length }
+      : { outcome: 'conflict' }
+  }
+
+  return {
+    append(basedOn, rows) {
+      if (rows.length > changeRowsMax)
+        return Promise.reject(new RangeError(`A change of ${rows.length} rows; at most ${changeRowsMax}.`))
+      const next = last.then(() => append(basedOn, rows))
+      last = next.catch(() => undefined)
+      return next
+    },
+    async since(version) {
+      await log.follow()
+      return log.since(version)
+    },
+  }
+}
+
+function encodeChange(
+  rows: readonly RegistryBody[],
+  basedOn: number,
+  change: string,
+  { table, sender }: RegistryDeps,
+) {
+  const encoder = new RowEncoder(sender, changeRowsMax)
+  rows.forEach(({ kind, id, body }, position) =>
+    encoder.add(table, (row) => {
+      row
+        .symbol('kind', kind)
+        .stringColumn('change', change)
+        .intColumn('size', rows.length)
+        .intColumn('position', position)
+        .stringColumn('id', id)
+        .stringColumn('body', JSON.stringify(body))
+        .at(basedOn, 'us')
+    }),
+  )
+  return encoder.pieces()
+}

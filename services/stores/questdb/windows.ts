@@ -1,0 +1,159 @@
+import type { SenderOptions } from '@questdb/nodejs-client'
+import { type CompoundKey, compoundKey, type FeedKey } from '../../core/compound-key.ts'
+import { joinSpans } from '../../core/coverage.ts'
+import { feedSeconds } from '../../core/feed-clock.ts'
+import type { Resolution } from '../../core/resolution.ts'
+import type { Span, Window } from '../../core/window.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { WindowStore } from '../../ports/windows.ts'
+import type { Administration } from './exec.ts'
+import type { Catalogue } from './layout/catalogue.ts'
+import { nameOf } from './layout/tables.ts'
+import { Fields } from './pg/fields.ts'
+import type { PgPool } from './pg/pool.ts'
+import { timeMax, timeMin } from './read/times.ts'
+import { RowEncoder } from './write/rows.ts'
+import type { Visibility } from './write/visibility.ts'
+import type { Writer } from './write/writer.ts'
+
+export interface WindowDeps {
+  readonly catalogue: Catalogue
+  readonly pool: PgPool
+  readonly writer: Writer
+  readonly visibility: Visibility
+  readonly admin: Administration
+  readonly sender: SenderOptions
+  readonly clock: Clock
+}
+
+/** Stands for all symbols of the feed; no instrument has this name. */
+const allSymbols = ''
+
+export function questdbWindows(deps: WindowDeps): WindowStore {
+  const feeds = new Map<FeedKey, FeedRows>()
+  const rowsOf = (feed: FeedKey): FeedRows => {
+    const rows = feeds.get(feed) ?? new FeedRows(feed, deps)
+    feeds.set(feed, rows)
+    return rows
+  }
+  return {
+    async add(windows) {
+      windows.forEach(refuseUnfit)
+      const byFeed = Map.groupBy(
+        windows.filter(({ from, to }) => from < to),
+        ({ feed }) => feed,
+      )
+      await Promise.all([...byFeed].map(([feed, held]) => rowsOf(feed).add(held)))
+    },
+    of: (feed) => readWindows(feed, deps),
+    async purge(feed) {
+      const table = await deps.catalogue.windowsOf(feed)
+      if (table === undefined) return
+      await deps.admin.exec(`TRUNCATE TABLE '${table}'`)
+      await deps.visibility.wait([table])
+      feeds.delete(feed)
+    },
+  }
+}
+
+/**
+ * The windows that this process adds to one feed. A window that grows replaces its own row, which keeps
+ * the table small; rows of other writers are never touched, so that a union cannot shrink.
+ */
+class FeedRows {
+  readonly #feed: FeedKey
+  readonly #deps: WindowDeps
+  #writer = ''
+  #failures = -1
+  #spans = new Map<string, readonly Span[]>()
+  #waiting: Window[] = []
+  #next: Promise<void> | undefined
+  #underWay: Promise<unknown> = Promise.resolve()
+
+  constructor(feed: FeedKey, deps: WindowDeps) {
+    this.#feed = feed
+    this.#deps = deps
+  }
+
+  /** What comes while a write is under way shares the next one. */
+  add(windows: readonly Window[]): Promise<void> {
+    this.#waiting.push(...windows)
+    this.#next ??= this.#underWay.then(() => this.#write())
+    return this.#next
+  }
+
+  #write(): Promise<void> {
+    const windows = this.#waiting
+    this.#waiting = []
+    this.#next = undefined
+    const written = this.#store(windows)
+    this.#underWay = written.catch(() => undefined)
+    return written
+  }
+
+  async #store(windows: readonly Window[]): Promise<void> {
+    const { catalogue, writer, sender, clock } = this.#deps
+    const table = await catalogue.needWindows(this.#feed)
+    if (this.#failures !== writer.failures) {
+      // A request that was given up may still arrive: it must not replace a row that has grown since.
+      this.#failures = writer.failures
+      this.#writer = clock.randomHex(8)
+      this.#spans = new Map()
+    }
+    const encoder = new RowEncoder(sender)
+    for (const { symbol, resolution, ...span } of windows) {
+      const name = symbol === undefined ? allSymbols : nameOf({ symbol })
+      const grown = this.#grow(`${resolution} ${name}`, span)
+      encoder.add(table, (row) => {
+        row
+          .symbol('sym', name)
+          .symbol('res', resolution)
+          .symbol('writer', this.#writer)
+          .intColumn('start', grown.from)
+          .intColumn('stop', grown.to)
+          .at(Math.min(timeMax, Math.max(timeMin, grown.from)) * 1_000_000, 'us')
+      })
+    }
+    try {
+      await writer.write(encoder.pieces(), 'live')
+    } catch (cause) {
+      this.#failures = -1
+      throw cause
+    }
+  }
+
+  #grow(id: string, span: Span): Span {
+    const spans = joinSpans([...(this.#spans.get(id) ?? []), { from: span.from, to: span.to }])
+    this.#spans.set(id, spans)
+    return spans.find(({ from, to }) => from <= span.from && span.to <= to) ?? span
+  }
+}
+
+async function readWindows(feed: FeedKey, { catalogue, pool }: WindowDeps): Promise<readonly Window[]> {
+  const table = await catalogue.windowsOf(feed)
+  if (table === undefined) return []
+  const series = new Map<string, { symbol: CompoundKey | undefined; resolution: Resolution; spans: Span[] }>()
+  const statement = { sql: `SELECT sym, res, start, stop FROM '${table}'`, parameterSets: [[]] }
+  await pool.read(statement, () => {
+    series.clear()
+    return (view, start) => {
+      const fields = new Fields(view, start)
+      const [name, resolution] = [fields.text() ?? allSymbols, fields.text() as Resolution]
+      const id = `${resolution} ${name}`
+      const symbol = name === allSymbols ? undefined : compoundKey(feed, name)
+      const of = series.get(id) ?? { symbol, resolution, spans: [] }
+      of.spans.push({ from: feedSeconds(fields.long()), to: feedSeconds(fields.long()) })
+      series.set(id, of)
+    }
+  })
+  return [...series.values()].flatMap(({ symbol, resolution, spans }) =>
+    joinSpans(spans).map((span) => ({ feed, symbol, resolution, ...span })),
+  )
+}
+
+function refuseUnfit({ feed, symbol, resolution, from, to }: Window): void {
+  if (Number.isSafeInteger(from) && Number.isSafeInteger(to) && from <= to) return
+  throw new RangeError(
+    `A window of ${symbol ?? feed} at ${resolution} is [${from}, ${to}); it wants integers in this order.`,
+  )
+}

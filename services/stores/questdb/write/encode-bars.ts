@@ -1,0 +1,72 @@
+import type { SenderOptions } from '@questdb/nodejs-client'
+import type { Bars } from '../../../core/bar.ts'
+import type { Series, SeriesBars } from '../../../core/series.ts'
+import { nameOf } from '../layout/tables.ts'
+import { timeMax, timeMin } from '../read/times.ts'
+import { type EncodedRows, RowEncoder } from './rows.ts'
+
+const microsPerSecond = 1_000_000
+
+export interface TableBars extends SeriesBars {
+  readonly table: string
+}
+
+/** `taken` is a number for each row, ascending over all writes of this process. */
+export function encodeBars(
+  batch: readonly TableBars[],
+  sender: SenderOptions,
+  nextTaken: () => number,
+): readonly EncodedRows[] {
+  const encoder = new RowEncoder(sender)
+  for (const { table, series, bars } of batch) {
+    const symbol = nameOf(series)
+    const { time, open, high, low, close, volume, revision } = bars
+    for (let i = 0; i < time.length; i++) {
+      encoder.add(table, (row) => {
+        row
+          .symbol('sym', symbol)
+          .intColumn('rev', revision[i] as number)
+          .intColumn('taken', nextTaken())
+          .floatColumn('o', open[i] as number)
+          .floatColumn('h', high[i] as number)
+          .floatColumn('l', low[i] as number)
+          .floatColumn('c', close[i] as number)
+          .intColumn('v', volume[i] as number)
+          .at((time[i] as number) * microsPerSecond, 'us')
+      })
+    }
+  }
+  return encoder.pieces()
+}
+
+/**
+ * What QuestDB would take and change: NaN and infinities become NULL, milliseconds land in 1970. A defect
+ * of the caller, named, before any other row is harmed.
+ */
+export function refuseUnfit({ series, bars }: SeriesBars): void {
+  const { time, open, high, low, close, volume, revision } = bars
+  for (let i = 0; i < time.length; i++) {
+    const at = time[i] as number
+    if (!Number.isSafeInteger(at) || at < timeMin || at > timeMax)
+      throw unfit(series, bars, i, 'time', timeWanted)
+    if (!Number.isSafeInteger(revision[i])) throw unfit(series, bars, i, 'revision', 'an integer')
+    if (!Number.isSafeInteger(volume[i])) throw unfit(series, bars, i, 'volume', 'an integer')
+    if (!Number.isFinite(open[i])) throw unfit(series, bars, i, 'open', 'a finite number')
+    if (!Number.isFinite(high[i])) throw unfit(series, bars, i, 'high', 'a finite number')
+    if (!Number.isFinite(low[i])) throw unfit(series, bars, i, 'low', 'a finite number')
+    if (!Number.isFinite(close[i])) throw unfit(series, bars, i, 'close', 'a finite number')
+  }
+}
+
+const timeWanted = `an integer from ${timeMin} to ${timeMax} (seconds)`
+
+const unfit = (
+  { symbol, resolution }: Series,
+  bars: Bars,
+  i: number,
+  column: keyof Bars,
+  wanted: string,
+): RangeError =>
+  new RangeError(
+    `A bar of ${symbol} at ${resolution} has the ${column} ${bars[column][i]}; it wants ${wanted}.`,
+  )

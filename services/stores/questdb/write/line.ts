@@ -1,0 +1,93 @@
+import type { Lane } from '../../../core/series.ts'
+import type { EncodedRows } from './rows.ts'
+
+/** Rows that wait or are being written, per lane; a caller beyond that waits. */
+export const rowsPerLane = 100_000
+/** Rows of one request: a live bar never waits for more than the one under way. */
+export const rowsPerRequest = 20_000
+
+/** What a caller waits for. */
+export interface Submission {
+  readonly lane: Lane
+  readonly rows: number
+  readonly pieces: readonly EncodedRows[]
+  /** Pieces not yet stored. */
+  left: number
+  settled: boolean
+  readonly settle: (cause?: unknown) => void
+}
+
+export interface Piece {
+  readonly submission: Submission
+  readonly rows: EncodedRows
+}
+
+const lanes: readonly Lane[] = ['live', 'backfill']
+
+/** Who waits outside and what waits inside: live before backfill, both bounded in rows, each in the order of coming. */
+export class Line {
+  readonly #outside: Record<Lane, Set<Submission>> = { live: new Set(), backfill: new Set() }
+  readonly #inside: Record<Lane, Set<Submission>> = { live: new Set(), backfill: new Set() }
+  readonly #rowsInside: Record<Lane, number> = { live: 0, backfill: 0 }
+  readonly #pieces: Record<Lane, Piece[]> = { live: [], backfill: [] }
+
+  enter(submission: Submission): void {
+    this.#outside[submission.lane].add(submission)
+    this.#admit(submission.lane)
+  }
+
+  /** Call it when a submission is settled, wherever it was. */
+  leave(submission: Submission): void {
+    const { lane } = submission
+    this.#outside[lane].delete(submission)
+    if (this.#inside[lane].delete(submission)) this.#rowsInside[lane] -= submission.rows
+    this.#admit(lane)
+  }
+
+  /** The next request's pieces; none when nothing waits. What was given up meanwhile is left out. */
+  take(): readonly Piece[] {
+    for (const lane of lanes) {
+      const taken: Piece[] = []
+      let rows = 0
+      for (let next = this.#pieces[lane][0]; next !== undefined; next = this.#pieces[lane][0]) {
+        const count = next.rows.ends.length
+        if (!next.submission.settled && rows > 0 && rows + count > rowsPerRequest) break
+        this.#pieces[lane].shift()
+        if (next.submission.settled) continue
+        taken.push(next)
+        rows += count
+      }
+      if (taken.length > 0) return taken
+    }
+    return []
+  }
+
+  /** Puts pieces of a request that failed in front again. */
+  putBack(pieces: readonly Piece[]): void {
+    for (const lane of lanes)
+      this.#pieces[lane].unshift(...pieces.filter(({ submission }) => submission.lane === lane))
+  }
+
+  get waits(): boolean {
+    return lanes.some((lane) => this.#pieces[lane].length > 0)
+  }
+
+  all(): readonly Submission[] {
+    return lanes.flatMap((lane) => [...this.#inside[lane], ...this.#outside[lane]])
+  }
+
+  rows(lane: Lane): number {
+    return this.#rowsInside[lane]
+  }
+
+  #admit(lane: Lane): void {
+    for (const submission of this.#outside[lane]) {
+      // Something larger than the bound gets in alone.
+      if (this.#rowsInside[lane] > 0 && this.#rowsInside[lane] + submission.rows > rowsPerLane) return
+      this.#outside[lane].delete(submission)
+      this.#inside[lane].add(submission)
+      this.#rowsInside[lane] += submission.rows
+      for (const rows of submission.pieces) this.#pieces[lane].push({ submission, rows })
+    }
+  }
+}

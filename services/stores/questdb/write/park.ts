@@ -1,0 +1,27 @@
+import type { SenderOptions } from '@questdb/nodejs-client'
+import type { TableNames } from '../layout/tables.ts'
+import type { QuestdbOptions } from '../options.ts'
+import { type EncodedRows, RowEncoder } from './rows.ts'
+
+const reasonLengthMax = 1_000
+
+/**
+ * A row that the server refuses although ingest let it pass is a defect. It is not dropped: exactly as it
+ * was sent (in base64) it goes into a table of its own, from which it can be sent again.
+ */
+export function parkedRow(
+  line: Buffer,
+  reason: string,
+  context: { options: QuestdbOptions; sender: SenderOptions; names: TableNames },
+): EncodedRows {
+  const { options, sender, names } = context
+  const encoder = new RowEncoder(sender)
+  encoder.add(names.parked, (row) =>
+    row
+      .symbol('origin', 'writer')
+      .stringColumn('reason', reason.slice(0, reasonLengthMax))
+      .stringColumn('line', line.toString('base64'))
+      .at(options.clock.utcMs(), 'ms'),
+  )
+  return encoder.pieces()[0] as EncodedRows
+}

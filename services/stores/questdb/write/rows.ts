@@ -1,0 +1,52 @@
+import { createBuffer, type SenderBuffer, type SenderOptions } from '@questdb/nodejs-client'
+
+/** Rows of any tables in the server's own form. They are kept until they are stored: the client forgets what it sent. */
+export interface EncodedRows {
+  readonly bytes: Buffer
+  /** Where each row ends in `bytes`. */
+  readonly ends: readonly number[]
+  readonly tables: ReadonlySet<string>
+}
+
+/** Rows of one piece: so many are sent or refused together with others. */
+export const rowsPerPiece = 5_000
+
+/** Collects rows into pieces. */
+export class RowEncoder {
+  readonly #buffer: SenderBuffer
+  readonly #pieces: EncodedRows[] = []
+  #ends: number[] = []
+  #tables = new Set<string>()
+
+  readonly #rowsPerPiece: number
+
+  constructor(options: SenderOptions, rowsMax: number = rowsPerPiece) {
+    this.#rowsPerPiece = rowsMax
+    this.#buffer = createBuffer(options)
+  }
+
+  /** Adds one row; `fill` gives its symbols first, then its columns, then its time. */
+  add(table: string, fill: (row: SenderBuffer) => void): void {
+    fill(this.#buffer.table(table))
+    this.#tables.add(table)
+    this.#ends.push(this.#buffer.currentPosition())
+    if (this.#ends.length >= this.#rowsPerPiece) this.#cut()
+  }
+
+  pieces(): readonly EncodedRows[] {
+    if (this.#ends.length > 0) this.#cut()
+    return this.#pieces
+  }
+
+  #cut(): void {
+    const bytes = this.#buffer.toBufferNew()
+    if (bytes === null) return
+    this.#pieces.push({ bytes, ends: this.#ends, tables: this.#tables })
+    this.#ends = []
+    this.#tables = new Set()
+  }
+}
+
+/** The bytes of the rows `[from, to)`. */
+export const rowBytes = ({ bytes, ends }: EncodedRows, from: number, to: number): Buffer =>
+  bytes.subarray(from === 0 ? 0 : ends[from - 1], ends[to - 1] ?? 0)

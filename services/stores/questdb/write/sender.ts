@@ -1,0 +1,64 @@
+import { createTransport, SenderOptions, type SenderTransport } from '@questdb/nodejs-client'
+import { within } from '../deadline.ts'
+import type { Administration } from '../exec.ts'
+import type { QuestdbOptions } from '../options.ts'
+
+/** The server's 400: sent again it would be refused again. */
+export class PoisonRows extends Error {}
+
+/** How long the client tries by itself. Less, and it gives up on a slow server that has got the rows. */
+const clientRetryMs = 8_000
+/** Ours around it: on a refused connection the client never ends by itself. */
+const sendDeadlineMs = 9_000
+
+export async function senderOptions({ http, credentials, log }: QuestdbOptions): Promise<SenderOptions> {
+  const timeouts = `request_timeout=${clientRetryMs};retry_timeout=${clientRetryMs};`
+  // Not "auto": that asks the server, and fails at once while it is away.
+  const text = `http::addr=${http.host}:${http.port};auto_flush=off;protocol_version=2;${timeouts}`
+  const options = await SenderOptions.fromConfig(text, {
+    log: (level, message) =>
+      log[level === 'error' ? 'warn' : 'debug']({ questdb: String(message) }, 'QuestDB client'),
+  })
+  // Set here because a configuration text would need escaping.
+  options.host = http.host
+  options.username = credentials.user
+  options.password = credentials.password
+  return options
+}
+
+/**
+ * Sends encoded rows over one connection. After a failure it takes a fresh one, and only once the
+ * server answers: what the client had under way may wait for ever.
+ */
+export class RowSender {
+  readonly #senderOptions: SenderOptions
+  readonly #options: QuestdbOptions
+  readonly #admin: Administration
+  #transport: SenderTransport | undefined
+
+  constructor(options: QuestdbOptions, sender: SenderOptions, admin: Administration) {
+    this.#options = options
+    this.#senderOptions = sender
+    this.#admin = admin
+  }
+
+  /** Resolves once the server has committed all rows; rejects with `PoisonRows`, else worth another try. */
+  async send(bytes: Buffer): Promise<void> {
+    if (this.#transport === undefined) {
+      await this.#admin.ping()
+      this.#transport = createTransport(this.#senderOptions)
+    }
+    try {
+      const sent = this.#transport.send(bytes)
+      await within(this.#options.clock, sendDeadlineMs, 'sending rows to QuestDB', sent)
+    } catch (cause) {
+      const message = cause instanceof Error ? cause.message : String(cause)
+      if (/\bstatusCode=4\d\d\b/.test(message) && !/\bstatusCode=40[13]\b/.test(message))
+        throw new PoisonRows(message, { cause })
+      const failed = this.#transport
+      this.#transport = undefined
+      void failed.close().catch(() => undefined)
+      throw cause
+    }
+  }
+}

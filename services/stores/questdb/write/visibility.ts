@@ -1,0 +1,137 @@
+import { Unavailable } from '../../../core/failure.ts'
+import type { Cancel } from '../../../ports/clock.ts'
+import type { TableNames } from '../layout/tables.ts'
+import type { QuestdbOptions } from '../options.ts'
+import { Fields } from '../pg/fields.ts'
+import type { PgPool } from '../pg/pool.ts'
+
+const pollMinMs = 2
+const pollMaxMs = 32
+/** Suspended tables are noticed within this time also when nothing is written. */
+const watchPeriodMs = 5_000
+
+const progress = {
+  sql: 'SELECT table_name, table_txn, wal_txn, table_suspended FROM tables()',
+  parameterSets: [[]],
+}
+
+interface TableState {
+  /** Transactions that readers see. */
+  readonly applied: number
+  /** Transactions committed. */
+  readonly committed: number
+  readonly suspended: boolean
+}
+
+interface Waiter {
+  /** Per table the transaction that has to be applied; unknown until the first look after the commit. */
+  readonly targets: Map<string, number | undefined>
+  readonly settle: (cause?: unknown) => void
+}
+
+/**
+ * Tells when committed rows can be read: QuestDB acknowledges a commit before it is applied. It also
+ * knows the suspended tables, which go on acknowledging and show nothing.
+ */
+export class Visibility {
+  readonly #options: QuestdbOptions
+  readonly #names: TableNames
+  readonly #pool: PgPool
+  readonly #waiters = new Set<Waiter>()
+  readonly #cancelWatch: Cancel
+  #suspended: ReadonlySet<string> = new Set()
+  #pollMs = pollMinMs
+  #polling = false
+  #closed = false
+
+  constructor(options: QuestdbOptions, names: TableNames, pool: PgPool) {
+    this.#options = options
+    this.#names = names
+    this.#pool = pool
+    this.#cancelWatch = options.clock.every(watchPeriodMs, () => void this.#look().catch(() => undefined))
+  }
+
+  /** As of the last look. */
+  get suspended(): ReadonlySet<string> {
+    return this.#suspended
+  }
+
+  /** Resolves once everything committed to these tables before this call can be read. */
+  wait(tables: Iterable<string>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = {
+        targets: new Map([...tables].map((table) => [table, undefined])),
+        settle: (cause) => {
+          this.#waiters.delete(waiter)
+          if (cause === undefined) resolve()
+          else reject(new Unavailable('store', cause))
+        },
+      }
+      if (this.#closed) return waiter.settle(new Error('the store is closed'))
+      this.#waiters.add(waiter)
+      this.#pollMs = pollMinMs
+      this.#poll()
+    })
+  }
+
+  /** The suspended tables now; rejects when the store does not answer. */
+  async check(): Promise<ReadonlySet<string>> {
+    await this.#look()
+    return this.#suspended
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#cancelWatch()
+    for (const waiter of this.#waiters) waiter.settle(new Error('the store is closed'))
+  }
+
+  #poll(): void {
+    if (this.#polling || this.#closed || this.#waiters.size === 0) return
+    this.#polling = true
+    this.#look()
+      // The store is away for a moment; who waits has a deadline.
+      .catch(() => undefined)
+      .then(() => this.#options.clock.sleep(this.#pollMs))
+      .finally(() => {
+        this.#polling = false
+        this.#pollMs = Math.min(pollMaxMs, this.#pollMs * 2)
+        this.#poll()
+      })
+      .catch(() => undefined)
+  }
+
+  async #look(): Promise<void> {
+    // Only who waited before the question was asked may take the answer for a target.
+    const asking = [...this.#waiters]
+    const states = new Map<string, TableState>()
+    await this.#pool.read(progress, () => {
+      states.clear()
+      return (view, start) => {
+        const fields = new Fields(view, start)
+        const table = fields.text() ?? ''
+        if (!this.#names.isOurs(table)) return
+        // Unknown until the first write or read after the server's start.
+        const [applied, committed] = [fields.long() || 0, fields.long() || 0]
+        states.set(table, { applied, committed, suspended: fields.boolean() })
+      }
+    })
+    this.#suspended = new Set([...states].flatMap(([table, { suspended }]) => (suspended ? [table] : [])))
+    for (const waiter of asking) this.#advance(waiter, states)
+  }
+
+  #advance(waiter: Waiter, states: ReadonlyMap<string, TableState>): void {
+    for (const [table, target] of waiter.targets) {
+      const state = states.get(table)
+      if (state === undefined) return waiter.settle(new Error(`the table ${table} is gone`))
+      if (state.suspended) return waiter.settle(suspendedError(table))
+      const wanted = target ?? state.committed
+      if (state.applied >= wanted) waiter.targets.delete(table)
+      else waiter.targets.set(table, wanted)
+    }
+    if (waiter.targets.size === 0) waiter.settle()
+  }
+}
+
+export const suspendedError = (table: string): Error =>
+  new Error(`the table ${table} is suspended: see "fxd doctor"`)

@@ -1,0 +1,229 @@
+import type { SenderOptions } from '@questdb/nodejs-client'
+import { Unavailable } from '../../../core/failure.ts'
+import type { Lane } from '../../../core/series.ts'
+import { type Counter, type Histogram, secondsBuckets } from '../../../platform/metrics.ts'
+import type { Administration } from '../exec.ts'
+import type { TableNames } from '../layout/tables.ts'
+import type { QuestdbOptions } from '../options.ts'
+import { Line, type Piece, type Submission } from './line.ts'
+import { parkedRow } from './park.ts'
+import { type EncodedRows, rowBytes } from './rows.ts'
+import { PoisonRows, RowSender } from './sender.ts'
+import { suspendedError, type Visibility } from './visibility.ts'
+
+export const writeDeadlineMs = 30_000
+const retryDelayMinMs = 100
+const retryDelayMaxMs = 2_000
+/** Rows of one request that are parked; with more the request fails: something else is wrong than some rows. */
+const parkedPerRequestMax = 32
+
+export interface WriterDeps {
+  readonly options: QuestdbOptions
+  readonly sender: SenderOptions
+  readonly names: TableNames
+  readonly admin: Administration
+  readonly visibility: Visibility
+  /** A table that was there is not there any more. */
+  readonly tableGone: () => void
+}
+
+interface Slice {
+  readonly rows: EncodedRows
+  readonly from: number
+  readonly to: number
+}
+
+/** The one way in: requests one after the other, live before backfill; a caller hears when its rows can be read. */
+export class Writer {
+  readonly #deps: WriterDeps
+  readonly #line = new Line()
+  readonly #rowSender: RowSender
+  readonly #metrics: ReturnType<typeof writerMetrics>
+  #failed = 0
+  #pumping = false
+  #closed = false
+  #retryDelayMs = retryDelayMinMs
+
+  constructor(deps: WriterDeps) {
+    this.#deps = deps
+    this.#rowSender = new RowSender(deps.options, deps.sender, deps.admin)
+    this.#metrics = writerMetrics(deps.options, this.#line)
+  }
+
+  /** Requests that failed so far; each may still arrive at the server, late. */
+  get failures(): number {
+    return this.#failed
+  }
+
+  /** Resolves once all rows are committed and readable; rejects with `Unavailable` within the deadline. */
+  write(pieces: readonly EncodedRows[], lane: Lane): Promise<void> {
+    if (pieces.length === 0) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      const rows = pieces.reduce((sum, { ends }) => sum + ends.length, 0)
+      const settle = (cause?: unknown): void => {
+        if (submission.settled) return
+        submission.settled = true
+        cancelDeadline()
+        this.#line.leave(submission)
+        if (cause === undefined) resolve()
+        else reject(cause instanceof Unavailable ? cause : new Unavailable('store', cause))
+        this.#pump()
+      }
+      const submission: Submission = { lane, rows, pieces, left: pieces.length, settled: false, settle }
+      const late = new Error(`not written within ${writeDeadlineMs} ms`)
+      const cancelDeadline = this.#deps.options.clock.after(writeDeadlineMs, () => settle(late))
+      if (this.#closed) return settle(new Error('the store is closed'))
+      this.#line.enter(submission)
+      this.#pump()
+    })
+  }
+
+  /** Everything that waits fails; nothing more is sent. */
+  close(): void {
+    this.#closed = true
+    for (const submission of this.#line.all()) submission.settle(new Error('the store is closed'))
+  }
+
+  #pump(): void {
+    if (this.#pumping || this.#closed) return
+    this.#pumping = true
+    this.#sendAll()
+      .catch((cause: unknown) => this.#deps.options.log.error({ err: cause }, 'the writer of QuestDB failed'))
+      .finally(() => {
+        this.#pumping = false
+        // Something may have come in after the last look.
+        if (this.#line.waits) this.#pump()
+      })
+      .catch(() => undefined)
+  }
+
+  async #sendAll(): Promise<void> {
+    for (let pieces = this.#line.take(); pieces.length > 0 && !this.#closed; pieces = this.#line.take()) {
+      const able = pieces.filter((piece) => !this.#failSuspended(piece))
+      if (able.length > 0) await this.#request(able)
+    }
+  }
+
+  /** A suspended table would take the rows, show nothing and grow: its writers are told at once. */
+  #failSuspended({ submission, rows }: Piece): boolean {
+    const { suspended } = this.#deps.visibility
+    const table = [...rows.tables].find((each) => suspended.has(each))
+    if (table !== undefined) submission.settle(suspendedError(table))
+    return table !== undefined
+  }
+
+  async #request(pieces: readonly Piece[]): Promise<void> {
+    const { clock, log } = this.#deps.options
+    const begun = clock.monotonicMs()
+    const tables = new Set(pieces.flatMap(({ rows }) => [...rows.tables]))
+    try {
+      await this.#deliver(
+        pieces.map(({ rows }) => ({ rows, from: 0, to: rows.ends.length })),
+        { left: parkedPerRequestMax },
+      )
+    } catch (cause) {
+      this.#failed += 1
+      this.#metrics.failures.inc()
+      if (cause instanceof PoisonRows) {
+        this.#deps.tableGone()
+        for (const { submission } of pieces) submission.settle(cause)
+        return
+      }
+      log.warn(
+        { err: cause, tables: tables.size, retryInMs: this.#retryDelayMs },
+        'QuestDB did not take rows',
+      )
+      this.#line.putBack(pieces)
+      await clock.sleep(this.#retryDelayMs)
+      this.#retryDelayMs = Math.min(retryDelayMaxMs, this.#retryDelayMs * 2)
+      return
+    }
+    this.#retryDelayMs = retryDelayMinMs
+    this.#metrics.ack.observe((clock.monotonicMs() - begun) / 1_000)
+    // The next request does not wait for this.
+    this.#deps.visibility.wait(tables).then(
+      () => {
+        this.#metrics.visible.observe((clock.monotonicMs() - begun) / 1_000)
+        for (const { submission } of pieces) if (--submission.left === 0) submission.settle()
+      },
+      (cause: unknown) => this.#notVisible(pieces, cause),
+    )
+  }
+
+  /** Of a request that touched several tables only what went into the unreadable ones has failed. */
+  #notVisible(pieces: readonly Piece[], cause: unknown): void {
+    this.#deps.tableGone()
+    for (const { submission, rows } of pieces) {
+      this.#deps.visibility.wait(rows.tables).then(
+        () => {
+          if (--submission.left === 0) submission.settle()
+        },
+        (own: unknown) => submission.settle(own ?? cause),
+      )
+    }
+  }
+
+  /** Sends slices together; when the server refuses them for what they hold, in halves down to the row. */
+  async #deliver(slices: readonly Slice[], parking: { left: number }): Promise<void> {
+    try {
+      await this.#rowSender.send(Buffer.concat(slices.map(({ rows, from, to }) => rowBytes(rows, from, to))))
+    } catch (cause) {
+      if (!(cause instanceof PoisonRows) || isOfSchema(cause)) throw cause
+      const halves = halve(slices)
+      if (halves === undefined) return this.#park(slices, cause, parking)
+      for (const half of halves) await this.#deliver(half, parking)
+    }
+  }
+
+  async #park(slices: readonly Slice[], cause: PoisonRows, parking: { left: number }): Promise<void> {
+    const { options, sender, names, visibility } = this.#deps
+    if (parking.left-- <= 0)
+      throw new PoisonRows(`more than ${parkedPerRequestMax} rows were refused`, { cause })
+    for (const { rows, from, to } of slices) {
+      const parked = parkedRow(rowBytes(rows, from, to), cause.message, { options, sender, names })
+      await this.#rowSender.send(parked.bytes)
+      await visibility.wait(parked.tables)
+    }
+    this.#metrics.parked.inc()
+    options.log.error({ err: cause, table: names.parked }, 'QuestDB refused a row; it is parked')
+  }
+}
+
+/** A table or a column is missing: no row is at fault. */
+const isOfSchema = ({ message }: PoisonRows): boolean => /does not exist/.test(message)
+
+function halve(slices: readonly Slice[]): readonly (readonly Slice[])[] | undefined {
+  if (slices.length > 1) {
+    const middle = slices.length >>> 1
+    return [slices.slice(0, middle), slices.slice(middle)]
+  }
+  const [only] = slices
+  if (only === undefined || only.to - only.from <= 1) return undefined
+  const middle = (only.from + only.to) >>> 1
+  return [[{ ...only, to: middle }], [{ ...only, from: middle }]]
+}
+
+function writerMetrics({ metrics }: QuestdbOptions, line: Line) {
+  const failures: Counter = metrics.counter(
+    'fxd_questdb_write_failures_total',
+    'Requests with rows that failed.',
+  )
+  const parked: Counter = metrics.counter(
+    'fxd_questdb_parked_rows_total',
+    'Rows that QuestDB refused although ingest let them pass: a defect.',
+  )
+  const ack: Histogram = metrics.histogram(
+    'fxd_questdb_commit_seconds',
+    'From sending rows to their commit.',
+    secondsBuckets,
+  )
+  const visible: Histogram = metrics.histogram(
+    'fxd_questdb_visible_seconds',
+    'From sending rows until they can be read.',
+    secondsBuckets,
+  )
+  metrics.gauge('fxd_questdb_rows_waiting', 'Rows that wait or are being written.', ['lane'], (gauge) => {
+    for (const lane of ['live', 'backfill'] as const) gauge.set({ lane }, line.rows(lane))
+  })
+  return { failures, parked, ack, visible }
+}
