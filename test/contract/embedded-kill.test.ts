@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { dateText } from '../../services/core/calendar.ts'
 import { toSeconds } from '../../services/core/feed-clock.ts'
@@ -14,7 +15,7 @@ const untilAcknowledged = { timeout: 20_000, interval: 5 }
 
 function startWriter(): { folder: string; child: ChildProcess; said: () => string[] } {
   const folder = mkdtempSync(join(tmpdir(), 'fxd-kill-'))
-  const body = join(import.meta.dirname, 'endless-writer.ts')
+  const body = fileURLToPath(new URL('./endless-writer.ts', import.meta.url))
   const child = spawn(process.execPath, [body, folder], { stdio: ['ignore', 'pipe', 'inherit'] })
   let text = ''
   child.stdout.on('data', (piece: Buffer) => {

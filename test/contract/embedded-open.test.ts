@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { allocateBars } from '../../services/core/bar.ts'
-import { compoundKey, feedKey } from '../../services/core/compound-key.ts'
+import { compoundKey, type FeedKey, feedKey } from '../../services/core/compound-key.ts'
 import { utcMs } from '../../services/core/feed-clock.ts'
-import { usageDaysKept } from '../../services/core/usage.ts'
+import type { SeriesBars } from '../../services/core/series.ts'
+import { type Day, usageDaysKept } from '../../services/core/usage.ts'
 import { silentLog } from '../../services/platform/log.ts'
 import type { Clock } from '../../services/ports/clock.ts'
 import type { Stores } from '../../services/ports/stores.ts'
@@ -87,20 +88,20 @@ test('rate windows survive a restart: what was used stays used', async () => {
 test('usage is kept for 91 days, today included, and no longer', async () => {
   const folder = newFolder()
   const start = Date.UTC(2026, 0, 5, 12)
-  const onDay = async (day: number): Promise<number> => {
-    const stores = await open(folder, createVirtualClock({ start: start + day * dayMs }))
+  const daysKept = async (day: number): Promise<Day[]> => {
+    const clock = createVirtualClock({ start: start + day * dayMs })
+    const stores = await open(folder, clock)
     await stores.limits.countRefusedUpgrade('key')
+    await clock.advance(1_000)
+    await stores.bars.ping()
+    const usage = await stores.limits.usage('key', '2026-01-05', '2026-12-31')
     await stores.close()
-    const again = await open(folder, createVirtualClock({ start: start + day * dayMs }))
-    const { size } = await again.limits.usage('key', '2026-01-05', '2026-12-31')
-    await again.close()
-    return size
+    return [...usage.keys()]
   }
-  expect(await onDay(0)).toBe(1)
-  expect(await onDay(1)).toBe(2)
-  expect(await onDay(usageDaysKept - 1)).toBe(3)
-  expect(await onDay(usageDaysKept)).toBe(3)
-  expect(await onDay(usageDaysKept + 1)).toBe(3)
+  expect(await daysKept(0)).toEqual(['2026-01-05'])
+  expect(await daysKept(1)).toEqual(['2026-01-05', '2026-01-06'])
+  expect(await daysKept(usageDaysKept - 1)).toEqual(['2026-01-05', '2026-01-06', '2026-04-05'])
+  expect(await daysKept(usageDaysKept)).toEqual(['2026-01-06', '2026-04-05', '2026-04-06'])
 })
 
 test('a day that memory forgot is still in the usage', async () => {
@@ -124,9 +125,12 @@ test('a day that memory forgot is still in the usage', async () => {
 
 test('a purge that the end of the process cut short is finished by the next start', async () => {
   const folder = newFolder()
-  const series = { feed, symbol: compoundKey(feed, 'EURUSD'), resolution: '1' as const }
-  const bars = allocateBars(50_000)
-  bars.time.forEach((_, i) => (bars.time[i] = i * 60))
+  const barsOf = (of: FeedKey, count: number): SeriesBars => {
+    const bars = allocateBars(count)
+    bars.time.forEach((_, i) => (bars.time[i] = i * 60))
+    return { series: { feed: of, symbol: compoundKey(of, 'EURUSD'), resolution: '1' }, bars }
+  }
+  const kept = [feedKey('AAA', 'ZERO'), feedKey('ZZZ', 'ZERO')].map((of) => barsOf(of, 5))
   const rowsInFile = (): unknown => {
     const db = new DatabaseSync(join(folder, 'fxd.db'), { readOnly: true })
     const row = db.prepare('SELECT (SELECT count(*) FROM bar) + (SELECT count(*) FROM purged) AS rows').get()
@@ -134,11 +138,11 @@ test('a purge that the end of the process cut short is finished by the next star
     return row?.['rows']
   }
   const before = await open(folder)
-  await before.bars.write([{ series, bars }], 'backfill')
+  await before.bars.write([barsOf(feed, 50_000), ...kept], 'backfill')
   await before.bars.purge(feed)
   await before.close()
   expect(rowsInFile()).toBeGreaterThan(10_000)
   const after = await open(folder)
-  await vi.waitFor(() => expect(rowsInFile()).toBe(0), { timeout: 20_000 })
+  await vi.waitFor(() => expect(rowsInFile()).toBe(10), { timeout: 20_000 })
   await after.close()
 })

@@ -65,7 +65,7 @@ export class BarModel {
   }
 }
 
-export const anyMinute = fc.integer({ min: 0, max: 40 })
+const anyMinute = fc.integer({ min: 0, max: 40 })
 export const anyBar = fc.record({ minute: anyMinute, revision: fc.integer({ min: 0, max: 5 }) })
 export const anyLane = fc.constantFrom('live' as const, 'backfill' as const)
 /** Around the sample minutes: mostly on one exactly, or a second beside it. */
