@@ -10,7 +10,7 @@ import { type FollowedRegistry, followRegistry } from '../platform/follow-regist
 import { type Health, openHealth } from '../platform/health.ts'
 import { openHttpServer } from '../platform/http-server.ts'
 import { createLifecycle, type Lifecycle } from '../platform/lifecycle.ts'
-import { listenFailure } from '../platform/listen.ts'
+import { formatAddress, listenFailure, reachable } from '../platform/listen.ts'
 import { createLog, type Log } from '../platform/log.ts'
 import { createMetrics, type Metrics } from '../platform/metrics.ts'
 import { systemClock } from '../platform/system-clock.ts'
@@ -20,6 +20,7 @@ import type { Stores } from '../ports/stores.ts'
 import { createRest } from '../rest/create-rest.ts'
 import { openEmbeddedStores } from '../stores/embedded/open.ts'
 import { createStream } from '../stream/stream.ts'
+import { collect } from './collect.ts'
 import { createCollectors } from './collectors.ts'
 import { applyManifests, demoFeeds } from './feeds.ts'
 import { issueFirstKey } from './first-key.ts'
@@ -93,7 +94,10 @@ async function startParts(house: House): Promise<RunningAll> {
   const httpPort = await startEdges(house, stores, registry)
   const collectors = await lifecycle.start({
     name: 'collectors',
-    start: () => createCollectors(() => undefined),
+    start: () => {
+      const address = formatAddress({ ...reachable(config.grpcAddr), port: grpcPort })
+      return createCollectors((definition) => collect(definition, { address, token, clock, log }))
+    },
     stop: (running) => running.stop(),
   })
   await lifecycle.start({ name: 'ready', start: () => health.listening(), stop: () => health.drain() })

@@ -1,0 +1,43 @@
+import { runCollector } from '../collector/session.ts'
+import type { Source } from '../collector/source.ts'
+import { createMt5Csv } from '../collector/sources/mt5-csv/mt5-csv.ts'
+import { createSimulator } from '../collector/sources/simulator/simulator.ts'
+import type { FeedDefinition } from '../core/feed.ts'
+import type { Log } from '../platform/log.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Collecting } from './collectors.ts'
+
+/** What the collectors of one process share. */
+export interface CollectingDeps {
+  /** host:port of ingest. */
+  readonly address: string
+  readonly token: string
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Begins to collect a feed over gRPC; `undefined` where a collector in another process pushes it. */
+export function collect(definition: FeedDefinition, deps: CollectingDeps): Collecting | undefined {
+  const source = sourceOf(definition, deps.clock, deps.log)
+  if (!source) return undefined
+  const ending = new AbortController()
+  const ended = runCollector({ ...deps, definition, source, signal: ending.signal })
+  return {
+    stop() {
+      ending.abort()
+      return ended
+    },
+  }
+}
+
+function sourceOf(definition: FeedDefinition, clock: Clock, log: Log): Source | undefined {
+  const { source } = definition
+  switch (source.type) {
+    case 'Push':
+      return undefined
+    case 'Mt5Csv':
+      return createMt5Csv({ definition, path: source.path, follow: source.follow, clock, log })
+    case 'Simulator':
+      return createSimulator(definition, source.seed, clock)
+  }
+}
