@@ -23,4 +23,6 @@ export const channelOptions = {
   'grpc.max_send_message_length': messageBytesMax,
   'grpc.keepalive_time_ms': keepaliveMs,
   'grpc.keepalive_timeout_ms': keepaliveTimeoutMs,
+  // An http_proxy of the machine is for its way to the world, not for the way to this service.
+  'grpc.enable_http_proxy': 0,
 } as const
