@@ -57,7 +57,7 @@ describe('what a terminal writes', () => {
     file.write(bars)
     await storedExactly('BROKERA:ZERO:EURGBP', bars)
     const before = await stored('BROKERA:ZERO:EURGBP', '30')
-    expect(before).toHaveLength(1)
+    expect(before).toHaveLength(2)
     expect(before[0]).toMatchObject({ time: start, open: bars[0]?.open, close: bars[29]?.close })
     file.append({ ...(bars[7] as Bar), high: 2.5 })
     await until(
@@ -72,7 +72,7 @@ describe('what a terminal writes', () => {
     new FollowedFile('brokera-zero', 'EURAUD.z_M1.csv').write(bars)
     await storedExactly('BROKERA:ZERO:EURAUD', bars)
     const opens = (await stored('BROKERA:ZERO:EURAUD', '30')).map(({ time }) => time)
-    expect(opens).toEqual([start + 1800])
+    expect(opens).toEqual([start + 1800, start + 3600])
   })
 })
 

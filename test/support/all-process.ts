@@ -52,6 +52,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const { home, discard } = makeHome()
   const service = await startService(home)
   const end = async () => {
+    const early = service.process.exitCode ?? service.process.signalCode
+    if (early !== null)
+      throw new Error(`the service ended with ${early} during the run: see ${service.target.log}`)
     const outcome = await service.stop()
     assertNoKeyWritten(service.target.log)
     if (outcome !== 0) throw new Error(`the service ended with ${outcome}: see ${service.target.log}`)

@@ -7,17 +7,20 @@ import { target } from './target.ts'
 /** A file that the terminal of a feed keeps writing. */
 export class FollowedFile {
   readonly #path: string
+  /** Beside the followed folders: a rename from here is seen as a whole file at once. */
+  readonly #draft: string
 
   /** @param folder the manifest's name @param file for example `EURUSD.z_M1.csv` */
   constructor(folder: string, file: string) {
     mkdirSync(join(target().input, folder), { recursive: true })
     this.#path = join(target().input, folder, file)
+    this.#draft = join(target().input, `${folder}-${file}.draft`)
   }
 
   /** The whole export at once, as a terminal writes it: never seen half done. */
   write(bars: readonly Bar[]): void {
-    writeFileSync(`${this.#path}.part`, exportText(bars))
-    renameSync(`${this.#path}.part`, this.#path)
+    writeFileSync(this.#draft, exportText(bars))
+    renameSync(this.#draft, this.#path)
   }
 
   append(...bars: Bar[]): void {

@@ -33,8 +33,9 @@ const lastGoogleDay = Date.UTC(2015, 9, 1) / 1000
 const lay = (target: Target, folder: string, file: string, text: string): void => {
   const path = join(target.input, folder, file)
   mkdirSync(join(target.input, folder), { recursive: true })
-  writeFileSync(`${path}.part`, text)
-  renameSync(`${path}.part`, path)
+  const draft = join(target.input, `${folder}-${file}.draft`)
+  writeFileSync(draft, text)
+  renameSync(draft, path)
 }
 
 const feed = 'BROKERC:TADIL'
