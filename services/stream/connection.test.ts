@@ -4,6 +4,7 @@ import { until } from '../../test/acceptance/client/until.ts'
 import { type OpenedStream, openStream, symbolNames, zero } from '../../test/support/open-stream.ts'
 import { clientFrame as frame, openRawClient } from '../../test/support/raw-client.ts'
 import { compoundKey } from '../core/compound-key.ts'
+import { Unavailable } from '../core/failure.ts'
 import type { Slots } from '../ports/slots.ts'
 import { backlogAgeMsMax, backlogBytesMax } from './connection.ts'
 
@@ -119,6 +120,20 @@ describe('slots', () => {
     const raw = await rawClient()
     raw.socket.resetAndDestroy()
     await nobodyLeft()
+  })
+
+  test('slots that cannot be renewed or freed are counted, and sockets stay as they are', async () => {
+    const gone = () => Promise.reject(new Unavailable('slots'))
+    const away = await openStream({
+      change: ({ slots }) => ({ slots: { ...slots, renew: gone, close: gone } }),
+    })
+    const socket = await away.connect((await away.issue()).secret)
+    await away.clock.advance(20_000)
+    await socket.settled()
+    await socket.close()
+    const failures = (call: string) => away.metric(`fxd_stream_slot_failures_total{call="${call}"}`)
+    expect([await failures('renew'), await failures('close')]).toEqual([1, 1])
+    await away.close()
   })
 
   test('slots that cannot be freed do not hold up the close', async () => {

@@ -187,7 +187,7 @@ export class Hub {
   /** Ends a connection whose key may no longer be used, and its subscriptions to feeds no longer granted. */
   #review(connection: Connection, view: RegistryView): void {
     const key = view.key(connection.key.id)
-    if (!key) return
+    if (!key || !connection.open) return
     const verdict = reviewKey(key, connection, this.#parts.clock.utcMs())
     if (verdict) return this.#expel(connection, verdict)
     if (key === connection.key) return

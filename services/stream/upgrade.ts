@@ -25,8 +25,8 @@ const retryWhenFullSeconds = 5
 const retryWhenBusySeconds = 2
 
 /**
- * The library's defaults let one client keep 100 MiB in memory in a quarter of a million pieces; and
- * compression would cost a context per socket. Its clients set and one request per socket are ours to keep.
+ * By the library's defaults one client may keep 100 MiB in memory, in a quarter of a million pieces.
+ * Compression would cost a context per socket; pongs are sent by `throttle.ts`.
  */
 const serverOptions = {
   noServer: true,
