@@ -34,18 +34,25 @@ export interface Ran {
 export interface ImportHouse {
   /** For files of the tests. */
   readonly folder: string
-  readonly environment: Readonly<Record<string, string>>
+  /** In which a command finds the service. */
+  environment(): Readonly<Record<string, string>>
   /** Runs `fxd import` with these arguments in this process: the same words over the same wire, in a tenth of the time. */
   importing(...args: readonly string[]): Promise<Ran>
+  /** The same, with a person in front of it. */
+  importingWatched(...args: readonly string[]): Promise<Ran>
   /** The same in another environment. */
   importingIn(environment: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Ran>
   /** Runs it as a process of its own. */
   importingApart(...args: readonly string[]): Promise<Ran>
   /** Everything that REST gives of one series. */
   history(symbol: string, resolution: string): Promise<Bar[]>
+  /** Time of its newest bar; 0 without any. */
+  newest(symbol: string, resolution: string): Promise<number>
   coverage(symbol: string): Promise<{ from: number; to: number }[]>
   /** One symbol as `/v1/symbols` shows it. */
   symbol(symbol: string): Promise<Record<string, unknown>>
+  /** Ends the service and starts another one on the same folder. */
+  restart(): Promise<void>
   remove(): Promise<void>
 }
 
@@ -79,29 +86,35 @@ export async function startImportHouse(feeds: Readonly<Record<string, object>>):
     FXD_LOG_LEVEL: 'error',
   }
   const free = { FXD_HTTP_ADDR: '127.0.0.1:0', FXD_GRPC_ADDR: '127.0.0.1:0', FXD_OPS_ADDR: '127.0.0.1:0' }
-  const service = await startAll(parseConfig({ ...base, ...free }), { log: silentLog })
-  const environment = { ...base, FXD_GRPC_ADDR: `127.0.0.1:${service.grpcPort}` }
-  const key = await createKey(environment, Object.keys(feeds))
-  const ask = async (path: string): Promise<Record<string, unknown>> => {
-    const url = `http://127.0.0.1:${service.httpPort}/v1/${path}`
+  const start = () => startAll(parseConfig({ ...base, ...free }), { log: silentLog })
+  let service = await start()
+  const environment = () => ({ ...base, FXD_GRPC_ADDR: `127.0.0.1:${service.grpcPort}` })
+  const key = await createKey(environment(), Object.keys(feeds))
+  const ask = async (path: string, query: Record<string, string>): Promise<Record<string, unknown>> => {
+    const url = `http://127.0.0.1:${service.httpPort}/v1/${path}?${new URLSearchParams(query).toString()}`
     const answer = await fetch(url, { headers: { 'x-api-key': key } })
     return (await answer.json()) as Record<string, unknown>
   }
   return {
     folder,
     environment,
-    importing: (...args) => runHere(['import', ...args], environment),
+    importing: (...args) => runHere(['import', ...args], environment()),
+    importingWatched: (...args) => runHere(['import', ...args], environment(), true),
     importingIn: (other, ...args) => runHere(['import', ...args], other),
-    importingApart: (...args) => runFxd(['import', ...args], environment),
-    async history(symbol, resolution) {
-      const query = new URLSearchParams({ symbol, resolution, from: '0', to: String(far) })
-      return barsOf(await ask(`history?${query.toString()}`))
-    },
+    importingApart: (...args) => runFxd(['import', ...args], environment()),
+    history: async (symbol, resolution) =>
+      barsOf(await ask('history', { symbol, resolution, from: '0', to: String(far) })),
+    newest: async (symbol, resolution) =>
+      barsOf(await ask('history', { symbol, resolution, countback: '1' }))[0]?.time ?? 0,
     async coverage(symbol) {
-      const answer = await ask(`coverage?symbol=${encodeURIComponent(symbol)}`)
+      const answer = await ask('coverage', { symbol })
       return answer['coverage'] as { from: number; to: number }[]
     },
-    symbol: (symbol) => ask(`symbols?symbol=${encodeURIComponent(symbol)}`),
+    symbol: (symbol) => ask('symbols', { symbol }),
+    async restart() {
+      await service.stop()
+      service = await start()
+    },
     async remove() {
       await service.stop()
       rmSync(folder, { recursive: true, force: true })
@@ -121,12 +134,16 @@ async function createKey(
   return String(json['key'])
 }
 
-async function runHere(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ran> {
+async function runHere(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  watched = false,
+): Promise<Ran> {
   const told = { out: '', err: '' }
   const code = await run(args, {
     environment,
     clock: systemClock,
-    watched: false,
+    watched,
     out: (text) => void (told.out += text),
     err: (text) => void (told.err += text),
   })
@@ -141,7 +158,7 @@ const ranOf = (code: number, stdout: string, stderr: string): Ran => ({
 })
 
 /** The real command as a process, in an environment without other variables of fxd. */
-function runFxd(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ran> {
+export function runFxd(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ran> {
   return new Promise((resolve, reject) => {
     const child = spawn(join(root, 'bin/node'), [join(root, 'services/main.ts'), ...args], {
       env: { PATH: process.env['PATH'], TMPDIR: tmpdir(), ...environment },

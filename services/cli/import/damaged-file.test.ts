@@ -250,13 +250,13 @@ describe('what the service refuses ends with 1', () => {
 describe('without a service it ends with 69', () => {
   test('nothing listens there, or nothing ever ran on the folder', async () => {
     const path = written(good)
-    const nobody = { ...house.environment, FXD_GRPC_ADDR: '127.0.0.1:1' }
+    const nobody = { ...house.environment(), FXD_GRPC_ADDR: '127.0.0.1:1' }
     const off = await house.importingIn(nobody, path, ...series('X'))
     expect([off.code, off.stderr]).toEqual([
       69,
       expect.stringMatching(/127\.0\.0\.1:1 .*does not answer.*fxd all/),
     ])
-    const elsewhere = { ...house.environment, FXD_DATA_DIR: join(house.folder, 'nowhere') }
+    const elsewhere = { ...house.environment(), FXD_DATA_DIR: join(house.folder, 'nowhere') }
     const never = await house.importingIn(elsewhere, path, ...series('X'))
     expect([never.code, never.stderr]).toEqual([
       69,
@@ -269,7 +269,7 @@ describe('without a service it ends with 69', () => {
     mkdirSync(other)
     writeFileSync(join(other, 'token'), 'of-another-service\n')
     const { code, stderr } = await house.importingIn(
-      { ...house.environment, FXD_DATA_DIR: other },
+      { ...house.environment(), FXD_DATA_DIR: other },
       written(good),
       ...series('X'),
     )

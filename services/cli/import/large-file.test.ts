@@ -1,0 +1,106 @@
+import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Bar, exportText, line, minutes } from '../../../test/acceptance/client/bars.ts'
+import { effort } from '../../../test/support/effort.ts'
+import { type ImportHouse, runFxd, startImportHouse } from '../../../test/support/import-house.ts'
+import { writeRepeated } from '../../../test/support/repeated-export.ts'
+
+let house: ImportHouse
+beforeAll(async () => {
+  house = await startImportHouse({ ZERO: {} })
+})
+afterAll(() => house?.remove())
+
+const mebibyte = 2 ** 20
+/** The machine may be busy with other tests. */
+const patienceMs = 60_000 * Math.max(1, effort)
+const series = (symbol: string): string[] => [
+  '--feed',
+  'BROKERA:ZERO',
+  '--symbol',
+  symbol,
+  '--resolution',
+  '1',
+]
+
+/** Makes a process tell on standard error how much memory it had at most. */
+const tellsMemory = {
+  NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(
+    "process.on('exit', () => process.stderr.write('memory ' + process.resourceUsage().maxRSS / 1024))",
+  )}`,
+}
+
+/** Every line is nearly as long as a line may be, most of it a hole that takes no room on the disk. */
+function writeSparse(path: string, bytes: number): Bar[] {
+  const lineBytes = 900_000
+  const bars = minutes(Date.UTC(2024, 0, 8) / 1000, Math.floor(bytes / lineBytes), 1.1, 5)
+  const file = openSync(path, 'w')
+  let at = writeSync(file, exportText([]))
+  for (const bar of bars) {
+    writeSync(file, line(bar).trimEnd(), at)
+    at += lineBytes
+    writeSync(file, '\r\n', at - 2)
+  }
+  ftruncateSync(file, at)
+  closeSync(file)
+  return bars
+}
+
+describe('a large file', () => {
+  // 2 GB with an effort of 8.
+  const bytes = 256 * mebibyte * Math.min(8, Math.max(1, effort))
+
+  test('is streamed: the command needs the same memory whatever its size', {
+    timeout: patienceMs,
+  }, async () => {
+    const path = join(house.folder, 'sparse.csv')
+    const bars = writeSparse(path, bytes)
+    const args = ['import', path, ...series('SPARSE'), '--json']
+    const { code, stdout, stderr } = await runFxd(args, { ...house.environment(), ...tellsMemory })
+    expect(code, stderr).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ accepted: bars.length, refused: 0 })
+    expect(await house.history('BROKERA:ZERO:SPARSE', '1')).toEqual(bars)
+    const memoryMib = Number(/memory (\S+)/.exec(stderr)?.[1])
+    expect(memoryMib).toBeGreaterThan(20)
+    expect(memoryMib).toBeLessThan(192)
+  })
+})
+
+describe('while a file is on its way', () => {
+  test('progress is told now and then, and drawn where a person watches', {
+    timeout: patienceMs,
+  }, async () => {
+    const path = join(house.folder, 'progress.csv')
+    const { bars } = writeRepeated(path, 40_000)
+    const shown = await house.importingWatched(path, ...series('WATCHED'))
+    expect(shown.code).toBe(0)
+    expect(shown.stderr).toMatch(
+      /^(\r\u001B\[K\[=* *\] stored [\d,]+ of [\d,]+ lines \(\d+ %\))+\r\u001B\[K$/,
+    )
+    expect(shown.stdout).toMatch(new RegExp(`^ {2}accepted +${bars.toLocaleString('en')}$`, 'm'))
+  })
+
+  test('a service that goes away ends it with 69; what was acknowledged is stored, and again brings the rest', {
+    timeout: patienceMs,
+  }, async () => {
+    const path = join(house.folder, 'long.csv')
+    const { bars } = writeRepeated(path, 120_000)
+    const importing = house.importing(path, ...series('LONG'))
+    await expect
+      .poll(() => house.newest('BROKERA:ZERO:LONG', '1'), { interval: 5, timeout: patienceMs })
+      .toBeGreaterThan(0)
+    await house.restart()
+    const { code, stderr } = await importing
+    expect([code, stderr]).toEqual([
+      69,
+      expect.stringMatching(/What it acknowledged is stored; import the file again/),
+    ])
+    const again = await house.importing(path, ...series('LONG'), '--json')
+    expect(again.code, again.stderr).toBe(0)
+    const { accepted, unchanged } = again.json as { accepted: number; unchanged: number }
+    expect(unchanged).toBeGreaterThan(0)
+    expect(accepted).toBeGreaterThan(0)
+    expect(accepted + unchanged).toBe(bars)
+  })
+})
