@@ -80,10 +80,11 @@ const windows = async () =>
   ])
 
 /** History as deep as the feed wants it is stored and covered. */
-const settled = (from = noon - 2 * day) =>
-  expect
+const settled = async (from = noon - 2 * day): Promise<void> => {
+  await expect
     .poll(async () => (await windows())[0], { timeout: 5_000 })
     .toEqual(['EURUSD', from, expect.any(Number)])
+}
 
 describe('a first session', () => {
   test('what lies less than six hours back goes out live, in order; the rest behind it, newest day first', async () => {

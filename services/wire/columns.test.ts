@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { encodeSeries } from '../../test/support/encode-series.ts'
 import { barsOf, toList } from '../core/bar.ts'
 import { feedSeconds } from '../core/feed-clock.ts'
-import { beyondScale, decodeSeries, encodeSeries } from './columns.ts'
+import { beyondScale, decodeSeries } from './columns.ts'
 import { Collector } from './load.ts'
 
 const { requestSerialize, requestDeserialize } = Collector.service.Session

@@ -1,7 +1,6 @@
 import { allocateBars, type Bars, barCount } from '../core/bar.ts'
-import { decodeDeltas, encodeDeltas, fromInteger, toInteger } from '../core/prices.ts'
-import type { Resolution } from '../core/resolution.ts'
-import type { SeriesBars, SeriesBars__Output } from './fxd/v1/SeriesBars.ts'
+import { decodeDeltas, fromInteger } from '../core/prices.ts'
+import type { SeriesBars__Output } from './fxd/v1/SeriesBars.ts'
 
 const prices = ['open', 'high', 'low', 'close'] as const
 const others = ['high', 'low', 'close', 'open', 'volume', 'revision'] as const
@@ -21,25 +20,6 @@ export function beyondScale(bars: Bars, scale: number): number[] {
 
 /** What is no number at all is for the rules of bars to refuse, not for the scale. */
 const isWhole = (units: number): boolean => !(Math.abs(units - Math.round(units)) > unitTolerance)
-
-/** Bars, ascending, as the columns of one `SeriesBars`. */
-export function encodeSeries(
-  series: { readonly symbol: string; readonly resolution: Resolution; readonly scale: number },
-  bars: Bars,
-): SeriesBars {
-  const units = (column: Float64Array): number[] =>
-    encodeDeltas(column.map((price) => toInteger(price, series.scale)))
-  return {
-    ...series,
-    time: encodeDeltas(bars.time),
-    open: units(bars.open),
-    high: units(bars.high),
-    low: units(bars.low),
-    close: units(bars.close),
-    volume: encodeDeltas(bars.volume),
-    revision: encodeDeltas(bars.revision),
-  }
-}
 
 /** The columns of a message as bars; a sentence when they are not of one length. */
 export function decodeSeries(message: SeriesBars__Output): Bars | string {

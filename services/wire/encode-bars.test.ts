@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { encodeSeries } from '../../test/support/encode-series.ts'
 import { type Bars, barsOf, toList } from '../core/bar.ts'
 import { feedSeconds } from '../core/feed-clock.ts'
 import { fromInteger } from '../core/prices.ts'
-import { decodeSeries, encodeSeries } from './columns.ts'
+import { decodeSeries } from './columns.ts'
 import { encodeBars, encodeSeriesBars } from './encode-bars.ts'
 import { Collector } from './load.ts'
 

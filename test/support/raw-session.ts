@@ -2,7 +2,6 @@ import { type ClientDuplexStream, credentials, Metadata, type StatusObject, stat
 import { barsOf } from '../../services/core/bar.ts'
 import { feedSeconds } from '../../services/core/feed-clock.ts'
 import type { Resolution } from '../../services/core/resolution.ts'
-import { encodeSeries } from '../../services/wire/columns.ts'
 import type { Ack__Output } from '../../services/wire/fxd/v1/Ack.ts'
 import type { CatalogueSymbol } from '../../services/wire/fxd/v1/CatalogueSymbol.ts'
 import type { CollectorMessage } from '../../services/wire/fxd/v1/CollectorMessage.ts'
@@ -10,6 +9,7 @@ import type { IngestMessage__Output } from '../../services/wire/fxd/v1/IngestMes
 import type { RefusedBar__Output } from '../../services/wire/fxd/v1/RefusedBar.ts'
 import type { SeriesBars } from '../../services/wire/fxd/v1/SeriesBars.ts'
 import { Collector } from '../../services/wire/load.ts'
+import { encodeSeries } from './encode-series.ts'
 import { houseToken } from './ingest-house.ts'
 
 type Kind = NonNullable<IngestMessage__Output['message']>
