@@ -15,9 +15,10 @@ export function addAll(program: Command, terminal: Terminal): void {
     .description('Run the whole service in this process, with its state in FXD_DATA_DIR, until Ctrl-C.')
     .action(async () => {
       const config = configOf(terminal)
-      const [{ startAll }, { greeting }] = await Promise.all([
+      const [{ startAll }, { greeting }, { tellSeeding }] = await Promise.all([
         import('../roles/all.ts'),
         import('./greeting.ts'),
+        import('./seeding.ts'),
       ])
       const starting = startAll(config)
       const ended = runUntilSignal(
@@ -30,6 +31,7 @@ export function addAll(program: Command, terminal: Terminal): void {
       )
       const service = await starting
       terminal.out(greeting(config, service))
+      tellSeeding(service, terminal)
       // What is left open after a stop (a worker, a timer) must not hold the process.
       process.exit(await ended)
     })

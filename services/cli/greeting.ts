@@ -22,6 +22,7 @@ export function greeting(config: Config, { httpPort, grpcPort, opsPort, firstKey
   return `${lines.join('\n')}\n`
 }
 
+/** With a symbol that trades at weekends too: the first try must not depend on the day. */
 function firstSteps(http: string, key: string): string[] {
   const subscribe = "JSON.stringify({ action: 'subscribe', symbols: ['BROKERA:ZERO:BTCUSD'] })"
   const script =
@@ -31,7 +32,7 @@ function firstSteps(http: string, key: string): string[] {
     `This is a key for the demo feeds. It is shown this once: ${key}`,
     'Try:',
     '',
-    `  curl -H 'X-API-Key: ${key}' 'http://${http}/v1/history?symbol=BROKERA:ZERO:EURUSD&resolution=1&countback=5'`,
+    `  curl -H 'X-API-Key: ${key}' 'http://${http}/v1/history?symbol=BROKERA:ZERO:BTCUSD&resolution=1&countback=5'`,
     '',
     `  curl -H 'X-API-Key: ${key}' http://${http}/v1/status`,
     '',

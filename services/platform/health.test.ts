@@ -85,6 +85,17 @@ test('metrics carry the process and what a role counts, all with the fxd_ prefix
   expect(names.filter((line) => !line.startsWith('fxd_'))).toEqual([])
 })
 
+test('a counter can be summed over some of its labels', async () => {
+  const metrics = createMetrics({ ofProcess: false })
+  const bars = metrics.counter('fxd_bars_total', 'Bars stored.', ['lane', 'outcome'])
+  bars.inc({ lane: 'live', outcome: 'accepted' }, 1)
+  bars.inc({ lane: 'backfill', outcome: 'accepted' }, 10)
+  bars.inc({ lane: 'backfill', outcome: 'revised' }, 100)
+  expect(await metrics.total('fxd_bars_total', { lane: 'backfill' })).toBe(110)
+  expect(await metrics.total('fxd_bars_total', {})).toBe(111)
+  expect(await metrics.total('fxd_other_total', {})).toBe(0)
+})
+
 test('a metric without the fxd_ prefix cannot be made', () => {
   expect(() => createMetrics({ ofProcess: false }).counter('bars_total', 'Bars.')).toThrow(/fxd_/)
 })

@@ -24,6 +24,8 @@ export interface Metrics {
     buckets: readonly number[],
     labels?: readonly L[],
   ): Histogram<L>
+  /** The sum of a counter over all its series that carry these labels; 0 when there is no such counter. */
+  total(name: string, labels: Readonly<Record<string, string>>): Promise<number>
   /** The exposition text and its content type. */
   render(): Promise<{ readonly contentType: string; readonly text: string }>
 }
@@ -63,6 +65,13 @@ export function createMetrics(options: { readonly ofProcess: boolean }): Metrics
         labelNames: [...labels],
         registers: [register],
       }),
+    async total(name, labels) {
+      const { values } = (await register.getSingleMetric(name)?.get()) ?? { values: [] }
+      const wanted = Object.entries(labels)
+      return values
+        .filter((each) => wanted.every(([label, value]) => each.labels[label] === value))
+        .reduce((sum, { value }) => sum + value, 0)
+    },
     render: async () => ({ contentType: register.contentType, text: await register.metrics() }),
   }
 }

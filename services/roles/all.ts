@@ -41,6 +41,8 @@ export interface RunningAll {
   readonly opsPort: number
   /** A key for the demo feeds, made at the very first start only and kept nowhere. */
   readonly firstKey: string | undefined
+  /** How many bars of history the collectors have stored since the start. */
+  backfilled(): Promise<number>
   /** Reads the manifests again; when they are invalid it says so in the log and the old ones stay. */
   reload(): Promise<void>
   /** Ends everything within seconds: sockets with 1012, requests under way finish. */
@@ -76,7 +78,7 @@ export async function startAll(config: Config, overrides: AllOverrides = {}): Pr
 }
 
 async function startParts(house: House): Promise<RunningAll> {
-  const { config, clock, log, lifecycle } = house
+  const { config, clock, log, metrics, lifecycle } = house
   let isLoaded = (): boolean => false
   const health = await startHealth(house, () => isLoaded())
   const stores = await startStores(house)
@@ -108,6 +110,7 @@ async function startParts(house: House): Promise<RunningAll> {
     grpcPort,
     opsPort: health.port,
     firstKey,
+    backfilled: () => metrics.total('fxd_ingest_bars_total', { lane: 'backfill', outcome: 'accepted' }),
     async reload() {
       try {
         collectors.follow(await applyManifests(feedsPath, writer))

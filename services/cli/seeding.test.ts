@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { tellSeeding } from './seeding.ts'
+
+function start(bars: readonly number[]) {
+  const clock = createVirtualClock()
+  const lines: string[] = []
+  let asked = 0
+  const backfilled = async () => bars[Math.min(asked++, bars.length - 1)] ?? 0
+  tellSeeding({ backfilled }, { clock, err: (text) => void lines.push(text) })
+  return { clock, lines }
+}
+
+test('the history that comes in behind a start is counted for whoever watches, until it is read', async () => {
+  const { clock, lines } = start([1_000, 2_500_000, 2_500_000, 2_600_000])
+  await clock.advance(120_000)
+  expect(lines).toEqual([
+    'reading history: 1,000 bars so far\n',
+    'reading history: 2,500,000 bars so far\n',
+    'reading history: 2,600,000 bars so far\n',
+    'history is read: 2,600,000 bars\n',
+  ])
+  expect(clock.pending).toBe(0)
+})
+
+test('a start that has nothing to read says nothing', async () => {
+  const { clock, lines } = start([0])
+  await clock.advance(120_000)
+  expect(lines).toEqual([])
+  expect(clock.pending).toBe(0)
+})
