@@ -10,7 +10,7 @@ import { systemClock } from '../../services/platform/system-clock.ts'
 import type { Stores } from '../../services/ports/stores.ts'
 import { openEmbeddedStores } from '../../services/stores/embedded/open.ts'
 
-/** Measures the embedded store alone: `npm run -s bench:store`, or `bin/node test/bench/embedded-store.ts [bars]`. */
+/** Measures the embedded store alone: `bin/node test/bench/embedded-store.ts [bars]`. */
 const barsStored = Number(process.argv[2] ?? 5_000_000)
 const barsPerSeries = 100_000
 const barsPerWrite = 5_000
@@ -103,10 +103,10 @@ async function measure(folder: string): Promise<void> {
   report('10,000 bars, newest first', await quantiles(200, (i) => newest(stores, i % seriesCount)))
   report('1 bar, newest first', await quantiles(200, (i) => newest(stores, i % seriesCount, 1)))
   report('last times of the feed', await quantiles(20, () => stores.bars.lastTimes(feed)))
-  const purgeMs = await timed(() => stores.close())
+  const closeMs = await timed(() => stores.close())
   report(
     'close',
-    `${purgeMs.toFixed(0)} ms, file ${Math.round(statSync(join(folder, 'fxd.db')).size / 2 ** 20)} MiB`,
+    `${closeMs.toFixed(0)} ms, file ${Math.round(statSync(join(folder, 'fxd.db')).size / 2 ** 20)} MiB`,
   )
   report(
     'open and last times',
