@@ -84,6 +84,10 @@ describe('slots', () => {
     }
     expect(await key.inUse()).toBe(3)
     expect(calls).toEqual(Array.from({ length: 9 }, () => 3))
+    // A session that ended is never renewed again.
+    await sockets[0]?.close()
+    await counted.clock.advance(20_000)
+    expect(calls.at(-1)).toBe(2)
     await counted.close()
   })
 
