@@ -1,0 +1,105 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { run } from '../acceptance/client/command.ts'
+import { writeRepeated } from '../support/repeated-export.ts'
+import { type RunningService, startService } from '../support/service-process.ts'
+
+/**
+ * Measures `fxd import` as a process against `fxd all` as another: `npm run -s bench:import`, or
+ * `bin/node test/bench/import.ts [bars [runs]]`. The rate is the whole command's, its start included.
+ */
+const barsWanted = Number(process.argv[2] ?? 1_000_000)
+const runs = Number(process.argv[3] ?? 3)
+const derived = '5,10,15,60,120,240,1D,1W,1M'
+
+const manifest = {
+  apiVersion: 'marketdata.fxd.dev/v1alpha1',
+  kind: 'Feed',
+  metadata: { name: 'brokera-zero' },
+  spec: {
+    broker: 'BROKERA',
+    account: 'ZERO',
+    clock: { mode: 'UTC' },
+    quoteBasis: 'Bid',
+    resolutions: ['1', ...derived.split(',')],
+    symbols: { list: [] },
+    source: { type: 'Push' },
+  },
+}
+
+/** Tells on standard error what the process cost; loaded before the command. */
+const toll = `process.on('exit', () => {
+  const { user, system } = process.cpuUsage()
+  process.stderr.write(JSON.stringify({ cpuMs: (user + system) / 1e3, rssMb: process.resourceUsage().maxRSS / 1024 }))
+})`
+
+interface Measured {
+  readonly perSecond: number
+  readonly commandMs: number
+  readonly serviceMs: number
+  readonly rssMb: number
+}
+
+async function serviceCpuMs({ target }: RunningService): Promise<number> {
+  const text = await (await fetch(`${target.ops}/metrics`)).text()
+  return 1_000 * Number(/^fxd_process_cpu_seconds_total (\S+)/m.exec(text)?.[1])
+}
+
+async function importOnce(
+  service: RunningService,
+  path: string,
+  symbol: string,
+  more: string[],
+): Promise<Measured> {
+  const before = await serviceCpuMs(service)
+  const begun = performance.now()
+  const args = [path, '--feed', 'BROKERA:ZERO', '--symbol', symbol, '--resolution', '1', '--json', ...more]
+  const { code, stdout, stderr } = await run(service.target.importer, args, 600_000)
+  const seconds = (performance.now() - begun) / 1_000
+  if (code !== 0) throw new Error(`the import ended with ${code}: ${stderr}`)
+  const { accepted, unchanged } = JSON.parse(stdout) as { accepted: number; unchanged: number }
+  const cost = JSON.parse(stderr.slice(stderr.lastIndexOf('{'))) as { cpuMs: number; rssMb: number }
+  return {
+    perSecond: (accepted + unchanged) / seconds,
+    commandMs: cost.cpuMs,
+    serviceMs: (await serviceCpuMs(service)) - before,
+    rssMb: cost.rssMb,
+  }
+}
+
+function report(what: string, all: readonly Measured[], bars: number): void {
+  const median = (field: keyof Measured): number =>
+    all.map((each) => each[field]).sort((a, b) => a - b)[Math.floor(all.length / 2)] as number
+  const perMillion = (ms: number): string => `${((ms / bars) * 1_000).toFixed(2)} s`
+  console.log(
+    `${what.padEnd(34)}${Math.round(median('perSecond')).toLocaleString('en').padStart(9)} bars/s` +
+      `   CPU per million: command ${perMillion(median('commandMs'))}, service ${perMillion(median('serviceMs'))}` +
+      `   command at most ${Math.round(median('rssMb'))} MiB`,
+  )
+}
+
+const home = mkdtempSync(join(tmpdir(), 'fxd-bench-import-'))
+try {
+  mkdirSync(join(home, 'feeds'))
+  writeFileSync(join(home, 'feeds', 'brokera-zero.yaml'), JSON.stringify(manifest))
+  const [ascending, descending] = [join(home, 'ascending.csv'), join(home, 'descending.csv')]
+  const { bars } = writeRepeated(ascending, barsWanted)
+  writeRepeated(descending, barsWanted, (weeks) => weeks.toReversed())
+  const service = await startService(home)
+  // Of the commands from here on, not of the service.
+  process.env['NODE_OPTIONS'] = `--import data:text/javascript,${encodeURIComponent(toll)}`
+  const measure = async (what: string, path: string, name: string, more: string[] = []): Promise<void> => {
+    const all: Measured[] = []
+    for (let i = 0; i < runs; i++) all.push(await importOnce(service, path, `${name}${i}`, more))
+    report(what, all, bars)
+  }
+  console.log(`${bars.toLocaleString('en')} real minutes, median of ${runs} runs`)
+  await measure('into an empty series', ascending, 'S')
+  await measure('the identical file again', ascending, 'S')
+  await measure('newest week first, identical', descending, 'S')
+  await measure('empty, nine resolutions derived', ascending, 'D', ['--derive', derived])
+  await service.stop()
+} finally {
+  rmSync(home, { recursive: true, force: true })
+}
