@@ -163,7 +163,7 @@ test('closing does not wait for idle connections', async () => {
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
   await once(socket, 'data')
   await server.close(60_000)
-  expect(server.connections()).toBe(0)
+  await expect.poll(() => server.connections()).toBe(0)
   socket.destroy()
 })
 
