@@ -1,50 +1,28 @@
-import { afterAll, beforeAll } from 'vitest'
-import { silentLog } from '../../services/platform/log.ts'
-import { createMetrics } from '../../services/platform/metrics.ts'
-import { systemClock } from '../../services/platform/system-clock.ts'
-import { openQuestdbStores, type QuestdbStores } from '../../services/stores/questdb/open.ts'
-import { type QuestdbServer, startQuestdb } from '../support/questdb/server.ts'
+import type { QuestdbStores } from '../../services/stores/questdb/open.ts'
+import { oneServer } from '../support/questdb/one-server.ts'
+import { openOn } from '../support/questdb/stores.ts'
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
 import { describeBarStore } from './bars.ts'
 import type { Opened } from './opened.ts'
 import { describeRegistryStore } from './registry.ts'
 import { describeWindowStore } from './windows.ts'
 
-let server: QuestdbServer | undefined
+const server = oneServer()
 let openings = 0
-
-beforeAll(async () => {
-  server = await startQuestdb()
-})
-afterAll(() => server?.stop())
-
-const running = (): QuestdbServer => {
-  if (server === undefined) throw new Error('QuestDB runs inside of tests only.')
-  return server
-}
 
 async function openPrefix(
   prefix: string,
   clock: VirtualClock,
 ): Promise<Opened<Exclude<keyof QuestdbStores, 'close'>>> {
-  const { http, pg } = running()
-  const stores = await openQuestdbStores({
-    http,
-    pg,
-    credentials: { user: 'admin', password: 'quest' },
-    prefix,
-    clock: systemClock,
-    log: silentLog,
-    metrics: createMetrics({ ofProcess: false }),
-  })
+  const { stores } = await openOn(server(), { prefix })
   return {
     stores,
     clock,
     close: () => stores.close(),
     async reopen(how) {
       if (how === 'killed') {
-        await running().kill()
-        await running().start()
+        await server().kill()
+        await server().start()
       }
       await stores.close()
       return openPrefix(prefix, clock)

@@ -1,0 +1,224 @@
+import { describe, expect, test } from 'vitest'
+import { Unavailable } from '../../services/core/failure.ts'
+import { silentLog } from '../../services/platform/log.ts'
+import { createMetrics } from '../../services/platform/metrics.ts'
+import { systemClock } from '../../services/platform/system-clock.ts'
+import { PgConnection, SqlError } from '../../services/stores/questdb/pg/connection.ts'
+import { Fields } from '../../services/stores/questdb/pg/fields.ts'
+import { connectionsMax, PgPool, readsWaitingMax } from '../../services/stores/questdb/pg/pool.ts'
+import { barStatement } from '../../services/stores/questdb/read/read-bars.ts'
+import { oneServer } from '../support/questdb/one-server.ts'
+import { openInTest } from '../support/questdb/stores.ts'
+import { freshName } from './opened.ts'
+import { always, batchOf, freshSeries, minuteBar, minuteBars, readList, seriesOf } from './sample-bars.ts'
+
+const server = oneServer()
+const credentials = { user: 'admin', password: 'quest' }
+const options = () => ({
+  ...server(),
+  credentials,
+  prefix: 'x_',
+  clock: systemClock,
+  log: silentLog,
+  metrics: createMetrics({ ofProcess: false }),
+})
+/** What is read within its two seconds fails soon after them. */
+const soonAfterDeadlineMs = 4_000
+
+describe('the statement of a countback', () => {
+  test('runs backwards over the index and stops at its limit', async () => {
+    const { stores, prefix } = await openInTest(server())
+    const series = seriesOf('EURUSD', '60')
+    await stores.bars.write([batchOf(series, minuteBars(0, 10))], 'live')
+    const sql = barStatement(`${prefix}bars_brokera_zero_h1`, 'DESC')
+      .replace('$1', "'EURUSD'")
+      .replace('$2', '0')
+      .replace('$3', '2000000000000000')
+      .replace('$4', '5')
+    const plan = (await server().exec(`EXPLAIN ${sql}`)).flat().join('\n')
+    expect(plan).toContain('Index backward scan on: sym')
+    expect(plan).toContain('Interval backward scan')
+    expect(plan).not.toMatch(/sort|top k/i)
+  })
+})
+
+describe('reading bars', () => {
+  test('corrected bars do not shorten a countback, however many revisions there are', async () => {
+    const { stores } = await openInTest(server())
+    const series = freshSeries('60')
+    for (let revision = 1; revision <= 12; revision++)
+      await stores.bars.write([batchOf(series, minuteBars(0, 50, revision))], 'backfill')
+    for (const end of ['newest', 'oldest'] as const) {
+      for (const count of [1, 7, 49, 50, 51]) {
+        const wanted = minuteBars(0, 50, 12)
+        expect(await readList(stores.bars, series, { take: { count, end } })).toEqual(
+          end === 'newest' ? wanted.slice(-count) : wanted.slice(0, count),
+        )
+      }
+    }
+  })
+
+  test('one minute with more revisions than a page holds is one bar', async () => {
+    const { stores } = await openInTest(server())
+    const series = freshSeries('60')
+    const revisions = Array.from({ length: 20_000 }, (_, i) => minuteBar(5, i + 1))
+    await stores.bars.write([batchOf(series, [...revisions, minuteBar(4), minuteBar(6)])], 'backfill')
+    const wanted = [minuteBar(4), minuteBar(5, 20_000), minuteBar(6)]
+    expect(await readList(stores.bars, series)).toEqual(wanted)
+    for (const end of ['newest', 'oldest'] as const)
+      expect(await readList(stores.bars, series, { take: { count: 3, end } })).toEqual(wanted)
+  })
+
+  test('of two bars with one revision the one taken first stays, whatever order QuestDB keeps them in', async () => {
+    const { stores, prefix } = await openInTest(server())
+    const series = seriesOf('EURUSD', '60')
+    await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
+    const micros = minuteBar(0).time * 1_000_000
+    for (const [taken, close] of [
+      [10, 7],
+      [5, 6],
+      [8, 9],
+    ])
+      await server().exec(
+        `INSERT INTO ${prefix}bars_brokera_zero_h1 VALUES (${micros}, 'EURUSD', 1, ${taken}, 5, 9, 5, ${close}, 3)`,
+      )
+    await expect.poll(() => readList(stores.bars, series)).toMatchObject([{ close: 6, revision: 1 }])
+  })
+
+  test('a row without a price is left out and counted, never given as a number', async () => {
+    const { stores, prefix, metric } = await openInTest(server())
+    const series = seriesOf('EURUSD', '60')
+    await stores.bars.write([batchOf(series, [minuteBar(0), minuteBar(2)])], 'live')
+    const micros = minuteBar(1).time * 1_000_000
+    await server().exec(
+      `INSERT INTO ${prefix}bars_brokera_zero_h1 VALUES (${micros}, 'EURUSD', 1, 1, 5, NULL, 5, 6, 3)`,
+    )
+    await expect
+      .poll(async () => {
+        await stores.bars.read({ series, ...always })
+        return metric('fxd_questdb_broken_rows_total')
+      })
+      .toBeGreaterThan(0)
+    expect(await readList(stores.bars, series)).toEqual([minuteBar(0), minuteBar(2)])
+  })
+
+  test('a name with a quote is found: it travels as a parameter, not as text', async () => {
+    const { stores } = await openInTest(server())
+    for (const name of ["O'HARA", "a''b", "'", '"', '\\', 'a\\', '$1', '%s']) {
+      const series = seriesOf(name, '60')
+      await stores.bars.write([batchOf(series, [minuteBar(1)])], 'live')
+      expect(await readList(stores.bars, series), name).toEqual([minuteBar(1)])
+    }
+  })
+
+  test('bars of one feed in 4 buckets stand in the tables that their names say', async () => {
+    const { stores, prefix } = await openInTest(server())
+    const names = Array.from({ length: 40 }, () => freshName('SYM'))
+    await stores.bars.write(
+      names.map((name) => batchOf(seriesOf(name), [minuteBar(0)])),
+      'live',
+    )
+    const tables = (await server().exec('SELECT table_name FROM tables()')).flat().map(String)
+    const ours = tables.filter((table) => table.startsWith(`${prefix}bars`)).sort()
+    expect(ours).toEqual([0, 1, 2, 3].map((bucket) => `${prefix}bars_brokera_zero_m1_${bucket}of4`))
+    const counts = await Promise.all(
+      ours.map(async (table) => (await server().exec(`SELECT count() FROM ${table}`))[0]?.[0]),
+    )
+    expect(counts.every((count) => Number(count) > 0)).toBe(true)
+    expect(counts.reduce<number>((sum, count) => sum + Number(count), 0)).toBe(40)
+  })
+})
+
+describe('connections for reading', () => {
+  test('stay within their bound, and every read of a crowd is answered', async () => {
+    const { stores, metric } = await openInTest(server())
+    const series = freshSeries('60')
+    await stores.bars.write([batchOf(series, minuteBars(0, 100))], 'live')
+    const answers = await Promise.all(
+      Array.from({ length: 500 }, () => stores.bars.read({ series, ...always })),
+    )
+    expect(answers.every(({ time }) => time.length === 100)).toBe(true)
+    expect(await metric('fxd_questdb_connections')).toBeLessThanOrEqual(connectionsMax)
+  })
+
+  test('beyond the bound of the queue a read is refused at once', async () => {
+    const pool = new PgPool(options(), { connections: 1, waiting: 4 })
+    const read = () => pool.read({ sql: 'SELECT 1', parameterSets: [[]] }, () => () => undefined)
+    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, read))
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(4)
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(Unavailable)
+    pool.close()
+    expect(readsWaitingMax).toBeGreaterThan(connectionsMax)
+  })
+
+  test('a statement that the server refuses says so in its words, and the connection goes on', async () => {
+    const { connection, ready } = PgConnection.open(server().pg, credentials, () => undefined)
+    await ready
+    const run = (sql: string) => connection.run({ sql, parameterSets: [[]] }, () => undefined)
+    await expect(run('SELECT nothing FROM nowhere')).rejects.toThrow(/does not exist/)
+    await expect(run('SELECT nothing FROM nowhere')).rejects.toBeInstanceOf(SqlError)
+    let one = 0
+    await connection.run({ sql: 'SELECT 1::long', parameterSets: [[]] }, (view, at) => {
+      one = new Fields(view, at).long()
+    })
+    expect(one).toBe(1)
+    connection.destroy()
+  })
+
+  test('parameters of several executions are answered in their order in one round trip', async () => {
+    const { connection, ready } = PgConnection.open(server().pg, credentials, () => undefined)
+    await ready
+    const sets = Array.from({ length: 300 }, (_, i) => [String(i)])
+    const found: [number, number][] = []
+    await connection.run({ sql: 'SELECT $1::long * 2', parameterSets: sets }, (view, at, _, set) => {
+      found.push([set, new Fields(view, at).long()])
+    })
+    expect(found).toEqual(sets.map((_, i) => [i, i * 2]))
+    connection.destroy()
+  })
+
+  test('a wrong password is an error that says so', async () => {
+    const { ready } = PgConnection.open(server().pg, { ...credentials, password: 'wrong' }, () => undefined)
+    await expect(ready).rejects.toThrow(/password|authentication|user/i)
+  })
+})
+
+describe('a server that is away', () => {
+  test('frozen, fails reads within their deadline as Unavailable, and serves them when it goes on', async () => {
+    const { stores } = await openInTest(server())
+    const series = freshSeries('60')
+    await stores.bars.write([batchOf(series, minuteBars(0, 3))], 'live')
+    server().freeze()
+    const begun = systemClock.monotonicMs()
+    const calls = [
+      stores.bars.read({ series, ...always }),
+      stores.bars.lastTimes(series.feed),
+      stores.bars.bounds(series, [always]),
+      stores.bars.ping(),
+      stores.windows.of(series.feed),
+      stores.registry.since(0),
+    ]
+    const outcomes = await Promise.allSettled(calls)
+    server().thaw()
+    for (const outcome of outcomes) {
+      expect(outcome.status).toBe('rejected')
+      if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(Unavailable)
+    }
+    expect(systemClock.monotonicMs() - begun).toBeLessThan(soonAfterDeadlineMs)
+    await expect
+      .poll(() => readList(stores.bars, series).catch(() => []), { timeout: 20_000 })
+      .toEqual(minuteBars(0, 3))
+  })
+
+  test('killed, fails reads at once, and the next ones after its start are answered', async () => {
+    const { stores } = await openInTest(server())
+    const series = freshSeries('60')
+    await stores.bars.write([batchOf(series, minuteBars(0, 3))], 'live')
+    await server().kill()
+    await expect(stores.bars.read({ series, ...always })).rejects.toBeInstanceOf(Unavailable)
+    await expect(stores.bars.ping()).rejects.toBeInstanceOf(Unavailable)
+    await server().start()
+    expect(await readList(stores.bars, series)).toEqual(minuteBars(0, 3))
+  })
+})

@@ -1,0 +1,17 @@
+import { afterAll, beforeAll } from 'vitest'
+import { type QuestdbServer, startQuestdb } from './server.ts'
+
+const startTimeoutMs = 90_000
+
+/** One server for all tests of a file, whose tables keep them apart. */
+export function oneServer(): () => QuestdbServer {
+  let server: QuestdbServer | undefined
+  beforeAll(async () => {
+    server = await startQuestdb()
+  }, startTimeoutMs)
+  afterAll(() => server?.stop())
+  return () => {
+    if (server === undefined) throw new Error('QuestDB runs inside of tests only.')
+    return server
+  }
+}

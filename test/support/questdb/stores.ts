@@ -1,0 +1,49 @@
+import { onTestFinished } from 'vitest'
+import { silentLog } from '../../../services/platform/log.ts'
+import { createMetrics, type Metrics } from '../../../services/platform/metrics.ts'
+import { systemClock } from '../../../services/platform/system-clock.ts'
+import { openQuestdbStores, type QuestdbStores } from '../../../services/stores/questdb/open.ts'
+import type { QuestdbServer } from './server.ts'
+
+export interface OpenedQuestdb {
+  readonly stores: QuestdbStores
+  readonly metrics: Metrics
+  readonly prefix: string
+  /** The value of a metric without labels. */
+  metric(name: string): Promise<number>
+}
+
+let prefixes = 0
+
+/** Tables of its own, unless a prefix is given. */
+export async function openOn(
+  server: Pick<QuestdbServer, 'http' | 'pg'>,
+  { prefix = `p${++prefixes}_`, password = 'quest' } = {},
+): Promise<OpenedQuestdb> {
+  const metrics = createMetrics({ ofProcess: false })
+  const stores = await openQuestdbStores({
+    http: server.http,
+    pg: server.pg,
+    credentials: { user: 'admin', password },
+    prefix,
+    clock: systemClock,
+    log: silentLog,
+    metrics,
+  })
+  return {
+    stores,
+    metrics,
+    prefix,
+    async metric(name) {
+      const { text } = await metrics.render()
+      return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
+    },
+  }
+}
+
+/** Closed when the test has ended. */
+export async function openInTest(...given: Parameters<typeof openOn>): Promise<OpenedQuestdb> {
+  const opened = await openOn(...given)
+  onTestFinished(() => opened.stores.close())
+  return opened
+}
