@@ -94,8 +94,8 @@ class FeedRows {
   async #store(windows: readonly Window[]): Promise<void> {
     const { catalogue, writer, sender, clock } = this.#deps
     const table = await catalogue.needWindows(this.#feed)
-    if (this.#failures !== writer.failures) {
-      // A request that was given up may still arrive: it must not replace a row that has grown since.
+    // A request that was given up may still arrive: it must not replace a row that has grown since.
+    if (this.#failures !== writer.failures || (await this.#isPurged(table))) {
       this.#failures = writer.failures
       this.#writer = clock.randomHex(8)
       this.#spans = new Map()
@@ -120,6 +120,16 @@ class FeedRows {
       this.#failures = -1
       throw cause
     }
+  }
+
+  /** Another process may have purged the feed: what was there before must not come back by growing. */
+  async #isPurged(table: string): Promise<boolean> {
+    let isThere = false
+    const sql = `SELECT start FROM '${table}' WHERE writer = $1 LIMIT 1`
+    await this.#deps.pool.read({ sql, parameterSets: [[this.#writer]] }, () => () => {
+      isThere = true
+    })
+    return !isThere
   }
 
   #grow(id: string, span: Span): Span {

@@ -5,7 +5,7 @@ import type { Resolution } from '../../../core/resolution.ts'
 import type { Series } from '../../../core/series.ts'
 import type { Administration } from '../exec.ts'
 import { Fields } from '../pg/fields.ts'
-import type { PgPool } from '../pg/pool.ts'
+import { isTableMissing, type PgPool } from '../pg/pool.ts'
 import { createBars, createWindows, timeToLive } from './statements.ts'
 import { type BarTable, bucketCount, bucketsDefault, type TableNames } from './tables.ts'
 
@@ -31,14 +31,31 @@ export class Catalogue {
   }
 
   /** The table of a series' bars, or `undefined` when the store says that there is none. */
-  async tableOf(series: Series): Promise<string | undefined> {
+  async #tableOf(series: Series): Promise<string | undefined> {
     const known = this.#knownTable(series)
     if (known !== undefined) return known
     await this.refresh()
     return this.#knownTable(series)
   }
 
-  /** Like `tableOf`, but makes the table when there is none. */
+  /**
+   * What `use` answers about the table of a series; `none` when the store says that there is no such
+   * table, or no longer.
+   */
+  async about<T>(series: Series, none: T, use: (table: string) => Promise<T>): Promise<T> {
+    const table = await this.#tableOf(series)
+    if (table === undefined) return none
+    try {
+      return await use(table)
+    } catch (cause) {
+      if (!isTableMissing(cause)) throw cause
+      await this.refresh()
+      const now = this.#knownTable(series)
+      return now === undefined ? none : await use(now)
+    }
+  }
+
+  /** The table of a series' bars; makes it when there is none. */
   async needTableOf(series: Series): Promise<string> {
     const known = this.#knownTable(series)
     if (known !== undefined) return known

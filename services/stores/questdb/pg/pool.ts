@@ -1,7 +1,7 @@
 import { Unavailable } from '../../../core/failure.ts'
 import type { Cancel } from '../../../ports/clock.ts'
 import type { QuestdbOptions } from '../options.ts'
-import { ConnectionLost, PgConnection, type Statement, type TakeRow } from './connection.ts'
+import { ConnectionLost, PgConnection, SqlError, type Statement, type TakeRow } from './connection.ts'
 
 /** QuestDB takes 64 by default, and the 65th waits without a word. */
 export const connectionsMax = 16
@@ -11,7 +11,7 @@ export const readsWaitingMax = 1_024
 
 interface Waiting {
   readonly start: (connection: PgConnection) => void
-  readonly fail: (cause: unknown) => void
+  readonly fail: (cause: Error) => void
 }
 
 export interface PoolSize {
@@ -46,9 +46,8 @@ export class PgPool {
   }
 
   /**
-   * Rejects with `SqlError` when the server refuses the statement, with what `begin`'s function throws,
-   * else with `Unavailable`. `begin` is called anew for each attempt: a connection that the server ended
-   * meanwhile is tried once more on a fresh one.
+   * Rejects with `Unavailable`. `begin` is called anew for each attempt: a connection that the server
+   * ended meanwhile is tried once more on a fresh one.
    */
   async read(statement: Statement, begin: () => TakeRow, deadlineMs = readDeadlineMs): Promise<void> {
     const end = this.#options.clock.monotonicMs() + deadlineMs
@@ -77,7 +76,7 @@ export class PgPool {
         this.#line.delete(waiting)
         act()
       }
-      const fail = (cause: unknown): void => settle(() => reject(cause))
+      const fail = (cause: Error): void => settle(() => reject(cause))
       const start = (connection: PgConnection): void => {
         used = connection
         connection
@@ -144,5 +143,11 @@ export class PgPool {
   }
 }
 
-const unavailable = (cause: unknown): unknown =>
-  cause instanceof ConnectionLost ? new Unavailable('store', cause) : cause
+const unavailable = (cause: unknown): Unavailable =>
+  cause instanceof Unavailable ? cause : new Unavailable('store', cause)
+
+/** The server says that a table is not there: it was removed since it was listed. */
+export const isTableMissing = (cause: unknown): boolean =>
+  cause instanceof Unavailable &&
+  cause.cause instanceof SqlError &&
+  /table does not exist/.test(cause.cause.message)

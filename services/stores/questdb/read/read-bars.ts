@@ -27,11 +27,14 @@ export const barStatement = (table: string, order: 'ASC' | 'DESC'): string =>
   `ORDER BY ts ${order} LIMIT $4::int`
 
 export async function readBars(query: BarQuery, deps: ReadDeps): Promise<Bars> {
+  const { series, from, to, take } = query
+  if (Math.max(timeMin, from) > Math.min(timeMax, to) || (take && take.count <= 0)) return noBars
+  return deps.catalogue.about(series, noBars, (table) => readPages(table, query, deps))
+}
+
+async function readPages(table: string, query: BarQuery, deps: ReadDeps): Promise<Bars> {
   const range = { from: Math.max(timeMin, query.from), to: Math.min(timeMax, query.to) }
   const wanted = query.take?.count ?? Number.POSITIVE_INFINITY
-  if (range.from > range.to || wanted <= 0) return noBars
-  const table = await deps.catalogue.tableOf(query.series)
-  if (table === undefined) return noBars
   const newestFirst = query.take?.end === 'newest'
   const deadline = deps.clock.monotonicMs() + readDeadlineMs
   const pages: Bars[] = []

@@ -4,6 +4,7 @@ import { type Series, seriesId } from '../../../core/series.ts'
 import type { BarBounds, Span } from '../../../core/window.ts'
 import { nameOf } from '../layout/tables.ts'
 import { Fields } from '../pg/fields.ts'
+import { isTableMissing, type PgPool } from '../pg/pool.ts'
 import type { ReadDeps } from './read-bars.ts'
 import { microsOf, secondsOf, timeMax, timeMin } from './times.ts'
 
@@ -20,10 +21,13 @@ export async function lastTimes(
         sql: `SELECT sym, ts::long FROM '${table}' LATEST ON ts PARTITION BY sym`,
         parameterSets: [[]],
       }
-      return pool.read(statement, () => (view, start) => {
+      const read = pool.read(statement, () => (view, start) => {
         const fields = new Fields(view, start)
         const symbol = compoundKey(feed, fields.text() ?? '')
         times.set(seriesId({ symbol, resolution: holds.resolution }), secondsOf(fields.long()))
+      })
+      return read.catch((cause: unknown) => {
+        if (!isTableMissing(cause)) throw cause
       })
     }),
   )
@@ -36,8 +40,19 @@ export async function bounds(
   spans: readonly Span[],
   { catalogue, pool }: ReadDeps,
 ): Promise<readonly (BarBounds | undefined)[]> {
-  const table = await catalogue.tableOf(series)
-  if (table === undefined || spans.length === 0) return spans.map(() => undefined)
+  const none = spans.map(() => undefined)
+  if (spans.length === 0) return none
+  return catalogue.about<readonly (BarBounds | undefined)[]>(series, none, (table) =>
+    boundsIn(table, series, spans, pool),
+  )
+}
+
+async function boundsIn(
+  table: string,
+  series: Series,
+  spans: readonly Span[],
+  pool: PgPool,
+): Promise<readonly (BarBounds | undefined)[]> {
   const asked = spans.map(({ from, to }) => [
     nameOf(series),
     microsOf(Math.max(timeMin, from)),
