@@ -1,9 +1,12 @@
 import type { SenderOptions } from '@questdb/nodejs-client'
 import { barCount } from '../../core/bar.ts'
+import type { FeedKey } from '../../core/compound-key.ts'
 import { Unavailable } from '../../core/failure.ts'
+import type { FeedDefinition } from '../../core/feed.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Administration } from './exec.ts'
+import { refuseOtherClock } from './layout/retention.ts'
 import type { ReadDeps } from './read/read-bars.ts'
 import { readBars } from './read/read-bars.ts'
 import { bounds, lastTimes } from './read/series-times.ts'
@@ -16,6 +19,8 @@ export interface BarDeps extends ReadDeps {
   readonly sender: SenderOptions
   readonly visibility: Visibility
   readonly admin: Administration
+  /** As far as this process knows. */
+  readonly definitionOf: (feed: FeedKey) => FeedDefinition | undefined
 }
 
 export function questdbBars(deps: BarDeps): BarStore {
@@ -25,6 +30,8 @@ export function questdbBars(deps: BarDeps): BarStore {
     async write(batch, lane) {
       const held = batch.filter(({ bars }) => barCount(bars) > 0)
       held.forEach(refuseUnfit)
+      for (const { series, bars } of held)
+        refuseOtherClock(series, bars, deps.definitionOf(series.feed), clock)
       const placed: TableBars[] = []
       for (const { series, bars } of held)
         placed.push({ series, bars, table: await catalogue.needTableOf(series) })

@@ -1,14 +1,15 @@
 import type { FeedKey } from '../../core/compound-key.ts'
-import type { FeedDefinition, FeedRecord } from '../../core/feed.ts'
+import type { FeedDefinition } from '../../core/feed.ts'
 import type { Stores } from '../../ports/stores.ts'
 import { questdbBars } from './bars.ts'
 import { administration } from './exec.ts'
 import { Catalogue } from './layout/catalogue.ts'
 import { migrate } from './layout/migrate.ts'
+import { applyRetention } from './layout/retention.ts'
 import { TableNames } from './layout/tables.ts'
 import type { QuestdbOptions } from './options.ts'
 import { PgPool } from './pg/pool.ts'
-import { questdbRegistry } from './registry.ts'
+import { questdbRegistry, RegistryLog } from './registry.ts'
 import { questdbWindows } from './windows.ts'
 import { senderOptions } from './write/sender.ts'
 import { Visibility } from './write/visibility.ts'
@@ -34,11 +35,19 @@ export async function openQuestdbStores(options: QuestdbOptions): Promise<Questd
   const progress = new PgPool(options, progressConnections)
   const visibility = new Visibility(options, names, progress)
   const writer = new Writer({ options, sender, names, admin, visibility, tableGone: () => refreshSoon() })
-  const registry = questdbRegistry({ table: names.registry, pool, writer, sender, clock })
+  const feedsChanged = (): Promise<void> =>
+    applyRetention(log.definitions(), names, admin).catch((cause: unknown) =>
+      options.log.error(
+        { err: cause },
+        'the retention of the tables was not changed; the next start does it',
+      ),
+    )
+  const registryDeps = { table: names.registry, pool, writer, sender, clock, feedsChanged }
+  const log = new RegistryLog(registryDeps)
+  const registry = questdbRegistry(log, registryDeps)
   const definitionOf = async (feed: FeedKey): Promise<FeedDefinition | undefined> => {
-    const rows = await registry.since(0)
-    const row = rows.findLast(({ kind, id }) => kind === 'feed' && id === feed)
-    return (row?.body as FeedRecord | undefined)?.definition
+    await log.follow()
+    return log.definition(feed)
   }
   const catalogue = new Catalogue({ names, pool, admin, definitionOf })
   const refreshSoon = (): void => void catalogue.refresh().catch(() => undefined)
@@ -52,9 +61,11 @@ export async function openQuestdbStores(options: QuestdbOptions): Promise<Questd
   metrics.gauge('fxd_questdb_reads_waiting', 'Reads that wait for a connection.', [], (gauge) =>
     gauge.set(pool.waiting),
   )
+  await log.follow()
+  await feedsChanged()
   const shared = { catalogue, pool, writer, visibility, admin, sender, clock, broken }
   return {
-    bars: questdbBars(shared),
+    bars: questdbBars({ ...shared, definitionOf: (feed) => log.definition(feed) }),
     windows: questdbWindows(shared),
     registry,
     async close() {

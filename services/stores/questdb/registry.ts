@@ -1,4 +1,6 @@
 import type { SenderOptions } from '@questdb/nodejs-client'
+import type { FeedKey } from '../../core/compound-key.ts'
+import type { FeedDefinition } from '../../core/feed.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AppendOutcome, RegistryBody, RegistryRow, RegistryStore } from '../../ports/registry.ts'
 import { Fields } from './pg/fields.ts'
@@ -15,6 +17,8 @@ export interface RegistryDeps {
   readonly writer: Writer
   readonly sender: SenderOptions
   readonly clock: Clock
+  /** Called after a change of a feed's definition; must not reject. */
+  readonly feedsChanged: () => Promise<void>
 }
 
 interface LogRow {
@@ -52,6 +56,16 @@ export class RegistryLog {
     return [...this.#newest.values()]
       .filter((row) => row.version > version)
       .sort((a, b) => a.version - b.version)
+  }
+
+  /** As of the last reading, hidden feeds too. */
+  definition(feed: FeedKey): FeedDefinition | undefined {
+    const row = this.#newest.get(`feed ${feed}`)
+    return row?.kind === 'feed' ? row.body.definition : undefined
+  }
+
+  definitions(): readonly FeedDefinition[] {
+    return [...this.#newest.values()].flatMap((row) => (row.kind === 'feed' ? [row.body.definition] : []))
   }
 
   /** Notes whether this change will count, whoever reads it first. */
@@ -126,8 +140,7 @@ export class RegistryLog {
   }
 }
 
-export function questdbRegistry(deps: RegistryDeps): RegistryStore {
-  const log = new RegistryLog(deps)
+export function questdbRegistry(log: RegistryLog, deps: RegistryDeps): RegistryStore {
   let last: Promise<unknown> = Promise.resolve()
 
   const append = async (basedOn: number, rows: readonly RegistryBody[]): Promise<AppendOutcome> => {
@@ -143,9 +156,9 @@ export function questdbRegistry(deps: RegistryDeps): RegistryStore {
       log.counted(change)
       throw cause
     }
-    return log.counted(change)
-      ? { outcome: 'stored', version: basedOn + rows.length }
-      : { outcome: 'conflict' }
+    if (!log.counted(change)) return { outcome: 'conflict' }
+    if (rows.some(({ kind }) => kind === 'feed')) await deps.feedsChanged()
+    return { outcome: 'stored', version: basedOn + rows.length }
   }
 
   return {

@@ -46,8 +46,16 @@ export function createBars(table: string, resolution: Resolution, ttl: TimeToLiv
     DEDUP UPSERT KEYS(ts, sym, rev, taken)`
 }
 
-export const setTtl = (table: string, ttl: TimeToLive | undefined): string =>
-  `ALTER TABLE '${table}' SET ${ttl ? ttlWords(ttl) : 'TTL 0 WEEKS'}`
+/** What stands for "no retention" where tables by month or year refuse to have theirs taken away (0). */
+const forever: TimeToLive = { value: 9_999, unit: 'YEAR' }
+
+export const isForever = (value: unknown, unit: unknown): boolean =>
+  value === 0 || (value === forever.value && unit === forever.unit)
+
+export const setTtl = (table: string, resolution: Resolution, ttl: TimeToLive | undefined): string => {
+  const none = partitionOf(resolution) === 'WEEK' ? 'TTL 0 WEEKS' : ttlWords(forever)
+  return `ALTER TABLE '${table}' SET ${ttl ? ttlWords(ttl) : none}`
+}
 
 /** `ts` is the window's start where that is a time that QuestDB knows; it only partitions. */
 export const createWindows = (table: string): string => `
