@@ -6,7 +6,7 @@ import { writeRepeated } from '../support/repeated-export.ts'
 import { type RunningService, startService } from '../support/service-process.ts'
 
 /**
- * Measures `fxd import` as a process against `fxd all` as another: `npm run -s bench:import`, or
+ * Measures `fxd import` as a process against `fxd all` as another:
  * `bin/node test/bench/import.ts [bars [runs]]`. The rate is the whole command's, its start included.
  */
 const barsWanted = Number(process.argv[2] ?? 1_000_000)

@@ -34,6 +34,8 @@ export interface Ran {
 export interface ImportHouse {
   /** For files of the tests. */
   readonly folder: string
+  /** Writes a file of its own; gives its path. */
+  write(content: string | Buffer): string
   /** In which a command finds the service. */
   environment(): Readonly<Record<string, string>>
   /** Runs `fxd import` with these arguments in this process: the same words over the same wire, in a tenth of the time. */
@@ -73,6 +75,16 @@ const manifest = (account: string, spec: object) =>
     },
   })
 
+/** The options that name a series; its account is that of a feed of the house. */
+export const seriesOptions = (symbol: string, resolution = '1', account = 'ZERO'): string[] => [
+  '--feed',
+  `BROKERA:${account}`,
+  '--symbol',
+  symbol,
+  '--resolution',
+  resolution,
+]
+
 /** Feeds by account, each with what its manifest's `spec` says beside the usual. */
 export async function startImportHouse(feeds: Readonly<Record<string, object>>): Promise<ImportHouse> {
   const folder = mkdtempSync(join(tmpdir(), 'fxd-import-'))
@@ -95,8 +107,14 @@ export async function startImportHouse(feeds: Readonly<Record<string, object>>):
     const answer = await fetch(url, { headers: { 'x-api-key': key } })
     return (await answer.json()) as Record<string, unknown>
   }
+  let files = 0
   return {
     folder,
+    write(content) {
+      const path = join(folder, `file-${files++}.csv`)
+      writeFileSync(path, content)
+      return path
+    },
     environment,
     importing: (...args) => runHere(['import', ...args], environment()),
     importingWatched: (...args) => runHere(['import', ...args], environment(), true),

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Bar, dailyText, exportText, line, minutes } from '../../../test/acceptance/client/bars.ts'
-import { type ImportHouse, startImportHouse } from '../../../test/support/import-house.ts'
+import { type ImportHouse, seriesOptions, startImportHouse } from '../../../test/support/import-house.ts'
 
 let house: ImportHouse
 beforeAll(async () => {
@@ -13,20 +13,6 @@ beforeAll(async () => {
 })
 afterAll(() => house?.remove())
 
-const series = (symbol: string, resolution = '1', account = 'ZERO'): string[] => [
-  '--feed',
-  `BROKERA:${account}`,
-  '--symbol',
-  symbol,
-  '--resolution',
-  resolution,
-]
-let files = 0
-const written = (text: string | Buffer): string => {
-  const path = join(house.folder, `file-${files++}.csv`)
-  writeFileSync(path, text)
-  return path
-}
 const isUnknown = async (symbol: string): Promise<boolean> =>
   (await house.symbol(`BROKERA:ZERO:${symbol}`))['error'] !== undefined
 
@@ -73,8 +59,8 @@ describe('what is no export stores nothing, adds no symbol and ends with 66', ()
       /cannot be read as an export/,
     ],
   ] as const)('%s', async ([, content, sentence]) => {
-    const path = written(content)
-    const { code, stdout, stderr } = await house.importing(path, ...series('NEVER'), '--json')
+    const path = house.write(content)
+    const { code, stdout, stderr } = await house.importing(path, ...seriesOptions('NEVER'), '--json')
     expect([code, stdout]).toEqual([66, ''])
     expect(stderr).toMatch(sentence)
     expect(stderr).toContain(path)
@@ -82,8 +68,8 @@ describe('what is no export stores nothing, adds no symbol and ends with 66', ()
   })
 
   test('a line longer than any export has, behind good ones', async () => {
-    const path = written(good + 'x'.repeat(3_000_000))
-    const { code, stderr } = await house.importing(path, ...series('ENDLESS'))
+    const path = house.write(good + 'x'.repeat(3_000_000))
+    const { code, stderr } = await house.importing(path, ...seriesOptions('ENDLESS'))
     expect([code, stderr]).toEqual([66, expect.stringMatching(/Line 32 is longer than/)])
   })
 
@@ -95,7 +81,7 @@ describe('what is no export stores nothing, adds no symbol and ends with 66', ()
       [join(house.folder, 'not-there.csv'), 'does not exist'],
       [join(house.folder, 'not-there/some.csv'), 'does not exist'],
     ] as const) {
-      const { code, stderr } = await house.importing(path, ...series('NEVER'))
+      const { code, stderr } = await house.importing(path, ...seriesOptions('NEVER'))
       expect([code, stderr]).toEqual([66, expect.stringContaining(`${path} ${sentence}`)])
     }
   })
@@ -124,8 +110,14 @@ describe('a damaged file: its good lines are stored, the bad ones are listed, an
     ['bytes that are no text', '\uFFFD\uFFFD\u0000', /date is/],
   ] as const)('%s', async ([name, text, reason]) => {
     const symbol = `BAD${name.replaceAll(/\W/g, '')}`
-    const path = written(withLines({ 7: text }))
-    const { code, json, stderr } = await house.importing(path, ...series(symbol), '--digits', '5', '--json')
+    const path = house.write(withLines({ 7: text }))
+    const { code, json, stderr } = await house.importing(
+      path,
+      ...seriesOptions(symbol),
+      '--digits',
+      '5',
+      '--json',
+    )
     expect([code, stderr]).toEqual([65, 'fxd: 1 line was refused; every other one is stored.\n'])
     expect(json).toMatchObject({ accepted: 29, refused: 1, refusals: [{ line: 7 }] })
     expect(reasonsOf(json)).toEqual([expect.stringMatching(reason)])
@@ -133,8 +125,8 @@ describe('a damaged file: its good lines are stored, the bad ones are listed, an
   })
 
   test('no window reaches to a line that was refused', async () => {
-    const path = written(withLines({ 7: far, 8: old }))
-    const { json } = await house.importing(path, ...series('NOWINDOW'), '--json')
+    const path = house.write(withLines({ 7: far, 8: old }))
+    const { json } = await house.importing(path, ...seriesOptions('NOWINDOW'), '--json')
     expect(json).toMatchObject({
       refused: 2,
       windows: [{ from: bars[0]?.time, to: (bars[29]?.time ?? 0) + 60 }],
@@ -142,27 +134,27 @@ describe('a damaged file: its good lines are stored, the bad ones are listed, an
   })
 
   test('a bad line never takes the place of a good one of the same time', async () => {
-    const path = written(good + cell(7, 3, '1.0'))
-    const { code, json } = await house.importing(path, ...series('INSTEAD'), '--json')
+    const path = house.write(good + cell(7, 3, '1.0'))
+    const { code, json } = await house.importing(path, ...seriesOptions('INSTEAD'), '--json')
     expect(code).toBe(65)
     expect(json).toMatchObject({ accepted: 30, duplicates: 0, refusals: [{ line: 32 }] })
     expect(await house.history('BROKERA:ZERO:INSTEAD', '1')).toEqual(bars)
   })
 
   test('and again it changes nothing', async () => {
-    const path = written(withLines({ 3: 'x', 12: far, 20: cell(20, 2, '0') }))
-    await house.importing(path, ...series('ONCEMORE'))
-    const { json } = await house.importing(path, ...series('ONCEMORE'), '--json')
+    const path = house.write(withLines({ 3: 'x', 12: far, 20: cell(20, 2, '0') }))
+    await house.importing(path, ...seriesOptions('ONCEMORE'))
+    const { json } = await house.importing(path, ...seriesOptions('ONCEMORE'), '--json')
     expect(json).toMatchObject({ accepted: 0, revised: 0, unchanged: 27, refused: 3 })
   })
 
   test('decimal commas everywhere: no line is a bar, so no symbol is added', async () => {
-    const path = written(
+    const path = house.write(
       good.replaceAll(/(\d)\.(\d+\t)/g, (_, a: string, b: string) =>
         b.length > 3 ? `${a},${b}` : `${a}.${b}`,
       ),
     )
-    const { code, json } = await house.importing(path, ...series('COMMAS'), '--json')
+    const { code, json } = await house.importing(path, ...seriesOptions('COMMAS'), '--json')
     expect([code, json['accepted']]).toEqual([65, 0])
     expect(json['refused']).toBe(30)
     expect(await isUnknown('COMMAS')).toBe(true)
@@ -170,7 +162,7 @@ describe('a damaged file: its good lines are stored, the bad ones are listed, an
 
   test('a person sees the first twenty bad lines and how many more there are', async () => {
     const bad = Object.fromEntries(Array.from({ length: 25 }, (_, i) => [i + 3, `bad ${i}`]))
-    const { stdout } = await house.importing(written(withLines(bad)), ...series('MANY'))
+    const { stdout } = await house.importing(house.write(withLines(bad)), ...seriesOptions('MANY'))
     expect(stdout.match(/^ {4}line \d+: /gm)).toHaveLength(20)
     expect(stdout).toMatch(/^ {4}line 3: the date is "bad 0"/m)
     expect(stdout).toMatch(/^ {4}and 5 more$/m)
@@ -178,7 +170,7 @@ describe('a damaged file: its good lines are stored, the bad ones are listed, an
 
   test('a program gets the first thousand', async () => {
     const text = good + 'bad\r\n'.repeat(2_500)
-    const { json } = await house.importing(written(text), ...series('THOUSANDS'), '--json')
+    const { json } = await house.importing(house.write(text), ...seriesOptions('THOUSANDS'), '--json')
     expect(json).toMatchObject({ accepted: 30, refused: 2_500 })
     expect((json['refusals'] as unknown[]).length).toBe(1_000)
   })
@@ -232,14 +224,19 @@ describe('a wrong command line ends with 64 and names the option', () => {
 
 describe('what the service refuses ends with 1', () => {
   test('a feed that does not exist, with the one that was meant', async () => {
-    const path = written(good)
-    const { code, stderr } = await house.importing(path, '--feed', 'BROKERA:ZERRO', ...series('X').slice(2))
+    const path = house.write(good)
+    const { code, stderr } = await house.importing(
+      path,
+      '--feed',
+      'BROKERA:ZERRO',
+      ...seriesOptions('X').slice(2),
+    )
     expect([code, stderr]).toEqual([1, expect.stringMatching(/did you mean BROKERA:ZERO/)])
   })
 
   test('a resolution that the feed does not store, of the file or derived', async () => {
-    const path = written(good)
-    const one = await house.importing(path, ...series('X', '1', 'HOURS'))
+    const path = house.write(good)
+    const one = await house.importing(path, ...seriesOptions('X', '1', 'HOURS'))
     expect([one.code, one.stderr]).toEqual([
       1,
       'fxd: BROKERA:HOURS stores 60, 240, 1D; it does not store 1.\n',
@@ -249,15 +246,15 @@ describe('what the service refuses ends with 1', () => {
 
 describe('without a service it ends with 69', () => {
   test('nothing listens there, or nothing ever ran on the folder', async () => {
-    const path = written(good)
+    const path = house.write(good)
     const nobody = { ...house.environment(), FXD_GRPC_ADDR: '127.0.0.1:1' }
-    const off = await house.importingIn(nobody, path, ...series('X'))
+    const off = await house.importingIn(nobody, path, ...seriesOptions('X'))
     expect([off.code, off.stderr]).toEqual([
       69,
       expect.stringMatching(/127\.0\.0\.1:1 .*does not answer.*fxd all/),
     ])
     const elsewhere = { ...house.environment(), FXD_DATA_DIR: join(house.folder, 'nowhere') }
-    const never = await house.importingIn(elsewhere, path, ...series('X'))
+    const never = await house.importingIn(elsewhere, path, ...seriesOptions('X'))
     expect([never.code, never.stderr]).toEqual([
       69,
       expect.stringMatching(/no service has run on this folder/),
@@ -270,8 +267,8 @@ describe('without a service it ends with 69', () => {
     writeFileSync(join(other, 'token'), 'of-another-service\n')
     const { code, stderr } = await house.importingIn(
       { ...house.environment(), FXD_DATA_DIR: other },
-      written(good),
-      ...series('X'),
+      house.write(good),
+      ...seriesOptions('X'),
     )
     expect([code, stderr]).toEqual([77, expect.stringMatching(/refused the token/)])
   })
@@ -279,11 +276,11 @@ describe('without a service it ends with 69', () => {
 
 test('as a process, each ending has its own exit code', async () => {
   const runs = await Promise.all([
-    house.importingApart(written(good), ...series('PROCESS'), '--json'),
-    house.importingApart(written(good), ...series('PROCESS', '1', 'HOURS')),
-    house.importingApart(written(good), ...series('PROCESS', '30')),
-    house.importingApart(written(withLines({ 7: 'x' })), ...series('PROCESS')),
-    house.importingApart(written(''), ...series('PROCESS')),
+    house.importingApart(house.write(good), ...seriesOptions('PROCESS'), '--json'),
+    house.importingApart(house.write(good), ...seriesOptions('PROCESS', '1', 'HOURS')),
+    house.importingApart(house.write(good), ...seriesOptions('PROCESS', '30')),
+    house.importingApart(house.write(withLines({ 7: 'x' })), ...seriesOptions('PROCESS')),
+    house.importingApart(house.write(''), ...seriesOptions('PROCESS')),
   ])
   expect(runs.map(({ code }) => code)).toEqual([0, 1, 64, 65, 66])
   for (const { stderr } of runs.slice(1)) expect(stderr).toMatch(/^fxd: .*\n/)

@@ -1,5 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
@@ -8,12 +7,11 @@ import {
   dailyText,
   euroHours,
   exportText,
-  fold,
   googleDays,
   line,
   minutes,
 } from '../../../test/acceptance/client/bars.ts'
-import { type ImportHouse, startImportHouse } from '../../../test/support/import-house.ts'
+import { type ImportHouse, seriesOptions, startImportHouse } from '../../../test/support/import-house.ts'
 
 let house: ImportHouse
 beforeAll(async () => {
@@ -28,20 +26,6 @@ afterAll(() => house?.remove())
 
 const exported = (name: string): string =>
   fileURLToPath(new URL(`../../../test/data/${name}`, import.meta.url))
-const series = (symbol: string, resolution: string, account = 'ZERO'): string[] => [
-  '--feed',
-  `BROKERA:${account}`,
-  '--symbol',
-  symbol,
-  '--resolution',
-  resolution,
-]
-let files = 0
-const written = (text: string | Buffer): string => {
-  const path = join(house.folder, `file-${files++}.csv`)
-  writeFileSync(path, text)
-  return path
-}
 /** Imports what must go in without a complaint; gives the report. */
 const importing = async (path: string, ...args: readonly string[]) => {
   const ran = await house.importing(path, ...args, '--json')
@@ -69,13 +53,13 @@ describe('a real export', () => {
     '%s comes back over REST to the last figure, and again it changes nothing',
     async ([file, symbol, resolution, bars]) => {
       const key = `BROKERA:ZERO:${symbol}`
-      const first = await importing(exported(file), ...series(symbol, resolution))
+      const first = await importing(exported(file), ...seriesOptions(symbol, resolution))
       expect(first).toMatchObject({ lines: bars.length + 1, ...counts(bars.length) })
       expect(await house.history(key, resolution)).toEqual(bars)
       const covered = [{ from: bars[0]?.time, to: bars.at(-1)?.time }]
       expect(await house.coverage(key)).toEqual(covered)
 
-      const again = await importing(exported(file), ...series(symbol, resolution))
+      const again = await importing(exported(file), ...seriesOptions(symbol, resolution))
       expect(again).toMatchObject(counts(0, { unchanged: bars.length }))
       expect(await house.history(key, resolution)).toEqual(bars)
       expect(await house.coverage(key)).toEqual(covered)
@@ -97,8 +81,8 @@ describe('a real export', () => {
     ['UTF-8 with a mark', 'M8', (text: string) => Buffer.from(`\uFEFF${text}`)],
     ['lines that end in LF alone', 'LF', (text: string) => Buffer.from(text.replaceAll('\r\n', '\n'))],
   ] as const)('is read in %s', async ([, symbol, encode]) => {
-    const path = written(encode(readFileSync(exported('GOOGL_D1.csv'), 'utf8')))
-    expect(await importing(path, ...series(symbol, '1D'))).toMatchObject(counts(googleDays().length))
+    const path = house.write(encode(readFileSync(exported('GOOGL_D1.csv'), 'utf8')))
+    expect(await importing(path, ...seriesOptions(symbol, '1D'))).toMatchObject(counts(googleDays().length))
     expect(await house.history(`BROKERA:ZERO:${symbol}`, '1D')).toEqual(googleDays())
   })
 
@@ -110,7 +94,9 @@ describe('a real export', () => {
         ',',
       )
     })
-    expect(await importing(written(lines.join('\n')), ...series('MT4', '1'))).toMatchObject(counts(300))
+    expect(await importing(house.write(lines.join('\n')), ...seriesOptions('MT4', '1'))).toMatchObject(
+      counts(300),
+    )
     expect(await house.history('BROKERA:ZERO:MT4', '1')).toEqual(bars)
   })
 })
@@ -119,8 +105,8 @@ describe('the symbol', () => {
   const words = ['--type', 'crypto', '--description', 'Some coin']
 
   test('is added when the feed lacks it, its digits taken from the file', async () => {
-    const path = written(exportText(minutes(monday, 20, 190, 3)))
-    expect(await importing(path, ...series('COIN', '1'), ...words)).toMatchObject({ digits: 3 })
+    const path = house.write(exportText(minutes(monday, 20, 190, 3)))
+    expect(await importing(path, ...seriesOptions('COIN', '1'), ...words)).toMatchObject({ digits: 3 })
     expect(await house.symbol('BROKERA:ZERO:COIN')).toMatchObject({
       digits: 3,
       type: 'crypto',
@@ -130,31 +116,31 @@ describe('the symbol', () => {
   })
 
   test('has the digits that were asked for', async () => {
-    const path = written(exportText(minutes(monday, 20, 190, 2)))
-    await importing(path, ...series('ASKED', '1'), '--digits', '4')
+    const path = house.write(exportText(minutes(monday, 20, 190, 2)))
+    await importing(path, ...seriesOptions('ASKED', '1'), '--digits', '4')
     expect(await house.symbol('BROKERA:ZERO:ASKED')).toMatchObject({ digits: 4, type: 'cfd' })
   })
 
   test('stays as the manifest says', async () => {
-    const path = written(exportText(minutes(monday, 20, 1.1, 4)))
-    expect(await importing(path, ...series('EURUSD', '1'), '--digits', '3', ...words)).toMatchObject({
+    const path = house.write(exportText(minutes(monday, 20, 1.1, 4)))
+    expect(await importing(path, ...seriesOptions('EURUSD', '1'), '--digits', '3', ...words)).toMatchObject({
       digits: 5,
     })
     expect(await house.symbol('BROKERA:ZERO:EURUSD')).toMatchObject({ digits: 5, type: 'forex' })
   })
 
   test('is the clean name as given: no suffix is taken off, and its case stays', async () => {
-    const path = written(exportText(minutes(monday, 20, 1.1, 4)))
-    await importing(path, ...series('BRKb_CFD.US', '1'))
+    const path = house.write(exportText(minutes(monday, 20, 1.1, 4)))
+    await importing(path, ...seriesOptions('BRKb_CFD.US', '1'))
     expect(await house.history('BROKERA:ZERO:BRKb_CFD.US', '1')).toHaveLength(20)
     expect(await house.history('BROKERA:ZERO:BRKB_CFD.US', '1')).toHaveLength(0)
   })
 
   test('may have the half unit on a mid-quoted feed', async () => {
     const bars = minutes(monday, 20, 190.005, 3)
-    expect(await importing(written(exportText(bars)), ...series('HALF', '1', 'MID'))).toMatchObject(
-      counts(20),
-    )
+    expect(
+      await importing(house.write(exportText(bars)), ...seriesOptions('HALF', '1', 'MID')),
+    ).toMatchObject(counts(20))
     expect(await house.history('BROKERA:MID:HALF', '1')).toEqual(bars)
   })
 })
@@ -163,13 +149,13 @@ describe('what is stored already', () => {
   test('gives way to what is imported now, and that to what is imported later', async () => {
     const bars = minutes(monday, 200, 1.1, 5)
     const changed = bars.map((bar, i) => (i % 4 === 0 ? { ...bar, volume: bar.volume + 1 } : bar))
-    const [first, second] = [written(exportText(bars)), written(exportText(changed))]
-    await importing(first, ...series('TWICE', '1'))
-    expect(await importing(second, ...series('TWICE', '1'))).toMatchObject(
+    const [first, second] = [house.write(exportText(bars)), house.write(exportText(changed))]
+    await importing(first, ...seriesOptions('TWICE', '1'))
+    expect(await importing(second, ...seriesOptions('TWICE', '1'))).toMatchObject(
       counts(0, { revised: 50, unchanged: 150 }),
     )
     expect(await house.history('BROKERA:ZERO:TWICE', '1')).toEqual(changed)
-    expect(await importing(first, ...series('TWICE', '1'))).toMatchObject(
+    expect(await importing(first, ...seriesOptions('TWICE', '1'))).toMatchObject(
       counts(0, { revised: 50, unchanged: 150 }),
     )
     expect(await house.history('BROKERA:ZERO:TWICE', '1')).toEqual(bars)
@@ -181,11 +167,11 @@ describe('lines in any order', () => {
     const bars = minutes(monday, 40_000, 1.1, 5)
     const wrong = bars.filter((_, i) => i % 1_000 === 0).map((bar) => ({ ...bar, volume: 1 }))
     // Newest first, and before all of them lines that later ones put right.
-    const path = written(exportText([...wrong, ...bars.toReversed()]))
-    const report = await importing(path, ...series('ANYHOW', '1'))
+    const path = house.write(exportText([...wrong, ...bars.toReversed()]))
+    const report = await importing(path, ...seriesOptions('ANYHOW', '1'))
     expect(report).toMatchObject(counts(40_000, { duplicates: 40 }))
     expect(await house.history('BROKERA:ZERO:ANYHOW', '1')).toEqual(bars)
-    const again = await importing(path, ...series('ANYHOW', '1'))
+    const again = await importing(path, ...seriesOptions('ANYHOW', '1'))
     expect(again).toMatchObject(counts(0, { unchanged: 40_000, duplicates: 40 }))
   })
 })
@@ -196,7 +182,10 @@ describe('bars that are not over yet', () => {
   test('are still forming: not stored, not refused', async () => {
     const bars = minutes(minuteNow() - 9 * 60, 10, 1.1, 5)
     // The minute may be over by the time of the import.
-    const { accepted, forming, refused } = await importing(written(exportText(bars)), ...series('NOW', '1'))
+    const { accepted, forming, refused } = await importing(
+      house.write(exportText(bars)),
+      ...seriesOptions('NOW', '1'),
+    )
     expect(refused).toBe(0)
     expect([
       [9, 1],
@@ -207,20 +196,20 @@ describe('bars that are not over yet', () => {
 
   test('are the last ones of a delayed symbol, but for those that a later one closes', async () => {
     const bars = minutes(minuteNow() - 30 * 60, 25, 190, 2)
-    const report = await importing(written(exportText(bars)), ...series('SLOW', '1', 'LATE'))
+    const report = await importing(house.write(exportText(bars)), ...seriesOptions('SLOW', '1', 'LATE'))
     expect(report).toMatchObject(counts(24, { forming: 1 }))
   })
 
   test('is the last one where the clock is unknown, however many batches the file makes', async () => {
     const bars = minutes(monday, 12_000, 1.1, 5)
-    const path = written(exportText(bars))
-    const report = await importing(path, ...series('EURUSD', '1', 'UNKNOWN'), '--derive', '60')
+    const path = house.write(exportText(bars))
+    const report = await importing(path, ...seriesOptions('EURUSD', '1', 'UNKNOWN'), '--derive', '60')
     expect(report).toMatchObject({
       ...counts(11_999, { forming: 1 }),
       derived: { 60: { forming: 1, refused: 0 } },
     })
     expect(await house.history('BROKERA:UNKNOWN:EURUSD', '1')).toEqual(bars.slice(0, -1))
-    expect(await importing(path, ...series('EURUSD', '1', 'UNKNOWN'))).toMatchObject(
+    expect(await importing(path, ...seriesOptions('EURUSD', '1', 'UNKNOWN'))).toMatchObject(
       counts(0, { unchanged: 11_999, forming: 1 }),
     )
   })
@@ -230,13 +219,13 @@ describe('windows', () => {
   test('end where neighbours lie more than four days apart, days from twelve on', async () => {
     const part = (at: number) => minutes(at, 10, 1.1, 5)
     const [a, b, c] = [part(monday), part(monday + 4 * day), part(monday + 8 * day + 600)] as const
-    const report = await importing(written(exportText([...a, ...b, ...c])), ...series('GAPS', '1'))
+    const report = await importing(house.write(exportText([...a, ...b, ...c])), ...seriesOptions('GAPS', '1'))
     expect(report['windows']).toEqual([
       { from: monday, to: monday + 4 * day + 600 },
       { from: monday + 8 * day + 600, to: monday + 8 * day + 1_200 },
     ])
     const days = [0, 12, 25].map((at) => ({ ...(a[0] as Bar), time: monday + at * day }))
-    const daily = await importing(written(dailyText(days)), ...series('DAYGAPS', '1D'))
+    const daily = await importing(house.write(dailyText(days)), ...seriesOptions('DAYGAPS', '1D'))
     expect(daily['windows']).toEqual([
       { from: monday, to: monday + 13 * day },
       { from: monday + 25 * day, to: monday + 26 * day },
@@ -245,7 +234,10 @@ describe('windows', () => {
 
   test('are the same for the lines in any order', async () => {
     const bars = [0, 6, 12].flatMap((at) => minutes(monday + at * day, 10, 1.1, 5))
-    const report = await importing(written(exportText(bars.toReversed())), ...series('GAPSANYHOW', '1'))
+    const report = await importing(
+      house.write(exportText(bars.toReversed())),
+      ...seriesOptions('GAPSANYHOW', '1'),
+    )
     expect(report['windows']).toEqual(
       [0, 6, 12].map((at) => ({ from: monday + at * day, to: monday + at * day + 600 })),
     )
@@ -253,86 +245,21 @@ describe('windows', () => {
 
   test('follow --max-gap', async () => {
     const bars = [...minutes(monday, 10, 1.1, 5), ...minutes(monday + 7_200, 10, 1.1, 5)]
-    const report = await importing(written(exportText(bars)), ...series('TIGHT', '1'), '--max-gap', '1h')
+    const report = await importing(
+      house.write(exportText(bars)),
+      ...seriesOptions('TIGHT', '1'),
+      '--max-gap',
+      '1h',
+    )
     expect(report['windows']).toHaveLength(2)
   })
 })
 
-describe('--derive', () => {
-  const all = '5,10,15,60,120,240,1D,1W,1M'
-  const seconds = { 5: 300, 10: 600, 15: 900, 60: 3_600, 120: 7_200, 240: 14_400, '1D': day }
-
-  test.for([
-    ['as they stand', 'DERIVED', (text: string) => text],
-    [
-      'in any order',
-      'DERIVEDANYHOW',
-      (text: string) => {
-        const [header, ...lines] = text.split('\r\n')
-        return [header, ...lines.toReversed()].join('\r\n')
-      },
-    ],
-  ] as const)('folds every longer resolution of the minutes, %s', async ([, symbol, order]) => {
-    const text = readFileSync(exported('BTCUSD_M1_201311.csv'), 'utf8').trimEnd()
-    const path = written(order(text))
-    await importing(path, ...series(symbol, '1'), '--derive', all)
-    for (const [resolution, each] of Object.entries(seconds)) {
-      expect(await house.history(`BROKERA:ZERO:${symbol}`, resolution)).toEqual(fold(bitcoinMinutes(), each))
-    }
-    const december = Date.UTC(2013, 11, 1) / 1000
-    const inDecember = fold(bitcoinMinutes(), day).filter(({ time }) => time >= december)
-    for (const resolution of ['1W', '1M']) {
-      expect(await house.history(`BROKERA:ZERO:${symbol}`, resolution)).toEqual(inDecember)
-    }
-    const again = await importing(path, ...series(symbol, '1'), '--derive', all)
-    for (const [, each] of Object.entries(again['derived'] as Record<string, object>)) {
-      expect(each).toMatchObject({ accepted: 0, revised: 0, refused: 0 })
-    }
-  })
-
-  test('leaves out what began where the file says nothing', async () => {
-    const early = minutes(monday + 600, 120, 1.1, 5)
-    const late = minutes(monday + 10 * day + 600, 120, 1.2, 5)
-    await importing(written(exportText([...early, ...late])), ...series('PARTS', '1'), '--derive', '60')
-    const hours = [...fold(early, 3_600).slice(1), ...fold(late, 3_600).slice(1)]
-    expect(await house.history('BROKERA:ZERO:PARTS', '60')).toEqual(hours)
-  })
-
-  test('leaves out the bar that is still forming', async () => {
-    const hour = Math.floor(Date.now() / 3_600_000) * 3_600
-    const bars = minutes(hour - 3_600, Math.max(61, Math.floor((Date.now() / 1000 - hour) / 60) + 60), 1.1, 5)
-    await importing(written(exportText(bars)), ...series('HOURNOW', '1'), '--derive', '60')
-    expect((await house.history('BROKERA:ZERO:HOURNOW', '60')).map(({ time }) => time)).toContain(
-      hour - 3_600,
-    )
-    const { length } = await house.history('BROKERA:ZERO:HOURNOW', '60')
-    expect(length).toBe(Math.floor(Date.now() / 3_600_000) * 3_600 === hour ? 1 : 2)
-  })
-
-  test('gives way to what the terminal itself says, and never the other way', async () => {
-    const bars = minutes(monday, 180, 1.1, 5)
-    const hours = fold(bars, 3_600).map((bar) => ({ ...bar, volume: bar.volume + 7 }))
-    const fine = written(exportText(bars))
-    await importing(fine, ...series('WHO', '1'), '--derive', '60')
-    expect(await importing(written(exportText(hours)), ...series('WHO', '60'))).toMatchObject({ revised: 3 })
-    const after = await importing(fine, ...series('WHO', '1'), '--derive', '60')
-    expect(after['derived']).toMatchObject({ 60: { accepted: 0, revised: 0, unchanged: 3 } })
-    expect(await house.history('BROKERA:ZERO:WHO', '60')).toEqual(hours)
-  })
-
-  test('of a later file wins over an earlier one', async () => {
-    const bars = minutes(monday, 180, 1.1, 5)
-    const changed = bars.with(70, { ...(bars[70] as Bar), volume: 1 })
-    await importing(written(exportText(bars)), ...series('LATER', '1'), '--derive', '60')
-    const report = await importing(written(exportText(changed)), ...series('LATER', '1'), '--derive', '60')
-    expect(report['derived']).toMatchObject({ 60: { revised: 1, unchanged: 2 } })
-    expect(await house.history('BROKERA:ZERO:LATER', '60')).toEqual(fold(changed, 3_600))
-  })
-})
-
 test('without --json a person reads what happened, and progress goes to standard error', async () => {
-  const path = written(exportText(minutes(monday, 20, 1.1, 5)) + line(minutes(monday, 1, 1.1, 5)[0] as Bar))
-  const { code, stdout, stderr } = await house.importingApart(path, ...series('WORDS', '1'))
+  const path = house.write(
+    exportText(minutes(monday, 20, 1.1, 5)) + line(minutes(monday, 1, 1.1, 5)[0] as Bar),
+  )
+  const { code, stdout, stderr } = await house.importingApart(path, ...seriesOptions('WORDS', '1'))
   expect([code, stderr]).toEqual([0, ''])
   expect(stdout).toMatch(/^BROKERA:ZERO:WORDS, resolution 1, 5 digits: 22 lines in \d+\.\d s \(/)
   expect(stdout).toMatch(/^ {2}accepted +20$/m)

@@ -45,7 +45,7 @@ async function run(options: ImportOptions, terminal: Terminal, progress: Progres
 async function nothingGood(options: ImportOptions, { lines }: LineOrder): Promise<Outcome> {
   const { path, feed, symbol, resolution } = options
   const refusals = new Refusals()
-  const rules = { resolution, decimalsMax: digitsMax, feedNow: () => undefined }
+  const rules = { resolution, digits: digitsMax, decimalsMax: digitsMax, feedNow: () => undefined }
   for await (const _ of readLines(path, rules, refusals));
   if (refusals.count === 0)
     throw new Fatal('noInput', `${path} is empty but for its header; there is nothing to import.`)

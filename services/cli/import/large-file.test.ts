@@ -3,7 +3,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Bar, exportText, line, minutes } from '../../../test/acceptance/client/bars.ts'
 import { effort } from '../../../test/support/effort.ts'
-import { type ImportHouse, runFxd, startImportHouse } from '../../../test/support/import-house.ts'
+import {
+  type ImportHouse,
+  runFxd,
+  seriesOptions,
+  startImportHouse,
+} from '../../../test/support/import-house.ts'
 import { writeRepeated } from '../../../test/support/repeated-export.ts'
 
 let house: ImportHouse
@@ -15,15 +20,6 @@ afterAll(() => house?.remove())
 const mebibyte = 2 ** 20
 /** The machine may be busy with other tests. */
 const patienceMs = 60_000 * Math.max(1, effort)
-const series = (symbol: string): string[] => [
-  '--feed',
-  'BROKERA:ZERO',
-  '--symbol',
-  symbol,
-  '--resolution',
-  '1',
-]
-
 /** Makes a process tell on standard error how much memory it had at most. */
 const tellsMemory = {
   NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(
@@ -56,7 +52,7 @@ describe('a large file', () => {
   }, async () => {
     const path = join(house.folder, 'sparse.csv')
     const bars = writeSparse(path, bytes)
-    const args = ['import', path, ...series('SPARSE'), '--json']
+    const args = ['import', path, ...seriesOptions('SPARSE'), '--json']
     const { code, stdout, stderr } = await runFxd(args, { ...house.environment(), ...tellsMemory })
     expect(code, stderr).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ accepted: bars.length, refused: 0 })
@@ -73,7 +69,7 @@ describe('while a file is on its way', () => {
   }, async () => {
     const path = join(house.folder, 'progress.csv')
     const { bars } = writeRepeated(path, 40_000)
-    const shown = await house.importingWatched(path, ...series('WATCHED'))
+    const shown = await house.importingWatched(path, ...seriesOptions('WATCHED'))
     expect(shown.code).toBe(0)
     const [nothing, ...drawn] = shown.stderr.split('\r\u001B[K')
     expect([nothing, drawn.pop()]).toEqual(['', ''])
@@ -87,7 +83,7 @@ describe('while a file is on its way', () => {
   }, async () => {
     const path = join(house.folder, 'long.csv')
     const { bars } = writeRepeated(path, 120_000)
-    const importing = house.importing(path, ...series('LONG'))
+    const importing = house.importing(path, ...seriesOptions('LONG'))
     await expect
       .poll(() => house.newest('BROKERA:ZERO:LONG', '1'), { interval: 5, timeout: patienceMs })
       .toBeGreaterThan(0)
@@ -97,7 +93,7 @@ describe('while a file is on its way', () => {
       69,
       expect.stringMatching(/What it acknowledged is stored; import the file again/),
     ])
-    const again = await house.importing(path, ...series('LONG'), '--json')
+    const again = await house.importing(path, ...seriesOptions('LONG'), '--json')
     expect(again.code, again.stderr).toBe(0)
     const { accepted, unchanged } = again.json as { accepted: number; unchanged: number }
     expect(unchanged).toBeGreaterThan(0)

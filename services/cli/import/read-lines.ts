@@ -14,7 +14,8 @@ export type LineBars = Bars
 
 export interface LineRules {
   readonly resolution: Resolution
-  /** Decimals that a price of this symbol may have. */
+  readonly digits: number
+  /** Decimals that a price may have: the digits, or one more where prices are half-way between two. */
   readonly decimalsMax: number
   /** "Now" on the feed's clock; `undefined` while that is unknown. */
   readonly feedNow: () => FeedSeconds | undefined
@@ -53,7 +54,7 @@ function keepGood(chunk: Chunk, rules: LineRules, refusals: Refusals): LineBars 
     load(bars, i, bar)
     const fault =
       (decimals[i] as number) > rules.decimalsMax
-        ? tooManyDecimals(decimals[i] as number, rules.decimalsMax)
+        ? tooManyDecimals(decimals[i] as number, rules)
         : barFault(bar, rules.resolution, limits)?.message
     bars.revision[i] = lines[i] as number
     if (fault === undefined) continue
@@ -63,8 +64,10 @@ function keepGood(chunk: Chunk, rules: LineRules, refusals: Refusals): LineBars 
   return bad.size === 0 ? bars : selectBars(bars, (i) => !bad.has(i))
 }
 
-const tooManyDecimals = (got: number, wanted: number): string =>
-  `price: got ${got} decimals, wanted at most ${wanted}, the symbol's digits`
+function tooManyDecimals(got: number, { digits, decimalsMax }: LineRules): string {
+  const half = decimalsMax > digits ? ' and the half unit' : ''
+  return `price: got ${got} decimals, wanted at most ${decimalsMax}: the symbol has ${digits}${half}`
+}
 
 function load(bars: Bars, i: number, into: { -readonly [K in keyof Bar]: Bar[K] }): void {
   into.time = feedSeconds(bars.time[i] as number)

@@ -68,6 +68,7 @@ function ascendingBars(
 ): { bars: AsyncIterable<LineBars>; duplicates: () => number } {
   const rules = {
     resolution: options.resolution,
+    digits: symbol.digits,
     decimalsMax: symbol.decimalsMax,
     feedNow: () => session.feedNow(),
   }

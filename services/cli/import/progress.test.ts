@@ -1,0 +1,49 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { createVirtualClock, type VirtualClock } from '../../../test/support/virtual-clock.ts'
+import { Progress } from './progress.ts'
+
+let clock: VirtualClock
+let shown = ''
+const start = (watched: boolean): Progress => {
+  const err = (text: string): void => void (shown += text)
+  return new Progress({ environment: {}, clock, watched, out: expect.unreachable, err })
+}
+beforeEach(() => {
+  clock = createVirtualClock({ start: Date.UTC(2026, 0, 5) })
+  shown = ''
+})
+
+describe('progress', () => {
+  test('is a line every five seconds in a log, however often it moves', async () => {
+    const progress = start(false)
+    progress.begin('stored', 40_000)
+    for (let second = 0; second < 12; second++) {
+      for (let i = 0; i < 100; i++) progress.add(10)
+      await clock.advance(1_000)
+    }
+    progress.end()
+    expect(shown).toBe('stored 5,010 of 40,000 lines (12 %)\nstored 10,010 of 40,000 lines (25 %)\n')
+  })
+
+  test('is a bar that is drawn ten times a second for a person, and gone in the end', async () => {
+    const progress = start(true)
+    progress.begin('stored', 1_000)
+    for (let i = 0; i < 100; i++) {
+      progress.add(10)
+      await clock.advance(10)
+    }
+    progress.end()
+    const [nothing, ...drawn] = shown.split('\r\u001B[K')
+    expect([nothing, drawn.pop()]).toEqual(['', ''])
+    expect(drawn).toHaveLength(9)
+    expect(drawn[4]).toBe('[============            ] stored 510 of 1,000 lines (51 %)')
+  })
+
+  test('says nothing of what is over at once', () => {
+    const progress = start(true)
+    progress.begin('stored', 10)
+    progress.add(10)
+    progress.end()
+    expect(shown).toBe('')
+  })
+})
