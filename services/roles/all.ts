@@ -1,6 +1,3 @@
-import { createCoverage } from '../bars/coverage.ts'
-import { createHistory } from '../bars/history.ts'
-import { createTail } from '../bars/tail.ts'
 import { registryService } from '../ingest/registry-service.ts'
 import { createRegistryWriter, type RegistryWriter } from '../ingest/registry-writer.ts'
 import { createIngest } from '../ingest/server.ts'
@@ -8,25 +5,22 @@ import type { Address, Config } from '../platform/config.ts'
 import { Fatal } from '../platform/exit.ts'
 import { type FollowedRegistry, followRegistry } from '../platform/follow-registry.ts'
 import { type Health, openHealth } from '../platform/health.ts'
-import { openHttpServer } from '../platform/http-server.ts'
-import { createLifecycle, type Lifecycle } from '../platform/lifecycle.ts'
+import { createLifecycle } from '../platform/lifecycle.ts'
 import { formatAddress, listenFailure, reachable } from '../platform/listen.ts'
 import { createLog, type Log } from '../platform/log.ts'
-import { createMetrics, type Metrics } from '../platform/metrics.ts'
+import { createMetrics } from '../platform/metrics.ts'
 import { systemClock } from '../platform/system-clock.ts'
 import { ensureToken } from '../platform/token-file.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Stores } from '../ports/stores.ts'
-import { createRest } from '../rest/create-rest.ts'
 import { openEmbeddedStores } from '../stores/embedded/open.ts'
-import { createStream } from '../stream/stream.ts'
 import { collect } from './collect.ts'
 import { createCollectors } from './collectors.ts'
+import { startEdges } from './edges.ts'
 import { applyManifests, demoFeeds } from './feeds.ts'
 import { issueFirstKey } from './first-key.ts'
+import type { House } from './house.ts'
 
-/** Requests under way have two seconds for themselves; a long answer gets this. */
-const httpGraceMs = 5_000
 const ingestGraceMs = 3_000
 const storesCloseTimeoutMs = 10_000
 
@@ -47,15 +41,6 @@ export interface RunningAll {
   reload(): Promise<void>
   /** Ends everything within seconds: sockets with 1012, requests under way finish. */
   stop(): Promise<void>
-}
-
-/** What all parts of the process share. */
-interface House {
-  readonly config: Config
-  readonly clock: Clock
-  readonly log: Log
-  readonly metrics: Metrics
-  readonly lifecycle: Lifecycle
 }
 
 /**
@@ -188,45 +173,3 @@ const busy =
   (cause: unknown): never => {
     throw listenFailure(address, 'FXD_GRPC_ADDR', cause)
   }
-
-/** One HTTP server for REST and for upgrades. */
-function startEdges(house: House, stores: Stores, registry: FollowedRegistry): Promise<number> {
-  const { config, clock, log, metrics, lifecycle } = house
-  const shared = { ...stores, registry, clock, log, metrics, trustedProxies: config.trustedProxies }
-  const tail = createTail(stores.bus)
-  const history = createHistory({ ...shared, tail })
-  const coverage = createCoverage({ ...shared, tail })
-  const stream = createStream(shared)
-  const dropped = metrics.counter('fxd_http_dropped_connections_total', 'Connections beyond the bound.')
-
-  const start = async () => {
-    const rest = await createRest({ ...shared, history, coverage })
-    const http = await openHttpServer(
-      {
-        address: config.httpAddr,
-        variable: 'FXD_HTTP_ADDR',
-        handle: rest.handler,
-        upgrade: stream.upgrade,
-        dropped: () => dropped.inc(),
-      },
-      clock,
-    )
-    metrics.gauge('fxd_http_connections', 'Open connections, sockets included.', [], (gauge) =>
-      gauge.set(http.connections()),
-    )
-    return { rest, http }
-  }
-  return lifecycle
-    .start({
-      name: 'edges',
-      start,
-      async stop({ rest, http }) {
-        await Promise.all([stream.drain(), http.close(httpGraceMs)])
-        stream.close()
-        await rest.close()
-        tail.close()
-      },
-      stopTimeoutMs: 2 * httpGraceMs,
-    })
-    .then(({ http }) => http.port)
-}
