@@ -1,0 +1,54 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type CliHouse, openCliHouse } from '../../test/support/cli-house.ts'
+
+let house: CliHouse
+beforeAll(async () => {
+  house = await openCliHouse()
+})
+afterAll(() => house.close())
+
+describe('feeds', () => {
+  test('list and show tell what is defined', async () => {
+    expect(await house.answer('feeds list')).toEqual([
+      expect.objectContaining({ feed: 'BROKERA:VIP', hidden: false, symbol_count: 1, status: 'offline' }),
+      expect.objectContaining({ feed: 'BROKERA:ZERO', source: 'Push', last_candle_time: null }),
+    ])
+    expect(await house.answer('feeds show BROKERA:ZERO')).toMatchObject({
+      feed: 'BROKERA:ZERO',
+      symbols: ['BROKERA:ZERO:EURUSD'],
+      manifest: { kind: 'Feed', spec: { broker: 'BROKERA', account: 'ZERO' } },
+    })
+    expect((await house.fxd('feeds list')).out).toMatch(/^FEED\s+STATUS/)
+    expect((await house.fxd('feeds show BROKERA:ZERO')).out).toContain('kind: Feed')
+  })
+
+  test('purge removes the bars of a feed that no manifest names any more', async () => {
+    await house.redefine('ZERO')
+    expect(await house.answer('feeds purge BROKERA:VIP')).toEqual({ feed: 'BROKERA:VIP', series: 0 })
+    expect((await house.fxd('feeds list')).out).toMatch(/BROKERA:VIP\s+hidden/)
+  })
+})
+
+describe('a service that cannot be asked', () => {
+  test('that is not running is said in a sentence, with the variable', async () => {
+    const outcome = await house.fxd('keys list', { FXD_GRPC_ADDR: '127.0.0.1:1' })
+    expect(outcome.code).toBe(69)
+    expect(outcome.err).toMatch(/127\.0\.0\.1:1 \(FXD_GRPC_ADDR\) does not answer.*fxd all/)
+  })
+
+  test('that never ran on this folder is said in a sentence', async () => {
+    const outcome = await house.fxd('keys list', { FXD_DATA_DIR: join(house.home, 'elsewhere') })
+    expect(outcome.code).toBe(69)
+    expect(outcome.err).toMatch(/no service has run on this folder/)
+  })
+
+  test('that has another token is said in a sentence, and the token is not', async () => {
+    writeFileSync(join(house.home, 'token'), 'another-token\n')
+    const outcome = await house.fxd('keys list', { FXD_DATA_DIR: house.home })
+    expect(outcome.code).toBe(77)
+    expect(outcome.err).toMatch(/refused the token of .*FXD_DATA_DIR/)
+    expect(outcome.err).not.toContain('another-token')
+  })
+})

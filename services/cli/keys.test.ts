@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type CliHouse, openCliHouse } from '../../test/support/cli-house.ts'
+
+let house: CliHouse
+beforeAll(async () => {
+  house = await openCliHouse()
+})
+afterAll(() => house.close())
+
+interface KeyAnswer {
+  readonly id: string
+  readonly key: string
+  readonly version: number
+}
+const create = (more = ''): Promise<KeyAnswer> =>
+  house.answer<KeyAnswer>(`keys create --plan pro --feeds BROKERA:ZERO ${more}`)
+
+describe('keys', () => {
+  test('create prints the key, alone on this one occasion', async () => {
+    const issued = await house.answer(
+      'keys create --plan pro --feeds BROKERA:ZERO,BROKERA:VIP --rpm 7 --ws-symbols 9 ' +
+        '--allow-ip 10.0.0.0/8,2001:db8::1 --expires 2999-01-31 --name charts',
+    )
+    expect(issued).toEqual({
+      id: expect.stringMatching(/^k_[0-9a-f]{10}$/) as unknown,
+      key: expect.stringMatching(/^fxd_[0-9a-f]{32}$/) as unknown,
+      name: 'charts',
+      prefix: String(issued['key']).slice(0, 8),
+      plan: 'pro',
+      limits: { rpm: 7, rpd: 250_000, ws_connections: 30, ws_symbols: 9 },
+      feeds: ['BROKERA:ZERO', 'BROKERA:VIP'],
+      allow_ips: ['10.0.0.0/8', '2001:db8::1'],
+      expires_at: '2999-02-01T00:00:00Z',
+      state: 'active',
+      created_at: expect.stringMatching(/^2\d{3}-\d\d-\d\dT/) as unknown,
+      old_secret_until: null,
+      version: expect.any(Number) as unknown,
+    })
+    const shown = await house.fxd(`keys show ${String(issued['id'])}`)
+    const listed = await house.fxd('keys list')
+    for (const text of [shown.out, listed.out]) {
+      expect(text).toContain(issued['id'])
+      expect(text).not.toContain(issued['key'])
+    }
+  })
+
+  test('a person gets the key among its fields, and words on the other stream', async () => {
+    const { code, out, err } = await house.fxd('keys create --plan basic --feeds BROKERA:ZERO')
+    expect(code).toBe(0)
+    expect(out).toMatch(/^key\s+fxd_[0-9a-f]{32}$/m)
+    expect(err).toContain('shown this once')
+    expect(err).not.toMatch(/fxd_[0-9a-f]{32}/)
+  })
+
+  test('a key that is born expired is said to be', async () => {
+    const { code, err } = await house.fxd(
+      'keys create --plan basic --feeds BROKERA:ZERO --expires 2020-01-01',
+    )
+    expect(code).toBe(0)
+    expect(err).toContain('expired already')
+  })
+
+  test('update changes what is given, "any" and "never" take away', async () => {
+    const { id } = await create('--allow-ip 10.0.0.1 --expires 2999-01-31')
+    expect(await house.answer(`keys update ${id} --rpm 5 --feeds BROKERA:VIP --name other`)).toMatchObject({
+      name: 'other',
+      limits: { rpm: 5, rpd: 250_000 },
+      feeds: ['BROKERA:VIP'],
+      allow_ips: ['10.0.0.1'],
+      expires_at: '2999-02-01T00:00:00Z',
+    })
+    expect(await house.answer(`keys update ${id} --allow-ip any --expires never`)).toMatchObject({
+      allow_ips: [],
+      expires_at: null,
+    })
+  })
+
+  test('changes at the same moment are read again and none is lost', async () => {
+    const { id } = await create()
+    const outcomes = await Promise.all([
+      house.fxd(`keys update ${id} --rpm 5`),
+      house.fxd(`keys update ${id} --name both`),
+    ])
+    expect(outcomes.map(({ code }) => code)).toEqual([0, 0])
+    expect(await house.answer(`keys show ${id}`)).toMatchObject({ name: 'both', limits: { rpm: 5 } })
+  })
+
+  test('rotate gives a new key under the old id, with an overlap when asked', async () => {
+    const { id, key } = await create()
+    const rotated = await house.answer(`keys rotate ${id} --overlap 1h`)
+    expect(rotated).toMatchObject({ id, key: expect.stringMatching(/^fxd_[0-9a-f]{32}$/) as unknown })
+    expect(rotated['key']).not.toBe(key)
+    expect(rotated['old_secret_until']).not.toBeNull()
+  })
+
+  test('revoke is final', async () => {
+    const { id } = await create()
+    expect(await house.answer(`keys revoke ${id}`)).toMatchObject({ id, state: 'inactive' })
+    expect(await house.fxd(`keys rotate ${id}`)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('final') as unknown,
+    })
+  })
+
+  test.each([
+    ['keys create --plan gold --feeds BROKERA:ZERO', 64, /plan: got "gold"/],
+    ['keys create --plan basic --feeds BROKERA:ZER0', 64, /did you mean BROKERA:ZERO\?/],
+    ['keys create --plan basic', 64, /--feeds <list>' not specified/],
+    ['keys create --plan basic --feeds BROKERA:ZERO --rpm -1', 64, /--rpm.*whole number/],
+    ['keys create --plan basic --feeds BROKERA:ZERO --rpm 1e3', 64, /--rpm.*whole number/],
+    ['keys create --plan enterprise --feeds BROKERA:ZERO --rpm 1', 64, /ws_symbols/],
+    ['keys rotate k_1 --overlap soon', 64, /--overlap: got "soon"/],
+    ['keys update k_1', 64, /Nothing to change/],
+    ['keys show k_1', 1, /no key with the id "k_1"/],
+    ['keys show', 64, /missing required argument 'id'/],
+    ['keys list extra', 64, /too many arguments/],
+    ['keys lst', 64, /Did you mean list\?/],
+    ['keyz', 64, /Did you mean keys\?/],
+    ['keys list --jsn', 64, /unknown option '--jsn'/],
+    ['feeds show BROKERA:ZER', 1, /did you mean BROKERA:ZERO\?/],
+    ['feeds purge BROKERA:ZERO', 1, /still defined by a Feed manifest/],
+  ])('%s ends with %i and a sentence', async (line, code, sentence) => {
+    const outcome = await house.fxd(line)
+    expect(outcome).toMatchObject({ code, out: '' })
+    expect(outcome.err).toMatch(sentence)
+    expect(outcome.err).toMatch(/^fxd: /)
+  })
+})

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { live, openRegistryHouse, type RegistryHouse, zero } from '../../test/support/registry-house.ts'
+import { barsOf } from '../core/bar.ts'
+import { compoundKey } from '../core/compound-key.ts'
+import { feedSeconds } from '../core/feed-clock.ts'
+import { parseManifest } from '../core/manifest.ts'
+import { applyFeeds } from './apply-feeds.ts'
+
+let house: RegistryHouse
+beforeAll(async () => {
+  house = await openRegistryHouse()
+})
+afterAll(async () => {
+  await house.stop()
+  house.discard()
+})
+beforeEach(async () => void (await house.restore()))
+
+describe('feeds', () => {
+  const eurusd = compoundKey(zero.key, 'EURUSD')
+
+  async function storeBar(minutesAgo: number): Promise<number> {
+    const time = feedSeconds(Math.floor(house.clock.utcMs() / 60_000) * 60 - minutesAgo * 60)
+    const bars = barsOf([{ time, open: 1, high: 1, low: 1, close: 1, volume: 1, revision: 1 }])
+    const series = { feed: zero.key, symbol: eurusd, resolution: '1' as const }
+    await house.stores.bars.write([{ series, bars }], 'backfill')
+    await house.stores.windows.add([
+      { feed: zero.key, symbol: eurusd, resolution: '1', from: time, to: feedSeconds(time + 60) },
+    ])
+    return time
+  }
+
+  test('are listed with their status, hidden ones too', async () => {
+    const time = await storeBar(2)
+    await applyFeeds(house.writer, [zero])
+    const { feeds } = await house.call('ListFeeds', {})
+    expect(feeds).toEqual([
+      expect.objectContaining({
+        key: 'BROKERA:ZERO',
+        hidden: false,
+        symbolCount: 2,
+        status: 'live',
+        livenessSource: 'candle',
+        lastBarTime: time,
+        source: 'Push',
+      }),
+      expect.objectContaining({
+        key: 'BROKERB:LIVE',
+        hidden: true,
+        status: 'offline',
+        livenessSource: 'none',
+      }),
+    ])
+  })
+
+  test('one is shown with its symbols and its definition in the manifest’s words', async () => {
+    const feed = await house.call('GetFeed', { key: zero.key })
+    expect(feed.symbols).toEqual(['BROKERA:ZERO:EURUSD', 'BROKERA:ZERO:GBPUSD'])
+    expect(parseManifest(JSON.parse(feed.definitionJson))).toEqual({ definition: zero })
+  })
+
+  test('an unknown one is NOT_FOUND with the one it might have meant', async () => {
+    expect(await house.refusal('GetFeed', { key: 'BROKERA:ZER' })).toEqual([
+      'NOT_FOUND',
+      expect.stringContaining('did you mean BROKERA:ZERO?'),
+    ])
+  })
+
+  test('purging removes bars and windows of a feed that no manifest names, and of no other', async () => {
+    await storeBar(2)
+    expect((await house.refusal('PurgeFeed', { key: zero.key }))[0]).toBe('FAILED_PRECONDITION')
+    expect((await house.stores.bars.lastTimes(zero.key)).size).toBe(1)
+    await applyFeeds(house.writer, [live])
+    expect(await house.call('PurgeFeed', { key: zero.key })).toEqual({ series: 1 })
+    expect((await house.stores.bars.lastTimes(zero.key)).size).toBe(0)
+    expect(await house.stores.windows.of(zero.key)).toEqual([])
+    expect(await house.call('PurgeFeed', { key: zero.key })).toEqual({ series: 0 })
+    expect((await house.refusal('PurgeFeed', { key: 'BROKERX:NONE' }))[0]).toBe('NOT_FOUND')
+  })
+})

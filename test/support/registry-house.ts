@@ -1,0 +1,126 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { credentials, Server, ServerCredentials, type ServiceError, status } from '@grpc/grpc-js'
+import { authenticate } from '../../services/access/authenticate.ts'
+import {
+  type AnswerOf,
+  type RegistryCall,
+  type RequestOf,
+  unary,
+} from '../../services/cli/registry-client.ts'
+import type { FeedDefinition } from '../../services/core/feed.ts'
+import { parseManifest } from '../../services/core/manifest.ts'
+import { applyFeeds } from '../../services/ingest/apply-feeds.ts'
+import { registryService } from '../../services/ingest/registry-service.ts'
+import { createRegistryWriter } from '../../services/ingest/registry-writer.ts'
+import { type FollowedRegistry, followRegistry } from '../../services/platform/follow-registry.ts'
+import { silentLog } from '../../services/platform/log.ts'
+import type { Clock } from '../../services/ports/clock.ts'
+import type { Stores } from '../../services/ports/stores.ts'
+import { openEmbeddedStores } from '../../services/stores/embedded/open.ts'
+import type { CreateKeyRequest } from '../../services/wire/fxd/v1/CreateKeyRequest.ts'
+import { channelOptions } from '../../services/wire/limits.ts'
+import { Registry } from '../../services/wire/load.ts'
+import { createVirtualClock } from './virtual-clock.ts'
+
+const definitionOf = (broker: string, account: string, symbols: readonly string[]): FeedDefinition => {
+  const parsed = parseManifest({
+    apiVersion: 'marketdata.fxd.dev/v1alpha1',
+    kind: 'Feed',
+    metadata: { name: `${broker}-${account}`.toLowerCase() },
+    spec: {
+      broker,
+      account,
+      clock: { mode: 'UTC' },
+      quoteBasis: 'Bid',
+      resolutions: ['1', '60'],
+      symbols: { list: symbols.map((raw) => ({ raw, type: 'forex', digits: 5 })) },
+      source: { type: 'Push' },
+    },
+  })
+  if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults))
+  return parsed.definition
+}
+
+/** The two feeds of the house. */
+export const zero = definitionOf('BROKERA', 'ZERO', ['EURUSD', 'GBPUSD'])
+export const live = definitionOf('BROKERB', 'LIVE', ['EURUSD'])
+
+/** `fxd.v1.Registry` over real gRPC, without its token, for as long as `close` is not called. */
+export async function serveRegistry(stores: Stores, registry: FollowedRegistry, clock: Clock) {
+  const writer = createRegistryWriter(stores.registry, registry, stores.bus)
+  const server = new Server(channelOptions)
+  server.addService(Registry.service, registryService({ ...stores, writer, registry, clock, log: silentLog }))
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+      error ? reject(error) : resolve(bound),
+    )
+  })
+  const client = new Registry(`127.0.0.1:${port}`, credentials.createInsecure(), channelOptions)
+  return {
+    writer,
+    call: <Name extends RegistryCall>(name: Name, request: RequestOf<Name>): Promise<AnswerOf<Name>> =>
+      unary(client, name, request),
+    close() {
+      client.close()
+      server.forceShutdown()
+    },
+  }
+}
+
+/** The service on an embedded store of its own and a virtual clock, with two feeds and no key. */
+export async function openRegistryHouse() {
+  const folder = mkdtempSync(join(tmpdir(), 'fxd-registry-'))
+  const clock = createVirtualClock({ start: Date.UTC(2026, 10, 21, 12) })
+  const stores = await openEmbeddedStores({ folder, clock, log: silentLog })
+  const registry = followRegistry(stores.registry, stores.bus, clock, silentLog)
+  await registry.refresh()
+  const { writer, call, close } = await serveRegistry(stores, registry, clock)
+  const restore = (): Promise<unknown> => applyFeeds(writer, [zero, live])
+  await restore()
+
+  return {
+    folder,
+    clock,
+    stores,
+    registry,
+    writer,
+    call,
+    /** Gives both feeds back that a test took away. */
+    restore,
+    /** How a call is refused: its status and sentence. */
+    async refusal<Name extends RegistryCall>(
+      name: Name,
+      request: RequestOf<Name>,
+    ): Promise<[string, string]> {
+      const error = await call(name, request).then(
+        () => new Error(`${name} was accepted`),
+        (cause: ServiceError) => cause,
+      )
+      return 'code' in error ? [status[error.code] ?? '', error.details] : ['OK', error.message]
+    },
+    async create(request: CreateKeyRequest = {}) {
+      // No two keys of one millisecond: their order is that of their making.
+      await clock.advance(1)
+      return call('CreateKey', { plan: 'pro', feeds: [zero.key], ...request })
+    },
+    /** The id of the key that this secret opens now. */
+    opens(secret: string): string | undefined {
+      try {
+        return authenticate({ credential: secret, address: '192.0.2.1' }, registry.view(), clock.utcMs()).id
+      } catch {
+        return undefined
+      }
+    },
+    /** Ends everything but the folder, which another house may open. */
+    async stop() {
+      close()
+      registry.close()
+      await stores.close()
+    },
+    discard: () => rmSync(folder, { recursive: true }),
+  }
+}
+
+export type RegistryHouse = Awaited<ReturnType<typeof openRegistryHouse>>
