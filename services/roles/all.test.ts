@@ -203,7 +203,7 @@ test('a stop closes sockets with 1012, frees the ports and ends within seconds',
   await service.stop()
   const [code, reason] = await closed
   expect([code, reason.toString()]).toEqual([1012, 'draining'])
-  expect(performance.now() - begun).toBeLessThan(3_000)
+  expect(performance.now() - begun).toBeLessThan(10_000)
   await start({
     httpAddr: { host: '127.0.0.1', port: service.httpPort },
     grpcAddr: { host: '127.0.0.1', port: service.grpcPort },
