@@ -38,4 +38,5 @@ Exit codes:
   64  the command line is wrong
   65  some lines were refused (they are listed); all others are stored
   66  the file does not exist, cannot be read, is empty or is no export; nothing is stored
-  69  no service answers, or it went away; what it acknowledged is stored`
+  69  no service answers, or it went away; what it acknowledged is stored
+  71  there is no room to sort the lines of a very large unsorted file`

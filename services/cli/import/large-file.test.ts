@@ -63,6 +63,18 @@ describe('a large file', () => {
   })
 })
 
+test('more unsorted lines than memory takes need a folder for them, which is named when it cannot be used', async () => {
+  const path = join(house.folder, 'unsorted.csv')
+  writeRepeated(path, 265_000, (weeks) => weeks.toReversed())
+  const nowhere = join(house.folder, 'nowhere')
+  const environment = { ...house.environment(), TMPDIR: nowhere }
+  const { code, stderr } = await runFxd(['import', path, ...seriesOptions('UNSORTED')], environment)
+  expect([code, stderr]).toEqual([
+    71,
+    expect.stringContaining(`${nowhere}, which cannot be used (ENOENT); set TMPDIR`),
+  ])
+})
+
 describe('while a file is on its way', () => {
   test('progress is told now and then, and drawn where a person watches', {
     timeout: patienceMs,

@@ -31,7 +31,7 @@ export class SortedRuns {
     this.#runs.push(new Run(this.#file, this.#bytes, barCount(bars), this.#blockBars))
     for (let at = 0; at < barCount(bars); at += this.#blockBars) {
       const block = packed(sliceBars(bars, at, Math.min(at + this.#blockBars, barCount(bars))))
-      await onDisk(() => this.#file.write(block, 0, block.byteLength, this.#bytes))
+      await onDisk(() => writeAll(this.#file, block, this.#bytes))
       this.#bytes += block.byteLength
     }
   }
@@ -119,7 +119,7 @@ class Run {
   async load(): Promise<void> {
     const count = Math.min(this.#left, this.#blockBars)
     const bytes = Buffer.alloc(count * bytesPerBar)
-    if (count > 0) await onDisk(() => this.#file.read(bytes, 0, bytes.length, this.#offset))
+    await onDisk(() => readAll(this.#file, bytes, this.#offset))
     this.#offset += bytes.length
     this.#left -= count
     this.#block = unpacked(bytes, count)
@@ -142,6 +142,21 @@ function unpacked(bytes: Buffer, count: number): Bars {
     )
   })
   return bars
+}
+
+/** A nearly full disk takes less than it was given, and says so the next time only. */
+async function writeAll(file: FileHandle, bytes: Uint8Array, offset: number): Promise<void> {
+  for (let at = 0; at < bytes.length; ) {
+    at += (await file.write(bytes, at, bytes.length - at, offset + at)).bytesWritten
+  }
+}
+
+async function readAll(file: FileHandle, bytes: Uint8Array, offset: number): Promise<void> {
+  for (let at = 0; at < bytes.length; ) {
+    const { bytesRead } = await file.read(bytes, at, bytes.length - at, offset + at)
+    if (bytesRead === 0) throw new Error('the temporary file ended early')
+    at += bytesRead
+  }
 }
 
 async function openNameless(): Promise<FileHandle> {
