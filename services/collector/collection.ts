@@ -3,6 +3,7 @@ import { joinSpans } from '../core/coverage.ts'
 import type { FeedDefinition } from '../core/feed.ts'
 import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
 import type { Resolution } from '../core/resolution.ts'
+import { mergeBars } from '../core/revision.ts'
 import type { Span } from '../core/window.ts'
 import type { Log } from '../platform/log.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -182,9 +183,14 @@ export class Collection {
   /** By ingest's clock it has not closed: it goes out again a little later. */
   #keepForming(series: CollectedSeries, bar: Bars): void {
     const time = timeAt(bar, 0)
-    if (series.sentUntil !== time || series.forming) return
+    if (series.sentUntil !== time) return
     series.sentUntil = time - 1
-    series.forming = { bars: bar, derived: bar.revision[0] === derivedRevision }
+    const later = series.forming
+    series.forming = undefined
+    const derived = bar.revision[0] === derivedRevision
+    // One that came meanwhile closes it; alone it would be refused for ever.
+    if (later) this.#live.send(this.#route(series, mergeBars(later.bars, bar), derived))
+    else series.forming = { bars: bar, derived }
   }
 
   async #catchUpAll(list: readonly CollectedSeries[]): Promise<void> {

@@ -25,6 +25,9 @@ export function takeClosed(
   const bars = kept && !isRead ? mergeBars(given, kept) : given
   if (hasClosed(series, newest, now)) return bars
   const last = barCount(bars) - 1
+  // What only a later bar closes goes out together with that bar, or ingest could not know it; it gives
+  // the later one back as still forming.
+  if (last > 0 && !hasClosed(series, timeAt(bars, last - 1), now)) return bars
   series.forming = { bars: sliceBars(bars, last, last + 1), derived }
   return sliceBars(bars, 0, last)
 }

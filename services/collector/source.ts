@@ -97,7 +97,10 @@ export interface SourceAnswer {
 export interface SourceListener {
   /** `snapshot`: these are all symbols there are; else these are added or changed. */
   catalogue(symbols: readonly SourceSymbol[], snapshot: boolean): void
-  /** Bars that just closed (or were just corrected), of several series: a minute of all symbols is one call. */
+  /**
+   * Bars that just closed (or were just corrected), of several series: a minute of all symbols is one
+   * call. The last of a series may still be forming: the session holds it back.
+   */
   closed(batch: readonly SourceBars[]): void
   /**
    * Everything that the terminal has of this series in this half-open span was given, to `closed` or in

@@ -1,7 +1,7 @@
-import { isClosed } from '../../../core/closed.ts'
+import { closeToleranceSeconds, isClosed } from '../../../core/closed.ts'
 import { defaultMaxGapSeconds } from '../../../core/clusters.ts'
 import type { FeedDefinition } from '../../../core/feed.ts'
-import { feedNow, fixedOffset } from '../../../core/feed-clock.ts'
+import { feedNow, feedSeconds, fixedOffset } from '../../../core/feed-clock.ts'
 import type { Log } from '../../../platform/log.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { SourceSeries, SourceSymbol } from '../../source.ts'
@@ -82,17 +82,22 @@ export class ExportFiles {
     const { definition, clock, log } = this.#options
     const offset = fixedOffset(definition.clock)
     const delaySeconds = this.#listed(series.raw)?.delaySeconds ?? definition.delaySeconds
+    const nowOnFeed = () => feedNow(clock.utcMs(), offset, undefined)
     return new FollowedFile({
       path,
       series,
       decimalsMax: this.#digitsOf(series.raw) + (definition.quoteBasis === 'Mid' ? 1 : 0),
       maxGapSeconds: defaultMaxGapSeconds(series.resolution),
-      isClosed: (open) =>
-        isClosed(open, series.resolution, {
-          now: feedNow(clock.utcMs(), offset, undefined),
-          newest: undefined,
-          delaySeconds,
-        }),
+      isClosed: (open) => {
+        const now = nowOnFeed()
+        // The rule's tolerance is for clocks that differ; a line that may still be rewritten waits for its end.
+        const strictly = now === undefined ? undefined : feedSeconds(now - closeToleranceSeconds)
+        return isClosed(open, series.resolution, { now: strictly, newest: undefined, delaySeconds })
+      },
+      hasBegun: (open) => {
+        const now = nowOnFeed()
+        return now !== undefined && open + delaySeconds <= now
+      },
       onBad: (bad: readonly BadLine[]) =>
         log.warn(
           { file: path, badLines: bad.length, first: bad.slice(0, badLinesNamed) },

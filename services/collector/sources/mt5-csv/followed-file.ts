@@ -14,6 +14,8 @@ export interface FollowedFileOptions {
   readonly decimalsMax: number
   readonly maxGapSeconds: number
   readonly isClosed: (open: FeedSeconds) => boolean
+  /** Whether the feed's clock (less the symbol's delay) has come to a bar's open. */
+  readonly hasBegun: (open: FeedSeconds) => boolean
   readonly onBad: (bad: readonly BadLine[]) => void
 }
 
@@ -74,7 +76,7 @@ export class FollowedFile {
 
   /** Reads the complete lines behind the last one read; a last bar that is still forming is not given. */
   async *readOn(): AsyncGenerator<Bars> {
-    const { path, series, isClosed } = this.options
+    const { path, series, isClosed, hasBegun } = this.options
     this.#fingerprint = await fingerprintOf(path)
     const chunks = readExport(path, { resolution: series.resolution, from: this.#position })
     this.#forming = undefined
@@ -83,12 +85,14 @@ export class FollowedFile {
       const next = await chunks.next()
       let bars = this.#good(chunk.value)
       const last = timeAt(bars, barCount(bars) - 1)
+      let closed = bars
       if (next.done && barCount(bars) > 0 && !isClosed(last)) {
         this.#forming = last
-        bars = selectBars(bars, (i) => timeAt(bars, i) !== last)
+        closed = selectBars(bars, (i) => timeAt(bars, i) !== last)
       }
-      bars = sortBars(bars).bars
-      this.#clusters.add(bars)
+      this.#clusters.add(sortBars(closed).bars)
+      // One that the clock has not come to yet is given: nothing else closes those before it.
+      bars = sortBars(this.#forming !== undefined && hasBegun(last) ? closed : bars).bars
       if (barCount(bars) > 0) yield bars
       chunk = next
     }
