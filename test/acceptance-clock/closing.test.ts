@@ -7,7 +7,6 @@ import { closeSockets, connect } from '../acceptance/client/socket.ts'
 import { ClockedService } from './clocked-service.ts'
 
 const noon = Date.UTC(2026, 0, 5, 12)
-const toleranceSeconds = 5
 
 let service: ClockedService
 afterEach(async () => {
@@ -29,7 +28,7 @@ test('a minute is pushed and stored when it closes and not before', async () => 
   expect(running.time).toBe(noon / 1000 + 10_800)
   const socket = await connect(key)
   await socket.subscribe([symbol])
-  await service.passTo(noon + (60 - toleranceSeconds - 2) * 1000)
+  await service.passTo(noon + 58_000)
   await socket.settled()
   expect(socket.bars()).toEqual([])
   expect(await stored(key, symbol)).toEqual(bars.slice(0, 10))
@@ -48,7 +47,7 @@ test('a delayed minute closes as much later as its quotes lag', async () => {
   await service.eventually('all but the last minute', async () => (await stored(key, symbol)).length === 5)
   const closes = ((bars[5]?.time ?? 0) + 60 + 900) * 1000
   expect(closes - noon).toBe(60_000)
-  await service.passTo(closes - (toleranceSeconds + 2) * 1000)
+  await service.passTo(closes - 2000)
   expect(await stored(key, symbol)).toEqual(bars.slice(0, 5))
   await service.passTo(closes + 2000)
   await service.eventually('the last minute', async () => (await stored(key, symbol)).length === 6)
@@ -63,7 +62,7 @@ test('a day becomes history when it ends on the clock of its feed', async () => 
   const days = [day(Date.UTC(2026, 0, 2)), day(Date.UTC(2026, 0, 5))]
   new FollowedFile('brokera-zero', 'US500.z_D1.csv').write(days)
   await service.eventually('the day before', async () => (await stored(key, symbol, '1D')).length === 1)
-  await service.passTo(midnight - (toleranceSeconds + 2) * 1000)
+  await service.passTo(midnight - 2000)
   expect(await stored(key, symbol, '1D')).toEqual(days.slice(0, 1))
   await service.passTo(midnight + 2000)
   await service.eventually('the day', async () => (await stored(key, symbol, '1D')).length === 2)

@@ -125,7 +125,7 @@ describe('on one socket', () => {
     await socket.subscribe([symbol])
     file.append(coming[0] as Bar)
     await socket.next('bar')
-    const corrected = { ...(coming[0] as Bar), close: 2400.01, volume: 9 }
+    const corrected = { ...(coming[0] as Bar), close: 2400.06, volume: 9 }
     file.append(corrected, coming[1] as Bar)
     await until('the next bar', () => socket.bars(symbol).length === 2)
     await until('the correction', async () => (await history(symbol)).at(-2)?.volume === 9)
