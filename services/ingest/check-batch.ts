@@ -9,8 +9,7 @@ import { isResolution, type Resolution } from '../core/resolution.ts'
 import { type Series, seriesId } from '../core/series.ts'
 import { show } from '../core/show.ts'
 import type { SymbolRecord } from '../core/symbol.ts'
-import { decodeSeries } from '../wire/columns.ts'
-import type { SeriesBars__Output } from '../wire/fxd/v1/SeriesBars.ts'
+import type { ReceivedSeries } from '../wire/decode-bars.ts'
 import { batchBarsMax } from '../wire/limits.ts'
 
 /** A reading from further in the future than this would win over every true one for as long. */
@@ -48,8 +47,8 @@ export interface CheckedBatch {
 }
 
 /** Sorts the bars of one message into those that may be stored and those that may not, and why. */
-export function checkBatch(message: readonly SeriesBars__Output[], at: CheckContext): CheckedBatch {
-  const count = message.reduce((sum, { time }) => sum + time.length, 0)
+export function checkBatch(message: readonly ReceivedSeries[], at: CheckContext): CheckedBatch {
+  const count = message.reduce((sum, series) => sum + series.count, 0)
   if (count > batchBarsMax || message.length > batchBarsMax) {
     const got = `${count} bars in ${message.length} series`
     return { good: [], refused: [{ ...wholeSeries(0, count), ...tooMany(got) }] }
@@ -62,7 +61,7 @@ export function checkBatch(message: readonly SeriesBars__Output[], at: CheckCont
     if (checked === undefined) return
     if (seen.has(checked.id)) {
       refused.push({
-        ...wholeSeries(position, each.time.length),
+        ...wholeSeries(position, each.count),
         ...malformed('series: given twice in one message'),
       })
       return
@@ -78,13 +77,13 @@ const malformed = (message: string) => ({ reason: 'MALFORMED' as const, message 
 const tooMany = (got: string) => malformed(`series: got ${got}, wanted at most ${batchBarsMax} bars in all`)
 
 function checkSeries(
-  message: SeriesBars__Output,
+  message: ReceivedSeries,
   position: number,
   at: CheckContext,
   refused: Refusal[],
 ): GoodSeries | undefined {
   const refuse = (reason: RefusalReason, words: string): undefined => {
-    refused.push({ ...wholeSeries(position, message.time.length), reason, message: words })
+    refused.push({ ...wholeSeries(position, message.count), reason, message: words })
   }
   const { definition } = at
   const key = compoundKey(definition.key, message.symbol)
@@ -102,7 +101,7 @@ function checkSeries(
   }
   const wrongScale = scaleFault(message.scale, symbol, definition)
   if (wrongScale !== undefined) return refuse('SCALE', wrongScale)
-  const bars = decodeSeries(message)
+  const { bars } = message
   if (typeof bars === 'string') return refuse('MALFORMED', bars)
 
   const series = { feed: definition.key, symbol: key, resolution }

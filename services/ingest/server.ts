@@ -5,7 +5,7 @@ import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Stores } from '../ports/stores.ts'
-import type { CollectorMessage__Output } from '../wire/fxd/v1/CollectorMessage.ts'
+import { decodeBars, receivedBars } from '../wire/decode-bars.ts'
 import { channelOptions, streamsPerConnectionMax } from '../wire/limits.ts'
 import { Collector, Registry } from '../wire/load.ts'
 import { requireToken } from './authorize.ts'
@@ -97,15 +97,17 @@ const { requestDeserialize } = Collector.service.Session
 
 /** Bytes that are no message end their own session with a sentence instead of the library's INTERNAL. */
 function receive(bytes: Buffer): Received {
-  let message: CollectorMessage__Output | undefined
+  const digest = (): string => hash('sha256', bytes, 'base64')
+  const plain = decodeBars(bytes)
+  if (plain) return { bars: plain, digest: digest() }
   try {
-    message = requestDeserialize(bytes)
+    const message = requestDeserialize(bytes)
+    if (message.bars) return { bars: receivedBars(message.bars), digest: digest() }
+    // Only what carries a sequence is ever compared.
+    return { message, digest: message.window ? digest() : '' }
   } catch {
-    return { message: undefined, digest: '' }
+    return { digest: '' }
   }
-  // Only what carries a sequence is ever compared.
-  const digest = message.bars || message.window ? hash('sha256', bytes, 'base64') : ''
-  return { message, digest }
 }
 
 const listen = (server: Server, host: string, port: number): Promise<number> =>

@@ -3,9 +3,8 @@ import type { FeedDefinition } from '../core/feed.ts'
 import { feedSeconds } from '../core/feed-clock.ts'
 import type { RegistryView } from '../core/registry.ts'
 import type { Lane } from '../core/series.ts'
-import type { Bars__Output } from '../wire/fxd/v1/Bars.ts'
+import type { ReceivedBars } from '../wire/decode-bars.ts'
 import type { Catalogue__Output } from '../wire/fxd/v1/Catalogue.ts'
-import type { CollectorMessage__Output } from '../wire/fxd/v1/CollectorMessage.ts'
 import type { Heartbeat__Output } from '../wire/fxd/v1/Heartbeat.ts'
 import type { IngestMessage } from '../wire/fxd/v1/IngestMessage.ts'
 import type { Window__Output } from '../wire/fxd/v1/Window.ts'
@@ -20,7 +19,7 @@ import { HistoryLane, LiveLane } from './lanes.ts'
 import type { LaneName } from './metrics.ts'
 import { SessionEnd } from './refuse-session.ts'
 import { Sequences } from './sequences.ts'
-import type { SessionDeps } from './session.ts'
+import type { Received, SessionDeps } from './session.ts'
 import { type Counts, noCounts } from './store-history.ts'
 
 /** Received and not yet acknowledged. At the first the collector is asked to pause, at the second it is not read. */
@@ -101,8 +100,9 @@ export class SessionWork {
     return live >= liveBatchesMax || backfill >= historyBatchesMax || windows >= windowsMax
   }
 
-  take(message: CollectorMessage__Output, digest: string): Promise<void> | void {
-    if (message.bars) return this.#takeBars(message.bars, digest)
+  take({ bars, message, digest }: Received): Promise<void> | void {
+    if (bars) return this.#takeBars(bars, digest)
+    if (!message) return undefined
     if (message.window) return this.#takeWindow(message.window, digest)
     if (message.catalogue) return this.#takeCatalogue(message.catalogue)
     if (message.heartbeat) return this.#takeHeartbeat(message.heartbeat)
@@ -127,18 +127,18 @@ export class SessionWork {
     this.#left = true
   }
 
-  #takeBars(message: Bars__Output, digest: string): void {
+  #takeBars(message: ReceivedBars, digest: string): void {
     const { sequence } = message
     if (!this.#isNew(sequence, digest)) return
     const receivedMs = this.#deps.clock.monotonicMs()
-    if (message.lane === 'LANE_LIVE' && !this.#role.isImport) {
+    if (message.lane === 'live' && !this.#role.isImport) {
       const { good, refused } = this.#check(message)
       this.#finish('live', sequence, refused, this.#live.take(good, receivedMs), receivedMs)
       return
     }
-    if (message.lane !== 'LANE_BACKFILL') {
+    if (message.lane !== 'backfill') {
       const wanted = this.#role.isImport ? 'BACKFILL, the lane of imports' : 'LIVE or BACKFILL'
-      const count = message.series.reduce((sum, { time }) => sum + time.length, 0)
+      const count = message.series.reduce((sum, series) => sum + series.count, 0)
       const refusal = {
         series: 0,
         index: 0,
@@ -159,7 +159,7 @@ export class SessionWork {
     if (this.#counts.backfill === historyBatchesSlow) this.#host.send({ slow: { pauseMs: slowPauseMs } })
   }
 
-  #check({ series }: Bars__Output): CheckedBatch {
+  #check({ series }: ReceivedBars): CheckedBatch {
     const { view, definition } = this.#host.view()
     return checkBatch(series, {
       view,

@@ -4,7 +4,9 @@ import type { RegistryView } from '../core/registry.ts'
 import type { FollowedRegistry } from '../platform/follow-registry.ts'
 import type { Log } from '../platform/log.ts'
 import type { Stores } from '../ports/stores.ts'
+import type { ReceivedBars } from '../wire/decode-bars.ts'
 import type { CollectorMessage__Output } from '../wire/fxd/v1/CollectorMessage.ts'
+import type { Hello__Output } from '../wire/fxd/v1/Hello.ts'
 import type { IngestMessage } from '../wire/fxd/v1/IngestMessage.ts'
 import type { FeedStates } from './feed-state.ts'
 import { type Introduced, introduce } from './hello.ts'
@@ -23,9 +25,11 @@ const answersMax = 1_000
 /** Messages that wait for a catalogue or for the session to begin. */
 const waitingMax = 64
 
-/** A message as it came off the wire; without one, the bytes were no message of this protocol. */
+/** A message as it came off the wire; with neither, the bytes were no message of this protocol. */
 export interface Received {
-  readonly message: CollectorMessage__Output | undefined
+  readonly bars?: ReceivedBars | undefined
+  /** Any other message. */
+  readonly message?: CollectorMessage__Output | undefined
   /** Of the bytes, by which a repeated sequence is told from a conflicting one. */
   readonly digest: string
 }
@@ -109,23 +113,24 @@ export class CollectorSession {
     }
   }
 
-  #receive({ message, digest }: Received): void {
+  #receive(received: Received): void {
     if (this.#ended) return
-    if (message?.message === undefined) {
+    const { bars, message } = received
+    if (!bars && message?.message === undefined) {
       void this.end(new SessionEnd('INVALID_ARGUMENT', 'the bytes are no message of fxd.v1.Collector'))
       return
     }
-    if (!this.#who) this.#inOrder.run(() => this.#greet(message))
-    else if (message.hello) void this.end(new SessionEnd('FAILED_PRECONDITION', 'Hello came twice'))
-    else this.#inOrder.run(() => this.#handOn(message, digest))
+    if (!this.#who) this.#inOrder.run(() => this.#greet(message?.hello))
+    else if (message?.hello) void this.end(new SessionEnd('FAILED_PRECONDITION', 'Hello came twice'))
+    else this.#inOrder.run(() => this.#handOn(received))
     this.#throttle()
   }
 
-  #handOn(message: CollectorMessage__Output, digest: string): Promise<void> | void {
+  #handOn(received: Received): Promise<void> | void {
     if (this.#ended) return undefined
-    if (this.#work) return this.#work.take(message, digest)
+    if (this.#work) return this.#work.take(received)
     // Signs of life of a collector that stands by say nothing about the feed.
-    if (message.heartbeat || message.clockSample) return undefined
+    if (received.message?.heartbeat || received.message?.clockSample) return undefined
     throw new SessionEnd('FAILED_PRECONDITION', 'this collector stands by: another one is active')
   }
 
@@ -137,7 +142,7 @@ export class CollectorSession {
     else if (!isFull && this.#call.isPaused()) this.#call.resume()
   }
 
-  async #greet({ hello }: CollectorMessage__Output): Promise<void> {
+  async #greet(hello: Hello__Output | null | undefined): Promise<void> {
     if (!hello) throw new SessionEnd('FAILED_PRECONDITION', 'the first message must be Hello')
     const who = introduce(hello, this.#deps.registry.view())
     this.#who = who

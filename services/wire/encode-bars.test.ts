@@ -4,11 +4,11 @@ import { encodeSeries } from '../../test/support/encode-series.ts'
 import { type Bars, barsOf, toList } from '../core/bar.ts'
 import { feedSeconds } from '../core/feed-clock.ts'
 import { fromInteger } from '../core/prices.ts'
-import { decodeSeries } from './columns.ts'
+import { decodeBars } from './decode-bars.ts'
 import { encodeBars, encodeSeriesBars } from './encode-bars.ts'
 import { Collector } from './load.ts'
 
-const { requestSerialize, requestDeserialize } = Collector.service.Session
+const { requestSerialize } = Collector.service.Session
 
 const units = fc.oneof(
   fc.integer({ min: 0, max: 200_000 }),
@@ -103,7 +103,6 @@ describe('bars written straight from columns', () => {
 
 function back(bars: Bars): Bars {
   const series = encodeSeriesBars({ symbol: 'EURUSD', resolution: '1', scale: 0 }, bars)
-  const message = requestDeserialize(Buffer.from(encodeBars(1, 'BACKFILL', [series])))
-  const decoded = decodeSeries(message.bars?.series[0] ?? expect.unreachable('no series came back'))
-  return typeof decoded === 'string' ? expect.unreachable(decoded) : decoded
+  const decoded = decodeBars(Buffer.from(encodeBars(1, 'BACKFILL', [series])))?.series[0]?.bars
+  return typeof decoded === 'object' ? decoded : expect.unreachable(decoded ?? 'no series came back')
 }

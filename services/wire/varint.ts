@@ -1,0 +1,60 @@
+const two32 = 2 ** 32
+const two31 = 2 ** 31
+const bytesMax = 10
+
+/** The unsigned number at the position, which moves behind it; `undefined` when it does not end or is not exact. */
+export function readVarint(bytes: Uint8Array, at: { position: number }): number | undefined {
+  let value = 0
+  let factor = 1
+  for (let i = at.position; i < bytes.length && i < at.position + bytesMax; i++) {
+    const byte = bytes[i] as number
+    value += (byte & 127) * factor
+    factor *= 128
+    if (byte > 127) continue
+    at.position = i + 1
+    return value <= Number.MAX_SAFE_INTEGER ? value : undefined
+  }
+  return undefined
+}
+
+/** A packed column of zigzag numbers that are each a difference from the one before; `undefined` when one does not end. */
+export function readColumn(bytes: Uint8Array): Float64Array | undefined {
+  let count = 0
+  for (let i = 0; i < bytes.length; i++) if ((bytes[i] as number) < 128) count += 1
+  if (bytes.length > 0 && (bytes[bytes.length - 1] as number) > 127) return undefined
+  const column = new Float64Array(count)
+  let sum = 0
+  let at = 0
+  for (let i = 0; i < count; i++) {
+    const first = bytes[at] as number
+    if (first < 128) {
+      at += 1
+      sum += (first >>> 1) ^ -(first & 1)
+    } else {
+      const end = endOf(bytes, at)
+      if (end - at > bytesMax) return undefined
+      sum += zigzag(bytes, at, end)
+      at = end
+    }
+    column[i] = sum
+  }
+  return column
+}
+
+function endOf(bytes: Uint8Array, start: number): number {
+  let end = start
+  while ((bytes[end] as number) > 127) end += 1
+  return end + 1
+}
+
+/** In two halves of 32 bits: a double alone would lose the last bit, which is the sign, of large numbers. */
+function zigzag(bytes: Uint8Array, start: number, end: number): number {
+  let low = 0
+  let high = 0
+  for (let i = end - 1; i >= start; i--) {
+    high = ((high << 7) | (low >>> 25)) >>> 0
+    low = ((low << 7) | ((bytes[i] as number) & 127)) >>> 0
+  }
+  const half = high === 0 ? low >>> 1 : (high % two32) * two31 + (low >>> 1)
+  return low % 2 === 1 ? -half - 1 : half
+}
