@@ -22,6 +22,8 @@ import { issueFirstKey } from './first-key.ts'
 import type { House } from './house.ts'
 
 const ingestGraceMs = 3_000
+/** History that was sent and is not yet stored is read again at the next start: no stop waits long for it. */
+const collectorsStopTimeoutMs = 2_000
 const storesCloseTimeoutMs = 10_000
 
 export interface AllOverrides {
@@ -86,24 +88,31 @@ async function startParts(house: House): Promise<RunningAll> {
       return createCollectors((definition) => collect(definition, { address, token, clock, log }))
     },
     stop: (running) => running.stop(),
+    stopTimeoutMs: collectorsStopTimeoutMs,
   })
   await lifecycle.start({ name: 'ready', start: () => health.listening(), stop: () => health.drain() })
   collectors.follow(definitions)
 
+  const reload = async (): Promise<void> => {
+    try {
+      collectors.follow(await applyManifests(feedsPath, writer))
+      log.info({ feeds: feedsPath }, 'the Feed manifests were read again')
+    } catch (cause) {
+      const reason = cause instanceof Fatal ? cause.message : cause
+      log.error({ err: reason }, 'the Feed manifests were not applied; the old ones stay')
+    }
+  }
+  let reloading: Promise<void> = Promise.resolve()
   return {
     httpPort,
     grpcPort,
     opsPort: health.port,
     firstKey,
     backfilled: () => metrics.total('fxd_ingest_bars_total', { lane: 'backfill', outcome: 'accepted' }),
-    async reload() {
-      try {
-        collectors.follow(await applyManifests(feedsPath, writer))
-        log.info({ feeds: feedsPath }, 'the Feed manifests were read again')
-      } catch (cause) {
-        const reason = cause instanceof Fatal ? cause.message : cause
-        log.error({ err: reason }, 'the Feed manifests were not applied; the old ones stay')
-      }
+    reload() {
+      // One after another, so that the files as they were last are what stays.
+      reloading = reloading.then(reload)
+      return reloading
     },
     stop: () => lifecycle.stop(),
   }
