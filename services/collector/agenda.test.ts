@@ -31,6 +31,14 @@ test('history is asked for newest day first over all series', () => {
   ])
 })
 
+test('the newest week of minutes comes before months of hours', () => {
+  const agenda = new Agenda<{ resolution: Resolution }>()
+  agenda.add({ resolution: '60' }, [span(0, 400 * day)])
+  agenda.add({ resolution: '1' }, [span(390 * day, 400 * day)])
+  const order = take(agenda).map(({ of }) => of.resolution)
+  expect(order.slice(0, 7)).toEqual(['1', '1', '1', '1', '1', '1', '60'])
+})
+
 test('every second that is missing is asked for once, whatever is missing', () => {
   const missing = fc
     .array(fc.tuple(fc.integer({ min: 0, max: 400 * day }), fc.integer({ min: 1, max: 90 * day })), {
@@ -45,7 +53,8 @@ test('every second that is missing is asked for once, whatever is missing', () =
         const wanted = list.map(([resolution, spans]) => ({ of: { resolution }, spans }))
         for (const { of, spans } of wanted) agenda.add(of, spans)
         const units = take(agenda)
-        const days = units.map((unit) => Math.floor((unit.span.to - 1) / day))
+        const minutes = units.filter(({ of }) => of.resolution === '1')
+        const days = minutes.map((unit) => Math.floor((unit.span.to - 1) / day))
         expect(days).toEqual([...days].sort((x, y) => y - x))
         for (const { of, spans } of wanted) {
           const asked = units.filter((unit) => unit.of === of).map((unit) => unit.span)

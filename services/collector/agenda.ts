@@ -18,6 +18,12 @@ const unitDays: Readonly<Record<Resolution, number>> = {
   '1M': 30_000,
 }
 
+/** A unit of months waits for the newest days of finer bars: a chart's newest days are what is looked at first. */
+const longUnitWaitsDays = 6
+
+const turnOf = (resolution: Resolution, newest: Span): number =>
+  Math.floor((newest.to - 1) / daySeconds) - Math.min(unitDays[resolution] - 1, longUnitWaitsDays)
+
 export interface Unit<T> {
   readonly of: T
   readonly span: Span
@@ -30,7 +36,7 @@ interface Entry<T> {
   readonly spans: Span[]
 }
 
-/** History still to be read, newest day first over all series; within a day in the order they came. */
+/** History still to be read, newest day first over all series; of one turn in the order they came. */
 export class Agenda<T extends { readonly resolution: Resolution }> {
   readonly #days = new Map<number, Entry<T>[]>()
   #newestDay = Number.NEGATIVE_INFINITY
@@ -65,7 +71,7 @@ export class Agenda<T extends { readonly resolution: Resolution }> {
   #put(entry: Entry<T>): void {
     const newest = entry.spans.at(-1)
     if (!newest) return
-    const day = Math.floor((newest.to - 1) / daySeconds)
+    const day = turnOf(entry.of.resolution, newest)
     const entries = this.#days.get(day)
     if (entries) entries.push(entry)
     else this.#days.set(day, [entry])
