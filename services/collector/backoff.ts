@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts'
 
 const firstMs = 500
-export const backoffMaxMs = 30_000
+const backoffMaxMs = 30_000
 
 /** Growing pauses with full jitter, so that many collectors do not come back in one moment. */
 export class Backoff {

@@ -1,4 +1,4 @@
-import type { Bars } from '../core/bar.ts'
+import { type Bars, barCount } from '../core/bar.ts'
 import { joinSpans, subtractSpans } from '../core/coverage.ts'
 import type { Depth } from '../core/feed.ts'
 import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
@@ -8,7 +8,7 @@ import type { KnownSeries__Output } from '../wire/fxd/v1/KnownSeries.ts'
 import type { SourceBars, SourceSeries } from './source.ts'
 
 /** So far back, bars that were missed are still live: they go out in order, before any history. */
-export const liveReachSeconds = 6 * 3_600
+const liveReachSeconds = 6 * 3_600
 
 /** One series at work in one session. */
 export interface CollectedSeries extends SourceSeries {
@@ -40,8 +40,17 @@ export interface CollectedSeries extends SourceSeries {
   readAt: FeedSeconds | undefined
 }
 
-/** Bars that closed while their series was being read; beyond this it is read once more instead. */
-export const waitingBarsMax = 10_000
+const waitingBarsMax = 10_000
+
+/** Keeps bars that closed while their series is being read; more than the bound are read once more instead. */
+export function keepWaiting(series: CollectedSeries, given: SourceBars): void {
+  series.waiting.push(given)
+  series.waitingCount += barCount(given.bars)
+  if (series.waitingCount <= waitingBarsMax) return
+  series.waiting = []
+  series.waitingCount = 0
+  series.readAgain = true
+}
 
 /** A series at the beginning of its session. */
 export const newSeries = (
@@ -109,7 +118,7 @@ function decode(deltas: readonly number[]): Span[] {
 }
 
 /** Where the live lane begins: behind the last stored bar, at most six hours back. */
-export function cutOf(newest: FeedSeconds | undefined, now: FeedSeconds | undefined): FeedSeconds {
+function cutOf(newest: FeedSeconds | undefined, now: FeedSeconds | undefined): FeedSeconds {
   const reach = now === undefined ? undefined : now - liveReachSeconds
   // With neither known nothing is live but what closes from now on.
   if (newest === undefined && reach === undefined) return feedSeconds(Number.MAX_SAFE_INTEGER)

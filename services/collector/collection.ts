@@ -1,4 +1,4 @@
-import { type Bars, barCount, selectBars, sliceBars, timeAt } from '../core/bar.ts'
+import { type Bars, barCount, sliceBars, timeAt } from '../core/bar.ts'
 import { joinSpans } from '../core/coverage.ts'
 import type { FeedDefinition } from '../core/feed.ts'
 import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
@@ -7,11 +7,11 @@ import { mergeBars } from '../core/revision.ts'
 import type { Span } from '../core/window.ts'
 import type { Log } from '../platform/log.ts'
 import type { Clock } from '../ports/clock.ts'
-import { beyondScale } from '../wire/columns.ts'
+import { addresses } from './addressed-bars.ts'
 import { countUntil, outside, within } from './bar-spans.ts'
 import { Claims } from './claims.ts'
 import { closedUntil } from './closed-until.ts'
-import { type CollectedSeries, missingHistory, waitingBarsMax } from './collected-series.ts'
+import { type CollectedSeries, keepWaiting, missingHistory } from './collected-series.ts'
 import type { Conversation } from './conversation.ts'
 import type { FeedTime } from './feed-time.ts'
 import { releaseClosed, takeClosed } from './forming.ts'
@@ -50,6 +50,7 @@ export class Collection {
   readonly #reader: SourceReader
   readonly #historyReader: HistoryReader
   readonly #claims: Claims
+  readonly #outgoing: ReturnType<typeof addresses>
   /** Of bars that were sent before, on their way to the store. */
   readonly #corrections = new Set<Promise<void>>()
 
@@ -60,7 +61,8 @@ export class Collection {
     const live = new LiveSender({ ...options, onForming: (series, bar) => this.#keepForming(series, bar) })
     const history = new HistorySender({ ...options, idle: () => live.idle() })
     const reader = new SourceReader({ ...options, isOver })
-    const outgoing = this.#outgoing
+    const outgoing = addresses(options)
+    this.#outgoing = outgoing
     this.#live = live
     this.#history = history
     this.#reader = reader
@@ -99,7 +101,7 @@ export class Collection {
       const series = this.#series.get(idOf(given))
       if (!series) continue
       if (series.phase === 'live') fresh.push(...this.#take(series, given.bars, given.derived === true))
-      else wait(series, given)
+      else keepWaiting(series, given)
     }
     if (fresh.length > 0) this.#live.send(fresh)
   }
@@ -154,19 +156,6 @@ export class Collection {
     if (start === count) return []
     series.sentUntil = timeAt(bars, count - 1)
     return [this.#outgoing(series, sliceBars(bars, start, count), derived)]
-  }
-
-  readonly #outgoing = (series: CollectedSeries, given: Bars, derived: boolean): LiveBars => {
-    const { name: symbol, resolution, scale } = series
-    const beyond = new Set(beyondScale(given, scale))
-    if (beyond.size > 0) {
-      const why = `prices with more than ${scale} decimals are not sent`
-      this.#options.log.warn({ symbol, resolution, bars: beyond.size }, why)
-    }
-    const bars = beyond.size === 0 ? given : selectBars(given, (i) => !beyond.has(i))
-    const stamp = derived ? derivedRevision : this.#options.stamps.next()
-    const revision = new Float64Array(barCount(bars)).fill(stamp)
-    return { series, symbol, resolution, scale, bars: { ...bars, revision } }
   }
 
   #releaseForming(): void {
@@ -291,12 +280,3 @@ export class Collection {
 }
 
 const idOf = ({ raw, resolution }: SourceSeries): string => `${resolution} ${raw}`
-
-function wait(series: CollectedSeries, given: SourceBars): void {
-  series.waiting.push(given)
-  series.waitingCount += barCount(given.bars)
-  if (series.waitingCount <= waitingBarsMax) return
-  series.waiting = []
-  series.waitingCount = 0
-  series.readAgain = true
-}

@@ -5,7 +5,7 @@ import { type OutgoingBars, packBars } from './pack.ts'
 import { Room } from './room.ts'
 
 /** Bars of the backfill lane sent and not yet acknowledged: so much at most is in front of a live bar on the wire. */
-export const historyBarsMax = 20_000
+const historyBarsMax = 20_000
 
 export interface HistorySenderOptions {
   readonly talk: Conversation

@@ -4,6 +4,7 @@ import { createVirtualClock, type VirtualClock } from '../../test/support/virtua
 import { allocateBars, barCount, barsOf, toList } from '../core/bar.ts'
 import { compoundKey, type FeedKey } from '../core/compound-key.ts'
 import { feedSeconds } from '../core/feed-clock.ts'
+import { Disconnected } from './conversation.ts'
 import { ImportRefused, type ImportSession, importBatchesMax, openImport } from './import-session.ts'
 
 const noon = Date.UTC(2026, 0, 5, 12) / 1000

@@ -7,8 +7,8 @@ import { reasonOf } from './refusal-reason.ts'
 import { Room } from './room.ts'
 
 /** Bars of the live lane sent and not yet acknowledged: beyond the first, catching up waits; beyond the second the session is given up. */
-export const liveBarsSlow = 20_000
-export const liveBarsMax = 200_000
+const liveBarsSlow = 20_000
+const liveBarsMax = 200_000
 
 export interface LiveBars extends OutgoingBars {
   readonly series: CollectedSeries

@@ -5,7 +5,7 @@ import { type Session, type SymbolRecord, type SymbolType, sessions, symbolTypes
 import type { CatalogueSymbol__Output } from '../wire/fxd/v1/CatalogueSymbol.ts'
 
 /** Prices are integers below 2^53 on the wire: more decimals leave no room before the point. */
-export const digitsMax = 10
+const digitsMax = 10
 const delaySecondsMax = 86_400
 const displayLengthMax = 64
 const descriptionLengthMax = 256

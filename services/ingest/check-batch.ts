@@ -13,7 +13,7 @@ import type { ReceivedSeries } from '../wire/decode-bars.ts'
 import { batchBarsMax } from '../wire/limits.ts'
 
 /** A reading from further in the future than this would win over every true one for as long. */
-export const revisionAheadMs = 5_000
+const revisionAheadMs = 5_000
 
 export interface CheckContext {
   readonly view: RegistryView

@@ -1,7 +1,7 @@
 import type { IngestMessage } from '../wire/fxd/v1/IngestMessage.ts'
 
 /** A collector has far fewer batches in flight; what is older was acknowledged long ago. */
-export const sequencesKept = 256
+const sequencesKept = 256
 
 interface Seen {
   readonly digest: string

@@ -1,11 +1,9 @@
 import type { FeedKey } from '../core/compound-key.ts'
 import type { FeedDefinition } from '../core/feed.ts'
-import { feedSeconds } from '../core/feed-clock.ts'
 import type { RegistryView } from '../core/registry.ts'
 import type { Lane } from '../core/series.ts'
 import type { ReceivedBars } from '../wire/decode-bars.ts'
 import type { Catalogue__Output } from '../wire/fxd/v1/Catalogue.ts'
-import type { Heartbeat__Output } from '../wire/fxd/v1/Heartbeat.ts'
 import type { IngestMessage } from '../wire/fxd/v1/IngestMessage.ts'
 import type { Window__Output } from '../wire/fxd/v1/Window.ts'
 import { ackOf, cataloguedParts, refusedParts } from './answers.ts'
@@ -20,13 +18,14 @@ import type { LaneName } from './metrics.ts'
 import { SessionEnd } from './refuse-session.ts'
 import { Sequences } from './sequences.ts'
 import type { Received, SessionDeps } from './session.ts'
+import { SignsOfLife } from './signs-of-life.ts'
 import { type Counts, noCounts } from './store-history.ts'
 
 /** Received and not yet acknowledged. At the first the collector is asked to pause, at the second it is not read. */
 export const historyBatchesSlow = 12
-export const historyBatchesMax = 16
-export const liveBatchesMax = 64
-export const windowsMax = 256
+const historyBatchesMax = 16
+const liveBatchesMax = 64
+const windowsMax = 256
 const slowPauseMs = 500
 
 export interface Role {
@@ -54,6 +53,7 @@ export class SessionWork {
   readonly #state: FeedState
   readonly #live: LiveLane
   readonly #history: HistoryLane
+  readonly #signs: SignsOfLife
   readonly #sequences = new Sequences()
   readonly #catalogue = new CatalogueParts()
   readonly #underWay = new Set<Promise<unknown>>()
@@ -69,6 +69,7 @@ export class SessionWork {
     const publishFirst = role.rereadable
     this.#live = new LiveLane(deps, state, { epoch: role.epoch ?? 0, publishFirst })
     this.#history = new HistoryLane(deps, state)
+    this.#signs = new SignsOfLife(deps, state, () => host.view().definition)
   }
 
   /** Joins the feed and tells the collector what is known of it. */
@@ -105,8 +106,8 @@ export class SessionWork {
     if (!message) return undefined
     if (message.window) return this.#takeWindow(message.window, digest)
     if (message.catalogue) return this.#takeCatalogue(message.catalogue)
-    if (message.heartbeat) return this.#takeHeartbeat(message.heartbeat)
-    if (message.clockSample) return this.#noteTick(message.clockSample.newestTick)
+    if (message.heartbeat && !this.#role.isImport) this.#signs.heartbeat(message.heartbeat)
+    if (message.clockSample && !this.#role.isImport) this.#signs.tick(message.clockSample.newestTick)
     if (message.gap) {
       this.#deps.metrics.alarm('gap')
       this.#deps.log.error({ gap: message.gap }, 'the collector lost history')
@@ -274,31 +275,5 @@ export class SessionWork {
     if (refused.length > 0) this.#deps.log.warn({ refused: refused.slice(0, 20) }, 'symbols were refused')
     this.#deps.log.info({ symbols: symbols.length, refused: refused.length }, 'catalogue taken')
     for (const answer of cataloguedParts(part.revision, result)) this.#host.send(answer)
-  }
-
-  #takeHeartbeat({ terminalConnected, newestTick }: Heartbeat__Output): void {
-    const { definition } = this.#host.view()
-    this.#noteTick(newestTick)
-    if (!terminalConnected || this.#role.isImport || definition.liveness !== 'heartbeat') return
-    this.#note({ heartbeatAt: this.#deps.clock.utcMs() })
-  }
-
-  /** A tick from the future would close bars that are still forming, so it is not believed where the clock is known. */
-  #noteTick(newest: number | undefined): void {
-    if (newest === undefined || !Number.isSafeInteger(newest) || newest <= 0 || this.#role.isImport) return
-    const { definition } = this.#host.view()
-    const now =
-      definition.clock.mode === 'Measured' ? undefined : this.#state.now(definition, this.#deps.clock)
-    const newestTick = feedSeconds(now === undefined ? newest : Math.min(newest, now))
-    this.#state.tick(newestTick)
-    this.#note({ newestTick })
-  }
-
-  #note(signs: Parameters<SessionDeps['stores']['board']['note']>[1]): void {
-    this.#deps.stores.board
-      .note(this.#role.feed, signs)
-      .catch((cause: unknown) =>
-        this.#deps.log.warn({ err: cause }, 'the feed board did not take a sign of life'),
-      )
   }
 }

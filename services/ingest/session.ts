@@ -19,7 +19,7 @@ import type { RegistryWriter } from './registry-writer.ts'
 import { SessionWork } from './session-work.ts'
 
 /** A connection that never says who it is. */
-export const helloDeadlineMs = 10_000
+const helloDeadlineMs = 10_000
 /** Answers that the collector has not read yet. */
 const answersMax = 1_000
 /** Messages that wait for a catalogue or for the session to begin. */

@@ -10,8 +10,8 @@ export const catalogueSymbolsMax = 10_000
 export const streamsPerConnectionMax = 16
 
 /** A peer that is gone without a word is noticed after both together. */
-export const keepaliveMs = 10_000
-export const keepaliveTimeoutMs = 5_000
+const keepaliveMs = 10_000
+const keepaliveTimeoutMs = 5_000
 
 export const heartbeatMs = 5_000
 

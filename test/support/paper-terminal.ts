@@ -8,7 +8,7 @@ import type {
   SourceSymbol,
 } from '../../services/collector/source.ts'
 import { allocateBars, type Bars, barCount } from '../../services/core/bar.ts'
-import { type FeedSeconds, feedSeconds } from '../../services/core/feed-clock.ts'
+import { feedSeconds } from '../../services/core/feed-clock.ts'
 import { durationSeconds, type Resolution } from '../../services/core/resolution.ts'
 import type { Span } from '../../services/core/window.ts'
 
@@ -125,5 +125,3 @@ export const paperSymbol = (raw: string, resolutions: readonly Resolution[] = ['
   type: 'forex',
   resolutions,
 })
-
-export const at = (seconds: number): FeedSeconds => feedSeconds(seconds)
