@@ -184,7 +184,10 @@ describe('connections for reading', () => {
   })
 })
 
-describe('a server that is away', () => {
+/** A start of the server takes its time. */
+const patient = { timeout: 180_000 }
+
+describe('a server that is away', patient, () => {
   test('frozen, fails reads within their deadline as Unavailable, and serves them when it goes on', async () => {
     const { stores } = await openInTest(server())
     const series = freshSeries('60')

@@ -11,7 +11,9 @@ import { always, batchOf, freshFeed, freshSeries, minuteBar, minuteBars, readLis
 
 const server = oneServer()
 const h1 = (prefix: string): string => `${prefix}bars_brokera_zero_h1`
-const untilServed = { timeout: 30_000, interval: 50 }
+const untilServed = { timeout: 60_000, interval: 50 }
+/** Some of these wait for several starts of the server. */
+const patient = { timeout: 180_000 }
 
 /** Once it is, whoever looks sees it. */
 async function suspend(at: QuestdbServer, table: string): Promise<void> {
@@ -24,7 +26,7 @@ async function suspend(at: QuestdbServer, table: string): Promise<void> {
     .toBe(true)
 }
 
-describe('a server that is away', () => {
+describe('a server that is away', patient, () => {
   test('killed while bars flow, has every acknowledged bar after its start, and the writers go on by themselves', async () => {
     const { stores, metric } = await openInTest(server())
     const [live, backfill] = [freshSeries('60'), freshSeries('60')]

@@ -3,16 +3,19 @@ import { barCount } from '../../core/bar.ts'
 import type { FeedKey } from '../../core/compound-key.ts'
 import { Unavailable } from '../../core/failure.ts'
 import type { FeedDefinition } from '../../core/feed.ts'
+import type { SeriesBars } from '../../core/series.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { within } from './deadline.ts'
 import type { Administration } from './exec.ts'
+import type { Catalogue } from './layout/catalogue.ts'
 import { refuseOtherClock } from './layout/retention.ts'
 import type { ReadDeps } from './read/read-bars.ts'
 import { readBars } from './read/read-bars.ts'
 import { bounds, lastTimes } from './read/series-times.ts'
 import { encodeBars, refuseUnfit, type TableBars } from './write/encode-bars.ts'
 import { suspendedError, type Visibility } from './write/visibility.ts'
-import type { Writer } from './write/writer.ts'
+import { type Writer, writeDeadlineMs } from './write/writer.ts'
 
 export interface BarDeps extends ReadDeps {
   readonly writer: Writer
@@ -28,14 +31,18 @@ export function questdbBars(deps: BarDeps): BarStore {
   const nextTaken = ascendingMicros(clock)
   return {
     async write(batch, lane) {
+      const begun = clock.monotonicMs()
       const held = batch.filter(({ bars }) => barCount(bars) > 0)
       held.forEach(refuseUnfit)
       for (const { series, bars } of held)
         refuseOtherClock(series, bars, deps.definitionOf(series.feed), clock)
-      const placed: TableBars[] = []
-      for (const { series, bars } of held)
-        placed.push({ series, bars, table: await catalogue.needTableOf(series) })
-      await writer.write(encodeBars(placed, sender, nextTaken), lane)
+      const placed = await within(clock, writeDeadlineMs, 'making tables', place(held, catalogue)).catch(
+        (cause: unknown) => {
+          throw cause instanceof Unavailable ? cause : new Unavailable('store', cause)
+        },
+      )
+      const leftMs = Math.max(0, writeDeadlineMs - (clock.monotonicMs() - begun))
+      await writer.write(encodeBars(placed, sender, nextTaken), lane, leftMs)
     },
     read: (query) => readBars(query, deps),
     lastTimes: (feed) => lastTimes(feed, deps),
@@ -52,6 +59,13 @@ export function questdbBars(deps: BarDeps): BarStore {
       if (table !== undefined) throw new Unavailable('store', suspendedError(table))
     },
   }
+}
+
+async function place(batch: readonly SeriesBars[], catalogue: Catalogue): Promise<TableBars[]> {
+  const placed: TableBars[] = []
+  for (const { series, bars } of batch)
+    placed.push({ series, bars, table: await catalogue.needTableOf(series) })
+  return placed
 }
 
 /** Microseconds of UTC, each number once. */

@@ -5,7 +5,8 @@ import type { QuestdbOptions } from './options.ts'
 /** The server refused a statement for what it says. */
 export class Refused extends Error {}
 
-const execDeadlineMs = 10_000
+/** Making a table waits for the disk many times. */
+const execDeadlineMs = 25_000
 const pingDeadlineMs = 2_000
 
 export interface Administration {

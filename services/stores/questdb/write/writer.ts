@@ -56,7 +56,7 @@ export class Writer {
   }
 
   /** Resolves once all rows are committed and readable; rejects with `Unavailable` within the deadline. */
-  write(pieces: readonly EncodedRows[], lane: Lane): Promise<void> {
+  write(pieces: readonly EncodedRows[], lane: Lane, deadlineMs: number = writeDeadlineMs): Promise<void> {
     if (pieces.length === 0) return Promise.resolve()
     return new Promise((resolve, reject) => {
       const rows = pieces.reduce((sum, { ends }) => sum + ends.length, 0)
@@ -70,8 +70,8 @@ export class Writer {
         this.#pump()
       }
       const submission: Submission = { lane, rows, pieces, left: pieces.length, settled: false, settle }
-      const late = new Error(`not written within ${writeDeadlineMs} ms`)
-      const cancelDeadline = this.#deps.options.clock.after(writeDeadlineMs, () => settle(late))
+      const late = new Error(`not written within ${Math.round(deadlineMs)} ms`)
+      const cancelDeadline = this.#deps.options.clock.after(deadlineMs, () => settle(late))
       if (this.#closed) return settle(new Error('the store is closed'))
       this.#line.enter(submission)
       this.#pump()
