@@ -222,6 +222,13 @@ test('bytes that are no message of the protocol are named so', async () => {
   await expectService()
 })
 
+test('half a character, which no status may carry, is told all the same', async () => {
+  // Hello of a feed whose name is the bytes of a lone surrogate.
+  const hello = [0x0a, 3, 0xed, 0xa0, 0x80, 0x12, 1, 0x61, 0x18, 1]
+  expect(await sendBytes([Uint8Array.from([0x0a, hello.length, ...hello])])).toBe('NOT_FOUND')
+  await expectService()
+})
+
 test('a message above 256 KiB ends its session and nothing else', async () => {
   expect(await sendBytes([new Uint8Array(messageBytesMax + 1)])).toBe('RESOURCE_EXHAUSTED')
   await expectService()

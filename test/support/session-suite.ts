@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { toList } from '../../services/core/bar.ts'
+import { compoundKey } from '../../services/core/compound-key.ts'
+import type { FeedDefinition } from '../../services/core/feed.ts'
+import { feedSeconds } from '../../services/core/feed-clock.ts'
+import type { Resolution } from '../../services/core/resolution.ts'
+import type { BusEvent } from '../../services/ports/bus.ts'
+import type { Stores } from '../../services/ports/stores.ts'
+import { defineFeed, type IngestHouse, startIngest } from './ingest-house.ts'
+import { RawSession } from './raw-session.ts'
+import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
+
+const start = Date.UTC(2026, 0, 5, 12)
+const feedsMax = 40
+
+/** A feed for each test, so that all share one ingest and one store. */
+const feedOf = (account: string): FeedDefinition =>
+  defineFeed({
+    account,
+    symbols: { suffixes: ['.z'], list: [{ raw: 'EURUSD.z', type: 'forex', digits: 5 }] },
+  })
+
+/** One ingest for the tests of a file; each test finds a feed of its own, at the beginning of a minute. */
+export class SessionSuite {
+  readonly mid = defineFeed({
+    broker: 'BROKERB',
+    account: 'LIVE',
+    quoteBasis: 'Mid',
+    clock: { mode: 'Fixed', offsetSeconds: -10_800 },
+    symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] },
+  })
+  readonly #feeds = Array.from({ length: feedsMax }, (_, i) => feedOf(`T${i}`))
+  #next = 0
+  #clock: VirtualClock | undefined
+  #house: IngestHouse | undefined
+  /** What the store and the bus were asked, in order. */
+  readonly order: string[] = []
+  leasesAreLost = false
+  /** Backfill is committed only while this has resolved. */
+  backfillGate: Promise<void> = Promise.resolve()
+
+  constructor() {
+    beforeAll(async () => {
+      this.#clock = createVirtualClock({ start })
+      const definitions = [feedOf('ZERO'), this.mid, ...this.#feeds]
+      const around = (stores: Stores): Stores => this.#watched(stores)
+      this.#house = await startIngest(definitions, { clock: this.#clock, around })
+    })
+    afterAll(() => this.#house?.remove())
+    beforeEach(async () => {
+      await this.clock.advance(60_000 - (this.clock.utcMs() % 60_000))
+      this.#next += 1
+      this.house.events.length = 0
+      this.order.length = 0
+    })
+  }
+
+  get clock(): VirtualClock {
+    if (!this.#clock) throw new Error('the suite has not begun')
+    return this.#clock
+  }
+
+  get house(): IngestHouse {
+    if (!this.#house) throw new Error('the suite has not begun')
+    return this.#house
+  }
+
+  /** The feed of this test; its clock is UTC, EURUSD.z its symbol. */
+  get feed(): FeedDefinition {
+    const feed = this.#feeds[this.#next - 1]
+    if (!feed) throw new Error('more tests than feeds')
+    return feed
+  }
+
+  /** The beginning of the minute that it was when the test began, on a feed with UTC. */
+  get minute(): number {
+    return Math.floor(this.clock.utcMs() / 60_000) * 60
+  }
+
+  connect(): RawSession {
+    return new RawSession(this.house.address)
+  }
+
+  async stored(symbol = 'EURUSD', resolution: Resolution = '1', feed = this.feed.key) {
+    const series = { feed, symbol: compoundKey(feed, symbol), resolution }
+    return toList(
+      await this.house.stores.bars.read({ series, from: feedSeconds(0), to: feedSeconds(start / 500) }),
+    )
+  }
+
+  async times(): Promise<number[]> {
+    return (await this.stored()).map(({ time }) => time)
+  }
+
+  /** Times of all bars that were pushed, in order. */
+  pushed(): number[] {
+    return this.house.events.flatMap(({ event }) =>
+      event.type === 'bars' ? event.bars.map(({ bar }) => bar.time) : [],
+    )
+  }
+
+  told(type: BusEvent['type']): BusEvent[] {
+    return this.house.events.flatMap(({ event }) => (event.type === type ? [event] : []))
+  }
+
+  #watched(stores: Stores): Stores {
+    const { bars, bus, leases } = stores
+    return {
+      ...stores,
+      bars: {
+        ...bars,
+        write: async (batch, lane) => {
+          if (lane === 'backfill') await this.backfillGate
+          await bars.write(batch, lane)
+          this.order.push('committed')
+        },
+      },
+      bus: {
+        ...bus,
+        publish: (event, epoch) => {
+          this.order.push(event.type)
+          return bus.publish(event, epoch)
+        },
+      },
+      leases: {
+        ...leases,
+        renew: async (name, holder) => !this.leasesAreLost && leases.renew(name, holder),
+      },
+    }
+  }
+}
