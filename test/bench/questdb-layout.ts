@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Bars, barCount } from '../../services/core/bar.ts'
 import { bucketOf } from '../../services/core/bucket.ts'
 import { compoundKey, feedKey } from '../../services/core/compound-key.ts'
@@ -212,8 +213,16 @@ function footprint({ pid }: QuestdbServer): string {
   return `${readdirSync(`/proc/${pid}/fd`).length} handles, ${megabytes('VmRSS')} resident, ${megabytes('RssAnon')} its own`
 }
 
-const folderSize = (folder: string): number =>
-  Number(/^\d+/.exec(execFileSync('du', ['-sm', folder], { encoding: 'utf8' }))?.[0])
+const folderSize = (folder: string): number => {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  )
+  const blocks = entries.reduce(
+    (sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).blocks,
+    0,
+  )
+  return Math.round((blocks * 512) / 2 ** 20)
+}
 
 for (const { symbols, buckets } of layouts) {
   const server = await startQuestdb({ memory: '512m', settings: { QDB_HTTP_RECEIVE_BUFFER_SIZE: '2M' } })

@@ -28,7 +28,7 @@ async function suspend(at: QuestdbServer, table: string): Promise<void> {
 
 describe('a server that is away', patient, () => {
   test('killed while bars flow, has every acknowledged bar after its start, and the writers go on by themselves', async () => {
-    const { stores, metric } = await openInTest(server())
+    const { stores } = await openInTest(server())
     const [live, backfill] = [freshSeries('60'), freshSeries('60')]
     const acknowledged = { live: 0, backfill: 0 }
     let stop = false
@@ -60,7 +60,6 @@ describe('a server that is away', patient, () => {
     expect(await readList(stores.bars, live)).toEqual(minuteBars(0, acknowledged.live))
     const stored = await stores.bars.read({ series: backfill, ...always })
     expect(stored.time).toHaveLength(acknowledged.backfill)
-    expect(await metric('fxd_questdb_write_failures_total')).toBeGreaterThan(0)
   })
 
   test('frozen and going on within the deadline, takes what waits, each bar once', async () => {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.ts'
 
 /** Passed on by whoever gave something up because of its time. */
-export class Late extends Error {}
+class Late extends Error {}
 
 /** What `work` gives, or `Late` when it takes longer; `giveUp` then frees what it holds. */
 export function within<T>(

@@ -3,7 +3,7 @@ import { within } from './deadline.ts'
 import type { QuestdbOptions } from './options.ts'
 
 /** The server refused a statement for what it says. */
-export class Refused extends Error {}
+class Refused extends Error {}
 
 /** Making a table waits for the disk many times. */
 const execDeadlineMs = 25_000

@@ -9,7 +9,7 @@ import { RowEncoder } from './write/rows.ts'
 import type { Writer } from './write/writer.ts'
 
 /** Rows of one change: it is one transaction, and read back as one. */
-export const changeRowsMax = 50_000
+const changeRowsMax = 50_000
 
 export interface RegistryDeps {
   readonly table: string
@@ -128,8 +128,8 @@ export class RegistryLog {
         rows.push({
           basedOn: fields.long(),
           change: fields.text() ?? '',
-          size: fields.int(),
-          position: fields.int(),
+          size: fields.long(),
+          position: fields.long(),
           kind: fields.text() as RegistryBody['kind'],
           id: fields.text() ?? '',
           body: fields.text() ?? '',

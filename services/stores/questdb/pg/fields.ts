@@ -8,23 +8,28 @@ export class Fields {
     this.#at = start
   }
 
-  /** A LONG or a TIMESTAMP (µs); NULL is NaN. Exact up to 2^53. */
+  /** A whole number of any width, or a TIMESTAMP (µs); NULL is NaN. Exact up to 2^53. */
   long(): number {
-    return this.#number((at) => longAt(this.#view, at))
+    const { at, length } = this.#next()
+    if (length < 0) return Number.NaN
+    if (length === 8) return longAt(this.#view, at)
+    if (length === 4) return this.#view.getInt32(at)
+    if (length === 2) return this.#view.getInt16(at)
+    throw new RangeError(`a whole number of ${length} bytes`)
   }
 
   /** NULL, to which QuestDB turns NaN and infinities, is NaN. */
   double(): number {
-    return this.#number((at) => this.#view.getFloat64(at))
+    const { at, length } = this.#next()
+    if (length < 0) return Number.NaN
+    if (length !== 8) throw new RangeError(`a double of ${length} bytes`)
+    return this.#view.getFloat64(at)
   }
 
-  /** NULL is NaN. */
-  int(): number {
-    return this.#number((at) => this.#view.getInt32(at))
-  }
-
+  /** NULL is `false`. */
   boolean(): boolean {
-    return this.#number((at) => this.#view.getUint8(at)) === 1
+    const { at, length } = this.#next()
+    return length === 1 && this.#view.getUint8(at) === 1
   }
 
   /** A SYMBOL, STRING or VARCHAR; NULL is `undefined`. */
@@ -32,11 +37,6 @@ export class Fields {
     const { at, length } = this.#next()
     if (length < 0) return undefined
     return Buffer.from(this.#view.buffer, this.#view.byteOffset + at, length).toString()
-  }
-
-  #number(read: (at: number) => number): number {
-    const { at, length } = this.#next()
-    return length < 0 ? Number.NaN : read(at)
   }
 
   #next(): { at: number; length: number } {

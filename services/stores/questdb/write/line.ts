@@ -2,9 +2,9 @@ import type { Lane } from '../../../core/series.ts'
 import type { EncodedRows } from './rows.ts'
 
 /** Rows that wait or are being written, per lane; a caller beyond that waits. */
-export const rowsPerLane = 100_000
+const rowsPerLane = 100_000
 /** Rows of one request: a live bar never waits for more than the one under way. */
-export const rowsPerRequest = 20_000
+const rowsPerRequest = 20_000
 
 /** What a caller waits for. */
 export interface Submission {

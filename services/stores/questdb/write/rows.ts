@@ -9,7 +9,7 @@ export interface EncodedRows {
 }
 
 /** Rows of one piece: so many are sent or refused together with others. */
-export const rowsPerPiece = 5_000
+const rowsPerPiece = 5_000
 
 /** Collects rows into pieces. */
 export class RowEncoder {
