@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -152,4 +152,35 @@ test('a store that cannot be read answers 500 in time and never no_data, and the
   }
   expect(await read('/v1/status', key)).toMatchObject({ status: 'degraded' })
   expect((await ask('/v1/symbols', { key })).status).toBe(200)
+})
+
+test('manifests that changed are taken in on SIGHUP, and wrong ones change nothing', async () => {
+  const { key } = await issueKey()
+  const manifest = join(home, 'feeds', 'brokerd-live.yaml')
+  const text = readFileSync(manifest, 'utf8')
+  const listed = async () =>
+    (await read<{ symbols: { symbol: string }[] }>('/v1/symbols?search=eursek', key)).symbols
+  expect(await listed()).toEqual([])
+  writeFileSync(manifest, text.replace('raw: EURUSD', 'raw: EURSEK'))
+  running.process.kill('SIGHUP')
+  await until('the new symbol', async () => (await listed()).length === 1)
+  writeFileSync(manifest, text.replace('raw: EURUSD', 'raw: EURNOK').replace('digits: 5', 'digits: five'))
+  running.process.kill('SIGHUP')
+  await until('a word about it in the log', () => readFileSync(running.target.log, 'utf8').includes('digits'))
+  expect(await listed()).toHaveLength(1)
+})
+
+test('no key is stored as it is: the data folder holds none that was issued', async () => {
+  const issued = await Promise.all([issueKey({ name: 'first' }), issueKey({ name: 'second' })])
+  for (const { key } of issued) await read('/v1/usage', key)
+  await running.stop()
+  const folder = join(home, 'data')
+  const files = readdirSync(folder).map((name) => readFileSync(join(folder, name)))
+  expect(files.some((bytes) => bytes.includes(issued[0]?.id ?? '?'))).toBe(true)
+  for (const { key } of issued) {
+    for (const bytes of files) {
+      expect(bytes.includes(key)).toBe(false)
+      expect(bytes.includes(key.slice(4))).toBe(false)
+    }
+  }
 })

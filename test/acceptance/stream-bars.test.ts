@@ -169,6 +169,24 @@ describe('on one socket', () => {
   })
 })
 
+test('a client that does not read is closed with 4001 and the others get every bar', async () => {
+  const symbol = 'BROKERA:ZERO:EURUSD'
+  const bars = minutes(minutesAgo('BROKERA:ZERO', 45_000), 40_010, 1.1, 5)
+  const file = new FollowedFile('brokera-zero', 'EURUSD.z_M1.csv')
+  file.write(bars.slice(0, 10))
+  await until('the first bars', async () => (await history(symbol)).length === 10)
+  const [deaf, reader] = await Promise.all([connect(key), connect(key)])
+  await Promise.all([deaf.subscribe([symbol]), reader.subscribe([symbol])])
+  deaf.raw.pause()
+  file.append(...bars.slice(10))
+  await until('all bars', () => reader.frames.length === 40_002, 40_000)
+  expect(reader.bars(symbol).map(({ bar }) => bar)).toEqual(bars.slice(10))
+  deaf.raw.resume()
+  expect(await deaf.closed).toMatchObject({ code: 4001 })
+  expect(deaf.bars(symbol).map(({ bar }) => bar)).toEqual(bars.slice(10, 10 + deaf.bars(symbol).length))
+  expect(deaf.bars(symbol).length).toBeLessThan(40_000)
+})
+
 test('a bar of the simulator is pushed when its minute closes', { timeout: 90_000 }, async () => {
   const socket = await connect(key)
   await socket.subscribe(['BROKERG:SIM:BTCUSD'])

@@ -136,6 +136,14 @@ describe('a collector written in Python', () => {
     expect((await stored()).map(({ time }) => time)).toEqual([times[0], times[2]])
   })
 
+  test('a message above 256 KiB ends its session and nobody else', async () => {
+    const { terminal } = await session('PYBIG')
+    terminal.send({ hello: { feed, collectorId: 'x'.repeat(300_000) } })
+    const { error } = (await terminal.next('an error', has('error'))) as { error: Line }
+    expect(error['code']).toBe('RESOURCE_EXHAUSTED')
+    expect((await session('PYNEXT')).welcome).toMatchObject({ active: true })
+  })
+
   test('without the token it is not let in', async () => {
     const terminal = collector('0'.repeat(32))
     terminal.send({ hello: { feed, collectorId: 'python-stranger', mode: 'SESSION_MODE_LIVE' } })

@@ -219,11 +219,11 @@ export const defects: readonly Defect[] = [
     ],
   },
   {
-    name: 'a correction is pushed again',
-    file: 'services/ingest/lanes.ts',
-    search: 'const start = pushed === undefined ? 0 : firstAfter(each.bars, pushed)',
-    replacement: 'const start = pushed === undefined ? 0 : 0 * firstAfter(each.bars, pushed)',
-    noticedBy: ['stream-bars.test.ts', 'a correction is seen in history and never pushed'],
+    name: 'a bar is pushed twice',
+    file: 'services/stream/live-lane.ts',
+    search: 'fanOut.push(id, barFrame(this.#prefix(id, symbol), bar))',
+    replacement: 'for (const _ of [1, 2]) fanOut.push(id, barFrame(this.#prefix(id, symbol), bar))',
+    noticedBy: ['stream-bars.test.ts', 'the bars of a symbol come once and in time order, none missing'],
   },
   {
     name: 'a file speaks for gaps of a month',
