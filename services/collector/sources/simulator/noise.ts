@@ -1,5 +1,5 @@
 /** Deterministic chance: the same seed and place always give the same number, in any order of asking. */
-export function hash(seed: number, place: number, salt: number): number {
+function hash(seed: number, place: number, salt: number): number {
   let h =
     Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^
     Math.imul(place | 0, 0xc2b2ae35) ^
