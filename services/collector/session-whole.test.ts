@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest'
+import { CollectorSuite, day, hour, minute, minutes } from '../../test/support/collector-suite.ts'
+import { paperSymbol } from '../../test/support/paper-terminal.ts'
+import { feedSeconds } from '../core/feed-clock.ts'
+
+const suite = new CollectorSuite()
+
+describe('a source that is read as a whole', () => {
+  test('all it has is stored, however old; what is new since is live', async () => {
+    const { noon } = suite
+    const source = suite.terminal([paperSymbol('EURUSD.z')], 'whole')
+    const old = noon - 400 * day
+    const all = [...minutes(old, old + hour), ...minutes(noon - hour, noon)]
+    source.read = async function* () {
+      this.reads.push({
+        raw: 'EURUSD.z',
+        resolution: '1',
+        span: { from: feedSeconds(0), to: feedSeconds(0) },
+      })
+      yield {
+        bars: this.bars('1', old, old + hour),
+        complete: { from: feedSeconds(old), to: feedSeconds(old + hour) },
+      }
+      const from = feedSeconds(noon - hour)
+      yield { bars: this.bars('1', from, noon), complete: { from, to: feedSeconds(noon) } }
+    }
+    suite.collect(source)
+    await expect.poll(() => suite.times(), { timeout: 8_000 }).toEqual(all)
+    expect(suite.pushed()).toEqual(minutes(noon - hour, noon))
+    await expect
+      .poll(() => suite.windows())
+      .toEqual([
+        ['EURUSD', old, old + hour],
+        ['EURUSD', noon - hour, noon],
+      ])
+    await suite.clock.advance(60_000)
+    source.listener.closed([source.closedBars('EURUSD.z', '1', noon, noon + minute)])
+    source.listener.complete(
+      { raw: 'EURUSD.z', resolution: '1' },
+      { from: feedSeconds(noon - hour), to: feedSeconds(noon + minute) },
+    )
+    await expect.poll(() => suite.pushed()).toEqual(minutes(noon - hour, noon + minute))
+    await expect
+      .poll(async () => (await suite.windows()).at(-1))
+      .toEqual(['EURUSD', noon - hour, noon + minute])
+  })
+
+  test('a file that changed is read anew, covered or not, and its corrections win', async () => {
+    const { noon } = suite
+    const source = suite.terminal([paperSymbol('EURUSD.z')], 'whole')
+    source.read = async function* () {
+      const from = feedSeconds(noon - 10 * day)
+      yield { bars: this.bars('1', from, from + hour), complete: { from, to: feedSeconds(from + hour) } }
+    }
+    suite.collect(source)
+    await expect.poll(async () => (await suite.windows()).length, { timeout: 8_000 }).toBe(1)
+    source.shift = 7
+    await suite.clock.advance(1)
+    source.listener.again(
+      { raw: 'EURUSD.z', resolution: '1' },
+      { from: feedSeconds(0), to: feedSeconds(Number.MAX_SAFE_INTEGER) },
+    )
+    await expect
+      .poll(async () => (await suite.stored()).map(({ close }) => close))
+      .toEqual([...source.bars('1', noon - 10 * day, noon - 10 * day + hour).close])
+  })
+})
