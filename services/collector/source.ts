@@ -31,12 +31,6 @@ export interface Source {
    * session holds it back.
    */
   read(series: SourceSeries, span: Span, signal: AbortSignal): AsyncIterable<SourceAnswer>
-  /**
-   * For sources with an end and a beginning, such as files: where the series begins and ends now.
-   * The session then reads all of that, however old; without it, it reads as far back as the feed's
-   * `depth` says. `undefined`: nothing is there.
-   */
-  extent?(series: SourceSeries): Promise<Span | undefined>
 }
 
 export interface SourceCapabilities {
@@ -47,7 +41,8 @@ export interface SourceCapabilities {
   readonly rereadable: boolean
   /**
    * `pieces`: any span costs about as much as it is long, so history is asked newest day first over
-   * all symbols. `whole`: a read walks through everything, so a series is asked for in one go.
+   * all symbols, as far back as the feed's `depth`. `whole`: a read walks through everything, so at
+   * each start a series is asked for once, with a span of all times, and all of it counts, however old.
    */
   readonly reads: 'pieces' | 'whole'
 }

@@ -107,13 +107,12 @@ test('a real export is read whole, with one window from its first open to its la
     join(import.meta.dirname, '../../../../test/data/BTCUSD_M1_201311.csv'),
     join(folder, 'BTCUSD_M1_201311.csv'),
   )
-  const { read, source, told } = await open()
+  const { read, told } = await open()
   expect(told.symbols).toEqual([{ raw: 'BTCUSD', digits: 2, resolutions: ['1'] }])
   const { bars, complete } = await read('BTCUSD', '1')
   expect(bars).toHaveLength(9_399)
   const last = bars.at(-1) as RevisedBar
   expect(complete).toEqual([{ from: bars[0]?.time, to: last.time + 60 }])
-  expect(await source.extent?.({ raw: 'BTCUSD', resolution: '1' })).toEqual(complete[0])
 })
 
 test('a line appended after the first full read is given at once, in its own window', async () => {

@@ -1,5 +1,4 @@
 import { type Bars, barCount, noBars, sliceBars, timeAt } from '../../../core/bar.ts'
-import { joinSpans } from '../../../core/coverage.ts'
 import { feedSeconds } from '../../../core/feed-clock.ts'
 import type { Span } from '../../../core/window.ts'
 import { type Source, type SourceAnswer, type SourceListener, sourceBarsMax } from '../../source.ts'
@@ -48,18 +47,6 @@ export function createMt5Csv(options: Mt5CsvOptions): Source {
       await files.takeIn()
       listener.catalogue(files.symbols(files.all().map((file) => file.options.series)), true)
       if (options.follow) watchFolder({ ...options, signal, look: () => look(listener, signal) })
-    },
-    async extent(series) {
-      const spans: Span[] = []
-      for (const file of files.of(series)) {
-        await inTurn(file, async () => {
-          for await (const _ of file.readAll()) continue
-        })
-        spans.push(...file.spans)
-      }
-      const joined = joinSpans(spans)
-      const [first, last] = [joined[0], joined.at(-1)]
-      return first && last && { from: first.from, to: last.to }
     },
     async *read(series, _span, signal) {
       for (const file of files.of(series)) {
