@@ -87,7 +87,7 @@ export class ClockedService {
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
       try {
         const seen = await probe()
-        if (seen !== undefined && seen !== false) return seen as T
+        if (seen !== undefined && seen !== false) return seen
       } catch (error) {
         last = error
       }

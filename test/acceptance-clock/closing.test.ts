@@ -10,7 +10,7 @@ const noon = Date.UTC(2026, 0, 5, 12)
 
 let service: ClockedService
 afterEach(async () => {
-  await closeSockets()
+  closeSockets()
   await service.end()
 })
 

@@ -14,7 +14,7 @@ beforeEach(async () => {
   key = (await issueKey()).key
 })
 afterEach(async () => {
-  await closeSockets()
+  closeSockets()
   await service.end()
 })
 

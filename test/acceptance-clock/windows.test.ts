@@ -12,7 +12,7 @@ beforeEach(async () => {
   service = await ClockedService.start(monday + dayMs - 600_000)
 })
 afterEach(async () => {
-  await closeSockets()
+  closeSockets()
   await service.end()
 })
 

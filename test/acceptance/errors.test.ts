@@ -5,8 +5,7 @@ import { closeSockets, connect } from './client/socket.ts'
 import { until } from './client/until.ts'
 
 /** One key in each state of the error table. */
-const keys: Record<'good' | 'revoked' | 'expired' | 'elsewhere' | 'spent' | 'full', IssuedKey> =
-  Object.create(null)
+const keys = {} as Record<'good' | 'revoked' | 'expired' | 'elsewhere' | 'spent' | 'full', IssuedKey>
 
 beforeAll(async () => {
   const expires = new Date(Date.now() + 8000).toISOString()

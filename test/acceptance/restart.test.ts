@@ -3,13 +3,13 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { makeHome, type RunningService, startService } from '../support/service-process.ts'
 import { type Bar, minutes } from './client/bars.ts'
 import { minutesAgo } from './client/clocks.ts'
 import { barsOf, readHistory } from './client/history.ts'
 import { ask, read } from './client/http.ts'
 import { FollowedFile, importFile } from './client/input.ts'
 import { issueKey, revokeKey } from './client/keys.ts'
+import { makeHome, type RunningService, startService } from './client/service-process.ts'
 import { closeSockets, connect } from './client/socket.ts'
 import { useTarget } from './client/target.ts'
 import { until } from './client/until.ts'
@@ -28,7 +28,7 @@ beforeEach(async () => {
   await start()
 })
 afterEach(async () => {
-  await closeSockets()
+  closeSockets()
   await running.stop('SIGKILL')
   discard()
 })

@@ -173,7 +173,7 @@ describe('odd requests', () => {
       socket.on('error', () => resolve(text))
       socket.on('close', () => resolve(text))
     })
-    expect(answer === '' || /^HTTP\/1\.1 4/.test(answer)).toBe(true)
+    expect(answer === '' || answer.startsWith('HTTP/1.1 4')).toBe(true)
     await read('/v1/config')
   })
 })

@@ -14,7 +14,7 @@ export const until = async <T>(
   do {
     try {
       const seen = await probe()
-      if (seen !== undefined && seen !== false) return seen as T
+      if (seen !== undefined && seen !== false) return seen
       last = seen
     } catch (error) {
       last = error

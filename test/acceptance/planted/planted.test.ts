@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { effort } from '../../support/effort.ts'
 import { copySources, occurrences, type SourceCopy } from './copy.ts'
 import type { Defect } from './defect.ts'
 import { defects } from './defects.ts'
 import { runAcceptance } from './run-acceptance.ts'
 
+const effort = Number(process.env['FXD_TEST_EFFORT'] ?? 1)
 /** Each defect costs a start of the service: an ordinary run tries a few, `npm run planted` all. */
 const tried = effort >= 2 ? defects : defects.slice(0, 4)
 const minuteMs = 60_000

@@ -1,0 +1,152 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import {
+  createWriteStream,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import http from 'node:http'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Target } from './target.ts'
+
+const repository = fileURLToPath(new URL('../../..', import.meta.url))
+const manifests = join(repository, 'test/acceptance/feeds')
+const startDeadlineMs = 60_000
+const stopDeadlineMs = 15_000
+
+/** The one address of loopback whose forwarded chain the suite's own process believes. */
+const trustedProxy = '127.0.0.2'
+
+export interface RunningService {
+  readonly target: Target
+  readonly process: ChildProcess
+  /** Resolves with the exit code (or the signal's name) once the process is gone. */
+  stop(signal?: NodeJS.Signals): Promise<number | string>
+}
+
+const freePorts = async (count: number): Promise<number[]> => {
+  const servers = Array.from({ length: count }, () => createServer())
+  const ports = await Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<number>((resolve, reject) => {
+          server.once('error', reject)
+          server.listen(0, '127.0.0.1', () => {
+            const address = server.address()
+            if (address === null || typeof address === 'string') reject(new Error('no port'))
+            else resolve(address.port)
+          })
+        }),
+    ),
+  )
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  return ports
+}
+
+/** Lays the suite's manifests into `folder`, each Mt5Csv feed with a followed folder under `input`. */
+const layManifests = (folder: string, input: string): void => {
+  mkdirSync(folder, { recursive: true })
+  for (const file of readdirSync(manifests)) {
+    const text = readFileSync(join(manifests, file), 'utf8').replaceAll('INPUT_FOLDER', input)
+    writeFileSync(join(folder, file), text)
+    if (text.includes('Mt5Csv')) mkdirSync(join(input, file.replace('.yaml', '')), { recursive: true })
+  }
+}
+
+const answers200 = (url: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const request = http.get(url, { agent: false, timeout: 2000 }, (response) => {
+      response.resume()
+      resolve(response.statusCode === 200)
+    })
+    request.on('error', () => resolve(false))
+    request.on('timeout', () => request.destroy())
+  })
+
+/** The service's own variables come from here alone; those of the test run would be unknown to it. */
+const withoutOurs = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('FXD_')))
+
+/** A folder for one service: manifests, input, data and log; `discard` removes it. */
+export const makeHome = (): { home: string; discard: () => void } => {
+  const home = mkdtempSync(join(tmpdir(), 'fxd-acceptance-'))
+  layManifests(join(home, 'feeds'), join(home, 'input'))
+  return { home, discard: () => rmSync(home, { recursive: true, force: true }) }
+}
+
+/** Starts `fxd all` of the tree at `root` on free ports with its state under `home`; resolves when ready. */
+export const startService = async (
+  home: string,
+  {
+    root = process.env['FXD_ACCEPTANCE_ROOT'] ?? repository,
+    env = {},
+  }: { root?: string; env?: Record<string, string> } = {},
+): Promise<RunningService> => {
+  const [httpPort, grpcPort, opsPort] = await freePorts(3)
+  const settings = {
+    FXD_HTTP_ADDR: `127.0.0.1:${httpPort}`,
+    FXD_GRPC_ADDR: `127.0.0.1:${grpcPort}`,
+    FXD_OPS_ADDR: `127.0.0.1:${opsPort}`,
+    FXD_DATA_DIR: join(home, 'data'),
+    FXD_FEEDS: join(home, 'feeds'),
+    FXD_TRUSTED_PROXIES: `${trustedProxy}/32`,
+    ...env,
+  }
+  const command = [join(repository, 'bin/node'), join(root, 'services/main.ts')] as const
+  const child = spawn(command[0], [command[1], 'all'], {
+    cwd: root,
+    env: { ...withoutOurs(process.env), ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const log = join(home, 'service.log')
+  const sink = createWriteStream(log, { flags: 'a' })
+  child.stdout.pipe(sink, { end: false })
+  child.stderr.pipe(sink, { end: false })
+  const gone = new Promise<number | string>((resolve) => {
+    child.once('exit', (code, signal) => resolve(code ?? signal ?? -1))
+  })
+
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | string> => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal)
+    const late = pause(stopDeadlineMs, undefined, { ref: false }).then(() => {
+      child.kill('SIGKILL')
+      return `still running ${stopDeadlineMs} ms after ${signal}`
+    })
+    return Promise.race([gone, late])
+  }
+
+  const ops = `http://127.0.0.1:${opsPort}`
+  const end = Date.now() + startDeadlineMs
+  while (!(await answers200(`${ops}/readyz`))) {
+    if (child.exitCode !== null || Date.now() > end) {
+      await stop('SIGKILL')
+      throw new Error(`the service did not become ready:\n${readFileSync(log, 'utf8').slice(-4000)}`)
+    }
+    await pause(50)
+  }
+
+  const assigned = Object.entries(settings).map(([name, value]) => `${name}='${value}'`)
+  const tool = `${assigned.join(' ')} '${command[0]}' '${command[1]}'`
+  return {
+    target: {
+      url: `http://127.0.0.1:${httpPort}`,
+      ws: `ws://127.0.0.1:${httpPort}`,
+      ops,
+      grpc: `127.0.0.1:${grpcPort}`,
+      token: join(home, 'data', 'token'),
+      issuer: `${tool} keys`,
+      importer: `${tool} import`,
+      input: join(home, 'input'),
+      log,
+    },
+    process: child,
+    stop,
+  }
+}
