@@ -1,6 +1,6 @@
 import { type Bars, barCount, selectBars } from '../core/bar.ts'
 import type { Log } from '../platform/log.ts'
-import { beyondScale } from '../wire/columns.ts'
+import { beyondScale } from '../wire/beyond-scale.ts'
 import type { CollectedSeries } from './collected-series.ts'
 import type { LiveBars } from './live-sender.ts'
 import { derivedRevision, type Stamps } from './stamps.ts'

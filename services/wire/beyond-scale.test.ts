@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { barsOf } from '../core/bar.ts'
 import { feedSeconds } from '../core/feed-clock.ts'
-import { beyondScale } from './columns.ts'
+import { beyondScale } from './beyond-scale.ts'
 
 const at = (price: number) => ({
   time: feedSeconds(0),
