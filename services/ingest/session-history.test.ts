@@ -110,6 +110,20 @@ describe('refusals', () => {
     await session.close()
   })
 
+  test("while a feed's clock is unknown, a later bar or the newest tick tells what has closed", async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.measured.key)
+    const alone = await session.bars('LIVE', [seriesAt('EURUSD', [noon - 600])])
+    expect(alone.refused).toMatchObject([{ reason: 'REFUSAL_REASON_NOT_CLOSED' }])
+    const followed = await session.bars('LIVE', [seriesAt('EURUSD', [noon - 600, noon - 540])])
+    expect(followed.ack).toMatchObject({ accepted: 1 })
+    session.send({ heartbeat: { terminalConnected: true, newestTick: noon - 480 } })
+    const ticked = await session.bars('LIVE', [seriesAt('EURUSD', [noon - 540])])
+    expect(ticked.ack).toMatchObject({ accepted: 1 })
+    await session.close()
+  })
+
   test('a revision more than five seconds ahead of ingest is refused', async () => {
     const noon = suite.minute
     const session = suite.connect()

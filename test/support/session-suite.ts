@@ -29,6 +29,12 @@ export class SessionSuite {
     clock: { mode: 'Fixed', offsetSeconds: -10_800 },
     symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] },
   })
+  readonly measured = defineFeed({
+    broker: 'BROKERB',
+    account: 'MEASURED',
+    clock: { mode: 'Measured' },
+    symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] },
+  })
   readonly #feeds = Array.from({ length: feedsMax }, (_, i) => feedOf(`T${i}`))
   #next = 0
   #clock: VirtualClock | undefined
@@ -42,7 +48,7 @@ export class SessionSuite {
   constructor() {
     beforeAll(async () => {
       this.#clock = createVirtualClock({ start })
-      const definitions = [feedOf('ZERO'), this.mid, ...this.#feeds]
+      const definitions = [feedOf('ZERO'), this.mid, this.measured, ...this.#feeds]
       const around = (stores: Stores): Stores => this.#watched(stores)
       this.#house = await startIngest(definitions, { clock: this.#clock, around })
     })
