@@ -97,3 +97,17 @@ test('the config has one exchange per broker, ordered by value, and no account',
   })
   expect(configView([]).exchanges).toEqual([])
 })
+
+test('exchanges are ordered by value, also where one broker is the beginning of another', () => {
+  const values = ['B', 'A1', 'A'].map((broker) => definition({ broker, account: 'LIVE' }))
+  expect(configView(values).exchanges.map(({ value }) => value)).toEqual(['A', 'A1', 'B'])
+})
+
+test('a given broker name wins over the default of an earlier account', () => {
+  const feeds = [
+    definition({ account: 'PRIME', brokerName: 'BROKERA' }),
+    definition({ account: 'ZERO', brokerName: 'Broker A' }),
+    definition({ account: 'ZZ', brokerName: 'Broker A again' }),
+  ]
+  expect(configView(feeds).exchanges).toEqual([{ value: 'BROKERA', name: 'Broker A', desc: 'Broker A' }])
+})

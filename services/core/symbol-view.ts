@@ -48,19 +48,24 @@ const symbolsTypes = [
   { name: 'CFD', value: 'cfd' },
 ] as const
 
-/** The config object; one exchange per broker of the given (visible) feeds, whose accounts stay unnamed. */
+/**
+ * The config object; one exchange per broker of the given (visible) feeds, whose accounts stay unnamed.
+ * Of several names of one broker the first by account wins, and any over the default, the broker itself.
+ */
 export function configView(feeds: Iterable<FeedDefinition>) {
   const names = new Map<string, string>()
-  for (const feed of [...feeds].sort((a, b) => (a.key < b.key ? -1 : 1))) {
-    if (!names.has(feed.broker)) names.set(feed.broker, feed.brokerName)
+  for (const { broker, brokerName } of [...feeds].sort((a, b) => (a.key < b.key ? -1 : 1))) {
+    const known = names.get(broker)
+    if (known === undefined || known === broker) names.set(broker, brokerName)
   }
+  const exchanges = [...names].sort(([a], [b]) => (a < b ? -1 : 1))
   return {
     supported_resolutions: [...resolutions],
     supports_group_request: false,
     supports_marks: false,
     supports_search: true,
     supports_timescale_marks: false,
-    exchanges: [...names].map(([value, name]) => ({ value, name, desc: name })),
+    exchanges: exchanges.map(([value, name]) => ({ value, name, desc: name })),
     symbols_types: symbolsTypes,
   }
 }
