@@ -21,7 +21,7 @@ export interface ListedSymbol {
 export type FeedSource =
   | { readonly type: 'Push' }
   | { readonly type: 'Mt5Csv'; readonly path: string; readonly follow: boolean }
-  | { readonly type: 'Simulator'; readonly seed: number; readonly speed?: number | undefined }
+  | { readonly type: 'Simulator'; readonly seed: number }
 
 /** What a Feed manifest says, parsed and validated; the same on one machine and in Kubernetes. */
 export interface FeedDefinition {

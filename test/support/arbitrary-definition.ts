@@ -31,14 +31,7 @@ const listed: fc.Arbitrary<ListedSymbol> = fc.record(
 const source: fc.Arbitrary<FeedDefinition['source']> = fc.oneof(
   fc.constant({ type: 'Push' as const }),
   fc.record({ type: fc.constant('Mt5Csv' as const), path: words, follow: fc.boolean() }),
-  fc.record(
-    {
-      type: fc.constant('Simulator' as const),
-      seed: fc.nat(),
-      speed: fc.integer({ min: 1, max: 60 }),
-    },
-    { requiredKeys: ['type', 'seed'] },
-  ),
+  fc.record({ type: fc.constant('Simulator' as const), seed: fc.nat() }),
 )
 
 const clock: fc.Arbitrary<FeedDefinition['clock']> = fc.oneof(

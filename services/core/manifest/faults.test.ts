@@ -87,6 +87,11 @@ describe('a fault names the field, what it got and what would be right', () => {
       'spec.source.path: got an unknown field "path", wanted only type',
     ],
     ['spec.source', { type: 'Simulator', seed: -1 }, 'spec.source.seed: got number -1'],
+    [
+      'spec.source',
+      { type: 'Simulator', speed: 2 },
+      'spec.source.speed: got an unknown field "speed" (did you mean seed?), wanted only type, seed',
+    ],
   ])('%s: %j', (path, value, words) => {
     expect(faultsWith(path, value)).toEqual([expect.stringContaining(words)])
   })

@@ -4,14 +4,13 @@ import type { Place } from './document.ts'
 
 const pathLengthMax = 4_096
 const seedMax = 4_294_967_295
-const speedMax = 3_600
 /** About thirty years, so that "now" on the feed's clock stays after 1970. */
 const offsetSecondsMax = 1_000_000_000
 
 const sourceFields = {
   Push: ['type'],
   Mt5Csv: ['type', 'path', 'follow'],
-  Simulator: ['type', 'seed', 'speed'],
+  Simulator: ['type', 'seed'],
 } as const
 
 export function parseSource(place: Place): FeedSource {
@@ -26,8 +25,7 @@ export function parseSource(place: Place): FeedSource {
   }
   if (type === 'Simulator') {
     const fields = place.mapping(sourceFields[type])
-    const speed = fields.may('speed').integer(1, speedMax)
-    return { type, seed: fields.may('seed').integer(0, seedMax) ?? 1, ...(speed !== undefined && { speed }) }
+    return { type, seed: fields.may('seed').integer(0, seedMax) ?? 1 }
   }
   if (type === 'Push') place.mapping(sourceFields[type])
   return { type: 'Push' }
