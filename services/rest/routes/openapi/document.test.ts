@@ -10,7 +10,18 @@ interface Parameter {
 interface Document {
   readonly openapi: string
   readonly paths: Readonly<
-    Record<string, { readonly get: { readonly parameters: Parameter[]; readonly security: object[] } }>
+    Record<
+      string,
+      {
+        readonly get: {
+          readonly parameters: Parameter[]
+          readonly security: object[]
+          readonly responses: Readonly<
+            Record<string, { readonly description: string; readonly headers?: object }>
+          >
+        }
+      }
+    >
   >
 }
 
@@ -59,6 +70,24 @@ describe('/openapi.json', () => {
       get.security.some((way) => Object.keys(way).length === 0),
     )
     expect(open.map(([path]) => path)).toEqual(['/v1/config'])
+  })
+
+  test('a refused upgrade has the headers of the cap, not those of the rate', () => {
+    const { 429: refused } = document.paths['/v1/stream']?.get.responses ?? {}
+    expect(Object.keys(refused?.headers ?? {})).toEqual([
+      'Retry-After',
+      'X-Ws-Connections-Limit',
+      'X-Ws-Connections-In-Use',
+    ])
+  })
+
+  test('an address that is not allowed is 401 on REST and 403 on an upgrade', () => {
+    const statusesOf = (path: string) =>
+      Object.entries(document.paths[path]?.get.responses ?? {})
+        .filter(([, { description }]) => description.includes('IP_NOT_ALLOWED'))
+        .map(([status]) => status)
+    expect(statusesOf('/v1/history')).toEqual(['401'])
+    expect(statusesOf('/v1/stream')).toEqual(['403'])
   })
 
   test('names every refusal of the table but those of unknown paths and methods', () => {

@@ -1,5 +1,5 @@
 import type { TObject } from 'typebox'
-import { type FailureCode, failures } from '../../../core/failure.ts'
+import { type FailureCode, failures, upgradeStatus } from '../../../core/failure.ts'
 import { exceededHeader, rateHeaderNames } from '../../plugins/rate-headers.ts'
 import { pathOfEndpoint, type RouteSchema } from '../../route.ts'
 import { errorAnswer, historyErrorAnswer } from '../../schemas.ts'
@@ -33,6 +33,12 @@ const rateHeaders = Object.fromEntries(rateHeaderNames.map((name) => [name, inte
 const limitHeaders = {
   'Retry-After': integerHeader,
   [exceededHeader]: { schema: { enum: ['minute', 'day'] } },
+}
+/** Upgrades have no rate, and say what the cap is. */
+const capHeaders = {
+  'Retry-After': integerHeader,
+  'X-Ws-Connections-Limit': integerHeader,
+  'X-Ws-Connections-In-Use': integerHeader,
 }
 
 /** OpenAPI 3.1 of the whole edge, from the very schemas that queries are read by. */
@@ -72,7 +78,7 @@ function operation({ endpoint, summary, query, answer, failures: own }: RouteSch
     parameters: parametersOf(query),
     responses: {
       200: { description: 'The answer.', headers: rateHeaders, ...json(answer) },
-      ...refusals(codes, refusal),
+      ...refusals(codes, refusal, (code) => failures[code].status, { ...rateHeaders, ...limitHeaders }),
     },
   }
 }
@@ -87,14 +93,19 @@ const parametersOf = (query: TObject) =>
   }))
 
 /** One response per status; its description names the codes. */
-function refusals(codes: readonly FailureCode[], schema: object) {
-  const byStatus = Map.groupBy(new Set(codes), (code) => failures[code].status)
+function refusals(
+  codes: readonly FailureCode[],
+  schema: object,
+  statusOf: (code: FailureCode) => number,
+  headersOf429: object,
+) {
+  const byStatus = Map.groupBy(new Set(codes), statusOf)
   return Object.fromEntries(
     [...byStatus].map(([status, ofStatus]) => [
       status,
       {
         description: ofStatus.map((code) => `${code}: ${failures[code].message}`).join(' '),
-        ...(status === 429 && { headers: { ...rateHeaders, ...limitHeaders } }),
+        ...(status === 429 && { headers: headersOf429 }),
         ...json(schema),
       },
     ]),
@@ -108,8 +119,11 @@ const streamOperation = {
   parameters: [],
   responses: {
     101: { description: 'The WebSocket is open.' },
-    403: { description: 'IP_NOT_ALLOWED, on an upgrade.', ...json(errorAnswer) },
-    503: { description: 'SERVER_ERROR while slots cannot be proven.', ...json(errorAnswer) },
-    ...refusals(ofStream, errorAnswer),
+    503: {
+      description: 'SERVER_ERROR while slots cannot be proven.',
+      headers: { 'Retry-After': integerHeader },
+      ...json(errorAnswer),
+    },
+    ...refusals(ofStream, errorAnswer, upgradeStatus, capHeaders),
   },
 }
