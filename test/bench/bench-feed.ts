@@ -1,0 +1,105 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { allocateBars, type Bars, barCount, sliceBars } from '../../services/core/bar.ts'
+import { compoundKey, feedKey } from '../../services/core/compound-key.ts'
+import { silentLog } from '../../services/platform/log.ts'
+import { systemClock } from '../../services/platform/system-clock.ts'
+import { openEmbeddedStores } from '../../services/stores/embedded/open.ts'
+import { run } from '../acceptance/client/command.ts'
+import type { RunningService } from '../support/service-process.ts'
+
+/** The one feed of a bench: on UTC, pushed by whoever connects. */
+export const feed = feedKey('BROKERA', 'ZERO')
+export const keyOf = (name: string) => compoundKey(feed, name)
+export const digits = 5
+
+const barsPerWrite = 5_000
+const writesAtOnce = 4
+
+/** A folder for one service whose feed lists these symbols (at most 200). */
+export function makeBenchHome(names: readonly string[]): { home: string; discard: () => void } {
+  const manifest = {
+    apiVersion: 'marketdata.fxd.dev/v1alpha1',
+    kind: 'Feed',
+    metadata: { name: 'brokera-zero' },
+    spec: {
+      broker: 'BROKERA',
+      account: 'ZERO',
+      clock: { mode: 'UTC' },
+      quoteBasis: 'Bid',
+      resolutions: ['1', '30'],
+      symbols: { list: names.map((raw) => ({ raw, type: 'forex', digits, session: '24x7' })) },
+      source: { type: 'Push' },
+    },
+  }
+  const home = mkdtempSync(join(tmpdir(), 'fxd-bench-'))
+  mkdirSync(join(home, 'feeds'))
+  writeFileSync(join(home, 'feeds', 'brokera-zero.yaml'), JSON.stringify(manifest))
+  return { home, discard: () => rmSync(home, { recursive: true, force: true }) }
+}
+
+/** A key that no limit of which stands in a bench's way. */
+export async function issueBenchKey({ target }: RunningService): Promise<string> {
+  const limits = ['--rpm', '1000000', '--rpd', '10000000', '--ws-connections', '10000', '--ws-symbols', '500']
+  const args = ['create', '--plan', 'enterprise', '--feeds', feed, ...limits, '--json']
+  const { code, stdout, stderr } = await run(target.issuer, args)
+  if (code !== 0) throw new Error(`no key was issued (${code}): ${stderr}`)
+  return (JSON.parse(stdout) as { key: string }).key
+}
+
+/** A figure of the service's own metrics, summed over its labels. */
+export async function metricOf({ target }: RunningService, name: string): Promise<number> {
+  const text = await (await fetch(`${target.ops}/metrics`)).text()
+  const lines = text
+    .split('\n')
+    .filter((line) => line.startsWith(name) && /^[ {]/.test(line.slice(name.length)))
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
+}
+
+export const residentMb = async (service: RunningService): Promise<number> =>
+  (await metricOf(service, 'fxd_process_resident_memory_bytes')) / 2 ** 20
+
+/** So many minutes without a gap, the last one closed before the hour began; the same walk each time. */
+export function walkMinutes(minutes: number): Bars {
+  const bars = allocateBars(minutes)
+  const end = Math.floor(Date.now() / 3_600_000) * 3_600
+  let seed = 1
+  const draw = (below: number): number => {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((seed / 2 ** 32) * below)
+  }
+  let points = 110_000
+  for (let i = 0; i < minutes; i++) {
+    const open = points
+    points = Math.max(1_000, open + draw(41) - 20)
+    bars.time[i] = end - (minutes - i) * 60
+    bars.open[i] = open / 1e5
+    bars.close[i] = points / 1e5
+    bars.high[i] = (Math.max(open, points) + draw(15)) / 1e5
+    bars.low[i] = (Math.min(open, points) - draw(15)) / 1e5
+    bars.volume[i] = 1 + draw(500)
+    bars.revision[i] = 1
+  }
+  return bars
+}
+
+/** Stores the same minutes for each symbol through the store's own port, before any service has the folder. */
+export async function storeMinutes(home: string, names: readonly string[], bars: Bars): Promise<void> {
+  const stores = await openEmbeddedStores({ folder: join(home, 'data'), clock: systemClock, log: silentLog })
+  const pieces = names.flatMap((name) =>
+    Array.from({ length: Math.ceil(barCount(bars) / barsPerWrite) }, (_, i) => ({
+      series: { feed, symbol: keyOf(name), resolution: '1' as const },
+      start: i * barsPerWrite,
+    })),
+  )
+  const work = pieces.values()
+  const writer = async (): Promise<void> => {
+    for (const { series, start } of work) {
+      const end = Math.min(barCount(bars), start + barsPerWrite)
+      await stores.bars.write([{ series, bars: sliceBars(bars, start, end) }], 'backfill')
+    }
+  }
+  await Promise.all(Array.from({ length: writesAtOnce }, writer))
+  await stores.close()
+}

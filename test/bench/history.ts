@@ -1,0 +1,121 @@
+/**
+ * The latency of whole requests, from the first byte asked to the last byte read, over one connection that
+ * stays open: our service and the usual handler (history-usual.ts), in turn, over the same data.
+ * Run: bin/node test/bench/history.ts [requests of each = 200]
+ */
+import { deepEqual, equal } from 'node:assert/strict'
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import http from 'node:http'
+import { fileURLToPath } from 'node:url'
+import { startService } from '../support/service-process.ts'
+import { issueBenchKey, keyOf, makeBenchHome, residentMb, storeMinutes, walkMinutes } from './bench-feed.ts'
+import { machine, ms, printTable, quantile } from './figures.ts'
+
+const requests = Number(process.argv[2] ?? 200)
+const warmUps = 20
+const wanted = 10_000
+/** 10,000 bars of 30, the half one before them, and a little more. */
+const minutes = (wanted + 4) * 30
+const symbol = 'EURUSD'
+const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+
+interface Case {
+  readonly what: string
+  readonly goal: string
+  readonly url: string
+  readonly headers: Record<string, string>
+}
+
+/** The answer's pieces, once the last has come. */
+const get = ({ url, headers }: Case): Promise<Buffer[]> =>
+  new Promise((resolve, reject) => {
+    const request = http.get(url, { agent, headers }, (response) => {
+      const pieces: Buffer[] = []
+      response.on('data', (piece: Buffer) => pieces.push(piece))
+      response.on('error', reject)
+      response.on('end', () => {
+        if (response.statusCode === 200) resolve(pieces)
+        else reject(new Error(`${url} answered ${response.statusCode}: ${Buffer.concat(pieces)}`))
+      })
+    })
+    request.on('error', reject)
+  })
+
+const answer = async (each: Case) =>
+  JSON.parse(Buffer.concat(await get(each)).toString()) as Record<string, unknown> & { t: number[] }
+
+async function startUsual(folder: string): Promise<{ child: ChildProcess; port: number }> {
+  const file = fileURLToPath(new URL('./history-usual.ts', import.meta.url))
+  const child = fork(file, [folder, keyOf(symbol), String(minutes)])
+  const [port] = (await once(child, 'message')) as [number]
+  return { child, port }
+}
+
+const { home, discard } = makeBenchHome([symbol])
+try {
+  await storeMinutes(home, [symbol], walkMinutes(minutes))
+  const service = await startService(home)
+  const headers = { 'x-api-key': await issueBenchKey(service) }
+  const usual = await startUsual(home)
+  const history = (resolution: string, countback: number): string =>
+    `/v1/history?symbol=${keyOf(symbol)}&resolution=${resolution}&countback=${countback}`
+  const { url } = service.target
+  const ours: Case = {
+    what: '10,000 bars of 1',
+    goal: '≤ 15 ms',
+    url: url + history('1', wanted),
+    headers,
+  }
+  const theirs: Case = {
+    what: '10,000 bars of 1, usual handler',
+    goal: '',
+    url: `http://127.0.0.1:${usual.port}${history('1', wanted)}`,
+    headers: {},
+  }
+  const folded: Case = {
+    what: '10,000 bars of 30, folded from 1',
+    goal: '',
+    url: url + history('30', wanted),
+    headers,
+  }
+  const cases: readonly Case[] = [
+    ours,
+    theirs,
+    folded,
+    { what: '300 bars of 1', goal: '', url: url + history('1', 300), headers },
+    { what: 'config, a small answer', goal: '', url: `${url}/v1/config`, headers: {} },
+  ]
+
+  deepEqual(await answer(ours), await answer(theirs))
+  equal((await answer(folded)).t.length, wanted)
+
+  const times = new Map(cases.map((each) => [each, [] as number[]]))
+  const measure = async (inTurn: readonly Case[]): Promise<void> => {
+    for (let i = 0; i < warmUps + requests; i++) {
+      for (const each of inTurn) {
+        const begun = performance.now()
+        await get(each)
+        if (i >= warmUps) times.get(each)?.push(performance.now() - begun)
+      }
+    }
+  }
+  // Folding reads thirty times as much; what it leaves to be collected must not count against the others.
+  await measure(cases.filter((each) => each !== folded))
+  await measure([folded])
+
+  console.log(`${machine()}; ${requests} requests of each, in turn`)
+  printTable(
+    ['whole request', 'median', 'p95', 'min', 'goal (median)'],
+    cases.map((each) => {
+      const all = times.get(each) ?? []
+      return [each.what, ms(quantile(all, 0.5)), ms(quantile(all, 0.95)), ms(quantile(all, 0)), each.goal]
+    }),
+  )
+  console.log(`resident memory of the service afterwards: ${Math.round(await residentMb(service))} MiB`)
+  agent.destroy()
+  usual.child.kill()
+  await service.stop()
+} finally {
+  discard()
+}
