@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import { compoundKey, feedKey } from '../../core/compound-key.ts'
@@ -58,6 +59,36 @@ describe('a burst', () => {
     expect(writes).toHaveLength(2_400)
     await clock.advance(10)
     expect(writes).toHaveLength(2_400)
+  })
+
+  test('sockets that come and go while it goes round change nothing for the others', async () => {
+    const change = fc.record({ opened: fc.nat(9), closed: fc.array(fc.nat(), { maxLength: 9 }) })
+    const anyCase = [fc.integer({ min: 1, max: 1_600 }), fc.array(change, { maxLength: 4 })] as const
+    await fc.assert(
+      fc.asyncProperty(...anyCase, async (sockets, changes) => {
+        const { subscriptions, writes, bursts, fanOut, id } = open(sockets)
+        const served = () => writes.map(({ row }) => row)
+        const rows = Array.from({ length: sockets }, (_, row) => row)
+        const stay = new Set(rows)
+        const closedUnserved = new Set<number>()
+        fanOut.push(id('A'), 'a')
+        for (const { opened, closed } of changes) {
+          await new Promise((resolve) => setImmediate(resolve))
+          if (bursts.length > 0) break
+          for (const nth of closed) {
+            const row = [...stay][nth % stay.size]
+            if (row === undefined) break
+            stay.delete(row)
+            if (!served().includes(row)) closedUnserved.add(row)
+            subscriptions.closeRow(row)
+          }
+          for (let i = 0; i < opened; i++) subscriptions.openRow()
+        }
+        fanOut.settle()
+        expect(served().toSorted((x, y) => x - y)).toEqual(rows.filter((row) => !closedUnserved.has(row)))
+      }),
+      { examples: [[1_200, [{ opened: 1, closed: [] }]]] },
+    )
   })
 
   test('it does not always begin with the same socket', () => {

@@ -19,6 +19,8 @@ export class FanOut {
   #running = new Burst()
   #waiting = new Burst()
   #scheduled = false
+  /** Rows that the running burst goes to: one opened later has no subscriptions before all is settled. */
+  #rows = 0
   #first = 0
   /** Rows already served by the running burst. */
   #served = 0
@@ -63,14 +65,13 @@ export class FanOut {
   #serve(rowsMax: number): void {
     if (this.#running.empty) this.#begin()
     if (this.#running.empty) return
-    const { rows } = this.#subscriptions
-    const end = Math.min(rows, this.#served + rowsMax)
+    const end = Math.min(this.#rows, this.#served + rowsMax)
     for (; this.#served < end; this.#served++) {
-      const row = (this.#first + this.#served) % rows
+      const row = (this.#first + this.#served) % this.#rows
       const frames = this.#subscriptions.gather(row, this.#running)
       if (frames !== '') this.#deliver(row, frames)
     }
-    if (this.#served < rows) return
+    if (this.#served < this.#rows) return
     this.#running.clear()
     this.#onBurst(this.#clock.monotonicMs() - this.#running.since)
   }
@@ -79,8 +80,9 @@ export class FanOut {
     const burst = this.#waiting
     this.#waiting = this.#running
     this.#running = burst
+    this.#rows = this.#subscriptions.rows
     this.#served = 0
     // A step that shares no factor with most numbers of sockets visits every start in the long run.
-    this.#first = (this.#first + 7_919) % Math.max(1, this.#subscriptions.rows)
+    this.#first = (this.#first + 7_919) % Math.max(1, this.#rows)
   }
 }
