@@ -1,6 +1,9 @@
 const shownLength = 48
 const keyShape = /fxd_[0-9a-f]{32}/gi
 
+/** A text in which nobody finds an API key. */
+export const maskKeys = (text: string): string => text.replace(keyShape, 'fxd_…')
+
 /** How an error tells what it got: short, quoted, on one line, never with an API key in it. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return quote(value)
@@ -13,6 +16,6 @@ export function show(value: unknown): string {
 }
 
 function quote(text: string): string {
-  const masked = text.replace(keyShape, 'fxd_…')
+  const masked = maskKeys(text)
   return JSON.stringify(masked.length > shownLength ? `${masked.slice(0, shownLength)}…` : masked)
 }

@@ -1,5 +1,6 @@
 import type { CompoundKey } from '../core/compound-key.ts'
 import type { FeedSeconds, UtcSeconds } from '../core/feed-clock.ts'
+import { maskKeys } from '../core/show.ts'
 
 /** What a client may say, validated. `symbols` are its own words: any strings, as it sent them. */
 export type ClientMessage =
@@ -14,10 +15,10 @@ export interface Misunderstood {
 
 const shownMax = 20
 
-/** Shortened, so that an answer is never larger than the question and a key sent by mistake is not repeated. */
+/** Shortened, so that an answer is never larger than the question; a key sent by mistake is not repeated. */
 function shown(value: unknown): string {
   if (value === undefined) return 'nothing'
-  const text = JSON.stringify(value)
+  const text = maskKeys(JSON.stringify(value))
   return text.length > shownMax ? `${text.slice(0, shownMax)}…` : text
 }
 
