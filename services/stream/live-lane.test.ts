@@ -110,6 +110,7 @@ describe('when the bus loses an event', () => {
     await house.publish([a, b], 1)
     await lose(() => house.publish([a, b], 2))
     faults.away = true
+    const failures = await house.metric('fxd_stream_refill_failures_total')
     await applied(await house.publish([a], 3))
     await until('the next bar', () => minutesOf(socket, a).length === 2)
     expect(minutesOf(socket, a)).toEqual([1, 3])
@@ -127,6 +128,7 @@ describe('when the bus loses an event', () => {
     const types = socket.messages.map(({ type }) => type)
     expect(types.lastIndexOf('error')).toBeLessThan(types.lastIndexOf('bar'))
     expect(gapsOf(other)).toMatchObject([{ gaps: [{ symbol: b, after: timeOf(1) }] }])
+    expect(await house.metric('fxd_stream_refill_failures_total')).toBe(failures + 2)
   })
 
   test('a symbol of which no bar was seen yet is named without a time', async () => {

@@ -41,6 +41,7 @@ export class LiveLane {
         wanted: (feed) => this.#wanted(feed),
         emit: (symbol, bar) => this.#emit(symbol, bar),
         nameGap: (missing) => this.#nameGap(missing),
+        readFailed: () => parts.metrics.refillFailures.inc(),
       },
       parts.bars,
       parts.clock,

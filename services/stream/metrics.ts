@@ -38,6 +38,10 @@ export const createStreamMetrics = (
     misunderstood: metrics.counter('fxd_stream_bad_messages_total', 'Messages answered by an error frame.'),
     gaps: metrics.counter('fxd_stream_gaps_total', 'Symbols named in GAP frames, one per socket.'),
     losses: metrics.counter('fxd_stream_bus_losses_total', 'Jumps in the position of the bus.'),
+    refillFailures: metrics.counter(
+      'fxd_stream_refill_failures_total',
+      'Reads of the store that failed while a hole of the bus was to be closed.',
+    ),
     slotFailures: metrics.counter(
       'fxd_stream_slot_failures_total',
       'Calls to open, renew or close slots that failed.',

@@ -28,6 +28,8 @@ export interface RefillLane {
   emit(symbol: CompoundKey, bar: Bar): void
   /** Names what may be missing to its subscribers. */
   nameGap(missing: readonly Wanted[]): void
+  /** Counts a read of the store that failed. */
+  readFailed(): void
 }
 
 interface Hole {
@@ -121,6 +123,7 @@ export class Refill {
       return barCount(bars) > refillBarsMax ? undefined : bars
     } catch {
       // The GAP frame says it to those whom it concerns, a metric to the operator.
+      this.#lane.readFailed()
       return undefined
     }
   }
