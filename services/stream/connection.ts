@@ -13,8 +13,8 @@ export const backlogAgeMsMax = 30_000
 /** A slot that cannot be freed in this time does not hold up the close frame any longer. */
 const releaseTimeoutMs = 1_000
 
-/** What a connection needs from the house around it; one object shared by all of them. */
-export interface House {
+/** What a connection needs from the hub around it; one object shared by all of them. */
+export interface ConnectionHost {
   now(): number
   /** Frees everything the connection held; called once, at the latest when its socket is gone. Never rejects. */
   leave(connection: Connection): Promise<void>
@@ -44,7 +44,7 @@ export class Connection {
   /** Its row in the subscriptions. */
   readonly row: number
   readonly socket: StreamSocket
-  readonly #house: House
+  readonly #host: ConnectionHost
   readonly #raw: Duplex & { readonly bytesWritten?: number }
   /** Monotonic milliseconds of the last data frame or ping. */
   lastSeen: number
@@ -60,7 +60,7 @@ export class Connection {
   #waitingFor = 0
   #waitingSince: number | undefined
 
-  constructor(caller: Caller, row: number, socket: StreamSocket, raw: Duplex, house: House) {
+  constructor(caller: Caller, row: number, socket: StreamSocket, raw: Duplex, host: ConnectionHost) {
     this.sessionId = caller.sessionId
     this.digest = caller.digest
     this.address = caller.address
@@ -68,8 +68,8 @@ export class Connection {
     this.row = row
     this.socket = socket
     this.#raw = raw
-    this.#house = house
-    this.lastSeen = house.now()
+    this.#host = host
+    this.lastSeen = host.now()
     this.allowance = messagesPerSecond
     this.allowanceAt = this.lastSeen
   }
@@ -107,7 +107,7 @@ export class Connection {
   /** Closes from our side; what must be said first is said first. Harmless when it is closing already. */
   end(closing: Closing): void {
     if (!this.open) return
-    const words = closing === closings.tooSlow ? '' : this.#house.lastWords(this)
+    const words = closing === closings.tooSlow ? '' : this.#host.lastWords(this)
     if (words !== '') this.write(words)
     // A socket that is not read would never see the client's half of the closing handshake.
     this.socket.resume()
@@ -120,19 +120,19 @@ export class Connection {
     if (this.#stage === 'leaving') return
     this.#stage = 'leaving'
     this.inbox = undefined
-    this.#house.closed(code)
+    this.#host.closed(code)
     const done = (): void => {
       if (this.#stage === 'left') return
       this.#stage = 'left'
       late()
       then()
     }
-    const late = this.#house.after(releaseTimeoutMs, done)
-    void this.#house.leave(this).finally(done)
+    const late = this.#host.after(releaseTimeoutMs, done)
+    void this.#host.leave(this).finally(done)
   }
 
   #startWaiting(): void {
-    this.#waitingSince = this.#house.now()
+    this.#waitingSince = this.#host.now()
     this.#waitingFor = this.#raw.bytesWritten ?? 0
   }
 

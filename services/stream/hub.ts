@@ -9,7 +9,7 @@ import type { BarStore } from '../ports/bars.ts'
 import type { Bus } from '../ports/bus.ts'
 import type { Cancel, Clock } from '../ports/clock.ts'
 import { closeLabel, closings } from './close-codes.ts'
-import { type Caller, Connection, type House, type StreamSocket } from './connection.ts'
+import { type Caller, Connection, type ConnectionHost, type StreamSocket } from './connection.ts'
 import { Conversation } from './conversation.ts'
 import { FanOut } from './fan-out/fan-out.ts'
 import { type Frames, textFrame } from './fan-out/frame.ts'
@@ -43,7 +43,7 @@ export interface HubParts {
 /** All open sockets: who is there, what they hear, and when they must go. */
 export class Hub {
   readonly #parts: HubParts
-  readonly #house: House
+  readonly #host: ConnectionHost
   readonly #fanOut: FanOut
   readonly #lane: LiveLane
   readonly #conversation: Conversation
@@ -60,7 +60,7 @@ export class Hub {
   constructor(parts: HubParts) {
     this.#parts = parts
     const { clock, registry, subscriptions, metrics } = parts
-    this.#house = {
+    this.#host = {
       now: () => clock.monotonicMs(),
       after: (delayMs, run) => clock.after(delayMs, run),
       leave: (connection) => this.#leave(connection),
@@ -104,7 +104,7 @@ export class Hub {
   /** A socket whose handshake is done and whose slot is taken. */
   enter(caller: Caller, socket: StreamSocket, raw: Duplex): void {
     const row = this.#parts.subscriptions.openRow()
-    const connection = new Connection(caller, row, socket, raw, this.#house)
+    const connection = new Connection(caller, row, socket, raw, this.#host)
     socket.connection = connection
     this.#byRow[row] = connection
     this.#open.add(connection)
