@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import http from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -36,10 +37,14 @@ afterEach(async () => {
 const symbol = 'BROKERA:ZERO:EURUSD'
 const stored = async (key: string) =>
   barsOf(await readHistory(key, { symbol, resolution: '1', countback: 1000 }))
-const feedWith = async (key: string, bars: readonly Bar[]) => {
+const feedWith = async (
+  key: string,
+  bars: readonly Bar[],
+  areThere = async () => (await stored(key)).length === bars.length,
+) => {
   const file = new FollowedFile('brokera-zero', 'EURUSD.z_M1.csv')
   file.write(bars)
-  await until('the bars', async () => (await stored(key)).length === bars.length)
+  await until('the bars', areThere)
   return file
 }
 const someMinutes = () => minutes(minutesAgo('BROKERA:ZERO', 60), 30, 1.1, 5)
@@ -52,6 +57,36 @@ test('a stop closes open sockets with 1012 and ends the process within seconds',
   for (const socket of sockets) expect(await socket.closed).toMatchObject({ code: 1012, reason: 'draining' })
   expect(await ended).toBe(0)
   expect(Date.now() - asked).toBeLessThan(10_000)
+})
+
+test('a request that is under way when the service is stopped is answered to its end', async () => {
+  const { key } = await issueKey()
+  const bars = minutes(Date.UTC(2020, 0, 6) / 1000, 60_000, 1.1, 5)
+  await feedWith(key, bars, async () => {
+    const got = await readHistory(key, { symbol, resolution: '1', from: 0, to: 4_000_000_000 })
+    return got.s === 'ok' && got.meta.bar_count === bars.length
+  })
+  const path = `/v1/history?symbol=${symbol}&resolution=1&from=0&to=4000000000`
+  const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
+    const headers = { 'X-API-Key': key }
+    http.get(`${running.target.url}${path}`, { agent: false, headers }, resolve).on('error', reject)
+  })
+  const first = await new Promise<Buffer>((resolve) => {
+    response.once('data', (part: Buffer) => {
+      response.pause()
+      resolve(part)
+    })
+  })
+  const parts = [first]
+  const ended = running.stop()
+  for await (const part of response) parts.push(part as Buffer)
+  const history = JSON.parse(Buffer.concat(parts).toString('utf8')) as {
+    meta: { bar_count: number }
+    t: number[]
+  }
+  expect(history.t).toHaveLength(60_000)
+  expect(history.meta.bar_count).toBe(60_000)
+  expect(await ended).toBe(0)
 })
 
 test('a second start keeps bars, coverage, keys, revocations and the usage of the day', async () => {

@@ -170,9 +170,9 @@ describe('on one socket', () => {
 })
 
 test('a client that does not read is closed with 4001 and the others get every bar', async () => {
-  const symbol = 'BROKERA:ZERO:EURUSD'
-  const bars = minutes(minutesAgo('BROKERA:ZERO', 45_000), 40_010, 1.1, 5)
-  const file = new FollowedFile('brokera-zero', 'EURUSD.z_M1.csv')
+  const symbol = 'BROKERA:ZERO:CHFJPY'
+  const bars = minutes(minutesAgo('BROKERA:ZERO', 45_000), 40_010, 170, 3)
+  const file = new FollowedFile('brokera-zero', 'CHFJPY.z_M1.csv')
   file.write(bars.slice(0, 10))
   await until('the first bars', async () => (await history(symbol)).length === 10)
   const [deaf, reader] = await Promise.all([connect(key), connect(key)])
