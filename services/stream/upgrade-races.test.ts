@@ -6,6 +6,7 @@ import { until } from '../../test/acceptance/client/until.ts'
 import { openStream } from '../../test/support/open-stream.ts'
 import { ask, readAnswer, upgradeRequest as request } from '../../test/support/raw-upgrade.ts'
 import type { Slots } from '../ports/slots.ts'
+import { lingeringMax, lingerMs } from './lingering.ts'
 import { handshakeTimeoutMs, upgradesPendingMax } from './upgrade.ts'
 
 describe('while a slot is being decided', () => {
@@ -102,5 +103,35 @@ describe('while a slot is being decided', () => {
     expect(await readAnswer(socket)).toMatchObject({ status: 503 })
     await until('no slot in use', async () => (await inUse()) === 0)
     await waiting.close()
+  })
+})
+
+describe('refused clients that do not end their side', () => {
+  test('keep nobody out, and are cut after half a second', async () => {
+    const house = await openStream()
+    const { secret } = await house.issue()
+    for (let i = 0; i < upgradesPendingMax; i++) (await house.dial()).write(request('/v1/stream'))
+    const refused = 'fxd_stream_upgrades_total{outcome="UNAUTHORIZED"}'
+    await until('all to be refused', async () => (await house.metric(refused)) === upgradesPendingMax)
+    const socket = await house.connect(secret)
+    await socket.settled()
+    expect(house.connections()).toBe(upgradesPendingMax + 1)
+    await house.clock.advance(lingerMs)
+    await until('the refused ones to be gone', () => house.connections() === 1)
+    await socket.settled()
+    await house.close()
+  })
+
+  test('beyond their bound the first refused one is cut', async () => {
+    const house = await openStream()
+    const first = await house.dial()
+    first.write(request('/v1/stream'))
+    const refused = 'fxd_stream_upgrades_total{outcome="UNAUTHORIZED"}'
+    await until('the first to be refused', async () => (await house.metric(refused)) === 1)
+    for (let i = 0; i < lingeringMax; i++) (await house.dial()).write(request('/v1/stream'))
+    await until('all to be refused', async () => (await house.metric(refused)) === lingeringMax + 1)
+    await until('one to be gone', () => house.connections() === lingeringMax)
+    expect(await readAnswer(first)).toMatchObject({ status: 401 })
+    await house.close()
   })
 })

@@ -13,13 +13,14 @@ import type { Limits } from '../ports/limits.ts'
 import { type Caller, StreamSocket } from './connection.ts'
 import { checkHandshake } from './handshake.ts'
 import { type Hub, messageBytesMax } from './hub.ts'
+import { Lingering } from './lingering.ts'
 import type { StreamMetrics } from './metrics.ts'
 import { type Refusal, refuse, UpgradeRefused } from './refusal.ts'
 import type { Sessions } from './sessions.ts'
 
-/** From the request to the 101, or to the end of a refused connection; then the socket is cut. */
+/** From the request to the 101 or the refusal; then the socket is cut. */
 export const handshakeTimeoutMs = 5_000
-/** Upgrades under way, refused ones that still linger included; beyond, they are refused and cut at once. */
+/** Upgrades that are being examined; beyond, they are refused. */
 export const upgradesPendingMax = 1_000
 const retryWhenFullSeconds = 5
 const retryWhenBusySeconds = 2
@@ -67,11 +68,13 @@ export class Door {
   readonly #server = new WebSocketServer(serverOptions)
   readonly #trusted: (address: string) => boolean
   readonly #pending = new Set<Duplex>()
+  readonly #lingering: Lingering
   #closing = false
 
   constructor(parts: DoorParts) {
     this.#parts = parts
     this.#trusted = addressMatcher(parts.trustedProxies)
+    this.#lingering = new Lingering(parts.clock)
     // Otherwise the library answers a fault that only it checks by itself, in a shape of its own.
     this.#server.on('wsClientError', (error, socket) =>
       this.#refuse(socket, { code: 'BAD_REQUEST', message: `${error.message}.` }),
@@ -80,17 +83,11 @@ export class Door {
 
   readonly upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     socket.on('error', ignore)
-    if (this.#pending.size >= upgradesPendingMax) {
-      this.#refuse(socket, unavailable(503))
-      // Once the answer is on its way.
-      socket.once('finish', () => socket.destroy())
-      return
-    }
+    if (this.#pending.size >= upgradesPendingMax) return this.#refuse(socket, unavailable(503))
     const settle = this.#begin(socket)
-    void this.#enter(request, socket, head).then(
-      (entered) => entered && settle(),
-      (cause: unknown) => this.#refuse(socket, this.#refusalFor(cause)),
-    )
+    void this.#enter(request, socket, head)
+      .catch((cause: unknown) => this.#refuse(socket, this.#refusalFor(cause)))
+      .finally(settle)
   }
 
   /** From here on every upgrade is refused: the process is ending. */
@@ -101,9 +98,10 @@ export class Door {
   close(): void {
     this.#closing = true
     for (const socket of this.#pending) socket.destroy()
+    this.#lingering.close()
   }
 
-  /** Gives what must be called when the handshake is done; a socket that just ends calls it itself. */
+  /** Gives what must be called when it is decided; a socket that just ends calls it itself. */
   #begin(socket: Duplex): () => void {
     this.#pending.add(socket)
     const cancel = this.#parts.clock.after(handshakeTimeoutMs, () => socket.destroy())
@@ -116,8 +114,8 @@ export class Door {
     return settle
   }
 
-  /** Whether the socket belongs to the hub now. */
-  async #enter(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<boolean> {
+  /** Lets the socket in to the hub, or throws why not. */
+  async #enter(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     if (this.#closing) throw new UpgradeRefused(unavailable(503))
     const caller = this.#examine(request)
     await this.#takeSlot(caller)
@@ -135,7 +133,6 @@ export class Door {
     }
     if (entered) this.#parts.metrics.upgrades.inc({ outcome: 'opened' })
     else if (!socket.writableEnded) this.#parts.metrics.upgrades.inc({ outcome: 'gone' })
-    return entered
   }
 
   /** Every check that needs no slot, in the order of design: path, key, address, handshake. */
@@ -188,6 +185,8 @@ export class Door {
 
   #refuse(socket: Duplex, refusal: Refusal): void {
     this.#parts.metrics.upgrades.inc({ outcome: refusal.code })
+    if (socket.destroyed) return
     refuse(socket, refusal)
+    this.#lingering.add(socket)
   }
 }
