@@ -48,6 +48,7 @@ const answer = async (each: Case) =>
 async function startUsual(folder: string): Promise<{ child: ChildProcess; port: number }> {
   const file = fileURLToPath(new URL('./history-usual.ts', import.meta.url))
   const child = fork(file, [folder, keyOf(symbol), String(minutes)])
+  process.once('exit', () => child.kill())
   const [port] = (await once(child, 'message')) as [number]
   return { child, port }
 }
@@ -56,6 +57,7 @@ const { home, discard } = makeBenchHome([symbol])
 try {
   await storeMinutes(home, [symbol], walkMinutes(minutes))
   const service = await startService(home)
+  process.once('exit', () => service.process.kill())
   const headers = { 'x-api-key': await issueBenchKey(service) }
   const usual = await startUsual(home)
   const history = (resolution: string, countback: number): string =>
