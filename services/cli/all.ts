@@ -15,21 +15,30 @@ export function addAll(program: Command, terminal: Terminal): void {
     .description('Run the whole service in this process, with its state in FXD_DATA_DIR, until Ctrl-C.')
     .action(async () => {
       const config = configOf(terminal)
-      const [{ startAll }, { greeting }, { tellSeeding }] = await Promise.all([
+      const [{ startAll }, { EndedWhileWaiting }, { greeting }, { tellSeeding }] = await Promise.all([
         import('../roles/all.ts'),
+        import('../roles/until-available.ts'),
         import('./greeting.ts'),
         import('./seeding.ts'),
       ])
-      const starting = startAll(config)
+      const ending = new AbortController()
+      const starting = startAll(config, { ending: ending.signal }).catch((cause: unknown) => {
+        if (cause instanceof EndedWhileWaiting) return undefined
+        throw cause
+      })
       const ended = runUntilSignal(
         {
-          stop: async () => (await starting).stop(),
-          reload: () => void starting.then((service) => service.reload()),
+          async stop() {
+            ending.abort()
+            await (await starting)?.stop()
+          },
+          reload: () => void starting.then((service) => service?.reload()),
         },
         processSignals,
         terminal.clock,
       )
       const service = await starting
+      if (service === undefined) process.exit(await ended)
       terminal.out(greeting(config, service))
       tellSeeding(service, terminal)
       // What is left open after a stop (a worker, a timer) must not hold the process.

@@ -15,12 +15,15 @@ export function greeting(config: Config, { httpPort, grpcPort, opsPort, firstKey
     `  REST, WebSocket and a page to look at   http://${http}/`,
     `  collectors and the command line (gRPC)  ${at(config.grpcAddr, grpcPort)}`,
     `  health and metrics                      http://${at(config.opsAddr, opsPort)}/metrics`,
-    `  state                                   ${config.dataDir}`,
+    `  state                                   ${stateOf(config)}`,
     '',
   ]
   if (firstKey !== undefined) lines.push(...firstSteps(http, firstKey))
   return `${lines.join('\n')}\n`
 }
+
+const stateOf = ({ store, dataDir, questdbHttp }: Config): string =>
+  store === 'questdb' ? `QuestDB at ${formatAddress(questdbHttp)}, and ${dataDir}` : dataDir
 
 /** With a symbol that trades at weekends too: the first try must not depend on the day. */
 function firstSteps(http: string, key: string): string[] {

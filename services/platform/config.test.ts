@@ -17,6 +17,12 @@ test('without any variable the defaults of the README hold', () => {
     grpcAddr: { host: '127.0.0.1', port: 8090 },
     opsAddr: { host: '127.0.0.1', port: 9464 },
     dataDir: './data',
+    store: 'embedded',
+    questdbHttp: { host: '127.0.0.1', port: 9000 },
+    questdbPg: { host: '127.0.0.1', port: 8812 },
+    questdbUser: 'admin',
+    questdbPassword: 'quest',
+    questdbPrefix: 'fxd_',
     feeds: undefined,
     trustedProxies: [],
     logLevel: 'info',
@@ -28,6 +34,12 @@ test.each([
   ['FXD_GRPC_ADDR', '[::1]:0', 'grpcAddr', { host: '::1', port: 0 }],
   ['FXD_OPS_ADDR', 'localhost:65535', 'opsAddr', { host: 'localhost', port: 65_535 }],
   ['FXD_DATA_DIR', '/var/lib/fxd', 'dataDir', '/var/lib/fxd'],
+  ['FXD_STORE', 'questdb', 'store', 'questdb'],
+  ['FXD_QUESTDB_HTTP', 'questdb:9000', 'questdbHttp', { host: 'questdb', port: 9000 }],
+  ['FXD_QUESTDB_PG', '[::1]:8812', 'questdbPg', { host: '::1', port: 8812 }],
+  ['FXD_QUESTDB_USER', 'fxd', 'questdbUser', 'fxd'],
+  ['FXD_QUESTDB_PASSWORD', "it's; a=secret", 'questdbPassword', "it's; a=secret"],
+  ['FXD_QUESTDB_PREFIX', 'second_', 'questdbPrefix', 'second_'],
   ['FXD_FEEDS', 'feeds/', 'feeds', 'feeds/'],
   ['FXD_TRUSTED_PROXIES', '10.0.0.0/8, fd00::/8', 'trustedProxies', ['10.0.0.0/8', 'fd00::/8']],
   ['FXD_LOG_LEVEL', 'warn', 'logLevel', 'warn'],
@@ -42,6 +54,11 @@ test.each([
   ['FXD_GRPC_ADDR', '::1:80', 'host:port'],
   ['FXD_OPS_ADDR', 'a b:80', 'host:port'],
   ['FXD_DATA_DIR', '', 'a path'],
+  ['FXD_STORE', 'redis', 'embedded, questdb'],
+  ['FXD_QUESTDB_HTTP', 'http://127.0.0.1:9000', 'host:port'],
+  ['FXD_QUESTDB_PG', '127.0.0.1:0', 'host:port of a server'],
+  ['FXD_QUESTDB_USER', '', 'a user'],
+  ['FXD_QUESTDB_PREFIX', 'Fxd-', 'lower-case'],
   ['FXD_TRUSTED_PROXIES', 'true', 'CIDR'],
   ['FXD_TRUSTED_PROXIES', '1', 'CIDR'],
   ['FXD_TRUSTED_PROXIES', '10.0.0.0/33', 'CIDR'],
@@ -76,4 +93,11 @@ test('every variable is described with its default, its meaning and what is set'
     fallback: 'info',
     set: 'warn',
   })
+})
+
+test('a password is never shown, only that it is set', () => {
+  const shown = (environment: Record<string, string>) =>
+    describeConfig(environment).find(({ name }) => name === 'FXD_QUESTDB_PASSWORD')?.set
+  expect(shown({ FXD_QUESTDB_PASSWORD: 'hush' })).toBe('(set)')
+  expect(shown({})).toBeUndefined()
 })

@@ -15,12 +15,25 @@ export interface Config {
   readonly grpcAddr: Address
   readonly opsAddr: Address
   readonly dataDir: string
+  /** Where bars, windows and the registry are kept. */
+  readonly store: StoreKind
+  /** Writes and administration. */
+  readonly questdbHttp: Address
+  /** Reads. */
+  readonly questdbPg: Address
+  readonly questdbUser: string
+  readonly questdbPassword: string
+  /** Begins the name of every table, so that several services can share one QuestDB. */
+  readonly questdbPrefix: string
   /** File or folder of Feed manifests; `undefined`: the demo feeds. */
   readonly feeds: string | undefined
   /** CIDR blocks whose forwarded chain is believed. */
   readonly trustedProxies: readonly string[]
   readonly logLevel: LogLevel
 }
+
+const storeKinds = ['embedded', 'questdb'] as const
+export type StoreKind = (typeof storeKinds)[number]
 
 export class ConfigError extends Fatal {
   constructor(message: string) {
@@ -33,6 +46,8 @@ interface Variable<T> {
   readonly fallback: string
   readonly meaning: string
   readonly parse: (text: string, name: string) => T
+  /** Never printed. */
+  readonly isSecret: boolean
 }
 
 const refuse = (name: string, got: string, wants: string): never => {
@@ -62,18 +77,32 @@ function parseCidrs(text: string, name: string): readonly string[] {
   return Object.freeze(blocks)
 }
 
-function parseLevel(text: string, name: string): LogLevel {
-  return (logLevels as readonly string[]).includes(text)
-    ? (text as LogLevel)
-    : refuse(name, text, `one of ${logLevels.join(', ')}`)
+const oneOf =
+  <T extends string>(known: readonly T[]) =>
+  (text: string, name: string): T =>
+    known.find((each) => each === text) ?? refuse(name, text, `one of ${known.join(', ')}`)
+
+/** A server elsewhere is never on port 0. */
+function parseServer(text: string, name: string): Address {
+  const address = parseAddress(text, name)
+  return address.port === 0 ? refuse(name, text, 'host:port of a server, such as 127.0.0.1:9000') : address
 }
+
+const parseUser = (text: string, name: string): string =>
+  text === '' ? refuse(name, text, 'a user of QuestDB') : text
+
+const parsePrefix = (text: string, name: string): string =>
+  /^[a-z][a-z0-9_]{0,31}$/.test(text)
+    ? text
+    : refuse(name, text, 'at most 32 lower-case letters, digits and _ that begin with a letter')
 
 const variable = <T>(
   name: string,
   fallback: string,
   meaning: string,
   parse: (text: string, name: string) => T,
-): Variable<T> => ({ name, fallback, meaning, parse })
+  isSecret = false,
+): Variable<T> => ({ name, fallback, meaning, parse, isSecret })
 
 const variables = {
   httpAddr: variable('FXD_HTTP_ADDR', '127.0.0.1:8080', 'where REST and /v1/stream listen', parseAddress),
@@ -95,6 +124,38 @@ const variables = {
     'folder that keeps bars, registry, usage and the administration token',
     parsePath,
   ),
+  store: variable(
+    'FXD_STORE',
+    'embedded',
+    'where bars, coverage and the registry are kept: embedded (in FXD_DATA_DIR) or questdb',
+    oneOf(storeKinds),
+  ),
+  questdbHttp: variable(
+    'FXD_QUESTDB_HTTP',
+    '127.0.0.1:9000',
+    'host:port of QuestDB for HTTP: writes and administration',
+    parseServer,
+  ),
+  questdbPg: variable(
+    'FXD_QUESTDB_PG',
+    '127.0.0.1:8812',
+    "host:port of QuestDB for PostgreSQL's protocol: reads",
+    parseServer,
+  ),
+  questdbUser: variable('FXD_QUESTDB_USER', 'admin', 'user of QuestDB', parseUser),
+  questdbPassword: variable(
+    'FXD_QUESTDB_PASSWORD',
+    'quest',
+    'password of that user; never printed',
+    (text) => text,
+    true,
+  ),
+  questdbPrefix: variable(
+    'FXD_QUESTDB_PREFIX',
+    'fxd_',
+    'begins the name of every table, so that several services can share one QuestDB',
+    parsePrefix,
+  ),
   feeds: variable(
     'FXD_FEEDS',
     '',
@@ -111,7 +172,7 @@ const variables = {
     'FXD_LOG_LEVEL',
     'info',
     `least level that is logged: ${logLevels.join(', ')}`,
-    parseLevel,
+    oneOf(logLevels),
   ),
 } satisfies { [K in keyof Config]: Variable<Config[K]> }
 
@@ -137,10 +198,10 @@ export const processEnvironment: Readonly<Record<string, string | undefined>> = 
 
 /** For `fxd config`: each variable with its default, what is set, and its meaning. */
 export function describeConfig(environment: Readonly<Record<string, string | undefined>>) {
-  return Object.values(variables).map(({ name, fallback, meaning }) => ({
+  return Object.values(variables).map(({ name, fallback, meaning, isSecret }) => ({
     name,
     fallback,
-    set: environment[name],
+    set: isSecret && environment[name] !== undefined ? '(set)' : environment[name],
     meaning,
   }))
 }

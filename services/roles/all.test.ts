@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import type { Config } from '../platform/config.ts'
+import { type Config, parseConfig } from '../platform/config.ts'
 import { Fatal } from '../platform/exit.ts'
 import { createLog, silentLog } from '../platform/log.ts'
 import { type AllOverrides, type RunningAll, startAll } from './all.ts'
@@ -25,13 +25,11 @@ afterEach(async () => {
 })
 
 const configured = (more: Partial<Config> = {}): Config => ({
+  ...parseConfig({}),
   httpAddr: free,
   grpcAddr: free,
   opsAddr: free,
   dataDir: join(home, 'data'),
-  feeds: undefined,
-  trustedProxies: [],
-  logLevel: 'info',
   ...more,
 })
 

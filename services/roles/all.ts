@@ -13,13 +13,14 @@ import { systemClock } from '../platform/system-clock.ts'
 import { ensureToken } from '../platform/token-file.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Stores } from '../ports/stores.ts'
-import { openEmbeddedStores } from '../stores/embedded/open.ts'
 import { collect } from './collect.ts'
 import { createCollectors } from './collectors.ts'
 import { startEdges } from './edges.ts'
 import { applyManifests, demoFeeds } from './feeds.ts'
 import { issueFirstKey } from './first-key.ts'
 import type { House } from './house.ts'
+import { type OpenedStores, openStores } from './stores.ts'
+import { untilAvailable } from './until-available.ts'
 
 const ingestGraceMs = 3_000
 /** History that was sent and is not yet stored is read again at the next start: no stop waits long for it. */
@@ -29,6 +30,8 @@ const storesCloseTimeoutMs = 10_000
 export interface AllOverrides {
   readonly clock?: Clock
   readonly log?: Log
+  /** Ends a start that waits for a store: it then rejects. */
+  readonly ending?: AbortSignal
 }
 
 export interface RunningAll {
@@ -46,9 +49,9 @@ export interface RunningAll {
 }
 
 /**
- * The whole service in one process on the embedded stores. Resolves once it is ready; what its
- * collectors bring comes behind. Rejects with `Fatal` when manifests are invalid, an address is busy
- * or the data folder cannot be used, with everything stopped again.
+ * The whole service in one process. Resolves once it is ready; what its collectors bring comes behind.
+ * Rejects with `Fatal` when manifests are invalid, an address is busy or the data folder cannot be used,
+ * with everything stopped again. While a store elsewhere is away it waits, not ready, and REST answers 500.
  */
 export async function startAll(config: Config, overrides: AllOverrides = {}): Promise<RunningAll> {
   const clock = overrides.clock ?? systemClock
@@ -57,30 +60,37 @@ export async function startAll(config: Config, overrides: AllOverrides = {}): Pr
   const lifecycle = createLifecycle(clock, log)
   const house: House = { config, clock, log, metrics, lifecycle }
   try {
-    return await startParts(house)
+    return await startParts(house, overrides.ending)
   } catch (cause) {
     await lifecycle.stop()
     throw cause
   }
 }
 
-async function startParts(house: House): Promise<RunningAll> {
+async function startParts(house: House, ending?: AbortSignal): Promise<RunningAll> {
   const { config, clock, log, metrics, lifecycle } = house
   let isLoaded = (): boolean => false
   const health = await startHealth(house, () => isLoaded())
-  const stores = await startStores(house)
+  const { stores, areRemote, connect } = await startStores(house)
   const registry = await startRegistry(house, stores)
   isLoaded = () => registry.loaded
+  const waiting = { clock, log, ending }
+  // A store elsewhere may be away for long, and an answer that says so is better than none.
+  const earlyHttpPort = areRemote ? await startEdges(house, stores, registry) : undefined
+  await untilAvailable(connect, waiting)
+  await untilAvailable(() => registry.refresh(), waiting)
   const isFirstStart = registry.view().version === 0
   const writer = createRegistryWriter(stores.registry, registry, stores.bus)
   const feedsPath = config.feeds ?? demoFeeds
-  const definitions = await applyManifests(feedsPath, writer)
+  const definitions = await untilAvailable(() => applyManifests(feedsPath, writer), waiting)
   const firstKey =
-    isFirstStart && config.feeds === undefined ? await issueFirstKey(writer, definitions, clock) : undefined
+    isFirstStart && config.feeds === undefined
+      ? await untilAvailable(() => issueFirstKey(writer, definitions, clock), waiting)
+      : undefined
 
   const token = ensureToken(config.dataDir, clock)
   const grpcPort = await startIngest(house, { stores, registry, writer, token })
-  const httpPort = await startEdges(house, stores, registry)
+  const httpPort = earlyHttpPort ?? (await startEdges(house, stores, registry))
   const collectors = await lifecycle.start({
     name: 'collectors',
     start: () => {
@@ -125,34 +135,18 @@ const startHealth = ({ config, clock, metrics, lifecycle }: House, loaded: () =>
     stop: (health) => health.close(),
   })
 
-const startStores = ({ config, clock, log, lifecycle }: House): Promise<Stores> =>
-  lifecycle.start({
+const startStores = (house: House): Promise<OpenedStores> =>
+  house.lifecycle.start({
     name: 'stores',
-    start: () => openStores(config.dataDir, clock, log),
-    stop: (stores) => stores.close(),
+    start: () => openStores(house),
+    stop: ({ stores }) => stores.close(),
     stopTimeoutMs: storesCloseTimeoutMs,
   })
-
-async function openStores(folder: string, clock: Clock, log: Log): Promise<Stores> {
-  try {
-    return await openEmbeddedStores({ folder, clock, log })
-  } catch (cause) {
-    const reason = (cause as Error).message
-    const message = reason.includes(folder)
-      ? reason
-      : `The data folder ${folder} (FXD_DATA_DIR) cannot be used: ${reason}`
-    throw new Fatal('system', message, cause)
-  }
-}
 
 const startRegistry = ({ clock, log, lifecycle }: House, stores: Stores): Promise<FollowedRegistry> =>
   lifecycle.start({
     name: 'registry',
-    async start() {
-      const registry = followRegistry(stores.registry, stores.bus, clock, log)
-      await registry.refresh()
-      return registry
-    },
+    start: () => followRegistry(stores.registry, stores.bus, clock, log),
     stop: (registry) => registry.close(),
   })
 

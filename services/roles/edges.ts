@@ -5,7 +5,7 @@ import type { FollowedRegistry } from '../platform/follow-registry.ts'
 import { openHttpServer } from '../platform/http-server.ts'
 import type { Stores } from '../ports/stores.ts'
 import { createRest } from '../rest/create-rest.ts'
-import { createStream } from '../stream/stream.ts'
+import { createStream, streamPath } from '../stream/stream.ts'
 import type { House } from './house.ts'
 
 /** Requests under way have two seconds for themselves; a long answer gets this. */
@@ -39,7 +39,7 @@ export async function startEdges(house: House, stores: Stores, registry: Followe
           address: config.httpAddr,
           variable: 'FXD_HTTP_ADDR',
           handle: rest.handler,
-          upgrade: stream.upgrade,
+          upgrade: { path: streamPath, listener: stream.upgrade },
           dropped: () => dropped.inc(),
         },
         clock,

@@ -10,6 +10,7 @@ import { TableNames } from './layout/tables.ts'
 import type { QuestdbOptions } from './options.ts'
 import { PgPool } from './pg/pool.ts'
 import { questdbRegistry, RegistryLog } from './registry.ts'
+import { serverJudge } from './server/judge.ts'
 import { questdbWindows } from './windows.ts'
 import { senderOptions } from './write/sender.ts'
 import { Visibility } from './write/visibility.ts'
@@ -21,15 +22,31 @@ export type QuestdbStores = Pick<Stores, 'bars' | 'windows' | 'registry' | 'clos
 /** Acks must not wait behind readers. */
 const progressConnections = { connections: 1, waiting: 16 }
 
-/**
- * Rejects when the server does not answer, or holds tables of another schema version; the message says
- * which. Makes what is missing; two may do that at once.
- */
+export interface PreparedQuestdb {
+  /** Each port fails as `Unavailable` while the server is away. */
+  readonly stores: QuestdbStores
+  /**
+   * Makes what is missing; two may do that at once. Rejects with `WrongServer` when the server is too
+   * old or holds tables of a newer fxd; with anything else when it is worth another try.
+   */
+  connect(): Promise<void>
+}
+
+/** Rejects as `connect` does. */
 export async function openQuestdbStores(options: QuestdbOptions): Promise<QuestdbStores> {
+  const { stores, connect } = await prepareQuestdbStores(options)
+  await connect().catch(async (cause: unknown) => {
+    await stores.close()
+    throw cause
+  })
+  return stores
+}
+
+/** Asks nothing of the server yet. */
+export async function prepareQuestdbStores(options: QuestdbOptions): Promise<PreparedQuestdb> {
   const { clock, metrics } = options
   const names = new TableNames(options.prefix)
   const admin = administration(options)
-  await migrate(names, admin)
   const sender = await senderOptions(options)
   const pool = new PgPool(options)
   const progress = new PgPool(options, progressConnections)
@@ -61,18 +78,25 @@ export async function openQuestdbStores(options: QuestdbOptions): Promise<Questd
   metrics.gauge('fxd_questdb_reads_waiting', 'Reads that wait for a connection.', [], (gauge) =>
     gauge.set(pool.waiting),
   )
-  await log.follow()
-  await feedsChanged()
+  const judge = serverJudge(options, admin)
   const shared = { catalogue, pool, writer, visibility, admin, sender, clock, broken }
   return {
-    bars: questdbBars({ ...shared, definitionOf: (feed) => log.definition(feed) }),
-    windows: questdbWindows(shared),
-    registry,
-    async close() {
-      writer.close()
-      visibility.close()
-      pool.close()
-      progress.close()
+    stores: {
+      bars: questdbBars({ ...shared, definitionOf: (feed) => log.definition(feed) }),
+      windows: questdbWindows(shared),
+      registry,
+      async close() {
+        writer.close()
+        visibility.close()
+        pool.close()
+        progress.close()
+      },
+    },
+    async connect() {
+      await judge()
+      await migrate(names, admin)
+      await log.follow()
+      await feedsChanged()
     },
   }
 }

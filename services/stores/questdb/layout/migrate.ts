@@ -1,4 +1,5 @@
 import type { Administration } from '../exec.ts'
+import { WrongServer } from '../server/wrong-server.ts'
 import { createParked, createRegistry, createSchema } from './statements.ts'
 import type { TableNames } from './tables.ts'
 
@@ -22,7 +23,7 @@ export async function migrate(names: TableNames, admin: Administration): Promise
   const [row] = await admin.exec(`SELECT max(version) AS version, count() FROM '${names.schema}'`)
   const found = Number(row?.[0] ?? 0)
   if (found > schemaVersion)
-    throw new Error(
+    throw new WrongServer(
       `The schema version of ${names.schema} is ${found}; this fxd knows ${schemaVersion}. Start the newer fxd.`,
     )
   for (let version = found; version < schemaVersion; version++) {

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { Unavailable } from '../core/failure.ts'
+import { silentLog } from '../platform/log.ts'
+import { EndedWhileWaiting, untilAvailable } from './until-available.ts'
+
+const failing = (times: number, cause: Error = new Unavailable('store')) => {
+  let calls = 0
+  const run = async (): Promise<number> => {
+    if (++calls <= times) throw cause
+    return calls
+  }
+  return { run, calls: () => calls }
+}
+
+test('a store that is away is asked again at growing distances, never more than five seconds apart', async () => {
+  const clock = createVirtualClock()
+  const store = failing(9)
+  const begun = clock.monotonicMs()
+  const asked: number[] = []
+  const waiting = untilAvailable(
+    () => {
+      asked.push(clock.monotonicMs() - begun)
+      return store.run()
+    },
+    { clock, log: silentLog },
+  )
+  await clock.advance(60_000)
+  expect(await waiting).toBe(10)
+  const distances = asked.slice(1).map((at, i) => at - (asked[i] as number))
+  expect(distances).toEqual([250, 500, 1_000, 2_000, 4_000, 5_000, 5_000, 5_000, 5_000])
+})
+
+test('a failure that no waiting heals is passed on at once', async () => {
+  const clock = createVirtualClock()
+  const store = failing(1, new RangeError('wrong'))
+  await expect(untilAvailable(store.run, { clock, log: silentLog })).rejects.toThrow('wrong')
+  expect(store.calls()).toBe(1)
+})
+
+test('whoever is asked to end does not wait on', async () => {
+  const clock = createVirtualClock()
+  const ending = new AbortController()
+  const store = failing(Number.POSITIVE_INFINITY)
+  const waiting = untilAvailable(store.run, { clock, log: silentLog, ending: ending.signal })
+  const outcome = expect(waiting).rejects.toBeInstanceOf(EndedWhileWaiting)
+  await clock.advance(1_000)
+  ending.abort()
+  await clock.advance(0)
+  await outcome
+})

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import type { Administration } from '../exec.ts'
+import { serverFacts } from './facts.ts'
+
+const serverOf = (build: string, mode: string): Administration => ({
+  exec: async (sql) => [[sql === 'SELECT build' ? build : mode]],
+  ping: async () => undefined,
+})
+
+test.each([
+  ['9.3.4', false],
+  ['9.3.3', true],
+  ['9.2.9', true],
+  ['8.10.10', true],
+  ['9.4', false],
+  ['9.10.0', false],
+  ['10.0.0', false],
+])('QuestDB %s is too old: %s', async (version, isTooOld) => {
+  const build = `Build Information: QuestDB ${version}, JDK 17.0.1, Commit Hash 9.9.9`
+  expect(await serverFacts(serverOf(build, 'nosync'))).toMatchObject({ version, isTooOld })
+})
+
+test('a server that does not tell its version is not refused for it', async () => {
+  expect(await serverFacts(serverOf('a build of mine', 'sync'))).toMatchObject({
+    version: undefined,
+    isTooOld: false,
+  })
+})
+
+test.each([
+  ['sync', true],
+  ['nosync', false],
+  ['async', false],
+  ['adaptive', false],
+])('the commit mode %s survives a loss of power: %s', async (mode, isSynced) => {
+  expect(await serverFacts(serverOf('', mode))).toMatchObject({ commitMode: mode, isSynced })
+})

@@ -1,0 +1,27 @@
+import type { Administration } from '../exec.ts'
+import type { QuestdbOptions } from '../options.ts'
+import { serverFacts, versionMin } from './facts.ts'
+import { WrongServer } from './wrong-server.ts'
+
+export const syncCure = 'set QDB_CAIRO_COMMIT_MODE=sync (cairo.commit.mode=sync) and restart QuestDB'
+
+/** Asks the server what it is: refuses one that is too old, warns of one that may lose what it acknowledged. */
+export function serverJudge({ log, metrics }: QuestdbOptions, admin: Administration): () => Promise<void> {
+  let isSynced: boolean | undefined
+  metrics.gauge('fxd_questdb_commit_synced', 'Whether a commit survives a loss of power.', [], (gauge) => {
+    if (isSynced !== undefined) gauge.set(Number(isSynced))
+  })
+  return async () => {
+    const facts = await serverFacts(admin)
+    const { version, commitMode } = facts
+    if (facts.isTooOld)
+      throw new WrongServer(`QuestDB ${version} is too old: install ${versionMin} or a newer one.`)
+    isSynced = facts.isSynced
+    if (isSynced) log.info({ version, commitMode }, 'QuestDB answers')
+    else
+      log.warn(
+        { version, commitMode, cure: syncCure },
+        'QuestDB does not wait for its disk: a loss of power may lose bars that were acknowledged',
+      )
+  }
+}
