@@ -1,9 +1,4 @@
-/** The path of a request target, without its query; an absolute target loses scheme and host. */
-export function pathOf(target: string): string {
-  const relative = target.replace(/^https?:\/\/[^/?#]*/i, '')
-  const path = /^[^?#]*/.exec(relative)?.[0] ?? ''
-  return path === '' ? '/' : path
-}
+import { pathOf } from '../platform/request-path.ts'
 
 /**
  * What the router gets to see. No path of ours needs an escape, so one that has any is unknown, as is `*`;

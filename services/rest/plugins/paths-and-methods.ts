@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { Failure } from '../../core/failure.ts'
+import { pathOf } from '../../platform/request-path.ts'
 import { setHeaders } from '../answer.ts'
-import { pathOf } from '../path.ts'
 import { preflightHeaders } from './cors.ts'
 
 const allowed = 'GET, HEAD, OPTIONS'
