@@ -176,31 +176,43 @@ test('what is still open after the grace is cut', async () => {
   expect(await readAll(socket)).toBe('')
 })
 
-test('only a WebSocket upgrade reaches the upgrade handler', async () => {
+test('only a WebSocket upgrade on its own path reaches the upgrade handler, others are plain requests', async () => {
   const seen: string[] = []
   const { port } = await start({
-    upgrade: (request, socket) => {
-      seen.push(request.headers.upgrade ?? '')
-      socket.end('HTTP/1.1 426 Upgrade Required\r\nConnection: close\r\n\r\n')
+    upgrade: {
+      path: '/socket',
+      listener: (request, socket) => {
+        seen.push(`${request.headers.upgrade} ${request.url}`)
+        socket.end('HTTP/1.1 426 Upgrade Required\r\nConnection: close\r\n\r\n')
+      },
     },
   })
-  const ask = async (upgrade: string): Promise<string> => {
+  const ask = async (upgrade: string, target: string): Promise<string> => {
     const socket = await dial(port)
-    socket.write(`GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: ${upgrade}\r\n\r\n`)
+    const headers = `Host: x\r\nConnection: Upgrade, close\r\nUpgrade: ${upgrade}`
+    socket.write(`GET ${target} HTTP/1.1\r\n${headers}\r\n\r\n`)
     return readAll(socket)
   }
-  expect(await ask('h2c')).toContain('hello')
-  expect(await ask('WebSocket')).toContain('426')
-  expect(seen).toEqual(['WebSocket'])
+  expect(await ask('h2c', '/socket')).toContain('hello')
+  for (const target of ['/', '/socket/', '/Socket', '/?/socket', 'http://x/']) {
+    expect(await ask('websocket', target)).toContain('hello')
+  }
+  expect(seen).toEqual([])
+  expect(await ask('WebSocket', '/socket?x')).toContain('426')
+  expect(await ask('websocket', 'http://x/socket')).toContain('426')
+  expect(seen).toEqual(['WebSocket /socket?x', 'websocket http://x/socket'])
 })
 
 test('clients that reset while their upgrade is decided do not end the process', async () => {
   let decided = 0
   const { port } = await start({
-    upgrade: (_request, socket) => {
-      socket.once('close', () => {
-        decided += 1
-      })
+    upgrade: {
+      path: '/',
+      listener: (_request, socket) => {
+        socket.once('close', () => {
+          decided += 1
+        })
+      },
     },
   })
   for (let i = 0; i < 20; i += 1) {

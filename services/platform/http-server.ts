@@ -11,6 +11,7 @@ import type { Clock } from '../ports/clock.ts'
 import { answerBrokenRequest } from './broken-request.ts'
 import type { Address } from './config.ts'
 import { listen } from './listen.ts'
+import { pathOf } from './request-path.ts'
 
 /** Node's own defaults let one slow client hold a connection for minutes (headers 60 s, request 300 s). */
 export const httpTimings = {
@@ -34,8 +35,8 @@ export interface HttpServerOptions {
   /** The variable that sets the address, for the error of a busy port. */
   readonly variable: string
   readonly handle: RequestListener
-  /** Gets requests that ask for a WebSocket; without it they are requests like any other. */
-  readonly upgrade?: UpgradeListener
+  /** Gets requests that ask for a WebSocket on its path; elsewhere they are requests like any other. */
+  readonly upgrade?: { readonly path: string; readonly listener: UpgradeListener }
   readonly timings?: { readonly [K in keyof typeof httpTimings]: number }
   readonly connectionsMax?: number
   /** Called for each connection beyond the bound. */
@@ -53,15 +54,16 @@ export interface HttpServer {
 /** An HTTP server with a bound on every time and count; resolves once it listens. */
 export async function openHttpServer(options: HttpServerOptions, clock: Clock): Promise<HttpServer> {
   const timings = options.timings ?? httpTimings
+  const { upgrade } = options
   const server = createServer({
     headersTimeout: timings.headersTimeoutMs,
     requestTimeout: timings.requestTimeoutMs,
     connectionsCheckingInterval: timings.checkEveryMs,
     keepAliveTimeout: timings.keepAliveMs,
     maxHeaderSize: headerBytesMax,
-    // Anything but a WebSocket (`h2c`, for one) is a plain request with a header that says nothing to us.
-    shouldUpgradeCallback: (request) =>
-      options.upgrade !== undefined && request.headers.upgrade?.toLowerCase() === 'websocket',
+    // Anything but our WebSocket (`h2c`, for one) is a plain request with a header that says nothing to us.
+    shouldUpgradeCallback: ({ headers, url = '' }) =>
+      headers.upgrade?.toLowerCase() === 'websocket' && upgrade?.path === pathOf(url),
   })
   server.timeout = timings.stalledMs
   server.maxConnections = options.connectionsMax ?? connectionsMax
@@ -69,7 +71,7 @@ export async function openHttpServer(options: HttpServerOptions, clock: Clock): 
   const connections = trackConnections(server)
   const requests = trackRequests(server)
   server.on('request', options.handle)
-  if (options.upgrade) server.on('upgrade', options.upgrade)
+  if (upgrade) server.on('upgrade', upgrade.listener)
   server.on('drop', () => options.dropped?.())
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // A second head must not land in the middle of an answer.

@@ -14,6 +14,9 @@ import { createStreamMetrics } from './metrics.ts'
 import { Sessions } from './sessions.ts'
 import { Door } from './upgrade.ts'
 
+/** Where the socket is asked for. */
+export const streamPath = '/v1/stream'
+
 export interface StreamParts {
   readonly clock: Clock
   readonly log: Log
@@ -29,7 +32,7 @@ export interface StreamParts {
 }
 
 export interface Stream {
-  /** Takes an HTTP upgrade request, whatever its path; never throws. */
+  /** Takes an HTTP upgrade request of `streamPath`; never throws. */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
   /** Open sockets. */
   connections(): number
@@ -39,7 +42,7 @@ export interface Stream {
   close(): void
 }
 
-/** The WebSocket edge: `/v1/stream`, fed by the bus. */
+/** The WebSocket edge, fed by the bus. */
 export function createStream(parts: StreamParts): Stream {
   const subscriptions = new Subscriptions()
   const metrics = createStreamMetrics(parts.metrics, {

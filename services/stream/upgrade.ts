@@ -135,10 +135,8 @@ export class Door {
     else if (!socket.writableEnded) this.#parts.metrics.upgrades.inc({ outcome: 'gone' })
   }
 
-  /** Every check that needs no slot, in the order of design: path, key, address, handshake. */
+  /** Every check that needs no slot, in the order of design: method, key, address, handshake. */
   #examine(request: IncomingMessage): Caller {
-    const [path = ''] = (request.url ?? '').split('?')
-    if (path !== '/v1/stream') throw new UpgradeRefused({ code: 'NOT_FOUND' })
     if (request.method !== 'GET') {
       throw new UpgradeRefused({ code: 'METHOD_NOT_ALLOWED', headers: { Allow: 'GET' } })
     }

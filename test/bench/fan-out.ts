@@ -23,7 +23,7 @@ import { createMetrics } from '../../services/platform/metrics.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import type { LiveBar } from '../../services/ports/bus.ts'
 import { openEmbeddedStores } from '../../services/stores/embedded/open.ts'
-import { createStream } from '../../services/stream/stream.ts'
+import { createStream, streamPath } from '../../services/stream/stream.ts'
 import { feedBody, sampleKey, symbolBody, zero } from '../support/open-stream.ts'
 import type { BurstReport, ClientOrder } from './fan-out-client.ts'
 
@@ -90,7 +90,7 @@ async function ours(): Promise<Contender> {
       address: { host: '127.0.0.1', port: 0 },
       variable: 'FXD_HTTP_ADDR',
       handle: (_request, response) => void response.writeHead(404).end(),
-      upgrade: stream.upgrade,
+      upgrade: { path: streamPath, listener: stream.upgrade },
     },
     clock,
   )

@@ -20,7 +20,7 @@ import type { Clock } from '../../services/ports/clock.ts'
 import type { RegistryBody } from '../../services/ports/registry.ts'
 import type { Stores } from '../../services/ports/stores.ts'
 import { openEmbeddedStores } from '../../services/stores/embedded/open.ts'
-import { createStream } from '../../services/stream/stream.ts'
+import { createStream, streamPath } from '../../services/stream/stream.ts'
 import { StreamSocket } from '../acceptance/client/socket.ts'
 import { definition, symbolRecord } from './samples.ts'
 import { createVirtualClock } from './virtual-clock.ts'
@@ -120,9 +120,9 @@ export async function openStream(
     registry,
     trustedProxies,
   })
-  const { upgrade } = stream
+  const upgrade = { path: streamPath, listener: stream.upgrade }
   const address = { host: '127.0.0.1', port: 0 }
-  // Here REST would answer what asks for no upgrade.
+  // Here REST would answer what asks for no upgrade, or for one elsewhere.
   const handle: RequestListener = (_request, response) => void response.writeHead(404).end()
   const server = await openHttpServer({ address, variable: 'FXD_HTTP_ADDR', handle, upgrade }, systemClock)
   const opened: { terminate(): void }[] = []
