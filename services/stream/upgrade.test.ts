@@ -138,6 +138,64 @@ test('slots that cannot be proven are 503 SERVER_ERROR with Retry-After', async 
   await away.close()
 })
 
+describe('a failure of ours is SERVER_ERROR', () => {
+  const doubled = '/v1/stream?api_key=a&api_key=a'
+
+  test('without a registry whatever the key, with Retry-After', async () => {
+    const unloaded = await openStream({ unloaded: true })
+    for (const target of [doubled, '/v1/stream']) {
+      const answer = await ask(unloaded, request(target))
+      expect([answer.status, answer.body.error.code]).toEqual([500, 'SERVER_ERROR'])
+      expect(answer.head).toContain('\r\nRetry-After: 2')
+    }
+    await unloaded.close()
+  })
+
+  test('that no waiting cures promises none', async () => {
+    const broken = await openStream({
+      change: ({ slots }) => ({ slots: { ...slots, open: () => Promise.reject(new Error('a defect')) } }),
+    })
+    const answer = await ask(broken, request(`/v1/stream?api_key=${(await broken.issue()).secret}`))
+    expect([answer.status, answer.body.error.code]).toEqual([500, 'SERVER_ERROR'])
+    expect(answer.head).not.toContain('Retry-After')
+    await broken.close()
+  })
+
+  test('after the 101 it cuts the socket and frees the slot', async () => {
+    let fail = (): void => undefined
+    const broken = await openStream({
+      change: ({ slots }) => ({
+        slots: {
+          ...slots,
+          async open(...args) {
+            const outcome = await slots.open(...args)
+            fail()
+            return outcome
+          },
+        },
+      }),
+    })
+    const { secret, inUse } = await broken.issue()
+    const view = broken.registry.view.bind(broken.registry)
+    fail = () => {
+      broken.registry.view = () => {
+        throw new Error('a defect')
+      }
+    }
+    const socket = await broken.dial()
+    socket.write(request(`/v1/stream?api_key=${secret}`))
+    const seen: Buffer[] = []
+    socket.on('data', (part: Buffer) => seen.push(part))
+    await once(socket, 'close')
+    broken.registry.view = view
+    expect(String(Buffer.concat(seen))).not.toContain('SERVER_ERROR')
+    await until('the slot to be free', async () => (await inUse()) === 0)
+    expect(broken.stream.connections()).toBe(0)
+    expect(await broken.metric('fxd_stream_upgrades_total{outcome="opened"}')).toBe(0)
+    await broken.close()
+  })
+})
+
 test('no upgrade request of any kind is answered 5xx, ends the process or leaves a slot behind', async () => {
   const { secret, inUse } = await house.issue()
   const targets = fc.oneof(

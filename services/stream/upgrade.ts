@@ -53,6 +53,7 @@ export interface DoorParts {
   readonly trustedProxies: readonly string[]
 }
 
+/** 503 when it is about slots or room for more, 500 when it is about the registry. */
 const unavailable = (status: 500 | 503): Refusal => ({
   code: 'SERVER_ERROR',
   status,
@@ -124,8 +125,14 @@ export class Door {
       if (this.#closing) throw new UpgradeRefused(unavailable(503))
       if (!socket.destroyed) {
         this.#server.handleUpgrade(request, socket, head, (webSocket) => {
+          try {
+            this.#parts.hub.enter(caller, webSocket, socket)
+          } catch (cause) {
+            // The 101 is out: nothing else can be answered.
+            webSocket.terminate()
+            throw cause
+          }
           entered = true
-          this.#parts.hub.enter(caller, webSocket, socket)
         })
       }
     } finally {
@@ -141,13 +148,15 @@ export class Door {
       throw new UpgradeRefused({ code: 'METHOD_NOT_ALLOWED', headers: { Allow: 'GET' } })
     }
     const { clock, registry } = this.#parts
+    // First of all: without a registry nobody can be told that a key is wrong.
+    const view = registry.view()
     const secret = credential(request.headers, request.url ?? '')
     const address = clientAddress({
       peer: request.socket.remoteAddress,
       forwardedFor: request.headers['x-forwarded-for'],
       trusted: this.#trusted,
     })
-    const key = authenticate({ credential: secret, address }, registry.view(), clock.utcMs())
+    const key = authenticate({ credential: secret, address }, view, clock.utcMs())
     const fault = checkHandshake(request)
     if (fault) throw new UpgradeRefused(fault)
     const digest = digestOf(secret ?? '').toString('hex')
@@ -158,7 +167,7 @@ export class Door {
     const { sessions, limits, log } = this.#parts
     const cap = key.limits.wsConnections
     const slot = await sessions.open(key.id, sessionId, cap).catch((cause: unknown) => {
-      throw new UpgradeRefused(unavailable(503), cause)
+      throw cause instanceof Unavailable ? new UpgradeRefused(unavailable(503), cause) : cause
     })
     if (slot.outcome === 'open') return
     limits
@@ -177,8 +186,9 @@ export class Door {
   #refusalFor(cause: unknown): Refusal {
     if (cause instanceof UpgradeRefused) return cause.refusal
     if (cause instanceof Failure) return { code: cause.code, message: cause.message }
-    if (!(cause instanceof Unavailable)) this.#parts.log.error({ err: cause }, 'an upgrade failed')
-    return unavailable(500)
+    if (cause instanceof Unavailable) return unavailable(500)
+    this.#parts.log.error({ err: cause }, 'an upgrade failed')
+    return { code: 'SERVER_ERROR' }
   }
 
   #refuse(socket: Duplex, refusal: Refusal): void {

@@ -97,13 +97,19 @@ function heldTurns(clock: Clock) {
   }
 }
 
+interface StreamOptions {
+  /** Puts something of its own in the place of a store. */
+  readonly change?: (stores: Stores) => Partial<Stores>
+  readonly trustedProxies?: readonly string[]
+  /** Begins without a registry, as a process does whose store is away. */
+  readonly unloaded?: boolean
+}
+
 /**
  * The WebSocket edge on a real HTTP server, with real embedded stores and a clock that stands still until
- * it is advanced. `change` puts something of its own in the place of a store.
+ * it is advanced.
  */
-export async function openStream(
-  options: { change?: (stores: Stores) => Partial<Stores>; trustedProxies?: readonly string[] } = {},
-) {
+export async function openStream(options: StreamOptions = {}) {
   const clock = createVirtualClock()
   const folder = mkdtempSync(join(tmpdir(), 'fxd-stream-'))
   const embedded = await openEmbeddedStores({ folder, clock, log: silentLog })
@@ -132,7 +138,7 @@ export async function openStream(
     await embedded.registry.append(version, rows)
     await registry.refresh()
   }
-  await change(...catalogue())
+  if (!options.unloaded) await change(...catalogue())
 
   return {
     clock,
