@@ -9,7 +9,9 @@ export function describeSlots(name: string, open: Open<'slots' | 'limits'>): voi
   describe(`slots in ${name}`, () => {
     describeCap(open)
     describeLeases(open)
+    describeLapses(open)
     describeSessionCounters(open)
+    describeEndsAfterMidnight(open)
   })
 }
 
@@ -54,10 +56,9 @@ function describeCap(open: Open<'slots' | 'limits'>): void {
               const wanted = { outcome: isOpen ? 'open' : 'full', inUse: held.size }
               expect(await slots().open(key, session, cap)).toEqual(wanted)
             } else if (action === 'renew') {
-              if (held.has(session)) {
-                held.set(session, now + slotLeaseMs)
-                await slots().renew([{ keyId: key, sessionId: session }])
-              }
+              const lapsed = held.has(session) ? [] : [session]
+              if (held.has(session)) held.set(session, now + slotLeaseMs)
+              expect(await slots().renew([{ keyId: key, sessionId: session }])).toEqual(lapsed)
             } else {
               await slots().close(key, session)
               held.delete(session)
@@ -109,8 +110,61 @@ function describeLeases(open: Open<'slots' | 'limits'>): void {
   })
 }
 
+function describeLapses(open: Open<'slots' | 'limits'>): void {
+  const opened = openedOnce(open)
+  const slots = () => opened().stores.slots
+
+  test('renewing tells whose slot lapsed, and takes none for them', async () => {
+    const key = freshName('key')
+    const sessions = ['a', 'b', 'c'].map((sessionId) => ({ keyId: key, sessionId }))
+    for (const { sessionId } of sessions) await slots().open(key, sessionId, 3)
+    expect(await slots().renew(sessions)).toEqual([])
+    await opened().clock.advance(slotLeaseMs)
+    await slots().open(key, 'b', 3)
+    expect(await slots().renew(sessions)).toEqual(['a', 'c'])
+    expect(await slots().inUse(key)).toBe(1)
+  })
+
+  test('a session that lapsed opens again within the cap, and is no new connection', async () => {
+    const key = freshName('key')
+    const today = utcDayOf(opened().clock.utcMs())
+    await slots().open(key, 'a', 2)
+    await slots().open(key, 'b', 2)
+    await opened().clock.advance(slotLeaseMs)
+    await slots().open(key, 'other', 2)
+    expect(await slots().open(key, 'a', 2, today)).toEqual({ outcome: 'open', inUse: 2 })
+    expect(await slots().open(key, 'b', 2, today)).toEqual({ outcome: 'full', inUse: 2 })
+    const usage = await opened().stores.limits.usage(key, today, today)
+    expect(usage).toEqual(new Map([[today, { ...noCounters, ws_connect: 3, ws_session: 3 }]]))
+  })
+}
+
+const beforeMidnight = Date.UTC(2026, 0, 31, 23, 59, 30)
+
+function describeEndsAfterMidnight(open: Open<'slots' | 'limits'>): void {
+  const opened = openedOnce(() => open(beforeMidnight))
+  const slots = () => opened().stores.slots
+
+  test('a session that ends, or opens again, on a later day is counted for it', async () => {
+    const key = freshName('key')
+    await slots().open(key, 'ends', 2)
+    await slots().open(key, 'lapses', 2)
+    await opened().clock.advance(slotLeaseMs - 1)
+    await slots().close(key, 'ends')
+    await slots().close(key, 'ends')
+    await opened().clock.advance(1)
+    await slots().open(key, 'lapses', 2, '2026-01-31')
+    await slots().close(key, 'lapses')
+    expect(await opened().stores.limits.usage(key, '2026-01-01', '2026-12-31')).toEqual(
+      new Map([
+        ['2026-01-31', { ...noCounters, ws_connect: 2, ws_session: 2 }],
+        ['2026-02-01', { ...noCounters, ws_session: 2 }],
+      ]),
+    )
+  })
+}
+
 function describeSessionCounters(open: Open<'slots' | 'limits'>): void {
-  const beforeMidnight = Date.UTC(2026, 0, 31, 23, 59, 30)
   const opened = openedOnce(() => open(beforeMidnight))
   const slots = () => opened().stores.slots
   const usage = (key: string) => opened().stores.limits.usage(key, '2026-01-01', '2026-12-31')
@@ -141,6 +195,8 @@ function describeSessionCounters(open: Open<'slots' | 'limits'>): void {
     expect(await usage(key)).toEqual(days)
   })
 }
+
+const utcDayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 
 const anyStep = fc.record({
   action: fc.constantFrom(

@@ -19,35 +19,41 @@ export function embeddedSlots(usage: DailyUsage, clock: Clock): Slots {
     if (sessions.size === 0) keys.delete(keyId)
     return sessions
   }
-  const renewSlot = (keyId: string, slot: Slot): void => {
-    slot.lapsesAtMs = clock.monotonicMs() + slotLeaseMs
+  /** Counts a session that another UTC day sees. */
+  const count = (keyId: string, slot: Slot): void => {
     const today = utcDay(clock)
     if (today <= slot.countedOn) return
     slot.countedOn = today
     usage.add(keyId, 'ws_session')
   }
+  const renewSlot = (keyId: string, slot: Slot): void => {
+    slot.lapsesAtMs = clock.monotonicMs() + slotLeaseMs
+    count(keyId, slot)
+  }
 
   return {
-    async open(keyId, sessionId, cap) {
+    async open(keyId, sessionId, cap, countedOn) {
       const sessions = sessionsOf(keyId)
       const held = sessions.get(sessionId)
-      if (held) renewSlot(keyId, held)
-      else if (sessions.size >= cap) return { outcome: 'full', inUse: sessions.size }
-      else {
-        const lapsesAtMs = clock.monotonicMs() + slotLeaseMs
-        keys.set(keyId, sessions.set(sessionId, { lapsesAtMs, countedOn: utcDay(clock) }))
-        usage.add(keyId, 'ws_connect', 'ws_session')
-      }
+      if (!held && sessions.size >= cap) return { outcome: 'full', inUse: sessions.size }
+      const slot = held ?? { lapsesAtMs: 0, countedOn: countedOn ?? utcDay(clock) }
+      if (!held && countedOn === undefined) usage.add(keyId, 'ws_connect', 'ws_session')
+      renewSlot(keyId, slot)
+      keys.set(keyId, sessions.set(sessionId, slot))
       return { outcome: 'open', inUse: sessions.size }
     },
     async renew(renewed) {
-      for (const { keyId, sessionId } of renewed) {
+      return renewed.flatMap(({ keyId, sessionId }) => {
         const slot = keys.get(keyId)?.get(sessionId)
-        if (slot && slot.lapsesAtMs > clock.monotonicMs()) renewSlot(keyId, slot)
-      }
+        if (!slot || slot.lapsesAtMs <= clock.monotonicMs()) return [sessionId]
+        renewSlot(keyId, slot)
+        return []
+      })
     },
     async close(keyId, sessionId) {
       const sessions = sessionsOf(keyId)
+      const slot = sessions.get(sessionId)
+      if (slot) count(keyId, slot)
       sessions.delete(sessionId)
       if (sessions.size === 0) keys.delete(keyId)
     },
