@@ -36,7 +36,7 @@ const get = ({ url, headers }: Case): Promise<Buffer[]> =>
       response.on('error', reject)
       response.on('end', () => {
         if (response.statusCode === 200) resolve(pieces)
-        else reject(new Error(`${url} answered ${response.statusCode}: ${Buffer.concat(pieces)}`))
+        else reject(new Error(`${url} answered ${response.statusCode}: ${Buffer.concat(pieces).toString()}`))
       })
     })
     request.on('error', reject)

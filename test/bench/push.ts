@@ -126,8 +126,13 @@ try {
       )
     rows.push([
       `${sockets} × ${perSocket}`,
-      ...[of('lastMs', 0.5), of('lastMs', 0.99), of('lastMs', 1), of('lastMs', 0)],
-      ...[of('halfMs', 0.5), of('ackMs', 0.5), `${Math.round(await residentMb(service))} MiB`],
+      of('lastMs', 0.5),
+      of('lastMs', 0.99),
+      of('lastMs', 1),
+      of('lastMs', 0),
+      of('halfMs', 0.5),
+      of('ackMs', 0.5),
+      `${Math.round(await residentMb(service))} MiB`,
       sockets === 500 ? '≤ 100 ms' : '',
     ])
     clients.kill()
