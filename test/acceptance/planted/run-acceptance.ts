@@ -23,7 +23,8 @@ export const runAcceptance = async (
   root: string,
   tests: readonly (readonly [suite: string, test: string])[],
 ): Promise<Results> => {
-  const folder = mkdtempSync(join(tmpdir(), 'fxd-planted-report-'))
+  // What a run that fails leaves behind for its reader is of no use here.
+  const folder = mkdtempSync(join(tmpdir(), 'fxd-planted-run-'))
   const reportFile = join(folder, 'report.json')
   const suites = [...new Set(tests.map(([suite]) => `test/acceptance/${suite}`))]
   const names = [...new Set(tests.map(([, test]) => escaped(test)))].join('|')
@@ -32,7 +33,11 @@ export const runAcceptance = async (
   const child = spawn(
     join(repository, 'bin/node'),
     [join(repository, 'node_modules/vitest/vitest.mjs'), ...args, '-t', `(${names})$`, ...suites],
-    { cwd: repository, env: { ...env, FXD_ACCEPTANCE_ROOT: root }, stdio: ['ignore', 'pipe', 'pipe'] },
+    {
+      cwd: repository,
+      env: { ...env, FXD_ACCEPTANCE_ROOT: root, TMPDIR: folder },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
   )
   let output = ''
   child.stdout.on('data', (part) => (output += String(part)))
