@@ -4,6 +4,7 @@ import { type FeedSeconds, feedNow, feedSeconds, fixedOffset } from '../core/fee
 import type { Window } from '../core/window.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Stores } from '../ports/stores.ts'
+import { Unstored } from './unstored.ts'
 import { FeedWindows } from './windows.ts'
 
 /**
@@ -17,6 +18,7 @@ export class FeedState {
   readonly newest = new Map<string, FeedSeconds>()
   /** The newest bar time published of each series. */
   readonly pushed = new Map<string, FeedSeconds>()
+  readonly unstored = new Unstored()
   /** The greatest epoch that published here; what belongs to no lease is published under it too. */
   epoch = 0
   newestTick: FeedSeconds | undefined
@@ -49,12 +51,19 @@ export class FeedStates {
     this.#stores = stores
   }
 
-  /** The state, and all windows, as the store has them now; call `leave` when the session ends. */
-  async join(key: FeedKey): Promise<{ state: FeedState; windows: readonly Window[] }> {
+  /**
+   * The state, and all windows, as the store has them now; call `leave` when the session ends.
+   * A live session first stores what an earlier one left, and does not begin without.
+   */
+  async join(
+    key: FeedKey,
+    mode: 'live' | 'import',
+  ): Promise<{ state: FeedState; windows: readonly Window[] }> {
     const state = this.#states.get(key) ?? new FeedState(key, new FeedWindows(key, this.#stores.windows))
     this.#states.set(key, state)
     state.sessions += 1
     try {
+      if (mode === 'live') await state.unstored.write(this.#stores.bars)
       const [newest, signs, windows] = await Promise.all([
         this.#stores.bars.lastTimes(key),
         this.#stores.board.read([key]),

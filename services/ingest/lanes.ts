@@ -46,6 +46,7 @@ export class LiveLane {
     const published = this.#publishFirst ? this.#publish(fresh, receivedMs) : undefined
     const { bars } = this.#deps.stores
     const written = fresh.length > 0 ? bars.write(fresh, 'live') : Promise.resolve()
+    if (published) written.catch(() => this.#state.unstored.add(fresh))
     const compared = storeHistory(late, (id) => newestBefore.get(id), bars, 'live')
     const done = this.#finish(this.#last, { fresh, written, compared, published, receivedMs })
     this.#last = done
@@ -64,12 +65,10 @@ export class LiveLane {
       receivedMs: number
     },
   ): Promise<Counts> {
-    const [, , { changed, ...late }, published] = await Promise.all([
-      before,
-      batch.written,
-      batch.compared,
-      batch.published,
-    ])
+    const parts = [before, batch.written, batch.compared, batch.published] as const
+    // After a failure too nothing of it may still be under way: the next session begins when this one ended.
+    await Promise.allSettled(parts)
+    const [, , { changed, ...late }, published] = await Promise.all(parts)
     const position = batch.published ? published : await this.#publish(batch.fresh, batch.receivedMs)
     await tellRevised(this.#deps, changed, this.#epoch)
     if (position !== undefined) {

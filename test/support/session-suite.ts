@@ -44,6 +44,8 @@ export class SessionSuite {
   leasesAreLost = false
   /** Backfill is committed only while this has resolved. */
   backfillGate: Promise<void> = Promise.resolve()
+  /** Comes between the live lane and the store; rejects where the disk is full. */
+  liveWrite: (write: () => Promise<void>) => Promise<void> = (write) => write()
 
   constructor() {
     beforeAll(async () => {
@@ -58,6 +60,7 @@ export class SessionSuite {
       this.#next += 1
       this.house.events.length = 0
       this.order.length = 0
+      this.liveWrite = (write) => write()
     })
   }
 
@@ -117,7 +120,8 @@ export class SessionSuite {
         ...bars,
         write: async (batch, lane) => {
           if (lane === 'backfill') await this.backfillGate
-          await bars.write(batch, lane)
+          if (lane === 'live') await this.liveWrite(() => bars.write(batch, lane))
+          else await bars.write(batch, lane)
           this.order.push('committed')
         },
       },
