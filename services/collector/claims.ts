@@ -40,7 +40,7 @@ export class Claims {
     const now = this.#options.time.now()
     const claimed = joinSpans(spans.map((span) => trimClaim(series, span, now)))
     const missing = claimed.filter((span) => subtractSpans([span], series.covered).length > 0)
-    for (const span of missing) this.#after(stored, series.name, series.resolution, span)
+    for (const span of missing) this.#after(stored, series, series.resolution, span)
   }
 
   /**
@@ -59,7 +59,7 @@ export class Claims {
     const wide = this.#wide.get(r) ?? { from: start, to: start }
     for (const series of all) this.#bridge(series, feedSeconds(Math.max(wide.from, series.since ?? 0)), to)
     this.#wide.set(r, { from: wide.from, to: feedSeconds(Math.max(wide.to, to)) })
-    if (to > wide.to) this.#after([], '', r, { from: wide.to, to })
+    if (to > wide.to) this.#after([], undefined, r, { from: wide.to, to })
     return 'claimed'
   }
 
@@ -73,19 +73,46 @@ export class Claims {
     )
     if (from === undefined || from >= to) return
     series.claimedUntil = to
-    this.#after([], series.name, series.resolution, { from, to })
+    this.#after([], series, series.resolution, { from, to })
   }
 
-  #after(stored: readonly Promise<void>[], symbol: string, resolution: Resolution, span: Span): void {
-    const { settled, talk, log } = this.#options
+  /** Sends the window of the series, or the feed-wide one, less the holes that are known by then. */
+  #after(
+    stored: readonly Promise<void>[],
+    series: CollectedSeries | undefined,
+    resolution: Resolution,
+    span: Span,
+  ): void {
+    const { settled } = this.#options
     Promise.all([settled(), ...stored])
-      .then(() => talk.window({ symbol, resolution, ...span }))
-      .then(({ refused }) => {
-        if (refused[0])
-          log.warn({ symbol, resolution, ...span, why: refused[0].message }, 'a window was refused')
-      })
+      .then(() =>
+        series
+          ? this.#send(series.name, resolution, series.holes.outside([span]))
+          : this.#sendWide(resolution, span),
+      )
       // The session is over; the next one reads again what was not claimed.
       .catch(() => undefined)
+  }
+
+  /** Where one series has a hole, the others get windows of their own. */
+  async #sendWide(r: Resolution, span: Span): Promise<void> {
+    const all = this.#options.seriesOf(r)
+    const whole = all.reduce<readonly Span[]>((left, { holes }) => holes.outside(left), [span])
+    const torn = subtractSpans([span], whole)
+    const own = torn.length === 0 ? [] : all
+    await Promise.all([
+      this.#send('', r, whole),
+      ...own.map(({ name, holes }) => this.#send(name, r, holes.outside(torn))),
+    ])
+  }
+
+  async #send(symbol: string, resolution: Resolution, spans: readonly Span[]): Promise<void> {
+    const { talk, log } = this.#options
+    for (const span of spans) {
+      const { refused } = await talk.window({ symbol, resolution, ...span })
+      if (refused[0])
+        log.warn({ symbol, resolution, ...span, why: refused[0].message }, 'a window was refused')
+    }
   }
 }
 

@@ -5,6 +5,7 @@ import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
 import type { Resolution } from '../core/resolution.ts'
 import type { Span } from '../core/window.ts'
 import type { KnownSeries__Output } from '../wire/fxd/v1/KnownSeries.ts'
+import { Holes } from './holes.ts'
 import type { SourceBars, SourceSeries } from './source.ts'
 
 /** So far back, bars that were missed are still live: they go out in order, before any history. */
@@ -22,6 +23,8 @@ export interface CollectedSeries extends SourceSeries {
   readonly cut: FeedSeconds
   /** What windows already cover. */
   readonly covered: readonly Span[]
+  /** What of it was read in this session and not stored: no window claims it. */
+  readonly holes: Holes
   /** The newest bar stored before the session or sent since; what is not newer is a correction. */
   sentUntil: number
   /** Until it was read to the end once, what closes meanwhile waits. */
@@ -63,6 +66,7 @@ export const newSeries = (
     ...of,
     cut: cutOf(newest, now),
     covered: known.covered(of.name, of.resolution, of.since, of.delaySeconds),
+    holes: new Holes(of.resolution),
     sentUntil: newest ?? Number.NEGATIVE_INFINITY,
     phase: 'queued',
     readAgain: false,

@@ -7,7 +7,7 @@ import { mergeBars } from '../core/revision.ts'
 import type { Span } from '../core/window.ts'
 import type { Log } from '../platform/log.ts'
 import type { Clock } from '../ports/clock.ts'
-import { addresses } from './addressed-bars.ts'
+import { type AddressedBars, addresses } from './addressed-bars.ts'
 import { countUntil, outside, within } from './bar-spans.ts'
 import { Claims } from './claims.ts'
 import { closedUntil } from './closed-until.ts'
@@ -17,7 +17,7 @@ import type { FeedTime } from './feed-time.ts'
 import { releaseClosed, takeClosed } from './forming.ts'
 import { HistoryReader } from './history-reader.ts'
 import { HistorySender } from './history-sender.ts'
-import { type LiveBars, LiveSender } from './live-sender.ts'
+import { LiveSender } from './live-sender.ts'
 import type { Source, SourceBars, SourceSeries } from './source.ts'
 import { SourceReader } from './source-reader.ts'
 import { derivedRevision, type Stamps } from './stamps.ts'
@@ -96,7 +96,7 @@ export class Collection {
   }
 
   closed(batch: readonly SourceBars[]): void {
-    const fresh: LiveBars[] = []
+    const fresh: AddressedBars[] = []
     for (const given of batch) {
       const series = this.#series.get(idOf(given))
       if (!series) continue
@@ -139,12 +139,12 @@ export class Collection {
   }
 
   /** Bars as the source gave them: what has closed and is new goes out on the live lane now. */
-  #take(series: CollectedSeries, given: Bars, derived: boolean): LiveBars[] {
+  #take(series: CollectedSeries, given: Bars, derived: boolean): AddressedBars[] {
     return this.#route(series, takeClosed(series, given, derived, this.#options.time.now()), derived)
   }
 
   /** Corrections of what was sent before take the other lane. */
-  #route(series: CollectedSeries, bars: Bars, derived: boolean): LiveBars[] {
+  #route(series: CollectedSeries, bars: Bars, derived: boolean): AddressedBars[] {
     const count = barCount(bars)
     const start = countUntil(bars, series.sentUntil)
     if (start > 0) {
@@ -160,7 +160,7 @@ export class Collection {
 
   #releaseForming(): void {
     const now = this.#options.time.now()
-    const fresh: LiveBars[] = []
+    const fresh: AddressedBars[] = []
     for (const series of this.#series.values()) {
       const derived = series.forming?.derived ?? false
       const bars = series.phase === 'live' ? releaseClosed(series, now) : undefined

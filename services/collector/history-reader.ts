@@ -1,6 +1,6 @@
-import { barCount } from '../core/bar.ts'
-import { joinSpans } from '../core/coverage.ts'
+import { type Bars, barCount } from '../core/bar.ts'
 import type { Span } from '../core/window.ts'
+import type { AddressedBars } from './addressed-bars.ts'
 import { Agenda, type Unit } from './agenda.ts'
 import { within } from './bar-spans.ts'
 import { trimClaim } from './claims.ts'
@@ -10,7 +10,6 @@ import type { FeedTime } from './feed-time.ts'
 import { takeClosed } from './forming.ts'
 import type { HistorySender } from './history-sender.ts'
 import type { LiveSender } from './live-sender.ts'
-import type { OutgoingBars } from './pack.ts'
 import { Room } from './room.ts'
 import { sourceReadsMax } from './source.ts'
 import type { SourceReader } from './source-reader.ts'
@@ -23,7 +22,7 @@ export interface HistoryReaderOptions {
   readonly time: FeedTime
   readonly isOver: () => boolean
   /** Stamps bars for the wire. */
-  readonly outgoing: (series: CollectedSeries, bars: OutgoingBars['bars'], derived: boolean) => OutgoingBars
+  readonly outgoing: (series: CollectedSeries, bars: Bars, derived: boolean) => AddressedBars
 }
 
 /** Fills in history behind the live lane, unit by unit, each with its windows. */
@@ -74,7 +73,7 @@ export class HistoryReader {
       if (complete) claims.push(trimClaim(series, complete, time.now()))
     })
     await Promise.all(stored)
-    for (const { from, to } of joinSpans(claims)) {
+    for (const { from, to } of series.holes.outside(claims)) {
       await talk.window({ symbol: series.name, resolution: series.resolution, from, to })
     }
   }

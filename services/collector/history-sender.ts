@@ -1,7 +1,9 @@
 import type { Log } from '../platform/log.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { AddressedBars } from './addressed-bars.ts'
 import type { Answer, Conversation } from './conversation.ts'
-import { type OutgoingBars, packBars } from './pack.ts'
+import { packBars } from './pack.ts'
+import { recordStored } from './record-stored.ts'
 import { Room } from './room.ts'
 
 /** Bars of the backfill lane sent and not yet acknowledged: so much at most is in front of a live bar on the wire. */
@@ -30,10 +32,10 @@ export class HistorySender {
   }
 
   /** Resolves once all of it was sent, with what will be known when it is stored. */
-  async send(list: readonly OutgoingBars[]): Promise<Promise<void>[]> {
+  async send(list: readonly AddressedBars[]): Promise<Promise<void>[]> {
     const { talk, clock, signal, idle } = this.#options
     const answers: Promise<void>[] = []
-    for (const { message, count } of packBars(list)) {
+    for (const { message, parts, count } of packBars(list)) {
       await this.#room.enter(count)
       await idle()
       const pauseMs = this.#pausedUntilMs - clock.monotonicMs()
@@ -41,7 +43,10 @@ export class HistorySender {
       const answer = talk
         .bars('BACKFILL', message)
         .finally(() => this.#room.leave(count))
-        .then((told) => this.#tellRefused(list, told))
+        .then((told) => {
+          recordStored(parts, told.refused)
+          this.#tellRefused(list, told)
+        })
       answer.catch(() => undefined)
       answers.push(answer)
     }
@@ -49,11 +54,11 @@ export class HistorySender {
   }
 
   /** Resolves once all of it is stored. */
-  async store(list: readonly OutgoingBars[]): Promise<void> {
+  async store(list: readonly AddressedBars[]): Promise<void> {
     await Promise.all(await this.send(list))
   }
 
-  #tellRefused(list: readonly OutgoingBars[], { refused }: Answer): void {
+  #tellRefused(list: readonly AddressedBars[], { refused }: Answer): void {
     const first = refused[0]
     if (!first) return
     const bars = refused.reduce((sum, { count }) => sum + count, 0)

@@ -1,18 +1,16 @@
 import { type Bars, barCount, sliceBars } from '../core/bar.ts'
 import type { Log } from '../platform/log.ts'
+import type { AddressedBars } from './addressed-bars.ts'
 import type { CollectedSeries } from './collected-series.ts'
 import type { Conversation } from './conversation.ts'
-import { type OutgoingBars, packBars } from './pack.ts'
+import { packBars } from './pack.ts'
+import { recordStored } from './record-stored.ts'
 import { reasonOf } from './refusal-reason.ts'
 import { Room } from './room.ts'
 
 /** Bars of the live lane sent and not yet acknowledged: beyond the first, catching up waits; beyond the second the session is given up. */
 const liveBarsSlow = 20_000
 const liveBarsMax = 200_000
-
-export interface LiveBars extends OutgoingBars {
-  readonly series: CollectedSeries
-}
 
 export interface LiveSenderOptions {
   readonly talk: Conversation
@@ -47,11 +45,12 @@ export class LiveSender {
   }
 
   /** Sends now, whatever is under way. */
-  send(list: readonly LiveBars[]): void {
+  send(list: readonly AddressedBars[]): void {
     const { talk, log } = this.#options
     for (const { message, parts, count } of packBars(list)) {
       this.#count += count
       const answered = talk.bars('LIVE', message).then(({ refused }) => {
+        recordStored(parts, refused)
         for (const { series, index, count: bars, reason, message: why } of refused) {
           const part = parts[series]
           if (!part) continue
@@ -77,7 +76,7 @@ export class LiveSender {
   }
 
   /** As `send`, for what can wait until there is room. */
-  async sendInTurn(list: LiveBars): Promise<void> {
+  async sendInTurn(list: AddressedBars): Promise<void> {
     const weight = barCount(list.bars)
     await this.#room.enter(weight)
     this.send([list])

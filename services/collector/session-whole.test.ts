@@ -64,4 +64,46 @@ describe('a source that is read as a whole', () => {
       .poll(async () => (await suite.stored()).map(({ close }) => close))
       .toEqual([...source.bars('1', noon - 10 * day, noon - 10 * day + hour).close])
   })
+
+  test('what was dropped or refused is claimed by no window, and the next session sends it', async () => {
+    const { noon } = suite
+    const source = suite.terminal([paperSymbol('EURUSD.z')], 'whole')
+    const old = feedSeconds(noon - 10 * day)
+    const recent = feedSeconds(noon - hour)
+    let isDamaged = true
+    const given = (from: number, to: number) => {
+      const bars = source.bars('1', from, to)
+      if (isDamaged) {
+        bars.close[10] = (bars.close[10] as number) + 1e-6
+        bars.high[20] = bars.low[20] as number
+      }
+      return bars
+    }
+    source.read = async function* () {
+      for (const from of [old, recent]) {
+        const to = feedSeconds(from + hour)
+        yield { bars: given(from, to), complete: { from, to } }
+      }
+    }
+    suite.collect(source)
+    const torn = [old, recent].flatMap((from) => [
+      ['EURUSD', from, from + 10 * minute],
+      ['EURUSD', from + 11 * minute, from + 20 * minute],
+      ['EURUSD', from + 21 * minute, from + hour],
+    ])
+    await expect.poll(() => suite.windows(), { timeout: 8_000 }).toEqual(torn)
+    expect((await suite.times()).length).toBe(116)
+    isDamaged = false
+    await suite.restart()
+    await suite.clock.advance(31_000)
+    await expect
+      .poll(() => suite.times(), { timeout: 8_000 })
+      .toEqual([...minutes(old, old + hour), ...minutes(recent, noon)])
+    await expect
+      .poll(() => suite.windows())
+      .toEqual([
+        ['EURUSD', old, old + hour],
+        ['EURUSD', recent, noon],
+      ])
+  })
 })

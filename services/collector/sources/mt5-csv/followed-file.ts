@@ -4,6 +4,7 @@ import { BarClusters } from '../../../core/clusters.ts'
 import type { FeedSeconds } from '../../../core/feed-clock.ts'
 import { sortBars } from '../../../core/revision.ts'
 import type { Span } from '../../../core/window.ts'
+import { Holes } from '../../holes.ts'
 import type { SourceSeries } from '../../source.ts'
 import { type BadLine, type Chunk, fileStart, type Position, readExport } from './read-export.ts'
 
@@ -38,12 +39,15 @@ export class FollowedFile {
   #fingerprint: Fingerprint | undefined
   #head = ''
   #clusters: BarClusters
+  /** Lines left out for their decimals. */
+  #holes: Holes
   /** The last line's bar, while it has not closed: its line is read again until it has. */
   #forming: FeedSeconds | undefined
 
   constructor(options: FollowedFileOptions) {
     this.options = options
     this.#clusters = this.#noClusters()
+    this.#holes = new Holes(options.series.resolution)
   }
 
   #noClusters(): BarClusters {
@@ -52,7 +56,7 @@ export class FollowedFile {
 
   /** The windows that the file speaks for, as far as it was read. */
   get spans(): readonly Span[] {
-    return this.#clusters.spans()
+    return this.#holes.outside(this.#clusters.spans())
   }
 
   /** Compares the file on the disk with what was read of it. */
@@ -71,6 +75,7 @@ export class FollowedFile {
   async *readAll(): AsyncGenerator<Bars> {
     this.#position = fileStart
     this.#clusters = this.#noClusters()
+    this.#holes = new Holes(this.options.series.resolution)
     yield* this.readOn()
   }
 
@@ -110,7 +115,11 @@ export class FollowedFile {
         : []
     })
     if (bad.length + tooFine.length > 0) onBad([...bad, ...tooFine])
-    return tooFine.length === 0 ? bars : selectBars(bars, (i) => (decimals[i] as number) <= decimalsMax)
+    const fits = (i: number): boolean => (decimals[i] as number) <= decimalsMax
+    const good = tooFine.length === 0 ? bars : selectBars(bars, fits)
+    this.#holes.fill(good)
+    if (tooFine.length > 0) this.#holes.add(selectBars(bars, (i) => !fits(i)))
+    return good
   }
 }
 

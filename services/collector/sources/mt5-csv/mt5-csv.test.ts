@@ -178,9 +178,14 @@ test('a file that comes later is taken in; others are named once', async () => {
   expect(log).toHaveLength(3)
 })
 
-test('prices with more decimals than the symbol has are named, never rounded', async () => {
+test('prices with more decimals than the symbol has are named, never rounded, and claimed by no window', async () => {
   await writeFile(join(folder, 'EURUSD.z_M1.csv'), header + line(-3) + line(-2, '1.093275') + line(-1))
   const { log, read } = await open()
-  expect(times((await read('EURUSD.z', '1')).bars)).toEqual([-3, -1])
+  const { bars, complete } = await read('EURUSD.z', '1')
+  expect(times(bars)).toEqual([-3, -1])
+  expect(complete.map(({ from, to }) => [from - feedMinute, to - feedMinute])).toEqual([
+    [-180, -120],
+    [-60, 0],
+  ])
   expect(JSON.stringify(log)).toContain('a price has 6 decimals; the symbol has 5')
 })
