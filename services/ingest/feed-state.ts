@@ -16,7 +16,7 @@ export class FeedState {
   readonly windows: FeedWindows
   /** The newest bar time accepted of each series, committed or under way, by `seriesId`. */
   readonly newest = new Map<string, FeedSeconds>()
-  /** The newest bar time published of each series. */
+  /** The newest bar time published of each series; of one that published none, where its live bars began. */
   readonly pushed = new Map<string, FeedSeconds>()
   readonly unstored = new Unstored()
   /** The greatest epoch that published here; what belongs to no lease is published under it too. */
@@ -71,7 +71,11 @@ export class FeedStates {
       ])
       // A feed may have been purged since the last session; while others run, theirs may be newer.
       if (state.sessions === 1) state.newest.clear()
-      for (const [id, time] of newest) state.accept(id, time)
+      for (const [id, time] of newest) {
+        state.accept(id, time)
+        // What is stored is in the history that every socket of this process began with.
+        if (mode === 'live' && !state.pushed.has(id)) state.pushed.set(id, time)
+      }
       const tick = signs.get(key)?.newestTick
       if (tick !== undefined) state.tick(tick)
       return { state, windows }

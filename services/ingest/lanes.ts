@@ -87,6 +87,9 @@ export class LiveLane {
       const start = pushed === undefined ? 0 : firstAfter(each.bars, pushed)
       if (start > 0) late.push({ ...each, bars: sliceBars(each.bars, 0, start) })
       if (start === count) continue
+      // From here on it is live: a write that only seemed to fail makes no history of what nobody was told.
+      if (pushed === undefined)
+        this.#state.pushed.set(each.id, feedSeconds((each.bars.time[0] as number) - 1))
       fresh.push({ ...each, bars: sliceBars(each.bars, start, count) })
       this.#promised.set(each.id, feedSeconds(each.bars.time[count - 1] as number))
     }
