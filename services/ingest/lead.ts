@@ -5,6 +5,7 @@ import { type Leases, leaseRenewMs } from '../ports/lease.ts'
 export interface Leading {
   /** Gives the epoch once this session leads; `undefined` when the signal aborted first. */
   readonly granted: Promise<number | undefined>
+  /** After the signal aborted. */
   release(): Promise<void>
 }
 
@@ -36,6 +37,8 @@ export function lead(options: LeadOptions): Leading {
         return undefined
       })
       if (grant) {
+        // The session died meanwhile: `release`, which waits for this, lets go of it.
+        if (signal.aborted) return undefined
         renew()
         return grant.epoch
       }
@@ -61,9 +64,11 @@ export function lead(options: LeadOptions): Leading {
 
   return {
     granted,
-    release: () =>
-      leases
+    async release() {
+      await granted
+      await leases
         .release(name, holder)
-        .catch((cause: unknown) => log.warn({ err: cause }, 'the lease could not be released')),
+        .catch((cause: unknown) => log.warn({ err: cause }, 'the lease could not be released'))
+    },
   }
 }

@@ -130,6 +130,24 @@ describe('leading and standing by', () => {
     await back.close()
   })
 
+  test('a session that dies while its lease is being granted does not keep it', async () => {
+    const gate = Promise.withResolvers<void>()
+    suite.leaseGate = gate.promise
+    const dead = suite.connect()
+    dead.hello(suite.feed.key).catch(() => undefined)
+    await expect.poll(() => suite.order).toContain('acquire')
+    const ended = (): Promise<number> =>
+      suite.house.metrics.total('fxd_ingest_sessions_ended_total', { code: 'OK' })
+    const endedBefore = await ended()
+    dead.stream.cancel()
+    await expect.poll(ended).toBe(endedBefore + 1)
+    gate.resolve()
+    const next = suite.connect()
+    next.hello(suite.feed.key, { id: 'collector-2' }).catch(() => undefined)
+    expect((await next.next('welcome')).active).toBe(true)
+    await next.close()
+  })
+
   test('a session whose lease went to another ingest ends', async () => {
     const session = suite.connect()
     await session.hello(suite.feed.key)

@@ -62,6 +62,15 @@ export function describeLeases(adapter: string, open: Open<'leases'>): void {
       expect(await leases().acquire(name, 'b')).toBeDefined()
     })
 
+    test('a release by another holder changes nothing', async () => {
+      const name = freshName('lease')
+      const granted = await leases().acquire(name, 'a')
+      await leases().release(name, 'b')
+      expect(await leases().acquire(name, 'b')).toBeUndefined()
+      expect(await leases().renew(name, 'a')).toBe(true)
+      expect(await leases().acquire(name, 'a')).toEqual(granted)
+    })
+
     test('names are only strings and have nothing to do with each other', async () => {
       const names = ['__proto__', 'constructor', freshName('lease')]
       for (const each of names) expect(await leases().acquire(each, `holder of ${each}`)).toBeDefined()

@@ -44,6 +44,8 @@ export class SessionSuite {
   leasesAreLost = false
   /** Backfill is committed only while this has resolved. */
   backfillGate: Promise<void> = Promise.resolve()
+  /** A lease is granted only once this has resolved. */
+  leaseGate: Promise<void> = Promise.resolve()
   /** Comes between the live lane and the store; rejects where the disk is full. */
   liveWrite: (write: () => Promise<void>) => Promise<void> = (write) => write()
 
@@ -61,6 +63,7 @@ export class SessionSuite {
       this.house.events.length = 0
       this.order.length = 0
       this.liveWrite = (write) => write()
+      this.leaseGate = Promise.resolve()
     })
   }
 
@@ -134,6 +137,11 @@ export class SessionSuite {
       },
       leases: {
         ...leases,
+        acquire: async (name, holder) => {
+          this.order.push('acquire')
+          await this.leaseGate
+          return leases.acquire(name, holder)
+        },
         renew: async (name, holder) => !this.leasesAreLost && leases.renew(name, holder),
       },
     }
