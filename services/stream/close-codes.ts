@@ -7,6 +7,7 @@ export const closings = {
   draining: { code: 1012, reason: 'draining' },
   idle: { code: 4000, reason: 'idle' },
   tooSlow: { code: 4001, reason: 'too slow' },
+  overCap: { code: 4002, reason: 'over the connection cap' },
   keyRevoked: { code: 4500, reason: 'key revoked' },
   keyExpired: { code: 4501, reason: 'key expired' },
   addressNotAllowed: { code: 4502, reason: 'address no longer allowed' },

@@ -3,9 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { until } from '../../test/acceptance/client/until.ts'
 import { type OpenedStream, openStream, symbolNames, zero } from '../../test/support/open-stream.ts'
 import { clientFrame as frame, openRawClient } from '../../test/support/raw-client.ts'
+import { dateText } from '../core/calendar.ts'
 import { compoundKey } from '../core/compound-key.ts'
 import { Unavailable } from '../core/failure.ts'
-import type { Slots } from '../ports/slots.ts'
+import { toSeconds } from '../core/feed-clock.ts'
+import { type Slots, slotLeaseMs, slotRenewMs } from '../ports/slots.ts'
 import { backlogAgeMsMax, backlogBytesMax } from './connection.ts'
 
 let house: OpenedStream
@@ -49,6 +51,19 @@ describe('an idle connection', () => {
     await nobodyLeft()
   })
 
+  test('is not closed for what was not read while the process stood still, and a sweep later it is', async () => {
+    const own = await openStream()
+    const key = await own.issue()
+    const [speaks, silent] = [await own.connect(key.secret), await own.connect(key.secret)]
+    own.clock.standStill(70_000)
+    await own.clock.advance(1)
+    await speaks.settled()
+    await own.clock.advance(1_000)
+    expect((await silent.closed).code).toBe(4000)
+    await speaks.settled()
+    await own.close()
+  })
+
   test('does not live on what it is sent, nor on pongs', async () => {
     const socket = await house.connect(secret)
     await socket.subscribe(symbols)
@@ -89,6 +104,59 @@ describe('slots', () => {
     await counted.clock.advance(20_000)
     expect(calls.at(-1)).toBe(2)
     await counted.close()
+  })
+
+  test('that lapsed while the process stood still are taken again; over the cap the newest socket goes', async () => {
+    const own = await openStream()
+    const limits = { rpm: 1, rpd: 1, wsConnections: 3, wsSymbols: 1 }
+    const { secret: of, record, inUse: used } = await own.issue({ limits })
+    const sockets = [await own.connect(of), await own.connect(of), await own.connect(of)]
+    own.clock.standStill(slotLeaseMs + slotRenewMs)
+    await own.stores.slots.open(record.id, 'a session of another process', 3)
+    expect(await used()).toBe(1)
+    await own.clock.advance(1)
+    expect(await sockets[2]?.closed).toEqual({ code: 4002, reason: 'over the connection cap' })
+    for (const socket of sockets.slice(0, 2)) await socket.settled()
+    expect(await used()).toBe(3)
+    const today = dateText(toSeconds(own.clock.utcMs()))
+    const usage = await own.stores.limits.usage(record.id, today, today)
+    expect(usage.get(today)).toMatchObject({ ws_connect: 4, ws_session: 4 })
+    await own.close()
+  })
+
+  test('that lapsed and cannot be taken again now are asked for at the next renewal', async () => {
+    let away = false
+    const own = await openStream({
+      change: ({ slots }) => ({
+        slots: {
+          ...slots,
+          open: (...args) => (away ? Promise.reject(new Unavailable('slots')) : slots.open(...args)),
+        },
+      }),
+    })
+    const key = await own.issue()
+    const socket = await own.connect(key.secret)
+    own.clock.standStill(slotLeaseMs + slotRenewMs)
+    away = true
+    await own.clock.advance(1)
+    await socket.settled()
+    expect(await key.inUse()).toBe(0)
+    away = false
+    await own.clock.advance(slotRenewMs)
+    await socket.settled()
+    expect(await key.inUse()).toBe(1)
+    await own.close()
+  })
+
+  test('of sockets open over midnight are counted for the new day at once', async () => {
+    const own = await openStream({ start: Date.UTC(2026, 0, 31, 23, 59, 50) })
+    const { secret: of, record } = await own.issue()
+    const socket = await own.connect(of)
+    await own.clock.advance(10_000)
+    const usage = await own.stores.limits.usage(record.id, '2026-02-01', '2026-02-01')
+    expect(usage.get('2026-02-01')).toMatchObject({ ws_connect: 0, ws_session: 1 })
+    await socket.settled()
+    await own.close()
   })
 
   test.each([

@@ -26,6 +26,8 @@ import { Throttle } from './throttle.ts'
 const idleTimeoutMs = 60_000
 export const messageBytesMax = 65_536
 const sweepMs = 1_000
+/** A sweep that comes later than this was held up, and with it the reading of sockets. */
+const sweepLateMs = 2 * sweepMs
 /** A client that does not answer the close of a drain is cut after this. */
 const drainTimeoutMs = 3_000
 
@@ -56,6 +58,8 @@ export class Hub {
   readonly #sockets = new Set<StreamSocket>()
   readonly #stops: Cancel[]
   #onEmpty: (() => void) | undefined
+  #sweptAt: number
+  #skipped = false
 
   constructor(parts: HubParts) {
     this.#parts = parts
@@ -85,6 +89,8 @@ export class Hub {
       () => metrics.throttled.inc(),
     )
     this.#listen = createListeners(this.#throttle, (socket) => this.#gone(socket))
+    parts.sessions.onLapse((sessionIds) => void this.#reopenSlots(new Set(sessionIds)))
+    this.#sweptAt = clock.monotonicMs()
     this.#stops = [
       registry.onChange((view) => this.#onRegistry(view)),
       clock.every(sweepMs, () => this.#sweep()),
@@ -167,14 +173,28 @@ export class Hub {
     return textFrame(messages.gap(gaps))
   }
 
+  /** Sockets without a slot take one again; over the cap the newest go. */
+  async #reopenSlots(lapsed: ReadonlySet<string>): Promise<void> {
+    const { sessions } = this.#parts
+    const connections = [...this.#open].filter(({ sessionId }) => lapsed.has(sessionId))
+    await Promise.all(
+      connections.map(async (connection) => {
+        const outcome = await sessions.reopen(connection.sessionId, connection.key.limits.wsConnections)
+        if (outcome === 'full') connection.end(closings.overCap)
+      }),
+    )
+  }
+
   /** Once a second over all sockets, instead of timers of their own. */
   #sweep(): void {
     const now = this.#parts.clock.monotonicMs()
+    // While the process stood still pings may have come, and bytes have gone, that it sees only hereafter.
+    this.#skipped = !this.#skipped && now - this.#sweptAt > sweepLateMs
+    this.#sweptAt = now
     const { registry } = this.#parts
     const view = registry.loaded ? registry.view() : undefined
     for (const connection of this.#open) {
-      if (now - connection.lastSeen >= idleTimeoutMs) connection.end(closings.idle)
-      else connection.checkBacklog(now)
+      if (!this.#skipped) checkSilence(connection, now)
       if (view) this.#review(connection, view)
     }
   }
@@ -232,6 +252,11 @@ export class Hub {
       ),
     )
   }
+}
+
+function checkSilence(connection: Connection, now: number): void {
+  if (now - connection.lastSeen >= idleTimeoutMs) connection.end(closings.idle)
+  else connection.checkBacklog(now)
 }
 
 const feedOf = (symbol: CompoundKey): FeedKey => parseCompoundKey(symbol)?.feed as FeedKey

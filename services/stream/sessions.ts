@@ -1,43 +1,96 @@
+import { dateText, daySeconds } from '../core/calendar.ts'
+import { toSeconds } from '../core/feed-clock.ts'
+import type { Day } from '../core/usage.ts'
 import type { Log } from '../platform/log.ts'
 import type { Cancel, Clock } from '../ports/clock.ts'
-import { type SlotOutcome, type Slots, slotRenewMs } from '../ports/slots.ts'
+import { type Session, type SlotOutcome, type Slots, slotRenewMs } from '../ports/slots.ts'
 import type { StreamMetrics } from './metrics.ts'
 
-/** The slots this process holds: taken, renewed together every 20 s, and freed exactly once. */
+const dayMs = daySeconds * 1000
+
+interface Held extends Session {
+  /** The last UTC day on which the session was counted. */
+  countedOn: Day
+}
+
+/**
+ * The slots this process holds: taken, renewed together every 20 s and at midnight (so that the new day
+ * counts its sessions at once), and freed exactly once.
+ */
 export class Sessions {
   readonly #slots: Slots
+  readonly #clock: Clock
   readonly #log: Log
   readonly #failures: StreamMetrics['slotFailures']
-  /** Key id by session id. */
-  readonly #held = new Map<string, string>()
-  readonly #stop: Cancel
+  /** By session id, in the order of their opening. */
+  readonly #held = new Map<string, Held>()
+  readonly #stopRenewing: Cancel
+  #cancelMidnight: Cancel = () => undefined
+  #onLapse: (sessionIds: readonly string[]) => void = () => undefined
 
   constructor(slots: Slots, clock: Clock, log: Log, metrics: StreamMetrics) {
     this.#slots = slots
+    this.#clock = clock
     this.#log = log
     this.#failures = metrics.slotFailures
-    this.#stop = clock.every(slotRenewMs, () => void this.#renew())
+    this.#stopRenewing = clock.every(slotRenewMs, () => void this.#renew())
+    this.#awaitMidnight()
+  }
+
+  /**
+   * Called with the sessions that lost their slot because this process, or the way to the slots, stood
+   * still for longer than a lease; again at each renewal until they are open again or closed.
+   */
+  onLapse(listen: (sessionIds: readonly string[]) => void): void {
+    this.#onLapse = listen
   }
 
   /** Rejects when it cannot be known whether the slot is taken; it is given back then. */
   async open(keyId: string, sessionId: string, cap: number): Promise<SlotOutcome> {
+    const held = { keyId, sessionId, countedOn: this.#today() }
     try {
       const outcome = await this.#slots.open(keyId, sessionId, cap)
-      if (outcome.outcome === 'open') this.#held.set(sessionId, keyId)
+      if (outcome.outcome === 'open') this.#held.set(sessionId, held)
       return outcome
     } catch (cause) {
       this.#failed('open', cause)
-      this.#held.set(sessionId, keyId)
+      this.#held.set(sessionId, held)
       void this.close(sessionId)
       throw cause
     }
   }
 
+  /** Takes a slot again for a session that lapsed. Never rejects: what is unknown is asked at the next renewal. */
+  async reopen(sessionId: string, cap: number): Promise<SlotOutcome['outcome'] | 'unknown'> {
+    const held = this.#held.get(sessionId)
+    if (!held) return 'unknown'
+    const today = this.#today()
+    try {
+      const { outcome } = await this.#slots.open(held.keyId, sessionId, cap, held.countedOn)
+      if (outcome === 'open') held.countedOn = today
+      // It was closed meanwhile, perhaps before it was open.
+      if (!this.#held.has(sessionId)) await this.#free(held)
+      return outcome
+    } catch (cause) {
+      this.#failed('open', cause)
+      return 'unknown'
+    }
+  }
+
   /** Never rejects: a slot that could not be freed lapses with its lease. */
   async close(sessionId: string): Promise<void> {
-    const keyId = this.#held.get(sessionId)
-    if (keyId === undefined) return
+    const held = this.#held.get(sessionId)
+    if (!held) return
     this.#held.delete(sessionId)
+    await this.#free(held)
+  }
+
+  stop(): void {
+    this.#stopRenewing()
+    this.#cancelMidnight()
+  }
+
+  async #free({ keyId, sessionId }: Session): Promise<void> {
     try {
       await this.#slots.close(keyId, sessionId)
     } catch (cause) {
@@ -45,17 +98,32 @@ export class Sessions {
     }
   }
 
-  stop(): void {
-    this.#stop()
-  }
-
   async #renew(): Promise<void> {
     if (this.#held.size === 0) return
+    const today = this.#today()
+    const asked = [...this.#held.values()]
     try {
-      await this.#slots.renew([...this.#held].map(([sessionId, keyId]) => ({ keyId, sessionId })))
+      const lapsed = new Set(
+        await this.#slots.renew(asked.map(({ keyId, sessionId }) => ({ keyId, sessionId }))),
+      )
+      for (const held of asked) if (!lapsed.has(held.sessionId)) held.countedOn = today
+      if (lapsed.size === 0) return
+      this.#log.warn({ sessions: lapsed.size }, 'slots lapsed; they are taken again as far as the cap allows')
+      this.#onLapse([...lapsed])
     } catch (cause) {
       this.#failed('renew', cause)
     }
+  }
+
+  #awaitMidnight(): void {
+    this.#cancelMidnight = this.#clock.after(dayMs - (this.#clock.utcMs() % dayMs), () => {
+      this.#awaitMidnight()
+      void this.#renew()
+    })
+  }
+
+  #today(): Day {
+    return dateText(toSeconds(this.#clock.utcMs()))
   }
 
   #failed(call: 'open' | 'close' | 'renew', cause: unknown): void {

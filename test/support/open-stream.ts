@@ -101,6 +101,8 @@ interface StreamOptions {
   /** Puts something of its own in the place of a store. */
   readonly change?: (stores: Stores) => Partial<Stores>
   readonly trustedProxies?: readonly string[]
+  /** UTC milliseconds. */
+  readonly start?: number
   /** Begins without a registry, as a process does whose store is away. */
   readonly unloaded?: boolean
 }
@@ -110,7 +112,7 @@ interface StreamOptions {
  * it is advanced.
  */
 export async function openStream(options: StreamOptions = {}) {
-  const clock = createVirtualClock()
+  const clock = createVirtualClock(options)
   const folder = mkdtempSync(join(tmpdir(), 'fxd-stream-'))
   const embedded = await openEmbeddedStores({ folder, clock, log: silentLog })
   const stores = { ...embedded, ...options.change?.(embedded) }

@@ -5,6 +5,8 @@ import type { Cancel, Clock } from '../../services/ports/clock.ts'
 export interface VirtualClock extends Clock {
   /** Moves time on, running every timer that falls due in its order, with real I/O turns between them. */
   advance(ms: number): Promise<void>
+  /** Time goes by while the process stands still: what fell due runs late, at the next `advance`. */
+  standStill(ms: number): void
   /** Timers now armed. */
   readonly pending: number
 }
@@ -74,12 +76,15 @@ export function createVirtualClock(options: { start?: number; seed?: number } = 
       for (let timer = due(until); timer; timer = due(until)) {
         elapsed = Math.max(elapsed, timer.at)
         if (timer.everyMs === undefined) timers.delete(timer.id)
-        else timer.at += timer.everyMs
+        else timer.at = elapsed + timer.everyMs
         timer.run()
         await ioTurn()
       }
       elapsed = until
       await ioTurn()
+    },
+    standStill(ms) {
+      elapsed += ms
     },
     get pending() {
       return timers.size
