@@ -12,6 +12,7 @@ import { startService } from '../support/service-process.ts'
 import { issueBenchKey, keyOf, makeBenchHome, residentMb, storeMinutes, walkMinutes } from './bench-feed.ts'
 import { machine, ms, printTable, quantile } from './figures.ts'
 
+const facts = machine()
 const requests = Number(process.argv[2] ?? 200)
 const warmUps = 20
 const wanted = 10_000
@@ -106,7 +107,7 @@ try {
   await measure(cases.filter((each) => each !== folded))
   await measure([folded])
 
-  console.log(`${machine()}; ${requests} requests of each, in turn`)
+  console.log(`${facts}; ${requests} requests of each, in turn`)
   printTable(
     ['whole request', 'median', 'p95', 'min', 'goal (median)'],
     cases.map((each) => {

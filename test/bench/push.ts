@@ -20,6 +20,7 @@ import { machine, ms, printTable, quantile } from './figures.ts'
 
 const [minutes = 30, ...given] = process.argv.slice(2).map(Number)
 const socketCounts = given.length > 0 ? given : [1, 500, 1_000]
+const facts = machine()
 const warmUps = 5
 const perSocket = 200
 const names = Array.from({ length: 500 }, (_, n) => `T${String(n).padStart(4, '0')}_CFD.US`)
@@ -138,9 +139,7 @@ try {
     clients.kill()
     await once(clients, 'exit')
   }
-  console.log(
-    `${machine()}; ${minutes} minutes of ${names.length} symbols each, ${messageBytes} bytes a frame`,
-  )
+  console.log(`${facts}; ${minutes} minutes of ${names.length} symbols each, ${messageBytes} bytes a frame`)
   const times = ['last byte p50', 'p99', 'max', 'min', 'half of all', 'acked', 'resident']
   printTable(['sockets × symbols', ...times, 'goal (last byte)'], rows)
   await session.close()
