@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { type ExitName, exitCodes, exitMeanings, Fatal } from '../platform/exit.ts'
 import { addAll } from './all.ts'
 import { addConfig } from './config.ts'
+import { addDoctor } from './doctor.ts'
 import { addFeeds } from './feeds.ts'
 import { addImport } from './import/command.ts'
 import { addKeys } from './keys.ts'
@@ -15,6 +16,7 @@ const commands: readonly ((program: Command, terminal: Terminal) => void)[] = [
   addFeeds,
   addImport,
   addConfig,
+  addDoctor,
 ]
 
 /** Runs one command line (without node and script); resolves with the exit code and never rejects. */

@@ -17,7 +17,8 @@ export type ExitName = keyof typeof exitCodes
 
 export const exitMeanings: Readonly<Record<ExitName, string>> = {
   ok: 'done',
-  refused: 'the service refused: no such key or feed, or its state forbids it',
+  refused:
+    'the service refused: no such key or feed, or its state forbids it; or doctor found something wrong',
   usage: 'the command line is wrong',
   data: 'the given data is damaged; what was good is stored',
   noInput: 'a file or folder cannot be read',

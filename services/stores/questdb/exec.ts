@@ -16,7 +16,9 @@ export interface Administration {
   ping(): Promise<void>
 }
 
-export function administration(options: QuestdbOptions): Administration {
+export function administration(
+  options: Pick<QuestdbOptions, 'http' | 'credentials' | 'clock'>,
+): Administration {
   const { http, credentials, clock } = options
   const origin = `http://${http.host.includes(':') ? `[${http.host}]` : http.host}:${http.port}`
   const authorization = `Basic ${btoa(`${credentials.user}:${credentials.password}`)}`

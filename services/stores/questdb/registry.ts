@@ -37,13 +37,13 @@ interface LogRow {
  * reader sees that by itself, in the order of the rows, so two writers cannot both believe to have won.
  */
 export class RegistryLog {
-  readonly #deps: RegistryDeps
+  readonly #deps: Pick<RegistryDeps, 'table' | 'pool'>
   readonly #newest = new Map<string, RegistryRow>()
   readonly #expected = new Map<string, boolean>()
   #head = 0
   #reading: Promise<void> = Promise.resolve()
 
-  constructor(deps: RegistryDeps) {
+  constructor(deps: Pick<RegistryDeps, 'table' | 'pool'>) {
     this.#deps = deps
   }
 

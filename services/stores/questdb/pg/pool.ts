@@ -9,6 +9,8 @@ export const readDeadlineMs = 2_000
 /** Reads that wait for a connection; one more is refused, since it would hardly be answered in time. */
 export const readsWaitingMax = 1_024
 
+type PoolOptions = Pick<QuestdbOptions, 'pg' | 'credentials' | 'clock'>
+
 interface Waiting {
   readonly start: (connection: PgConnection) => void
   readonly fail: (cause: Error) => void
@@ -21,7 +23,7 @@ export interface PoolSize {
 
 /** Shares a bounded number of connections in the order of asking; every call ends within its deadline. */
 export class PgPool {
-  readonly #options: QuestdbOptions
+  readonly #options: PoolOptions
   readonly #size: PoolSize
   readonly #idle: PgConnection[] = []
   readonly #all = new Set<PgConnection>()
@@ -30,7 +32,7 @@ export class PgPool {
   #closed = false
 
   constructor(
-    options: QuestdbOptions,
+    options: PoolOptions,
     size: PoolSize = { connections: connectionsMax, waiting: readsWaitingMax },
   ) {
     this.#options = options

@@ -1,0 +1,95 @@
+import { Unavailable } from '../../../core/failure.ts'
+import type { FeedDefinition } from '../../../core/feed.ts'
+import { type Administration, administration } from '../exec.ts'
+import { schemaVersion } from '../layout/migrate.ts'
+import { TableNames } from '../layout/tables.ts'
+import type { QuestdbOptions } from '../options.ts'
+import { PgPool } from '../pg/pool.ts'
+import { RegistryLog } from '../registry.ts'
+import { examineClocks } from './examine-clocks.ts'
+import { examineTables } from './examine-tables.ts'
+import { serverFacts, versionMin } from './facts.ts'
+import { type Finding, fine, warning, wrong } from './finding.ts'
+import { syncCure } from './judge.ts'
+
+type Examined = Omit<QuestdbOptions, 'metrics'>
+
+/** Looks at a QuestDB and changes nothing; what cannot be looked at is a finding, so it never rejects. */
+export async function examineQuestdb(options: Examined): Promise<readonly Finding[]> {
+  const names = new TableNames(options.prefix)
+  const admin = administration(options)
+  const pool = new PgPool(options, { connections: 1, waiting: 1 })
+  try {
+    const http = await examined('http', httpCure(options), () => examineServer(admin))
+    if (http.some(({ state }) => state === 'wrong')) return http
+    const pg = await examined('postgres', pgCure(options), () => examineReading(pool))
+    const schema = await examined('schema', 'see the reason', () => examineSchema(names, admin))
+    const tables = await examined('tables', 'see the reason', () => examineTables(names, admin))
+    if ([...pg, ...schema].some(({ state }) => state !== 'ok')) return [...http, ...pg, ...schema, ...tables]
+    const clocks = await examined('clocks', 'see the reason', async () =>
+      examineClocks(await definitionsOf(names, pool), names, admin, options.clock),
+    )
+    return [...http, ...pg, ...schema, ...tables, ...clocks]
+  } finally {
+    pool.close()
+  }
+}
+
+async function examined(
+  about: string,
+  cure: string,
+  examine: () => Promise<readonly Finding[]>,
+): Promise<readonly Finding[]> {
+  try {
+    return await examine()
+  } catch (cause) {
+    return [wrong(about, reasonOf(cause), cure)]
+  }
+}
+
+function reasonOf(cause: unknown): string {
+  const inner = cause instanceof Unavailable && cause.cause instanceof Error ? cause.cause : cause
+  if (!(inner instanceof Error)) return String(inner)
+  return inner.cause instanceof Error ? `${inner.message}: ${inner.cause.message}` : inner.message
+}
+
+const httpCure = ({ http }: Examined): string =>
+  `start QuestDB, or set FXD_QUESTDB_HTTP (now ${http.host}:${http.port}), FXD_QUESTDB_USER and FXD_QUESTDB_PASSWORD`
+
+const pgCure = ({ pg }: Examined): string =>
+  `set FXD_QUESTDB_PG (now ${pg.host}:${pg.port}), FXD_QUESTDB_USER and FXD_QUESTDB_PASSWORD`
+
+async function examineServer(admin: Administration): Promise<readonly Finding[]> {
+  const { version, isTooOld, commitMode, isSynced } = await serverFacts(admin)
+  return [
+    isTooOld
+      ? wrong('version', `QuestDB ${version}`, `install QuestDB ${versionMin} or a newer one`)
+      : fine('version', `QuestDB ${version ?? 'of an unknown version'}`),
+    isSynced
+      ? fine('commit mode', commitMode)
+      : warning('commit mode', `${commitMode}: a loss of power may lose acknowledged bars`, syncCure),
+  ]
+}
+
+async function examineReading(pool: PgPool): Promise<readonly Finding[]> {
+  await pool.read({ sql: 'SELECT 1', parameterSets: [[]] }, () => () => undefined)
+  return [fine('postgres', 'answers')]
+}
+
+async function examineSchema(names: TableNames, admin: Administration): Promise<readonly Finding[]> {
+  const there = await admin.exec(`SELECT table_name FROM tables() WHERE table_name = '${names.schema}'`)
+  if (there.length === 0)
+    return [warning('schema', `there is no table ${names.schema}`, 'start fxd once: it makes its tables')]
+  const [row] = await admin.exec(`SELECT max(version) AS version, count() FROM '${names.schema}'`)
+  const found = Number(row?.[0] ?? 0)
+  if (found === schemaVersion) return [fine('schema', `version ${found}`)]
+  return found > schemaVersion
+    ? [wrong('schema', `version ${found}; this fxd knows ${schemaVersion}`, 'start the newer fxd')]
+    : [warning('schema', `version ${found} of ${schemaVersion}`, 'start fxd once: it changes the tables')]
+}
+
+async function definitionsOf(names: TableNames, pool: PgPool): Promise<readonly FeedDefinition[]> {
+  const log = new RegistryLog({ table: names.registry, pool })
+  await log.follow()
+  return log.definitions()
+}

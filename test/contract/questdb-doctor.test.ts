@@ -1,0 +1,139 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { expect, test } from 'vitest'
+import { run } from '../../services/cli/run.ts'
+import { feedKey } from '../../services/core/compound-key.ts'
+import { feedSeconds, toSeconds } from '../../services/core/feed-clock.ts'
+import { systemClock } from '../../services/platform/system-clock.ts'
+import { schemaVersion } from '../../services/stores/questdb/layout/migrate.ts'
+import { defineFeed } from '../support/ingest-house.ts'
+import { oneServer } from '../support/questdb/one-server.ts'
+import { openInTest } from '../support/questdb/stores.ts'
+import { batchOf, minuteBar, seriesOf } from './sample-bars.ts'
+
+const server = oneServer()
+const feed = feedKey('BROKERA', 'ZERO')
+const hourSeconds = 3_600
+
+/** Where nobody listens. */
+async function nowhere(): Promise<string> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  await new Promise((resolve) => probe.close(resolve))
+  return `127.0.0.1:${port}`
+}
+
+interface Examined {
+  readonly code: number
+  readonly lines: readonly string[]
+  readonly err: string
+}
+
+async function doctor(prefix: string, more: Record<string, string> = {}): Promise<Examined> {
+  let [out, err] = ['', '']
+  const { http, pg } = server()
+  const environment = {
+    FXD_STORE: 'questdb',
+    FXD_QUESTDB_HTTP: `${http.host}:${http.port}`,
+    FXD_QUESTDB_PG: `${pg.host}:${pg.port}`,
+    FXD_QUESTDB_PREFIX: prefix,
+    ...more,
+  }
+  const code = await run(['doctor'], {
+    environment,
+    clock: systemClock,
+    watched: false,
+    out: (text) => void (out += text),
+    err: (text) => void (err += text),
+  })
+  return { code, lines: out.trimEnd().split('\n'), err }
+}
+
+const lineOf = ({ lines }: Examined, about: string): string =>
+  lines.find((line) => line.slice(9).startsWith(`${about}:`)) ??
+  `nothing about ${about} in ${lines.join('|')}`
+
+/** Tables of a feed three hours ahead of UTC, with one bar at so many seconds from its clock's now. */
+async function withNewestBar(fromNowSeconds: number, resolution: '1' | '60' = '60'): Promise<string> {
+  const { stores, prefix } = await openInTest(server())
+  const definition = defineFeed({ clock: { mode: 'Fixed', offsetSeconds: -3 * hourSeconds } })
+  await stores.registry.append(0, [{ kind: 'feed', id: feed, body: { definition, hidden: false } }])
+  const now = toSeconds(systemClock.utcMs()) + 3 * hourSeconds
+  const time = feedSeconds(Math.floor((now + fromNowSeconds) / 60) * 60)
+  await stores.bars.write([batchOf(seriesOf('A', resolution, feed), [{ ...minuteBar(0), time }])], 'live')
+  return prefix
+}
+
+test('a store that is well gets one line per thing and the exit code 0', async () => {
+  const found = await doctor(await withNewestBar(-60, '1'))
+  expect(found.code).toBe(0)
+  expect(lineOf(found, 'version')).toMatch(/^ok +version: QuestDB 9\.3\.4$/)
+  expect(lineOf(found, 'postgres')).toMatch(/^ok /)
+  expect(lineOf(found, 'schema')).toBe(`ok       schema: version ${schemaVersion}`)
+  expect(lineOf(found, 'suspended tables')).toBe('ok       suspended tables: none')
+  expect(lineOf(found, 'parked rows')).toBe('ok       parked rows: none')
+  expect(lineOf(found, 'tables')).toMatch(/^ok +tables: 7 of at most 300, up to 378 file handles$/)
+  expect(lineOf(found, 'clocks')).toMatch(/^ok +clocks: 1 tables agree/)
+})
+
+test('a commit mode that does not wait for the disk is a warning with its cure', async () => {
+  const found = await doctor((await openInTest(server())).prefix)
+  expect(lineOf(found, 'commit mode')).toMatch(/^warning .*nosync.*Cure: set QDB_CAIRO_COMMIT_MODE=sync/)
+  expect(found.code).toBe(0)
+})
+
+test('a suspended table is named with its reason and how to resume it, and the exit code says so', async () => {
+  const prefix = await withNewestBar(-60)
+  const table = `${prefix}bars_brokera_zero_h1`
+  await server().exec(`ALTER TABLE ${table} SUSPEND WAL WITH 'DISK FULL', 'no space left'`)
+  await expect
+    .poll(async () => lineOf(await doctor(prefix), 'suspended table'))
+    .toMatch(new RegExp(`^WRONG +suspended table: ${table} .*DISK FULL.*RESUME WAL`))
+  expect((await doctor(prefix)).code).toBe(1)
+  await server().exec(`ALTER TABLE ${table} RESUME WAL`)
+  await expect.poll(async () => (await doctor(prefix)).code).toBe(0)
+})
+
+test('a table whose bars are on another clock than its feed is named', async () => {
+  const found = await doctor(await withNewestBar(3 * hourSeconds))
+  expect(found.code).toBe(1)
+  expect(lineOf(found, 'clock')).toMatch(/^WRONG .*bars_brokera_zero_h1 is 3 hours ahead.*BROKERA:ZERO/)
+})
+
+test('a table of minutes that stand still for weeks is a warning', async () => {
+  const found = await doctor(await withNewestBar(-30 * 24 * hourSeconds, '1'))
+  expect(found.code).toBe(0)
+  expect(lineOf(found, 'clock')).toMatch(/^warning .*_m1_.* 30 days behind/)
+})
+
+test('a schema of a newer fxd is wrong, one that is not there yet is a warning, and nothing is made', async () => {
+  const { prefix } = await openInTest(server())
+  await server().exec(`INSERT INTO ${prefix}schema VALUES (0, ${schemaVersion + 1})`)
+  await expect
+    .poll(async () => lineOf(await doctor(prefix), 'schema'))
+    .toMatch(new RegExp(`^WRONG .*version ${schemaVersion + 1}.*start the newer fxd`))
+  const none = await doctor('nobody_')
+  expect(none.code).toBe(0)
+  expect(lineOf(none, 'schema')).toMatch(/^warning .*nobody_schema/)
+  const tables = (await server().exec('SELECT table_name FROM tables()')).flat()
+  expect(tables.filter((table) => String(table).startsWith('nobody_'))).toEqual([])
+})
+
+test('a server that does not answer is named with the variable to set, for writing and for reading', async () => {
+  const http = await doctor('p_', { FXD_QUESTDB_HTTP: await nowhere() })
+  expect(http.code).toBe(1)
+  expect(lineOf(http, 'http')).toMatch(/^WRONG .*ECONNREFUSED.*FXD_QUESTDB_HTTP/)
+  const pg = await doctor('p_', { FXD_QUESTDB_PG: await nowhere() })
+  expect(pg.code).toBe(1)
+  expect(lineOf(pg, 'postgres')).toMatch(/^WRONG .*ECONNREFUSED.*FXD_QUESTDB_PG/)
+  const password = await doctor('p_', { FXD_QUESTDB_PASSWORD: 'wrong' })
+  expect(password.code).toBe(1)
+  expect(lineOf(password, 'postgres')).toMatch(/^WRONG .*FXD_QUESTDB_PASSWORD/)
+})
+
+test('the embedded store has no QuestDB to look at', async () => {
+  const found = await doctor('p_', { FXD_STORE: 'embedded' })
+  expect(found).toMatchObject({ code: 0 })
+  expect(lineOf(found, 'store')).toContain('embedded')
+})
