@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { TestProject } from 'vitest/node'
 import { seed } from '../acceptance/client/seed.ts'
 import type { Target } from '../acceptance/client/target.ts'
+import { questdbOfTheRun } from './questdb/of-the-run.ts'
 import { makeHome, startService } from './service-process.ts'
 
 const variables = {
@@ -49,13 +50,18 @@ export default async function setup(project: TestProject): Promise<() => Promise
     project.provide('target', theirs)
     return async () => assertNoKeyWritten(theirs.log)
   }
+  const stopStore = await questdbOfTheRun()
   const { home, discard } = makeHome()
-  const service = await startService(home)
+  const service = await startService(home).catch(async (error: unknown) => {
+    await stopStore()
+    throw error
+  })
   const end = async () => {
     const early = service.process.exitCode ?? service.process.signalCode
     if (early !== null)
       throw new Error(`the service ended with ${early} during the run: see ${service.target.log}`)
     const outcome = await service.stop()
+    await stopStore()
     assertNoKeyWritten(service.target.log)
     if (outcome !== 0) throw new Error(`the service ended with ${outcome}: see ${service.target.log}`)
     discard()
@@ -64,6 +70,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await seed(service.target)
   } catch (error) {
     await service.stop('SIGKILL')
+    await stopStore()
     throw error
   }
   project.provide('target', service.target)

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import {
   createWriteStream,
   mkdirSync,
@@ -74,6 +75,19 @@ const answers200 = (url: string): Promise<boolean> =>
 const withoutOurs = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('FXD_')))
 
+/** With FXD_ACCEPTANCE_QUESTDB_* the bars are there, in tables of the folder's own, as long as the folder. */
+const storeOf = (home: string): Record<string, string> => {
+  const { FXD_ACCEPTANCE_QUESTDB_HTTP: http, FXD_ACCEPTANCE_QUESTDB_PG: pg } = process.env
+  if (http === undefined || pg === undefined) return {}
+  const name = createHash('sha256').update(home).digest('hex').slice(0, 12)
+  return {
+    FXD_STORE: 'questdb',
+    FXD_QUESTDB_HTTP: http,
+    FXD_QUESTDB_PG: pg,
+    FXD_QUESTDB_PREFIX: `a${name}_`,
+  }
+}
+
 /** A folder for one service: manifests, input, data and log; `discard` removes it. */
 export const makeHome = (): { home: string; discard: () => void } => {
   const home = mkdtempSync(join(tmpdir(), 'fxd-acceptance-'))
@@ -97,6 +111,7 @@ export const startService = async (
     FXD_DATA_DIR: join(home, 'data'),
     FXD_FEEDS: join(home, 'feeds'),
     FXD_TRUSTED_PROXIES: `${trustedProxy}/32`,
+    ...storeOf(home),
     ...env,
   }
   const command = [join(repository, 'bin/node'), join(root, 'services/main.ts')] as const
