@@ -45,7 +45,7 @@ export class ActiveSession {
     const listed = new Set(names.map(({ raw }) => raw))
     if (snapshot) this.collection.drop((raw) => !listed.has(raw))
     const added = names.flatMap((name) => this.#seriesOf(name))
-    const fresh = added.filter((series) => !this.collection.has(series))
+    const fresh = added.filter((series) => !isSame(series, this.collection.get(series)))
     this.collection.begin(fresh.sort((a, b) => finestFirst(a.resolution, b.resolution)))
   }
 
@@ -65,3 +65,7 @@ export class ActiveSession {
       )
   }
 }
+
+/** Of another scale or delay it is collected anew. */
+const isSame = (series: CollectedSeries, before: CollectedSeries | undefined): boolean =>
+  before?.scale === series.scale && before.delaySeconds === series.delaySeconds

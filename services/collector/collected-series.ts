@@ -27,6 +27,8 @@ export interface CollectedSeries extends SourceSeries {
   readonly holes: Holes
   /** The newest bar stored before the session or sent since; what is not newer is a correction. */
   sentUntil: number
+  /** Dropped or replaced: what is still under way for it ends. */
+  isGone: boolean
   /** Until it was read to the end once, what closes meanwhile waits. */
   phase: 'queued' | 'reading' | 'live'
   /** What was read is no longer all there is: to be read once more. */
@@ -68,6 +70,7 @@ export const newSeries = (
     covered: known.covered(of.name, of.resolution, of.since, of.delaySeconds),
     holes: new Holes(of.resolution),
     sentUntil: newest ?? Number.NEGATIVE_INFINITY,
+    isGone: false,
     phase: 'queued',
     readAgain: false,
     waiting: [],

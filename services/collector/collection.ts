@@ -78,13 +78,13 @@ export class Collection {
     )
   }
 
-  has(of: SourceSeries): boolean {
-    return this.#series.has(idOf(of))
+  get(of: SourceSeries): CollectedSeries | undefined {
+    return this.#series.get(idOf(of))
   }
 
   /** Begins with these: what was missed first, in the order given, then their history. */
   begin(list: readonly CollectedSeries[]): void {
-    for (const series of list) this.#series.set(idOf(series), series)
+    for (const series of list) this.#put(series)
     if (this.#options.source.capabilities.reads === 'whole') {
       for (const series of list) this.#readWhole(series, false).catch(this.#failed)
     } else this.#catchUpAll(list).catch(this.#failed)
@@ -92,7 +92,21 @@ export class Collection {
 
   /** No longer in the source's catalogue. */
   drop(isGone: (raw: string) => boolean): void {
-    for (const [id, { raw }] of this.#series) if (isGone(raw)) this.#series.delete(id)
+    for (const [id, series] of this.#series) {
+      if (!isGone(series.raw)) continue
+      series.isGone = true
+      this.#series.delete(id)
+    }
+  }
+
+  /** One that takes another's place reads all of it again; what that one sent live is not live again. */
+  #put(series: CollectedSeries): void {
+    const before = this.#series.get(idOf(series))
+    if (before) {
+      before.isGone = true
+      series.sentUntil = Math.max(series.sentUntil, before.sentUntil)
+    }
+    this.#series.set(idOf(series), series)
   }
 
   closed(batch: readonly SourceBars[]): void {
@@ -172,7 +186,7 @@ export class Collection {
   /** By ingest's clock it has not closed: it goes out again a little later. */
   #keepForming(series: CollectedSeries, bar: Bars): void {
     const time = timeAt(bar, 0)
-    if (series.sentUntil !== time) return
+    if (series.isGone || series.sentUntil !== time) return
     series.sentUntil = time - 1
     const later = series.forming
     series.forming = undefined
@@ -218,7 +232,7 @@ export class Collection {
         },
         attempted,
       )
-      if (this.#isOver) return
+      if (this.#isOver || series.isGone) return
       this.#caughtUp(series, startedAt, claims)
     } while (series.readAgain)
   }
@@ -243,7 +257,7 @@ export class Collection {
         for (const fresh of this.#route(series, later, derived)) await this.#live.sendInTurn(fresh)
         if (complete) claims.push(complete)
       })
-      if (this.#isOver) return
+      if (this.#isOver || series.isGone) return
       this.#caughtUp(series, startedAt, claims, stored)
     } while (series.readAgain)
   }

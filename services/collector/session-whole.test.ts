@@ -106,4 +106,36 @@ describe('a source that is read as a whole', () => {
         ['EURUSD', recent, noon],
       ])
   })
+
+  test('a symbol that gets more decimals is collected anew with them, and pushed no second time', async () => {
+    const { noon } = suite
+    const coarse = { ...paperSymbol('EURUSD.z'), digits: 4 }
+    const source = suite.terminal([coarse], 'whole')
+    const from = feedSeconds(noon - hour)
+    source.read = async function* () {
+      yield { bars: this.bars('1', from, noon), complete: { from, to: feedSeconds(noon) } }
+    }
+    // Of five decimals the last is 0 in every tenth minute only.
+    const coarseTimes = () => minutes(from, noon).filter((time) => (time / minute) % 10 === 5)
+    source.bars = (
+      (bars) =>
+      (...args: Parameters<typeof bars>) => {
+        const given = bars.apply(source, args)
+        for (let i = 0; i < given.time.length; i++) {
+          for (const column of ['open', 'high', 'low'] as const) given[column][i] = given.close[i] as number
+        }
+        return given
+      }
+    )(source.bars)
+    suite.collect(source)
+    await expect.poll(() => suite.times(), { timeout: 8_000 }).toEqual(coarseTimes())
+    source.listener.catalogue([{ ...coarse, digits: 5 }], false)
+    await expect.poll(() => suite.times(), { timeout: 8_000 }).toEqual(minutes(from, noon))
+    await expect.poll(() => suite.windows()).toEqual([['EURUSD', from, noon]])
+    expect(suite.pushed()).toEqual(coarseTimes())
+    await suite.clock.advance(60_000)
+    source.listener.closed([source.closedBars('EURUSD.z', '1', noon, noon + minute)])
+    await expect.poll(() => suite.pushed().at(-1)).toBe(noon)
+    expect((await suite.stored()).at(-1)?.close).toBe(source.bars('1', noon, noon + minute).close[0])
+  })
 })

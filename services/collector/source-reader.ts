@@ -24,7 +24,7 @@ export class SourceReader {
   }
 
   /**
-   * Resolves once the source has answered, or the session is over. `attempted` is called after every
+   * Resolves once the source has answered, or the session is over or the series gone. `attempted` is called after every
    * attempt that failed; the next one begins at the start of the span.
    */
   async read(
@@ -33,7 +33,8 @@ export class SourceReader {
     take: (answer: SourceAnswer) => Promise<void>,
     attempted: () => void = () => undefined,
   ): Promise<void> {
-    const { source, log, clock, signal, isOver } = this.#options
+    const { source, log, clock, signal } = this.#options
+    const isOver = (): boolean => this.#options.isOver() || series.isGone
     const pauses = new Backoff(clock)
     for (; !isOver(); attempted(), await clock.sleep(pauses.nextMs(), signal)) {
       await this.#room.enter(1)

@@ -86,7 +86,7 @@ export class ExportFiles {
     return new FollowedFile({
       path,
       series,
-      decimalsMax: this.#digitsOf(series.raw) + (definition.quoteBasis === 'Mid' ? 1 : 0),
+      decimalsMax: () => this.#digitsOf(series.raw) + (definition.quoteBasis === 'Mid' ? 1 : 0),
       maxGapSeconds: defaultMaxGapSeconds(series.resolution),
       isClosed: (open) => {
         const now = nowOnFeed()

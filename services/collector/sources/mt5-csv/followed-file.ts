@@ -11,8 +11,8 @@ import { type BadLine, type Chunk, fileStart, type Position, readExport } from '
 export interface FollowedFileOptions {
   readonly path: string
   readonly series: SourceSeries
-  /** Decimals that a price of this symbol may have. */
-  readonly decimalsMax: number
+  /** Decimals that a price of this symbol may have; another file of it may raise them. */
+  readonly decimalsMax: () => number
   readonly maxGapSeconds: number
   readonly isClosed: (open: FeedSeconds) => boolean
   /** Whether the feed's clock (less the symbol's delay) has come to a bar's open. */
@@ -107,7 +107,8 @@ export class FollowedFile {
 
   /** Lines with more decimals than the symbol has are named, never rounded. */
   #good({ bars, lines, decimals, bad }: Chunk): Bars {
-    const { decimalsMax, onBad } = this.options
+    const { onBad } = this.options
+    const decimalsMax = this.options.decimalsMax()
     const tooFine = [...lines].flatMap((line, i) => {
       const found = decimals[i] as number
       return found > decimalsMax

@@ -189,3 +189,16 @@ test('prices with more decimals than the symbol has are named, never rounded, an
   ])
   expect(JSON.stringify(log)).toContain('a price has 6 decimals; the symbol has 5')
 })
+
+test('a late file with more decimals raises those of the other files of its symbol', async () => {
+  const coarse = (text: string) => text.replaceAll(/(1\.09)\d+/g, '$1')
+  const path = join(folder, 'GBP_M1_a.csv')
+  await writeFile(path, header + coarse(line(-5)))
+  const { told, read, until } = await open()
+  await read('GBP', '1')
+  await appendFile(path, line(-4))
+  await writeFile(join(folder, 'GBP_M1_b.csv'), header + line(-3))
+  await until(() => told.again.length > 0)
+  expect(told.symbols.map(({ digits }) => digits)).toEqual([2, 5])
+  expect(times((await read('GBP', '1')).bars)).toEqual([-5, -4, -3])
+})
