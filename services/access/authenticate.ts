@@ -1,9 +1,12 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import { isKeyShaped, type KeyRecord, keyState, secretIsOpen } from '../core/api-key.ts'
 import { Failure, type FailureCode } from '../core/failure.ts'
 import type { UtcMs } from '../core/feed-clock.ts'
 import type { RegistryView } from '../core/registry.ts'
+import { digestOf } from '../platform/key-digest.ts'
 import { addressAllowed } from './allowlist.ts'
+
+export { digestOf }
 
 export interface Identification {
   /** What `credential` found. */
@@ -36,9 +39,6 @@ export function keyRefusal(
   if (state === 'expired') return 'KEY_EXPIRED'
   return addressAllowed(key, address) ? undefined : 'IP_NOT_ALLOWED'
 }
-
-/** The digest that the registry knows a secret by. */
-export const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest()
 
 /** A text that cannot be a key is never looked up; the stored digest is compared in constant time. */
 function keyOf(text: string, view: RegistryView, now: UtcMs): KeyRecord | undefined {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { type KeyRecord, type KeySecret, secretIsOpen, shownPrefixLength } from '../core/api-key.ts'
 import type { FeedKey } from '../core/compound-key.ts'
@@ -9,6 +8,7 @@ import type { RegistryView } from '../core/registry.ts'
 import { show } from '../core/show.ts'
 import { didYouMean } from '../core/suggest.ts'
 import { isAddressBlock } from '../platform/addresses.ts'
+import { digestOf } from '../platform/key-digest.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { CreateKeyRequest__Output } from '../wire/fxd/v1/CreateKeyRequest.ts'
 import type { UpdateKeyRequest__Output } from '../wire/fxd/v1/UpdateKeyRequest.ts'
@@ -38,7 +38,7 @@ export const newIssue = (clock: Clock, id = `k_${clock.randomHex(idBytes)}`): Is
   now: clock.utcMs(),
 })
 
-const digestOf = (secret: string): string => createHash('sha256').update(secret).digest('hex')
+const secretDigest = (secret: string): string => digestOf(secret).toString('hex')
 const prefixOf = (secret: string): string => secret.slice(0, shownPrefixLength)
 
 export function createKey(request: CreateKeyRequest__Output, view: RegistryView, issue: Issue): KeyRecord {
@@ -48,7 +48,7 @@ export function createKey(request: CreateKeyRequest__Output, view: RegistryView,
     id: issue.id,
     name: checkName(request.name),
     prefix: prefixOf(issue.secret),
-    secrets: [{ digest: digestOf(issue.secret) }],
+    secrets: [{ digest: secretDigest(issue.secret) }],
     plan,
     limits: resolveLimits(plan, request.limits ?? {}),
     feeds: checkFeeds(request.feeds, view, []),
@@ -93,7 +93,7 @@ export function rotateKey(key: KeyRecord, overlapMs: number, issue: Issue): KeyR
   return {
     ...key,
     prefix: prefixOf(issue.secret),
-    secrets: [{ digest: digestOf(issue.secret) }, ...old],
+    secrets: [{ digest: secretDigest(issue.secret) }, ...old],
   }
 }
 
