@@ -23,7 +23,13 @@ const statusText = (feed: Feed__Output): string => (feed.hidden ? 'hidden' : fee
 
 export const listFeeds = (options: FeedOptions, terminal: Terminal): Promise<void> =>
   withRegistry(terminal, async (registry) => {
-    const { feeds } = await registry.call('ListFeeds', {})
+    const feeds: Feed__Output[] = []
+    let after = ''
+    do {
+      const page = await registry.call('ListFeeds', { after })
+      feeds.push(...page.feeds)
+      after = page.next
+    } while (after !== '')
     if (options.json) return terminal.out(json(feeds.map(feedJson)))
     const rows = feeds.map((feed) => [
       feed.key,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { live, openRegistryHouse, type RegistryHouse, zero } from '../../test/support/registry-house.ts'
+import { definition } from '../../test/support/samples.ts'
 import { barsOf } from '../core/bar.ts'
 import { compoundKey } from '../core/compound-key.ts'
 import { feedSeconds } from '../core/feed-clock.ts'
@@ -51,6 +52,31 @@ describe('feeds', () => {
         livenessSource: 'none',
       }),
     ])
+  })
+
+  test('are listed in pages that fit a message, each feed once and in order', async () => {
+    const own = await openRegistryHouse()
+    try {
+      const added = Array.from({ length: 300 }, (_, i) => definition({ account: `N${1_000 + i}` }))
+      const rows = added.map((each) => ({
+        kind: 'feed' as const,
+        id: each.key,
+        body: { definition: { ...each, description: 'x'.repeat(128) }, hidden: false },
+      }))
+      await own.writer.change(() => ({ rows, result: undefined }))
+      const pages: string[][] = []
+      let after = ''
+      do {
+        const { feeds, next } = await own.call('ListFeeds', { after })
+        pages.push(feeds.map(({ key }) => key))
+        after = next
+      } while (after !== '')
+      expect(pages.length).toBeGreaterThan(1)
+      expect(pages.flat()).toEqual([zero, live, ...added].map(({ key }) => key).sort())
+    } finally {
+      await own.stop()
+      own.discard()
+    }
   })
 
   test('one is shown with its symbols and its definition in the manifest’s words', async () => {

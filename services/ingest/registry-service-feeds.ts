@@ -1,11 +1,10 @@
-import { barEnd } from '../core/closed.ts'
 import type { CompoundKey, FeedKey } from '../core/compound-key.ts'
 import type { FeedDefinition, FeedRecord } from '../core/feed.ts'
-import { type FeedSeconds, fixedOffset } from '../core/feed-clock.ts'
+import { fixedOffset } from '../core/feed-clock.ts'
 import { type FeedStatus, feedStatus } from '../core/feed-status.ts'
 import { definitionToManifest } from '../core/manifest/write.ts'
+import { newestByEnd } from '../core/newest-bar.ts'
 import type { RegistryView } from '../core/registry.ts'
-import type { Resolution } from '../core/resolution.ts'
 import { show } from '../core/show.ts'
 import { didYouMean } from '../core/suggest.ts'
 import type { BarStore } from '../ports/bars.ts'
@@ -22,18 +21,25 @@ export interface FeedStores {
   readonly windows: WindowStore
   readonly board: FeedBoard
   readonly clock: Clock
+  /** Ends the sessions of a hidden feed and forgets what waits to be stored; nothing of it is written afterwards. */
+  endFeed(feed: FeedKey): Promise<void>
 }
 
-/** All feeds, hidden ones too, without their definitions and symbols. */
-export async function listFeeds(view: RegistryView, stores: FeedStores): Promise<Feed[]> {
-  const feeds = view.allFeeds()
-  const signs = await stores.board.read(feeds.map((feed) => feed.definition.key))
-  const messages: Feed[] = []
-  for (const feed of feeds) {
+/** A page of all feeds, hidden ones too, without their definitions and symbols. */
+export async function listFeeds(
+  request: { readonly after: string },
+  view: RegistryView,
+  stores: FeedStores,
+): Promise<{ readonly feeds: Feed[]; readonly next: string }> {
+  // By the size of whole definitions, which is more than what is sent: it bounds the looks into the store too.
+  const { items, next } = page(view.allFeeds(), request.after, (feed) => feed.definition.key, partBytesMax)
+  const signs = await stores.board.read(items.map((feed) => feed.definition.key))
+  const feeds: Feed[] = []
+  for (const feed of items) {
     const status = await statusOf(feed.definition, signs.get(feed.definition.key) ?? {}, view, stores)
-    messages.push(feedMessage(feed, status))
+    feeds.push(feedMessage(feed, status))
   }
-  return messages
+  return { feeds, next }
 }
 
 export async function getFeed(
@@ -62,6 +68,7 @@ export async function purgeFeed(key: string, view: RegistryView, stores: FeedSto
       `${key} is still defined by a Feed manifest; take it out of the manifests first, then purge it.`,
     )
   }
+  await stores.endFeed(feed.definition.key)
   const series = await stores.bars.lastTimes(feed.definition.key)
   // Windows first: bars without a window are no coverage, a window without bars would be a false one.
   await stores.windows.purge(feed.definition.key)
@@ -92,20 +99,7 @@ async function statusOf(
     signs,
     now: clock.utcMs(),
     offsetSeconds: fixedOffset(definition.clock),
-    newestStored: newestOf(await bars.lastTimes(definition.key)),
+    newestStored: newestByEnd(await bars.lastTimes(definition.key)),
     symbolCount: shownSymbols(definition.key, view).length,
   })
-}
-
-/** The newest stored bar of the feed, by its end; series ids begin with their resolution. */
-function newestOf(
-  lastTimes: ReadonlyMap<string, FeedSeconds>,
-): { readonly time: FeedSeconds; readonly resolution: Resolution } | undefined {
-  let newest: { time: FeedSeconds; resolution: Resolution; end: number } | undefined
-  for (const [id, time] of lastTimes) {
-    const resolution = id.slice(0, id.indexOf(' ')) as Resolution
-    const end = barEnd(time, resolution)
-    if (!newest || end > newest.end) newest = { time, resolution, end }
-  }
-  return newest
 }

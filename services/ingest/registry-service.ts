@@ -52,7 +52,7 @@ export function registryService(deps: RegistryServiceDeps): RegistryHandlers {
     UpdateKey: answer(keys.update),
     RotateKey: answer(keys.rotate),
     RevokeKey: answer(keys.revoke),
-    ListFeeds: answer(async () => ({ feeds: await listFeeds(view(), deps) })),
+    ListFeeds: answer((request) => listFeeds(request, view(), deps)),
     GetFeed: answer((request) => getFeed(request, view(), deps)),
     PurgeFeed: answer(async ({ key }) => ({ series: await purgeFeed(key, view(), deps) })),
   }

@@ -2,7 +2,15 @@
 
 
 export interface ListFeedsRequest {
+  /**
+   * `next` of the page before; empty: from the first.
+   */
+  'after'?: (string);
 }
 
 export interface ListFeedsRequest__Output {
+  /**
+   * `next` of the page before; empty: from the first.
+   */
+  'after': (string);
 }

@@ -2,10 +2,24 @@
 
 import type { Feed as _fxd_v1_Feed, Feed__Output as _fxd_v1_Feed__Output } from '../../fxd/v1/Feed.ts';
 
+/**
+ * Ordered by key, in pages that fit a message.
+ */
 export interface ListFeedsResponse {
   'feeds'?: (_fxd_v1_Feed)[];
+  /**
+   * Empty on the last page.
+   */
+  'next'?: (string);
 }
 
+/**
+ * Ordered by key, in pages that fit a message.
+ */
 export interface ListFeedsResponse__Output {
   'feeds': (_fxd_v1_Feed__Output)[];
+  /**
+   * Empty on the last page.
+   */
+  'next': (string);
 }
