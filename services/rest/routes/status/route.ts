@@ -3,38 +3,43 @@ import type { FeedKey } from '../../../core/compound-key.ts'
 import type { FeedDefinition } from '../../../core/feed.ts'
 import { fixedOffset, toSeconds } from '../../../core/feed-clock.ts'
 import { type FeedSigns, type FeedStatus, feedStatus, platformStatus } from '../../../core/feed-status.ts'
+import type { NewestBar } from '../../../core/newest-bar.ts'
 import type { RestDeps } from '../../deps.ts'
 import type { Call, Route } from '../../route.ts'
-import { createNewestStored, type NewestStored } from './newest-stored.ts'
+import { createNewestStored } from './newest-stored.ts'
 import { statusSchema } from './schema.ts'
 
 type StatusDeps = Pick<RestDeps, 'bars' | 'board' | 'clock'>
 
 /** So long status waits for the stores; then it says `degraded`, well within its own deadline. */
 const probeMs = 1_000
+/** Of it, so that a board that is silent leaves time for the look into the store. */
+const boardMs = 500
 
 /** Answers while the stores are away, from what it last read of them. */
 export function createStatusRoute({ bars, board, clock }: StatusDeps): Route<typeof statusSchema.query> {
   const newestStored = createNewestStored(bars)
   const lastSigns = new Map<FeedKey, FeedSigns>()
-  const lastStored = new Map<FeedKey, NewestStored | undefined>()
+  const lastStored = new Map<FeedKey, NewestBar | undefined>()
 
   const readBoard = async (feeds: readonly FeedKey[]): Promise<void> => {
     const [signs] = await Promise.all([board.read(feeds), board.ping()])
     for (const feed of feeds) lastSigns.set(feed, signs.get(feed) ?? {})
   }
-  const readStore = async (feeds: readonly FeedKey[]): Promise<void> => {
+  /** What is not told in time is shown as it was last known: slow answers of a store that is there are no outage. */
+  const readNewest = async (feeds: readonly FeedKey[]): Promise<void> => {
     // A feed that is received live needs no look into the store.
     const silent = feeds.filter((feed) => lastSigns.get(feed)?.receivedAt === undefined)
-    const readNewest = async (feed: FeedKey): Promise<void> => {
-      lastStored.set(feed, await newestStored(feed))
-    }
-    await Promise.all([bars.ping(), ...silent.map(readNewest)])
+    await Promise.allSettled(silent.map(async (feed) => lastStored.set(feed, await newestStored(feed))))
   }
+  /** Whether both stores answer, told within the probe's time. */
   const readBoth = async (feeds: readonly FeedKey[]): Promise<boolean> => {
-    const [ofBoard] = await Promise.allSettled([readBoard(feeds)])
-    const [ofStore] = await Promise.allSettled([readStore(feeds)])
-    return ofBoard.status === 'fulfilled' && ofStore.status === 'fulfilled'
+    const end = clock.monotonicMs() + probeMs
+    const left = (): number => Math.max(0, end - clock.monotonicMs())
+    const storeAnswers = answersInTime(bars.ping(), left(), clock)
+    const boardAnswers = await answersInTime(readBoard(feeds), boardMs, clock)
+    await answersInTime(readNewest(feeds), left(), clock)
+    return boardAnswers && (await storeAnswers)
   }
 
   const statusOf = (definition: FeedDefinition, { view }: Call): FeedStatus => {
@@ -53,7 +58,7 @@ export function createStatusRoute({ bars, board, clock }: StatusDeps): Route<typ
     async handle(_, call) {
       const feeds = grantedFeeds(call.key, call.view)
       const granted = feeds.map(({ key }) => key)
-      const storesAnswer = await answersInTime(readBoth(granted), clock)
+      const storesAnswer = await readBoth(granted)
       const statuses = feeds.map((feed) => [feed.key, statusOf(feed, call)] as const)
       return {
         status: platformStatus(
@@ -67,9 +72,14 @@ export function createStatusRoute({ bars, board, clock }: StatusDeps): Route<typ
   }
 }
 
-function answersInTime(work: Promise<boolean>, clock: StatusDeps['clock']): Promise<boolean> {
+function answersInTime(work: Promise<unknown>, ms: number, clock: StatusDeps['clock']): Promise<boolean> {
   return new Promise((resolve) => {
-    const cancel = clock.after(probeMs, () => resolve(false))
-    void work.then(resolve).finally(cancel)
+    const cancel = clock.after(ms, () => resolve(false))
+    void work
+      .then(
+        () => resolve(true),
+        () => resolve(false),
+      )
+      .finally(cancel)
   })
 }
