@@ -89,6 +89,13 @@ export class FeedStates {
     state.sessions -= 1
   }
 
+  /** Of a feed without sessions: what waits to be stored is dropped; resolves once nothing is on its way. */
+  async forget(key: FeedKey): Promise<void> {
+    const state = this.#states.get(key)
+    this.#states.delete(key)
+    await state?.windows.discard()
+  }
+
   async flush(): Promise<void> {
     await Promise.all([...this.#states.values()].map((state) => state.windows.flush()))
   }

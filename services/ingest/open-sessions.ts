@@ -1,3 +1,4 @@
+import type { FeedKey } from '../core/compound-key.ts'
 import type { Introduced } from './hello.ts'
 import { SessionEnd } from './refuse-session.ts'
 import type { CollectorSession } from './session.ts'
@@ -32,6 +33,12 @@ export class OpenSessions {
     )
     const why = new SessionEnd('ABORTED', 'a newer session of the same collector took over')
     await Promise.all(old.map((other) => other.end(why)))
+  }
+
+  /** Resolves once nothing of them is left, imports included. */
+  async endFeed(feed: FeedKey, cause: SessionEnd): Promise<void> {
+    const ending = [...this.#open].filter((session) => session.who?.feed === feed)
+    await Promise.all(ending.map((session) => session.end(cause)))
   }
 
   async endAll(cause: SessionEnd): Promise<void> {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
-import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js'
+import { Server, ServerCredentials } from '@grpc/grpc-js'
+import type { FeedKey } from '../core/compound-key.ts'
 import type { FollowedRegistry } from '../platform/follow-registry.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
@@ -13,6 +14,7 @@ import { FeedStates } from './feed-state.ts'
 import { createIngestMetrics } from './metrics.ts'
 import { OpenSessions, sessionsMax } from './open-sessions.ts'
 import { SessionEnd } from './refuse-session.ts'
+import { registryService } from './registry-service.ts'
 import type { RegistryWriter } from './registry-writer.ts'
 import { type CollectorCall, CollectorSession, type Received } from './session.ts'
 import { wellFormedStatus } from './well-formed-status.ts'
@@ -22,8 +24,6 @@ export interface IngestDeps {
   readonly stores: Pick<Stores, 'bars' | 'windows' | 'bus' | 'board' | 'leases'>
   readonly registry: FollowedRegistry
   readonly writer: RegistryWriter
-  /** `fxd.v1.Registry`, served beside the collectors behind the same token. */
-  readonly registryService: UntypedServiceImplementation
   /** What every call must carry as `authorization: Bearer <token>`. */
   readonly token: string
   readonly clock: Clock
@@ -41,7 +41,7 @@ export interface Ingest {
   close(graceMs: number): Promise<void>
 }
 
-/** The gRPC edge, and the only writer of bars. */
+/** The gRPC edge, and the only writer of bars; beside the collectors it serves `fxd.v1.Registry` behind the same token. */
 export function createIngest(deps: IngestDeps): Ingest {
   const { clock, log, stores } = deps
   const server = new Server({
@@ -68,7 +68,11 @@ export function createIngest(deps: IngestDeps): Ingest {
     { Session: { ...Collector.service.Session, requestDeserialize: receive } },
     { Session: serve },
   )
-  server.addService(Registry.service, deps.registryService)
+  const endFeed = async (feed: FeedKey): Promise<void> => {
+    await sessions.endFeed(feed, new SessionEnd('FAILED_PRECONDITION', `${feed} is being purged`))
+    await states.forget(feed)
+  }
+  server.addService(Registry.service, registryService({ ...stores, ...deps, endFeed }))
 
   const stopFlushing = clock.every(windowsFlushMs, () => {
     states

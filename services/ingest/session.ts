@@ -59,6 +59,7 @@ export class CollectorSession {
   #who: Introduced | undefined
   #leading: Leading | undefined
   #work: SessionWork | undefined
+  #beginning: Promise<unknown> | undefined
   #ended: Promise<void> | undefined
 
   constructor(call: CollectorCall, id: string, deps: SessionDeps) {
@@ -93,6 +94,7 @@ export class CollectorSession {
     if (end?.code === 'INTERNAL') this.#log.error({ err: cause }, 'a session failed through a defect')
     else if (this.#who) this.#log.info({ code: end?.code ?? 'OK', why: end?.message }, 'session ended')
     this.#deps.metrics.ended(end?.code ?? 'OK')
+    await this.#beginning
     // What was received is still committed and acknowledged where the collector listens.
     await this.#work?.settle()
     if (!this.#call.destroyed) {
@@ -188,7 +190,7 @@ export class CollectorSession {
   /** `epoch`: of the lease; an import has none. */
   async #begin(epoch: number | undefined): Promise<void> {
     const { feed, isImport, rereadable } = this.#who as Introduced
-    const work = await SessionWork.begin(
+    const beginning = SessionWork.begin(
       { feed, isImport, rereadable, epoch },
       { ...this.#deps, log: this.#log },
       {
@@ -198,6 +200,8 @@ export class CollectorSession {
         view: () => definedView(this.#deps.registry, feed),
       },
     )
+    this.#beginning = beginning.catch(() => undefined)
+    const work = await beginning
     this.#work = work
     if (this.#ended) work.leave()
   }

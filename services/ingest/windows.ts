@@ -18,6 +18,7 @@ export class FeedWindows {
   #waiting: Window[] = []
   #next: Promise<void> | undefined
   #underWay: Promise<void> = Promise.resolve()
+  #flushing: Promise<void> = Promise.resolve()
 
   constructor(feed: FeedKey, store: WindowStore) {
     this.#feed = feed
@@ -51,7 +52,19 @@ export class FeedWindows {
   }
 
   /** Writes what grew in memory; on an error it stays there for the next time. */
-  async flush(): Promise<void> {
+  flush(): Promise<void> {
+    const flushed = this.#flushing.then(() => this.#flush())
+    this.#flushing = flushed.catch(() => undefined)
+    return flushed
+  }
+
+  /** Drops what grew in memory; resolves once nothing is on its way to the store. */
+  async discard(): Promise<void> {
+    await Promise.all([this.#flushing, this.#underWay])
+    this.#growing = new Map()
+  }
+
+  async #flush(): Promise<void> {
     const windows: Window[] = [...this.#growing].flatMap(([resolution, spans]) =>
       spans.map((span) => ({ feed: this.#feed, symbol: undefined, resolution, ...span })),
     )

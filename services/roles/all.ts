@@ -1,4 +1,3 @@
-import { registryService } from '../ingest/registry-service.ts'
 import { createRegistryWriter, type RegistryWriter } from '../ingest/registry-writer.ts'
 import { createIngest } from '../ingest/server.ts'
 import type { Address, Config } from '../platform/config.ts'
@@ -158,11 +157,7 @@ interface IngestParts {
 }
 
 function startIngest({ config, lifecycle, ...shared }: House, parts: IngestParts): Promise<number> {
-  const ingest = createIngest({
-    ...shared,
-    ...parts,
-    registryService: registryService({ ...shared, ...parts.stores, ...parts }),
-  })
+  const ingest = createIngest({ ...shared, ...parts })
   return lifecycle.start({
     name: 'ingest',
     start: () => ingest.listen(config.grpcAddr.host, config.grpcAddr.port).catch(busy(config.grpcAddr)),

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import type { FeedDefinition } from '../../services/core/feed.ts'
 import { parseManifest } from '../../services/core/manifest.ts'
 import { applyFeeds } from '../../services/ingest/apply-feeds.ts'
-import { registryService } from '../../services/ingest/registry-service.ts'
 import { createRegistryWriter } from '../../services/ingest/registry-writer.ts'
 import { createIngest } from '../../services/ingest/server.ts'
 import { followRegistry } from '../../services/platform/follow-registry.ts'
@@ -82,8 +81,7 @@ export async function startIngest(
   const writer = createRegistryWriter(stores.registry, registry, stores.bus)
   await applyFeeds(writer, definitions)
   const metrics = createMetrics({ ofProcess: false })
-  const service = registryService({ ...stores, writer, registry, clock, log })
-  const deps = { stores, registry, writer, registryService: service, token: houseToken, clock, log, metrics }
+  const deps = { stores, registry, writer, token: houseToken, clock, log, metrics }
   const ingest = createIngest(deps)
   const port = await ingest.listen('127.0.0.1', wanted)
   let closed: Promise<void> | undefined

@@ -51,7 +51,10 @@ export const live = definitionOf('BROKERB', 'LIVE', ['EURUSD'])
 export async function serveRegistry(stores: Stores, registry: FollowedRegistry, clock: Clock) {
   const writer = createRegistryWriter(stores.registry, registry, stores.bus)
   const server = new Server(channelOptions)
-  server.addService(Registry.service, registryService({ ...stores, writer, registry, clock, log: silentLog }))
+  server.addService(
+    Registry.service,
+    registryService({ ...stores, writer, registry, clock, log: silentLog, endFeed: () => Promise.resolve() }),
+  )
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
       error ? reject(error) : resolve(bound),
