@@ -10,7 +10,13 @@ export const secondsBuckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 
  * `_bytes`, `_total` for counters). No label may grow with keys or symbols.
  */
 export interface Metrics {
-  counter<L extends string = never>(name: string, help: string, labels?: readonly L[]): Counter<L>
+  /** With `read` it begins at 0 at each scrape, and is told there what was counted elsewhere. */
+  counter<L extends string = never>(
+    name: string,
+    help: string,
+    labels?: readonly L[],
+    read?: (counter: Counter<L>) => void,
+  ): Counter<L>
   /** With `read` the value is asked for at each scrape. */
   gauge<L extends string = never>(
     name: string,
@@ -40,8 +46,25 @@ export function createMetrics(options: { readonly ofProcess: boolean }): Metrics
   const register = new Registry()
   if (options.ofProcess) collectDefaultMetrics({ register, prefix: 'fxd_' })
   return {
-    counter: (name, help, labels = []) =>
-      new Counter({ name: checked(name), help, labelNames: [...labels], registers: [register] }),
+    counter: <L extends string>(
+      name: string,
+      help: string,
+      labels: readonly L[] = [],
+      read?: (counter: Counter<L>) => void,
+    ) => {
+      const collect = (): void => {
+        counter.reset()
+        read?.(counter)
+      }
+      const counter: Counter<L> = new Counter<L>({
+        name: checked(name),
+        help,
+        labelNames: [...labels],
+        registers: [register],
+        ...(read && { collect }),
+      })
+      return counter
+    },
     gauge: <L extends string>(
       name: string,
       help: string,
