@@ -5,7 +5,10 @@ import type { Clock } from '../ports/clock.ts'
 /** JSON that was written already, in pieces. */
 export interface JsonText {
   readonly pieces: readonly Buffer[]
-  /** What the answer holds until it was taken: given back at its end, and by force after so long. */
+  /**
+   * What a long answer holds until it was taken: given back at its end, and by force after so long. It is
+   * written as fast as its client reads; one that holds nothing is written in one piece.
+   */
   readonly held?: { readonly leave: () => void; readonly ms: number }
 }
 
@@ -13,21 +16,22 @@ export const isJsonText = (value: object): value is JsonText => 'pieces' in valu
 export const bytesOf = (pieces: readonly Buffer[]): number =>
   pieces.reduce((sum, piece) => sum + piece.length, 0)
 
-/** Up to this size an answer is one piece; a longer one is written as fast as its client reads. */
-const onePieceBytesMax = 1_048_576
 export const jsonType = 'application/json; charset=utf-8'
 
 export function sendText(reply: FastifyReply, { pieces, held }: JsonText, clock: Clock): FastifyReply {
-  if (held) {
-    const cancel = clock.after(held.ms, () => reply.raw.destroy())
-    reply.raw.once('close', () => {
-      cancel()
-      held.leave()
-    })
-  }
   const bytes = bytesOf(pieces)
   reply.type(jsonType)
-  if (bytes <= onePieceBytesMax) return reply.send(Buffer.concat(pieces, bytes))
+  if (!held) return reply.send(Buffer.concat(pieces, bytes))
+  const cancel = clock.after(held.ms, () => {
+    // An answer that still waits behind another on its connection is never told that it was closed.
+    held.leave()
+    reply.raw.destroy()
+    reply.raw.req.socket.destroy()
+  })
+  reply.raw.once('close', () => {
+    cancel()
+    held.leave()
+  })
   return reply.header('Content-Length', bytes).send(Readable.from(pieces, { objectMode: false }))
 }
 

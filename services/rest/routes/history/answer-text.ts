@@ -31,16 +31,24 @@ export class AnswerText {
     volume: [],
   }
   #count = 0
+  #bytes = 0
 
   get count(): number {
     return this.#count
+  }
+
+  /** What the columns hold; the words around them are not worth counting. */
+  get bytes(): number {
+    return this.#bytes
   }
 
   add(slice: Bars): void {
     if (barCount(slice) === 0) return
     for (const [, column] of arrays) {
       if (this.#count > 0) this.#columns[column].push(comma)
-      this.#columns[column].push(numberText(slice[column]))
+      const text = numberText(slice[column])
+      this.#columns[column].push(text)
+      this.#bytes += text.length
     }
     this.#count += barCount(slice)
   }

@@ -5,12 +5,12 @@ import { Failure, Unavailable } from '../../../core/failure.ts'
 import { feedSeconds } from '../../../core/feed-clock.ts'
 import type { Series } from '../../../core/series.ts'
 import { bytesOf, type JsonText } from '../../answer.ts'
-import { type Deadline, deadlineMs } from '../../deadline.ts'
+import type { Deadline } from '../../deadline.ts'
 import type { RestDeps } from '../../deps.ts'
 import { findSymbol } from '../../found.ts'
 import type { Route } from '../../route.ts'
+import { type AnswerRoom, createAnswerRoom, longBytes, takeMs } from './answer-room.ts'
 import { AnswerText } from './answer-text.ts'
-import { createLongAnswers, type LongAnswers, longBars, takeMs, waitMs } from './long-answers.ts'
 import { historySchema } from './schema.ts'
 
 type HistoryQuery = Static<typeof historySchema.query>
@@ -23,11 +23,8 @@ export function createHistoryRoute({
   clock,
   metrics,
 }: HistoryDeps): Route<typeof historySchema.query> {
-  const places = createLongAnswers(clock)
-  metrics.gauge('fxd_history_long_answers', 'Very long answers, by state.', ['state'], (gauge) => {
-    gauge.set({ state: 'held' }, places.held)
-    gauge.set({ state: 'waiting' }, places.waiting)
-  })
+  const room = createAnswerRoom(clock)
+  measure(room, metrics)
 
   return {
     schema: historySchema,
@@ -37,12 +34,31 @@ export function createHistoryRoute({
       if (!found?.feed.resolutions.includes(query.resolution)) return noData
       const { symbol, feed } = found.symbol
       const series: Series = { feed, symbol, resolution: query.resolution }
-      const { text, leave } = await collect(readBars(history, series, wanted), deadline, places)
+      const { text, leave } = await collect(readBars(history, series, wanted), deadline, room)
       if (text.count === 0) return noData
       const pieces = text.pieces(symbol, query.resolution)
       return { pieces, ...(leave && { held: { leave, ms: takeMs(bytesOf(pieces)) } }) }
     },
   }
+}
+
+function measure(room: AnswerRoom, metrics: HistoryDeps['metrics']): void {
+  metrics.gauge(
+    'fxd_history_long_answers',
+    'Answers above 1 MiB, by state: held until they are taken, or waiting for room.',
+    ['state'],
+    (gauge) => {
+      gauge.set({ state: 'held' }, room.held)
+      gauge.set({ state: 'waiting' }, room.waiting)
+    },
+  )
+  metrics.gauge('fxd_history_held_bytes', 'What the long answers hold.', [], (gauge) => gauge.set(room.bytes))
+  metrics.counter(
+    'fxd_history_refused_answers_total',
+    'Long answers that found no room in time.',
+    [],
+    (counter) => counter.inc(room.refused),
+  )
 }
 
 type Wanted =
@@ -69,27 +85,24 @@ async function* readBars(history: History, series: Series, wanted: Wanted): Asyn
   }
 }
 
-/** Reads to the end, holding a place once the answer is a long one; each slice is progress. */
-async function collect(slices: AsyncIterable<Bars>, deadline: Deadline, places: LongAnswers) {
+/** Reads to the end, holding room once the answer is a long one; each slice is progress. */
+async function collect(slices: AsyncIterable<Bars>, deadline: Deadline, room: AnswerRoom) {
   const text = new AnswerText()
-  let leave: (() => void) | undefined
+  const held = room.open()
   const goOn = (): void => {
     if (deadline.ended) throw new Unavailable('a client that waits')
   }
   try {
     for await (const slice of slices) {
       text.add(slice)
-      if (text.count > longBars && leave === undefined) {
-        deadline.restart(waitMs + deadlineMs)
-        leave = await places.enter()
-      }
+      if (text.bytes > longBytes) await held.grow(text.bytes)
       goOn()
       deadline.restart()
     }
     goOn()
   } catch (error) {
-    leave?.()
+    held.leave()
     throw error
   }
-  return { text, leave }
+  return { text, leave: held.bytes > 0 ? held.leave : undefined }
 }

@@ -1,0 +1,219 @@
+import { connect } from 'node:net'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  aBar,
+  aFeed,
+  aKey,
+  aSymbol,
+  openRestEdge,
+  type RestEdge,
+  secretOf,
+  type Told,
+} from '../../../../test/support/rest-edge.ts'
+import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
+import { Unavailable } from '../../../core/failure.ts'
+import { deadlineMs } from '../../deadline.ts'
+import { createAnswerRoom, takeMs, waitingMax, waitMs } from './answer-room.ts'
+
+/** What became of a wait so far. */
+const follow = (wait: Promise<void>) => {
+  const seen: { outcome: 'waits' | 'in' | 'refused' } = { outcome: 'waits' }
+  void wait.then(
+    () => (seen.outcome = 'in'),
+    (error: unknown) => (seen.outcome = error instanceof Unavailable ? 'refused' : expect.unreachable()),
+  )
+  return seen
+}
+
+describe('the room for long answers', () => {
+  const max = 100
+
+  test('is shared by bytes, first come first served, and given back once', async () => {
+    const clock = createVirtualClock()
+    const room = createAnswerRoom(clock, max)
+    const [first, second, third, fourth] = [room.open(), room.open(), room.open(), room.open()]
+    await first.grow(40)
+    await second.grow(60)
+    const waits = [follow(third.grow(50)), follow(fourth.grow(10))]
+    await clock.advance(0)
+    expect(waits).toEqual([{ outcome: 'waits' }, { outcome: 'waits' }])
+    expect([room.bytes, room.held, room.waiting]).toEqual([100, 2, 2])
+    first.leave()
+    first.leave()
+    await clock.advance(0)
+    // The fourth would fit; it does not overtake.
+    expect(waits).toEqual([{ outcome: 'waits' }, { outcome: 'waits' }])
+    second.leave()
+    await clock.advance(0)
+    expect([room.bytes, room.held, room.waiting]).toEqual([60, 2, 0])
+    expect(waits).toEqual([{ outcome: 'in' }, { outcome: 'in' }])
+    expect(clock.pending).toBe(0)
+  })
+
+  test('half-read answers never wait for each other: one may grow beyond, the next when that is taken', async () => {
+    const clock = createVirtualClock()
+    const room = createAnswerRoom(clock, max)
+    const [first, second] = [room.open(), room.open()]
+    await first.grow(50)
+    await second.grow(50)
+    await first.grow(90)
+    await first.grow(300)
+    const growing = follow(second.grow(60))
+    const entering = follow(room.open().grow(1))
+    await clock.advance(0)
+    expect([growing, entering]).toEqual([{ outcome: 'waits' }, { outcome: 'waits' }])
+    first.leave()
+    await clock.advance(0)
+    expect([growing, entering]).toEqual([{ outcome: 'in' }, { outcome: 'in' }])
+    expect(room.bytes).toBe(61)
+  })
+
+  test('is waited for no longer than the bound, which lies within a request’s two seconds', async () => {
+    const clock = createVirtualClock()
+    const room = createAnswerRoom(clock, max)
+    const first = room.open()
+    await first.grow(max)
+    const late = follow(room.open().grow(1))
+    await clock.advance(waitMs - 1)
+    const next = follow(room.open().grow(1))
+    await clock.advance(1)
+    expect([late, next]).toEqual([{ outcome: 'refused' }, { outcome: 'waits' }])
+    first.leave()
+    await clock.advance(0)
+    expect(next.outcome).toBe('in')
+    expect([room.refused, clock.pending]).toEqual([1, 0])
+    expect(waitMs).toBeLessThan(deadlineMs)
+  })
+
+  test('is not waited for by more than the bound', async () => {
+    const room = createAnswerRoom(createVirtualClock(), max)
+    await room.open().grow(max)
+    for (let i = 0; i < waitingMax; i++) void room.open().grow(1)
+    await expect(room.open().grow(1)).rejects.toBeInstanceOf(Unavailable)
+    expect([room.waiting, room.refused]).toEqual([waitingMax, 1])
+  })
+
+  test('whatever comes and goes, the bound and one answer is never exceeded and nobody is left in it', async () => {
+    const anyAnswer = fc.array(fc.integer({ min: 1, max: 80 }), { minLength: 1, maxLength: 4 })
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyAnswer, { minLength: 1, maxLength: 20 }), async (answers) => {
+        const clock = createVirtualClock()
+        const room = createAnswerRoom(clock, max)
+        const largest = Math.max(...answers.map((steps) => steps.reduce((sum, step) => sum + step, 0)))
+        const run = async (steps: readonly number[]): Promise<void> => {
+          const held = room.open()
+          try {
+            for (const step of steps) {
+              await held.grow(held.bytes + step)
+              expect(room.bytes).toBeLessThanOrEqual(max + largest)
+              await clock.sleep(10)
+            }
+          } finally {
+            held.leave()
+          }
+        }
+        const all = Promise.allSettled(answers.map(run))
+        await clock.advance(20_000)
+        await all
+        expect([room.bytes, room.held, room.waiting, clock.pending]).toEqual([0, 0, 0, 0])
+      }),
+    )
+  })
+})
+
+describe('a client of a long answer', () => {
+  const day = Date.UTC(2026, 0, 5) / 1000
+  const count = 110_000
+  const target = `/v1/history?symbol=BROKERA:ZERO:EURUSD&resolution=1&from=0&to=${day}`
+  let edge: RestEdge
+  let wholeBytes: number
+
+  beforeAll(async () => {
+    edge = await openRestEdge()
+    await edge.register(aFeed('BROKERA', 'ZERO'), aSymbol('BROKERA:ZERO:EURUSD'), aKey(1, ['BROKERA:ZERO']))
+    const bars = Array.from({ length: count }, (_, i) => aBar(day - (count - i) * 60, 1 + i / 1e5))
+    await edge.store('BROKERA:ZERO:EURUSD', '1', bars)
+    wholeBytes = Buffer.byteLength((await edge.ask(target, { key: 1 })).text)
+  })
+  afterAll(() => edge.close())
+
+  const held = async (): Promise<string | undefined> =>
+    /fxd_history_long_answers\{state="held"\} (\d+)/.exec(await edge.metrics())?.[1]
+  const untilHeld = async (wanted: string): Promise<void> => {
+    while ((await held()) !== wanted) await edge.clock.advance(0)
+  }
+  const heldBytes = 'fxd_history_held_bytes'
+  const waiting = 'fxd_history_long_answers{state="waiting"}'
+  const measured = async (name: string): Promise<number> =>
+    Number(new RegExp(`^${RegExp.escape(name)} (\\d+)`, 'm').exec(await edge.metrics())?.[1])
+  /** Asks, and takes no more than the beginning of the answer. */
+  const askAndStare = () => {
+    const socket = connect(edge.port, '127.0.0.1').on('error', () => undefined)
+    const asked = { socket, isAnswered: false }
+    socket.once('readable', () => (asked.isAnswered = true))
+    socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${secretOf(1)}\r\n\r\n`)
+    return asked
+  }
+  /** Each look at the metrics costs the service its time. */
+  const turns = async (): Promise<void> => {
+    for (let i = 0; i < 20; i++) await edge.clock.advance(0)
+  }
+
+  test('gives its place back when it goes away in the middle', async () => {
+    const { socket } = askAndStare()
+    await untilHeld('1')
+    socket.destroy()
+    await untilHeld('0')
+    expect(await edge.metrics()).toContain('{state="waiting"} 0')
+  })
+
+  test('that does not read is cut, and its place given to others', async () => {
+    const asked = askAndStare()
+    const { socket } = asked
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    while (!asked.isAnswered) await edge.clock.advance(0)
+    await edge.clock.advance(takeMs(wholeBytes) - 1_000)
+    expect(await held()).toBe('1')
+    await edge.clock.advance(1_000)
+    await untilHeld('0')
+    socket.resume()
+    await closed
+    expect(socket.destroyed).toBe(true)
+  })
+
+  test('finds no room while others hold it: 500 within two seconds, and room again once they are gone', async () => {
+    const full = Math.floor((64 * 1_048_576) / wholeBytes)
+    const stared: ReturnType<typeof askAndStare>[] = []
+    for (let i = 0; i < full; i++) {
+      const asked = askAndStare()
+      stared.push(asked)
+      while (!asked.isAnswered) await edge.clock.advance(0)
+    }
+    // It finds no room, or is the one that may grow beyond it.
+    const last = askAndStare()
+    while (!last.isAnswered && (await measured(waiting)) === 0) await turns()
+    const already = await measured(waiting)
+    const answer = edge.ask(target, { key: 1 })
+    let told: Told | undefined
+    void answer.then((each) => (told = each))
+    while ((await measured(waiting)) === already) await turns()
+    await edge.clock.advance(waitMs)
+    while (!told) await edge.clock.advance(0)
+    expect(await measured(heldBytes)).toBeGreaterThan(64 * 1_048_576 - wholeBytes)
+    expect(await measured('fxd_history_refused_answers_total')).toBeGreaterThan(0)
+    expect([told.status, told.headers['retry-after'], told.body.s]).toEqual([500, '2', 'error'])
+    expect(await measured(heldBytes)).toBeLessThan(64 * 1_048_576 + wholeBytes)
+    for (const { socket } of [...stared, last]) socket.destroy()
+    await untilHeld('0')
+    expect(await measured(heldBytes)).toBe(0)
+    expect((await edge.ask(target, { key: 1 })).status).toBe(200)
+  }, 60_000)
+
+  test('gets its length by HEAD, and holds nothing', async () => {
+    const head = await edge.ask(target, { key: 1, method: 'HEAD' })
+    const got = await edge.ask(target, { key: 1 })
+    expect(head.headers['content-length']).toBe(String(Buffer.byteLength(got.text)))
+    await untilHeld('0')
+  })
+})
