@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs'
+import { beforeEach, expect, test } from 'vitest'
+
+const html = readFileSync(new URL('page.html', import.meta.url), 'utf8')
+const script = /<script>([\s\S]*?)<\/script>/.exec(html)?.[1] ?? ''
+
+interface PageSocket {
+  onclose?: (event: { code: number }) => void
+  onmessage?: (event: { data: string }) => void
+}
+
+let output: { textContent: string }
+let sockets: PageSocket[]
+let watch: () => Promise<void>
+
+/** The page's own script, over just as much of a browser as it touches. */
+beforeEach(() => {
+  output = { textContent: '' }
+  sockets = []
+  const form = {
+    addEventListener: (_: string, submit: (event: object) => Promise<void>) => {
+      watch = () => submit({ preventDefault: () => undefined, target: form })
+    },
+  }
+  const document = {
+    querySelectorAll: () => [],
+    querySelector: (name: string) =>
+      name === 'output' ? output : name === 'form' ? form : { setAttribute: () => undefined },
+  }
+  class Socket implements PageSocket {
+    readyState = 1
+    constructor() {
+      sockets.push(this)
+    }
+    close(): void {}
+    send(): void {}
+  }
+  const around = {
+    document,
+    location: { origin: 'http://127.0.0.1' },
+    fetch: () => Promise.resolve({ json: () => Promise.resolve({ s: 'ok', c: [1.5] }) }),
+    WebSocket: Socket,
+    FormData: class {
+      *[Symbol.iterator]() {
+        yield ['key', 'k']
+        yield ['symbol', 'BROKERA:ZERO:EURUSD']
+      }
+    },
+    setInterval: () => 0,
+    clearInterval: () => undefined,
+  }
+  new Function(...Object.keys(around), script)(...Object.values(around))
+})
+
+test('the socket of an earlier watch does not speak over a later one', async () => {
+  await watch()
+  await watch()
+  const text = output.textContent
+  expect(text).toBe('1 minutes; last close 1.5')
+  sockets[0]?.onclose?.({ code: 1000 })
+  sockets[0]?.onmessage?.({ data: '{"type":"bar","bar":{"time":0,"close":9}}' })
+  expect(output.textContent).toBe(text)
+  sockets[1]?.onclose?.({ code: 1012 })
+  expect(output.textContent).toBe('the stream closed (1012)')
+})
+
+test('a symbol that the stream rejects is shown as rejected', async () => {
+  await watch()
+  sockets[0]?.onmessage?.({ data: '{"type":"subscribed","symbols":[],"rejected":["BROKERA:ZERO:EURUSD"]}' })
+  expect(output.textContent).toBe('rejected: BROKERA:ZERO:EURUSD')
+})
