@@ -227,3 +227,17 @@ test('the token is made once and never shown in the log', async () => {
   expect(lines.join('')).not.toContain(token)
   expect(lines.join('')).not.toContain(service.firstKey)
 })
+
+test('what is held at a bound has its metric, under names that do not grow', async () => {
+  const { opsPort } = await start({ feeds: feedsFolder({ 'a.yaml': manifest('ZERO') }) })
+  const { text } = await ask(opsPort, '/metrics')
+  for (const line of [
+    'fxd_tail_dropped_bars_total 0',
+    'fxd_store_refused_total{kind="read"} 0',
+    'fxd_store_refused_total{kind="write"} 0',
+    'fxd_history_held_bytes 0',
+    'fxd_history_refused_answers_total 0',
+  ])
+    expect(text).toContain(`${line}\n`)
+  expect(text).toMatch(/^fxd_store_waiting\{kind="write"\} \d+$/m)
+})

@@ -19,6 +19,12 @@ export async function startEdges(house: House, stores: Stores, registry: Followe
     name: 'edges',
     async start() {
       const tail = createTail(stores.bus)
+      metrics.counter(
+        'fxd_tail_dropped_bars_total',
+        'Live bars that left the tail at its bound, before the store was known to show them.',
+        [],
+        (counter) => counter.inc(tail.dropped),
+      )
       const history = createHistory({ ...shared, tail })
       const coverage = createCoverage({ ...shared, tail })
       return { tail, rest: await createRest({ ...shared, history, coverage }), stream: createStream(shared) }

@@ -53,10 +53,10 @@ function asStartFailure(cause: unknown): never {
   throw cause instanceof Unavailable ? cause : new Unavailable('store', cause)
 }
 
-async function openFolder({ config, clock, log }: House): Promise<Stores> {
+async function openFolder({ config, clock, log, metrics }: House): Promise<Stores> {
   const folder = config.dataDir
   try {
-    return await openEmbeddedStores({ folder, clock, log })
+    return await openEmbeddedStores({ folder, clock, log, metrics })
   } catch (cause) {
     const reason = (cause as Error).message
     const message = reason.includes(folder)

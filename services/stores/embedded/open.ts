@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Log } from '../../platform/log.ts'
+import type { Metrics } from '../../platform/metrics.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Stores } from '../../ports/stores.ts'
 import { embeddedBars } from './bars.ts'
@@ -14,6 +15,7 @@ import { startMemory } from './memory/memory.ts'
 import { startPurgeSweep } from './purge-sweep.ts'
 import { embeddedRegistry } from './registry.ts'
 import { embeddedSlots } from './slots.ts'
+import { measureThreads } from './threads/measure.ts'
 import { startThreads } from './threads/start.ts'
 import { embeddedWindows } from './windows.ts'
 
@@ -22,13 +24,14 @@ export interface EmbeddedOptions {
   readonly folder: string
   readonly clock: Clock
   readonly log: Log
+  readonly metrics?: Metrics
 }
 
 /**
  * Every store in one process and one folder. Rejects when the folder is in use, cannot be written, or
  * holds a file of another schema version; the message names it.
  */
-export async function openEmbeddedStores({ folder, clock, log }: EmbeddedOptions): Promise<Stores> {
+export async function openEmbeddedStores({ folder, clock, log, metrics }: EmbeddedOptions): Promise<Stores> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const path = makeFile(folder, 'fxd.db')
   const unlock = lockFolder(makeFile(folder, 'lock.db'), folder)
@@ -37,6 +40,7 @@ export async function openEmbeddedStores({ folder, clock, log }: EmbeddedOptions
     throw cause
   })
   const { writer, queue, readers } = threads
+  if (metrics) measureThreads(threads, metrics)
   const { opening, rows } = await writer.call('begin', { firstDay: firstDayInMemory(clock) })
   const memory = startMemory(rows, queue, clock, log)
   const sweep = startPurgeSweep(queue, log)

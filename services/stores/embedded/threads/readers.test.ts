@@ -2,8 +2,11 @@ import { expect, test, vi } from 'vitest'
 import { startGatedThread } from '../../../../test/support/gated-thread.ts'
 import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
 import { Unavailable } from '../../../core/failure.ts'
+import { createMetrics } from '../../../platform/metrics.ts'
+import { measureThreads } from './measure.ts'
 import type { ReaderCalls } from './reader.ts'
 import { Readers, readDeadlineMs, readsWaitingMax } from './readers.ts'
+import { WriteQueue } from './write-queue.ts'
 
 async function start() {
   const clock = createVirtualClock()
@@ -45,12 +48,19 @@ test('a read that is not done within 2 s, its waiting included, is unavailable',
 })
 
 test('beyond the bound a read is refused at once instead of waiting in vain', async () => {
-  const { gated, readers } = await start()
+  const { clock, gated, readers } = await start()
   const underWay = 4
   const accepted = Array.from({ length: underWay + readsWaitingMax }, () => readers.call('ping', undefined))
   const refused = await outcome(readers.call('ping', undefined))
   expect(refused).toBeInstanceOf(Unavailable)
   expect(String((refused as Unavailable).cause)).toContain('1024 reads wait')
+  const metrics = createMetrics({ ofProcess: false })
+  measureThreads({ readers, queue: new WriteQueue(gated[0].thread as never, clock) }, metrics)
+  // Twice: what is counted elsewhere is told anew at each scrape, not added.
+  await metrics.render()
+  const { text } = await metrics.render()
+  expect(text).toContain('fxd_store_waiting{kind="read"} 1024')
+  expect(text).toContain('fxd_store_refused_total{kind="read"} 1\n')
   for (const { letThrough } of gated) letThrough(2_000)
   await Promise.all(accepted)
 })

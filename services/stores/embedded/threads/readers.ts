@@ -24,10 +24,21 @@ export class Readers {
   readonly #readers: readonly Reader[]
   readonly #clock: Clock
   readonly #line = new Set<Waiting>()
+  #refused = 0
 
   constructor(threads: readonly Thread<ReaderCalls>[], clock: Clock) {
     this.#readers = threads.map((thread) => ({ thread, underWay: 0 }))
     this.#clock = clock
+  }
+
+  /** Reads that wait for a reader now. */
+  get waiting(): number {
+    return this.#line.size
+  }
+
+  /** Reads that were not done: too many or too long waited, or no reader was there. */
+  get refused(): number {
+    return this.#refused
   }
 
   call<N extends keyof ReaderCalls>(
@@ -38,6 +49,7 @@ export class Readers {
       const giveUp = (reason: string): void => {
         cancelDeadline()
         this.#line.delete(waiting)
+        this.#refused += 1
         reject(new Unavailable('store', new Error(reason)))
       }
       const start = (reader: Reader): void => {

@@ -89,6 +89,7 @@ test('a write that is not done within 30 s is unavailable, and what of it still 
   const inTime = queue.writeBars(rows(5), 'backfill')
   await clock.advance(1)
   for (const each of late) expect(await each).toBeInstanceOf(Unavailable)
+  expect([queue.waiting, queue.refused]).toEqual([1, 3])
   writer.letThrough(100)
   await inTime
   expect(turns()).toEqual([rowsPerTurn, rowsPerTurn, 5])

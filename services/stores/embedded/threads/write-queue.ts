@@ -37,10 +37,21 @@ export class WriteQueue {
   readonly #gates: Record<Lane, Gate> = { live: new Gate(rowsPerLane), backfill: new Gate(rowsPerLane) }
   readonly #open = new Set<Promise<void>>()
   #underWay = 0
+  #refused = 0
 
   constructor(writer: Thread<WriterCalls>, clock: Clock) {
     this.#writer = writer
     this.#clock = clock
+  }
+
+  /** Writes that are not committed yet, those under way included. */
+  get waiting(): number {
+    return this.#open.size
+  }
+
+  /** Writes that failed or were not done within their deadline. */
+  get refused(): number {
+    return this.#refused
   }
 
   /** Resolves once all pieces are committed. */
@@ -76,6 +87,7 @@ export class WriteQueue {
         cancelDeadline()
         if (waitsOutside) leaveLine()
         else this.#gates[lane].leave(weight)
+        if (cause !== undefined) this.#refused += 1
         if (cause === undefined) resolve()
         else reject(cause instanceof Unavailable ? cause : new Unavailable('store', cause))
       }

@@ -1,0 +1,22 @@
+import type { Metrics } from '../../../platform/metrics.ts'
+import type { Threads } from './start.ts'
+
+/** What waits for the file, and what it could not do within its bounds. */
+export function measureThreads(
+  { queue, readers }: Pick<Threads, 'queue' | 'readers'>,
+  metrics: Metrics,
+): void {
+  metrics.gauge('fxd_store_waiting', 'Calls that wait for the store, by kind.', ['kind'], (gauge) => {
+    gauge.set({ kind: 'read' }, readers.waiting)
+    gauge.set({ kind: 'write' }, queue.waiting)
+  })
+  metrics.counter(
+    'fxd_store_refused_total',
+    'Calls that the store failed: beyond its bounds of number and time, or away.',
+    ['kind'],
+    (counter) => {
+      counter.inc({ kind: 'read' }, readers.refused)
+      counter.inc({ kind: 'write' }, queue.refused)
+    },
+  )
+}
