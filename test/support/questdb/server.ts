@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import http from 'node:http'
-import { createServer } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -85,6 +85,7 @@ export async function startQuestdb(
     const env = { ...process.env, ...settings, ...ports, ...more }
     const started = spawn(parts.java, [...args, '-d', folder], { env, stdio: ['ignore', 'pipe', 'pipe'] })
     child = started
+    endWithUs(started)
     let said = ''
     const hear = (piece: Buffer): void => void (said = (said + piece.toString()).slice(-4_000))
     started.stdout.on('data', hear)
@@ -104,10 +105,6 @@ export async function startQuestdb(
     signal('SIGKILL')
     await gone
   }
-  // A test run that is ended must not leave servers behind.
-  const killAtExit = (): void => signal('SIGKILL')
-  process.once('exit', killAtExit)
-
   await start()
   return {
     http: { host, port: httpPort },
@@ -125,10 +122,25 @@ export async function startQuestdb(
     async stop() {
       // What it would still write is about to be removed.
       await kill()
-      process.removeListener('exit', killAtExit)
       if (options.folder === undefined) rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/**
+ * However this process ends, by a signal too, its end closes the guard's input, and the guard ends the
+ * server. In a session of its own, so that a Ctrl-C does not end the guard first.
+ */
+function endWithUs(server: ChildProcess): void {
+  const guard = spawn('sh', ['-c', 'cat; kill -9 "$0"', String(server.pid)], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  })
+  guard.unref()
+  const input = guard.stdin as Socket
+  input.unref()
+  // Once the server is gone its number may become somebody else's.
+  server.once('exit', () => guard.kill('SIGKILL'))
 }
 
 async function execute(port: number, sql: string): Promise<readonly (readonly unknown[])[]> {
