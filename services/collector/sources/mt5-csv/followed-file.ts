@@ -1,5 +1,5 @@
 import { open, stat } from 'node:fs/promises'
-import { type Bars, barCount, selectBars, timeAt } from '../../../core/bar.ts'
+import { type Bars, barCount, selectBars, sliceBars, timeAt } from '../../../core/bar.ts'
 import { BarClusters } from '../../../core/clusters.ts'
 import type { FeedSeconds } from '../../../core/feed-clock.ts'
 import { sortBars } from '../../../core/revision.ts'
@@ -29,6 +29,13 @@ interface Fingerprint {
   readonly modifiedMs: number
 }
 
+/** A bar that is held back, and where its line begins. */
+interface Forming {
+  readonly time: FeedSeconds
+  readonly bars: Bars
+  readonly position: Position
+}
+
 /** So much of a file's start tells whether it is still the same: the first line, and what follows it. */
 const headBytes = 512
 
@@ -41,8 +48,10 @@ export class FollowedFile {
   #clusters: BarClusters
   /** Lines left out for their decimals. */
   #holes: Holes
-  /** The last line's bar, while it has not closed: its line is read again until it has. */
+  /** The newest bar, while it has not closed: its line is read again until it has. */
   #forming: FeedSeconds | undefined
+  /** Bad lines up to here were named. */
+  #toldUntil = 0
 
   constructor(options: FollowedFileOptions) {
     this.options = options
@@ -74,61 +83,101 @@ export class FollowedFile {
   /** Reads the whole file, in pieces each ascending in time. */
   async *readAll(): AsyncGenerator<Bars> {
     this.#position = fileStart
+    this.#forming = undefined
+    this.#toldUntil = 0
     this.#clusters = this.#noClusters()
     this.#holes = new Holes(this.options.series.resolution)
     yield* this.readOn()
   }
 
-  /** Reads the complete lines behind the last one read; a last bar that is still forming is not given. */
+  /**
+   * Reads the complete lines behind the last one read. The newest bar is not given while it is still
+   * forming: its line is read again, with what stands behind it. A reading that fails is tried again whole.
+   */
   async *readOn(): AsyncGenerator<Bars> {
-    const { path, series, isClosed, hasBegun } = this.options
-    this.#fingerprint = await fingerprintOf(path)
+    const { path, series, hasBegun } = this.options
+    const fingerprint = await fingerprintOf(path)
     const chunks = readExport(path, { resolution: series.resolution, from: this.#position })
-    this.#forming = undefined
+    let forming: Forming | undefined
     let chunk = await chunks.next()
-    while (!chunk.done) {
-      const next = await chunks.next()
-      let bars = this.#good(chunk.value)
-      const last = timeAt(bars, barCount(bars) - 1)
-      let closed = bars
-      if (next.done && barCount(bars) > 0 && !isClosed(last)) {
-        this.#forming = last
-        closed = selectBars(bars, (i) => timeAt(bars, i) !== last)
+    for (; !chunk.done; chunk = await chunks.next()) {
+      const { good, newest } = this.#newestOf(chunk.value)
+      let bars = good
+      if (barCount(good) > 0 && forming && !hasBegun(forming.time)) {
+        yield forming.bars
+        forming = undefined
       }
-      this.#clusters.add(sortBars(closed).bars)
-      // One that the clock has not come to yet is given: nothing else closes those before it.
-      bars = sortBars(this.#forming !== undefined && hasBegun(last) ? closed : bars).bars
+      if (newest && (!forming || newest.time >= forming.time)) {
+        // A later bar closes it.
+        if (forming && newest.time > forming.time) yield this.#closed(forming.bars)
+        bars = selectBars(good, (i) => timeAt(good, i) !== newest.time)
+        forming = newest
+      }
+      bars = this.#closed(bars)
       if (barCount(bars) > 0) yield bars
-      chunk = next
     }
-    this.#position = this.#forming === undefined ? chunk.value : beforeLastLine(chunk.value)
-    this.#head = await headOf(path, Math.min(headBytes, this.#position.offset))
+    // One that the clock has not come to yet is given: nothing else closes those before it.
+    if (forming && !hasBegun(forming.time)) yield forming.bars
+    const position = forming?.position ?? chunk.value
+    this.#head = await headOf(path, Math.min(headBytes, position.offset))
+    this.#forming = forming?.time
+    this.#position = position
+    this.#fingerprint = fingerprint
+  }
+
+  #closed(bars: Bars): Bars {
+    const sorted = sortBars(bars).bars
+    this.#clusters.add(sorted)
+    return sorted
+  }
+
+  /** The good bars of a chunk, and the newest of them unless it has closed. */
+  #newestOf(chunk: Chunk): { good: Bars; newest: Forming | undefined } {
+    const { good, indexes } = this.#good(chunk)
+    let last = newestIndex(good, () => true)
+    // A line that is far ahead of the clock holds nothing back but itself, and only while it is the last.
+    if (last >= 0 && last < barCount(good) - 1 && !this.options.hasBegun(timeAt(good, last)))
+      last = newestIndex(good, this.options.hasBegun)
+    if (last < 0 || this.options.isClosed(timeAt(good, last))) return { good, newest: undefined }
+    const position = chunk.positionOf(indexes?.[last] ?? last)
+    return { good, newest: { time: timeAt(good, last), bars: sliceBars(good, last, last + 1), position } }
   }
 
   /** Lines with more decimals than the symbol has are named, never rounded. */
-  #good({ bars, lines, decimals, bad }: Chunk): Bars {
-    const { onBad } = this.options
+  #good({ bars, lines, decimals, bad }: Chunk): { good: Bars; indexes: readonly number[] | undefined } {
     const decimalsMax = this.options.decimalsMax()
-    const tooFine = [...lines].flatMap((line, i) => {
-      const found = decimals[i] as number
-      return found > decimalsMax
-        ? [{ line, reason: `a price has ${found} decimals; the symbol has ${decimalsMax}` }]
-        : []
-    })
-    if (bad.length + tooFine.length > 0) onBad([...bad, ...tooFine])
     const fits = (i: number): boolean => (decimals[i] as number) <= decimalsMax
-    const good = tooFine.length === 0 ? bars : selectBars(bars, fits)
+    const tooFine = [...lines].flatMap((line, i) =>
+      fits(i) ? [] : [{ line, reason: `a price has ${decimals[i]} decimals; the symbol has ${decimalsMax}` }],
+    )
+    this.#tell([...bad, ...tooFine])
+    if (tooFine.length === 0) {
+      this.#holes.fill(bars)
+      return { good: bars, indexes: undefined }
+    }
+    const good = selectBars(bars, fits)
     this.#holes.fill(good)
-    if (tooFine.length > 0) this.#holes.add(selectBars(bars, (i) => !fits(i)))
-    return good
+    this.#holes.add(selectBars(bars, (i) => !fits(i)))
+    return { good, indexes: [...bars.time.keys()].filter(fits) }
+  }
+
+  /** Each line once, however often it is read with a bar that is still forming. */
+  #tell(bad: readonly BadLine[]): void {
+    const untold = bad.filter(({ line }) => line > this.#toldUntil)
+    if (untold.length === 0) return
+    this.#toldUntil = untold.reduce((most, { line }) => Math.max(most, line), 0)
+    this.options.onBad(untold)
   }
 }
 
-const beforeLastLine = (position: Position): Position => ({
-  ...position,
-  offset: position.lastLineOffset,
-  line: position.line - 1,
-})
+/** Of one time the last line counts. */
+function newestIndex(bars: Bars, counts: (open: FeedSeconds) => boolean): number {
+  let newest = -1
+  for (let i = 0; i < barCount(bars); i++) {
+    if ((newest < 0 || timeAt(bars, i) >= timeAt(bars, newest)) && counts(timeAt(bars, i))) newest = i
+  }
+  return newest
+}
 
 async function fingerprintOf(path: string): Promise<Fingerprint | undefined> {
   const found = await stat(path).catch(() => undefined)

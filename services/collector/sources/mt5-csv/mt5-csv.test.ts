@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
-import { type RevisedBar, toList } from '../../../core/bar.ts'
+import { type Bars, type RevisedBar, toList } from '../../../core/bar.ts'
 import { feedKey } from '../../../core/compound-key.ts'
 import type { FeedDefinition } from '../../../core/feed.ts'
 import { feedSeconds } from '../../../core/feed-clock.ts'
@@ -11,6 +11,7 @@ import type { Resolution } from '../../../core/resolution.ts'
 import type { Span } from '../../../core/window.ts'
 import { createLog } from '../../../platform/log.ts'
 import type { SourceListener, SourceSeries, SourceSymbol } from '../../source.ts'
+import { FollowedFile } from './followed-file.ts'
 import { createMt5Csv } from './mt5-csv.ts'
 
 const definition: FeedDefinition = {
@@ -201,4 +202,63 @@ test('a late file with more decimals raises those of the other files of its symb
   await until(() => told.again.length > 0)
   expect(told.symbols.map(({ digits }) => digits)).toEqual([2, 5])
   expect(times((await read('GBP', '1')).bars)).toEqual([-5, -4, -3])
+})
+
+test.each([
+  ['a blank line', '\r\n'],
+  ['a bad line', 'x\r\n'],
+  ['an earlier line', line(-4)],
+  ['a line of the same minute', line(0, '1.09319')],
+])('a bar that is still forming is given when it has closed, with %s behind it', async (_, behind) => {
+  const path = join(folder, 'EURUSD.z_M1.csv')
+  await writeFile(path, header + line(-1) + line(0) + behind)
+  const { clock, log, told, read, until } = await open()
+  const { bars, complete } = await read('EURUSD.z', '1')
+  expect(times(bars)).not.toContain(0)
+  expect(complete.at(-1)?.to).toBe(feedMinute)
+  await clock.advance(40_000)
+  await until(() => told.complete.length > 0)
+  expect(told.closed.filter(({ time }) => time === feedMinute)).toHaveLength(1)
+  expect(told.complete.at(-1)?.to).toBe(feedMinute + 60)
+  expect(log.filter(({ msg }) => msg === 'lines were left out').length).toBeLessThanOrEqual(1)
+})
+
+test('a line far ahead of the clock does not have everything behind it read again and again', async () => {
+  const path = join(folder, 'EURUSD.z_M1.csv')
+  await writeFile(path, header + line(9_000) + line(-3))
+  const { told, read, until } = await open()
+  await read('EURUSD.z', '1')
+  for (const minute of [-2, -1]) {
+    await appendFile(path, line(minute))
+    await until(() => told.closed.at(-1)?.time === feedMinute + minute * 60)
+  }
+  expect(times(told.closed)).toEqual([-2, -1])
+})
+
+test('lines whose reading failed are read again', async () => {
+  const path = join(folder, 'EURUSD.z_M1.csv')
+  await writeFile(path, header + line(-3))
+  const file = new FollowedFile({
+    path,
+    series: { raw: 'EURUSD.z', resolution: '1' },
+    decimalsMax: () => 5,
+    maxGapSeconds: 60,
+    isClosed: () => true,
+    hasBegun: () => true,
+    onBad: () => {
+      throw new Error('the disk is gone')
+    },
+  })
+  const all = async (bars: AsyncIterable<Bars>) => {
+    const read: RevisedBar[] = []
+    for await (const piece of bars) read.push(...toList(piece))
+    return times(read)
+  }
+  expect(await all(file.readAll())).toEqual([-3])
+  await appendFile(path, `x\r\n${line(-2)}`)
+  expect(await file.check()).toBe('appended')
+  await expect(all(file.readOn())).rejects.toThrow('the disk is gone')
+  expect(await file.check()).toBe('appended')
+  expect(await all(file.readOn())).toEqual([-2])
+  expect(await file.check()).toBe('none')
 })

@@ -3,7 +3,7 @@ import { allocateBars, type Bars, sliceBars } from '../../../core/bar.ts'
 import type { Resolution } from '../../../core/resolution.ts'
 import { type Layout, LayoutError, layoutOf } from './layout.ts'
 import { LineReader } from './line.ts'
-import { completeEnd, decoderOf, detectEncoding, type Encoding, withoutReturn } from './text.ts'
+import { completeEnd, decoderOf, detectEncoding, type Encoding, lineStart, withoutReturn } from './text.ts'
 
 /** Memory per open file is bounded by this, whatever the file's size; a longer line is no export's. */
 const chunkBytes = 1 << 20
@@ -22,6 +22,8 @@ export interface Chunk {
   /** Most decimals among the four prices of each bar. */
   readonly decimals: Uint8Array
   readonly bad: readonly BadLine[]
+  /** Where the line of such a bar begins, to read on from there; to be asked before the next chunk is. */
+  readonly positionOf: (index: number) => Position
 }
 
 /** Where reading goes on after what was read so far; the start of a file is `fileStart`. */
@@ -31,8 +33,6 @@ export interface Position {
   readonly encoding: Encoding | undefined
   readonly layout: Layout | undefined
   readonly firstLine: string
-  /** Offset at which the last line read begins: a bar that has not closed is read again from there. */
-  readonly lastLineOffset: number
 }
 
 export const fileStart: Position = {
@@ -41,7 +41,6 @@ export const fileStart: Position = {
   encoding: undefined,
   layout: undefined,
   firstLine: '',
-  lastLineOffset: 0,
 }
 
 export interface ReadOptions {
@@ -89,14 +88,19 @@ async function* readChunks(file: FileHandle, options: ReadOptions): AsyncGenerat
       position = startLayout(position, lines, options.resolution)
       if (position.layout) {
         reader ??= new LineReader(position.layout)
-        yield parseLines(reader, lines, position)
+        const start = position
+        const parsed = parseLines(reader, lines, start)
+        const positionOf = (index: number): Position => {
+          const line = (parsed.lines[index] as number) - 1
+          const before = lineStart(bytes.subarray(0, end), encoding, line - start.line)
+          return { ...start, line, offset: start.offset + before }
+        }
+        yield { ...parsed, positionOf }
       }
-      const lastLineOffset = position.offset + completeEnd(bytes.subarray(0, end - 1), encoding)
       position = {
         ...position,
         offset: position.offset + end,
         line: position.line + lines.length,
-        lastLineOffset,
       }
       bytes.copyWithin(0, end, filled)
     }
@@ -114,7 +118,11 @@ function startLayout(position: Position, lines: readonly string[], resolution: R
     : { ...position, firstLine, layout: layoutOf(firstLine, resolution) }
 }
 
-function parseLines(reader: LineReader, lines: readonly string[], position: Position): Chunk {
+function parseLines(
+  reader: LineReader,
+  lines: readonly string[],
+  position: Position,
+): Omit<Chunk, 'positionOf'> {
   const bars = allocateBars(lines.length)
   const numbers = new Uint32Array(lines.length)
   const decimals = new Uint8Array(lines.length)

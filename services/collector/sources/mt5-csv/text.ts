@@ -30,6 +30,18 @@ export function completeEnd(bytes: Uint8Array, encoding: Encoding): number {
   return 0
 }
 
+/** Where the line begins that has so many line ends before it; the bytes hold them. */
+export function lineStart(bytes: Uint8Array, encoding: Encoding, before: number): number {
+  const step = encoding === 'utf-8' ? 1 : 2
+  const low = encoding === 'utf-16be' ? 1 : 0
+  let left = before
+  let at = 0
+  for (; left > 0 && at < bytes.length; at += step) {
+    if (bytes[at + low] === lineFeed && (step === 1 || bytes[at + 1 - low] === 0)) left -= 1
+  }
+  return at
+}
+
 /** Decodes whole lines; a broken sequence becomes U+FFFD, which no field accepts, so its line is named. */
 export const decoderOf = (encoding: Encoding): ((bytes: Uint8Array) => string) => {
   const decoder = new TextDecoder(encoding, { ignoreBOM: true })
