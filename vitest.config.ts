@@ -36,6 +36,7 @@ export default defineConfig({
       suite('acceptance-clock', ['test/acceptance-clock/*.test.ts'], 5, patient),
       suite('interop', ['test/interop/**/*.test.ts'], 6, { ...oneByOne, ...oneProcess }),
       suite('planted', ['test/acceptance/planted/*.test.ts'], 7, oneByOne),
+      suite('faults', ['test/faults/*.test.ts'], 8, oneByOne),
     ],
   },
 })
