@@ -1,10 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { bitcoinMinutes, euroHours, fold, googleDays } from './client/bars.ts'
-import { barsOf, type History, historyPath, readHistory } from './client/history.ts'
-import { ask, type query } from './client/http.ts'
-import { issueKey, ungrantedFeed } from './client/keys.ts'
+import { barsOf, type HistoryQuery, readHistory, refusedHistory } from './client/history.ts'
+import { issueKey } from './client/keys.ts'
 
-type Parameters_ = Parameters<typeof query>[0]
 const bitcoin = 'BROKERA:ZERO:BTCUSD'
 const euro = 'BROKERA:ZERO:EURUSD'
 const google = 'BROKERB:LIVE:GOOGL_CFD.US'
@@ -14,15 +12,9 @@ let key = ''
 beforeAll(async () => {
   key = (await issueKey()).key
 })
-const bars = async (parameters: Parameters_) => barsOf(await readHistory(key, parameters))
-const answer = (parameters: Parameters_) => readHistory(key, parameters)
-const refusal = async (parameters: Parameters_) => {
-  const got = await ask<{ s: string; errmsg: string; error: { code: string; message: string } }>(
-    historyPath(parameters),
-    { key },
-  )
-  return { status: got.status, ...got.body }
-}
+const bars = async (parameters: HistoryQuery) => barsOf(await readHistory(key, parameters))
+const answer = (parameters: HistoryQuery) => readHistory(key, parameters)
+const refusal = (parameters: HistoryQuery) => refusedHistory(key, parameters)
 
 describe('real bars come back figure for figure', () => {
   test('9,399 bitcoin minutes', async () => {
@@ -181,190 +173,6 @@ describe('countback', () => {
   test('before the first bar it is no_data', async () => {
     const got = await answer({ symbol: bitcoin, resolution: '1', countback: 5, to: 1_000_000_000 })
     expect(got).toEqual({ s: 'no_data' })
-  })
-})
-
-describe('resolutions', () => {
-  const seconds = { '5': 300, '10': 600, '15': 900, '60': 3600, '120': 7200, '240': 14_400, '1D': 86_400 }
-
-  test.for(Object.entries(seconds))(
-    'bars of %s last %d seconds and hold the minutes in them',
-    async ([resolution, each]) => {
-      expect(await bars({ symbol: bitcoin, resolution, ...far })).toEqual(fold(bitcoinMinutes(), each))
-    },
-  )
-
-  test('a week opens on Sunday and a month on its first, and one that began before the data is left out', async () => {
-    const opens = Date.UTC(2013, 11, 1) / 1000
-    const inside = bitcoinMinutes().filter(({ time }) => time >= opens)
-    const [whole] = fold(inside, 86_400)
-    for (const resolution of ['1W', '1M']) {
-      expect(await bars({ symbol: bitcoin, resolution, ...far })).toEqual([whole])
-    }
-  })
-
-  test('each of the eleven is accepted', async () => {
-    for (const resolution of ['1', '5', '10', '15', '30', '60', '120', '240', '1D', '1W', '1M']) {
-      const got = await answer({ symbol: bitcoin, resolution, countback: 1 })
-      expect(got).toMatchObject({ s: 'ok', meta: { resolution, bar_count: 1 } })
-    }
-  })
-
-  test('anything else is 422 naming the parameter, what it got and what it wants', async () => {
-    for (const resolution of ['2', '1d', '60 ', 'H1', '1440']) {
-      const got = await refusal({ symbol: bitcoin, resolution, countback: 1 })
-      expect(got).toMatchObject({ status: 422, error: { code: 'INVALID_PARAMS' } })
-      expect(got.errmsg).toContain('resolution')
-      expect(got.errmsg).toContain(resolution)
-      expect(got.errmsg).toContain('1D')
-    }
-  })
-
-  test('the exchange-terminal feed serves hours and answers no_data for minutes', async () => {
-    const symbol = 'BROKERC:TADIL:BTCUSD'
-    expect(await bars({ symbol, resolution: '60', ...far })).toEqual(fold(bitcoinMinutes(), 3600))
-    for (const resolution of ['1', '5', '10', '15', '30', '120']) {
-      expect(await answer({ symbol, resolution, countback: 5 })).toEqual({ s: 'no_data' })
-    }
-  })
-
-  test('a resolution of which a symbol has no bars is no_data', async () => {
-    expect(await answer({ symbol: euro, resolution: '240', countback: 5 })).toEqual({ s: 'no_data' })
-  })
-})
-
-describe('thirty minutes', () => {
-  const halfHours = fold(bitcoinMinutes(), 1800)
-
-  test('they are folded from the minutes that hold a bar', async () => {
-    expect(await bars({ symbol: bitcoin, resolution: '30', ...far })).toEqual(halfHours)
-  })
-
-  test('countback and range agree on them', async () => {
-    const to = halfHours[200]?.time ?? 0
-    const counted = await bars({ symbol: bitcoin, resolution: '30', countback: 20, to })
-    expect(counted).toEqual(halfHours.slice(181, 201))
-    const from = halfHours[181]?.time ?? 0
-    expect(await bars({ symbol: bitcoin, resolution: '30', from, to })).toEqual(counted)
-  })
-
-  test('both ends of a range are inclusive on their open times', async () => {
-    const from = (halfHours[50]?.time ?? 0) + 1
-    const to = halfHours[60]?.time ?? 0
-    expect(await bars({ symbol: bitcoin, resolution: '30', from, to })).toEqual(halfHours.slice(51, 61))
-  })
-
-  test('a symbol with hours and no minutes has none', async () => {
-    expect(await answer({ symbol: euro, resolution: '30', countback: 5 })).toEqual({ s: 'no_data' })
-  })
-})
-
-describe('unknown and wrongly cased keys', () => {
-  test('a wrongly cased key is no_data', async () => {
-    for (const symbol of ['BROKERA:ZERO:btcusd', 'brokera:ZERO:BTCUSD', 'BROKERA:zero:BTCUSD']) {
-      expect(await answer({ symbol, resolution: '1', countback: 5 })).toEqual({ s: 'no_data' })
-    }
-  })
-
-  test('an unknown symbol is no_data', async () => {
-    for (const symbol of ['BROKERA:ZERO:NOPE', 'BROKERA:ZERO:BTCUSD.z', 'BROKERA:ZERO:__proto__']) {
-      expect(await answer({ symbol, resolution: '1', countback: 5 })).toEqual({ s: 'no_data' })
-    }
-  })
-
-  test('a symbol of a feed that does not exist is no_data', async () => {
-    const got = await answer({ symbol: 'BROKERX:LIVE:BTCUSD', resolution: '1', countback: 5 })
-    expect(got).toEqual({ s: 'no_data' })
-  })
-
-  test('a key of fewer than three parts is no_data', async () => {
-    for (const symbol of ['BTCUSD', 'BROKERA:ZERO', '::']) {
-      expect(await answer({ symbol, resolution: '1', countback: 5 })).toEqual({ s: 'no_data' })
-    }
-  })
-
-  test('a share class in another case is another symbol', async () => {
-    const got = await answer({ symbol: 'BROKERB:LIVE:googl_CFD.US', resolution: '1D', countback: 5 })
-    expect(got).toEqual({ s: 'no_data' })
-  })
-})
-
-describe('refusals', () => {
-  test('a missing symbol is 422 with the text "symbol not found"', async () => {
-    expect(await refusal({ resolution: '1', countback: 5 })).toMatchObject({
-      status: 422,
-      s: 'error',
-      errmsg: 'symbol not found',
-      error: { code: 'INVALID_PARAMS' },
-    })
-    expect(await refusal({ symbol: '', resolution: '1', countback: 5 })).toMatchObject({
-      status: 422,
-      errmsg: 'symbol not found',
-    })
-  })
-
-  test('a missing resolution is 422', async () => {
-    const got = await refusal({ symbol: bitcoin, countback: 5 })
-    expect(got).toMatchObject({ status: 422, error: { code: 'INVALID_PARAMS' } })
-    expect(got.errmsg).toContain('resolution')
-  })
-
-  test('neither a range nor countback is 422', async () => {
-    const got = await refusal({ symbol: bitcoin, resolution: '1' })
-    expect(got).toMatchObject({ status: 422, s: 'error', error: { code: 'INVALID_PARAMS' } })
-  })
-
-  test('one end of a range alone is 422', async () => {
-    expect(await refusal({ symbol: bitcoin, resolution: '1', from: 0 })).toMatchObject({ status: 422 })
-    expect(await refusal({ symbol: bitcoin, resolution: '1', to: 0 })).toMatchObject({ status: 422 })
-  })
-
-  test('from after to is 422', async () => {
-    const got = await refusal({ symbol: bitcoin, resolution: '1', from: 200, to: 100 })
-    expect(got).toMatchObject({ status: 422, error: { code: 'INVALID_PARAMS' } })
-  })
-
-  test('only plain decimal digits are integers', async () => {
-    for (const wrong of ['1e3', '0x10', '1.5', ' 5', '+5', 'ten', '٣', '99999999999999999999']) {
-      const got = await refusal({ symbol: bitcoin, resolution: '1', countback: wrong })
-      expect(got, wrong).toMatchObject({ status: 422, error: { code: 'INVALID_PARAMS' } })
-      expect(got.errmsg).toContain('countback')
-    }
-    for (const name of ['from', 'to']) {
-      const range = { from: '0', to: '100', [name]: '1e3' }
-      const got = await refusal({ symbol: bitcoin, resolution: '1', ...range })
-      expect(got.status).toBe(422)
-      expect(got.errmsg).toContain(name)
-      expect(got.errmsg).toContain('1e3')
-    }
-  })
-
-  test('a feed that is not granted is 403 naming the feed', async () => {
-    const got = await refusal({ symbol: `${ungrantedFeed}:EURUSD`, resolution: '1', countback: 5 })
-    expect(got).toMatchObject({ status: 403, s: 'error', error: { code: 'SYMBOL_NOT_PERMITTED' } })
-    expect(got.error.message).toContain(ungrantedFeed)
-    expect(got.errmsg).toContain(ungrantedFeed)
-  })
-
-  test('a failure carries both shapes with one text', async () => {
-    const got = await ask<{ s: string; errmsg: string; error: { message: string } }>(
-      historyPath({ symbol: bitcoin, resolution: '2', countback: 1 }),
-      { key },
-    )
-    expect(Object.keys(got.body)).toEqual(['s', 'errmsg', 'error'])
-    expect(got.body.error.message).toBe(got.body.errmsg)
-  })
-
-  test('a failure of authentication carries both shapes too', async () => {
-    const got = await ask(historyPath({ symbol: bitcoin, resolution: '1', countback: 1 }))
-    expect(got.status).toBe(401)
-    expect(got.body).toMatchObject({ s: 'error', error: { code: 'UNAUTHORIZED' } })
-  })
-
-  test('unknown parameters are ignored', async () => {
-    const plain: History = await answer({ symbol: bitcoin, resolution: '1', countback: 2 })
-    const more = await answer({ symbol: bitcoin, resolution: '1', countback: 2, currencyCode: 'USD' })
-    expect(more).toEqual(plain)
   })
 })
 

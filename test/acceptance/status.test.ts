@@ -1,7 +1,7 @@
-import { writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bitcoinMinutes, exportText, fold, minutes } from './client/bars.ts'
 import { feedNow, minutesAgo, utcNow } from './client/clocks.ts'
 import { barsOf, readHistory } from './client/history.ts'
@@ -26,6 +26,9 @@ interface Status {
   server_time: number
   feeds: Record<string, FeedStatus>
 }
+
+const folder = mkdtempSync(join(tmpdir(), 'fxd-status-'))
+afterAll(() => rmSync(folder, { recursive: true }))
 
 let key = ''
 beforeAll(async () => {
@@ -132,7 +135,7 @@ describe('liveness', () => {
 
   test('an import does not make a feed live', async () => {
     const bars = minutes(Math.floor(utcNow() / 60) * 60 - 1800, 20, 1.1, 5)
-    const file = join(tmpdir(), `fxd-status-${process.pid}.csv`)
+    const file = join(folder, 'import.csv')
     writeFileSync(file, exportText(bars))
     const done = await importFile(file, { feed: 'BROKERF:LIVE', symbol: 'EURUSD', resolution: '1' })
     expect(done.code, done.stderr).toBe(0)
@@ -189,7 +192,7 @@ describe('clocks', () => {
 
   test('while a clock is unknown only bars that a later one closes are accepted', async () => {
     const bars = minutes(Math.floor(utcNow() / 60) * 60 - 7200, 20, 1.3, 5)
-    const file = join(tmpdir(), `fxd-unknown-clock-${process.pid}.csv`)
+    const file = join(folder, 'unknown-clock.csv')
     writeFileSync(file, exportText(bars))
     const done = await importFile(file, { feed: 'BROKERF:LIVE', symbol: 'GBPUSD', resolution: '1' })
     expect(done.code, done.stderr).toBe(0)

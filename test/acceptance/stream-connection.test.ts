@@ -1,11 +1,9 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { utcNow } from './client/clocks.ts'
-import { ask, rate, read, refusedUpgrade } from './client/http.ts'
-import { issueKey, revokeKey, rotateKey, updateKey } from './client/keys.ts'
-import { closeSockets, connect, type StreamSocket } from './client/socket.ts'
+import { refusedUpgrade } from './client/http.ts'
+import { issueKey } from './client/keys.ts'
+import { closeSockets, connect } from './client/socket.ts'
 import { until } from './client/until.ts'
-
-const inForce = 5000
 
 let key = ''
 beforeAll(async () => {
@@ -13,12 +11,6 @@ beforeAll(async () => {
     .key
 })
 afterEach(closeSockets)
-
-const inUse = async (secret: string) =>
-  (await read<{ current: { ws_connections_in_use: number } }>('/v1/usage', secret)).current
-    .ws_connections_in_use
-const usesBecome = (secret: string, count: number, deadlineMs?: number) =>
-  until(`${count} connections in use`, async () => (await inUse(secret)) === count, deadlineMs)
 
 describe('the upgrade', () => {
   test('the key is taken from the query', async () => {
@@ -161,172 +153,5 @@ describe('messages that are not understood', () => {
     for (let count = 0; count < 150; count++) socket.send({ action: 'ping' })
     await until('150 pongs', () => socket.frames.length === 151, 20_000)
     expect(socket.messages.filter(({ type }) => type === 'pong')).toHaveLength(150)
-  })
-})
-
-describe('slots', () => {
-  const capped = async (cap: number) =>
-    (await issueKey({ plan: 'basic', rpm: 10_000, wsConnections: cap })).key
-
-  test('an open connection is counted in ws_connections_in_use', async () => {
-    const secret = await capped(5)
-    expect(await inUse(secret)).toBe(0)
-    await connect(secret)
-    await connect(secret)
-    expect(await inUse(secret)).toBe(2)
-  })
-
-  test('as many connections as the cap are open, one more is refused', async () => {
-    const secret = await capped(3)
-    for (let count = 0; count < 3; count++) await connect(secret)
-    const answer = await refusedUpgrade(`/v1/stream?api_key=${secret}`)
-    expect(answer.status).toBe(429)
-    expect(answer.body.error.code).toBe('TOO_MANY_CONNECTIONS')
-    expect(answer.headers['x-ws-connections-limit']).toBe('3')
-    expect(answer.headers['x-ws-connections-in-use']).toBe('3')
-  })
-
-  test('of many attempts at the same moment exactly the cap succeeds', async () => {
-    const secret = await capped(4)
-    const outcomes = await Promise.allSettled(Array.from({ length: 16 }, () => connect(secret)))
-    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(4)
-    expect(await inUse(secret)).toBe(4)
-  })
-
-  test('a closed socket frees its slot at once', async () => {
-    const secret = await capped(1)
-    for (let again = 0; again < 5; again++) {
-      const socket = await connect(secret)
-      await socket.close()
-    }
-    expect(await inUse(secret)).toBe(0)
-  })
-
-  test('a connection that breaks frees its slot without anybody acting', async () => {
-    const secret = await capped(1)
-    const socket = await connect(secret)
-    socket.raw.terminate()
-    await usesBecome(secret, 0)
-    await connect(secret)
-  })
-
-  test('a refused upgrade takes no slot and refusals are no limit on later attempts', async () => {
-    const secret = await capped(1)
-    const socket = await connect(secret)
-    for (let attempt = 0; attempt < 30; attempt++) {
-      expect((await refusedUpgrade(`/v1/stream?api_key=${secret}`)).status).toBe(429)
-    }
-    expect(await inUse(secret)).toBe(1)
-    await socket.close()
-    await connect(secret)
-  })
-
-  test('both secrets of a rotated key share one cap', async () => {
-    const made = await issueKey({ plan: 'basic', rpm: 1000, wsConnections: 1 })
-    const rotated = await rotateKey(made.id, '1h')
-    await connect(made.key)
-    const answer = await until('the new secret', async () => {
-      const got = await refusedUpgrade(`/v1/stream?api_key=${rotated.key}`)
-      return got.status !== 401 && got
-    })
-    expect(answer.status).toBe(429)
-  })
-})
-
-describe('the request budget', () => {
-  test('opening a connection and its messages consume none of it', async () => {
-    const secret = (await issueKey({ plan: 'basic', rpm: 1000, rpd: 100 })).key
-    const socket = await connect(secret)
-    for (let count = 0; count < 10; count++) socket.send({ action: 'ping' })
-    await socket.subscribe(['BROKERA:ZERO:EURUSD'])
-    const answer = await ask('/v1/status', { key: secret })
-    expect(rate(answer, 'X-RateLimit-Remaining-Day')).toBe(99)
-  })
-
-  test('a key whose day is spent still connects and subscribes', async () => {
-    const secret = (await issueKey({ plan: 'basic', rpd: 1 })).key
-    await read('/v1/status', secret)
-    expect((await ask('/v1/status', { key: secret })).status).toBe(429)
-    const reply = await (await connect(secret)).subscribe(['BROKERA:ZERO:EURUSD'])
-    expect(reply.symbols).toEqual(['BROKERA:ZERO:EURUSD'])
-  })
-})
-
-describe('what happens to a key reaches its open sockets within five seconds', () => {
-  const cut = async (socket: StreamSocket, code: string, close: number) => {
-    const error = await socket.next('error', inForce + 1000)
-    expect(Object.keys(error).slice(0, 2)).toEqual(['type', 'code'])
-    expect(error['code']).toBe(code)
-    expect((await socket.closed).code).toBe(close)
-    expect(socket.messages.at(-1)?.type).toBe('error')
-  }
-
-  test('a revoked key: KEY_INACTIVE, then 4500', async () => {
-    const made = await issueKey()
-    const socket = await connect(made.key)
-    await revokeKey(made.id)
-    const confirmed = Date.now()
-    await cut(socket, 'KEY_INACTIVE', 4500)
-    expect(Date.now() - confirmed).toBeLessThanOrEqual(inForce)
-  })
-
-  test('an expired key: KEY_EXPIRED, then 4501', async () => {
-    const end = Date.now() + 5000
-    const made = await issueKey({ expires: new Date(end).toISOString() })
-    const socket = await connect(made.key)
-    await until('the expiry', () => Date.now() >= end)
-    await cut(socket, 'KEY_EXPIRED', 4501)
-    expect(Date.now() - end).toBeLessThanOrEqual(inForce)
-  })
-
-  test('an address that is no longer allowed: IP_NOT_ALLOWED, then 4502', async () => {
-    const made = await issueKey({ allowIp: ['127.0.0.1'] })
-    const socket = await connect(made.key)
-    await updateKey(made.id, { allowIp: ['203.0.113.7'] })
-    await cut(socket, 'IP_NOT_ALLOWED', 4502)
-  })
-
-  test('a rotated key without overlap: KEY_INVALID and a close that says not to come back', async () => {
-    const made = await issueKey()
-    const socket = await connect(made.key)
-    await rotateKey(made.id)
-    const error = await socket.next('error', inForce + 1000)
-    expect(['KEY_INVALID', 'KEY_INACTIVE']).toContain(error['code'])
-    expect((await socket.closed).code).toBeGreaterThanOrEqual(4500)
-  })
-
-  test('a withdrawn grant: unsubscribed with a reason, and the socket stays', async () => {
-    const made = await issueKey({ feeds: ['BROKERA:ZERO', 'BROKERB:LIVE'] })
-    const socket = await connect(made.key)
-    const symbols = ['BROKERA:ZERO:EURUSD', 'BROKERB:LIVE:EURUSD', 'BROKERA:ZERO:GBPUSD']
-    expect((await socket.subscribe(symbols)).symbols).toEqual(symbols)
-    await updateKey(made.id, { feeds: ['BROKERB:LIVE'] })
-    const message = await socket.next('unsubscribed', inForce)
-    expect(Object.keys(message)).toEqual(['type', 'symbols', 'reason'])
-    expect((message['symbols'] as string[]).toSorted()).toEqual([
-      'BROKERA:ZERO:EURUSD',
-      'BROKERA:ZERO:GBPUSD',
-    ])
-    expect(message['reason']).toEqual(expect.any(String))
-    const again = await socket.subscribe(['BROKERA:ZERO:EURUSD', 'BROKERB:LIVE:GBPUSD'])
-    expect(again).toMatchObject({ symbols: ['BROKERB:LIVE:GBPUSD'], rejected: ['BROKERA:ZERO:EURUSD'] })
-  })
-
-  test('a new grant may be subscribed to on the same socket', async () => {
-    const made = await issueKey({ feeds: ['BROKERB:LIVE'] })
-    const socket = await connect(made.key)
-    expect((await socket.subscribe(['BROKERA:ZERO:EURUSD'])).rejected).toEqual(['BROKERA:ZERO:EURUSD'])
-    await updateKey(made.id, { feeds: ['BROKERA:ZERO', 'BROKERB:LIVE'] })
-    const granted = async () => (await socket.subscribe(['BROKERA:ZERO:EURUSD'])).symbols.length === 1
-    await until('the grant', granted, inForce)
-  })
-
-  test('a revocation frees the slot and refuses the next upgrade', async () => {
-    const made = await issueKey()
-    const socket = await connect(made.key)
-    await revokeKey(made.id)
-    await socket.closed
-    const answer = await refusedUpgrade(`/v1/stream?api_key=${made.key}`)
-    expect(answer.body.error.code).toBe('KEY_INACTIVE')
   })
 })

@@ -1,47 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { ask, query, read } from './client/http.ts'
+import { read } from './client/http.ts'
 import { everyFeed, issueKey, ungrantedFeed } from './client/keys.ts'
+import { type List, names, symbolsOf } from './client/symbols.ts'
 
-interface Listed {
-  symbol: string
-  display_symbol: string
-  description: string
-  exchange: string
-  type: string
-  digits: number
-  price_scale: number
-  feed: string
-}
-interface Single extends Listed {
-  full_name: string
-  supported_resolutions: string[]
-  has_intraday: boolean
-  has_daily: boolean
-  has_weekly_and_monthly: boolean
-  session: string
-  timezone: string
-  data_status: string
-  delay_seconds: number
-}
-interface List {
-  symbols: Listed[]
-  total: number
-  limit: number
-  offset: number
-}
-
-let key = ''
+let list: ReturnType<typeof symbolsOf>['list']
+let single: ReturnType<typeof symbolsOf>['single']
+let refusal: ReturnType<typeof symbolsOf>['refusal']
 beforeAll(async () => {
-  key = (await issueKey()).key
+  ;({ list, single, refusal } = symbolsOf((await issueKey()).key))
 })
-const list = (parameters: Parameters<typeof query>[0] = {}) =>
-  read<List>(`/v1/symbols${query(parameters)}`, key)
-const single = (symbol: string) => read<Single>(`/v1/symbols${query({ symbol })}`, key)
-const names = (found: List) => found.symbols.map(({ symbol }) => symbol)
-const refusal = async (parameters: Parameters<typeof query>[0]) => {
-  const answer = await ask(`/v1/symbols${query(parameters)}`, { key })
-  return { status: answer.status, ...answer.body.error }
-}
 
 describe('the list', () => {
   test('it carries symbols, total, limit and offset in that order', async () => {
@@ -279,61 +246,5 @@ describe('one symbol', () => {
 
   test('an empty symbol is no symbol: the list answers', async () => {
     expect((await list({ symbol: '' })).total).toBe((await list()).total)
-  })
-})
-
-describe('compound keys', () => {
-  test('they are broker, account and symbol, the first two in upper case', async () => {
-    for (const { symbol, exchange, feed } of (await list({ limit: 1000 })).symbols) {
-      expect(symbol).toMatch(/^[A-Z0-9]+:[A-Z0-9]+:[^:]+$/)
-      expect(symbol.startsWith(`${feed}:`)).toBe(true)
-      expect(feed.startsWith(`${exchange}:`)).toBe(true)
-    }
-  })
-
-  test("the raw name's suffix is stripped and only the clean name is exposed", async () => {
-    const found = names(await list({ limit: 1000 }))
-    expect(found).toContain('BROKERA:ZERO:EURUSD')
-    expect(found.filter((name) => name.endsWith('.z'))).toEqual([])
-    expect(await refusal({ symbol: 'BROKERA:ZERO:EURUSD.z' })).toMatchObject({ status: 404 })
-  })
-
-  test('a share keeps its dot and its exchange, which is part of its identity', async () => {
-    const french = await single('BROKERB:LIVE:AIR_CFD.FR')
-    const american = await single('BROKERB:LIVE:AIR_CFD.US')
-    expect(french.description).toBe('Airbus in Paris (BrokerB Live)')
-    expect(american.description).toBe('AAR Corp in New York (BrokerB Live)')
-    expect(await refusal({ symbol: 'BROKERB:LIVE:AIR_CFD' })).toMatchObject({ status: 404 })
-    expect(await refusal({ symbol: 'BROKERB:LIVE:AIR' })).toMatchObject({ status: 404 })
-  })
-
-  test('a lower-case share class is significant', async () => {
-    expect((await single('BROKERB:LIVE:BRKb_CFD.US')).description).toContain('Berkshire')
-    expect((await single('BROKERB:LIVE:BRKB_CFD.US')).description).toContain('differs in case')
-    expect(await refusal({ symbol: 'BROKERB:LIVE:brkb_CFD.US' })).toMatchObject({ status: 404 })
-  })
-
-  test('a look-up by symbol is case-sensitive in every part', async () => {
-    for (const symbol of ['BROKERA:ZERO:eurusd', 'brokera:ZERO:EURUSD', 'BROKERA:zero:EURUSD']) {
-      expect(await refusal({ symbol })).toMatchObject({ status: 404, code: 'SYMBOL_NOT_FOUND' })
-    }
-  })
-
-  test('a key is split at its first two colons, the rest is the instrument', async () => {
-    expect(await refusal({ symbol: 'BROKERA:ZERO:EUR:USD' })).toMatchObject({ status: 404 })
-    expect(await refusal({ symbol: `${ungrantedFeed}:EUR:USD` })).toMatchObject({ status: 403 })
-  })
-
-  test('a key of fewer than three parts is an unknown symbol', async () => {
-    for (const symbol of ['EURUSD', 'BROKERA:ZERO', 'BROKERA', ':', '::']) {
-      expect(await refusal({ symbol })).toMatchObject({ status: 404, code: 'SYMBOL_NOT_FOUND' })
-    }
-  })
-
-  test('names of the language are only strings', async () => {
-    for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
-      expect(await refusal({ symbol: `BROKERA:ZERO:${name}` })).toMatchObject({ status: 404 })
-      expect(await refusal({ symbol: name })).toMatchObject({ status: 404 })
-    }
   })
 })

@@ -1,14 +1,13 @@
 """A foreign gRPC client: every line on stdin is a CollectorMessage as JSON and is sent, every
 IngestMessage is printed as a line of JSON. The stubs are made of the project's .proto files at start.
 
-usage: collector.py PROTO_FOLDER HOST:PORT TOKEN
+usage: collector.py PROTO_FOLDER STUBS_FOLDER HOST:PORT TOKEN
 """
 
 import json
 import pathlib
 import queue
 import sys
-import tempfile
 import threading
 
 import grpc
@@ -18,8 +17,7 @@ from grpc_tools import protoc
 MESSAGE_BYTES_MAX = 256 * 1024
 
 
-def load_stubs(protos: str):
-    generated = tempfile.mkdtemp(prefix="fxd-stubs-")
+def load_stubs(protos: str, generated: str):
     sources = [str(path) for path in pathlib.Path(protos).rglob("collector.proto")]
     arguments = ["protoc", f"-I{protos}", f"--python_out={generated}", f"--grpc_python_out={generated}"]
     if protoc.main([*arguments, *sources]) != 0:
@@ -31,8 +29,8 @@ def load_stubs(protos: str):
 
 
 def main() -> None:
-    protos, address, token = sys.argv[1:4]
-    messages, stubs = load_stubs(protos)
+    protos, generated, address, token = sys.argv[1:5]
+    messages, stubs = load_stubs(protos, generated)
     outgoing: queue.Queue = queue.Queue()
 
     def read_stdin() -> None:

@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { barsOf, readHistory } from '../acceptance/client/history.ts'
 import { ask, read } from '../acceptance/client/http.ts'
 import { issueKey } from '../acceptance/client/keys.ts'
@@ -9,6 +11,8 @@ import { until } from '../acceptance/client/until.ts'
 import { endForeignProcesses, ForeignProcess, type Line, python } from './foreign-process.ts'
 
 const protos = fileURLToPath(new URL('../../proto', import.meta.url))
+/** Made of the .proto files by each collector; the same every time. */
+const stubs = mkdtempSync(join(tmpdir(), 'fxd-stubs-'))
 const feed = 'BROKERE:LIVE'
 
 let interpreter = ''
@@ -18,9 +22,10 @@ beforeAll(async () => {
   key = (await issueKey()).key
 }, 300_000)
 afterEach(endForeignProcesses)
+afterAll(() => rmSync(stubs, { recursive: true }))
 
 const collector = (token = readFileSync(target().token, 'utf8').trim()) =>
-  new ForeignProcess(interpreter, 'collector.py', [protos, target().grpc, token])
+  new ForeignProcess(interpreter, 'collector.py', [protos, stubs, target().grpc, token])
 const streamClient = (secret: string) =>
   new ForeignProcess(interpreter, 'stream.py', [`${target().ws}/v1/stream?api_key=${secret}`])
 const has = (field: string) => (line: Line) => field in line

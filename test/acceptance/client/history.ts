@@ -1,5 +1,5 @@
 import type { Bar } from './bars.ts'
-import { query, read } from './http.ts'
+import { ask, query, read } from './http.ts'
 
 export interface History {
   readonly s: string
@@ -12,10 +12,11 @@ export interface History {
   readonly meta: { symbol: string; resolution: string; bar_count: number }
 }
 
-export const historyPath = (parameters: Parameters<typeof query>[0]): string =>
-  `/v1/history${query(parameters)}`
+export type HistoryQuery = Parameters<typeof query>[0]
 
-export const readHistory = (key: string, parameters: Parameters<typeof query>[0]): Promise<History> =>
+export const historyPath = (parameters: HistoryQuery): string => `/v1/history${query(parameters)}`
+
+export const readHistory = (key: string, parameters: HistoryQuery): Promise<History> =>
   read<History>(historyPath(parameters), key)
 
 /** The columns of an answer as bars; `no_data` is no bars. */
@@ -30,3 +31,12 @@ export const barsOf = (history: History): Bar[] =>
         close: history.c[index] ?? Number.NaN,
         volume: history.v[index] ?? Number.NaN,
       }))
+
+/** A request that history refuses: its status and both shapes of its body. */
+export const refusedHistory = async (key: string, parameters: HistoryQuery) => {
+  const got = await ask<{ s: string; errmsg: string; error: { code: string; message: string } }>(
+    historyPath(parameters),
+    { key },
+  )
+  return { status: got.status, ...got.body }
+}

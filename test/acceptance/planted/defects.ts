@@ -17,7 +17,7 @@ export const defects: readonly Defect[] = [
     file: 'services/stores/embedded/slots.ts',
     search: 'sessions.size >= cap',
     replacement: 'sessions.size > cap',
-    noticedBy: ['stream-connection.test.ts', 'as many connections as the cap are open, one more is refused'],
+    noticedBy: ['stream-slots.test.ts', 'as many connections as the cap are open, one more is refused'],
   },
   {
     name: 'the log holds the URL and with it a key',
@@ -34,10 +34,7 @@ export const defects: readonly Defect[] = [
     file: 'services/stream/hub.ts',
     search: '(id) => !isGranted(key, feedOf(subscriptions.symbol(id)))',
     replacement: '(id) => id < 0',
-    noticedBy: [
-      'stream-connection.test.ts',
-      'a withdrawn grant: unsubscribed with a reason, and the socket stays',
-    ],
+    noticedBy: ['stream-keys.test.ts', 'a withdrawn grant: unsubscribed with a reason, and the socket stays'],
   },
   {
     name: 'the end of a range is exclusive',
@@ -151,14 +148,17 @@ export const defects: readonly Defect[] = [
     file: 'services/rest/found.ts',
     search: 'view.symbol(text as CompoundKey)',
     replacement: 'view.symbol(text.toUpperCase() as CompoundKey)',
-    noticedBy: ['history.test.ts', 'a wrongly cased key is no_data'],
+    noticedBy: ['history-refusals.test.ts', 'a wrongly cased key is no_data'],
   },
   {
     name: 'the suffix of a raw name stays',
     file: 'services/core/symbol-name.ts',
     search: 'raw.slice(0, raw.length - longest)',
     replacement: 'raw.slice(0, raw.length - 0 * longest)',
-    noticedBy: ['symbols.test.ts', "the raw name's suffix is stripped and only the clean name is exposed"],
+    noticedBy: [
+      'compound-keys.test.ts',
+      "the raw name's suffix is stripped and only the clean name is exposed",
+    ],
   },
   {
     name: 'one symbol more than the limit is accepted',
@@ -175,14 +175,14 @@ export const defects: readonly Defect[] = [
     file: 'services/stream/review.ts',
     search: 'if (refused) return',
     replacement: "if (refused && refused !== 'KEY_INACTIVE') return",
-    noticedBy: ['stream-connection.test.ts', 'a revoked key: KEY_INACTIVE, then 4500'],
+    noticedBy: ['stream-keys.test.ts', 'a revoked key: KEY_INACTIVE, then 4500'],
   },
   {
     name: 'a closed socket keeps its slot until the lease ends',
     file: 'services/stores/embedded/slots.ts',
     search: 'sessions.delete(sessionId)',
     replacement: 'sessions.has(sessionId)',
-    noticedBy: ['stream-connection.test.ts', 'a closed socket frees its slot at once'],
+    noticedBy: ['stream-slots.test.ts', 'a closed socket frees its slot at once'],
   },
   {
     name: 'a pushed bar is stamped in UTC',
