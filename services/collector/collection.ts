@@ -7,7 +7,7 @@ import { mergeBars } from '../core/revision.ts'
 import type { Span } from '../core/window.ts'
 import type { Log } from '../platform/log.ts'
 import type { Clock } from '../ports/clock.ts'
-import { type AddressedBars, addresses } from './addressed-bars.ts'
+import { addresses } from './addressed-bars.ts'
 import { countUntil, outside, within } from './bar-spans.ts'
 import { Claims } from './claims.ts'
 import { closedUntil } from './closed-until.ts'
@@ -17,6 +17,7 @@ import type { FeedTime } from './feed-time.ts'
 import { releaseClosed, takeClosed } from './forming.ts'
 import { HistoryReader } from './history-reader.ts'
 import { HistorySender } from './history-sender.ts'
+import { Lanes, type Routed } from './lanes.ts'
 import { LiveSender } from './live-sender.ts'
 import type { Source, SourceBars, SourceSeries } from './source.ts'
 import { SourceReader } from './source-reader.ts'
@@ -37,7 +38,6 @@ export interface CollectionOptions {
 const everything: Span = { from: feedSeconds(0), to: feedSeconds(Number.MAX_SAFE_INTEGER) }
 const formingCheckMs = 1_000
 const tickCheckMs = 1_000
-
 /**
  * One active session at work: reads what was missed, sends what closes, and fills in history behind
  * it. Everything it knows ends with the session; the next one begins from what ingest holds.
@@ -45,14 +45,12 @@ const tickCheckMs = 1_000
 export class Collection {
   readonly #options: CollectionOptions
   readonly #series = new Map<string, CollectedSeries>()
-  readonly #live: LiveSender
+  readonly #lanes: Lanes
   readonly #history: HistorySender
   readonly #reader: SourceReader
   readonly #historyReader: HistoryReader
   readonly #claims: Claims
   readonly #outgoing: ReturnType<typeof addresses>
-  /** Of bars that were sent before, on their way to the store. */
-  readonly #corrections = new Set<Promise<void>>()
 
   constructor(options: CollectionOptions) {
     this.#options = options
@@ -63,13 +61,13 @@ export class Collection {
     const reader = new SourceReader({ ...options, isOver })
     const outgoing = addresses(options)
     this.#outgoing = outgoing
-    this.#live = live
+    this.#lanes = new Lanes({ ...options, live, history, outgoing, failed: this.#failed })
     this.#history = history
     this.#reader = reader
     this.#historyReader = new HistoryReader({ ...options, reader, live, history, isOver, outgoing })
     this.#claims = new Claims({
       ...options,
-      settled: async () => void (await Promise.all([live.settled(), ...this.#corrections])),
+      settled: () => this.#lanes.settled(),
       seriesOf: (r) => [...this.#series.values()].filter(({ resolution }) => resolution === r),
     })
     signal.addEventListener(
@@ -110,14 +108,14 @@ export class Collection {
   }
 
   closed(batch: readonly SourceBars[]): void {
-    const fresh: AddressedBars[] = []
+    const routed: Routed[] = []
     for (const given of batch) {
       const series = this.#series.get(idOf(given))
       if (!series) continue
-      if (series.phase === 'live') fresh.push(...this.#take(series, given.bars, given.derived === true))
+      if (series.phase === 'live') routed.push(this.#take(series, given.bars, given.derived === true))
       else keepWaiting(series, given)
     }
-    if (fresh.length > 0) this.#live.send(fresh)
+    this.#lanes.sendNow(routed)
   }
 
   complete(of: SourceSeries, span: Span): void {
@@ -152,35 +150,20 @@ export class Collection {
     return this.#options.signal.aborted || this.#options.talk.isOver
   }
 
-  /** Bars as the source gave them: what has closed and is new goes out on the live lane now. */
-  #take(series: CollectedSeries, given: Bars, derived: boolean): AddressedBars[] {
-    return this.#route(series, takeClosed(series, given, derived, this.#options.time.now()), derived)
-  }
-
-  /** Corrections of what was sent before take the other lane. */
-  #route(series: CollectedSeries, bars: Bars, derived: boolean): AddressedBars[] {
-    const count = barCount(bars)
-    const start = countUntil(bars, series.sentUntil)
-    if (start > 0) {
-      const correction = this.#history.store([this.#outgoing(series, sliceBars(bars, 0, start), derived)])
-      const tracked = correction.finally(() => this.#corrections.delete(tracked))
-      tracked.catch(this.#failed)
-      this.#corrections.add(tracked)
-    }
-    if (start === count) return []
-    series.sentUntil = timeAt(bars, count - 1)
-    return [this.#outgoing(series, sliceBars(bars, start, count), derived)]
+  /** Bars as the source gave them: what of them has closed. */
+  #take(series: CollectedSeries, given: Bars, derived: boolean): Routed {
+    return this.#lanes.route(series, takeClosed(series, given, derived, this.#options.time.now()), derived)
   }
 
   #releaseForming(): void {
     const now = this.#options.time.now()
-    const fresh: AddressedBars[] = []
+    const routed: Routed[] = []
     for (const series of this.#series.values()) {
       const derived = series.forming?.derived ?? false
       const bars = series.phase === 'live' ? releaseClosed(series, now) : undefined
-      if (bars) fresh.push(...this.#route(series, bars, derived))
+      if (bars) routed.push(this.#lanes.route(series, bars, derived))
     }
-    if (fresh.length > 0) this.#live.send(fresh)
+    this.#lanes.sendNow(routed)
   }
 
   /** By ingest's clock it has not closed: it goes out again a little later. */
@@ -192,7 +175,7 @@ export class Collection {
     series.forming = undefined
     const derived = bar.revision[0] === derivedRevision
     // One that came meanwhile closes it; alone it would be refused for ever.
-    if (later) this.#live.send(this.#route(series, mergeBars(later.bars, bar), derived))
+    if (later) this.#lanes.sendNow([this.#lanes.route(series, mergeBars(later.bars, bar), derived)])
     else series.forming = { bars: bar, derived }
   }
 
@@ -222,18 +205,18 @@ export class Collection {
       const from = feedSeconds(Math.max(series.cut, series.sentUntil) + 1)
       const span = { from, to: feedSeconds(Math.max(from, startedAt + 1)) }
       const claims: Span[] = []
+      const stored: Promise<void>[] = []
       await this.#reader.read(
         series,
         span,
         async ({ bars, derived = false, complete }) => {
-          for (const fresh of this.#take(series, within(bars, span), derived))
-            await this.#live.sendInTurn(fresh)
+          stored.push(...(await this.#lanes.sendInTurn(this.#take(series, within(bars, span), derived))))
           if (complete) claims.push(complete)
         },
         attempted,
       )
       if (this.#isOver || series.isGone) return
-      this.#caughtUp(series, startedAt, claims)
+      this.#caughtUp(series, startedAt, claims, stored)
     } while (series.readAgain)
   }
 
@@ -254,7 +237,7 @@ export class Collection {
         if (barCount(old) > 0)
           stored.push(...(await this.#history.send([this.#outgoing(series, old, derived)])))
         const later = sliceBars(bars, start, barCount(bars))
-        for (const fresh of this.#route(series, later, derived)) await this.#live.sendInTurn(fresh)
+        stored.push(...(await this.#lanes.sendInTurn(this.#lanes.route(series, later, derived))))
         if (complete) claims.push(complete)
       })
       if (this.#isOver || series.isGone) return
@@ -267,7 +250,7 @@ export class Collection {
     series: CollectedSeries,
     startedAt: FeedSeconds | undefined,
     claims: readonly Span[],
-    stored: readonly Promise<void>[] = [],
+    stored: readonly Promise<void>[],
   ): void {
     series.readAt = startedAt
     if (startedAt !== undefined) {

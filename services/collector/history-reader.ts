@@ -21,6 +21,8 @@ export interface HistoryReaderOptions {
   readonly history: HistorySender
   readonly time: FeedTime
   readonly isOver: () => boolean
+  /** Aborts with the session. */
+  readonly signal: AbortSignal
   /** Stamps bars for the wire. */
   readonly outgoing: (series: CollectedSeries, bars: Bars, derived: boolean) => AddressedBars
 }
@@ -29,11 +31,12 @@ export interface HistoryReaderOptions {
 export class HistoryReader {
   readonly #options: HistoryReaderOptions
   readonly #agenda = new Agenda<CollectedSeries>()
-  readonly #units = new Room(sourceReadsMax)
+  readonly #units: Room
   #isRunning = false
 
   constructor(options: HistoryReaderOptions) {
     this.#options = options
+    this.#units = new Room(sourceReadsMax, options.signal)
   }
 
   add(series: CollectedSeries, missing: readonly Span[]): void {

@@ -21,11 +21,12 @@ export interface HistorySenderOptions {
 /** The backfill lane of one session: yields to the live lane, and to ingest where it asks for a pause. */
 export class HistorySender {
   readonly #options: HistorySenderOptions
-  readonly #room = new Room(historyBarsMax)
+  readonly #room: Room
   #pausedUntilMs = 0
 
   constructor(options: HistorySenderOptions) {
     this.#options = options
+    this.#room = new Room(historyBarsMax, options.signal)
     options.talk.onSlow = (pauseMs) => {
       this.#pausedUntilMs = options.clock.monotonicMs() + pauseMs
     }
@@ -33,13 +34,16 @@ export class HistorySender {
 
   /** Resolves once all of it was sent, with what will be known when it is stored. */
   async send(list: readonly AddressedBars[]): Promise<Promise<void>[]> {
-    const { talk, clock, signal, idle } = this.#options
+    const { talk } = this.#options
     const answers: Promise<void>[] = []
     for (const { message, parts, count } of packBars(list)) {
       await this.#room.enter(count)
-      await idle()
-      const pauseMs = this.#pausedUntilMs - clock.monotonicMs()
-      if (pauseMs > 0) await clock.sleep(pauseMs, signal)
+      try {
+        await this.#turn()
+      } catch (cause) {
+        this.#room.leave(count)
+        throw cause
+      }
       const answer = talk
         .bars('BACKFILL', message)
         .finally(() => this.#room.leave(count))
@@ -51,6 +55,14 @@ export class HistorySender {
       answers.push(answer)
     }
     return answers
+  }
+
+  /** Nothing live is under way, and ingest asks for no pause. */
+  async #turn(): Promise<void> {
+    const { clock, signal, idle } = this.#options
+    await idle()
+    const pauseMs = this.#pausedUntilMs - clock.monotonicMs()
+    if (pauseMs > 0) await clock.sleep(pauseMs, signal)
   }
 
   /** Resolves once all of it is stored. */

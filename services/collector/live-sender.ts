@@ -15,6 +15,8 @@ const liveBarsMax = 200_000
 export interface LiveSenderOptions {
   readonly talk: Conversation
   readonly log: Log
+  /** Aborts with the session. */
+  readonly signal: AbortSignal
   /** A bar that ingest holds to be forming still. */
   readonly onForming: (series: CollectedSeries, bar: Bars) => void
 }
@@ -22,12 +24,13 @@ export interface LiveSenderOptions {
 /** The live lane of one session: sends what it is given at once and in order, and knows what is not yet stored. */
 export class LiveSender {
   readonly #options: LiveSenderOptions
-  readonly #room = new Room(liveBarsSlow)
+  readonly #room: Room
   readonly #underWay = new Set<Promise<void>>()
   #count = 0
 
   constructor(options: LiveSenderOptions) {
     this.#options = options
+    this.#room = new Room(liveBarsSlow, options.signal)
   }
 
   get isIdle(): boolean {

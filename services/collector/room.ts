@@ -1,17 +1,28 @@
 /** Bounds what is under way; whoever finds it full waits in line. */
 export class Room {
   readonly #size: number
+  readonly #signal: AbortSignal | undefined
   #taken = 0
-  readonly #line: { readonly weight: number; readonly enter: () => void }[] = []
+  #line: { readonly weight: number; readonly enter: () => void; readonly fail: (cause: unknown) => void }[] =
+    []
 
-  constructor(size: number) {
+  /** With the signal every wait ends. */
+  constructor(size: number, signal?: AbortSignal) {
     this.#size = size
+    this.#signal = signal
+    signal?.addEventListener('abort', () => {
+      for (const { fail } of this.#line.splice(0)) fail(signal.reason)
+    })
   }
 
-  /** Resolves when there is room for so much; what is larger than the whole room has it for itself. */
+  /**
+   * Resolves when there is room for so much; what is larger than the whole room has it for itself.
+   * Rejects with the signal's reason; then there is nothing to leave.
+   */
   enter(weight: number): Promise<void> {
-    return new Promise((resolve) => {
-      this.#line.push({ weight, enter: resolve })
+    if (this.#signal?.aborted) return Promise.reject(this.#signal.reason as Error)
+    return new Promise((enter, fail) => {
+      this.#line.push({ weight, enter, fail })
       this.#admit()
     })
   }

@@ -138,4 +138,47 @@ describe('a source that is read as a whole', () => {
     await expect.poll(() => suite.pushed().at(-1)).toBe(noon)
     expect((await suite.stored()).at(-1)?.close).toBe(source.bars('1', noon, noon + minute).close[0])
   })
+
+  test('a session that ends while history waits leaves no reading behind, and the next one reads all', async () => {
+    const { noon } = suite
+    const long = 5_000 * minute
+    const names = ['B', 'C', 'D', 'E']
+    const source = suite.terminal([paperSymbol('A')], 'whole')
+    let open = 0
+    source.read = async function* ({ raw }) {
+      open += 1
+      try {
+        const from = feedSeconds(raw === 'A' ? noon - hour : noon - long)
+        yield { bars: this.bars('1', from, noon), complete: { from, to: feedSeconds(noon) } }
+      } finally {
+        open -= 1
+      }
+    }
+    let isHung = false
+    await suite.restart((stores) => ({
+      ...stores,
+      bars: {
+        ...stores.bars,
+        write: (batch, lane) =>
+          isHung ? new Promise<never>(() => undefined) : stores.bars.write(batch, lane),
+      },
+    }))
+    suite.collect(source)
+    await expect.poll(() => suite.windows(), { timeout: 8_000 }).toEqual([['A', noon - hour, noon]])
+    isHung = true
+    await suite.clock.advance(60_000)
+    source.listener.closed([source.closedBars('A', '1', noon, noon + minute)])
+    source.listener.closed([source.closedBars('A', '1', noon - long, noon)])
+    source.listener.catalogue(
+      names.map((name) => paperSymbol(name)),
+      false,
+    )
+    await expect.poll(() => open).toBe(names.length)
+    await suite.restart()
+    await expect.poll(() => open).toBe(0)
+    await suite.clock.advance(31_000)
+    for (const name of names) {
+      await expect.poll(() => suite.times(name), { timeout: 8_000 }).toEqual(minutes(noon - long, noon))
+    }
+  })
 })

@@ -17,10 +17,11 @@ export interface SourceReaderOptions {
 /** Asks the source for spans, a few at a time, again and again until it has answered. */
 export class SourceReader {
   readonly #options: SourceReaderOptions
-  readonly #room = new Room(sourceReadsMax)
+  readonly #room: Room
 
   constructor(options: SourceReaderOptions) {
     this.#options = options
+    this.#room = new Room(sourceReadsMax, options.signal)
   }
 
   /**

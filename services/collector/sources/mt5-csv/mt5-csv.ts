@@ -50,7 +50,7 @@ export function createMt5Csv(options: Mt5CsvOptions): Source {
     },
     async *read(series, _span, signal) {
       for (const file of files.of(series)) {
-        const done = await inTurn.begin(file)
+        const done = await inTurn.begin(file, signal)
         try {
           for await (const bars of file.readAll()) {
             if (signal.aborted) return
