@@ -42,6 +42,13 @@ export class FeedState {
   }
 }
 
+export interface Joined {
+  readonly state: FeedState
+  /** The newest stored bar time of each series, by `seriesId`. */
+  readonly newest: ReadonlyMap<string, FeedSeconds>
+  readonly windows: readonly Window[]
+}
+
 /** The feeds that had a session since the start. */
 export class FeedStates {
   readonly #stores: Pick<Stores, 'bars' | 'windows' | 'board'>
@@ -55,10 +62,7 @@ export class FeedStates {
    * The state, and all windows, as the store has them now; call `leave` when the session ends.
    * A live session first stores what an earlier one left, and does not begin without.
    */
-  async join(
-    key: FeedKey,
-    mode: 'live' | 'import',
-  ): Promise<{ state: FeedState; windows: readonly Window[] }> {
+  async join(key: FeedKey, mode: 'live' | 'import'): Promise<Joined> {
     const state = this.#states.get(key) ?? new FeedState(key, new FeedWindows(key, this.#stores.windows))
     this.#states.set(key, state)
     state.sessions += 1
@@ -78,7 +82,7 @@ export class FeedStates {
       }
       const tick = signs.get(key)?.newestTick
       if (tick !== undefined) state.tick(tick)
-      return { state, windows }
+      return { state, newest, windows }
     } catch (cause) {
       this.leave(state)
       throw cause

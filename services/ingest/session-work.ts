@@ -74,7 +74,7 @@ export class SessionWork {
 
   /** Joins the feed and tells the collector what is known of it. */
   static async begin(role: Role, deps: SessionDeps, host: Host): Promise<SessionWork> {
-    const { state, windows } = await deps.states.join(role.feed, role.isImport ? 'import' : 'live')
+    const { state, newest, windows } = await deps.states.join(role.feed, role.isImport ? 'import' : 'live')
     if (role.epoch !== undefined) state.epoch = Math.max(state.epoch, role.epoch)
     const { definition } = host.view()
     const feedNow = state.now(definition, deps.clock)
@@ -90,7 +90,7 @@ export class SessionWork {
     })
     const known = role.isImport
       ? knownParts(role.feed, new Map(), [])
-      : knownParts(role.feed, state.newest, windows)
+      : knownParts(role.feed, newest, windows)
     for (const part of known) host.send({ known: part })
     return new SessionWork(role, deps, host, state)
   }

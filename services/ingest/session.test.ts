@@ -91,6 +91,30 @@ describe('greeting', () => {
   })
 })
 
+test('Known leaves out what was accepted and could not be stored', async () => {
+  const noon = suite.minute
+  const first = suite.connect()
+  await first.hello(suite.feed.key)
+  await first.bars('LIVE', [seriesAt('EURUSD', [noon - 180])])
+  const failing = suite.connect()
+  await failing.hello(suite.feed.key, { mode: 'IMPORT' })
+  const full = Promise.reject(new Error('full'))
+  full.catch(() => undefined)
+  suite.backfillGate = full
+  failing.post('BACKFILL', [seriesAt('EURUSD', [noon - 120, noon - 60])])
+  await failing.ended
+  suite.backfillGate = Promise.resolve()
+  const second = suite.connect()
+  second.hello(suite.feed.key, { id: 'collector-2' }).catch(() => undefined)
+  await second.next('welcome')
+  const beside = suite.connect()
+  await beside.hello(suite.feed.key, { mode: 'IMPORT' })
+  await first.close()
+  await suite.clock.advance(15_000)
+  expect((await second.next('known')).series).toMatchObject([{ symbol: 'EURUSD', newest: noon - 180 }])
+  await Promise.all([beside.close(), second.close()])
+})
+
 describe('leading and standing by', () => {
   test('a second collector stands by and takes over within fifteen seconds', async () => {
     const noon = suite.minute
