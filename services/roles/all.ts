@@ -94,7 +94,7 @@ async function startParts(house: House, ending?: AbortSignal): Promise<RunningAl
     name: 'collectors',
     start: () => {
       const address = formatAddress({ ...reachable(config.grpcAddr), port: grpcPort })
-      return createCollectors((definition) => collect(definition, { address, token, clock, log }))
+      return createCollectors((definition) => collect(definition, { address, token, clock, log }), log)
     },
     stop: (running) => running.stop(),
     stopTimeoutMs: collectorsStopTimeoutMs,

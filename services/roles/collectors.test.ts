@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { aFeed } from '../../test/support/rest-edge.ts'
 import { feedKey } from '../core/compound-key.ts'
 import type { FeedDefinition } from '../core/feed.ts'
+import { silentLog } from '../platform/log.ts'
 import { createCollectors } from './collectors.ts'
 
 const feed = (account: string, description = ''): FeedDefinition => aFeed('BROKERA', account, { description })
@@ -13,6 +14,7 @@ function start() {
   let slowly = false
   const collectors = createCollectors((definition) => {
     if (definition.key === feedKey('BROKERA', 'PUSHED')) return undefined
+    if (definition.account === 'BROKEN') throw new Error('no such path')
     heard.push(`start ${definition.account}${definition.description}`)
     return {
       async stop() {
@@ -20,7 +22,7 @@ function start() {
         heard.push(`stop ${definition.account}${definition.description}`)
       },
     }
-  })
+  }, silentLog)
   return { heard, endings, collectors, slowDown: () => void (slowly = true) }
 }
 
@@ -48,6 +50,16 @@ test('the new collector of a changed feed starts after the old one has ended', a
   endings[0]?.()
   await settled()
   expect(heard).toEqual(['start A', 'stop A', 'start A2'])
+})
+
+test('a collector that cannot start costs no other feed its own, and later changes still happen', async () => {
+  const { heard, collectors } = start()
+  collectors.follow([feed('BROKEN'), feed('A')])
+  await settled()
+  collectors.follow([feed('BROKEN'), feed('A'), feed('B')])
+  await settled()
+  expect(heard).toEqual(['start A', 'start B'])
+  await collectors.stop()
 })
 
 test('a stop ends all of them, and nothing starts afterwards', async () => {
