@@ -3,6 +3,9 @@
 export const RefusalReason = {
   REFUSAL_REASON_UNSPECIFIED: 'REFUSAL_REASON_UNSPECIFIED',
   REFUSAL_REASON_UNKNOWN_SERIES: 'REFUSAL_REASON_UNKNOWN_SERIES',
+  /**
+   * Kept for tokens that name the feeds they may push; no token does yet, so it is never given.
+   */
   REFUSAL_REASON_FOREIGN_FEED: 'REFUSAL_REASON_FOREIGN_FEED',
   REFUSAL_REASON_OFF_GRID: 'REFUSAL_REASON_OFF_GRID',
   REFUSAL_REASON_IN_THE_FUTURE: 'REFUSAL_REASON_IN_THE_FUTURE',
@@ -29,6 +32,9 @@ export type RefusalReason =
   | 0
   | 'REFUSAL_REASON_UNKNOWN_SERIES'
   | 1
+  /**
+   * Kept for tokens that name the feeds they may push; no token does yet, so it is never given.
+   */
   | 'REFUSAL_REASON_FOREIGN_FEED'
   | 2
   | 'REFUSAL_REASON_OFF_GRID'
