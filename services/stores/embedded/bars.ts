@@ -34,7 +34,8 @@ export function embeddedBars(queue: WriteQueue, readers: Readers, sweep: PurgeSw
     },
     async ping() {
       await Promise.all([
-        queue.call('ping', undefined, { lane: 'live', weight: 1 }),
+        // A writer that answers and cannot write is of no use.
+        queue.call(queue.isFailing ? 'probe' : 'ping', undefined, { lane: 'live', weight: 1 }),
         readers.call('ping', undefined),
       ])
     },

@@ -4,6 +4,7 @@ import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
 import { allocateBars } from '../../../core/bar.ts'
 import { compoundKey, feedKey } from '../../../core/compound-key.ts'
 import { Unavailable } from '../../../core/failure.ts'
+import { embeddedBars } from '../bars.ts'
 import { type PackedRows, packRows } from '../file/packed-rows.ts'
 import { rowsPerLane, rowsPerTurn, turnDeadlineMs, WriteQueue, writeDeadlineMs } from './write-queue.ts'
 import type { WriterCalls } from './writer.ts'
@@ -105,4 +106,17 @@ test('draining waits for all that was submitted', async () => {
   expect(drained).toBe(false)
   writer.letThrough(1)
   await Promise.all([write, drain])
+})
+
+test('after a write that failed a ping writes too, until something was written', async () => {
+  const { queue, writer, turns } = await start()
+  writer.letThrough(100)
+  const bars = embeddedBars(queue, { call: () => Promise.resolve() } as never, { wake() {}, stop() {} })
+  await bars.ping()
+  await expect(
+    queue.call('purgeWindows', feedKey('REFUSED', 'refused'), { lane: 'live', weight: 1 }),
+  ).rejects.toThrow()
+  await bars.ping()
+  await bars.ping()
+  expect(turns()).toEqual(['ping', 'purgeWindows', 'probe', 'ping'])
 })

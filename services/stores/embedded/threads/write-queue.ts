@@ -38,6 +38,7 @@ export class WriteQueue {
   readonly #open = new Set<Promise<void>>()
   #underWay = 0
   #refused = 0
+  #isFailing = false
 
   constructor(writer: Thread<WriterCalls>, clock: Clock) {
     this.#writer = writer
@@ -54,6 +55,11 @@ export class WriteQueue {
     return this.#refused
   }
 
+  /** The last write that the writer was asked for failed: the disk may be full. */
+  get isFailing(): boolean {
+    return this.#isFailing
+  }
+
   /** Resolves once all pieces are committed. */
   writeBars(pieces: readonly PackedRows[], lane: Lane): Promise<void> {
     const weight = pieces.reduce((sum, { count }) => sum + count, 0)
@@ -67,7 +73,8 @@ export class WriteQueue {
     { lane, weight }: { lane: Lane; weight: number },
   ): Promise<ReturnType<WriterCalls[N]>> {
     let answer: Promise<ReturnType<WriterCalls[N]>> | undefined
-    const work = () => (answer = this.#writer.call(name, argument))
+    const asked = () => (answer = this.#writer.call(name, argument))
+    const work = name === 'ping' ? asked : () => this.#watch(asked())
     await this.#submit([work], lane, weight)
     return answer as Promise<ReturnType<WriterCalls[N]>>
   }
@@ -125,7 +132,18 @@ export class WriteQueue {
       else rows.push(work)
     }
     const handedOver = rows.map(({ fields }) => fields.buffer)
-    if (rows.length > 0) await this.#writer.call('writeBars', rows, handedOver)
+    if (rows.length > 0) await this.#watch(this.#writer.call('writeBars', rows, handedOver))
+  }
+
+  async #watch<T>(write: Promise<T>): Promise<T> {
+    try {
+      const result = await write
+      this.#isFailing = false
+      return result
+    } catch (cause) {
+      this.#isFailing = true
+      throw cause
+    }
   }
 
   #done(turn: readonly Job[], cause?: unknown): void {
