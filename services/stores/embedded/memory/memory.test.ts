@@ -4,7 +4,7 @@ import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
 import { feedKey } from '../../../core/compound-key.ts'
 import { utcMs } from '../../../core/feed-clock.ts'
 import { noCounters } from '../../../core/usage.ts'
-import { silentLog } from '../../../platform/log.ts'
+import { createLog, type Log, silentLog } from '../../../platform/log.ts'
 import type { MemoryRows } from '../file/memory-rows.ts'
 import { turnDeadlineMs, WriteQueue } from '../threads/write-queue.ts'
 import type { WriterCalls } from '../threads/writer.ts'
@@ -13,11 +13,11 @@ import { startMemory } from './memory.ts'
 const noRows: MemoryRows = { usage: [], uses: [], signs: [] }
 const feed = feedKey('BROKERA', 'ZERO')
 
-async function start() {
+async function start(log: Log = silentLog) {
   const clock = createVirtualClock({ start: Date.UTC(2026, 0, 5, 12) })
   const writer = await startGatedThread<WriterCalls>(clock, turnDeadlineMs)
   const queue = new WriteQueue(writer.thread, clock)
-  const memory = startMemory(noRows, queue, clock, silentLog)
+  const memory = startMemory(noRows, queue, clock, log)
   const written = () => writer.seen.map(({ argument }) => (argument as { rows: MemoryRows }).rows)
   return { clock, writer, queue, memory, written }
 }
@@ -65,6 +65,25 @@ test('what could not be written is written later, with what changed meanwhile', 
   const keys = written().map(({ usage }) => usage.map(({ key }) => key))
   expect(keys[0]).toEqual(['refused'])
   expect(keys[1]?.toSorted()).toEqual(['a', 'refused'])
+  await memory.close()
+})
+
+test('counters that cannot be written for a while are told once, and once when they are written again', async () => {
+  const lines: string[] = []
+  const log = createLog('info', {
+    write: (line) => void lines.push((JSON.parse(line) as { msg: string }).msg),
+  })
+  const { clock, writer, queue, memory } = await start(log)
+  writer.letThrough(100)
+  const second = async (): Promise<void> => {
+    await clock.advance(1_000)
+    await queue.drain()
+  }
+  memory.signs.set(feed, { receivedAt: 'refused' as never })
+  await expect.poll(() => second().then(() => writer.seen.length)).toBeGreaterThan(3)
+  expect(lines).toEqual(['counters cannot be written; tried again every second'])
+  memory.signs.set(feed, { receivedAt: utcMs(1) })
+  await expect.poll(() => second().then(() => lines.slice(1))).toEqual(['counters are written again'])
   await memory.close()
 })
 

@@ -27,6 +27,7 @@ export function startMemory(rows: MemoryRows, queue: WriteQueue, clock: Clock, l
   const signs = new Remembered<FeedKey, FeedSigns>(rows.signs)
   let prunedOn: string | undefined
   let writing: Promise<void> | undefined
+  let isFailing = false
 
   const writeChanges = async (): Promise<void> => {
     const today = utcDay(clock)
@@ -38,12 +39,15 @@ export function startMemory(rows: MemoryRows, queue: WriteQueue, clock: Clock, l
     try {
       await queue.call('remember', { rows: changed, usageFrom }, { lane: 'live', weight: weight + 1 })
       prunedOn = today
+      if (isFailing) log.info('counters are written again')
+      isFailing = false
       usage.forgetOldDays()
     } catch (cause) {
       usage.putBack(taken.usage)
       uses.putBack(taken.uses)
       signs.putBack(taken.signs)
-      log.warn({ err: cause }, 'counters could not be written; trying again in a second')
+      if (!isFailing) log.warn({ err: cause }, 'counters cannot be written; tried again every second')
+      isFailing = true
     }
   }
   /** One write at a time: a slow one is followed by one with all that changed meanwhile. */
