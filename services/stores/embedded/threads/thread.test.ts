@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
 import { Unavailable } from '../../../core/failure.ts'
 import { silentLog } from '../../../platform/log.ts'
-import { startThread, type Thread } from './thread.ts'
+import { silenceMaxMs, startThread, type Thread } from './thread.ts'
 
 /** A body with every way to fail; `begun` counts its starts in memory that outlives it. */
 const body = new URL(
@@ -76,6 +76,37 @@ test('a call that is not answered within its deadline is unavailable', async () 
   expect(await hung).toContain('did not answer within 2000 ms')
   expect(await behind).toContain('did not answer within 2000 ms')
   expect(clock.pending).toBe(0)
+})
+
+test('a thread that hangs is ended after a while, its calls fail, and it is started again', async () => {
+  const { thread, clock, starts } = await start()
+  const calls = [reasonOf(thread.call('hang', undefined))]
+  for (let silentMs = deadlineMs; silentMs < silenceMaxMs; silentMs += deadlineMs) {
+    await clock.advance(deadlineMs)
+    expect(thread.alive).toBe(true)
+    calls.push(reasonOf(thread.call('double', 1)))
+  }
+  await clock.advance(deadlineMs - 1)
+  const last = reasonOf(thread.call('double', 1))
+  await clock.advance(1)
+  expect(thread.alive).toBe(false)
+  expect(await last).toContain('hung')
+  for (const reason of await Promise.all(calls)) expect(reason).toContain('did not answer')
+  await vi.waitFor(() => expect(clock.pending).toBe(1))
+  await clock.advance(restartDelayMs)
+  await vi.waitFor(() => expect(thread.alive).toBe(true))
+  expect(await thread.call('double', 1)).toBe(2)
+  expect(starts[0]).toBe(2)
+})
+
+test('a thread that nobody asked for long and that misses one deadline is not taken for one that hangs', async () => {
+  const { thread, clock } = await start()
+  expect(await thread.call('double', 1)).toBe(2)
+  await clock.advance(silenceMaxMs)
+  const hung = reasonOf(thread.call('hang', undefined))
+  await clock.advance(deadlineMs)
+  await hung
+  expect(thread.alive).toBe(true)
 })
 
 test.for(['die', 'crash'] as const)(

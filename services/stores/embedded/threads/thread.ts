@@ -14,7 +14,7 @@ export interface ThreadOptions {
   readonly log: Log
 }
 
-/** A worker thread that is asked by name; it is started again when it dies. */
+/** A worker thread that is asked by name; it is started again when it dies, and ended when it hangs. */
 export interface Thread<C extends Calls> {
   readonly alive: boolean
   /** Rejects as `Unavailable` when the call fails, the thread dies or the deadline passes. */
@@ -33,6 +33,8 @@ interface Pending {
   readonly cancelDeadline: Cancel
 }
 
+/** A thread that was asked and answered nothing for so long hangs: it is ended at the next missed deadline. */
+export const silenceMaxMs = 30_000
 const restartDelayMinMs = 100
 const restartDelayMaxMs = 5_000
 
@@ -45,7 +47,11 @@ export async function startThread<C extends Calls>(options: ThreadOptions): Prom
   let restartDelayMs = restartDelayMinMs
   let cancelRestart: Cancel | undefined
   let restarting: Promise<void> | undefined
+  let ending: Promise<unknown> | undefined
   let closing = false
+  /** Calls that the worker has not answered, those given up included. */
+  let unanswered = 0
+  let silentSinceMs = 0
 
   const settle = (id: number): Pending | undefined => {
     const call = pending.get(id)
@@ -57,11 +63,14 @@ export async function startThread<C extends Calls>(options: ThreadOptions): Prom
     settle(id)?.reject(new Unavailable('store', new Error(reason)))
   const receive = (message: AnswerMessage): void => {
     restartDelayMs = restartDelayMinMs
+    unanswered -= 1
+    silentSinceMs = clock.monotonicMs()
     if (message.type === 'answer') settle(message.id)?.resolve(message.value as never)
     else if (message.type === 'failure') fail(message.id, message.reason)
   }
   const died = (cause: unknown): void => {
     worker = undefined
+    unanswered = 0
     for (const id of pending.keys()) fail(id, `the ${name} thread ended`)
     if (closing) return
     log.error({ err: cause, restartDelayMs }, `the ${name} thread ended and is started again`)
@@ -72,6 +81,14 @@ export async function startThread<C extends Calls>(options: ThreadOptions): Prom
     restarting = spawn(options, receive, died).then((ready) => {
       worker = ready
     }, died)
+  }
+
+  const endIfSilent = (): void => {
+    if (worker === undefined || clock.monotonicMs() - silentSinceMs < silenceMaxMs) return
+    log.error({ silenceMaxMs }, `the ${name} thread hangs and is ended`)
+    ending = worker.terminate()
+    worker = undefined
+    for (const id of pending.keys()) fail(id, `the ${name} thread hung`)
   }
 
   worker = await spawn(options, receive, died)
@@ -90,8 +107,13 @@ export async function startThread<C extends Calls>(options: ThreadOptions): Prom
         pending.set(id, {
           resolve,
           reject,
-          cancelDeadline: clock.after(options.deadlineMs, () => fail(id, late)),
+          cancelDeadline: clock.after(options.deadlineMs, () => {
+            fail(id, late)
+            endIfSilent()
+          }),
         })
+        if (unanswered === 0) silentSinceMs = clock.monotonicMs()
+        unanswered += 1
         const message: CallMessage = { id, name: callName, argument }
         port.postMessage(message, handedOver)
       })
@@ -100,6 +122,7 @@ export async function startThread<C extends Calls>(options: ThreadOptions): Prom
       closing = true
       cancelRestart?.()
       await restarting
+      await ending
       await worker?.terminate()
     },
   }
