@@ -42,13 +42,24 @@ const assertNoKeyWritten = (log: string): void => {
   if (line !== undefined) throw new Error(`the service wrote a key to its log: ${line}`)
 }
 
+/** The same of its metrics, while it still answers. */
+const assertNoKeyMeasured = async (ops: string): Promise<void> => {
+  const text = await (await fetch(`${ops}/metrics`)).text()
+  if (!text.includes('fxd_')) throw new Error(`the service answered no metrics: ${text.slice(0, 500)}`)
+  const line = text.split('\n').find((each) => keyShape.test(each))
+  if (line !== undefined) throw new Error(`the service wrote a key to its metrics: ${line}`)
+}
+
 /** Gives every test file the one service of the run, its first bars stored. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const theirs = given()
   if (theirs !== undefined) {
     await seed(theirs)
     project.provide('target', theirs)
-    return async () => assertNoKeyWritten(theirs.log)
+    return async () => {
+      await assertNoKeyMeasured(theirs.ops)
+      assertNoKeyWritten(theirs.log)
+    }
   }
   const stopStore = await questdbOfTheRun()
   const { home, discard } = makeHome()
@@ -60,9 +71,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const early = service.process.exitCode ?? service.process.signalCode
     if (early !== null)
       throw new Error(`the service ended with ${early} during the run: see ${service.target.log}`)
+    const measured = await Promise.allSettled([assertNoKeyMeasured(service.target.ops)])
     const outcome = await service.stop()
     await stopStore()
     assertNoKeyWritten(service.target.log)
+    for (const each of measured) if (each.status === 'rejected') throw each.reason
     if (outcome !== 0) throw new Error(`the service ended with ${outcome}: see ${service.target.log}`)
     discard()
   }
