@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { runInNewContext } from 'node:vm'
 import { beforeEach, expect, test } from 'vitest'
 
 const html = readFileSync(new URL('page.html', import.meta.url), 'utf8')
@@ -28,6 +29,8 @@ beforeEach(() => {
       name === 'output' ? output : name === 'form' ? form : { setAttribute: () => undefined },
   }
   class Socket implements PageSocket {
+    onclose?: NonNullable<PageSocket['onclose']>
+    onmessage?: NonNullable<PageSocket['onmessage']>
     readyState = 1
     constructor() {
       sockets.push(this)
@@ -46,10 +49,11 @@ beforeEach(() => {
         yield ['symbol', 'BROKERA:ZERO:EURUSD']
       }
     },
+    URLSearchParams,
     setInterval: () => 0,
     clearInterval: () => undefined,
   }
-  new Function(...Object.keys(around), script)(...Object.values(around))
+  runInNewContext(script, around)
 })
 
 test('the socket of an earlier watch does not speak over a later one', async () => {
