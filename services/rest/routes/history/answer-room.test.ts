@@ -14,7 +14,7 @@ import {
 import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
 import { Unavailable } from '../../../core/failure.ts'
 import { deadlineMs } from '../../deadline.ts'
-import { createAnswerRoom, takeMs, waitingMax, waitMs } from './answer-room.ts'
+import { AnswerRoom, takeMs, waitingMax, waitMs } from './answer-room.ts'
 
 /** What became of a wait so far. */
 const follow = (wait: Promise<void>) => {
@@ -31,7 +31,7 @@ describe('the room for long answers', () => {
 
   test('is shared by bytes, first come first served, and given back once', async () => {
     const clock = createVirtualClock()
-    const room = createAnswerRoom(clock, max)
+    const room = new AnswerRoom(clock, max)
     const [first, second, third, fourth] = [room.open(), room.open(), room.open(), room.open()]
     await first.grow(40)
     await second.grow(60)
@@ -53,7 +53,7 @@ describe('the room for long answers', () => {
 
   test('half-read answers never wait for each other: one may grow beyond, the next when that is taken', async () => {
     const clock = createVirtualClock()
-    const room = createAnswerRoom(clock, max)
+    const room = new AnswerRoom(clock, max)
     const [first, second] = [room.open(), room.open()]
     await first.grow(50)
     await second.grow(50)
@@ -71,7 +71,7 @@ describe('the room for long answers', () => {
 
   test('is waited for no longer than the bound, which lies within a request’s two seconds', async () => {
     const clock = createVirtualClock()
-    const room = createAnswerRoom(clock, max)
+    const room = new AnswerRoom(clock, max)
     const first = room.open()
     await first.grow(max)
     const late = follow(room.open().grow(1))
@@ -87,7 +87,7 @@ describe('the room for long answers', () => {
   })
 
   test('is not waited for by more than the bound', async () => {
-    const room = createAnswerRoom(createVirtualClock(), max)
+    const room = new AnswerRoom(createVirtualClock(), max)
     await room.open().grow(max)
     for (let i = 0; i < waitingMax; i++) void room.open().grow(1)
     await expect(room.open().grow(1)).rejects.toBeInstanceOf(Unavailable)
@@ -99,7 +99,7 @@ describe('the room for long answers', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyAnswer, { minLength: 1, maxLength: 20 }), async (answers) => {
         const clock = createVirtualClock()
-        const room = createAnswerRoom(clock, max)
+        const room = new AnswerRoom(clock, max)
         const largest = Math.max(...answers.map((steps) => steps.reduce((sum, step) => sum + step, 0)))
         const run = async (steps: readonly number[]): Promise<void> => {
           const held = room.open()

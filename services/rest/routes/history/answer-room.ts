@@ -17,111 +17,9 @@ export const takeMs = (bytes: number): number => 30_000 + bytes / 256
 export interface HeldAnswer {
   readonly bytes: number
   /** The answer has so many bytes now. Resolves once they may be held; rejects with `Unavailable`. */
-  grow(bytes: number): Promise<void>
+  readonly grow: (bytes: number) => Promise<void>
   /** Everything is given back; a second time nothing is. */
-  leave(): void
-}
-
-export interface AnswerRoom {
-  open(): HeldAnswer
-  readonly bytes: number
-  readonly held: number
-  readonly waiting: number
-  readonly refused: number
-}
-
-/**
- * Bounds the memory of answers that are under way. How long one will be is known at its end only, so two
- * half-read ones could wait for each other: one answer at a time may grow beyond the bound, until it is
- * taken. All others wait for room, those that hold some before those that hold none yet.
- */
-export function createAnswerRoom(clock: Clock, bytesMax: number = roomBytes): AnswerRoom {
-  const lines = { growing: [] as Waiting[], entering: [] as Waiting[] }
-  const inside = new Set<Held>()
-  let bytes = 0
-  let beyond: Held | undefined
-  let refused = 0
-  const waiting = (): number => lines.growing.length + lines.entering.length
-
-  const fits = (held: Held, more: number): boolean => {
-    if (bytes === 0 || bytes + more <= bytesMax) return true
-    return held.bytes > 0 && (beyond === undefined || beyond === held)
-  }
-  const take = (held: Held, more: number): void => {
-    if (bytes + more > bytesMax) beyond = held
-    bytes += more
-    held.bytes += more
-    inside.add(held)
-  }
-  const refuse = (): Unavailable => {
-    refused++
-    return new Unavailable('room for a long answer')
-  }
-  const admit = (): void => {
-    for (;;) {
-      const line = lines.growing.length > 0 ? lines.growing : lines.entering
-      const [first] = line
-      if (!first || !fits(first.held, first.more)) return
-      line.shift()
-      first.enter()
-    }
-  }
-  const wait = (held: Held, more: number): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const line = held.bytes > 0 ? lines.growing : lines.entering
-      const turn: Waiting = {
-        held,
-        more,
-        enter() {
-          cancel()
-          take(held, more)
-          resolve()
-        },
-      }
-      const cancel = clock.after(waitMs, () => {
-        line.splice(line.indexOf(turn), 1)
-        reject(refuse())
-        admit()
-      })
-      line.push(turn)
-    })
-
-  return {
-    open() {
-      const held: Held = { bytes: 0 }
-      return {
-        get bytes() {
-          return held.bytes
-        },
-        async grow(size) {
-          const more = size - held.bytes
-          const isFirst = held.bytes > 0 || waiting() === 0
-          if (isFirst && fits(held, more)) return take(held, more)
-          if (waiting() >= waitingMax) throw refuse()
-          return wait(held, more)
-        },
-        leave() {
-          if (!inside.delete(held)) return
-          bytes -= held.bytes
-          held.bytes = 0
-          if (beyond === held) beyond = undefined
-          admit()
-        },
-      }
-    },
-    get bytes() {
-      return bytes
-    },
-    get held() {
-      return inside.size
-    },
-    get waiting() {
-      return waiting()
-    },
-    get refused() {
-      return refused
-    },
-  }
+  readonly leave: () => void
 }
 
 interface Held {
@@ -132,4 +30,114 @@ interface Waiting {
   readonly held: Held
   readonly more: number
   readonly enter: () => void
+}
+
+/**
+ * Bounds the memory of answers that are under way. How long one will be is known at its end only, so two
+ * half-read ones could wait for each other: one answer at a time may grow beyond the bound, until it is
+ * taken. All others wait for room, those that hold some before those that hold none yet.
+ */
+export class AnswerRoom {
+  readonly #clock: Clock
+  readonly #bytesMax: number
+  readonly #growing: Waiting[] = []
+  readonly #entering: Waiting[] = []
+  readonly #inside = new Set<Held>()
+  #bytes = 0
+  #beyond: Held | undefined
+  #refused = 0
+
+  constructor(clock: Clock, bytesMax: number = roomBytes) {
+    this.#clock = clock
+    this.#bytesMax = bytesMax
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Answers that hold room. */
+  get held(): number {
+    return this.#inside.size
+  }
+
+  get waiting(): number {
+    return this.#growing.length + this.#entering.length
+  }
+
+  /** Answers that found no room in time, since the start. */
+  get refused(): number {
+    return this.#refused
+  }
+
+  open(): HeldAnswer {
+    const held: Held = { bytes: 0 }
+    return {
+      get bytes() {
+        return held.bytes
+      },
+      grow: (bytes) => this.#grow(held, bytes - held.bytes),
+      leave: () => this.#leave(held),
+    }
+  }
+
+  async #grow(held: Held, more: number): Promise<void> {
+    const isNext = held.bytes > 0 || this.waiting === 0
+    if (isNext && this.#fits(held, more)) return this.#take(held, more)
+    if (this.waiting >= waitingMax) throw this.#refuse()
+    return this.#wait(held, more)
+  }
+
+  #leave(held: Held): void {
+    if (!this.#inside.delete(held)) return
+    this.#bytes -= held.bytes
+    held.bytes = 0
+    if (this.#beyond === held) this.#beyond = undefined
+    this.#admit()
+  }
+
+  #fits(held: Held, more: number): boolean {
+    if (this.#bytes === 0 || this.#bytes + more <= this.#bytesMax) return true
+    return held.bytes > 0 && (this.#beyond === undefined || this.#beyond === held)
+  }
+
+  #take(held: Held, more: number): void {
+    if (this.#bytes + more > this.#bytesMax) this.#beyond = held
+    this.#bytes += more
+    held.bytes += more
+    this.#inside.add(held)
+  }
+
+  #refuse(): Unavailable {
+    this.#refused++
+    return new Unavailable('room for a long answer')
+  }
+
+  #wait(held: Held, more: number): Promise<void> {
+    const line = held.bytes > 0 ? this.#growing : this.#entering
+    return new Promise((resolve, reject) => {
+      const enter = (): void => {
+        cancel()
+        this.#take(held, more)
+        resolve()
+      }
+      const turn: Waiting = { held, more, enter }
+      const cancel = this.#clock.after(waitMs, () => {
+        line.splice(line.indexOf(turn), 1)
+        reject(this.#refuse())
+        this.#admit()
+      })
+      line.push(turn)
+    })
+  }
+
+  #admit(): void {
+    for (;;) {
+      const line = this.#growing.length > 0 ? this.#growing : this.#entering
+      const [first] = line
+      if (!first || !this.#fits(first.held, first.more)) return
+      line.shift()
+      first.enter()
+    }
+  }
 }

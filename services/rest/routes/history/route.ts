@@ -9,7 +9,7 @@ import type { Deadline } from '../../deadline.ts'
 import type { RestDeps } from '../../deps.ts'
 import { findSymbol } from '../../found.ts'
 import type { Route } from '../../route.ts'
-import { type AnswerRoom, createAnswerRoom, longBytes, takeMs } from './answer-room.ts'
+import { AnswerRoom, longBytes, takeMs } from './answer-room.ts'
 import { AnswerText } from './answer-text.ts'
 import { historySchema } from './schema.ts'
 
@@ -23,7 +23,7 @@ export function createHistoryRoute({
   clock,
   metrics,
 }: HistoryDeps): Route<typeof historySchema.query> {
-  const room = createAnswerRoom(clock)
+  const room = new AnswerRoom(clock)
   measure(room, metrics)
 
   return {
