@@ -12,7 +12,7 @@ const bytesPerCharacter = 3
 export function* catalogueParts(
   revision: number,
   symbols: readonly CatalogueSymbol[],
-  { snapshot, removed = [] }: { readonly snapshot: boolean; readonly removed?: readonly string[] },
+  { snapshot }: { readonly snapshot: boolean },
 ): Generator<Catalogue> {
   let part: CatalogueSymbol[] = []
   let bytes = 0
@@ -27,7 +27,7 @@ export function* catalogueParts(
     part.push(symbol)
     bytes += size
   }
-  yield { revision, snapshot, last: true, symbols: part, removed: [...removed] }
+  yield { revision, snapshot, last: true, symbols: part }
 }
 
 /** What became of a catalogue. */

@@ -114,7 +114,7 @@ export class Conversation {
   /** Resolves with what was made of the symbols, once that is in force. */
   catalogue(
     symbols: readonly CatalogueSymbol[],
-    options: { readonly snapshot: boolean; readonly removed?: readonly string[] },
+    options: { readonly snapshot: boolean },
   ): Promise<Catalogued> {
     this.#revision += 1
     const revision = this.#revision

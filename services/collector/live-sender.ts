@@ -33,10 +33,6 @@ export class LiveSender {
     this.#room = new Room(liveBarsSlow, options.signal)
   }
 
-  get isIdle(): boolean {
-    return this.#underWay.size === 0
-  }
-
   /** Resolves when everything sent so far is stored; rejects when the session ended before. */
   async settled(): Promise<void> {
     await Promise.all(this.#underWay)
