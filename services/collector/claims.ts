@@ -2,11 +2,10 @@ import { joinSpans, subtractSpans } from '../core/coverage.ts'
 import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
 import type { Resolution } from '../core/resolution.ts'
 import type { Span } from '../core/window.ts'
-import type { Log } from '../platform/log.ts'
 import { closedUntil } from './closed-until.ts'
 import type { CollectedSeries } from './collected-series.ts'
-import type { Conversation } from './conversation.ts'
 import type { FeedTime } from './feed-time.ts'
+import type { WindowSender } from './window-sender.ts'
 
 /** What may be claimed of a reading: nothing that could still change. */
 export function trimClaim(series: CollectedSeries, span: Span, now: FeedSeconds | undefined): Span {
@@ -16,11 +15,10 @@ export function trimClaim(series: CollectedSeries, span: Span, now: FeedSeconds 
 }
 
 export interface ClaimsOptions {
-  readonly talk: Conversation
+  readonly windows: WindowSender
   /** Resolves when everything sent outside of history is stored. */
   readonly settled: () => Promise<void>
   readonly time: FeedTime
-  readonly log: Log
   /** All series of a resolution. */
   readonly seriesOf: (r: Resolution) => readonly CollectedSeries[]
 }
@@ -107,12 +105,7 @@ export class Claims {
   }
 
   async #send(symbol: string, resolution: Resolution, spans: readonly Span[]): Promise<void> {
-    const { talk, log } = this.#options
-    for (const span of spans) {
-      const { refused } = await talk.window({ symbol, resolution, ...span })
-      if (refused[0])
-        log.warn({ symbol, resolution, ...span, why: refused[0].message }, 'a window was refused')
-    }
+    for (const span of spans) await this.#options.windows.send(symbol, resolution, span)
   }
 }
 

@@ -22,6 +22,7 @@ import { LiveSender } from './live-sender.ts'
 import type { Source, SourceBars, SourceSeries } from './source.ts'
 import { SourceReader } from './source-reader.ts'
 import { derivedRevision, type Stamps } from './stamps.ts'
+import { WindowSender } from './window-sender.ts'
 
 export interface CollectionOptions {
   readonly definition: FeedDefinition
@@ -60,13 +61,15 @@ export class Collection {
     const history = new HistorySender({ ...options, idle: () => live.idle() })
     const reader = new SourceReader({ ...options, isOver })
     const outgoing = addresses(options)
+    const windows = new WindowSender(options)
     this.#outgoing = outgoing
     this.#lanes = new Lanes({ ...options, live, history, outgoing, failed: this.#failed })
     this.#history = history
     this.#reader = reader
-    this.#historyReader = new HistoryReader({ ...options, reader, live, history, isOver, outgoing })
+    this.#historyReader = new HistoryReader({ ...options, reader, live, history, isOver, outgoing, windows })
     this.#claims = new Claims({
       ...options,
+      windows,
       settled: () => this.#lanes.settled(),
       seriesOf: (r) => [...this.#series.values()].filter(({ resolution }) => resolution === r),
     })

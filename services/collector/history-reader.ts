@@ -5,7 +5,6 @@ import { Agenda, type Unit } from './agenda.ts'
 import { within } from './bar-spans.ts'
 import { trimClaim } from './claims.ts'
 import type { CollectedSeries } from './collected-series.ts'
-import type { Conversation } from './conversation.ts'
 import type { FeedTime } from './feed-time.ts'
 import { takeClosed } from './forming.ts'
 import type { HistorySender } from './history-sender.ts'
@@ -13,9 +12,10 @@ import type { LiveSender } from './live-sender.ts'
 import { Room } from './room.ts'
 import { sourceReadsMax } from './source.ts'
 import type { SourceReader } from './source-reader.ts'
+import type { WindowSender } from './window-sender.ts'
 
 export interface HistoryReaderOptions {
-  readonly talk: Conversation
+  readonly windows: WindowSender
   readonly reader: SourceReader
   readonly live: LiveSender
   readonly history: HistorySender
@@ -67,7 +67,7 @@ export class HistoryReader {
   }
 
   async #read({ of: series, span }: Unit<CollectedSeries>): Promise<void> {
-    const { talk, reader, history, time, outgoing } = this.#options
+    const { windows, reader, history, time, outgoing } = this.#options
     const claims: Span[] = []
     const stored: Promise<void>[] = []
     await reader.read(series, span, async ({ bars, derived = false, complete }) => {
@@ -76,8 +76,8 @@ export class HistoryReader {
       if (complete) claims.push(trimClaim(series, complete, time.now()))
     })
     await Promise.all(stored)
-    for (const { from, to } of series.holes.outside(claims)) {
-      await talk.window({ symbol: series.name, resolution: series.resolution, from, to })
+    for (const span of series.holes.outside(claims)) {
+      await windows.send(series.name, series.resolution, span)
     }
   }
 }

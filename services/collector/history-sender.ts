@@ -8,6 +8,8 @@ import { Room } from './room.ts'
 
 /** Bars of the backfill lane sent and not yet acknowledged: so much at most is in front of a live bar on the wire. */
 const historyBarsMax = 20_000
+/** Messages of the backfill lane likewise: below what ingest holds before it asks for a pause, or reads no more. */
+export const historyMessagesMax = 8
 
 export interface HistorySenderOptions {
   readonly talk: Conversation
@@ -22,11 +24,13 @@ export interface HistorySenderOptions {
 export class HistorySender {
   readonly #options: HistorySenderOptions
   readonly #room: Room
+  readonly #messages: Room
   #pausedUntilMs = 0
 
   constructor(options: HistorySenderOptions) {
     this.#options = options
     this.#room = new Room(historyBarsMax, options.signal)
+    this.#messages = new Room(historyMessagesMax, options.signal)
     options.talk.onSlow = (pauseMs) => {
       this.#pausedUntilMs = options.clock.monotonicMs() + pauseMs
     }
@@ -37,16 +41,16 @@ export class HistorySender {
     const { talk } = this.#options
     const answers: Promise<void>[] = []
     for (const { message, parts, count } of packBars(list)) {
-      await this.#room.enter(count)
+      const leave = await this.#enter(count)
       try {
         await this.#turn()
       } catch (cause) {
-        this.#room.leave(count)
+        leave()
         throw cause
       }
       const answer = talk
         .bars('BACKFILL', message)
-        .finally(() => this.#room.leave(count))
+        .finally(leave)
         .then((told) => {
           recordStored(parts, told.refused)
           this.#tellRefused(list, told)
@@ -55,6 +59,21 @@ export class HistorySender {
       answers.push(answer)
     }
     return answers
+  }
+
+  /** Resolves when there is room for a message of so many bars, with what leaves it. */
+  async #enter(count: number): Promise<() => void> {
+    await this.#messages.enter(1)
+    try {
+      await this.#room.enter(count)
+    } catch (cause) {
+      this.#messages.leave(1)
+      throw cause
+    }
+    return () => {
+      this.#room.leave(count)
+      this.#messages.leave(1)
+    }
   }
 
   /** Nothing live is under way, and ingest asks for no pause. */

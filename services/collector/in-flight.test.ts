@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { barsOf } from '../core/bar.ts'
+import { feedSeconds } from '../core/feed-clock.ts'
+import { silentLog } from '../platform/log.ts'
+import { KnownFeed, newSeries } from './collected-series.ts'
+import type { Answer, Conversation } from './conversation.ts'
+import { HistorySender, historyMessagesMax } from './history-sender.ts'
+import { WindowSender, windowsMax } from './window-sender.ts'
+
+const answer: Answer = { accepted: 1, revised: 0, unchanged: 0, refused: [] }
+const of = { raw: 'A', resolution: '1', name: 'A', scale: 0, delaySeconds: 0, since: undefined } as const
+const series = newSeries(of, new KnownFeed([]), undefined)
+const bars = barsOf([{ time: feedSeconds(0), open: 1, high: 1, low: 1, close: 1, volume: 1 }])
+
+/** An ingest that answers when told to. */
+function ingest() {
+  const waiting: ((answer: Answer) => void)[] = []
+  const post = () => new Promise<Answer>((resolve) => void waiting.push(resolve))
+  const talk = { bars: post, window: post, onSlow: () => undefined } as unknown as Conversation
+  const stop = new AbortController()
+  const shared = { talk, clock: createVirtualClock(), log: silentLog, signal: stop.signal }
+  return { waiting, shared, stop }
+}
+
+const settle = () => new Promise((resolve) => void setImmediate(resolve))
+
+test('history in flight is bounded in messages, however small, below what ingest asks to be spared', async () => {
+  const { waiting, shared, stop } = ingest()
+  const history = new HistorySender({ ...shared, idle: async () => undefined })
+  const sent = Array.from({ length: 20 }, () => history.send([{ ...of, symbol: 'A', series, bars }]))
+  const all = Promise.allSettled(sent)
+  await settle()
+  expect(historyMessagesMax).toBeLessThan(12)
+  expect(waiting.length).toBe(historyMessagesMax)
+  waiting[0]?.(answer)
+  await settle()
+  expect(waiting.length).toBe(historyMessagesMax + 1)
+  stop.abort()
+  const ended = (await all).map(({ status }) => status)
+  expect(ended.filter((status) => status === 'rejected')).toHaveLength(20 - historyMessagesMax - 1)
+})
+
+test('windows in flight are bounded below what makes ingest read no more', async () => {
+  const { waiting, shared, stop } = ingest()
+  const windows = new WindowSender(shared)
+  const span = { from: feedSeconds(0), to: feedSeconds(60) }
+  const all = Promise.allSettled(Array.from({ length: 300 }, () => windows.send('A', '1', span)))
+  await settle()
+  expect(windowsMax).toBeLessThan(256)
+  expect(waiting.length).toBe(windowsMax)
+  for (const resolve of waiting.splice(0)) resolve(answer)
+  await settle()
+  expect(waiting.length).toBe(windowsMax)
+  stop.abort()
+  for (const resolve of waiting) resolve(answer)
+  expect((await all).filter(({ status }) => status === 'rejected')).toHaveLength(300 - 2 * windowsMax)
+})
