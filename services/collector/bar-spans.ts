@@ -1,19 +1,7 @@
-import { type Bars, barCount, selectBars, sliceBars, timeAt } from '../core/bar.ts'
+import { type Bars, barCount, countUntil, selectBars, sliceBars, timeAt } from '../core/bar.ts'
 import { subtractSpans } from '../core/coverage.ts'
 import { feedSeconds } from '../core/feed-clock.ts'
 import type { Span } from '../core/window.ts'
-
-/** How many of ascending bars are not later than `time`. */
-export function countUntil({ time: times }: Bars, time: number): number {
-  let low = 0
-  let high = times.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((times[middle] as number) <= time) low = middle + 1
-    else high = middle
-  }
-  return low
-}
 
 /** Of ascending bars those that open in the span. */
 export const within = (bars: Bars, { from, to }: Span): Bars =>

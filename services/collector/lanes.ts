@@ -1,7 +1,6 @@
-import { type Bars, barCount, sliceBars, timeAt } from '../core/bar.ts'
+import { type Bars, barCount, countUntil, sliceBars, timeAt } from '../core/bar.ts'
 import type { Log } from '../platform/log.ts'
 import type { AddressedBars } from './addressed-bars.ts'
-import { countUntil } from './bar-spans.ts'
 import type { CollectedSeries } from './collected-series.ts'
 import type { Conversation } from './conversation.ts'
 import type { HistorySender } from './history-sender.ts'

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { unsortedBars } from '../../test/support/arbitrary-bars.ts'
-import { barAt, barCount, barsOf, columns, sliceBars, timeAt, toList } from './bar.ts'
+import { barAt, barCount, barsOf, columns, countUntil, sliceBars, timeAt, toList } from './bar.ts'
+import { feedSeconds } from './feed-clock.ts'
 
 test('bars come back from their columns, whole and in slices', () => {
   fc.assert(
@@ -21,4 +22,16 @@ test('bars come back from their columns, whole and in slices', () => {
 test('a slice is a view: nothing is copied', () => {
   const bars = barsOf([])
   for (const column of columns) expect(sliceBars(bars, 0, 0)[column].buffer).toBe(bars[column].buffer)
+})
+
+test('the bars until a moment are counted with the one that opens at it, from any start', () => {
+  const times = [60, 120, 300]
+  const bars = barsOf(
+    times.map((time) => ({ time: feedSeconds(time), open: 1, high: 1, low: 1, close: 1, volume: 1 })),
+  )
+  for (const moment of [0, 59, 60, 61, 120, 299, 300, 1_000]) {
+    const count = times.filter((time) => time <= moment).length
+    expect(countUntil(bars, moment)).toBe(count)
+    for (let start = 0; start <= count; start++) expect(countUntil(bars, moment, start)).toBe(count)
+  }
 })

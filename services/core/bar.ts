@@ -77,6 +77,18 @@ export function barsOf(list: readonly (Bar & { readonly revision?: number })[]):
   return bars
 }
 
+/** How many of ascending bars are not later than `time`, which is the index of the first later one; `start` is not later. */
+export function countUntil({ time: times }: Bars, time: number, start = 0): number {
+  let low = start
+  let high = times.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((times[middle] as number) > time) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
 /** A view (no copy) of the bars in `[start, end)` by index. */
 export const sliceBars = (bars: Bars, start: number, end: number): Bars => ({
   time: bars.time.subarray(start, end),

@@ -7,7 +7,13 @@ export type SymbolType = (typeof symbolTypes)[number]
 export const sessions = ['24x7', '24x5'] as const
 export type Session = (typeof sessions)[number]
 
-/** What any origin may say of a symbol at most. */
+/** Where nobody says when a symbol trades. */
+export const sessionOfType = (type: SymbolType): Session => (type === 'crypto' ? '24x7' : '24x5')
+
+/**
+ * What any origin may say of a symbol at most. Prices are integers below 2^53 on the wire: more
+ * decimals leave no room before the point.
+ */
 export const digitsMax = 10
 export const delaySecondsMax = 86_400
 export const descriptionLengthMax = 256

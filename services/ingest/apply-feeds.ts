@@ -3,7 +3,7 @@ import { compoundKey, type FeedKey } from '../core/compound-key.ts'
 import type { FeedDefinition, ListedSymbol } from '../core/feed.ts'
 import type { ManifestFault } from '../core/manifest.ts'
 import type { RegistryView } from '../core/registry.ts'
-import type { SymbolRecord } from '../core/symbol.ts'
+import { type SymbolRecord, sessionOfType } from '../core/symbol.ts'
 import { cleanName } from '../core/symbol-name.ts'
 import type { RegistryBody } from '../ports/registry.ts'
 import type { RegistryWriter } from './registry-writer.ts'
@@ -105,7 +105,7 @@ function symbolOf(listed: ListedSymbol, definition: FeedDefinition): SymbolRecor
     description: listed.description ?? '',
     type: listed.type,
     digits: listed.digits,
-    session: listed.session ?? (listed.type === 'crypto' ? '24x7' : '24x5'),
+    session: listed.session ?? sessionOfType(listed.type),
     delaySeconds: listed.delaySeconds ?? definition.delaySeconds,
     origin: 'manifest',
     hidden: false,

@@ -1,14 +1,18 @@
 import { compoundKey } from '../core/compound-key.ts'
 import type { FeedDefinition } from '../core/feed.ts'
 import { show } from '../core/show.ts'
-import { type Session, type SymbolRecord, type SymbolType, sessions, symbolTypes } from '../core/symbol.ts'
+import {
+  delaySecondsMax,
+  descriptionLengthMax,
+  digitsMax,
+  type SymbolRecord,
+  type SymbolType,
+  sessionOfType,
+  sessions,
+  symbolTypes,
+} from '../core/symbol.ts'
+import { nameLengthMax } from '../core/symbol-name.ts'
 import type { CatalogueSymbol__Output } from '../wire/fxd/v1/CatalogueSymbol.ts'
-
-/** Prices are integers below 2^53 on the wire: more decimals leave no room before the point. */
-const digitsMax = 10
-const delaySecondsMax = 86_400
-const displayLengthMax = 64
-const descriptionLengthMax = 256
 
 const isOneOf = <T extends string>(list: readonly T[], text: string): text is T =>
   (list as readonly string[]).includes(text)
@@ -27,7 +31,7 @@ export function symbolFault(symbol: CatalogueSymbol__Output): string | undefined
     return `session: got ${show(session)}, wanted one of ${sessions.join(', ')}`
   }
   if (delay > delaySecondsMax) return `delay_seconds: got ${delay}, wanted 0 to ${delaySecondsMax}`
-  return long('display', display, displayLengthMax) ?? long('description', description, descriptionLengthMax)
+  return long('display', display, nameLengthMax) ?? long('description', description, descriptionLengthMax)
 }
 
 /** A faultless symbol with its defaults, as it would be if nobody else had a say. */
@@ -37,7 +41,6 @@ export function describeSymbol(
   definition: FeedDefinition,
 ): Omit<SymbolRecord, 'raw' | 'origin'> {
   const type: SymbolType = isOneOf(symbolTypes, symbol.type) ? symbol.type : 'cfd'
-  const byType: Session = type === 'crypto' ? '24x7' : '24x5'
   return {
     symbol: compoundKey(definition.key, name),
     feed: definition.key,
@@ -46,7 +49,7 @@ export function describeSymbol(
     description: symbol.description.trim(),
     type,
     digits: symbol.digits,
-    session: isOneOf(sessions, symbol.session) ? symbol.session : byType,
+    session: isOneOf(sessions, symbol.session) ? symbol.session : sessionOfType(type),
     delaySeconds: symbol.delaySeconds ?? definition.delaySeconds,
     hidden: false,
   }

@@ -1,4 +1,4 @@
-import { barAt, barCount, sliceBars } from '../core/bar.ts'
+import { barAt, barCount, countUntil, sliceBars } from '../core/bar.ts'
 import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
 import type { Log } from '../platform/log.ts'
 import type { BusEvent, LiveBar } from '../ports/bus.ts'
@@ -8,7 +8,7 @@ import type { GoodSeries } from './check-batch.ts'
 import type { FeedState } from './feed-state.ts'
 import type { IngestMetrics } from './metrics.ts'
 import { SessionEnd } from './refuse-session.ts'
-import { addCounts, type Changed, type Counts, firstAfter, noCounts, storeHistory } from './store-history.ts'
+import { addCounts, type Changed, type Counts, noCounts, storeHistory } from './store-history.ts'
 
 export interface LaneDeps {
   readonly stores: Pick<Stores, 'bars' | 'bus' | 'board'>
@@ -84,7 +84,7 @@ export class LiveLane {
     for (const each of batch) {
       const pushed = later(this.#promised.get(each.id), this.#state.pushed.get(each.id))
       const count = barCount(each.bars)
-      const start = pushed === undefined ? 0 : firstAfter(each.bars, pushed)
+      const start = pushed === undefined ? 0 : countUntil(each.bars, pushed)
       if (start > 0) late.push({ ...each, bars: sliceBars(each.bars, 0, start) })
       if (start === count) continue
       // From here on it is live: a write that only seemed to fail makes no history of what nobody was told.

@@ -1,4 +1,4 @@
-import { type Bars, barCount, sliceBars } from '../core/bar.ts'
+import { type Bars, barCount, countUntil, sliceBars } from '../core/bar.ts'
 import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
 import { compareWithStored } from '../core/revision.ts'
 import type { Lane, Series, SeriesBars } from '../core/series.ts'
@@ -83,7 +83,7 @@ async function compareSeries(
     }
     const page = Math.max(pageBarsMin, 2 * (count - start))
     const stored = await store.read({ series, from, to, take: { count: page, end: 'oldest' } })
-    const end = barCount(stored) < page ? count : firstAfter(bars, stored.time[page - 1] as number, start)
+    const end = barCount(stored) < page ? count : countUntil(bars, stored.time[page - 1] as number, start)
     const incoming = sliceBars(bars, start, end)
     raiseDerived(incoming, stored)
     pieces.push({ series, ...compareWithStored(stored, incoming) })
@@ -96,18 +96,6 @@ const ends = (bars: Bars): { from: FeedSeconds; to: FeedSeconds } => ({
   from: feedSeconds(bars.time[0] as number),
   to: feedSeconds(bars.time[barCount(bars) - 1] as number),
 })
-
-/** Index of the first bar later than `time`, at or after `start`. */
-export function firstAfter(bars: Bars, time: number, start = 0): number {
-  let low = start
-  let high = barCount(bars)
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((bars.time[middle] as number) > time) high = middle
-    else low = middle + 1
-  }
-  return low
-}
 
 /**
  * Whoever derives bars counts their revisions 1, 2, … without knowing how far an earlier run came:

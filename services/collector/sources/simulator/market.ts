@@ -3,6 +3,7 @@ import { bucketOpen } from '../../../core/derive.ts'
 import type { FeedDefinition, ListedSymbol } from '../../../core/feed.ts'
 import { type FeedSeconds, feedSeconds } from '../../../core/feed-clock.ts'
 import type { Resolution } from '../../../core/resolution.ts'
+import { sessionOfType } from '../../../core/symbol.ts'
 import { cleanName } from '../../../core/symbol-name.ts'
 import type { Span } from '../../../core/window.ts'
 import type { SourceAnswer, SourceBars, SourceSeries } from '../../source.ts'
@@ -33,7 +34,7 @@ export function createMarket(definition: FeedDefinition, seed: number, offsetSec
 
   function list(symbol: ListedSymbol): Listed {
     const name = cleanName(symbol.raw, definition.suffixes)
-    const session = symbol.session ?? (symbol.type === 'crypto' ? '24x7' : '24x5')
+    const session = symbol.session ?? sessionOfType(symbol.type)
     const simulated = { name, type: symbol.type, digits: symbol.digits, session }
     return {
       simulation: {
