@@ -218,3 +218,16 @@ test('columns stay views of one chunk', async () => {
   const { value } = await readExport(path, { resolution: '1' }).next()
   expect(value && 'bars' in value && [barCount(value.bars), barAt(value.bars, 0)]).toEqual([1, first])
 })
+
+test('a file caught at its first bytes is read in its own encoding once more of it is there', async () => {
+  const path = join(folder, 'begun.csv')
+  const text = `${header}\r\n${lineAt('13:01:00')}\r\n`
+  for (const content of [Buffer.from(`\ufeff${text}`, 'utf16le'), Buffer.from(text, 'utf16le')]) {
+    for (const begun of [0, 1, 2, 3]) {
+      await writeFile(path, content.subarray(0, begun))
+      const { position } = await readFile(path, { resolution: '1' })
+      await appendFile(path, content.subarray(begun))
+      expect((await readFile(path, { resolution: '1', from: position })).bars).toEqual([first])
+    }
+  }
+})

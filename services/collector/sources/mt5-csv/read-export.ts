@@ -7,6 +7,8 @@ import { completeEnd, decoderOf, detectEncoding, type Encoding, lineStart, witho
 
 /** Memory per open file is bounded by this, whatever the file's size; a longer line is no export's. */
 const chunkBytes = 1 << 20
+/** The longest mark, or a character before the first zero byte of either UTF-16. */
+const encodingBytes = 4
 
 export interface BadLine {
   /** Counted from 1. */
@@ -71,6 +73,13 @@ async function* readChunks(file: FileHandle, options: ReadOptions): AsyncGenerat
   for (;;) {
     const { bytesRead } = await file.read(bytes, held, chunkBytes - held, position.offset + held)
     let filled = held + bytesRead
+    const atEnd = bytesRead === 0
+    if (position.encoding === undefined && filled < encodingBytes && !(atEnd && options.finished)) {
+      // So few bytes of a file that is being written tell nothing yet.
+      if (atEnd) return position
+      held = filled
+      continue
+    }
     if (position.encoding === undefined && filled > 0) {
       const { encoding, markBytes } = detectEncoding(bytes.subarray(0, filled))
       position = { ...position, encoding, offset: markBytes }
@@ -78,7 +87,6 @@ async function* readChunks(file: FileHandle, options: ReadOptions): AsyncGenerat
       filled -= markBytes
     }
     const encoding = position.encoding ?? 'utf-8'
-    const atEnd = bytesRead === 0
     const end = atEnd && options.finished ? filled : completeEnd(bytes.subarray(0, filled), encoding)
     if (end === 0 && filled === chunkBytes)
       throw new LayoutError(`Line ${position.line + 1} is longer than ${chunkBytes} bytes.`)
