@@ -1,7 +1,8 @@
+import { mostDecimals } from '../../collector/sources/mt5-csv/most-decimals.ts'
 import { Fatal } from '../../platform/exit.ts'
 import { json } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
-import { inspectFile, mostDecimals } from './inspect-file.ts'
+import { explained, inspectFile } from './inspect-file.ts'
 import { digitsMax, type GivenOptions, type ImportOptions, parseOptions } from './options.ts'
 import { type LineOrder, scanOrder } from './order.ts'
 import { grouped, Progress } from './progress.ts'
@@ -30,7 +31,7 @@ type Outcome = Omit<ImportReport, 'seconds'>
 async function run(options: ImportOptions, terminal: Terminal, progress: Progress): Promise<Outcome> {
   const { path, resolution } = options
   const shape = await inspectFile(path, resolution)
-  const decimals = await mostDecimals(path, resolution)
+  const decimals = await explained(path, () => mostDecimals(path, resolution))
   const order = await scanOrder(path, shape)
   if (decimals === undefined) return nothingGood(options, order)
   const digits = options.digits ?? Math.min(decimals, digitsMax)

@@ -1,6 +1,5 @@
 import { open, stat } from 'node:fs/promises'
 import { type Layout, LayoutError, layoutOf } from '../../collector/sources/mt5-csv/layout.ts'
-import { readExport } from '../../collector/sources/mt5-csv/read-export.ts'
 import {
   type Detected,
   decoderOf,
@@ -18,8 +17,6 @@ export interface FileShape extends Detected {
 
 /** Longer than any first line of an export, in any encoding. */
 const headBytes = 64 * 1024
-/** Digits are taken from so many lines. */
-const digitsLines = 1_000
 
 /** Tells how the file is to be read. Throws `Fatal` with a sentence when it is no export. */
 export function inspectFile(path: string, resolution: Resolution): Promise<FileShape> {
@@ -49,20 +46,6 @@ async function readHead(path: string): Promise<Uint8Array> {
   } finally {
     await file.close()
   }
-}
-
-/** The most decimals of a price in the first lines; `undefined` when none of them is a bar. */
-export function mostDecimals(path: string, resolution: Resolution): Promise<number | undefined> {
-  return explained(path, async () => {
-    let most: number | undefined
-    let left = digitsLines
-    for await (const { lines, decimals, bad } of readExport(path, { resolution, finished: true })) {
-      for (const each of decimals.subarray(0, left)) most = Math.max(most ?? 0, each)
-      left -= lines.length + bad.length
-      if (left <= 0) break
-    }
-    return most
-  })
 }
 
 const noInput = (message: string, cause?: unknown): Fatal => new Fatal('noInput', message, cause)

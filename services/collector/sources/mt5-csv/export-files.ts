@@ -6,7 +6,8 @@ import type { Log } from '../../../platform/log.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { SourceSeries, SourceSymbol } from '../../source.ts'
 import { FollowedFile } from './followed-file.ts'
-import { createListing, decimalsOfExport, type ListedFile } from './listing.ts'
+import { createListing, type ListedFile } from './listing.ts'
+import { mostDecimals } from './most-decimals.ts'
 import type { BadLine } from './read-export.ts'
 
 /** So many bad lines of one reading are named; the rest is counted. */
@@ -51,7 +52,10 @@ export class ExportFiles {
     for (const file of added) {
       const { raw } = file.series
       if (!this.#listed(raw))
-        this.#digits.set(raw, Math.max(this.#digits.get(raw) ?? 0, await decimalsOfExport(file)))
+        this.#digits.set(
+          raw,
+          Math.max(this.#digits.get(raw) ?? 0, (await mostDecimals(file.path, file.series.resolution)) ?? 0),
+        )
       this.#files.set(file.path, this.#follow(file))
     }
     return added.map((file) => file.series)

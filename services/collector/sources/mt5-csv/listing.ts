@@ -3,7 +3,6 @@ import { basename, join } from 'node:path'
 import type { Log } from '../../../platform/log.ts'
 import type { SourceSeries } from '../../source.ts'
 import { type FileSeries, seriesOfFile } from './file-name.ts'
-import { readExport } from './read-export.ts'
 
 export interface ListedFile {
   readonly path: string
@@ -12,11 +11,11 @@ export interface ListedFile {
 
 /** More files than any terminal's symbols and resolutions make; the rest is named in the log. */
 const filesMax = 20_000
-const digitsLines = 1_000
 
 /** Finds the exports of a folder (or the one file), and says once of every other file why it is left alone. */
 export function createListing(path: string, log: Log): () => Promise<readonly ListedFile[]> {
   const told = new Set<string>()
+  let wasTooMany = false
   const leaveAlone = (name: string, why: string): void => {
     if (told.has(name)) return
     if (told.size < filesMax) told.add(name)
@@ -32,20 +31,13 @@ export function createListing(path: string, log: Log): () => Promise<readonly Li
   return async () => {
     const isFolder = (await stat(path)).isDirectory()
     const names = isFolder ? (await readdir(path)).sort() : [basename(path)]
-    if (names.length > filesMax)
+    const isTooMany = names.length > filesMax
+    if (isTooMany && !wasTooMany)
       log.warn({ files: names.length, filesMax }, 'too many files: the rest is left alone')
+    wasTooMany = isTooMany
     return names.slice(0, filesMax).flatMap((name) => {
       const series = seriesOf(name)
       return series ? [{ path: isFolder ? join(path, name) : path, series }] : []
     })
   }
-}
-
-/** The most decimals of any price in a file's first 1,000 lines; 0 for a file without bars. */
-export async function decimalsOfExport({ path, series }: ListedFile): Promise<number> {
-  const chunks = readExport(path, { resolution: series.resolution, finished: true })
-  const { done, value } = await chunks.next()
-  if (done) return 0
-  await chunks.return(undefined as never)
-  return value.decimals.subarray(0, digitsLines).reduce((most, each) => Math.max(most, each), 0)
 }

@@ -1,0 +1,17 @@
+import type { Resolution } from '../../../core/resolution.ts'
+import { readExport } from './read-export.ts'
+
+/** Digits are taken from so many lines. */
+const digitsLines = 1_000
+
+/** The most decimals of a price in an export's first lines; `undefined` when none of them is a bar. */
+export async function mostDecimals(path: string, resolution: Resolution): Promise<number | undefined> {
+  let most: number | undefined
+  let left = digitsLines
+  for await (const { lines, decimals, bad } of readExport(path, { resolution, finished: true })) {
+    for (const each of decimals.subarray(0, left)) most = Math.max(most ?? 0, each)
+    left -= lines.length + bad.length
+    if (left <= 0) break
+  }
+  return most
+}
