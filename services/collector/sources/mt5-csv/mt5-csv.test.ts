@@ -262,3 +262,14 @@ test('lines whose reading failed are read again', async () => {
   expect(await all(file.readOn())).toEqual([-2])
   expect(await file.check()).toBe('none')
 })
+
+test('a folder that is gone is told once, and that it is back', async () => {
+  const { clock, log, until } = await open()
+  const told = (part: string) => log.filter(({ msg }) => msg.includes(part)).length
+  await rename(folder, `${folder}-gone`)
+  await until(() => told('could not be read') > 0)
+  for (let i = 0; i < 5; i++) await clock.advance(1_000)
+  await rename(`${folder}-gone`, folder)
+  await until(() => told('can be read again') > 0)
+  expect([told('could not be read'), told('can be read again')]).toEqual([1, 1])
+})

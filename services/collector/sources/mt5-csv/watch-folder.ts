@@ -18,14 +18,23 @@ interface Watching {
 export function watchFolder({ path, clock, log, signal, look }: Watching): void {
   let looking = false
   let again = false
+  /** Told once when it begins, and once when it ends. */
+  let isLost = false
   const start = (): void => {
     if (signal.aborted) return
     again = looking
     if (looking) return
     looking = true
     look()
-      .catch((cause: unknown) =>
-        log.warn({ err: cause, path }, 'the folder could not be read; it is tried again'),
+      .then(
+        () => {
+          if (isLost) log.info({ path }, 'the folder can be read again')
+          isLost = false
+        },
+        (cause: unknown) => {
+          if (!isLost) log.warn({ err: cause, path }, 'the folder could not be read; it is tried again')
+          isLost = true
+        },
       )
       .finally(() => {
         looking = false
