@@ -36,7 +36,7 @@ describe('GET /v1/config', () => {
 
   test('has one exchange per broker with a feed, ordered by value', async () => {
     expect((await edge.ask('/v1/config')).body.exchanges).toEqual([
-      { value: 'BROKERA', name: 'BROKERA', desc: 'BROKERA' },
+      { value: 'BROKERA', name: 'Broker A', desc: 'Broker A' },
       { value: 'BROKERB', name: 'BROKERB', desc: 'BROKERB' },
     ])
   })

@@ -223,5 +223,5 @@ describe('a very long answer', () => {
       Array.from({ length: 6 }, () => [200, count]),
     )
     expect(await edge.metrics()).toMatch(/fxd_history_long_answers\{state="held"\} 0/)
-  })
+  }, 60_000)
 })
