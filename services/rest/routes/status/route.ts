@@ -26,11 +26,14 @@ export function createStatusRoute({ bars, board, clock }: StatusDeps): Route<typ
     const [signs] = await Promise.all([board.read(feeds), board.ping()])
     for (const feed of feeds) lastSigns.set(feed, signs.get(feed) ?? {})
   }
-  /** What is not told in time is shown as it was last known: slow answers of a store that is there are no outage. */
+  /**
+   * Rejects when a look fails. What is not told in time is shown as it was last known: slow answers of a
+   * store that is there are no outage.
+   */
   const readNewest = async (feeds: readonly FeedKey[]): Promise<void> => {
     // A feed that is received live needs no look into the store.
     const silent = feeds.filter((feed) => lastSigns.get(feed)?.receivedAt === undefined)
-    await Promise.allSettled(silent.map(async (feed) => lastStored.set(feed, await newestStored(feed))))
+    await Promise.all(silent.map(async (feed) => lastStored.set(feed, await newestStored(feed))))
   }
   /** Whether both stores answer, told within the probe's time. */
   const readBoth = async (feeds: readonly FeedKey[]): Promise<boolean> => {
@@ -38,8 +41,8 @@ export function createStatusRoute({ bars, board, clock }: StatusDeps): Route<typ
     const left = (): number => Math.max(0, end - clock.monotonicMs())
     const storeAnswers = answersInTime(bars.ping(), left(), clock)
     const boardAnswers = await answersInTime(readBoard(feeds), boardMs, clock)
-    await answersInTime(readNewest(feeds), left(), clock)
-    return boardAnswers && (await storeAnswers)
+    const newestAnswers = await answersInTime(readNewest(feeds), left(), clock, true)
+    return boardAnswers && newestAnswers && (await storeAnswers)
   }
 
   const statusOf = (definition: FeedDefinition, { view }: Call): FeedStatus => {
@@ -72,9 +75,14 @@ export function createStatusRoute({ bars, board, clock }: StatusDeps): Route<typ
   }
 }
 
-function answersInTime(work: Promise<unknown>, ms: number, clock: StatusDeps['clock']): Promise<boolean> {
+function answersInTime(
+  work: Promise<unknown>,
+  ms: number,
+  clock: StatusDeps['clock'],
+  whenLate = false,
+): Promise<boolean> {
   return new Promise((resolve) => {
-    const cancel = clock.after(ms, () => resolve(false))
+    const cancel = clock.after(ms, () => resolve(whenLate))
     void work
       .then(
         () => resolve(true),
