@@ -10,6 +10,7 @@ import { barsOf, readHistory } from './client/history.ts'
 import { ask, read } from './client/http.ts'
 import { FollowedFile, importFile } from './client/input.ts'
 import { issueKey, revokeKey } from './client/keys.ts'
+import { openRelay } from './client/relay.ts'
 import { makeHome, type RunningService, startService } from './client/service-process.ts'
 import { closeSockets, connect } from './client/socket.ts'
 import { useTarget } from './client/target.ts'
@@ -20,8 +21,8 @@ let home = ''
 let discard = () => undefined as void
 let running: RunningService
 
-const start = async () => {
-  running = await startService(home)
+const start = async (env: Record<string, string> = {}) => {
+  running = await startService(home, { env })
   useTarget(running.target)
 }
 beforeEach(async () => {
@@ -162,15 +163,33 @@ test('a feed whose manifest is gone is hidden at the next start, and its bars ar
   expect(await stored(key)).toEqual(bars)
 })
 
+/**
+ * Gives what makes the store of this service unreadable: the embedded one's files are spoilt. A QuestDB
+ * belongs to the other services of the run, too, so the way to it is cut.
+ */
+const spoilable = async (): Promise<() => unknown> => {
+  const { FXD_ACCEPTANCE_QUESTDB_HTTP: writes, FXD_ACCEPTANCE_QUESTDB_PG: reads } = process.env
+  if (writes === undefined || reads === undefined) {
+    return () => {
+      for (const name of ['fxd.db', 'fxd.db-wal']) {
+        const path = join(home, 'data', name)
+        if (existsSync(path)) writeFileSync(path, randomBytes(statSync(path).size))
+      }
+    }
+  }
+  const [forWrites, forReads] = await Promise.all([openRelay(writes), openRelay(reads)])
+  await running.stop()
+  await start({ FXD_QUESTDB_HTTP: forWrites.address, FXD_QUESTDB_PG: forReads.address })
+  return () => Promise.all([forWrites.cut(), forReads.cut()])
+}
+
 test('a store that cannot be read answers 500 in time and never no_data, and the platform is degraded', async () => {
+  const spoil = await spoilable()
   const { key } = await issueKey()
   const file = fileURLToPath(new URL('../data/BTCUSD_M1_201311.csv', import.meta.url))
   const done = await importFile(file, { feed: 'BROKERA:ZERO', symbol: 'BTCUSD', resolution: '1' })
   expect(done.code, done.stderr).toBe(0)
-  for (const name of ['fxd.db', 'fxd.db-wal']) {
-    const path = join(home, 'data', name)
-    if (existsSync(path)) writeFileSync(path, randomBytes(statSync(path).size))
-  }
+  await spoil()
   const series = 'symbol=BROKERA:ZERO:BTCUSD'
   const paths = [
     `/v1/history?${series}&resolution=1&countback=10000`,

@@ -77,13 +77,13 @@ const withoutOurs = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
 
 /** With FXD_ACCEPTANCE_QUESTDB_* the bars are there, in tables of the folder's own, as long as the folder. */
 const storeOf = (home: string): Record<string, string> => {
-  const { FXD_ACCEPTANCE_QUESTDB_HTTP: http, FXD_ACCEPTANCE_QUESTDB_PG: pg } = process.env
-  if (http === undefined || pg === undefined) return {}
+  const { FXD_ACCEPTANCE_QUESTDB_HTTP: writes, FXD_ACCEPTANCE_QUESTDB_PG: reads } = process.env
+  if (writes === undefined || reads === undefined) return {}
   const name = createHash('sha256').update(home).digest('hex').slice(0, 12)
   return {
     FXD_STORE: 'questdb',
-    FXD_QUESTDB_HTTP: http,
-    FXD_QUESTDB_PG: pg,
+    FXD_QUESTDB_HTTP: writes,
+    FXD_QUESTDB_PG: reads,
     FXD_QUESTDB_PREFIX: `a${name}_`,
   }
 }
