@@ -5,6 +5,7 @@ import { feedNow, feedSeconds, fixedOffset } from '../../../core/feed-clock.ts'
 import type { Log } from '../../../platform/log.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { SourceSeries, SourceSymbol } from '../../source.ts'
+import { FileIndex } from './file-index.ts'
 import { FollowedFile } from './followed-file.ts'
 import { createListing, type ListedFile } from './listing.ts'
 import { mostDecimals } from './most-decimals.ts'
@@ -22,11 +23,11 @@ export interface Mt5CsvOptions {
   readonly log: Log
 }
 
-/** The exports found so far, by path, and what they say of their symbols. */
+/** The exports found so far, and what they say of their symbols. */
 export class ExportFiles {
   readonly #options: Mt5CsvOptions
   readonly #list: () => Promise<readonly ListedFile[]>
-  readonly #files = new Map<string, FollowedFile>()
+  readonly index = new FileIndex()
   /** Digits of symbols that the manifest does not list. */
   readonly #digits = new Map<string, number>()
 
@@ -35,20 +36,9 @@ export class ExportFiles {
     this.#list = createListing(options.path, options.log)
   }
 
-  all(): readonly FollowedFile[] {
-    return [...this.#files.values()]
-  }
-
-  /** Several files may tell of one series: a year each, for instance. */
-  of({ raw, resolution }: SourceSeries): readonly FollowedFile[] {
-    return this.all().filter(
-      ({ options: { series } }) => series.raw === raw && series.resolution === resolution,
-    )
-  }
-
   /** Takes new files in and answers which they are. */
   async takeIn(): Promise<readonly SourceSeries[]> {
-    const added = (await this.#list()).filter((file) => !this.#files.has(file.path))
+    const added = (await this.#list()).filter((file) => !this.index.has(file.path))
     for (const file of added) {
       const { raw } = file.series
       if (!this.#listed(raw))
@@ -56,7 +46,7 @@ export class ExportFiles {
           raw,
           Math.max(this.#digits.get(raw) ?? 0, (await mostDecimals(file.path, file.series.resolution)) ?? 0),
         )
-      this.#files.set(file.path, this.#follow(file))
+      this.index.add(this.#follow(file))
     }
     return added.map((file) => file.series)
   }
@@ -66,11 +56,7 @@ export class ExportFiles {
       ...this.#listed(raw),
       raw,
       digits: this.#digitsOf(raw),
-      resolutions: [
-        ...new Set(
-          this.all().flatMap(({ options: { series } }) => (series.raw === raw ? [series.resolution] : [])),
-        ),
-      ],
+      resolutions: this.index.resolutionsOf(raw),
     }))
   }
 

@@ -100,21 +100,25 @@ export class FollowedFile {
     const chunks = readExport(path, { resolution: series.resolution, from: this.#position })
     let forming: Forming | undefined
     let chunk = await chunks.next()
-    for (; !chunk.done; chunk = await chunks.next()) {
-      const { good, newest } = this.#newestOf(chunk.value)
-      let bars = good
-      if (barCount(good) > 0 && forming && !hasBegun(forming.time)) {
-        yield forming.bars
-        forming = undefined
+    try {
+      for (; !chunk.done; chunk = await chunks.next()) {
+        const { good, newest } = this.#newestOf(chunk.value)
+        let bars = good
+        if (barCount(good) > 0 && forming && !hasBegun(forming.time)) {
+          yield forming.bars
+          forming = undefined
+        }
+        if (newest && (!forming || newest.time >= forming.time)) {
+          // A later bar closes it.
+          if (forming && newest.time > forming.time) yield this.#closed(forming.bars)
+          bars = selectBars(good, (i) => timeAt(good, i) !== newest.time)
+          forming = newest
+        }
+        bars = this.#closed(bars)
+        if (barCount(bars) > 0) yield bars
       }
-      if (newest && (!forming || newest.time >= forming.time)) {
-        // A later bar closes it.
-        if (forming && newest.time > forming.time) yield this.#closed(forming.bars)
-        bars = selectBars(good, (i) => timeAt(good, i) !== newest.time)
-        forming = newest
-      }
-      bars = this.#closed(bars)
-      if (barCount(bars) > 0) yield bars
+    } finally {
+      await chunks.return(fileStart)
     }
     // One that the clock has not come to yet is given: nothing else closes those before it.
     if (forming && !hasBegun(forming.time)) yield forming.bars

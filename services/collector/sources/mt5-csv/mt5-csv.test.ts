@@ -1,4 +1,13 @@
-import { appendFile, copyFile, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  open as openFile,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -136,7 +145,9 @@ test('a bar that has not closed is held back and given, as its line then stands,
   const { read, told, until } = await open()
   const { bars, complete } = await read('EURUSD.z', '1')
   expect([times(bars), complete]).toEqual([[-1], [{ from: feedMinute - 60, to: feedMinute }]])
-  await writeFile(path, header + line(-1) + line(0, '1.09322'))
+  const inPlace = await openFile(path, 'r+')
+  await inPlace.write(line(0, '1.09322'), (header + line(-1)).length)
+  await inPlace.close()
   await until(() => told.closed.length > 0)
   expect(told.closed.map((bar) => [bar.time, bar.close])).toEqual([[feedMinute, 1.09322]])
 })
@@ -272,4 +283,21 @@ test('a folder that is gone is told once, and that it is back', async () => {
   await rename(`${folder}-gone`, folder)
   await until(() => told('can be read again') > 0)
   expect([told('could not be read'), told('can be read again')]).toEqual([1, 1])
+})
+
+test('a file that is being read keeps no other waiting', async () => {
+  const [busy, other] = [join(folder, 'A_M1.csv'), join(folder, 'B_M1.csv')]
+  for (const path of [busy, other]) await writeFile(path, header + line(-4) + line(-3))
+  const { told, source, read, until } = await open()
+  await read('A', '1')
+  await read('B', '1')
+  const slow = source.read({ raw: 'A', resolution: '1' }, everything, stop.signal)
+  for await (const { bars } of slow) {
+    expect(times(toList(bars))).toEqual([-4, -3])
+    for (const path of [busy, other]) await appendFile(path, line(-2))
+    await until(() => told.closed.length > 0)
+    break
+  }
+  expect(times(told.closed)).toEqual([-2])
+  await read('A', '1')
 })

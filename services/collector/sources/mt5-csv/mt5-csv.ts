@@ -7,6 +7,8 @@ import type { FollowedFile } from './followed-file.ts'
 import { createTurns } from './turns.ts'
 import { watchFolder } from './watch-folder.ts'
 
+/** So many files are looked at at once in a round through all of them. */
+const looksMax = 8
 const everything: Span = { from: feedSeconds(0), to: feedSeconds(Number.MAX_SAFE_INTEGER) }
 
 /** The exports that a terminal writes: one file, or a followed folder of them. */
@@ -15,6 +17,10 @@ export function createMt5Csv(options: Mt5CsvOptions): Source {
   /** Only what is added to a file after its first full read is live. */
   const readOnce = new Set<FollowedFile>()
   const inTurn = createTurns<FollowedFile>()
+  /** To be looked at once more. */
+  const again = new Set<FollowedFile>()
+  /** Told once when it begins, and once when it ends. */
+  const failing = new Set<FollowedFile>()
 
   async function takeChange(file: FollowedFile, listener: SourceListener): Promise<void> {
     const change = await file.check()
@@ -24,20 +30,43 @@ export function createMt5Csv(options: Mt5CsvOptions): Source {
     listener.again(file.options.series, everything)
   }
 
+  /** A file whose turn is taken is looked at again in the next round, or once whoever looks at it is done. */
+  async function lookAt(file: FollowedFile, listener: SourceListener): Promise<void> {
+    again.add(file)
+    if (!readOnce.has(file) || inTurn.isTaken(file)) return
+    while (again.delete(file)) {
+      try {
+        await inTurn(file, () => takeChange(file, listener))
+        if (failing.delete(file)) options.log.info({ file: file.options.path }, 'the file can be read again')
+      } catch (cause) {
+        if (!failing.has(file)) {
+          const why = 'a file could not be read; it is tried again'
+          options.log.warn({ err: cause, file: file.options.path }, why)
+        }
+        failing.add(file)
+      }
+    }
+  }
+
   async function look(listener: SourceListener, signal: AbortSignal): Promise<void> {
     const added = await files.takeIn()
     if (added.length > 0) listener.catalogue(files.symbols(added), false)
     for (const series of added) listener.again(series, everything)
-    for (const file of files.all()) {
-      if (signal.aborted) return
-      if (!readOnce.has(file)) continue
-      await inTurn(file, () => takeChange(file, listener)).catch((cause: unknown) =>
-        options.log.warn(
-          { err: cause, file: file.options.path },
-          'a file could not be read; it is tried again',
-        ),
-      )
+    const left = files.index.all().values()
+    const work = async (): Promise<void> => {
+      for (const file of left) {
+        if (signal.aborted) return
+        await lookAt(file, listener)
+      }
     }
+    await Promise.all(Array.from({ length: looksMax }, work))
+  }
+
+  /** A file that the system names goes before the rest of a round. */
+  function changed(name: string, listener: SourceListener): boolean {
+    const file = files.index.named(name)
+    if (file) void lookAt(file, listener)
+    return file !== undefined
   }
 
   return {
@@ -45,11 +74,13 @@ export function createMt5Csv(options: Mt5CsvOptions): Source {
     capabilities: { rereadable: true, reads: 'whole' },
     async open(listener, signal) {
       await files.takeIn()
-      listener.catalogue(files.symbols(files.all().map((file) => file.options.series)), true)
-      if (options.follow) watchFolder({ ...options, signal, look: () => look(listener, signal) })
+      listener.catalogue(files.symbols(files.index.all().map((file) => file.options.series)), true)
+      if (!options.follow) return
+      const [lookNow, isKnown] = [() => look(listener, signal), (name: string) => changed(name, listener)]
+      watchFolder({ ...options, signal, look: lookNow, changed: isKnown })
     },
     async *read(series, _span, signal) {
-      for (const file of files.of(series)) {
+      for (const file of files.index.of(series)) {
         const done = await inTurn.begin(file, signal)
         try {
           for await (const bars of file.readAll()) {

@@ -1,5 +1,6 @@
 /** Lets only one task at a time work on each thing; others wait in the order in which they came. */
 export interface Turns<Thing extends object> {
+  isTaken(thing: Thing): boolean
   <T>(thing: Thing, run: () => Promise<T>): Promise<T>
   /** Waits for the thing's turn; the function it resolves to ends it. Rejects with the signal: then there is none. */
   begin(thing: Thing, signal?: AbortSignal): Promise<() => void>
@@ -12,6 +13,7 @@ export function createTurns<Thing extends object>(): Turns<Thing> {
     const before = last.get(thing)
     const { promise, resolve } = Promise.withResolvers<void>()
     last.set(thing, promise)
+    void promise.then(() => last.get(thing) === promise && last.delete(thing))
     try {
       await unlessAborted(before, signal)
     } catch (cause) {
@@ -28,7 +30,7 @@ export function createTurns<Thing extends object>(): Turns<Thing> {
       done()
     }
   }
-  return Object.assign(inTurn, { begin })
+  return Object.assign(inTurn, { begin, isTaken: (thing: Thing) => last.has(thing) })
 }
 
 async function unlessAborted(

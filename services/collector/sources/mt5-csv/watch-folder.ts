@@ -12,10 +12,12 @@ interface Watching {
   readonly signal: AbortSignal
   /** Takes in what changed; never runs twice at once. */
   readonly look: () => Promise<void>
+  /** Looks at the one file of this name at once; answers whether it is known. */
+  readonly changed: (name: string) => boolean
 }
 
 /** Looks when the system says that something changed, and every second. */
-export function watchFolder({ path, clock, log, signal, look }: Watching): void {
+export function watchFolder({ path, clock, log, signal, look, changed }: Watching): void {
   let looking = false
   let again = false
   /** Told once when it begins, and once when it ends. */
@@ -44,7 +46,9 @@ export function watchFolder({ path, clock, log, signal, look }: Watching): void 
   const stop = clock.every(lookEveryMs, start)
   signal.addEventListener('abort', stop)
   try {
-    watch(path, { persistent: false, signal }, start).on('error', (cause) =>
+    watch(path, { persistent: false, signal }, (_, name) => {
+      if (name === null || !changed(name)) start()
+    }).on('error', (cause) =>
       log.warn({ err: cause, path }, 'changes are noticed within a second, not at once'),
     )
   } catch (cause) {

@@ -1,0 +1,50 @@
+import { basename } from 'node:path'
+import type { Resolution } from '../../../core/resolution.ts'
+import type { SourceSeries } from '../../source.ts'
+import type { FollowedFile } from './followed-file.ts'
+
+/** The exports found so far, by path, by name and by series: no question walks through all of them. */
+export class FileIndex {
+  readonly #byPath = new Map<string, FollowedFile>()
+  readonly #byName = new Map<string, FollowedFile>()
+  readonly #bySeries = new Map<string, FollowedFile[]>()
+  readonly #resolutions = new Map<string, Set<Resolution>>()
+
+  add(file: FollowedFile): void {
+    const { path, series } = file.options
+    this.#byPath.set(path, file)
+    this.#byName.set(basename(path), file)
+    const id = idOf(series)
+    const files = [...(this.#bySeries.get(id) ?? []), file]
+    this.#bySeries.set(
+      id,
+      files.sort((a, b) => (a.options.path < b.options.path ? -1 : 1)),
+    )
+    const resolutions = this.#resolutions.get(series.raw) ?? new Set()
+    this.#resolutions.set(series.raw, resolutions.add(series.resolution))
+  }
+
+  has(path: string): boolean {
+    return this.#byPath.has(path)
+  }
+
+  all(): readonly FollowedFile[] {
+    return [...this.#byPath.values()]
+  }
+
+  /** By its name within the folder. */
+  named(name: string): FollowedFile | undefined {
+    return this.#byName.get(name)
+  }
+
+  /** Several files may tell of one series: a year each, for instance. In the order of their names. */
+  of(series: SourceSeries): readonly FollowedFile[] {
+    return this.#bySeries.get(idOf(series)) ?? []
+  }
+
+  resolutionsOf(raw: string): readonly Resolution[] {
+    return [...(this.#resolutions.get(raw) ?? [])]
+  }
+}
+
+const idOf = ({ raw, resolution }: SourceSeries): string => `${resolution} ${raw}`
