@@ -41,6 +41,10 @@ export interface FeedDefinition {
   /** Whether collectors report heartbeats, from which liveness is then derived. */
   readonly liveness: 'heartbeat' | 'candle'
   readonly depth: Readonly<Partial<Record<Resolution, Depth>>>
+  /**
+   * Seconds before now, beyond which ingest refuses bars; none keeps all. Only QuestDB removes what has grown
+   * older: the embedded store keeps every bar until its feed is purged.
+   */
   readonly retention: Readonly<Partial<Record<Resolution, number>>>
   readonly storageBuckets: number
   readonly suffixes: readonly string[]
