@@ -65,7 +65,8 @@ export class LiveLane {
       receivedMs: number
     },
   ): Promise<Counts> {
-    const parts = [before, batch.written, batch.compared, batch.published] as const
+    const publishing = batch.published ?? Promise.resolve(undefined)
+    const parts = [before, batch.written, batch.compared, publishing] as const
     // After a failure too nothing of it may still be under way: the next session begins when this one ended.
     await Promise.allSettled(parts)
     const [, , { changed, ...late }, published] = await Promise.all(parts)
