@@ -80,6 +80,14 @@ export class FollowedFile {
     return touched || closedSince ? 'appended' : 'none'
   }
 
+  /** What the complete lines that fit the symbol say now; leaves how far it was read as it is. */
+  async *peek(): AsyncGenerator<Bars> {
+    const { path, series, decimalsMax } = this.options
+    for await (const { bars, decimals } of readExport(path, { resolution: series.resolution })) {
+      yield selectBars(bars, (i) => (decimals[i] as number) <= decimalsMax())
+    }
+  }
+
   /** Reads the whole file, in pieces each ascending in time. */
   async *readAll(): AsyncGenerator<Bars> {
     this.#position = fileStart

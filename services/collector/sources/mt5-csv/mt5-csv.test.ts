@@ -301,3 +301,18 @@ test('a file that is being read keeps no other waiting', async () => {
   expect(times(told.closed)).toEqual([-2])
   await read('A', '1')
 })
+
+test('of a time that several files tell of, the last in the order of their names is given, once', async () => {
+  await writeFile(join(folder, 'EURUSD.z_M1_b.csv'), header + line(-3, '1.09325') + line(-2, '1.09325'))
+  await writeFile(join(folder, 'EURUSD.z_M1_a.csv'), header + line(-4) + line(-3) + line(-1))
+  const { read } = await open()
+  for (let i = 0; i < 2; i++) {
+    const { bars } = await read('EURUSD.z', '1')
+    expect(bars.map(({ time, close }) => [(time - feedMinute) / 60, close])).toEqual([
+      [-4, 1.09327],
+      [-1, 1.09327],
+      [-3, 1.09325],
+      [-2, 1.09325],
+    ])
+  }
+})

@@ -4,6 +4,7 @@ import type { Span } from '../../../core/window.ts'
 import { type Source, type SourceAnswer, type SourceListener, sourceBarsMax } from '../../source.ts'
 import { ExportFiles, type Mt5CsvOptions } from './export-files.ts'
 import type { FollowedFile } from './followed-file.ts'
+import { Owners } from './owners.ts'
 import { createTurns } from './turns.ts'
 import { watchFolder } from './watch-folder.ts'
 
@@ -80,12 +81,14 @@ export function createMt5Csv(options: Mt5CsvOptions): Source {
       watchFolder({ ...options, signal, look: lookNow, changed: isKnown })
     },
     async *read(series, _span, signal) {
-      for (const file of files.index.of(series)) {
+      const all = files.index.of(series)
+      const owners = await ownersOf(all, signal)
+      for (const [index, file] of all.entries()) {
         const done = await inTurn.begin(file, signal)
         try {
           for await (const bars of file.readAll()) {
             if (signal.aborted) return
-            for (const piece of pieces(bars)) yield { bars: piece }
+            for (const piece of pieces(owners.of(bars, index))) yield { bars: piece }
           }
           readOnce.add(file)
         } finally {
@@ -95,6 +98,19 @@ export function createMt5Csv(options: Mt5CsvOptions): Source {
       }
     },
   }
+}
+
+/** Of a time that several files tell of, the last in the order of their names counts: it alone is given. */
+async function ownersOf(files: readonly FollowedFile[], signal: AbortSignal): Promise<Owners> {
+  const owners = new Owners()
+  if (files.length < 2) return owners
+  for (const [index, file] of files.entries()) {
+    for await (const bars of file.peek()) {
+      if (signal.aborted) return owners
+      owners.claim(bars, index)
+    }
+  }
+  return owners
 }
 
 /** New lines go out at once, and then the windows that they widened. */
