@@ -2,7 +2,8 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
 import { Unavailable } from '../../../core/failure.ts'
 import { silentLog } from '../../../platform/log.ts'
-import { silenceMaxMs, startThread, type Thread } from './thread.ts'
+import { silenceMaxMs } from './silence.ts'
+import { startThread, type Thread } from './thread.ts'
 
 /** A body with every way to fail; `begun` counts its starts in memory that outlives it. */
 const body = new URL(

@@ -3,6 +3,8 @@ import { Unavailable } from '../../../core/failure.ts'
 import type { Log } from '../../../platform/log.ts'
 import type { Cancel, Clock } from '../../../ports/clock.ts'
 import type { AnswerMessage, CallMessage, Calls } from './calls.ts'
+import { PendingCalls } from './pending-calls.ts'
+import { Silence, silenceMaxMs } from './silence.ts'
 
 export interface ThreadOptions {
   /** For logs and errors: `writer`, `reader 1`. */
@@ -27,21 +29,14 @@ export interface Thread<C extends Calls> {
   close(): Promise<void>
 }
 
-interface Pending {
-  readonly resolve: (value: never) => void
-  readonly reject: (cause: Error) => void
-  readonly cancelDeadline: Cancel
-}
-
-/** A thread that was asked and answered nothing for so long hangs: it is ended at the next missed deadline. */
-export const silenceMaxMs = 30_000
 const restartDelayMinMs = 100
 const restartDelayMaxMs = 5_000
 
 /** Resolves once the worker is ready; rejects with what it threw when its first start fails. */
 export async function startThread<C extends Calls>(options: ThreadOptions): Promise<Thread<C>> {
   const { name, clock, log } = options
-  const pending = new Map<number, Pending>()
+  const pending = new PendingCalls()
+  const silence = new Silence(clock)
   let worker: Worker | undefined
   let nextId = 1
   let restartDelayMs = restartDelayMinMs
@@ -49,29 +44,17 @@ export async function startThread<C extends Calls>(options: ThreadOptions): Prom
   let restarting: Promise<void> | undefined
   let ending: Promise<unknown> | undefined
   let closing = false
-  /** Calls that the worker has not answered, those given up included. */
-  let unanswered = 0
-  let silentSinceMs = 0
 
-  const settle = (id: number): Pending | undefined => {
-    const call = pending.get(id)
-    pending.delete(id)
-    call?.cancelDeadline()
-    return call
-  }
-  const fail = (id: number, reason: string): void =>
-    settle(id)?.reject(new Unavailable('store', new Error(reason)))
   const receive = (message: AnswerMessage): void => {
     restartDelayMs = restartDelayMinMs
-    unanswered -= 1
-    silentSinceMs = clock.monotonicMs()
-    if (message.type === 'answer') settle(message.id)?.resolve(message.value as never)
-    else if (message.type === 'failure') fail(message.id, message.reason)
+    silence.answered()
+    if (message.type === 'answer') pending.answer(message.id, message.value)
+    else if (message.type === 'failure') pending.fail(message.id, message.reason)
   }
   const died = (cause: unknown): void => {
     worker = undefined
-    unanswered = 0
-    for (const id of pending.keys()) fail(id, `the ${name} thread ended`)
+    silence.ended()
+    pending.failAll(`the ${name} thread ended`)
     if (closing) return
     log.error({ err: cause, restartDelayMs }, `the ${name} thread ended and is started again`)
     cancelRestart = clock.after(restartDelayMs, restart)
@@ -84,11 +67,11 @@ export async function startThread<C extends Calls>(options: ThreadOptions): Prom
   }
 
   const endIfSilent = (): void => {
-    if (worker === undefined || clock.monotonicMs() - silentSinceMs < silenceMaxMs) return
+    if (worker === undefined || !silence.isTooLong) return
     log.error({ silenceMaxMs }, `the ${name} thread hangs and is ended`)
     ending = worker.terminate()
     worker = undefined
-    for (const id of pending.keys()) fail(id, `the ${name} thread hung`)
+    pending.failAll(`the ${name} thread hung`)
   }
 
   worker = await spawn(options, receive, died)
@@ -103,19 +86,13 @@ export async function startThread<C extends Calls>(options: ThreadOptions): Prom
       }
       return new Promise((resolve, reject) => {
         const id = nextId++
-        const late = `the ${name} thread did not answer within ${options.deadlineMs} ms`
-        pending.set(id, {
-          resolve,
-          reject,
-          cancelDeadline: clock.after(options.deadlineMs, () => {
-            fail(id, late)
-            endIfSilent()
-          }),
+        const cancelDeadline = clock.after(options.deadlineMs, () => {
+          pending.fail(id, `the ${name} thread did not answer within ${options.deadlineMs} ms`)
+          endIfSilent()
         })
-        if (unanswered === 0) silentSinceMs = clock.monotonicMs()
-        unanswered += 1
-        const message: CallMessage = { id, name: callName, argument }
-        port.postMessage(message, handedOver)
+        pending.add(id, { resolve, reject, cancelDeadline })
+        silence.asked()
+        port.postMessage({ id, name: callName, argument } satisfies CallMessage, handedOver)
       })
     },
     async close() {
