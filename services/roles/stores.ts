@@ -13,7 +13,7 @@ export interface OpenedStores {
   /** Whether they may be away while this process lives. */
   readonly areRemote: boolean
   /** Makes them ready for use. Rejects with `Unavailable`, which is worth another try, or `Fatal`. */
-  connect(): Promise<void>
+  readonly connect: () => Promise<void>
 }
 
 /**

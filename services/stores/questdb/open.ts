@@ -29,7 +29,7 @@ export interface PreparedQuestdb {
    * Makes what is missing; two may do that at once. Rejects with `WrongServer` when the server is too
    * old or holds tables of a newer fxd; with anything else when it is worth another try.
    */
-  connect(): Promise<void>
+  readonly connect: () => Promise<void>
 }
 
 /** Rejects as `connect` does. */

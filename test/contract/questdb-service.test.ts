@@ -1,0 +1,191 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { type Config, parseConfig } from '../../services/platform/config.ts'
+import { Fatal } from '../../services/platform/exit.ts'
+import { createLog, silentLog } from '../../services/platform/log.ts'
+import { type AllOverrides, type RunningAll, startAll } from '../../services/roles/all.ts'
+import { EndedWhileWaiting } from '../../services/roles/until-available.ts'
+import { schemaVersion } from '../../services/stores/questdb/layout/migrate.ts'
+import { oneServer } from '../support/questdb/one-server.ts'
+
+const server = oneServer()
+const patient = { timeout: 180_000 }
+const untilServed = { timeout: 60_000, interval: 100 }
+const symbol = 'BROKERA:ZERO:BTCUSD'
+
+let prefixes = 0
+const freshPrefix = (): string => `s${++prefixes}_`
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'fxd-questdb-service-'))
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }))
+  return made
+}
+
+/** Known before the service listens. */
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => probe.once('listening', resolve))
+  const { port } = probe.address() as { port: number }
+  await new Promise((resolve) => probe.close(resolve))
+  return port
+}
+
+async function configured(more: Partial<Config> = {}): Promise<Config> {
+  const [http, ops] = [await freePort(), await freePort()]
+  return {
+    ...parseConfig({}),
+    httpAddr: { host: '127.0.0.1', port: http },
+    grpcAddr: { host: '127.0.0.1', port: 0 },
+    opsAddr: { host: '127.0.0.1', port: ops },
+    dataDir: folder(),
+    store: 'questdb',
+    questdbHttp: server().http,
+    questdbPg: server().pg,
+    questdbPrefix: freshPrefix(),
+    ...more,
+  }
+}
+
+/** Stopped when the test has ended, also while it still waits. */
+function start(config: Config, overrides: AllOverrides = {}): Promise<RunningAll> {
+  const ending = new AbortController()
+  const starting = startAll(config, { log: silentLog, ending: ending.signal, ...overrides })
+  onTestFinished(async () => {
+    ending.abort()
+    await starting.then(
+      (service) => service.stop(),
+      () => undefined,
+    )
+  })
+  return starting
+}
+
+const ask = async (port: number, path: string, key = '') => {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    headers: key ? { 'x-api-key': key } : {},
+  })
+  return {
+    status: response.status,
+    retryAfter: response.headers.get('retry-after'),
+    text: await response.text(),
+  }
+}
+const readyStatus = (config: Config): Promise<number> =>
+  ask(config.opsAddr.port, '/readyz').then(
+    ({ status }) => status,
+    () => 0,
+  )
+const history = `/v1/history?symbol=${symbol}&resolution=60&countback=3`
+
+/** Until the test starts it again, at the latest until the test has ended. */
+async function sendAway(): Promise<void> {
+  await server().kill()
+  onTestFinished(async () => {
+    await server().kill()
+    await server().start()
+  })
+}
+
+describe('fxd all with its bars in QuestDB', patient, () => {
+  test('started while QuestDB is away, it waits: alive, not ready, every request 500 with Retry-After; then it serves by itself', async () => {
+    const config = await configured()
+    await sendAway()
+    const starting = start(config)
+    await expect.poll(() => readyStatus(config), untilServed).toBe(503)
+    const asked = () => ask(config.httpAddr.port, history, `fxd_${'0'.repeat(32)}`)
+    await expect.poll(() => asked().catch(() => undefined), untilServed).toBeDefined()
+    const refused = await asked()
+    expect(refused).toMatchObject({ status: 500, retryAfter: '2' })
+    expect(refused.text).toContain('SERVER_ERROR')
+    expect((await ask(config.opsAddr.port, '/livez')).status).toBe(200)
+    expect(await readyStatus(config)).toBe(503)
+    await server().start()
+    const { firstKey = '' } = await starting
+    expect(await readyStatus(config)).toBe(200)
+    await expect
+      .poll(async () => (await ask(config.httpAddr.port, history, firstKey)).text, untilServed)
+      .toContain('"s":"ok"')
+  })
+
+  test('QuestDB gone later costs history and says degraded; the rest goes on, and all is back once it is', async () => {
+    const config = await configured()
+    const { firstKey = '' } = await start(config)
+    const get = (path: string) => ask(config.httpAddr.port, path, firstKey)
+    await expect.poll(async () => (await get(history)).text, untilServed).toContain('"s":"ok"')
+    expect((await get('/v1/status')).text).toContain('"status":"ok"')
+    await sendAway()
+    expect(await get(history)).toMatchObject({ status: 500, retryAfter: '2' })
+    const status = await get('/v1/status')
+    expect(status.status).toBe(200)
+    expect(status.text).toMatch(/^{"status":"degraded"/)
+    expect((await get(`/v1/symbols?symbol=${symbol}`)).status).toBe(200)
+    expect((await get('/v1/usage')).status).toBe(200)
+    expect((await get('/v1/config')).status).toBe(200)
+    expect(await readyStatus(config)).toBe(200)
+    await server().start()
+    await expect.poll(async () => (await get(history)).text, untilServed).toContain('"s":"ok"')
+    await expect.poll(async () => (await get('/v1/status')).text, untilServed).toContain('"status":"ok"')
+  })
+
+  test('keys and bars are in QuestDB, not in the data folder: another folder serves the same', async () => {
+    const config = await configured()
+    const first = await start(config)
+    const { firstKey = '' } = first
+    await expect
+      .poll(async () => (await ask(first.httpPort, history, firstKey)).text, untilServed)
+      .toContain('"s":"ok"')
+    await first.stop()
+    const second = await start({ ...config, dataDir: folder() })
+    expect(second.firstKey).toBeUndefined()
+    expect((await ask(second.httpPort, history, firstKey)).text).toContain('"s":"ok"')
+  })
+
+  test('a process that waits for QuestDB ends when it is asked to', async () => {
+    const away = { host: '127.0.0.1', port: await freePort() }
+    const config = await configured({ questdbHttp: away, questdbPg: away })
+    const ending = new AbortController()
+    const starting = start(config, { ending: ending.signal })
+    await expect.poll(() => readyStatus(config), untilServed).toBe(503)
+    ending.abort()
+    await expect(starting).rejects.toBeInstanceOf(EndedWhileWaiting)
+    expect(await readyStatus(config)).toBe(0)
+  })
+
+  test('tables of a newer fxd end the start with a sentence', async () => {
+    const config = await configured()
+    await (await start(config)).stop()
+    await server().exec(`INSERT INTO ${config.questdbPrefix}schema VALUES (0, ${schemaVersion + 1})`)
+    const cause: unknown = await start(config).then(
+      (service) => service.stop(),
+      (error: unknown) => error,
+    )
+    expect(cause).toBeInstanceOf(Fatal)
+    expect((cause as Fatal).message).toContain('Start the newer fxd')
+  })
+
+  test.each([
+    ['nosync', 0],
+    ['sync', 1],
+  ])(
+    'the commit mode %s is told at start: a warning with its cure unless commits survive a loss of power',
+    async (mode, gauge) => {
+      await server().kill()
+      await server().start({ QDB_CAIRO_COMMIT_MODE: mode })
+      let lines = ''
+      const into = new Writable({
+        write(piece, _encoding, done) {
+          lines += String(piece)
+          done()
+        },
+      })
+      const { opsPort } = await start(await configured(), { log: createLog('warn', into) })
+      expect(lines.includes('QDB_CAIRO_COMMIT_MODE=sync')).toBe(gauge === 0)
+      expect((await ask(opsPort, '/metrics')).text).toContain(`\nfxd_questdb_commit_synced ${gauge}\n`)
+    },
+  )
+})
