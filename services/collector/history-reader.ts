@@ -76,8 +76,8 @@ export class HistoryReader {
       if (complete) claims.push(trimClaim(series, complete, time.now()))
     })
     await Promise.all(stored)
-    for (const span of series.holes.outside(claims)) {
-      await windows.send(series.name, series.resolution, span)
+    for (const claim of series.holes.outside(claims)) {
+      await windows.send(series.name, series.resolution, claim)
     }
   }
 }

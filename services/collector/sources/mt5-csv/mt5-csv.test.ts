@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
-import { type Bars, type RevisedBar, toList } from '../../../core/bar.ts'
+import { type RevisedBar, toList } from '../../../core/bar.ts'
 import { feedKey } from '../../../core/compound-key.ts'
 import type { FeedDefinition } from '../../../core/feed.ts'
 import { feedSeconds } from '../../../core/feed-clock.ts'
@@ -20,7 +20,6 @@ import type { Resolution } from '../../../core/resolution.ts'
 import type { Span } from '../../../core/window.ts'
 import { createLog } from '../../../platform/log.ts'
 import type { SourceListener, SourceSeries, SourceSymbol } from '../../source.ts'
-import { FollowedFile } from './followed-file.ts'
 import { createMt5Csv } from './mt5-csv.ts'
 
 const definition: FeedDefinition = {
@@ -244,34 +243,6 @@ test('a line far ahead of the clock does not have everything behind it read agai
     await until(() => told.closed.at(-1)?.time === feedMinute + minute * 60)
   }
   expect(times(told.closed)).toEqual([-2, -1])
-})
-
-test('lines whose reading failed are read again', async () => {
-  const path = join(folder, 'EURUSD.z_M1.csv')
-  await writeFile(path, header + line(-3))
-  const file = new FollowedFile({
-    path,
-    series: { raw: 'EURUSD.z', resolution: '1' },
-    decimalsMax: () => 5,
-    maxGapSeconds: 60,
-    isClosed: () => true,
-    hasBegun: () => true,
-    onBad: () => {
-      throw new Error('the disk is gone')
-    },
-  })
-  const all = async (bars: AsyncIterable<Bars>) => {
-    const read: RevisedBar[] = []
-    for await (const piece of bars) read.push(...toList(piece))
-    return times(read)
-  }
-  expect(await all(file.readAll())).toEqual([-3])
-  await appendFile(path, `x\r\n${line(-2)}`)
-  expect(await file.check()).toBe('appended')
-  await expect(all(file.readOn())).rejects.toThrow('the disk is gone')
-  expect(await file.check()).toBe('appended')
-  expect(await all(file.readOn())).toEqual([-2])
-  expect(await file.check()).toBe('none')
 })
 
 test('a folder that is gone is told once, and that it is back', async () => {
