@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { closeToleranceSeconds, isClosed } from '../../../core/closed.ts'
 import { defaultMaxGapSeconds } from '../../../core/clusters.ts'
 import type { FeedDefinition } from '../../../core/feed.ts'
@@ -30,25 +31,39 @@ export class ExportFiles {
   readonly index = new FileIndex()
   /** Digits of symbols that the manifest does not list. */
   readonly #digits = new Map<string, number>()
+  /** Files that said nothing of their symbol when they were last modified. */
+  readonly #waiting = new Map<string, number>()
 
   constructor(options: Mt5CsvOptions) {
     this.#options = options
     this.#list = createListing(options.path, options.log)
   }
 
-  /** Takes new files in and answers which they are. */
+  /** Takes new files in and answers which they are. One without a bar yet, or that is no export, waits until it changes. */
   async takeIn(): Promise<readonly SourceSeries[]> {
-    const added = (await this.#list()).filter((file) => !this.index.has(file.path))
-    for (const file of added) {
-      const { raw } = file.series
-      if (!this.#listed(raw))
-        this.#digits.set(
-          raw,
-          Math.max(this.#digits.get(raw) ?? 0, (await mostDecimals(file.path, file.series.resolution)) ?? 0),
-        )
+    const added: SourceSeries[] = []
+    for (const file of await this.#list()) {
+      if (this.index.has(file.path) || !(await this.#knowsDigits(file))) continue
       this.index.add(this.#follow(file))
+      added.push(file.series)
     }
-    return added.map((file) => file.series)
+    return added
+  }
+
+  /** Digits of a symbol that the manifest does not list are those of its files. */
+  async #knowsDigits({ path, series: { raw, resolution } }: ListedFile): Promise<boolean> {
+    if (this.#listed(raw)) return true
+    const modifiedMs = (await stat(path).catch(() => undefined))?.mtimeMs
+    if (modifiedMs === undefined || this.#waiting.get(path) === modifiedMs) return false
+    this.#waiting.set(path, modifiedMs)
+    const decimals = await mostDecimals(path, resolution).catch((cause: unknown) => {
+      this.#options.log.warn({ err: cause, file: path }, 'the file is left alone until it changes')
+      return undefined
+    })
+    if (decimals === undefined) return false
+    this.#waiting.delete(path)
+    this.#digits.set(raw, Math.max(this.#digits.get(raw) ?? 0, decimals))
+    return true
   }
 
   symbols(of: readonly SourceSeries[]): SourceSymbol[] {

@@ -287,3 +287,23 @@ test('of a time that several files tell of, the last in the order of their names
     ])
   }
 })
+
+test('a file that is no export, or has no bar yet, keeps no other from being taken in and waits until it changes', async () => {
+  await writeFile(join(folder, 'AAA_M1.csv'), 'not an export\n')
+  await writeFile(join(folder, 'BBB_M1.csv'), '')
+  await writeFile(join(folder, 'CCC_M1.csv'), header + line(-3))
+  const { told, until } = await open()
+  expect(told.symbols.map(({ raw, digits }) => [raw, digits])).toEqual([['CCC', 5]])
+  await writeFile(join(folder, 'BBB_M1.csv'), header + line(-3))
+  await writeFile(join(folder, 'AAA_M1.csv'), header + line(-3))
+  await until(() => told.symbols.length === 3)
+  expect(
+    told.symbols
+      .map(({ raw, digits }) => [raw, digits])
+      .sort()
+      .slice(0, 2),
+  ).toEqual([
+    ['AAA', 5],
+    ['BBB', 5],
+  ])
+})

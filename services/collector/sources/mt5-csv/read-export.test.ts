@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { barAt, barCount, type RevisedBar, toList } from '../../../core/bar.ts'
 import type { Resolution } from '../../../core/resolution.ts'
 import { LayoutError } from './layout.ts'
-import { type BadLine, type Position, type ReadOptions, readExport } from './read-export.ts'
+import { type BadLine, fileStart, type Position, type ReadOptions, readExport } from './read-export.ts'
 
 let folder: string
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'fxd-csv-'))))
@@ -215,7 +215,9 @@ test('no bytes of any kind do more than name bad lines or refuse the file', asyn
 test('columns stay views of one chunk', async () => {
   const path = join(folder, 'one.csv')
   await writeFile(path, `${header}\n${lineAt('13:01:00')}\n`)
-  const { value } = await readExport(path, { resolution: '1' }).next()
+  const chunks = readExport(path, { resolution: '1' })
+  const { value } = await chunks.next()
+  await chunks.return(fileStart)
   expect(value && 'bars' in value && [barCount(value.bars), barAt(value.bars, 0)]).toEqual([1, first])
 })
 
