@@ -16,15 +16,27 @@ export interface ServerFacts {
 export async function serverFacts(admin: Administration): Promise<ServerFacts> {
   const [build] = await admin.exec('SELECT build')
   const version = /QuestDB (\d+(?:\.\d+)*)/.exec(String(build?.[0]))?.[1]
-  const parameter = `SELECT value FROM (SHOW PARAMETERS) WHERE property_path = 'cairo.commit.mode'`
-  const [mode] = await admin.exec(parameter)
-  const commitMode = String(mode?.[0] ?? 'unknown')
+  const commitMode = await commitModeOf(admin)
   return {
     version,
     isTooOld: version !== undefined && isOlder(version, versionMin),
     commitMode,
     // Every other value, misspelt ones included, is taken without a word and waits for no disk.
     isSynced: commitMode === 'sync',
+  }
+}
+
+/** 9.3.4 fails one of two that list its parameters in one moment, with a 500 and a cast error: asking again is harmless. */
+const asksMax = 5
+
+async function commitModeOf(admin: Administration, asks = 1): Promise<string> {
+  const parameter = `SELECT value FROM (SHOW PARAMETERS) WHERE property_path = 'cairo.commit.mode'`
+  try {
+    const [mode] = await admin.exec(parameter)
+    return String(mode?.[0] ?? 'unknown')
+  } catch (cause) {
+    if (asks >= asksMax) throw cause
+    return commitModeOf(admin, asks + 1)
   }
 }
 
