@@ -11,6 +11,9 @@ const oneByOne = { ...patient, fileParallelism: false }
 /** One real `fxd all` for all files of a suite. */
 const oneProcess = { globalSetup: ['test/support/all-process.ts'] }
 
+/** Whole servers and commands in front of real stores: beyond the minute that `make check` may take. */
+const edges = ['rest', 'stream', 'cli', 'roles'].map((folder) => `services/${folder}/**/*.test.ts`)
+
 /** `fxd all` on QuestDB is not steady yet (CHANGELOG, "Known"): it runs in `make soak` until it is. */
 const unsteady = effort > 1 ? [] : ['test/contract/questdb-service.test.ts']
 
@@ -32,7 +35,8 @@ export default defineConfig({
     setupFiles: ['test/support/effort.ts'],
     reporters: ['default', './test/support/tally-reporter.ts'],
     projects: [
-      suite('unit', ['services/**/*.test.ts', 'operator/**/*.test.ts'], 1),
+      suite('unit', ['services/**/*.test.ts'], 1, { exclude: edges }),
+      suite('edges', edges, 1),
       suite('contract', ['test/contract/**/*.test.ts'], 2, { testTimeout: minuteMs, exclude: unsteady }),
       suite('tidy', ['test/tidy/**/*.test.ts'], 3, { testTimeout: 2 * minuteMs }),
       suite('acceptance', ['test/acceptance/*.test.ts'], 4, { ...patient, ...oneProcess }),
