@@ -7,7 +7,7 @@ help: ## what can be done here
 run: ## install what is needed and start the whole service on this machine
 	@npm start --silent
 
-test: ## install what is needed and run every suite
+test: ## install what is needed and run every suite (QuestDB, unfinished: soak)
 	@bin/install && npm test --silent
 
 check: ## the inner loop: types, lint, format, unused code, house rules, unit tests
