@@ -2,7 +2,7 @@ import { type Bars, barsOf, noBars } from '../core/bar.ts'
 import type { FeedKey } from '../core/compound-key.ts'
 import type { FeedSeconds } from '../core/feed-clock.ts'
 import { type Series, seriesId } from '../core/series.ts'
-import type { Bus, LiveBar } from '../ports/bus.ts'
+import type { Bus, Delivered, LiveBar } from '../ports/bus.ts'
 
 /** Live bars that the store may not show yet: laid over it, so that what was pushed is in history at once. */
 export interface Tail {
@@ -26,11 +26,11 @@ interface Held {
   readonly live: LiveBar
 }
 
-/** Follows the bus; `applied` clears what the store shows from then on. */
+/** Follows the bus; `applied` and `settled` clear what the store shows from then on. What the bus lost is in the store. */
 export function createTail(bus: Bus, barsPerFeedMax: number = tailBarsPerFeedMax): Tail {
   const feeds = new Map<FeedKey, FeedTail>()
   let dropped = 0
-  const stop = bus.follow(({ position, event }) => {
+  const deliver = ({ position, event }: Delivered): void => {
     if (event.type === 'bars') {
       const tail = feeds.get(event.feed) ?? new FeedTail()
       feeds.set(event.feed, tail)
@@ -38,8 +38,11 @@ export function createTail(bus: Bus, barsPerFeedMax: number = tailBarsPerFeedMax
       dropped += tail.shorten(barsPerFeedMax)
     } else if (event.type === 'applied') {
       feeds.get(event.feed)?.clear(event.position)
+    } else if (event.type === 'settled') {
+      feeds.get(event.feed)?.clear(position)
     }
-  })
+  }
+  const stop = bus.follow({ deliver, lost: () => undefined })
   return {
     bars: (series, from, to) => feeds.get(series.feed)?.bars(series, from, to) ?? noBars,
     get dropped() {

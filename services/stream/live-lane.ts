@@ -31,7 +31,6 @@ export class LiveLane {
   /** By symbol number. */
   readonly #lastTimes: (FeedSeconds | undefined)[] = []
   readonly #prefixes: (string | undefined)[] = []
-  #position: number | undefined
   readonly #unfollow: () => void
 
   constructor(parts: LiveLaneParts) {
@@ -46,7 +45,10 @@ export class LiveLane {
       parts.bars,
       parts.clock,
     )
-    this.#unfollow = parts.bus.follow((delivered) => this.#take(delivered))
+    this.#unfollow = parts.bus.follow({
+      deliver: (delivered) => this.#take(delivered),
+      lost: (feed, upTo) => this.#lost(feed, upTo),
+    })
   }
 
   /** What one socket must be told to have missed if it is closed now. */
@@ -64,16 +66,15 @@ export class LiveLane {
   }
 
   #take({ position, event }: Delivered): void {
-    if (this.#position !== undefined && position !== this.#position + 1) this.#lost(position - 1)
-    this.#position = position
     if (event.type === 'bars') this.#arrive(event.feed, event.bars)
     else if (event.type === 'applied') this.#refill.applied(event.feed, event.position)
+    else if (event.type === 'settled') this.#refill.applied(event.feed, position)
   }
 
-  #lost(upTo: number): void {
+  #lost(feed: FeedKey, upTo: number): void {
     this.#parts.metrics.losses.inc()
-    const feeds = new Set(this.#parts.subscriptions.subscribedIds().flatMap((id) => this.#liveFeed(id) ?? []))
-    for (const feed of feeds) this.#refill.begin(feed, upTo)
+    if (this.#parts.subscriptions.subscribedIds().some((id) => this.#liveFeed(id) === feed))
+      this.#refill.begin(feed, upTo)
   }
 
   #arrive(feed: FeedKey, bars: readonly LiveBar[]): void {

@@ -41,8 +41,8 @@ interface Hole {
 }
 
 /**
- * Closes holes of the bus. After a jump in its position the bars of each feed wait until the store is
- * known to show everything up to the jump (`applied`); then what the subscribers miss is read and sent
+ * Closes holes of the bus. After a loss the bars of the feed wait until the store is known to show
+ * everything up to it (`applied`, `settled`); then what the subscribers miss is read and sent
  * in order, and what waited follows. Whatever cannot be read in time is named in a GAP frame.
  */
 export class Refill {

@@ -75,7 +75,10 @@ export async function startIngest(
   const opened = await openEmbeddedStores({ folder, clock, log })
   const stores = options.around?.(opened) ?? opened
   const events: Delivered[] = []
-  const unfollow = stores.bus.follow((delivered) => void events.push(delivered))
+  const unfollow = stores.bus.follow({
+    deliver: (delivered) => void events.push(delivered),
+    lost: () => undefined,
+  })
   const registry = followRegistry(stores.registry, stores.bus, clock, log)
   await registry.refresh()
   const writer = createRegistryWriter(stores.registry, registry, stores.bus)

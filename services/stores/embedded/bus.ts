@@ -1,29 +1,30 @@
 import type { FeedKey } from '../../core/compound-key.ts'
 import type { Log } from '../../platform/log.ts'
-import type { Bus, BusEvent, Delivered } from '../../ports/bus.ts'
+import { type Bus, type Delivered, type Follower, feedOfEvent, fencedFeed } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 
-interface Follower {
-  readonly deliver: (delivered: Delivered) => void
-  /** Events up to here were published before it began. */
-  readonly after: number
+interface Waiting {
+  readonly delivered: Delivered
+  /** Those who followed when it was published. */
+  readonly followers: readonly Follower[]
+  readonly done: () => void
 }
 
 /**
- * The bus of one process. `publish` resolves once all followers have the event, so a publisher that
- * waits for it cannot outrun them.
+ * The bus of one process: nothing is ever lost. `publish` resolves once all followers have the event, so a
+ * publisher that waits for it cannot outrun them.
  */
 export function embeddedBus(clock: Clock, log: Log): Bus {
-  const followers = new Set<Follower>()
+  const following = new Set<Follower>()
   const epochs = new Map<FeedKey, number>()
-  let position = 0
-  let waiting: { readonly delivered: Delivered; readonly done: () => void }[] = []
+  const positions = new Map<FeedKey | undefined, number>()
+  let waiting: Waiting[] = []
 
   const deliver = (): void => {
     const turn = waiting
     waiting = []
-    for (const { delivered, done } of turn) {
-      for (const follower of followers) if (delivered.position > follower.after) hand(follower, delivered)
+    for (const { delivered, followers, done } of turn) {
+      for (const follower of followers) if (following.has(follower)) hand(follower, delivered)
       done()
     }
   }
@@ -38,31 +39,31 @@ export function embeddedBus(clock: Clock, log: Log): Bus {
 
   return {
     publish(event, epoch) {
-      const feed = feedOf(event)
-      if (feed !== undefined) {
-        if (epoch < (epochs.get(feed) ?? epoch)) return Promise.resolve({ outcome: 'fenced' })
-        epochs.set(feed, epoch)
+      const fenced = fencedFeed(event)
+      if (fenced !== undefined) {
+        if (epoch < (epochs.get(fenced) ?? epoch)) return Promise.resolve({ outcome: 'fenced' })
+        epochs.set(fenced, epoch)
       }
-      position += 1
-      const delivered = { position, event }
+      const feed = feedOfEvent(event)
+      const position = (positions.get(feed) ?? 0) + 1
+      positions.set(feed, position)
       if (waiting.length === 0) clock.soon(deliver)
       return new Promise((resolve) => {
         waiting.push({
-          delivered,
-          done: () => resolve({ outcome: 'published', position: delivered.position }),
+          delivered: { position, event },
+          followers: [...following],
+          done: () => resolve({ outcome: 'published', position }),
         })
       })
     },
-    follow(deliverTo) {
-      const follower = { deliver: deliverTo, after: position }
-      followers.add(follower)
-      return () => void followers.delete(follower)
+    follow(follower) {
+      // Its own identity, even when one object follows twice.
+      const own: Follower = {
+        deliver: (delivered) => follower.deliver(delivered),
+        lost: (feed, upTo) => follower.lost(feed, upTo),
+      }
+      following.add(own)
+      return () => void following.delete(own)
     },
   }
-}
-
-/** Events of the registry belong to no feed and are not fenced: their versions order them. */
-function feedOf(event: BusEvent): FeedKey | undefined {
-  if (event.type === 'registry') return undefined
-  return event.type === 'revised' ? event.series.feed : event.feed
 }
