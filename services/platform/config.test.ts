@@ -23,7 +23,16 @@ test('without any variable the defaults of the README hold', () => {
     questdbUser: 'admin',
     questdbPassword: 'quest',
     questdbPrefix: 'fxd_',
+    redis: undefined,
+    redisSentinels: [],
+    redisMaster: 'fxd',
+    redisPrefix: 'fxd:',
     feeds: undefined,
+    feed: undefined,
+    ingest: [{ host: '127.0.0.1', port: 8090 }],
+    tokenFile: undefined,
+    streamConnectionsMax: 10_000,
+    drainSeconds: 30,
     trustedProxies: [],
     logLevel: 'info',
   })
@@ -40,7 +49,32 @@ test.each([
   ['FXD_QUESTDB_USER', 'fxd', 'questdbUser', 'fxd'],
   ['FXD_QUESTDB_PASSWORD', "it's; a=secret", 'questdbPassword', "it's; a=secret"],
   ['FXD_QUESTDB_PREFIX', 'second_', 'questdbPrefix', 'second_'],
+  ['FXD_REDIS', 'rediss://:hush@redis:6380/2', 'redis', 'rediss://:hush@redis:6380/2'],
+  [
+    'FXD_REDIS_SENTINELS',
+    'a:1, b:2',
+    'redisSentinels',
+    [
+      { host: 'a', port: 1 },
+      { host: 'b', port: 2 },
+    ],
+  ],
+  ['FXD_REDIS_MASTER', 'mymaster', 'redisMaster', 'mymaster'],
+  ['FXD_REDIS_PREFIX', 'second:', 'redisPrefix', 'second:'],
   ['FXD_FEEDS', 'feeds/', 'feeds', 'feeds/'],
+  ['FXD_FEED', 'BROKERA:ZERO', 'feed', 'BROKERA:ZERO'],
+  [
+    'FXD_INGEST',
+    'ingest-0:8090,[::1]:8091',
+    'ingest',
+    [
+      { host: 'ingest-0', port: 8090 },
+      { host: '::1', port: 8091 },
+    ],
+  ],
+  ['FXD_TOKEN_FILE', '/run/secrets/token', 'tokenFile', '/run/secrets/token'],
+  ['FXD_STREAM_CONNECTIONS_MAX', '1', 'streamConnectionsMax', 1],
+  ['FXD_DRAIN_SECONDS', '0', 'drainSeconds', 0],
   ['FXD_TRUSTED_PROXIES', '10.0.0.0/8, fd00::/8', 'trustedProxies', ['10.0.0.0/8', 'fd00::/8']],
   ['FXD_LOG_LEVEL', 'warn', 'logLevel', 'warn'],
 ])('%s=%s is understood', (name, value, field, parsed) => {
@@ -59,6 +93,13 @@ test.each([
   ['FXD_QUESTDB_PG', '127.0.0.1:0', 'host:port of a server'],
   ['FXD_QUESTDB_USER', '', 'a user'],
   ['FXD_QUESTDB_PREFIX', 'Fxd-', 'lower-case'],
+  ['FXD_REDIS_SENTINELS', 'a:1,b', 'host:port'],
+  ['FXD_REDIS_MASTER', '', 'letters'],
+  ['FXD_REDIS_PREFIX', 'a b', 'letters'],
+  ['FXD_INGEST', '', 'at least one'],
+  ['FXD_INGEST', 'ingest', 'host:port'],
+  ['FXD_STREAM_CONNECTIONS_MAX', '0', 'from 1'],
+  ['FXD_DRAIN_SECONDS', '1.5', 'a whole number'],
   ['FXD_TRUSTED_PROXIES', 'true', 'CIDR'],
   ['FXD_TRUSTED_PROXIES', '1', 'CIDR'],
   ['FXD_TRUSTED_PROXIES', '10.0.0.0/33', 'CIDR'],
@@ -93,6 +134,14 @@ test('every variable is described with its default, its meaning and what is set'
     fallback: 'info',
     set: 'warn',
   })
+})
+
+test('a URL of Redis is never repeated: it may hold a password', () => {
+  const message = refusal({ FXD_REDIS: 'redis:/:hush@redis' })
+  expect(message).toMatch(/FXD_REDIS is no URL/)
+  expect(message).not.toContain('hush')
+  const described = describeConfig({ FXD_REDIS: 'redis://:hush@redis' })
+  expect(described.find(({ name }) => name === 'FXD_REDIS')?.set).toBe('(set)')
 })
 
 test('a password is never shown, only that it is set', () => {

@@ -1,13 +1,24 @@
 import { suggest } from '../core/suggest.ts'
-import { isAddressBlock } from './addresses.ts'
-import { Fatal } from './exit.ts'
+import {
+  type Address,
+  ConfigError,
+  oneOf,
+  parseAddress,
+  parseCidrs,
+  parseName,
+  parsePath,
+  parsePrefix,
+  parseRedis,
+  parseRedisPrefix,
+  parseServer,
+  parseServers,
+  parseUser,
+  refuse,
+  wholeNumber,
+} from './config-values.ts'
 import { type LogLevel, logLevels } from './log.ts'
 
-/** A listening address; port 0 takes any free port. */
-export interface Address {
-  readonly host: string
-  readonly port: number
-}
+export { type Address, ConfigError } from './config-values.ts'
 
 /** Parsed once at start, validated, frozen and handed down; nothing else reads the environment. */
 export interface Config {
@@ -25,8 +36,26 @@ export interface Config {
   readonly questdbPassword: string
   /** Begins the name of every table, so that several services can share one QuestDB. */
   readonly questdbPrefix: string
+  /** What all pods share; `undefined`: kept in this process. */
+  readonly redis: string | undefined
+  /** Asked for the primary; none: `redis` is the primary. */
+  readonly redisSentinels: readonly Address[]
+  /** The primary's name among the Sentinels. */
+  readonly redisMaster: string
+  /** Begins every key, so that several services can share one Redis. */
+  readonly redisPrefix: string
   /** File or folder of Feed manifests; `undefined`: the demo feeds. */
   readonly feeds: string | undefined
+  /** The feed of `fxd collector`; `undefined`: the only one of the manifests. */
+  readonly feed: string | undefined
+  /** Where `fxd collector` brings its bars, tried in turn. */
+  readonly ingest: readonly Address[]
+  /** File with the administration token; `undefined`: the one in the data folder. */
+  readonly tokenFile: string | undefined
+  /** Sockets that one shard holds; at the bound it is not ready and refuses newcomers. */
+  readonly streamConnectionsMax: number
+  /** How long a shard takes to close its sockets after SIGTERM. */
+  readonly drainSeconds: number
   /** CIDR blocks whose forwarded chain is believed. */
   readonly trustedProxies: readonly string[]
   readonly logLevel: LogLevel
@@ -34,12 +63,6 @@ export interface Config {
 
 const storeKinds = ['embedded', 'questdb'] as const
 export type StoreKind = (typeof storeKinds)[number]
-
-export class ConfigError extends Fatal {
-  constructor(message: string) {
-    super('config', message)
-  }
-}
 
 interface Variable<T> {
   readonly name: string
@@ -49,52 +72,6 @@ interface Variable<T> {
   /** Never printed. */
   readonly isSecret: boolean
 }
-
-const refuse = (name: string, got: string, wants: string): never => {
-  throw new ConfigError(`${name} is ${JSON.stringify(got)}; it must be ${wants}.`)
-}
-
-function parseAddress(text: string, name: string): Address {
-  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(text)
-  const port = Number(match?.[3])
-  if (!match || port > 65_535)
-    return refuse(name, text, 'host:port with a port from 0 to 65535, such as 127.0.0.1:8080')
-  return Object.freeze({ host: match[1] ?? match[2] ?? '', port })
-}
-
-const parsePath = (text: string, name: string): string => (text === '' ? refuse(name, text, 'a path') : text)
-
-/** `true` and hop counts are refused on purpose: they believe anyone. */
-function parseCidrs(text: string, name: string): readonly string[] {
-  const blocks = text
-    .split(',')
-    .map((block) => block.trim())
-    .filter((block) => block !== '')
-  for (const block of blocks) {
-    if (!isAddressBlock(block))
-      refuse(name, text, 'a comma-separated list of addresses and CIDR blocks, such as 10.0.0.0/8')
-  }
-  return Object.freeze(blocks)
-}
-
-const oneOf =
-  <T extends string>(known: readonly T[]) =>
-  (text: string, name: string): T =>
-    known.find((each) => each === text) ?? refuse(name, text, `one of ${known.join(', ')}`)
-
-/** A server elsewhere is never on port 0. */
-function parseServer(text: string, name: string): Address {
-  const address = parseAddress(text, name)
-  return address.port === 0 ? refuse(name, text, 'host:port of a server, such as 127.0.0.1:9000') : address
-}
-
-const parseUser = (text: string, name: string): string =>
-  text === '' ? refuse(name, text, 'a user of QuestDB') : text
-
-const parsePrefix = (text: string, name: string): string =>
-  /^[a-z][a-z0-9_]{0,31}$/.test(text)
-    ? text
-    : refuse(name, text, 'at most 32 lower-case letters, digits and _ that begin with a letter')
 
 const variable = <T>(
   name: string,
@@ -156,11 +133,64 @@ const variables = {
     'begins the name of every table, so that several services can share one QuestDB',
     parsePrefix,
   ),
+  redis: variable(
+    'FXD_REDIS',
+    '',
+    'redis:// or rediss:// URL of the Redis that all processes share; empty: limits, slots and bus are kept in this process',
+    parseRedis,
+    true,
+  ),
+  redisSentinels: variable(
+    'FXD_REDIS_SENTINELS',
+    '',
+    'comma-separated host:port of Sentinels; FXD_REDIS then gives user, password and database only',
+    parseServers,
+  ),
+  redisMaster: variable('FXD_REDIS_MASTER', 'fxd', 'name of the primary among the Sentinels', parseName),
+  redisPrefix: variable(
+    'FXD_REDIS_PREFIX',
+    'fxd:',
+    'begins every key, so that several services can share one Redis',
+    parseRedisPrefix,
+  ),
   feeds: variable(
     'FXD_FEEDS',
     '',
     'file or folder of Feed manifests; empty: the demo feeds',
     (text) => text || undefined,
+  ),
+  feed: variable(
+    'FXD_FEED',
+    '',
+    'BROKER:ACCOUNT of the feed that fxd collector collects; needed when FXD_FEEDS holds several',
+    (text) => text || undefined,
+  ),
+  ingest: variable(
+    'FXD_INGEST',
+    '127.0.0.1:8090',
+    'comma-separated host:port of the ingests that fxd collector tries in turn',
+    (text, name) => {
+      const addresses = parseServers(text, name)
+      return addresses.length > 0 ? addresses : refuse(name, text, 'at least one host:port')
+    },
+  ),
+  tokenFile: variable(
+    'FXD_TOKEN_FILE',
+    '',
+    'file with the administration token; empty: the file "token" in FXD_DATA_DIR',
+    (text) => text || undefined,
+  ),
+  streamConnectionsMax: variable(
+    'FXD_STREAM_CONNECTIONS_MAX',
+    '10000',
+    'sockets of one process; at the bound it is not ready and refuses newcomers',
+    wholeNumber(1, 1_000_000),
+  ),
+  drainSeconds: variable(
+    'FXD_DRAIN_SECONDS',
+    '30',
+    'how long fxd stream takes after SIGTERM to close its sockets, a few at a time',
+    wholeNumber(0, 3_600),
   ),
   trustedProxies: variable(
     'FXD_TRUSTED_PROXIES',
