@@ -1,77 +1,152 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { barsOf, type RevisedBar } from '../../services/core/bar.ts'
+import { barsOf } from '../../services/core/bar.ts'
 import { encodeSeries } from '../support/encode-series.ts'
 import { RawSession } from '../support/raw-session.ts'
 import type { Reading } from './check-history.ts'
+import { type Batch, feed } from './market.ts'
+
+/** An ingest gives a write thirty seconds; what has no answer long after hangs. */
+const answerDeadlineMs = 60_000
+const retryMs = 100
+
+export interface Ingest {
+  /** host:port of its gRPC. */
+  readonly grpc: string
+  readonly token: string
+}
 
 export interface FeederOptions {
-  readonly address: string
-  readonly feed: string
+  readonly ingest: Ingest
   readonly mode: 'LIVE' | 'IMPORT'
-  /** The next batch: bars by symbol. */
-  readonly next: () => ReadonlyMap<string, readonly RevisedBar[]>
+  readonly next: () => Batch
+  /** Batches sent and not yet acknowledged. */
+  readonly depth?: number
+  /** Called with what an ack answered, before the next batch goes. */
+  readonly onAck?: (readings: readonly Reading[]) => Promise<void> | void
+}
+
+interface Sent {
+  readonly series: ReturnType<typeof encodeSeries>[]
+  readonly readings: readonly Reading[]
+  readonly begun: number
 }
 
 /**
- * A collector that keeps each batch until it is acknowledged, over any number of sessions, and notes
- * what it sent and what was acknowledged.
+ * A collector that keeps each batch until it is acknowledged, over any number of sessions, always with
+ * the revision of its first reading, and notes what it sent and what was acknowledged.
  */
 export class Feeder {
   readonly readings: Reading[] = []
   /** Sessions that ended before their time. */
   broken = 0
   ackedBatches = 0
+  /** From first sending a batch to its ack. */
+  longestMs = 0
   readonly #options: FeederOptions
-  #pending: { readonly series: ReturnType<typeof encodeSeries>[]; readonly readings: Reading[] } | undefined
+  readonly #depth: number
+  #ingest: Ingest
+  #session: RawSession | undefined
+  #kept: Sent[] = []
   #stopping = false
+  #running: Promise<void> = Promise.resolve()
 
   constructor(options: FeederOptions) {
     this.#options = options
+    this.#depth = options.depth ?? 4
+    this.#ingest = options.ingest
   }
 
-  /** Resolves once `stop` was called and the last batch is acknowledged. */
-  async run(): Promise<void> {
-    while (!this.#stopping || this.#pending !== undefined) {
-      const session = new RawSession(this.#options.address)
+  start(): this {
+    this.#running = this.#run()
+    // Whoever stops it hears of it.
+    this.#running.catch(() => undefined)
+    return this
+  }
+
+  /** Resolves once the last batch is acknowledged. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    await this.#running
+  }
+
+  /** Leaves its session and goes on with another ingest. */
+  move(ingest: Ingest): void {
+    this.#ingest = ingest
+    this.#session?.stream.cancel()
+  }
+
+  async #run(): Promise<void> {
+    while (this.#isBusy) {
+      const session = new RawSession(this.#ingest.grpc, this.#ingest.token)
+      this.#session = session
       try {
         await this.#feed(session)
         await session.close()
       } catch (cause) {
-        if (cause instanceof RefusedBars) throw cause
-        this.broken++
         session.stream.cancel()
-        await pause(100)
+        if (cause instanceof Fault) throw cause
+        this.broken++
+        await pause(retryMs)
       }
     }
   }
 
-  stop(): void {
-    this.#stopping = true
+  get #isBusy(): boolean {
+    return !this.#stopping || this.#kept.length > 0
   }
 
   async #feed(session: RawSession): Promise<void> {
-    const { feed, mode } = this.#options
-    await session.hello(feed, { mode, id: `feeder-${mode}` })
-    while (!this.#stopping || this.#pending !== undefined) {
-      this.#pending ??= this.#take()
-      const { refused } = await session.bars(mode === 'LIVE' ? 'LIVE' : 'BACKFILL', this.#pending.series)
-      if (refused.length > 0) throw new RefusedBars(JSON.stringify(refused[0]))
-      for (const reading of this.#pending.readings) reading.acked = true
-      this.#pending = undefined
+    const { mode, onAck } = this.#options
+    await answered(session.hello(feed, { mode, id: `feeder-${mode}` }), 'Hello')
+    const lane = mode === 'LIVE' ? 'LIVE' : 'BACKFILL'
+    const posted: { readonly sequence: number; readonly sent: Sent }[] = []
+    while (this.#isBusy) {
+      while (posted.length < this.#depth && (posted.length < this.#kept.length || !this.#stopping)) {
+        const sent = this.#kept[posted.length] ?? this.#take()
+        posted.push({ sequence: session.post(lane, sent.series), sent })
+      }
+      const first = posted.shift()
+      if (first === undefined) return
+      const { refused } = await answered(session.answer(first.sequence), 'a batch')
+      if (refused.length > 0) throw new Fault(`ingest refused a good bar: ${JSON.stringify(refused[0])}`)
+      // What is behind it is answered later: nothing is lost, and looking through stays short.
+      session.received.splice(
+        0,
+        session.received.findIndex((each) => each.ack?.sequence === first.sequence),
+      )
+      for (const reading of first.sent.readings) reading.acked = true
+      this.longestMs = Math.max(this.longestMs, performance.now() - first.sent.begun)
+      this.#kept.shift()
       this.ackedBatches++
+      await onAck?.(first.sent.readings)
     }
   }
 
-  #take() {
+  #take(): Sent {
     const batch = [...this.#options.next()]
     const readings = batch.flatMap(([symbol, bars]) => bars.map((bar) => ({ symbol, bar, acked: false })))
     this.readings.push(...readings)
     const series = batch.map(([symbol, bars]) =>
       encodeSeries({ symbol, resolution: '1', scale: 5 }, barsOf(bars)),
     )
-    return { series, readings }
+    const sent = { series, readings, begun: performance.now() }
+    this.#kept.push(sent)
+    return sent
   }
 }
 
-/** A defect of the test: it sends good bars only. */
-class RefusedBars extends Error {}
+/** Not of the network: it fails the test. */
+class Fault extends Error {}
+
+async function answered<T>(answer: Promise<T>, what: string): Promise<T> {
+  const patience = new AbortController()
+  const late = pause(answerDeadlineMs, undefined, { signal: patience.signal, ref: false }).then(() => {
+    throw new Fault(`${what} has had no answer for ${answerDeadlineMs} ms`)
+  })
+  late.catch(() => undefined)
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    patience.abort()
+  }
+}

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import http from 'node:http'
-import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { endWithUs } from '../end-with-us.ts'
+import { freePorts } from '../free-ports.ts'
 import { questdbParts } from './parts.ts'
 
 const startDeadlineMs = 60_000
@@ -127,22 +128,6 @@ export async function startQuestdb(
   }
 }
 
-/**
- * However this process ends, by a signal too, its end closes the guard's input, and the guard ends the
- * server. In a session of its own, so that a Ctrl-C does not end the guard first.
- */
-function endWithUs(server: ChildProcess): void {
-  const guard = spawn('sh', ['-c', 'cat; kill -9 "$0"', String(server.pid)], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-    detached: true,
-  })
-  guard.unref()
-  const input = guard.stdin as Socket
-  input.unref()
-  // Once the server is gone its number may become somebody else's.
-  server.once('exit', () => guard.kill('SIGKILL'))
-}
-
 async function execute(port: number, sql: string): Promise<readonly (readonly unknown[])[]> {
   const response = await fetch(`http://${host}:${port}/exec?query=${encodeURIComponent(sql)}`)
   const body = (await response.json()) as { error?: string; dataset?: readonly (readonly unknown[])[] }
@@ -159,22 +144,3 @@ const status = (port: number, path: string): Promise<number> =>
     request.on('error', () => resolve(0))
     request.on('timeout', () => request.destroy())
   })
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer())
-  const ports = await Promise.all(
-    servers.map(
-      (server) =>
-        new Promise<number>((resolve, reject) => {
-          server.once('error', reject)
-          server.listen(0, host, () => {
-            const address = server.address()
-            if (address === null || typeof address === 'string') reject(new Error('no port'))
-            else resolve(address.port)
-          })
-        }),
-    ),
-  )
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
-  return ports
-}

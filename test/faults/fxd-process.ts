@@ -1,0 +1,198 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+import { fxd } from '../support/cli-house.ts'
+import { endWithUs } from '../support/end-with-us.ts'
+import { freePorts } from '../support/free-ports.ts'
+
+const repository = fileURLToPath(new URL('../..', import.meta.url))
+const host = '127.0.0.1'
+const startDeadlineMs = 60_000
+/** A failure of ours comes within two seconds; a busy machine may be late with it. */
+const answerDeadlineMs = 10_000
+
+export interface Endpoint {
+  readonly host: string
+  readonly port: number
+}
+
+export interface FxdOptions {
+  readonly http: Endpoint
+  readonly pg: Endpoint
+  readonly prefix: string
+  /** One document each. */
+  readonly manifests: readonly string[]
+  /** Whose sources run. */
+  readonly root?: string
+}
+
+export interface Answer {
+  readonly status: number
+  readonly body: unknown
+  readonly tookMs: number
+}
+
+/** A real `fxd all` on QuestDB with a data folder and ports of its own; killed when the test has ended. */
+export class FxdProcess {
+  readonly home: string
+  readonly grpc: string
+  readonly #url: string
+  readonly #ops: string
+  readonly #root: string
+  readonly #environment: Readonly<Record<string, string>>
+  #child: ChildProcess | undefined
+  #gone: Promise<unknown> = Promise.resolve()
+  #said = ''
+  #key = ''
+
+  private constructor(options: FxdOptions, [httpPort = 0, grpcPort = 0, opsPort = 0]: readonly number[]) {
+    this.home = mkdtempSync(join(tmpdir(), 'fxd-faults-'))
+    this.grpc = `${host}:${grpcPort}`
+    this.#url = `http://${host}:${httpPort}`
+    this.#ops = `http://${host}:${opsPort}`
+    this.#root = options.root ?? repository
+    const feeds = join(this.home, 'feeds.yaml')
+    writeFileSync(feeds, options.manifests.join('---\n'))
+    this.#environment = {
+      FXD_HTTP_ADDR: `${host}:${httpPort}`,
+      FXD_GRPC_ADDR: this.grpc,
+      FXD_OPS_ADDR: `${host}:${opsPort}`,
+      FXD_DATA_DIR: join(this.home, 'data'),
+      FXD_FEEDS: feeds,
+      FXD_STORE: 'questdb',
+      FXD_QUESTDB_HTTP: `${options.http.host}:${options.http.port}`,
+      FXD_QUESTDB_PG: `${options.pg.host}:${options.pg.port}`,
+      FXD_QUESTDB_PREFIX: options.prefix,
+    }
+  }
+
+  /** Resolves once it is ready. */
+  static async start(options: FxdOptions): Promise<FxdProcess> {
+    const made = new FxdProcess(options, await freePorts(3))
+    onTestFinished(async () => {
+      await made.kill()
+      rmSync(made.home, { recursive: true, force: true })
+    })
+    await made.start()
+    return made
+  }
+
+  /** Again, on the same folder and ports; resolves once it is ready. */
+  async start(): Promise<void> {
+    const own = Object.entries(process.env).filter(([name]) => !name.startsWith('FXD_'))
+    const command = [join(this.#root, 'services/main.ts'), 'all']
+    const child = spawn(join(repository, 'bin/node'), command, {
+      cwd: this.#root,
+      env: { ...Object.fromEntries(own), ...this.#environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.#child = child
+    endWithUs(child)
+    const hear = (piece: Buffer): void =>
+      void (this.#said = (this.#said + piece.toString()).slice(-1_000_000))
+    child.stdout.on('data', hear)
+    child.stderr.on('data', hear)
+    this.#gone = new Promise((resolve) => child.once('close', resolve))
+    const end = Date.now() + startDeadlineMs
+    while ((await this.#readyStatus()) !== 200) {
+      if (!this.isAlive || Date.now() > end) {
+        await this.kill()
+        throw new Error(`fxd did not become ready:\n${this.#said.slice(-4_000)}`)
+      }
+      await pause(50)
+    }
+  }
+
+  get isAlive(): boolean {
+    return this.#child?.exitCode === null && this.#child.signalCode === null
+  }
+
+  /** Everything it wrote so far, or the end of it. */
+  get log(): string {
+    return this.#said
+  }
+
+  /** Ends the process as a crash would. */
+  async kill(): Promise<void> {
+    this.#child?.kill('SIGKILL')
+    await this.#gone
+  }
+
+  /** As an operator would; gives how long it took. */
+  async stop(): Promise<number> {
+    const begun = Date.now()
+    this.#child?.kill('SIGTERM')
+    await this.#gone
+    return Date.now() - begun
+  }
+
+  freeze(): void {
+    this.#child?.kill('SIGSTOP')
+  }
+
+  thaw(): void {
+    this.#child?.kill('SIGCONT')
+  }
+
+  get token(): string {
+    return readFileSync(join(this.home, 'data', 'token'), 'utf8').trim()
+  }
+
+  /** Issues the key that `get` then shows; with `from`, that of another process on the same tables. */
+  async takeKey(from?: FxdProcess): Promise<void> {
+    if (from !== undefined) {
+      this.#key = from.#key
+      return
+    }
+    const limits = '--rpm 1000000 --rpd 100000000 --ws-connections 10 --ws-symbols 1000'
+    const { out, err } = await fxd(
+      `keys create --plan enterprise --feeds BROKERA:ZERO ${limits} --json`,
+      this.#environment,
+    )
+    const { key } = JSON.parse(out === '' ? '{}' : out) as { key?: string }
+    if (key === undefined) throw new Error(`no key was issued: ${out}${err}`)
+    this.#key = key
+  }
+
+  /** Rejects when no answer comes. */
+  async get(path: string): Promise<Answer> {
+    const begun = performance.now()
+    const response = await fetch(`${this.#url}${path}`, {
+      headers: { 'x-api-key': this.#key },
+      signal: AbortSignal.timeout(answerDeadlineMs),
+    })
+    const body: unknown = await response.json()
+    return { status: response.status, body, tookMs: performance.now() - begun }
+  }
+
+  /** `ok` or `degraded`. */
+  async platformStatus(): Promise<string> {
+    const { body } = await this.get('/v1/status')
+    return (body as { status?: string }).status ?? JSON.stringify(body)
+  }
+
+  /** The sum over all labels; NaN: there is no such metric. */
+  async metric(name: string): Promise<number> {
+    const text = await (await fetch(`${this.#ops}/metrics`)).text()
+    const lines = [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))]
+    return lines.length === 0 ? Number.NaN : lines.reduce((sum, [, value]) => sum + Number(value), 0)
+  }
+
+  /** What `fxd doctor` prints. */
+  async doctor(): Promise<string> {
+    const { out, err } = await fxd('doctor', this.#environment)
+    return out + err
+  }
+
+  async #readyStatus(): Promise<number> {
+    try {
+      return (await fetch(`${this.#ops}/readyz`, { signal: AbortSignal.timeout(2_000) })).status
+    } catch {
+      return 0
+    }
+  }
+}
