@@ -21,6 +21,10 @@ export type Endpoint = (typeof endpoints)[number]
 export type Day = string
 export const usageDaysKept = 91
 
+/** Of each counter the greater: two counts of one day are never added up. */
+export const greaterCounters = (a: DailyCounters, b: DailyCounters): DailyCounters =>
+  Object.fromEntries(counterNames.map((name) => [name, Math.max(a[name], b[name])])) as DailyCounters
+
 export const noCounters: DailyCounters = Object.freeze(
   Object.fromEntries(counterNames.map((name) => [name, 0])) as Record<(typeof counterNames)[number], number>,
 )

@@ -9,9 +9,12 @@ export type { RateDecision, RateLimits, RateState }
  *  - a refused `admit` consumes nothing and adds 1 to `rate_limited` only; an admitted one consumes
  *    1 of both windows and adds 1 to `requests` and 1 to its endpoint, in one step;
  *  - `observe` consumes nothing, adds 1 to `requests` and to its endpoint, and is never refused;
- *  - counters survive a restart but for the last second.
+ *  - counters survive a restart but for the last second;
+ *  - `usage` knows `daysKept` days, today included.
  */
 export interface Limits {
+  /** Days whose counters `usage` still has; older ones are with `UsageDays`. */
+  readonly daysKept: number
   admit(keyId: string, limits: RateLimits, endpoint: Endpoint): Promise<RateDecision>
   observe(keyId: string, limits: RateLimits, endpoint: Endpoint): Promise<RateState>
   /** Counts an upgrade refused with TOO_MANY_CONNECTIONS. */

@@ -5,6 +5,7 @@ import type { Leases } from './lease.ts'
 import type { Limits } from './limits.ts'
 import type { RegistryStore } from './registry.ts'
 import type { Slots } from './slots.ts'
+import type { UsageDays } from './usage-days.ts'
 import type { WindowStore } from './windows.ts'
 
 /** Everything a role may need from outside; each role takes the ports it uses. */
@@ -13,6 +14,7 @@ export interface Stores {
   readonly windows: WindowStore
   readonly registry: RegistryStore
   readonly limits: Limits
+  readonly usageDays: UsageDays
   readonly slots: Slots
   readonly bus: Bus
   readonly leases: Leases

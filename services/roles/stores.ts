@@ -32,13 +32,14 @@ export async function openStores(house: House): Promise<OpenedStores> {
     log,
     metrics,
   })
-  const { bars, windows, registry } = questdb
+  const { bars, windows, registry, usageDays } = questdb
   return {
     stores: {
       ...embedded,
       bars,
       windows,
       registry,
+      usageDays,
       async close() {
         await Promise.all([questdb.close(), embedded.close()])
       },

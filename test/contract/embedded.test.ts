@@ -13,6 +13,7 @@ import { describeLimits } from './limits.ts'
 import type { Opened } from './opened.ts'
 import { describeRegistryStore } from './registry.ts'
 import { describeSlots } from './slots.ts'
+import { describeUsageDays } from './usage-days.ts'
 import { describeWindowStore } from './windows.ts'
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), 'fxd-contract-'))
@@ -51,6 +52,7 @@ describeBarStore(name, open)
 describeWindowStore(name, open)
 describeRegistryStore(name, open)
 describeLimits(name, open)
+describeUsageDays(name, open)
 describeSlots(name, open)
 describeLeases(name, open)
 describeFeedBoard(name, open)

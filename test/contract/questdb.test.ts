@@ -5,6 +5,7 @@ import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.
 import { describeBarStore } from './bars.ts'
 import type { Opened } from './opened.ts'
 import { describeRegistryStore } from './registry.ts'
+import { describeUsageDays } from './usage-days.ts'
 import { describeWindowStore } from './windows.ts'
 
 const server = oneServer()
@@ -38,3 +39,4 @@ const name = 'QuestDB'
 describeBarStore(name, open)
 describeWindowStore(name, open)
 describeRegistryStore(name, open)
+describeUsageDays(name, open)

@@ -1,5 +1,5 @@
 import { decide, noUse, type RateDecision, type RateLimits } from '../../core/rate-window.ts'
-import type { DailyCounters, Day } from '../../core/usage.ts'
+import { type DailyCounters, type Day, usageDaysKept } from '../../core/usage.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Limits } from '../../ports/limits.ts'
 import type { Memory } from './memory/memory.ts'
@@ -13,6 +13,7 @@ export function embeddedLimits({ usage, uses }: Memory, readers: Readers, clock:
     return decision
   }
   return {
+    daysKept: usageDaysKept,
     async admit(keyId, limits, endpoint) {
       const decision = decideNow(keyId, limits, true)
       if (decision.outcome === 'admitted') usage.add(keyId, 'requests', endpoint)

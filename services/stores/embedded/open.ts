@@ -17,6 +17,7 @@ import { embeddedRegistry } from './registry.ts'
 import { embeddedSlots } from './slots.ts'
 import { measureThreads } from './threads/measure.ts'
 import { startThreads } from './threads/start.ts'
+import { embeddedUsageDays } from './usage-days.ts'
 import { embeddedWindows } from './windows.ts'
 
 export interface EmbeddedOptions {
@@ -49,6 +50,7 @@ export async function openEmbeddedStores({ folder, clock, log, metrics }: Embedd
     windows: embeddedWindows(queue, readers),
     registry: embeddedRegistry(queue, readers),
     limits: embeddedLimits(memory, readers, clock),
+    usageDays: embeddedUsageDays(queue, readers),
     slots: embeddedSlots(memory.usage, clock),
     bus: embeddedBus(clock, log),
     leases: embeddedLeases(opening, clock),

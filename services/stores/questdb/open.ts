@@ -11,13 +11,14 @@ import type { QuestdbOptions } from './options.ts'
 import { PgPool } from './pg/pool.ts'
 import { questdbRegistry, RegistryLog } from './registry.ts'
 import { serverJudge } from './server/judge.ts'
+import { questdbUsageDays } from './usage-days.ts'
 import { questdbWindows } from './windows.ts'
 import { senderOptions } from './write/sender.ts'
 import { Visibility } from './write/visibility.ts'
 import { Writer } from './write/writer.ts'
 
 /** What QuestDB keeps: everything that must never be lost. */
-export type QuestdbStores = Pick<Stores, 'bars' | 'windows' | 'registry' | 'close'>
+export type QuestdbStores = Pick<Stores, 'bars' | 'windows' | 'registry' | 'usageDays' | 'close'>
 
 /** Acks must not wait behind readers. */
 const progressConnections = { connections: 1, waiting: 16 }
@@ -85,6 +86,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
       bars: questdbBars({ ...shared, definitionOf: (feed) => log.definition(feed) }),
       windows: questdbWindows(shared),
       registry,
+      usageDays: questdbUsageDays({ table: names.usageDays, pool, writer, sender }),
       async close() {
         writer.close()
         visibility.close()

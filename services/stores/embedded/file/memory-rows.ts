@@ -46,6 +46,16 @@ function replaceInto(db: DatabaseSync, table: string, names: readonly string[]) 
   return (...values: (string | number | null)[]): void => void statement.run(...values)
 }
 
+/** Of each counter the greater stays. */
+export function usageUnion(db: DatabaseSync): (row: UsageRow) => void {
+  const statement = db.prepare(
+    `INSERT INTO usage (key, day, ${counterNames.join(', ')}) VALUES (?, ?, ${counterNames.map(() => '?').join(', ')})
+     ON CONFLICT (key, day) DO UPDATE SET ${counterNames.map((name) => `${name} = max(${name}, excluded.${name})`).join(', ')}`,
+  )
+  return ({ key, day, counters }) =>
+    void statement.run(key, day, ...counterNames.map((name) => counters[name]))
+}
+
 /** Forgets the usage of days before `firstDay`. */
 export function usagePrune(db: DatabaseSync): (firstDay: Day) => void {
   const statement = db.prepare('DELETE FROM usage WHERE day < ?')

@@ -5,7 +5,14 @@ import type { Window } from '../../../core/window.ts'
 import { windowPurge, windowUnion } from '../file/acknowledged-rows.ts'
 import { barPurge, barUpserts, purgedSweep } from '../file/bar-rows.ts'
 import { openForWriting, transaction } from '../file/database.ts'
-import { type MemoryRows, memoryUpserts, readMemoryRows, usagePrune } from '../file/memory-rows.ts'
+import {
+  type MemoryRows,
+  memoryUpserts,
+  readMemoryRows,
+  type UsageRow,
+  usagePrune,
+  usageUnion,
+} from '../file/memory-rows.ts'
 import type { PackedRows } from '../file/packed-rows.ts'
 import { type RegistryText, registryAppend } from '../file/registry-rows.ts'
 import { serve } from './serve.ts'
@@ -19,6 +26,7 @@ const purgeWindows = windowPurge(db)
 const append = registryAppend(db)
 const remember = memoryUpserts(db)
 const prune = usagePrune(db)
+const addUsage = usageUnion(db)
 const countOpening = db.prepare('UPDATE opening SET count = count + 1 RETURNING count')
 const touch = db.prepare('UPDATE opening SET count = count')
 
@@ -42,6 +50,7 @@ const calls = {
       remember(rows)
       if (usageFrom !== undefined) prune(usageFrom)
     }),
+  addUsage: (rows: readonly UsageRow[]): void => transaction(db, () => rows.forEach(addUsage)),
   /** Writes for the sake of writing: says whether a full disk takes something again. */
   probe: (_: undefined): void => transaction(db, () => void touch.run()),
   ping: (_: undefined): void => undefined,

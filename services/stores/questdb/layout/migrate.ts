@@ -1,10 +1,10 @@
 import type { Administration } from '../exec.ts'
 import { WrongServer } from '../server/wrong-server.ts'
-import { createParked, createRegistry, createSchema } from './statements.ts'
+import { createParked, createRegistry, createSchema, createUsageDays } from './statements.ts'
 import type { TableNames } from './tables.ts'
 
 /** Grows with every change of the layout that an older fxd would misread. */
-export const schemaVersion = 1
+export const schemaVersion = 2
 
 /** One step per version; each may run again, and beside another that runs it. */
 const steps: readonly ((names: TableNames, admin: Administration) => Promise<void>)[] = [
@@ -12,6 +12,7 @@ const steps: readonly ((names: TableNames, admin: Administration) => Promise<voi
     await admin.exec(createRegistry(names.registry))
     await admin.exec(createParked(names.parked))
   },
+  async (names, admin) => void (await admin.exec(createUsageDays(names.usageDays))),
 ]
 
 /**

@@ -1,4 +1,5 @@
 import type { Resolution } from '../../../core/resolution.ts'
+import { counterNames } from '../../../core/usage.ts'
 
 type Unit = 'WEEK' | 'MONTH' | 'YEAR'
 
@@ -72,6 +73,16 @@ export const createRegistry = (table: string): string => `
   CREATE TABLE IF NOT EXISTS '${table}' (
     ts TIMESTAMP, kind SYMBOL, change VARCHAR, size INT, position INT, id VARCHAR, body VARCHAR
   ) TIMESTAMP(ts) PARTITION BY YEAR WAL`
+
+/**
+ * The one table on the real clock, so its retention is too; four months are never less than the days that
+ * are shown. A count that differs is a row of its own: the reader takes the greatest of each.
+ */
+export const createUsageDays = (table: string): string => `
+  CREATE TABLE IF NOT EXISTS '${table}' (
+    ts TIMESTAMP, key SYMBOL INDEX, ${counterNames.map((name) => `${name} LONG`).join(', ')}
+  ) TIMESTAMP(ts) PARTITION BY MONTH TTL 4 MONTHS WAL
+  DEDUP UPSERT KEYS(ts, key, ${counterNames.join(', ')})`
 
 export const createParked = (table: string): string => `
   CREATE TABLE IF NOT EXISTS '${table}' (

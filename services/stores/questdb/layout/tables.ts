@@ -68,6 +68,10 @@ export class TableNames {
     return `${this.#prefix}parked`
   }
 
+  get usageDays(): string {
+    return `${this.#prefix}usage_days`
+  }
+
   windows(feed: FeedKey): string {
     return `${this.#prefix}windows_${feedWord(feed)}`
   }

@@ -1,0 +1,18 @@
+import type { UsageDays } from '../../ports/usage-days.ts'
+import type { Readers } from './threads/readers.ts'
+import type { WriteQueue } from './threads/write-queue.ts'
+
+/** In the table of the limits' own counters, which is pruned every day: what these counted stands there already. */
+export function embeddedUsageDays(queue: WriteQueue, readers: Readers): UsageDays {
+  return {
+    async add(days) {
+      if (days.length === 0) return
+      const rows = days.map(({ keyId, day, counters }) => ({ key: keyId, day, counters }))
+      await queue.call('addUsage', rows, { lane: 'backfill', weight: rows.length })
+    },
+    async of(key, first, last) {
+      const rows = await readers.call('usage', { key, first, last })
+      return new Map(rows.map(({ day, counters }) => [day, counters]))
+    },
+  }
+}

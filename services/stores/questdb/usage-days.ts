@@ -1,0 +1,61 @@
+import type { SenderOptions } from '@questdb/nodejs-client'
+import { dateText, parseDate } from '../../core/calendar.ts'
+import { counterNames, type DailyCounters, type Day, greaterCounters } from '../../core/usage.ts'
+import type { UsageDays } from '../../ports/usage-days.ts'
+import { Fields } from './pg/fields.ts'
+import type { PgPool } from './pg/pool.ts'
+import { microsOf, secondsOf, timeMax, timeMin } from './read/times.ts'
+import { RowEncoder } from './write/rows.ts'
+import type { Writer } from './write/writer.ts'
+
+export interface UsageDayDeps {
+  readonly table: string
+  readonly pool: PgPool
+  readonly writer: Writer
+  readonly sender: SenderOptions
+}
+
+export function questdbUsageDays({ table, pool, writer, sender }: UsageDayDeps): UsageDays {
+  const sql =
+    `SELECT ts::long, ${counterNames.join(', ')} FROM '${table}' ` +
+    'WHERE key = $1 AND ts >= $2::long::timestamp AND ts <= $3::long::timestamp'
+  return {
+    async add(days) {
+      const encoder = new RowEncoder(sender)
+      for (const { keyId, day, counters } of days) {
+        const seconds = secondsOfDay(day)
+        encoder.add(table, (row) => {
+          row.symbol('key', keyId)
+          for (const name of counterNames) row.intColumn(name, counters[name])
+          row.at(seconds * 1_000_000, 'us')
+        })
+      }
+      await writer.write(encoder.pieces(), 'backfill')
+    },
+    async of(keyId, first, last) {
+      const found = new Map<Day, DailyCounters>()
+      const range = [first, last].map((day) =>
+        microsOf(Math.min(timeMax, Math.max(timeMin, secondsOfDay(day)))),
+      )
+      await pool.read({ sql, parameterSets: [[keyId, ...range]] }, () => {
+        found.clear()
+        return (view, start) => {
+          const fields = new Fields(view, start)
+          const day = dateText(secondsOf(fields.long()))
+          const counters = Object.fromEntries(
+            counterNames.map((name) => [name, fields.long()]),
+          ) as DailyCounters
+          const before = found.get(day)
+          found.set(day, before === undefined ? counters : greaterCounters(before, counters))
+        }
+      })
+      return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)))
+    },
+  }
+}
+
+function secondsOfDay(day: Day): number {
+  const seconds = parseDate(day)
+  if (seconds === undefined) throw new RangeError(`A day of usage is "${day}"; it wants YYYY-MM-DD.`)
+  return seconds
+}
