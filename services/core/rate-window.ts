@@ -47,16 +47,25 @@ export function decide(
   const current = useAt(use, at)
   if (!consume) return { next: current, decision: { outcome: 'admitted', state: stateOf(current, limits) } }
   const exceeded = exceededWindow(current, limits)
-  if (exceeded !== undefined) {
-    const reopensMs = exceeded === 'day' ? (current.day + 1) * dayMs : (current.minute + 1) * minuteMs
-    const retryAfterSeconds = Math.max(1, Math.ceil((reopensMs - nowMs) / 1_000))
-    return {
-      next: current,
-      decision: { outcome: 'refused', state: stateOf(current, limits), exceeded, retryAfterSeconds },
-    }
-  }
-  const next = { ...current, usedMinute: current.usedMinute + 1, usedDay: current.usedDay + 1 }
-  return { next, decision: { outcome: 'admitted', state: stateOf(next, limits) } }
+  const next =
+    exceeded === undefined
+      ? { ...current, usedMinute: current.usedMinute + 1, usedDay: current.usedDay + 1 }
+      : current
+  return { next, decision: decisionOf(next, limits, nowMs, exceeded) }
+}
+
+/** What a caller is told of a decision that was taken: `use` is what it left behind. */
+export function decisionOf(
+  use: RateUse,
+  limits: RateLimits,
+  nowMs: number,
+  exceeded: 'minute' | 'day' | undefined,
+): RateDecision {
+  const state = stateOf(use, limits)
+  if (exceeded === undefined) return { outcome: 'admitted', state }
+  const reopensMs = exceeded === 'day' ? (use.day + 1) * dayMs : (use.minute + 1) * minuteMs
+  const retryAfterSeconds = Math.max(1, Math.ceil((reopensMs - nowMs) / 1_000))
+  return { outcome: 'refused', state, exceeded, retryAfterSeconds }
 }
 
 /** A clock set back by a moment must not open a window again that was counted already. */
