@@ -1,16 +1,11 @@
-import {
-  type CallOptions,
-  type Client,
-  credentials,
-  Metadata,
-  type ServiceError,
-  status,
-} from '@grpc/grpc-js'
-import type { Address, Config } from '../platform/config.ts'
+import { type CallOptions, type Client, Metadata, type ServiceError, status } from '@grpc/grpc-js'
+import type { Config } from '../platform/config.ts'
 import { type ExitName, Fatal } from '../platform/exit.ts'
 import { formatAddress, reachable } from '../platform/listen.ts'
+import { readTls } from '../platform/tls-files.ts'
 import { readToken, tokenPath } from '../platform/token-file.ts'
 import type { Clock } from '../ports/clock.ts'
+import { type ClientIdentity, callMetadata, channelCredentials } from '../wire/client.ts'
 import type { RegistryClient, RegistryDefinition } from '../wire/fxd/v1/Registry.ts'
 import { channelOptions } from '../wire/limits.ts'
 import { Registry } from '../wire/load.ts'
@@ -38,30 +33,30 @@ export interface RegistryCaller {
   close(): void
 }
 
-/** The token of the service that has this data folder. */
-export function neededToken(dataDir: string): string {
-  const token = readToken(dataDir)
-  if (token !== undefined) return token
+/** By the token of the service that has this data folder, or by a certificate. */
+export function neededIdentity(config: Config): ClientIdentity {
+  const token = readToken(config)
+  const tls = readTls(config)
+  if (token !== undefined || tls?.pair) return { token, tls }
   throw new Fatal(
     'unavailable',
-    `There is no token at ${tokenPath(dataDir)}: no service has run on this folder yet. ` +
+    `There is no token at ${tokenPath(config)}: no service has run on this folder yet. ` +
       'Start one with "fxd all", or set FXD_DATA_DIR to the data folder of the one that runs.',
   )
 }
 
 /** Administration of the service that runs on this machine's data folder; found by the configuration alone. */
 function openRegistry(config: Config, clock: Clock): RegistryCaller {
-  const token = neededToken(config.dataDir)
+  const identity = neededIdentity(config)
   const address = formatAddress(reachable(config.grpcAddr))
-  const client = new Registry(address, credentials.createInsecure(), channelOptions)
-  const metadata = new Metadata()
-  metadata.set('authorization', `Bearer ${token}`)
+  const client = new Registry(address, channelCredentials(identity), channelOptions)
+  const metadata = callMetadata(identity)
   return {
     async call(name, request) {
       try {
         return await unary(client, name, request, metadata, { deadline: clock.utcMs() + callTimeoutMs })
       } catch (cause) {
-        throw explain(cause as ServiceError, config.grpcAddr, config.dataDir)
+        throw explain(cause as ServiceError, config)
       }
     },
     close: () => client.close(),
@@ -114,23 +109,23 @@ const exits: Readonly<Partial<Record<status, ExitName>>> = {
   [status.UNAVAILABLE]: 'unavailable',
   [status.DEADLINE_EXCEEDED]: 'unavailable',
   [status.UNAUTHENTICATED]: 'noPermission',
+  [status.PERMISSION_DENIED]: 'noPermission',
 }
 
 /** What the service says of a refusal is a sentence already; what gRPC says of itself becomes one here. */
-export function explain(
-  error: Pick<ServiceError, 'code' | 'details'>,
-  address: Address,
-  dataDir: string,
-): Fatal {
-  const where = `The fxd at ${formatAddress(address)} (FXD_GRPC_ADDR)`
+export function explain(error: Pick<ServiceError, 'code' | 'details'>, config: Config): Fatal {
+  const where = `The fxd at ${formatAddress(config.grpcAddr)} (FXD_GRPC_ADDR)`
   const exit = exits[error.code] ?? 'internal'
+  if (exit === 'unavailable' && /certificate|self[- ]signed|SSL|EPROTO|altname/i.test(error.details)) {
+    return new Fatal(exit, `${where} cannot be trusted over TLS (FXD_TLS_CA): ${error.details}`, error)
+  }
   const isAway = exit === 'unavailable' && /no connection|ECONN|resolution failed/i.test(error.details)
   if (isAway)
     return new Fatal(exit, `${where} does not answer. Is it running? Start it with "fxd all".`, error)
   if (error.code === status.DEADLINE_EXCEEDED)
     return new Fatal(exit, `${where} did not answer in time.`, error)
   if (exit === 'internal') return new Fatal(exit, `${where} failed: ${error.details}`, error)
-  if (exit !== 'noPermission') return new Fatal(exit, error.details, error)
+  if (error.code !== status.UNAUTHENTICATED) return new Fatal(exit, error.details, error)
   const cure = 'FXD_DATA_DIR must name the data folder of the service that runs there.'
-  return new Fatal(exit, `${where} refused the token of ${tokenPath(dataDir)}: ${cure}`, error)
+  return new Fatal(exit, `${where} refused the token of ${tokenPath(config)}: ${cure}`, error)
 }

@@ -1,5 +1,6 @@
-import { type ClientDuplexStream, credentials, Metadata, type StatusObject, status } from '@grpc/grpc-js'
+import { type ClientDuplexStream, type StatusObject, status } from '@grpc/grpc-js'
 import type { Clock } from '../ports/clock.ts'
+import { type ClientIdentity, callMetadata, channelCredentials } from '../wire/client.ts'
 import { type EncodedSeries, encodeBars } from '../wire/encode-bars.ts'
 import type { CatalogueSymbol } from '../wire/fxd/v1/CatalogueSymbol.ts'
 import type { CollectorMessage } from '../wire/fxd/v1/CollectorMessage.ts'
@@ -17,7 +18,7 @@ import { type Catalogued, CataloguedParts, catalogueParts } from './catalogue-pa
 export interface ConversationOptions {
   /** host:port */
   readonly address: string
-  readonly token: string
+  readonly identity: ClientIdentity
   readonly hello: Hello
   readonly clock: Clock
 }
@@ -83,17 +84,20 @@ export class Conversation {
   #revision = 0
   #end: Disconnected | undefined
 
-  constructor({ address, token, hello, clock }: ConversationOptions) {
+  constructor({ address, identity, hello, clock }: ConversationOptions) {
     this.#clock = clock
-    this.#client = new Collector(address, credentials.createInsecure(), {
+    this.#client = new Collector(address, channelCredentials(identity), {
       ...channelOptions,
       // Reconnecting is the session's, with its own pauses.
       'grpc.enable_retries': 0,
       'grpc.use_local_subchannel_pool': 1,
     })
-    const metadata = new Metadata()
-    metadata.set('authorization', `Bearer ${token}`)
-    this.#stream = this.#client.makeBidiStreamRequest(path, serialize, responseDeserialize, metadata)
+    this.#stream = this.#client.makeBidiStreamRequest(
+      path,
+      serialize,
+      responseDeserialize,
+      callMetadata(identity),
+    )
     this.greeting = new Promise((resolve, reject) => {
       this.#greeted = { resolve, reject }
     })

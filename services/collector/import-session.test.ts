@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => house.remove())
 
 const open = (feed: FeedKey = bid.key, token = houseToken): Promise<ImportSession> =>
-  openImport({ feed, address: house.address, token, clock })
+  openImport({ feed, address: house.address, identity: { token }, clock })
 const stored = async (name: string, feed = bid.key) =>
   toList(
     await house.stores.bars.read({
@@ -43,7 +43,7 @@ describe('greeting', () => {
   test('an unknown feed and a wrong token are told apart', async () => {
     await expect(open('BROKERA:ZER0' as FeedKey)).rejects.toMatchObject({ code: 'NOT_FOUND' })
     await expect(open(bid.key, 'wrong')).rejects.toMatchObject({ code: 'UNAUTHENTICATED' })
-    const nobody = openImport({ feed: bid.key, address: '127.0.0.1:1', token: '', clock })
+    const nobody = openImport({ feed: bid.key, address: '127.0.0.1:1', identity: {}, clock })
     await expect(nobody).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   })
 
@@ -167,7 +167,12 @@ describe('refusals', () => {
 
   test('a service that goes away ends what is under way with a reason', async () => {
     const other = await startIngest([bid], { clock })
-    const session = await openImport({ feed: bid.key, address: other.address, token: houseToken, clock })
+    const session = await openImport({
+      feed: bid.key,
+      address: other.address,
+      identity: { token: houseToken },
+      clock,
+    })
     await session.addSymbol({ name: 'EURUSD', digits: 5 })
     await other.close(0)
     const late = session.send({ name: 'EURUSD', resolution: '1' }, barsOf([bar(noon - 60)]))

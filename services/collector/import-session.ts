@@ -7,6 +7,7 @@ import type { SymbolType } from '../core/symbol.ts'
 import type { Span } from '../core/window.ts'
 import type { Clock } from '../ports/clock.ts'
 import { beyondScale } from '../wire/beyond-scale.ts'
+import type { ClientIdentity } from '../wire/client.ts'
 import { type Answer, Conversation, type Greeting } from './conversation.ts'
 import { packBars } from './pack.ts'
 import { reasonOf } from './refusal-reason.ts'
@@ -20,7 +21,7 @@ export interface ImportSessionOptions {
   readonly feed: FeedKey
   /** host:port of ingest. */
   readonly address: string
-  readonly token: string
+  readonly identity: ClientIdentity
   readonly clock: Clock
 }
 

@@ -4,6 +4,7 @@ import type { Resolution } from '../core/resolution.ts'
 import type { Span } from '../core/window.ts'
 import type { Log } from '../platform/log.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { ClientIdentity } from '../wire/client.ts'
 import { heartbeatMs } from '../wire/limits.ts'
 import { ActiveSession } from './active-session.ts'
 import { Backoff } from './backoff.ts'
@@ -18,7 +19,8 @@ export interface CollectorOptions {
   readonly source: Source
   /** host:port of ingest. */
   readonly address: string
-  readonly token: string
+  /** Asked for at each connection. */
+  readonly identity: () => ClientIdentity
   readonly clock: Clock
   readonly log: Log
   /** Ends the collector: what is under way is still acknowledged. */
@@ -84,10 +86,10 @@ class Collector implements SourceListener {
 
   /** One session, from Hello to its end. */
   async #converse(): Promise<void> {
-    const { clock, signal, definition, source, address, token } = this.#options
+    const { clock, signal, definition, source, address, identity } = this.#options
     const talk = new Conversation({
       address,
-      token,
+      identity: identity(),
       clock,
       hello: {
         feed: definition.key,

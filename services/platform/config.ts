@@ -50,8 +50,13 @@ export interface Config {
   readonly feed: string | undefined
   /** Where `fxd collector` brings its bars, tried in turn. */
   readonly ingest: readonly Address[]
-  /** File with the administration token; `undefined`: the one in the data folder. */
+  /** File with the token: administration's, of `fxd collector` its feed's; `undefined`: the one in the data folder. */
   readonly tokenFile: string | undefined
+  /** PEM files of this process's certificate and key; without both, gRPC is not encrypted. */
+  readonly tlsCert: string | undefined
+  readonly tlsKey: string | undefined
+  /** PEM file of the authorities whose certificates are believed, the peer's and on ingest the clients'. */
+  readonly tlsCa: string | undefined
   /** Sockets that one shard holds; at the bound it is not ready and refuses newcomers. */
   readonly streamConnectionsMax: number
   /** How long a shard takes to close its sockets after SIGTERM. */
@@ -177,7 +182,20 @@ const variables = {
   tokenFile: variable(
     'FXD_TOKEN_FILE',
     '',
-    'file with the administration token; empty: the file "token" in FXD_DATA_DIR',
+    'file with the token: the administration token, for fxd collector the one of its feed; empty: the file "token" in FXD_DATA_DIR',
+    (text) => text || undefined,
+  ),
+  tlsCert: variable(
+    'FXD_TLS_CERT',
+    '',
+    'PEM file of the certificate that this process shows over gRPC, ingest and its clients alike; read again when it changes',
+    (text) => text || undefined,
+  ),
+  tlsKey: variable('FXD_TLS_KEY', '', 'PEM file of the key to that certificate', (text) => text || undefined),
+  tlsCa: variable(
+    'FXD_TLS_CA',
+    '',
+    'PEM file of authorities: clients believe the ingests they vouch for, ingest the clients',
     (text) => text || undefined,
   ),
   streamConnectionsMax: variable(

@@ -6,19 +6,26 @@ import { systemClock } from './system-clock.ts'
 import { ensureToken, readToken, tokenPath } from './token-file.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'fxd-token-'))
+const place = { dataDir: root, tokenFile: undefined }
 afterAll(() => rmSync(root, { recursive: true }))
 
 test('the token is made once, for its owner only, and read by whoever may read the file', () => {
-  expect(readToken(root)).toBeUndefined()
-  const token = ensureToken(root, systemClock)
+  expect(readToken(place)).toBeUndefined()
+  const token = ensureToken(place, systemClock)
   expect(token).toMatch(/^[0-9a-f]{64}$/)
-  expect(statSync(tokenPath(root)).mode & 0o777).toBe(0o600)
-  expect(ensureToken(root, systemClock)).toBe(token)
-  expect(readToken(root)).toBe(token)
-  expect(readFileSync(tokenPath(root), 'utf8')).toBe(`${token}\n`)
+  expect(statSync(tokenPath(place)).mode & 0o777).toBe(0o600)
+  expect(ensureToken(place, systemClock)).toBe(token)
+  expect(readToken(place)).toBe(token)
+  expect(readFileSync(tokenPath(place), 'utf8')).toBe(`${token}\n`)
 })
 
 test('an empty token file is refused by name: an empty token would let everybody in', () => {
-  writeFileSync(tokenPath(root), '\n')
-  expect(() => ensureToken(root, systemClock)).toThrow(tokenPath(root))
+  writeFileSync(tokenPath(place), '\n')
+  expect(() => ensureToken(place, systemClock)).toThrow(tokenPath(place))
+})
+
+test('a file that is named takes the place of the one in the data folder', () => {
+  const tokenFile = join(root, 'mounted')
+  writeFileSync(tokenFile, 'from-a-secret\n')
+  expect(readToken({ dataDir: root, tokenFile })).toBe('from-a-secret')
 })

@@ -1,16 +1,20 @@
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../ports/clock.ts'
+import type { Config } from './config.ts'
 import { Fatal } from './exit.ts'
 
 const tokenBytes = 32
 
-/** Where the administration token of a service lies, for the service and the command line alike. */
-export const tokenPath = (dataDir: string): string => join(dataDir, 'token')
+/** What of the configuration says where the token is. */
+export type TokenPlace = Pick<Config, 'dataDir' | 'tokenFile'>
+
+/** Where the token of a service lies, for the service and its clients alike. */
+export const tokenPath = ({ dataDir, tokenFile }: TokenPlace): string => tokenFile ?? join(dataDir, 'token')
 
 /** The token, or `undefined` when there is no such file. */
-export function readToken(dataDir: string): string | undefined {
-  const path = tokenPath(dataDir)
+export function readToken(place: TokenPlace): string | undefined {
+  const path = tokenPath(place)
   try {
     const token = readFileSync(path, 'utf8').trim()
     if (token !== '') return token
@@ -26,13 +30,13 @@ export function readToken(dataDir: string): string | undefined {
   }
 }
 
-/** The token of the data folder, made at the first start and readable for its owner only. */
-export function ensureToken(dataDir: string, clock: Clock): string {
-  const existing = readToken(dataDir)
+/** The token, made at the first start and readable for its owner only. */
+export function ensureToken(place: TokenPlace, clock: Clock): string {
+  const existing = readToken(place)
   if (existing !== undefined) return existing
   const token = clock.randomHex(tokenBytes)
   // Never opened for others in between, and never half written over a token that clients know already.
-  const file = openSync(tokenPath(dataDir), 'wx', 0o600)
+  const file = openSync(tokenPath(place), 'wx', 0o600)
   try {
     writeSync(file, `${token}\n`)
     fsyncSync(file)

@@ -87,14 +87,17 @@ async function startParts(house: House, ending?: AbortSignal): Promise<RunningAl
       ? await untilAvailable(() => issueFirstKey(writer, definitions, clock), waiting)
       : undefined
 
-  const token = ensureToken(config.dataDir, clock)
+  const token = ensureToken(config, clock)
   const grpcPort = await startIngest(house, { stores, registry, writer, token })
   const httpPort = earlyHttpPort ?? (await startEdges(house, stores, registry))
   const collectors = await lifecycle.start({
     name: 'collectors',
     start: () => {
       const address = formatAddress({ ...reachable(config.grpcAddr), port: grpcPort })
-      return createCollectors((definition) => collect(definition, { address, token, clock, log }), log)
+      return createCollectors(
+        (definition) => collect(definition, { address, identity: () => ({ token }), clock, log }),
+        log,
+      )
     },
     stop: (running) => running.stop(),
     stopTimeoutMs: collectorsStopTimeoutMs,

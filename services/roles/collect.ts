@@ -5,13 +5,14 @@ import { createSimulator } from '../collector/sources/simulator/simulator.ts'
 import type { FeedDefinition } from '../core/feed.ts'
 import type { Log } from '../platform/log.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { ClientIdentity } from '../wire/client.ts'
 import type { Collecting } from './collectors.ts'
 
 /** What the collectors of one process share. */
 export interface CollectingDeps {
   /** host:port of ingest. */
   readonly address: string
-  readonly token: string
+  readonly identity: () => ClientIdentity
   readonly clock: Clock
   readonly log: Log
 }

@@ -47,7 +47,7 @@ const messageBytes = frameHeaderBytes + JSON.stringify(message).length
 async function collect({ target }: RunningService): Promise<Conversation> {
   const session = new Conversation({
     address: target.grpc,
-    token: readFileSync(target.token, 'utf8').trim(),
+    identity: { token: readFileSync(target.token, 'utf8').trim() },
     hello: { feed, collectorId: 'bench', mode: 'SESSION_MODE_LIVE', terminal: 'bench', capabilities: [] },
     clock: systemClock,
   })

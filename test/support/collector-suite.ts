@@ -102,7 +102,8 @@ export class CollectorSuite {
 
   collect(source: PaperTerminal): void {
     const { address } = this.house
-    const shared = { clock: this.clock, log: silentLog, signal: this.#stopping.signal, token: houseToken }
+    const identity = () => ({ token: houseToken })
+    const shared = { clock: this.clock, log: silentLog, signal: this.#stopping.signal, identity }
     this.#running.push(runCollector({ ...shared, definition: this.feed, source, address }))
   }
 

@@ -5,7 +5,7 @@ import { storedResolutions } from '../../core/resolution.ts'
 import { Fatal } from '../../platform/exit.ts'
 import { formatAddress, reachable } from '../../platform/listen.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { explain, neededToken } from '../registry-client.ts'
+import { explain, neededIdentity } from '../registry-client.ts'
 import { configOf, type Terminal } from '../terminal.ts'
 import type { ImportOptions } from './options.ts'
 
@@ -18,13 +18,13 @@ export async function withSession<T>(
   terminal: Terminal,
   run: (session: ImportSession) => Promise<T>,
 ): Promise<T> {
-  const { grpcAddr, dataDir } = configOf(terminal)
-  const token = neededToken(dataDir)
-  const address = formatAddress(reachable(grpcAddr))
+  const config = configOf(terminal)
+  const identity = neededIdentity(config)
+  const address = formatAddress(reachable(config.grpcAddr))
   let session: ImportSession | undefined
   try {
     session = await greeted(
-      openImport({ feed: options.feed, address, token, clock: terminal.clock }),
+      openImport({ feed: options.feed, address, identity, clock: terminal.clock }),
       terminal.clock,
     )
     checkStored(options, session)
@@ -33,7 +33,7 @@ export async function withSession<T>(
     if (cause instanceof ImportRefused) throw new Fatal('refused', `${cause.message}.`, cause)
     if (!(cause instanceof Disconnected)) throw cause
     const code = status[cause.code as keyof typeof status]
-    const fatal = explain({ code, details: cause.message }, grpcAddr, dataDir)
+    const fatal = explain({ code, details: cause.message }, config)
     if (session === undefined) throw fatal
     const stays = 'What it acknowledged is stored; import the file again for the rest.'
     throw new Fatal(fatal.exit, `${fatal.message} ${stays}`, cause)
