@@ -1,0 +1,89 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type RedisServer, startRedis } from './server.ts'
+
+export interface RedisGroup {
+  /** The two that take turns as primary and replica. */
+  readonly servers: readonly [RedisServer, RedisServer]
+  readonly sentinels: readonly RedisServer[]
+  readonly master: string
+  /** The one that the Sentinels name as primary now. */
+  primary(): Promise<RedisServer>
+  /** Resolves once a replica follows the primary. */
+  replicated(): Promise<void>
+  stop(): Promise<void>
+}
+
+const master = 'fxd'
+const downAfterMs = 700
+const patienceMs = 30_000
+
+/** A primary, its replica and three Sentinels that replace a primary silent for less than a second. */
+export async function startRedisGroup(): Promise<RedisGroup> {
+  const first = await startRedis({ settings: ['repl-diskless-sync-delay 0'] })
+  const second = await startRedis({
+    settings: ['repl-diskless-sync-delay 0', `replicaof ${first.host} ${first.port}`],
+  })
+  const sentinels = await Promise.all(
+    [1, 2, 3].map(() =>
+      startRedis({
+        sentinelFile(folder) {
+          const path = join(folder, 'sentinel.conf')
+          writeFileSync(path, sentinelSettings(first))
+          return path
+        },
+      }),
+    ),
+  )
+  // By default they look at the servers every ten seconds only.
+  for (const each of sentinels) await each.command('SENTINEL DEBUG info-period 200 publish-period 200')
+  const servers = [first, second] as const
+  const primary = async (): Promise<RedisServer> => {
+    for (const sentinel of sentinels) {
+      const reply = await sentinel
+        .command(`SENTINEL get-master-addr-by-name ${master}`)
+        .catch(() => 'unreachable')
+      const named = servers.find(({ port }) => reply.includes(`\r\n${port}\r\n`))
+      if (named) return named
+    }
+    throw new Error('No Sentinel names a primary.')
+  }
+  const group: RedisGroup = {
+    servers,
+    sentinels,
+    master,
+    primary,
+    async replicated() {
+      await until(async () => {
+        const info = await (await primary()).command('INFO replication')
+        return /state=online/.test(info)
+      })
+      // The Sentinels must have found the replica and each other, or they replace nobody.
+      await until(async () => {
+        const told = await Promise.all(sentinels.map((each) => each.command('INFO sentinel')))
+        return told.every((text) => /slaves=1,sentinels=3/.test(text))
+      })
+    },
+    async stop() {
+      await Promise.all([...sentinels, ...servers].map((each) => each.stop()))
+    },
+  }
+  await group.replicated()
+  return group
+}
+
+const sentinelSettings = ({ host, port }: RedisServer): string =>
+  [
+    `sentinel monitor ${master} ${host} ${port} 2`,
+    `sentinel down-after-milliseconds ${master} ${downAfterMs}`,
+    `sentinel failover-timeout ${master} 6000`,
+    `sentinel parallel-syncs ${master} 1`,
+    '',
+  ].join('\n')
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + patienceMs; Date.now() < end; await pause(50))
+    if (await holds().catch(() => false)) return
+  throw new Error('The group of Redis servers did not come together.')
+}
