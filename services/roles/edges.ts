@@ -27,7 +27,7 @@ export async function startEdges(house: House, stores: Stores, registry: Followe
       )
       const history = createHistory({ ...shared, tail })
       const coverage = createCoverage({ ...shared, tail })
-      return { tail, rest: await createRest({ ...shared, history, coverage }), stream: createStream(shared) }
+      return { tail, rest: await createRest({ ...shared, history, coverage }), stream: createStream({ ...shared, connectionsMax: config.streamConnectionsMax }) }
     },
     async stop(edges) {
       edges.stream.close()

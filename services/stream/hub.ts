@@ -40,6 +40,8 @@ export interface HubParts {
   readonly sessions: Sessions
   readonly subscriptions: Subscriptions
   readonly metrics: StreamMetrics
+  /** One socket fewer is open. */
+  readonly onLeave: () => void
 }
 
 /** All open sockets: who is there, what they hear, and when they must go. */
@@ -127,9 +129,14 @@ export class Hub {
     this.#review(connection, this.#parts.registry.view())
   }
 
+  /** Closes so many sockets with 1012, those first that came first. */
+  closeFirst(count: number): void {
+    for (const connection of this.#open.values().take(count)) connection.end(closings.draining)
+  }
+
   /** Closes every socket with 1012; resolves when all are gone, at the latest after three seconds. */
   async drain(): Promise<void> {
-    for (const connection of this.#open) connection.end(closings.draining)
+    this.closeFirst(this.#open.size)
     if (this.#sockets.size === 0) return
     await new Promise<void>((resolve) => {
       const cancel = this.#parts.clock.after(drainTimeoutMs, resolve)
@@ -151,6 +158,7 @@ export class Hub {
 
   async #leave(connection: Connection): Promise<void> {
     this.#open.delete(connection)
+    this.#parts.onLeave()
     this.#byRow[connection.row] = undefined
     this.#parts.subscriptions.closeRow(connection.row)
     await this.#parts.sessions.close(connection.sessionId)

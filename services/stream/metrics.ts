@@ -6,7 +6,12 @@ export type StreamMetrics = ReturnType<typeof createStreamMetrics>
 /** What the stream counts. No label grows with keys, symbols or anything a client chooses. */
 export const createStreamMetrics = (
   metrics: Metrics,
-  read: { connections(): number; subscriptions(): number; backlogBytes(): number },
+  read: {
+    connections(): number
+    subscriptions(): number
+    backlogBytes(): number
+    draining(): boolean
+  },
 ) => {
   metrics.gauge('fxd_stream_connections', 'Open sockets.', [], (gauge) => gauge.set(read.connections()))
   metrics.gauge('fxd_stream_subscriptions', 'Subscriptions over all open sockets.', [], (gauge) =>
@@ -15,7 +20,14 @@ export const createStreamMetrics = (
   metrics.gauge('fxd_stream_backlog_bytes', 'Bytes waiting for clients that read slowly.', [], (gauge) =>
     gauge.set(read.backlogBytes()),
   )
+  metrics.gauge('fxd_stream_draining', '1 while sockets are sent elsewhere.', [], (gauge) =>
+    gauge.set(read.draining() ? 1 : 0),
+  )
   return {
+    forcedCloses: metrics.counter(
+      'fxd_stream_drain_forced_closes_total',
+      "Sockets that a drain closed at the minute's edge, because its time ended there.",
+    ),
     upgrades: metrics.counter(
       'fxd_stream_upgrades_total',
       'Upgrade requests by outcome: opened, a failure code, or gone when the client left first.',

@@ -8,6 +8,7 @@ import type { Bus } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Limits } from '../ports/limits.ts'
 import type { Slots } from '../ports/slots.ts'
+import { Draining } from './draining.ts'
 import { Subscriptions } from './fan-out/subscriptions.ts'
 import { Hub } from './hub.ts'
 import { createStreamMetrics } from './metrics.ts'
@@ -29,6 +30,17 @@ export interface StreamParts {
   readonly bars: Pick<BarStore, 'read'>
   /** CIDR blocks whose forwarded chain is believed. */
   readonly trustedProxies: readonly string[]
+  /** Sockets of this process; at the bound newcomers are refused. */
+  readonly connectionsMax: number
+}
+
+export interface StreamLoad {
+  readonly connections: number
+  readonly connectionsMax: number
+  /** Over all open sockets. */
+  readonly subscriptions: number
+  /** Waiting for clients that read slowly. */
+  readonly backlogBytes: number
 }
 
 export interface Stream {
@@ -36,6 +48,11 @@ export interface Stream {
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
   /** Open sockets. */
   connections(): number
+  load(): StreamLoad
+  /** Why newcomers should go elsewhere: `draining`, or `full`. */
+  notReady(): string | undefined
+  /** A few sockets at a time, while the process goes on. */
+  readonly draining: Pick<Draining, 'isOn' | 'leftMs' | 'start' | 'callOff'>
   /** Refuses newcomers and closes every socket with 1012; resolves when all are gone, within seconds. */
   drain(): Promise<void>
   /** Cuts whatever is still open. Nothing may be called afterwards. */
@@ -47,20 +64,43 @@ export function createStream(parts: StreamParts): Stream {
   const subscriptions = new Subscriptions()
   const metrics = createStreamMetrics(parts.metrics, {
     connections: () => hub.connections,
+    draining: () => draining.isOn,
     subscriptions: () => subscriptions.total,
     backlogBytes: () => hub.backlogBytes,
   })
+  const draining: Draining = new Draining(
+    parts.clock,
+    {
+      get open() {
+        return hub.connections
+      },
+      close: (count) => hub.closeFirst(count),
+    },
+    (count) => metrics.forcedCloses.inc(count),
+  )
   const sessions = new Sessions(parts.slots, parts.clock, parts.log, metrics)
-  const hub = new Hub({ ...parts, sessions, subscriptions, metrics })
-  const door = new Door({ ...parts, sessions, hub, metrics })
+  const hub = new Hub({ ...parts, sessions, subscriptions, metrics, onLeave: () => draining.left() })
+  const door = new Door({ ...parts, sessions, hub, metrics, isDraining: () => draining.refusesNewcomers })
   return {
     upgrade: door.upgrade,
     connections: () => hub.connections,
+    load: () => ({
+      connections: hub.connections,
+      connectionsMax: parts.connectionsMax,
+      subscriptions: subscriptions.total,
+      backlogBytes: hub.backlogBytes,
+    }),
+    notReady() {
+      if (draining.isOn) return 'draining'
+      return door.isFull ? `full: it holds ${parts.connectionsMax} sockets` : undefined
+    },
+    draining,
     drain() {
       door.drain()
       return hub.drain()
     },
     close() {
+      draining.callOff()
       door.close()
       hub.close()
       sessions.stop()

@@ -51,6 +51,10 @@ export interface DoorParts {
   readonly hub: Hub
   readonly metrics: StreamMetrics
   readonly trustedProxies: readonly string[]
+  /** Sockets of this process; beyond, newcomers are refused. */
+  readonly connectionsMax: number
+  /** While it says so newcomers are refused: they belong to another shard. */
+  readonly isDraining: () => boolean
 }
 
 /** 503 when it is about slots or room for more, 500 when it is about the registry. */
@@ -84,11 +88,20 @@ export class Door {
 
   readonly upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     socket.on('error', ignore)
-    if (this.#pending.size >= upgradesPendingMax) return this.#refuse(socket, unavailable(503))
+    if (this.#pending.size >= upgradesPendingMax || this.isFull) return this.#refuse(socket, unavailable(503))
     const settle = this.#begin(socket)
     void this.#enter(request, socket, head)
       .catch((cause: unknown) => this.#refuse(socket, this.#refusalFor(cause)))
       .finally(settle)
+  }
+
+  /** Those under way may still become sockets. */
+  get isFull(): boolean {
+    return this.#parts.hub.connections + this.#pending.size >= this.#parts.connectionsMax
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing || this.#parts.isDraining()
   }
 
   /** From here on every upgrade is refused: the process is ending. */
@@ -117,12 +130,12 @@ export class Door {
 
   /** Lets the socket in to the hub, or throws why not. */
   async #enter(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    if (this.#closing) throw new UpgradeRefused(unavailable(503))
+    if (this.#isClosed) throw new UpgradeRefused(unavailable(503))
     const caller = this.#examine(request)
     await this.#takeSlot(caller)
     let entered = false
     try {
-      if (this.#closing) throw new UpgradeRefused(unavailable(503))
+      if (this.#isClosed) throw new UpgradeRefused(unavailable(503))
       if (!socket.destroyed) {
         this.#server.handleUpgrade(request, socket, head, (webSocket) => {
           try {

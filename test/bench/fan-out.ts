@@ -14,6 +14,8 @@ import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { createHistory } from '../../services/bars/history.ts'
+import { createTail } from '../../services/bars/tail.ts'
 import { compoundKey } from '../../services/core/compound-key.ts'
 import { feedSeconds } from '../../services/core/feed-clock.ts'
 import { followRegistry } from '../../services/platform/follow-registry.ts'
@@ -84,7 +86,17 @@ async function ours(): Promise<Contender> {
   ])
   await registry.refresh()
   const metrics = createMetrics({ ofProcess: false })
-  const stream = createStream({ ...stores, clock, log: silentLog, metrics, registry, trustedProxies: [] })
+  const tail = createTail(stores.bus)
+  const stream = createStream({
+    ...stores,
+    history: createHistory({ ...stores, tail, registry, clock }),
+    clock,
+    log: silentLog,
+    metrics,
+    registry,
+    trustedProxies: [],
+    connectionsMax: 20_000,
+  })
   const server = await openHttpServer(
     {
       address: { host: '127.0.0.1', port: 0 },

@@ -101,6 +101,7 @@ interface StreamOptions {
   /** Puts something of its own in the place of a store. */
   readonly change?: (stores: Stores) => Partial<Stores>
   readonly trustedProxies?: readonly string[]
+  readonly connectionsMax?: number
   /** UTC milliseconds. */
   readonly start?: number
   /** Begins without a registry, as a process does whose store is away. */
@@ -118,7 +119,7 @@ export async function openStream(options: StreamOptions = {}) {
   const stores = { ...embedded, ...options.change?.(embedded) }
   const metrics = createMetrics({ ofProcess: false })
   const registry = followRegistry(embedded.registry, stores.bus, clock, silentLog)
-  const { trustedProxies = [] } = options
+  const { trustedProxies = [], connectionsMax = 10_000 } = options
   const turns = heldTurns(clock)
   const stream = createStream({
     ...stores,
@@ -127,6 +128,7 @@ export async function openStream(options: StreamOptions = {}) {
     metrics,
     registry,
     trustedProxies,
+    connectionsMax,
   })
   const upgrade = { path: streamPath, listener: stream.upgrade }
   const address = { host: '127.0.0.1', port: 0 }
