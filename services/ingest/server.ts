@@ -10,6 +10,7 @@ import { decodeBars, receivedBars } from '../wire/decode-bars.ts'
 import { channelOptions, streamsPerConnectionMax } from '../wire/limits.ts'
 import { Collector, Registry } from '../wire/load.ts'
 import { requireToken } from './authorize.ts'
+import { copyClosedDays } from './closed-days.ts'
 import { FeedStates } from './feed-state.ts'
 import { createIngestMetrics } from './metrics.ts'
 import { OpenSessions, sessionsMax } from './open-sessions.ts'
@@ -21,7 +22,7 @@ import { wellFormedStatus } from './well-formed-status.ts'
 import { windowsFlushMs } from './windows.ts'
 
 export interface IngestDeps {
-  readonly stores: Pick<Stores, 'bars' | 'windows' | 'bus' | 'board' | 'leases'>
+  readonly stores: Pick<Stores, 'bars' | 'windows' | 'bus' | 'board' | 'leases' | 'limits' | 'usageDays'>
   readonly registry: FollowedRegistry
   readonly writer: RegistryWriter
   /** What every call must carry as `authorization: Bearer <token>`. */
@@ -80,15 +81,18 @@ export function createIngest(deps: IngestDeps): Ingest {
       .catch((cause: unknown) => log.warn({ err: cause }, 'windows could not be written; later again'))
   })
 
+  const closedDays = copyClosedDays({ ...stores, ...deps })
+
   return {
     listen: (host, port) => listen(server, host, port),
     async close(graceMs) {
       stopFlushing()
+      const copied = closedDays.stop()
       const inTime = new AbortController()
       const finished = sessions
         .endAll(new SessionEnd('UNAVAILABLE', 'ingest is stopping; connect again'))
         .then(() => states.flush())
-        .then(() => shutDown(server))
+        .then(() => Promise.all([copied, shutDown(server)]))
         .catch((cause: unknown) => log.warn({ err: cause }, 'ingest did not stop cleanly'))
       if (graceMs > 0) await Promise.race([finished, clock.sleep(graceMs, inTime.signal)])
       inTime.abort()

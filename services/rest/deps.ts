@@ -8,6 +8,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { FeedBoard } from '../ports/feed-board.ts'
 import type { Limits } from '../ports/limits.ts'
 import type { Slots } from '../ports/slots.ts'
+import type { UsageDays } from '../ports/usage-days.ts'
 
 /** What the HTTP edge needs; the role wires it. */
 export interface RestDeps {
@@ -18,6 +19,7 @@ export interface RestDeps {
   readonly bars: Pick<BarStore, 'lastTimes' | 'ping'>
   readonly board: Pick<FeedBoard, 'read' | 'ping'>
   readonly limits: Limits
+  readonly usageDays: Pick<UsageDays, 'of'>
   readonly slots: Pick<Slots, 'inUse'>
   readonly clock: Clock
   readonly log: Log

@@ -3,10 +3,12 @@ import { aFeed, aKey, aSymbol, openRestEdge, type RestEdge, type Told } from '..
 import { Unavailable } from '../core/failure.ts'
 import type { Stores } from '../ports/stores.ts'
 
-type Part = 'bars' | 'windows' | 'board' | 'limits' | 'slots' | 'registry'
+type Part = 'bars' | 'windows' | 'board' | 'limits' | 'usageDays' | 'slots' | 'registry'
 type Absence = 'refusing' | 'silent' | 'broken'
 
 let edge: RestEdge
+/** As limits keep them that forget. */
+const daysKept = 3
 let away: Partial<Record<Part, Absence>> = {}
 
 /** Every call of a port that is away fails as the port's contract says, hangs, or breaks the contract. */
@@ -14,7 +16,9 @@ const takenAway = (stores: Stores): Stores => {
   const through = <T extends object>(part: Part, port: T): T =>
     new Proxy(port, {
       get(target, name) {
-        const method = Reflect.get(target, name) as (...args: unknown[]) => unknown
+        const held: unknown = Reflect.get(target, name)
+        if (typeof held !== 'function') return name === 'daysKept' ? daysKept : held
+        const method = held as (...args: unknown[]) => unknown
         return (...args: unknown[]) => {
           if (away[part] === 'refusing')
             return Promise.reject(new Unavailable(part, new Error('inner words')))
@@ -30,6 +34,7 @@ const takenAway = (stores: Stores): Stores => {
     windows: through('windows', stores.windows),
     board: through('board', stores.board),
     limits: through('limits', stores.limits),
+    usageDays: through('usageDays', stores.usageDays),
     slots: through('slots', stores.slots),
     registry: through('registry', stores.registry),
   }
@@ -69,6 +74,7 @@ describe('a dependency that is away', () => {
     ['/v1/usage', 'slots'],
     [history, 'limits'],
     ['/v1/usage', 'limits'],
+    ['/v1/usage', 'usageDays'],
     ['/v1/symbols', 'limits'],
   ] as const)('fails %s with 500 and Retry-After, never with no_data (%s)', async (target, part) => {
     away = { [part]: 'refusing' }
@@ -84,6 +90,7 @@ describe('a dependency that is away', () => {
     [coverage, 'windows'],
     ['/v1/coverage', 'windows'],
     ['/v1/usage', 'slots'],
+    ['/v1/usage', 'usageDays'],
     ['/v1/symbols', 'limits'],
   ] as const)('and silent fails %s within the deadline of two seconds (%s)', async (target, part) => {
     away = { [part]: 'silent' }
@@ -102,6 +109,12 @@ describe('a dependency that is away', () => {
     for (const target of ['/v1/symbols', '/v1/usage', '/v1/config', '/v1/status']) {
       expect((await edge.ask(target, { key: 1 })).status).toBe(200)
     }
+  })
+
+  test('does not fail the usage of days that the counters still have', async () => {
+    away = { usageDays: 'refusing' }
+    const { status, body } = await edge.ask(`/v1/usage?days=${daysKept}`, { key: 1 })
+    expect([status, body.history.length]).toEqual([200, daysKept])
   })
 
   test('never refuses the config', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { aFeed, aKey, openRestEdge, type RestEdge, secretOf } from '../../../../test/support/rest-edge.ts'
+import { createUsageReader } from './read-usage.ts'
 
 const dayMs = 86_400_000
 const today = Date.UTC(2026, 2, 1, 12)
@@ -52,6 +53,34 @@ describe('GET /v1/usage', () => {
       }),
     )
     expect(JSON.stringify(body)).not.toContain(secretOf(0x1234))
+  })
+
+  test('of a day that both the counters and the store know the greater of each counter is shown', async () => {
+    await edge.register(aKey(3, []))
+    await edge.stores.usageDays.add([
+      { keyId: 'key-3', day: '2026-02-27', counters: { ...zero, requests: 9, history: 9 } },
+    ])
+    const counted = {
+      ...edge.stores.limits,
+      usage: async () => new Map([['2026-02-27', { ...zero, requests: 4, symbols: 4 }]]),
+    }
+    const read = createUsageReader({ ...edge.stores, limits: counted, clock: edge.clock })
+    const merged = { ...zero, requests: 9, history: 9, symbols: 4 }
+    expect([...(await read('key-3', ['2026-02-27', '2026-02-28', '2026-03-01']))]).toEqual([
+      ['2026-02-27', merged],
+    ])
+    const { body } = await edge.ask('/v1/usage?days=3', { key: 3 })
+    expect(body.history[0]).toEqual({ date: '2026-02-27', ...zero, requests: 9, history: 9 })
+  })
+
+  test('a store that is silent is not waited for when the counters have the days', async () => {
+    const { clock, stores } = edge
+    const silent = { of: () => new Promise<never>(() => undefined) }
+    const limits = { ...stores.limits, daysKept: 2, usage: async () => new Map([['2026-03-01', zero]]) }
+    const read = createUsageReader({ limits, usageDays: silent, clock })
+    const answer = read('key-2', ['2026-02-28', '2026-03-01'])
+    await clock.advance(1_000)
+    expect([...(await answer)]).toEqual([['2026-03-01', zero]])
   })
 
   test.each([

@@ -3,21 +3,21 @@ import { toSeconds } from '../../../core/feed-clock.ts'
 import { noCounters } from '../../../core/usage.ts'
 import type { RestDeps } from '../../deps.ts'
 import type { Route } from '../../route.ts'
+import { createUsageReader } from './read-usage.ts'
 import { usageSchema } from './schema.ts'
 
-type UsageDeps = Pick<RestDeps, 'limits' | 'slots' | 'clock'>
+type UsageDeps = Pick<RestDeps, 'limits' | 'usageDays' | 'slots' | 'clock'>
 
-export function createUsageRoute({ limits, slots, clock }: UsageDeps): Route<typeof usageSchema.query> {
+export function createUsageRoute(deps: UsageDeps): Route<typeof usageSchema.query> {
+  const { slots, clock } = deps
+  const readUsage = createUsageReader(deps)
   return {
     schema: usageSchema,
     async handle({ days }, { key }) {
       const now = toSeconds(clock.utcMs())
       const dates = Array.from({ length: days }, (_, i) => dateText(now - (days - 1 - i) * daySeconds))
       const today = dateText(now)
-      const [byDay, inUse] = await Promise.all([
-        limits.usage(key.id, dates[0] ?? today, today),
-        slots.inUse(key.id),
-      ])
+      const [byDay, inUse] = await Promise.all([readUsage(key.id, dates), slots.inUse(key.id)])
       return {
         api_key: key.prefix,
         tier: key.plan,

@@ -1,0 +1,41 @@
+import { type DailyCounters, type Day, greaterCounters } from '../../../core/usage.ts'
+import type { RestDeps } from '../../deps.ts'
+
+type ReaderDeps = Pick<RestDeps, 'limits' | 'usageDays' | 'clock'>
+
+/** So long closed days are waited for that the counters know too; then the counters alone are the answer. */
+const storeMs = 1_000
+
+/**
+ * Counters of the given days (ascending, the last is today), from the limits and from the store of closed
+ * days. Where both know a day the greater of each counter counts: the copy may be older, the counters may
+ * have begun anew. Fails when a day is asked for that only the store can know, and the store is away.
+ */
+export function createUsageReader({ limits, usageDays, clock }: ReaderDeps) {
+  const inTime = <T>(work: Promise<T>): Promise<T | undefined> =>
+    new Promise((resolve) => {
+      const cancel = clock.after(storeMs, () => resolve(undefined))
+      void work.then(resolve, () => resolve(undefined)).finally(cancel)
+    })
+
+  const closedDays = (
+    keyId: string,
+    days: readonly Day[],
+  ): Promise<ReadonlyMap<Day, DailyCounters> | undefined> => {
+    const [first, last] = [days[0], days.at(-2)]
+    if (first === undefined || last === undefined) return Promise.resolve(undefined)
+    const closed = usageDays.of(keyId, first, last)
+    return days.length > limits.daysKept ? closed : inTime(closed)
+  }
+
+  return async (keyId: string, days: readonly Day[]): Promise<ReadonlyMap<Day, DailyCounters>> => {
+    const [first, today] = [days[0] ?? '', days.at(-1) ?? '']
+    const [counted, closed] = await Promise.all([limits.usage(keyId, first, today), closedDays(keyId, days)])
+    const both = new Map(counted)
+    for (const [day, counters] of closed ?? []) {
+      const other = both.get(day)
+      both.set(day, other === undefined ? counters : greaterCounters(counters, other))
+    }
+    return both
+  }
+}
