@@ -1,0 +1,97 @@
+import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { SpoolFolder } from './folder.ts'
+
+/** Bars are nobody else's business. */
+const folderMode = 0o700
+const fileMode = 0o600
+
+/** A folder of its own on this machine's disk; made where it is missing. Rejects when it cannot be used. */
+export async function openDiskFolder(path: string): Promise<SpoolFolder> {
+  await mkdir(path, { recursive: true, mode: folderMode })
+  return new DiskFolder(path)
+}
+
+class DiskFolder implements SpoolFolder {
+  readonly #path: string
+  /** The file that is written to. */
+  #open: { readonly name: string; readonly file: FileHandle } | undefined
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  async list(): Promise<readonly string[]> {
+    const entries = await readdir(this.#path, { withFileTypes: true })
+    return entries.filter((entry) => entry.isFile()).map(({ name }) => name)
+  }
+
+  async read(name: string, position: number, length: number): Promise<Uint8Array> {
+    const file = await open(join(this.#path, name), 'r')
+    try {
+      const { size } = await file.stat()
+      const bytes = new Uint8Array(Math.max(0, Math.min(length, size - position)))
+      let done = 0
+      while (done < bytes.length) {
+        const { bytesRead } = await file.read(bytes, done, bytes.length - done, position + done)
+        if (bytesRead === 0) break
+        done += bytesRead
+      }
+      return bytes.subarray(0, done)
+    } finally {
+      await file.close()
+    }
+  }
+
+  async write(name: string, position: number, bytes: Uint8Array): Promise<void> {
+    const file = await this.#fileOf(name)
+    let done = 0
+    while (done < bytes.length) {
+      const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done)
+      done += bytesWritten
+    }
+    await file.datasync()
+  }
+
+  async cut(name: string): Promise<void> {
+    const file = await this.#fileOf(name)
+    await file.truncate(0)
+  }
+
+  async remove(name: string): Promise<void> {
+    if (this.#open?.name === name) await this.close()
+    await rm(join(this.#path, name), { force: true })
+  }
+
+  async close(): Promise<void> {
+    const file = this.#open?.file
+    this.#open = undefined
+    await file?.close()
+  }
+
+  async #fileOf(name: string): Promise<FileHandle> {
+    if (this.#open?.name === name) return this.#open.file
+    await this.close()
+    const file = await this.#openOrMake(name)
+    this.#open = { name, file }
+    return file
+  }
+
+  async #openOrMake(name: string): Promise<FileHandle> {
+    const path = join(this.#path, name)
+    try {
+      return await open(path, 'r+')
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause
+    }
+    const file = await open(path, 'wx+', fileMode)
+    // A file is found after a loss of power once its folder is on the disk too.
+    const folder = await open(this.#path, 'r')
+    try {
+      await folder.sync()
+    } finally {
+      await folder.close()
+    }
+    return file
+  }
+}

@@ -1,0 +1,94 @@
+import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
+import type { Resolution } from '../../core/resolution.ts'
+import { barsIn, type SpoolRecord } from './record.ts'
+import type { Place, Segment } from './segments.ts'
+
+export interface Entry {
+  readonly kind: SpoolRecord['kind']
+  readonly utcMs: number
+  readonly bars: number
+  /** Until it is on the disk. */
+  bytes: Uint8Array | undefined
+  place: Place | undefined
+}
+
+/** What is in a spool, in the order it came; the bars themselves are on the disk. */
+export class Entries {
+  batches = 0
+  bars = 0
+  readonly #all = new Map<number, Entry>()
+  /** The newest live bar of each series in here. */
+  readonly #until = new Map<string, FeedSeconds>()
+  #lastId = 0
+
+  enter(record: SpoolRecord, at: Pick<Entry, 'bytes' | 'place'>): number {
+    const { kind, utcMs, series } = record
+    const bars = barsIn(record)
+    this.#lastId += 1
+    this.#all.set(this.#lastId, { kind, utcMs, bars, ...at })
+    if (kind === 'lost') return this.#lastId
+    this.batches += 1
+    this.bars += bars
+    if (kind === 'live') {
+      for (const { symbol, resolution, last } of series) {
+        const id = `${resolution} ${symbol}`
+        this.#until.set(id, feedSeconds(Math.max(last, this.#until.get(id) ?? last)))
+      }
+    }
+    return this.#lastId
+  }
+
+  /** `undefined`: it had left before. */
+  leave(id: number): Entry | undefined {
+    const entry = this.#all.get(id)
+    if (!entry) return undefined
+    this.#all.delete(id)
+    if (entry.place) entry.place.segment.records -= 1
+    if (entry.kind === 'lost') return entry
+    this.batches -= 1
+    this.bars -= entry.bars
+    if (this.batches === 0) this.#until.clear()
+    return entry
+  }
+
+  get(id: number): Entry | undefined {
+    return this.#all.get(id)
+  }
+
+  /** Of all batches. */
+  get ids(): readonly number[] {
+    return this.#where(({ kind }) => kind !== 'lost')
+  }
+
+  get lost(): readonly number[] {
+    return this.#where(({ kind }) => kind === 'lost')
+  }
+
+  in(segment: Segment): readonly number[] {
+    return this.#where(({ kind, place }) => kind !== 'lost' && place?.segment === segment)
+  }
+
+  /** Of batches that came before then. */
+  before(utcMs: number): readonly number[] {
+    const old: number[] = []
+    for (const [id, entry] of this.#all) {
+      if (entry.kind === 'lost') continue
+      if (entry.utcMs >= utcMs || !entry.place) break
+      old.push(id)
+    }
+    return old
+  }
+
+  get oldest(): Entry | undefined {
+    for (const entry of this.#all.values()) if (entry.kind !== 'lost') return entry
+    return undefined
+  }
+
+  until(symbol: string, resolution: Resolution): FeedSeconds | undefined {
+    return this.#until.get(`${resolution} ${symbol}`)
+  }
+
+  #where(is: (entry: Entry) => boolean): readonly number[] {
+    return [...this.#all].filter(([, entry]) => is(entry)).map(([id]) => id)
+  }
+}

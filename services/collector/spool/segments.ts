@@ -1,0 +1,129 @@
+import type { Log } from '../../platform/log.ts'
+import type { SpoolFolder } from './folder.ts'
+import { type FoundRecord, recordsIn } from './record.ts'
+
+/** One file of the spool. */
+export interface Segment {
+  readonly name: string
+  bytes: number
+  /** Records that have not left. */
+  records: number
+}
+
+export interface Place {
+  readonly segment: Segment
+  readonly offset: number
+  readonly length: number
+}
+
+const nameOf = (number: number): string => `${String(number).padStart(10, '0')}.spool`
+const named = /^(\d{10})\.spool$/
+/** No file of a spool is nearly as long. */
+const fileBytesMax = 512 * 1024 * 1024
+
+export interface SegmentsOptions {
+  readonly folder: SpoolFolder
+  readonly log: Log
+  /** A file that is longer is not written on. */
+  readonly segmentBytesMax: number
+}
+
+/** The files of a spool, oldest first. One is written at its end; all others wait for their last record to leave. */
+export class Segments {
+  readonly #options: SegmentsOptions
+  readonly #all: Segment[] = []
+  #current: Segment | undefined
+  #lastNumber = 0
+
+  constructor(options: SegmentsOptions) {
+    this.#options = options
+  }
+
+  get bytes(): number {
+    return this.#all.reduce((sum, { bytes }) => sum + bytes, 0)
+  }
+
+  get oldest(): Segment | undefined {
+    return this.#all[0]
+  }
+
+  /** It is still written to. */
+  isCurrent(segment: Segment): boolean {
+    return segment === this.#current
+  }
+
+  /** What earlier lives left, in order. A file that was written before is never written on. */
+  async *recover(): AsyncGenerator<{ readonly found: FoundRecord; readonly segment: Segment }> {
+    const { folder, log } = this.#options
+    for (const name of [...(await folder.list())].sort()) {
+      const number = Number(named.exec(name)?.[1] ?? Number.NaN)
+      if (Number.isNaN(number)) continue
+      this.#lastNumber = Math.max(this.#lastNumber, number)
+      const bytes = await folder.read(name, 0, fileBytesMax)
+      const segment: Segment = { name, bytes: bytes.length, records: 0 }
+      this.#all.push(segment)
+      let end = 0
+      for (const found of recordsIn(bytes)) {
+        segment.records += 1
+        end = found.offset + found.length
+        yield { found, segment }
+      }
+      if (end < bytes.length) {
+        const torn = bytes.length - end
+        log.warn({ file: name, bytes: torn }, 'the end of a spool file is torn and was left out')
+      }
+    }
+  }
+
+  /** Resolves once all of them are on the disk; rejects when that is not known of any of them. */
+  async write(records: readonly Uint8Array[]): Promise<readonly Place[]> {
+    const segment = this.#segmentFor()
+    const offsets: number[] = []
+    let end = segment.bytes
+    for (const { length } of records) {
+      offsets.push(end)
+      end += length
+    }
+    const start = segment.bytes
+    segment.bytes = end
+    segment.records += records.length
+    try {
+      await this.#options.folder.write(segment.name, start, Buffer.concat(records))
+    } catch (cause) {
+      // What stands behind a torn record would not be found again: this file ends here.
+      segment.records -= records.length
+      this.#current = undefined
+      throw cause
+    }
+    return records.map(({ length }, i) => ({ segment, offset: offsets[i] as number, length }))
+  }
+
+  read({ segment, offset, length }: Place): Promise<Uint8Array> {
+    return this.#options.folder.read(segment.name, offset, length)
+  }
+
+  /** Files of which every record has left go; the one that is written to begins anew. */
+  async tidy(): Promise<void> {
+    for (const segment of this.#all.filter(({ records }) => records === 0)) {
+      if (segment !== this.#current) await this.drop(segment)
+      else if (segment.bytes > 0) {
+        await this.#options.folder.cut(segment.name)
+        segment.bytes = 0
+      }
+    }
+  }
+
+  async drop(segment: Segment): Promise<void> {
+    if (segment === this.#current) this.#current = undefined
+    await this.#options.folder.remove(segment.name)
+    this.#all.splice(this.#all.indexOf(segment), 1)
+  }
+
+  #segmentFor(): Segment {
+    if (this.#current && this.#current.bytes < this.#options.segmentBytesMax) return this.#current
+    this.#lastNumber += 1
+    this.#current = { name: nameOf(this.#lastNumber), bytes: 0, records: 0 }
+    this.#all.push(this.#current)
+    return this.#current
+  }
+}

@@ -1,0 +1,244 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { MemoryFolder } from '../../../test/support/memory-folder.ts'
+import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
+import { barsOf } from '../../core/bar.ts'
+import { feedSeconds } from '../../core/feed-clock.ts'
+import { silentLog } from '../../platform/log.ts'
+import { encodeSeriesBars } from '../../wire/encode-bars.ts'
+import { openDiskFolder } from './disk-folder.ts'
+import type { SpoolFolder } from './folder.ts'
+import type { SpooledSeries } from './record.ts'
+import { openSpool, type Spool } from './spool.ts'
+
+const hour = 3_600_000
+
+/** One bar of one series, told from others by its time. */
+function batch(time: number, symbol = 'EURUSD'): SpooledSeries[] {
+  const bars = barsOf([
+    { time: feedSeconds(time), open: 1, high: 1, low: 1, close: 1, volume: time, revision: 7 },
+  ])
+  const encoded = encodeSeriesBars({ symbol, resolution: '1', scale: 5 }, bars)
+  return [{ symbol, resolution: '1', first: feedSeconds(time), last: feedSeconds(time), count: 1, encoded }]
+}
+
+const open = (
+  folder: SpoolFolder,
+  more: { clock?: ReturnType<typeof createVirtualClock>; bytesMax?: number } = {},
+) => openSpool({ folder, clock: createVirtualClock(), log: silentLog, ...more })
+
+async function timesIn(spool: Spool): Promise<number[]> {
+  const records = await Promise.all(spool.ids.map((id) => spool.read(id)))
+  return records.flatMap((record) => record?.series.map(({ first }) => Number(first)) ?? [])
+}
+
+function temporaryFolder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'fxd-spool-'))
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+describe('what was kept', () => {
+  test('is there after any end, in order and byte for byte, and what was acknowledged is not', async () => {
+    const path = temporaryFolder()
+    const spool = await open(await openDiskFolder(path))
+    const kept = [60, 120, 180].map((time) => spool.append('live', batch(time)))
+    await Promise.all(kept.map((each) => each.kept))
+    spool.remove(Number(kept[0]?.id))
+    await spool.append('correction', batch(60, 'GBPUSD')).kept
+    // Nobody closes it: the process is gone.
+    const next = await open(await openDiskFolder(path))
+    // The acknowledged one may come once more; nothing else may be missing or doubled.
+    expect((await timesIn(next)).filter((time, i) => i > 0 || time !== 60)).toEqual([120, 180, 60])
+    const last = await next.read(next.ids.at(-1) as number)
+    expect(last?.kind).toBe('correction')
+    expect(
+      Buffer.compare(last?.series[0]?.encoded as Uint8Array, batch(60, 'GBPUSD')[0]?.encoded as Uint8Array),
+    ).toBe(0)
+    await next.close()
+  })
+
+  test('an empty spool leaves nothing on the disk', async () => {
+    const path = temporaryFolder()
+    const spool = await open(await openDiskFolder(path))
+    const { id, kept } = spool.append('live', batch(60))
+    await kept
+    expect(spool.depth).toMatchObject({ batches: 1, bars: 1 })
+    spool.remove(id)
+    await spool.close()
+    expect(spool.depth).toEqual({ batches: 0, bars: 0, bytes: 0, ageMs: 0 })
+    expect(readdirSync(path).map((name) => readFileSync(join(path, name)).length)).toEqual([0])
+  })
+
+  test('of batches that come during a write all share the next one', async () => {
+    const folder = new MemoryFolder()
+    const spool = await open(folder)
+    const all = Array.from({ length: 50 }, (_, i) => spool.append('live', batch(60 * i)).kept)
+    await Promise.all(all)
+    expect(folder.writes).toBeLessThanOrEqual(2)
+  })
+
+  test('nothing is said to be kept before it is on the disk', async () => {
+    const folder = new MemoryFolder()
+    let sync: () => void = () => undefined
+    folder.beforeSync = () => new Promise((resolve) => void (sync = resolve))
+    const spool = await open(folder)
+    let isKept = false
+    const { kept } = spool.append('live', batch(60))
+    const done = kept.then(() => void (isKept = true))
+    await expect.poll(() => folder.writes).toBe(1)
+    expect(isKept).toBe(false)
+    expect((await timesIn(await open(folder.crash(() => 0)))).length).toBe(0)
+    sync()
+    await done
+    expect(await timesIn(await open(folder.crash(() => 0)))).toEqual([60])
+  })
+
+  test('the newest live bar of a series is known, over lives too', async () => {
+    const folder = new MemoryFolder()
+    const spool = await open(folder)
+    await spool.append('live', batch(120)).kept
+    await spool.append('correction', batch(600)).kept
+    expect(spool.until('EURUSD', '1')).toBe(120)
+    expect((await open(folder)).until('EURUSD', '1')).toBe(120)
+    expect(spool.until('EURUSD', '5')).toBeUndefined()
+  })
+})
+
+describe('what a crash left', () => {
+  test('a torn end is left out, wherever it was torn', async () => {
+    const path = temporaryFolder()
+    const spool = await open(await openDiskFolder(path))
+    for (const time of [60, 120]) await spool.append('live', batch(time)).kept
+    await spool.close()
+    const [name = ''] = readdirSync(path)
+    const whole = readFileSync(join(path, name))
+    for (let length = 0; length < whole.length; length += 5) {
+      writeFileSync(join(path, name), whole)
+      truncateSync(join(path, name), length)
+      const found = await timesIn(await open(await openDiskFolder(path)))
+      expect(found).toEqual(length < whole.length / 2 ? [] : [60])
+    }
+  })
+
+  test('a damaged byte is noticed, and what stands before it stays', async () => {
+    const folder = new MemoryFolder()
+    const spool = await open(folder)
+    for (const time of [60, 120, 180]) await spool.append('live', batch(time)).kept
+    const [name = ''] = folder.names
+    const bytes = await folder.read(name, 0, 1_000_000)
+    bytes[Math.floor(bytes.length / 2)] = (bytes[Math.floor(bytes.length / 2)] as number) ^ 1
+    await folder.write(name, 0, bytes)
+    expect(await timesIn(await open(folder))).toEqual([60])
+  })
+
+  test('through any crashes: what was kept and not acknowledged is there, once, in order', async () => {
+    const step = fc.oneof(
+      { weight: 4, arbitrary: fc.constant('append' as const) },
+      { weight: 3, arbitrary: fc.constant('acknowledge' as const) },
+      { weight: 1, arbitrary: fc.constant('crash' as const) },
+    )
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { maxLength: 40 }),
+        fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })),
+        async (steps, draws) => {
+          const random = (): number => draws.next().value as number
+          let folder = new MemoryFolder()
+          let spool = await open(folder, { bytesMax: 1_000_000 })
+          const unacknowledged = new Map<number, number>()
+          const acknowledged = new Set<number>()
+          let time = 0
+          for (const what of steps) {
+            if (what === 'append') {
+              const { id, kept } = spool.append('live', batch((time += 60)))
+              if (random() < 0.7) {
+                await kept
+                unacknowledged.set(time, id)
+              }
+            } else if (what === 'acknowledge') {
+              const [oldest] = unacknowledged
+              if (!oldest) continue
+              spool.remove(oldest[1])
+              unacknowledged.delete(oldest[0])
+              acknowledged.add(oldest[0])
+            } else {
+              folder = folder.crash(random)
+              spool = await open(folder, { bytesMax: 1_000_000 })
+              const found = await timesIn(spool)
+              expect(found).toEqual([...new Set(found)].sort((a, b) => a - b))
+              for (const kept of unacknowledged.keys()) expect(found).toContain(kept)
+              unacknowledged.clear()
+              spool.ids.forEach((id, i) => {
+                const of = found[i] as number
+                if (!acknowledged.has(of)) unacknowledged.set(of, id)
+              })
+            }
+          }
+        },
+      ),
+    )
+  })
+})
+
+describe('at its bounds', () => {
+  test('in bytes: the oldest leave, what was lost is named, and the bound holds', async () => {
+    const bytesMax = 8_192
+    const folder = new MemoryFolder()
+    const spool = await open(folder, { bytesMax })
+    for (let i = 1; i <= 400; i++) {
+      await spool.append('live', batch(60 * i, i % 2 === 0 ? 'EURUSD' : 'GBPUSD')).kept
+      expect(spool.depth.bytes).toBeLessThanOrEqual(bytesMax)
+    }
+    const left = await timesIn(spool)
+    expect(left.at(-1)).toBe(60 * 400)
+    expect(left).toEqual(Array.from({ length: left.length }, (_, i) => 60 * (401 - left.length + i)))
+    const lost = 400 - left.length
+    expect(spool.droppedBars).toBe(lost)
+    const of = (symbol: string) => spool.lost.find((each) => each.symbol === symbol)
+    expect(of('GBPUSD')).toMatchObject({ resolution: '1', from: 60 })
+    expect(of('EURUSD')).toMatchObject({ resolution: '1', from: 120 })
+    expect(Math.max(Number(of('GBPUSD')?.to), Number(of('EURUSD')?.to))).toBe(60 * lost + 60)
+    expect(Number(of('GBPUSD')?.bars) + Number(of('EURUSD')?.bars)).toBe(lost)
+    // Another life knows of it too, until ingest was told.
+    const next = await open(
+      folder.crash(() => 0),
+      { bytesMax },
+    )
+    expect(next.lost).toEqual(spool.lost)
+    next.told()
+    expect(next.lost).toEqual([])
+  })
+
+  test('in age: batches older than a day leave and are named', async () => {
+    const clock = createVirtualClock()
+    const folder = new MemoryFolder()
+    const spool = await open(folder, { clock })
+    await spool.append('live', batch(60)).kept
+    await clock.advance(23 * hour)
+    await spool.append('live', batch(120)).kept
+    expect(spool.depth.ageMs).toBe(23 * hour)
+    await clock.advance(2 * hour)
+    await expect.poll(() => timesIn(spool)).toEqual([120])
+    await expect
+      .poll(() => spool.lost)
+      .toEqual([{ symbol: 'EURUSD', resolution: '1', from: 60, to: 120, bars: 1 }])
+    expect(spool.droppedBars).toBe(1)
+  })
+
+  test('a disk that takes nothing is told of, and what comes later is kept again', async () => {
+    const folder = new MemoryFolder()
+    const spool = await open(folder)
+    folder.beforeSync = () => Promise.reject(new Error('no space left on device'))
+    await expect(spool.append('live', batch(60)).kept).rejects.toThrow('no space left')
+    expect(spool.failures).toBe(1)
+    expect(spool.depth.batches).toBe(0)
+    folder.beforeSync = () => undefined
+    await spool.append('live', batch(120)).kept
+    expect(await timesIn(spool)).toEqual([120])
+    expect(await timesIn(await open(folder.crash(() => 0)))).toContain(120)
+  })
+})

@@ -1,0 +1,278 @@
+import type { FeedSeconds } from '../../core/feed-clock.ts'
+import type { Resolution } from '../../core/resolution.ts'
+import type { Log } from '../../platform/log.ts'
+import type { Cancel, Clock } from '../../ports/clock.ts'
+import { Entries, type Entry } from './entries.ts'
+import type { SpoolFolder } from './folder.ts'
+import { Lost, type LostSpan } from './lost.ts'
+import { encodeRecord, recordsIn, type SpooledSeries, type SpoolRecord } from './record.ts'
+import { type Place, Segments } from './segments.ts'
+
+/** At either bound the oldest batches leave; a gap names their series and range. */
+export const spoolBytesMax = 256 * 1024 * 1024
+export const spoolAgeMaxMs = 24 * 3_600_000
+/** The oldest file leaves as a whole, so files are a small part of it all. */
+const segmentBytesMax = 8 * 1024 * 1024
+const segmentsMin = 4
+/** Bytes that wait for a disk which does not keep up; beyond, a batch is not spooled. */
+const waitingBytesMax = 64 * 1024 * 1024
+const ageCheckMs = 60_000
+
+export interface SpoolOptions {
+  readonly folder: SpoolFolder
+  readonly clock: Clock
+  readonly log: Log
+  readonly bytesMax?: number | undefined
+  readonly ageMaxMs?: number | undefined
+}
+
+export interface Kept {
+  readonly id: number
+  /** Resolves once the batch is on the disk; rejects when it is not there, nor in the spool then. */
+  readonly kept: Promise<void>
+}
+
+export interface SpoolDepth {
+  readonly bytes: number
+  readonly batches: number
+  readonly bars: number
+  /** Of the oldest batch; 0 when there is none. */
+  readonly ageMs: number
+}
+
+interface Waiting {
+  readonly id: number
+  readonly bytes: Uint8Array
+  readonly resolve: () => void
+  readonly reject: (cause: unknown) => void
+}
+
+/** Opens what an earlier life left, whatever ended it. Rejects when the folder cannot be read. */
+export async function openSpool(options: SpoolOptions): Promise<Spool> {
+  const spool = new Spool(options)
+  await spool.recover()
+  return spool
+}
+
+/**
+ * What a collector has sent or is about to send, until ingest has acknowledged it: on the disk before it
+ * is sent, in the order it came, over any number of sessions and lives. Bounded in bytes and age.
+ */
+export class Spool {
+  /** Bars that left at a bound, and batches that the disk did not take. */
+  droppedBars = 0
+  failures = 0
+  readonly #options: SpoolOptions
+  readonly #bytesMax: number
+  readonly #segments: Segments
+  readonly #entries = new Entries()
+  readonly #lost = new Lost()
+  readonly #stopChecking: Cancel
+  #waiting: Waiting[] = []
+  #waitingBytes = 0
+  #isDue = false
+  #working: Promise<void> | undefined
+
+  constructor(options: SpoolOptions) {
+    const { folder, clock, log, bytesMax = spoolBytesMax } = options
+    this.#options = options
+    this.#bytesMax = bytesMax
+    const fileBytesMax = Math.min(segmentBytesMax, Math.ceil(bytesMax / segmentsMin))
+    this.#segments = new Segments({ folder, log, segmentBytesMax: fileBytesMax })
+    this.#stopChecking = clock.every(ageCheckMs, () => this.#wake())
+  }
+
+  async recover(): Promise<void> {
+    for await (const { found, segment } of this.#segments.recover()) {
+      const { record, offset, length } = found
+      // The newest of these says all that the earlier ones said.
+      if (record.kind === 'lost') this.#replaceLost(record.series)
+      this.#entries.enter(record, { bytes: undefined, place: { segment, offset, length } })
+    }
+    const { batches, bars } = this.#entries
+    if (batches > 0) this.#options.log.info({ batches, bars }, 'the spool holds what was not acknowledged')
+    this.#wake()
+  }
+
+  append(kind: 'live' | 'correction', series: readonly SpooledSeries[]): Kept {
+    const record = { kind, utcMs: this.#options.clock.utcMs(), series }
+    const bytes = encodeRecord(record)
+    if (this.#waitingBytes + bytes.length > waitingBytesMax) {
+      this.failures += 1
+      const kept = Promise.reject(new Error(`${waitingBytesMax} bytes already wait for the spool's disk`))
+      kept.catch(() => undefined)
+      return { id: 0, kept }
+    }
+    this.#waitingBytes += bytes.length
+    const id = this.#entries.enter(record, { bytes, place: undefined })
+    const kept = new Promise<void>((resolve, reject) => {
+      this.#waiting.push({ id, bytes, resolve, reject })
+    })
+    // Whoever waits hears of it; the others find it in `failures`.
+    kept.catch(() => undefined)
+    this.#wake()
+    return { id, kept }
+  }
+
+  /** Of all batches, oldest first. */
+  get ids(): readonly number[] {
+    return this.#entries.ids
+  }
+
+  /** `undefined`: it has left meanwhile. Rejects when the disk does not give it back. */
+  async read(id: number): Promise<SpoolRecord | undefined> {
+    const entry = this.#entries.get(id)
+    return entry && this.#recordOf(entry)
+  }
+
+  /** It was acknowledged. After a kill it may be here again, and ingest then finds it unchanged. */
+  remove(id: number): void {
+    if (this.#entries.leave(id)) this.#wake()
+  }
+
+  /** The newest live bar of a series that is in here. */
+  until(symbol: string, resolution: Resolution): FeedSeconds | undefined {
+    return this.#entries.until(symbol, resolution)
+  }
+
+  get depth(): SpoolDepth {
+    const { batches, bars, oldest } = this.#entries
+    const ageMs = oldest === undefined ? 0 : this.#options.clock.utcMs() - oldest.utcMs
+    return { batches, bars, bytes: this.#segments.bytes, ageMs: Math.max(0, ageMs) }
+  }
+
+  /** What left at a bound and ingest has not been told of. */
+  get lost(): readonly LostSpan[] {
+    return this.#lost.spans
+  }
+
+  /** Ingest knows of what was lost so far. */
+  told(): void {
+    this.#replaceLost([])
+    this.#wake()
+  }
+
+  /** Resolves when all of it that can be is on the disk. */
+  async close(): Promise<void> {
+    this.#stopChecking()
+    while (this.#working) await this.#working
+    await this.#options.folder.close()
+  }
+
+  #wake(): void {
+    this.#isDue = true
+    this.#working ??= this.#work()
+  }
+
+  /** All that touches files, one after another; batches that come during a write share the next one. */
+  async #work(): Promise<void> {
+    try {
+      while (this.#isDue) {
+        this.#isDue = false
+        await this.#guarded(() => this.#expire())
+        await this.#guarded(() => this.#segments.tidy())
+        const group = this.#takeGroup()
+        if (group.length === 0) continue
+        await this.#guarded(() => this.#makeRoom(group.reduce((sum, { bytes }) => sum + bytes.length, 0)))
+        await this.#write(group)
+      }
+    } finally {
+      this.#working = undefined
+    }
+  }
+
+  async #guarded(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (cause) {
+      this.#options.log.error({ err: cause }, 'the spool cannot tidy its folder')
+    }
+  }
+
+  #takeGroup(): Waiting[] {
+    let bytes = 0
+    const end = this.#waiting.findIndex((each) => (bytes += each.bytes.length) > this.#bytesMax / segmentsMin)
+    const group = this.#waiting.splice(0, end === -1 ? this.#waiting.length : Math.max(1, end))
+    if (this.#waiting.length > 0) this.#isDue = true
+    return group
+  }
+
+  async #write(group: readonly Waiting[]): Promise<void> {
+    try {
+      const places = await this.#segments.write(group.map(({ bytes }) => bytes))
+      group.forEach(({ id, resolve }, i) => {
+        const place = places[i] as Place
+        const entry = this.#entries.get(id)
+        if (entry) {
+          entry.place = place
+          entry.bytes = undefined
+        } else place.segment.records -= 1
+        resolve()
+      })
+    } catch (cause) {
+      this.failures += group.length
+      this.#options.log.error({ err: cause, batches: group.length }, 'the disk did not take batches')
+      for (const { id, reject } of group) {
+        this.#entries.leave(id)
+        reject(cause)
+      }
+    }
+    this.#waitingBytes -= group.reduce((sum, { bytes }) => sum + bytes.length, 0)
+  }
+
+  /** At the bound in bytes: the oldest file leaves. */
+  async #makeRoom(bytes: number): Promise<void> {
+    for (;;) {
+      const { oldest } = this.#segments
+      if (oldest === undefined || this.#segments.bytes + bytes <= this.#bytesMax) return
+      if (this.#segments.isCurrent(oldest)) return
+      // A disk that is full must not keep from being made emptier.
+      await this.#guarded(() =>
+        this.#lose(this.#entries.in(oldest), `the spool holds ${this.#bytesMax} bytes`),
+      )
+      await this.#segments.drop(oldest)
+    }
+  }
+
+  /** At the bound in age: the oldest batches leave. */
+  async #expire(): Promise<void> {
+    const { clock, ageMaxMs = spoolAgeMaxMs } = this.#options
+    const old = this.#entries.before(clock.utcMs() - ageMaxMs)
+    await this.#lose(old, `batches are kept for ${ageMaxMs / 3_600_000} hours`)
+  }
+
+  /** What is lost is on the disk before what it names is gone from there. */
+  async #lose(ids: readonly number[], why: string): Promise<void> {
+    if (ids.length === 0) return
+    let bars = 0
+    for (const id of ids) {
+      const record = await this.read(id).catch(() => undefined)
+      // Acknowledged while it was read.
+      const entry = this.#entries.leave(id)
+      if (!entry) continue
+      bars += entry.bars
+      this.#lost.add(record?.series ?? [])
+    }
+    this.droppedBars += bars
+    const { series } = this.#lost
+    const { log, clock } = this.#options
+    log.error({ bars, series: series.length, why }, 'the oldest batches left the spool')
+    const record = { kind: 'lost' as const, utcMs: clock.utcMs(), series }
+    const [place] = await this.#segments.write([encodeRecord(record)])
+    this.#replaceLost(series)
+    this.#entries.enter(record, { bytes: undefined, place })
+  }
+
+  #replaceLost(series: readonly SpooledSeries[]): void {
+    for (const id of this.#entries.lost) this.#entries.leave(id)
+    this.#lost.clear()
+    this.#lost.add(series)
+  }
+
+  async #recordOf({ bytes, place }: Entry): Promise<SpoolRecord> {
+    const found = bytes ?? (place && (await this.#segments.read(place)))
+    const [first] = found ? recordsIn(found) : []
+    if (!first) throw new Error('a spooled batch cannot be read back')
+    return first.record
+  }
+}
