@@ -1,0 +1,110 @@
+import type { Unavailable } from '../../core/failure.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Connection, Ready } from './connection.ts'
+import { isNoScript, isWrongPlace, NotCarriedOut, OutcomeUnknown, outcomeOf } from './outcomes.ts'
+import type { Script } from './scripts.ts'
+import { Late, within } from './within.ts'
+
+/** Stands in a call for the `run_id` of the server that it is sent to. */
+export const serverRun: unique symbol = Symbol('the run of the server')
+export type Word = string | number | Buffer | typeof serverRun
+
+/** Calls under way; one more is refused, since it would hardly be answered in time. */
+export const callsMax = 20_000
+
+interface Call {
+  readonly words: readonly Word[]
+  /** Of a script, for a server that forgot it. */
+  readonly script: Script | undefined
+  readonly resolve: (reply: unknown) => void
+  readonly reject: (cause: Unavailable) => void
+}
+
+export interface CallsOptions {
+  readonly clock: Clock
+  readonly deadlineMs: number
+  /** Called with the number of calls whose outcome cannot be known. */
+  readonly onUnknown: (count: number) => void
+}
+
+/**
+ * Calls of one turn of the event loop go out together, in the order of calling, and each ends within the
+ * deadline: with a reply, as `NotCarriedOut`, or as `OutcomeUnknown`. None is ever sent twice.
+ */
+export class Calls {
+  readonly #connection: Connection
+  readonly #options: CallsOptions
+  #turn: Call[] = []
+  #underWay = 0
+
+  constructor(connection: Connection, options: CallsOptions) {
+    this.#connection = connection
+    this.#options = options
+  }
+
+  script(script: Script, keys: readonly string[], args: readonly Word[]): Promise<unknown> {
+    return this.#add(['evalsha', script.sha, keys.length, ...keys, ...args], script)
+  }
+
+  /** The command's name in lower case. */
+  command(...words: Word[]): Promise<unknown> {
+    return this.#add(words)
+  }
+
+  #add(words: readonly Word[], script?: Script): Promise<unknown> {
+    if (this.#underWay >= callsMax) return Promise.reject(new NotCarriedOut(new Error('too many calls')))
+    this.#underWay += 1
+    if (this.#turn.length === 0) this.#options.clock.soon(() => void this.#send())
+    return new Promise<unknown>((resolve, reject) => {
+      this.#turn.push({ words, script, resolve, reject })
+    }).finally(() => {
+      this.#underWay -= 1
+    })
+  }
+
+  async #send(): Promise<void> {
+    const calls = this.#turn
+    this.#turn = []
+    const ready = this.#connection.ready
+    if (ready === undefined || ready.redis.status !== 'ready') {
+      for (const { reject } of calls) reject(new NotCarriedOut())
+      return
+    }
+    try {
+      const replies = await within(this.#options.clock, this.#options.deadlineMs, exchange(ready, calls))
+      this.#settle(ready, calls, replies)
+    } catch (cause) {
+      this.#options.onUnknown(calls.length)
+      for (const { reject } of calls) reject(new OutcomeUnknown(cause))
+      // A server that is silent now would keep each later call waiting for its deadline.
+      if (cause instanceof Late) this.#connection.drop(ready, cause)
+    }
+  }
+
+  #settle(ready: Ready, calls: readonly Call[], replies: readonly Reply[]): void {
+    let unknown = 0
+    calls.forEach((call, i) => {
+      const [cause, reply] = replies[i] ?? [new Error('no reply'), undefined]
+      if (!cause) return call.resolve(reply)
+      if (call.script && isNoScript(cause)) return this.#sendText(call, call.script)
+      if (isWrongPlace(cause)) this.#connection.drop(ready, cause)
+      const outcome = outcomeOf(cause)
+      if (outcome instanceof OutcomeUnknown) unknown += 1
+      call.reject(outcome)
+    })
+    if (unknown > 0) this.#options.onUnknown(unknown)
+  }
+
+  /** The server said that it did nothing, for it does not know the script: the same call with the text. */
+  #sendText({ words, resolve, reject }: Call, { text }: Script): void {
+    const [, , ...rest] = words
+    this.#add(['eval', text, ...rest]).then(resolve, reject)
+  }
+}
+
+type Reply = [Error | null, unknown]
+
+async function exchange({ redis, run }: Ready, calls: readonly Call[]): Promise<readonly Reply[]> {
+  const filled = calls.map(({ words }) => words.map((word) => (word === serverRun ? run : word)))
+  return (await redis.pipeline(filled).exec()) ?? []
+}

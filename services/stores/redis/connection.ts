@@ -1,0 +1,182 @@
+import { Redis } from 'ioredis'
+import type { Log } from '../../platform/log.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { RedisAt } from './options.ts'
+import { NotCarriedOut } from './outcomes.ts'
+import { scripts } from './scripts.ts'
+import { factsOf, type ServerFacts } from './server-facts.ts'
+import { within } from './within.ts'
+import { WrongServer } from './wrong-server.ts'
+
+const handshakeMs = 2_000
+const delayMinMs = 50
+const delayMaxMs = 2_000
+
+export interface Ready {
+  readonly redis: Redis
+  readonly run: string
+}
+
+export interface ConnectionDeps {
+  readonly at: RedisAt
+  readonly clock: Clock
+  readonly log: Log
+  readonly judge: (facts: ServerFacts) => void
+}
+
+/** One connection to the primary, made again whenever it is lost; nothing is queued or sent again meanwhile. */
+export class Connection {
+  readonly #deps: ConnectionDeps
+  readonly #name: string
+  readonly #ending = new AbortController()
+  readonly #onReady = new Set<(ready: Ready) => void>()
+  #ready: Ready | undefined
+  #cause: unknown
+  #lost: () => void = () => undefined
+  #nextReady = newGate()
+
+  constructor(name: string, deps: ConnectionDeps) {
+    this.#name = name
+    this.#deps = deps
+    void this.#keep()
+  }
+
+  /** `undefined` while the primary is away. */
+  get ready(): Ready | undefined {
+    return this.#ready
+  }
+
+  get closed(): boolean {
+    return this.#ending.signal.aborted
+  }
+
+  /** Called each time that a primary was reached. */
+  onReady(listen: (ready: Ready) => void): void {
+    this.#onReady.add(listen)
+    if (this.#ready) listen(this.#ready)
+  }
+
+  /** `undefined` once this is closed. */
+  async whenReady(): Promise<Ready | undefined> {
+    while (!this.#ready && !this.closed) await this.#nextReady.passed
+    return this.closed ? undefined : this.#ready
+  }
+
+  /** Rejects with `WrongServer`, or `NotCarriedOut` when the primary is away. */
+  async connected(): Promise<void> {
+    const { clock } = this.#deps
+    await within(clock, handshakeMs, this.whenReady()).catch(() => undefined)
+    if (this.#ready) return
+    throw this.#cause instanceof WrongServer ? this.#cause : new NotCarriedOut(this.#cause)
+  }
+
+  /** Gives a connection up; another one is made at once. */
+  drop(ready: Ready, cause: unknown): void {
+    if (this.#ready !== ready) return
+    this.#deps.log.warn({ err: cause, connection: this.#name }, 'the connection to Redis is given up')
+    this.#lost()
+  }
+
+  close(): void {
+    this.#ending.abort()
+    this.#nextReady.open()
+    this.#lost()
+  }
+
+  async #keep(): Promise<void> {
+    const { clock, log } = this.#deps
+    for (let delayMs = delayMinMs; !this.closed; ) {
+      const redis = newClient(this.#deps.at)
+      const lost = new Promise<void>((resolve) => {
+        this.#lost = resolve
+        redis.once('end', resolve)
+      })
+      redis.on('error', (cause: unknown) => {
+        this.#cause = cause
+      })
+      try {
+        this.#begin(await within(clock, handshakeMs, this.#handshake(redis)))
+        delayMs = delayMinMs
+        await lost
+      } catch (cause) {
+        this.#cause = cause
+        if (!this.closed) log.debug({ err: cause, connection: this.#name }, 'Redis cannot be reached')
+      } finally {
+        this.#ready = undefined
+        redis.disconnect()
+      }
+      // Not all pods at once.
+      await clock.sleep(delayMs * (0.5 + clock.random()), this.#ending.signal)
+      delayMs = Math.min(delayMaxMs, delayMs * 2)
+    }
+  }
+
+  #begin(ready: Ready): void {
+    if (this.closed) return
+    this.#ready = ready
+    this.#nextReady.open()
+    this.#nextReady = newGate()
+    for (const listen of this.#onReady) listen(ready)
+  }
+
+  async #handshake(redis: Redis): Promise<Ready> {
+    await redis.connect()
+    const facts = factsOf(await redis.info())
+    if (facts.role !== 'master') throw new Error(`this Redis is a ${facts.role}, not the primary`)
+    this.#deps.judge(facts)
+    for (const { text } of Object.values(scripts)) await redis.script('LOAD', text)
+    return { redis, run: facts.run }
+  }
+}
+
+interface Gate {
+  readonly passed: Promise<void>
+  readonly open: () => void
+}
+
+function newGate(): Gate {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  return { passed: promise, open: resolve }
+}
+
+/** Every way in which the client would send something twice, or later, is off: an increment would count twice. */
+function newClient({ url, sentinels, master }: RedisAt): Redis {
+  const given = url === undefined ? undefined : new URL(url)
+  const isSecret = given?.protocol === 'rediss:'
+  const database = Number(given?.pathname.slice(1) || 0)
+  const server =
+    sentinels.length === 0
+      ? { host: unbracketed(given?.hostname ?? '127.0.0.1'), port: Number(given?.port || 6379) }
+      : {
+          sentinels: sentinels.map(({ host, port }) => ({ host, port })),
+          name: master,
+          role: 'master' as const,
+          sentinelRetryStrategy: () => null,
+          failoverDetector: true,
+          connectTimeout: handshakeMs,
+          ...(isSecret && { enableTLSForSentinelMode: true }),
+        }
+  return new Redis({
+    ...server,
+    ...(isSecret && { tls: {} }),
+    ...(given?.username && { username: decodeURIComponent(given.username) }),
+    ...(given?.password && { password: decodeURIComponent(given.password) }),
+    db: database,
+    lazyConnect: true,
+    connectTimeout: handshakeMs,
+    retryStrategy: null,
+    reconnectOnError: null,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    autoResubscribe: false,
+    enableOfflineQueue: false,
+    enableReadyCheck: false,
+    enableAutoPipelining: false,
+    disableClientInfo: true,
+    protocol: 2,
+    noDelay: true,
+    keepAlive: 10_000,
+  })
+}
+
+const unbracketed = (host: string): string => host.replace(/^\[(.*)\]$/, '$1')

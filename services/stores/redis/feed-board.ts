@@ -1,0 +1,40 @@
+import type { FeedKey } from '../../core/compound-key.ts'
+import { feedSeconds, utcMs } from '../../core/feed-clock.ts'
+import type { FeedBoard, FeedSigns } from '../../ports/feed-board.ts'
+import type { Calls } from './calls.ts'
+import type { Keys } from './keys.ts'
+import { scripts } from './scripts.ts'
+
+const fields = ['receivedAt', 'newestBar', 'heartbeatAt', 'newestTick'] as const
+
+export function redisFeedBoard(calls: Calls, keys: Keys): FeedBoard {
+  const readOne = async (feed: FeedKey): Promise<[FeedKey, FeedSigns][]> => {
+    const values = (await calls.command('hmget', keys.signs(feed), ...fields)) as (string | null)[]
+    return values.every((value) => value === null) ? [] : [[feed, signsOf(values)]]
+  }
+  return {
+    async note(feed, signs) {
+      const noted = fields.flatMap((field) => {
+        const value = signs[field]
+        return value === undefined ? [] : [field, value]
+      })
+      if (noted.length > 0) await calls.script(scripts.noteSigns, [keys.signs(feed)], noted)
+    },
+    read: async (feeds) => new Map((await Promise.all(feeds.map(readOne))).flat()),
+    async ping() {
+      await calls.command('ping')
+    },
+  }
+}
+
+function signsOf(values: readonly (string | null)[]): FeedSigns {
+  const [receivedAt, newestBar, heartbeatAt, newestTick] = values.map((value) =>
+    value === null ? undefined : Number(value),
+  )
+  return {
+    ...(receivedAt !== undefined && { receivedAt: utcMs(receivedAt) }),
+    ...(newestBar !== undefined && { newestBar: feedSeconds(newestBar) }),
+    ...(heartbeatAt !== undefined && { heartbeatAt: utcMs(heartbeatAt) }),
+    ...(newestTick !== undefined && { newestTick: feedSeconds(newestTick) }),
+  }
+}

@@ -1,0 +1,31 @@
+-- Decides a request and counts it, in one step.
+-- KEYS: counters of the key; ARGV: given, 'admit' or 'observe', endpoint, rpm, rpd
+-- Gives: exceeded (0 none, 1 minute, 2 day), minute, used_minute, day, used_day, now
+local ms = now_ms(ARGV[1])
+local day, minute = math.floor(ms / day_ms), math.floor(ms / minute_ms)
+local key = use_key(KEYS[1], day)
+local known = redis.call('HMGET', key, 'minute', 'used_minute', 'used_day')
+local counted = tonumber(known[1] or -1)
+-- A clock set back by a moment must not open a window again that was counted already.
+if minute < counted and counted * minute_ms - ms <= minute_ms then minute = counted end
+local used_minute = minute == counted and tonumber(known[2]) or 0
+local used_day = tonumber(known[3] or 0)
+
+local exceeded = 0
+if ARGV[2] == 'admit' then
+  -- The day reopens no sooner than the minute.
+  if used_day >= tonumber(ARGV[5]) then exceeded = 2
+  elseif used_minute >= tonumber(ARGV[4]) then exceeded = 1
+  else
+    used_minute, used_day = used_minute + 1, used_day + 1
+    redis.call('HSET', key, 'minute', minute, 'used_minute', used_minute, 'used_day', used_day)
+  end
+end
+if exceeded == 0 then
+  redis.call('HINCRBY', key, 'requests', 1)
+  redis.call('HINCRBY', key, ARGV[3], 1)
+else
+  redis.call('HINCRBY', key, 'rate_limited', 1)
+end
+keep_use(key)
+return { exceeded, minute, used_minute, day, used_day, ms }

@@ -1,0 +1,24 @@
+-- Where the lanes are, and whether a reader's next event is there.
+-- KEYS: tops, starts, life; ARGV: given, run, prefix of the streams, then lane, position read last, …
+-- Gives of each lane: lane, position before its first event, newest position, 1 when there is one to be read
+local ms = now_ms(ARGV[1])
+local _, is_new = life_of(KEYS[3], ARGV[2], ms)
+if is_new then jump_all(KEYS[1], ms) end
+local read = {}
+for i = 4, #ARGV, 2 do
+  local lane = ARGV[i]
+  read[lane] = ARGV[i + 1]
+  -- Emptied: what came meanwhile is lost up to this number.
+  if redis.call('HSETNX', KEYS[1], lane, text(ms * 1000)) == 1 then
+    redis.call('HSET', KEYS[2], lane, text(ms * 1000))
+  end
+end
+local lanes = {}
+local tops = redis.call('HGETALL', KEYS[1])
+for i = 1, #tops, 2 do
+  local lane = tops[i]
+  local more = 0
+  if read[lane] then more = #redis.call('XRANGE', ARGV[3] .. lane, '(' .. read[lane] .. '-0', '+', 'COUNT', 1) end
+  lanes[#lanes + 1] = { lane, redis.call('HGET', KEYS[2], lane) or tops[i + 1], tops[i + 1], more }
+end
+return lanes

@@ -1,0 +1,37 @@
+-- One event of a lane: a feed's, or the registry's. Positions count a lane's events; with another life of the
+-- bus they jump to a number made of the time, so that they exceed all that may be lost.
+-- KEYS: stream of the lane, tops, starts, epochs, bytes, life, news
+-- ARGV: given, run, lane, epoch (empty: not fenced), event, bytes at most, ms at most
+-- Gives: the position, or nothing to a publisher whose epoch is not the newest
+local ms = now_ms(ARGV[1])
+local stream, tops, lane, event = KEYS[1], KEYS[2], ARGV[3], ARGV[5]
+if ARGV[4] ~= '' then
+  local newest = redis.call('HGET', KEYS[4], lane)
+  if newest and tonumber(newest) > tonumber(ARGV[4]) then return false end
+  redis.call('HSET', KEYS[4], lane, ARGV[4])
+end
+local _, is_new = life_of(KEYS[6], ARGV[2], ms)
+if is_new then jump_all(tops, ms) end
+
+local top = tonumber(redis.call('HGET', tops, lane) or 0)
+if top == 0 then
+  top = ms * 1000
+  redis.call('HSET', KEYS[3], lane, text(top))
+  redis.call('XADD', KEYS[7], 'MAXLEN', '~', 1000, '*', 'lane', lane, 'start', text(top))
+end
+local position = top + 1
+redis.call('XADD', stream, text(position) .. '-0', 'event', event, 'ms', text(ms))
+redis.call('HSET', tops, lane, text(position))
+if redis.call('XLEN', stream) == 1 then redis.call('HSET', KEYS[5], lane, 0) end
+local held = redis.call('HINCRBY', KEYS[5], lane, #event)
+
+for _ = 1, 32 do
+  local oldest = redis.call('XRANGE', stream, '-', '+', 'COUNT', 1)[1]
+  local fields = oldest[2]
+  if held <= tonumber(ARGV[6]) and ms - tonumber(fields[4]) <= tonumber(ARGV[7]) then break end
+  if oldest[1] == text(position) .. '-0' then break end
+  redis.call('XDEL', stream, oldest[1])
+  held = redis.call('HINCRBY', KEYS[5], lane, -#fields[2])
+end
+redis.call('PEXPIRE', stream, 2 * ARGV[7])
+return text(position)

@@ -1,0 +1,92 @@
+import type { Stores } from '../../ports/stores.ts'
+import { Calls, serverRun } from './calls.ts'
+import { Connection } from './connection.ts'
+import { redisFeedBoard } from './feed-board.ts'
+import { Keys } from './keys.ts'
+import { redisLeases } from './leases.ts'
+import { redisLimits } from './limits.ts'
+import type { RedisStoreOptions } from './options.ts'
+import { Pods } from './pods.ts'
+import { scripts } from './scripts.ts'
+import { serverJudge } from './server-facts.ts'
+import { redisSlots } from './slots.ts'
+import { timeGiven } from './time-given.ts'
+
+/** A decision that is not taken by then is taken by share: a request has two seconds for everything. */
+const decisionDeadlineMs = 500
+const callDeadlineMs = 1_000
+
+/** What all pods share. Nothing here is lost with harm. */
+export type RedisStores = Pick<Stores, 'limits' | 'slots' | 'leases' | 'board' | 'close'>
+
+export interface PreparedRedis {
+  /** While Redis is away the limits decide by share; the others fail as `Unavailable`. */
+  readonly stores: RedisStores
+  /**
+   * Resolves once Redis answers. Rejects with `WrongServer` when it is too old or may throw keys away;
+   * with `Unavailable` when it is worth another try.
+   */
+  readonly connect: () => Promise<void>
+}
+
+/** Rejects as `connect` does. */
+export async function openRedisStores(options: RedisStoreOptions): Promise<RedisStores> {
+  const { stores, connect } = prepareRedisStores(options)
+  await connect().catch(async (cause: unknown) => {
+    await stores.close()
+    throw cause
+  })
+  return stores
+}
+
+/** Begins to connect at once, and goes on for as long as it is open. */
+export function prepareRedisStores(options: RedisStoreOptions): PreparedRedis {
+  const { at, prefix, clock, log, metrics } = options
+  const keys = new Keys(prefix)
+  const given = timeGiven(options)
+  const shared = { at, clock, log, judge: serverJudge(log, metrics) }
+  const connections = {
+    decisions: new Connection('decisions', shared),
+    calls: new Connection('calls', shared),
+  }
+  const unknown = metrics.counter(
+    'fxd_redis_unknown_outcomes_total',
+    'Calls to Redis whose reply was lost; none is sent again.',
+    ['connection'],
+  )
+  metrics.gauge('fxd_redis_up', 'Whether Redis answers.', ['connection'], (gauge) => {
+    for (const [connection, { ready }] of Object.entries(connections))
+      gauge.set({ connection }, Number(ready !== undefined))
+  })
+  const callsOn = (connection: keyof typeof connections, deadlineMs: number): Calls =>
+    new Calls(connections[connection], {
+      clock,
+      deadlineMs,
+      onUnknown: (count) => unknown.inc({ connection }, count),
+    })
+  const decisions = callsOn('decisions', decisionDeadlineMs)
+  const calls = callsOn('calls', callDeadlineMs)
+  const pods = new Pods({ ...options, connection: connections.decisions, calls: decisions, keys, given })
+  const beginLife = (): Promise<unknown> =>
+    calls.script(scripts.beginLife, [keys.slotsLife], [given(), serverRun])
+  // At once, so that the time in which shards take their slots again begins now.
+  connections.calls.onReady(() => void beginLife().catch(() => undefined))
+  const limitsDeps = { connection: connections.decisions, calls: decisions, keys, given, pods, log, metrics }
+
+  return {
+    stores: {
+      limits: redisLimits(limitsDeps),
+      slots: redisSlots(calls, keys, given),
+      leases: redisLeases({ calls, keys, given, clock }),
+      board: redisFeedBoard(calls, keys),
+      async close() {
+        await pods.close()
+        for (const connection of Object.values(connections)) connection.close()
+      },
+    },
+    async connect() {
+      await Promise.all(Object.values(connections).map((connection) => connection.connected()))
+      await beginLife()
+    },
+  }
+}

@@ -1,0 +1,114 @@
+import { decideByShare, type KnownUse, nothingKnown } from '../../core/outage-share.ts'
+import type { RateDecision, RateLimits, RateUse } from '../../core/rate-window.ts'
+import type { DailyCounters } from '../../core/usage.ts'
+
+/** Keys that a pod remembers for an outage. Beyond it the one longest unheard of is forgotten. */
+export const rememberedKeysMax = 50_000
+/** Keys and days whose counters wait for Redis; beyond it counters are dropped, and counted. */
+export const pendingMax = 50_000
+
+const dayMs = 86_400_000
+const minuteMs = 60_000
+
+/** What was counted of a key on one UTC day while Redis was away. */
+export interface Pending {
+  readonly keyId: string
+  readonly day: number
+  /** The newest minute of it, and what was admitted in that. */
+  minute: number
+  admittedInMinute: number
+  admitted: number
+  readonly counters: Partial<Record<keyof DailyCounters, number>>
+}
+
+/** What this pod saw of the shared windows, and what it decided and counted without them. */
+export class OutageMemory {
+  readonly #keysMax: number
+  readonly #known = new Map<string, KnownUse>()
+  #pending = new Map<string, Pending>()
+  #dropped = 0
+
+  constructor(keysMax = rememberedKeysMax) {
+    this.#keysMax = keysMax
+  }
+
+  get keys(): number {
+    return this.#known.size
+  }
+
+  /** Counters that never reached Redis. */
+  get dropped(): number {
+    return this.#dropped
+  }
+
+  /** The windows of a key as Redis just told them. */
+  see(keyId: string, seen: RateUse): void {
+    this.#remember(keyId, { seen, own: (this.#known.get(keyId) ?? nothingKnown).own })
+  }
+
+  decide(
+    keyId: string,
+    limits: RateLimits,
+    nowMs: number,
+    options: { readonly pods: number | undefined; readonly consume: boolean },
+  ): RateDecision {
+    const { next, decision } = decideByShare(this.#known.get(keyId) ?? nothingKnown, limits, nowMs, options)
+    this.#remember(keyId, next)
+    return decision
+  }
+
+  /** Counts for the time when Redis is back. */
+  count(keyId: string, nowMs: number, names: readonly (keyof DailyCounters)[], admitted = 0): void {
+    const day = Math.floor(nowMs / dayMs)
+    const minute = Math.floor(nowMs / minuteMs)
+    const id = `${day} ${keyId}`
+    const known = this.#pending.get(id)
+    if (!known && this.#pending.size >= pendingMax) {
+      this.#dropped += 1
+      return
+    }
+    const pending = known ?? { keyId, day, minute, admittedInMinute: 0, admitted: 0, counters: {} }
+    if (minute > pending.minute) Object.assign(pending, { minute, admittedInMinute: 0 })
+    pending.admitted += admitted
+    pending.admittedInMinute += admitted
+    for (const name of names) pending.counters[name] = (pending.counters[name] ?? 0) + 1
+    this.#pending.set(id, pending)
+  }
+
+  get hasPending(): boolean {
+    return this.#pending.size > 0
+  }
+
+  takePending(): readonly Pending[] {
+    const taken = [...this.#pending.values()]
+    this.#pending = new Map()
+    return taken
+  }
+
+  /** It certainly did not reach Redis. */
+  putBack(pending: Pending): void {
+    const id = `${pending.day} ${pending.keyId}`
+    const newer = this.#pending.get(id)
+    if (!newer) return void this.#pending.set(id, pending)
+    newer.admitted += pending.admitted
+    if (newer.minute === pending.minute) newer.admittedInMinute += pending.admittedInMinute
+    for (const [name, count] of Object.entries(pending.counters) as [keyof DailyCounters, number][])
+      newer.counters[name] = (newer.counters[name] ?? 0) + count
+  }
+
+  /** It may have reached Redis, and is never sent again. */
+  drop({ counters }: Pending): void {
+    for (const count of Object.values(counters)) this.#dropped += count
+  }
+
+  #remember(keyId: string, known: KnownUse): void {
+    // Set anew, so that the first in the map is the one longest unheard of.
+    this.#known.delete(keyId)
+    this.#known.set(keyId, known)
+    if (this.#known.size <= this.#keysMax) return
+    for (const oldest of this.#known.keys()) {
+      this.#known.delete(oldest)
+      return
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import type { Cancel, Clock } from '../../ports/clock.ts'
+import type { Calls } from './calls.ts'
+import type { Connection } from './connection.ts'
+import type { Keys } from './keys.ts'
+import { scripts } from './scripts.ts'
+
+const heartbeatMs = 3_000
+/** A pod that is gone counts for this long: shares are rather too small. */
+const podLeaseMs = 10_000
+
+export interface PodsDeps {
+  readonly connection: Connection
+  readonly calls: Calls
+  readonly keys: Keys
+  readonly given: () => string
+  readonly clock: Clock
+  /** Whether this process counts. */
+  readonly admits: boolean
+}
+
+/** How many pods admit requests, and what Redis's clock says: known from the last heartbeat that was answered. */
+export class Pods {
+  readonly #deps: PodsDeps
+  readonly #name: string
+  readonly #stop: Cancel
+  #count: number | undefined
+  #aheadMs = 0
+
+  constructor(deps: PodsDeps) {
+    this.#deps = deps
+    this.#name = deps.clock.randomHex(8)
+    this.#stop = deps.clock.every(heartbeatMs, () => void this.#meet())
+    deps.connection.onReady(() => void this.#meet())
+  }
+
+  /** `undefined` while this process has never met the others. */
+  get count(): number | undefined {
+    return this.#count
+  }
+
+  /** Redis's time, reckoned while it is away. */
+  nowMs(): number {
+    return this.#deps.clock.utcMs() + this.#aheadMs
+  }
+
+  /** What an answer of Redis says of its clock. */
+  noteTime(redisMs: number): void {
+    this.#aheadMs = redisMs - this.#deps.clock.utcMs()
+  }
+
+  /** The others' shares grow at once. */
+  async close(): Promise<void> {
+    this.#stop()
+    const { calls, keys, admits } = this.#deps
+    if (admits) await calls.command('zrem', keys.pods, this.#name).catch(() => undefined)
+  }
+
+  async #meet(): Promise<void> {
+    const { calls, keys, given, admits } = this.#deps
+    try {
+      const args = [given(), admits ? this.#name : '', podLeaseMs]
+      const [count, ms] = (await calls.script(scripts.meetPods, [keys.pods], args)) as [number, number]
+      this.#count = Math.max(1, count)
+      this.noteTime(ms)
+    } catch {
+      // The next heartbeat tells; until then what was known last holds.
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import type { Log } from '../../platform/log.ts'
+import type { Metrics } from '../../platform/metrics.ts'
+import { WrongServer } from './wrong-server.ts'
+
+/** The oldest Redis that all suites ran on. */
+const majorMin = 7
+const wantedPolicy = 'noeviction'
+const policyCure = 'set "maxmemory-policy noeviction"'
+
+export interface ServerFacts {
+  readonly version: string
+  readonly policy: string
+  readonly role: string
+  /** Names the server's process: another one after each restart and each failover. */
+  readonly run: string
+}
+
+/** From the answer to INFO. */
+export function factsOf(info: string): ServerFacts {
+  const field = (name: string): string => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? ''
+  return {
+    version: field('redis_version'),
+    policy: field('maxmemory_policy'),
+    role: field('role'),
+    run: field('run_id'),
+  }
+}
+
+/**
+ * Judges each server that is connected to. One that is too old, or throws keys away when its memory is
+ * full, is refused at the start; later, when a failover brought it, the log and a gauge say so.
+ */
+export function serverJudge(log: Log, metrics: Metrics): (facts: ServerFacts) => void {
+  let isAccepted = false
+  let policy: string | undefined
+  metrics.gauge('fxd_redis_noeviction', 'Whether Redis keeps all keys when memory is full.', [], (gauge) => {
+    if (policy !== undefined) gauge.set(Number(policy === wantedPolicy))
+  })
+  return (facts) => {
+    const before = policy
+    policy = facts.policy
+    if (Number.parseInt(facts.version, 10) < majorMin)
+      throw new WrongServer(`Redis ${facts.version} is too old: install ${majorMin} or a newer one.`)
+    if (facts.policy === wantedPolicy) isAccepted = true
+    else if (!isAccepted)
+      throw new WrongServer(
+        `Redis throws keys away when its memory is full (maxmemory-policy ${facts.policy}): ${policyCure}.`,
+      )
+    else if (before !== policy)
+      log.error({ policy, cure: policyCure }, 'Redis throws keys away when its memory is full')
+  }
+}

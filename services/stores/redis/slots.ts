@@ -1,0 +1,64 @@
+import { Unavailable } from '../../core/failure.ts'
+import { type Session, type Slots, slotLeaseMs } from '../../ports/slots.ts'
+import { type Calls, serverRun, type Word } from './calls.ts'
+import { dayNumber } from './day-numbers.ts'
+import type { Keys } from './keys.ts'
+import { scripts } from './scripts.ts'
+
+/** After Redis was emptied or replaced, shards have so long to take their slots again before new ones open. */
+export const slotHoldMs = 25_000
+/** Sessions renewed by one call, which nothing else can come between. */
+const renewedAtOnceMax = 500
+
+/** A slot is a member of its key's sorted set, named by the session, with the time at which it lapses. */
+export function redisSlots(calls: Calls, keys: Keys, given: () => string): Slots {
+  const keysOf = (keyId: string): string[] => [keys.slots(keyId), keys.sessionDays(keyId), keys.usage(keyId)]
+  const renewSome = async (keyId: string, ids: readonly string[]): Promise<readonly string[]> =>
+    (await calls.script(scripts.renewSlots, keysOf(keyId), [given(), slotLeaseMs, ...ids])) as string[]
+
+  return {
+    async open(keyId, sessionId, cap, countedOn) {
+      const counted = countedOn === undefined ? '' : dayNumber(countedOn)
+      const args: Word[] = [given(), serverRun, sessionId, cap, slotLeaseMs, counted, slotHoldMs]
+      const reply = await calls.script(scripts.openSlot, [...keysOf(keyId), keys.slotsLife], args)
+      const [opened, number] = reply as [number, number]
+      if (opened === -1)
+        throw new Unavailable(
+          'Redis',
+          new Error(`its slots were lost: shards have ${number} ms more to take theirs again`),
+        )
+      return { outcome: opened === 1 ? 'open' : 'full', inUse: number }
+    },
+    async renew(sessions) {
+      const lapsed = new Map<string, Set<string>>()
+      await Promise.all(
+        [...byKey(sessions)].map(async ([keyId, ids]) => {
+          const parts = await Promise.all(chunks(ids).map((some) => renewSome(keyId, some)))
+          lapsed.set(keyId, new Set(parts.flat()))
+        }),
+      )
+      return sessions.flatMap(({ keyId, sessionId }) =>
+        lapsed.get(keyId)?.has(sessionId) ? [sessionId] : [],
+      )
+    },
+    async close(keyId, sessionId) {
+      await calls.script(scripts.closeSlot, keysOf(keyId), [given(), sessionId])
+    },
+    inUse: async (keyId) => Number(await calls.script(scripts.countSlots, [keys.slots(keyId)], [given()])),
+  }
+}
+
+function byKey(sessions: readonly Session[]): Map<string, string[]> {
+  const ids = new Map<string, string[]>()
+  for (const { keyId, sessionId } of sessions) {
+    const known = ids.get(keyId)
+    if (known) known.push(sessionId)
+    else ids.set(keyId, [sessionId])
+  }
+  return ids
+}
+
+const chunks = (ids: readonly string[]): string[][] =>
+  Array.from({ length: Math.ceil(ids.length / renewedAtOnceMax) }, (_, i) =>
+    ids.slice(i * renewedAtOnceMax, (i + 1) * renewedAtOnceMax),
+  )
