@@ -4,12 +4,13 @@ import type { Stores } from '../../ports/stores.ts'
 import { questdbBars } from './bars.ts'
 import { administration } from './exec.ts'
 import { Catalogue } from './layout/catalogue.ts'
-import { migrate } from './layout/migrate.ts'
+import { migrate, requireLayout } from './layout/migrate.ts'
 import { applyRetention } from './layout/retention.ts'
 import { TableNames } from './layout/tables.ts'
 import type { QuestdbOptions } from './options.ts'
-import { PgPool } from './pg/pool.ts'
+import { connectionsMax, PgPool, readsWaitingMax } from './pg/pool.ts'
 import { questdbRegistry, RegistryLog } from './registry.ts'
+import { ServerGate } from './server/gate.ts'
 import { serverJudge } from './server/judge.ts'
 import { questdbUsageDays } from './usage-days.ts'
 import { questdbWindows } from './windows.ts'
@@ -20,6 +21,7 @@ import { Writer } from './write/writer.ts'
 /** What QuestDB keeps: everything that must never be lost. */
 export type QuestdbStores = Pick<Stores, 'bars' | 'windows' | 'registry' | 'usageDays' | 'close'>
 
+const readConnections = { connections: connectionsMax, waiting: readsWaitingMax }
 /** Acks must not wait behind readers. */
 const progressConnections = { connections: 1, waiting: 16 }
 
@@ -49,10 +51,15 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   const names = new TableNames(options.prefix)
   const admin = administration(options)
   const sender = await senderOptions(options)
-  const pool = new PgPool(options)
-  const progress = new PgPool(options, progressConnections)
+  const judge = serverJudge(options, admin)
+  const gate = new ServerGate(options, async () => {
+    await judge()
+    await requireLayout(names, admin)
+  })
+  const pool = new PgPool(options, readConnections, gate)
+  const progress = new PgPool(options, progressConnections, gate)
   const visibility = new Visibility(options, names, progress)
-  const writer = new Writer({ options, sender, names, admin, visibility, tableGone: () => refreshSoon() })
+  const writer = new Writer({ options, sender, names, gate, visibility, tableGone: () => refreshSoon() })
   const feedsChanged = (): Promise<void> =>
     applyRetention(log.definitions(), names, admin).catch((cause: unknown) =>
       options.log.error(
@@ -79,7 +86,6 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   metrics.gauge('fxd_questdb_reads_waiting', 'Reads that wait for a connection.', [], (gauge) =>
     gauge.set(pool.waiting),
   )
-  const judge = serverJudge(options, admin)
   const shared = { catalogue, pool, writer, visibility, admin, sender, clock, broken }
   return {
     stores: {
@@ -97,6 +103,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
     async connect() {
       await judge()
       await migrate(names, admin)
+      gate.open()
       await log.follow()
       await feedsChanged()
     },

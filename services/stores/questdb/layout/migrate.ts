@@ -21,14 +21,38 @@ const steps: readonly ((names: TableNames, admin: Administration) => Promise<voi
  */
 export async function migrate(names: TableNames, admin: Administration): Promise<void> {
   await admin.exec(createSchema(names.schema))
-  const [row] = await admin.exec(`SELECT max(version) AS version, count() FROM '${names.schema}'`)
-  const found = Number(row?.[0] ?? 0)
-  if (found > schemaVersion)
-    throw new WrongServer(
-      `The schema version of ${names.schema} is ${found}; this fxd knows ${schemaVersion}. Start the newer fxd.`,
-    )
+  const found = await storedVersion(names, admin)
+  refuseNewer(found, names)
   for (let version = found; version < schemaVersion; version++) {
     await steps[version]?.(names, admin)
     await admin.exec(`INSERT INTO '${names.schema}' VALUES (0, ${version + 1})`)
   }
+  if (found < schemaVersion) await admin.exec(`SELECT wait_wal_table('${names.schema}')`)
+}
+
+/** The layout that the tables have; 0 while none was made. */
+export async function storedVersion(names: TableNames, admin: Administration): Promise<number> {
+  // With the count beside it, or an empty table would answer with no row at all.
+  const [row] = await admin.exec(`SELECT max(version) AS version, count() FROM '${names.schema}'`)
+  return Number(row?.[0] ?? 0)
+}
+
+/** For a server that was left and found again: it must be as it was left. */
+export async function requireLayout(names: TableNames, admin: Administration): Promise<void> {
+  const there = await admin.exec(`SELECT table_name FROM tables() WHERE table_name = '${names.schema}'`)
+  const found = there.length === 0 ? 0 : await storedVersion(names, admin)
+  refuseNewer(found, names)
+  if (found < schemaVersion)
+    throw new WrongServer(
+      found === 0
+        ? `There is no ${names.schema} any more: this is another QuestDB, or it lost its data. Restore it, or start fxd again to begin with an empty one.`
+        : `The schema version of ${names.schema} is ${found} instead of ${schemaVersion}: an older backup, perhaps. Start fxd again: it changes the tables.`,
+    )
+}
+
+function refuseNewer(found: number, names: TableNames): void {
+  if (found > schemaVersion)
+    throw new WrongServer(
+      `The schema version of ${names.schema} is ${found}; this fxd knows ${schemaVersion}. Start the newer fxd.`,
+    )
 }

@@ -1,6 +1,7 @@
 import { Unavailable } from '../../../core/failure.ts'
 import type { Cancel } from '../../../ports/clock.ts'
 import type { QuestdbOptions } from '../options.ts'
+import { type Gate, openGate } from '../server/gate.ts'
 import { ConnectionLost, PgConnection, SqlError, type Statement, type TakeRow } from './connection.ts'
 
 /** QuestDB takes 64 by default, and the 65th waits without a word. */
@@ -25,6 +26,7 @@ export interface PoolSize {
 export class PgPool {
   readonly #options: PoolOptions
   readonly #size: PoolSize
+  readonly #gate: Gate
   readonly #idle: PgConnection[] = []
   readonly #all = new Set<PgConnection>()
   readonly #ready = new Set<PgConnection>()
@@ -34,8 +36,10 @@ export class PgPool {
   constructor(
     options: PoolOptions,
     size: PoolSize = { connections: connectionsMax, waiting: readsWaitingMax },
+    gate: Gate = openGate,
   ) {
     this.#options = options
+    this.#gate = gate
     this.#size = size
   }
 
@@ -121,19 +125,22 @@ export class PgPool {
       this.#ready.delete(opened.connection)
       const index = this.#idle.indexOf(opened.connection)
       if (index >= 0) this.#idle.splice(index, 1)
+      this.#gate.lost()
       if (!this.#closed) clock.soon(() => this.#next())
     })
     this.#all.add(opened.connection)
     const cancel = clock.after(readDeadlineMs, () => opened.connection.destroy())
     opened.ready
+      .then(() => this.#gate.pass())
       .then(
         () => {
-          this.#ready.add(opened.connection)
+          if (opened.connection.usable) this.#ready.add(opened.connection)
           this.#free(opened.connection)
         },
         (cause: unknown) => {
           const [first] = this.#line
-          first?.fail(new Unavailable('store', cause))
+          first?.fail(unavailable(cause))
+          opened.connection.destroy()
         },
       )
       .finally(cancel)

@@ -1,7 +1,7 @@
 import { Unavailable } from '../../../core/failure.ts'
 import type { FeedDefinition } from '../../../core/feed.ts'
 import { type Administration, administration } from '../exec.ts'
-import { schemaVersion } from '../layout/migrate.ts'
+import { schemaVersion, storedVersion } from '../layout/migrate.ts'
 import { TableNames } from '../layout/tables.ts'
 import type { QuestdbOptions } from '../options.ts'
 import { PgPool } from '../pg/pool.ts'
@@ -80,8 +80,7 @@ async function examineSchema(names: TableNames, admin: Administration): Promise<
   const there = await admin.exec(`SELECT table_name FROM tables() WHERE table_name = '${names.schema}'`)
   if (there.length === 0)
     return [warning('schema', `there is no table ${names.schema}`, 'start fxd once: it makes its tables')]
-  const [row] = await admin.exec(`SELECT max(version) AS version, count() FROM '${names.schema}'`)
-  const found = Number(row?.[0] ?? 0)
+  const found = await storedVersion(names, admin)
   if (found === schemaVersion) return [fine('schema', `version ${found}`)]
   return found > schemaVersion
     ? [wrong('schema', `version ${found}; this fxd knows ${schemaVersion}`, 'start the newer fxd')]

@@ -1,7 +1,7 @@
 import { createTransport, SenderOptions, type SenderTransport } from '@questdb/nodejs-client'
 import { within } from '../deadline.ts'
-import type { Administration } from '../exec.ts'
 import type { QuestdbOptions } from '../options.ts'
+import type { Gate } from '../server/gate.ts'
 
 /** The server's 400: sent again it would be refused again. */
 export class PoisonRows extends Error {}
@@ -33,19 +33,19 @@ export async function senderOptions({ http, credentials, log }: QuestdbOptions):
 export class RowSender {
   readonly #senderOptions: SenderOptions
   readonly #options: QuestdbOptions
-  readonly #admin: Administration
+  readonly #gate: Gate
   #transport: SenderTransport | undefined
 
-  constructor(options: QuestdbOptions, sender: SenderOptions, admin: Administration) {
+  constructor(options: QuestdbOptions, sender: SenderOptions, gate: Gate) {
     this.#options = options
     this.#senderOptions = sender
-    this.#admin = admin
+    this.#gate = gate
   }
 
   /** Resolves once the server has committed all rows; rejects with `PoisonRows`, else worth another try. */
   async send(bytes: Buffer): Promise<void> {
     if (this.#transport === undefined) {
-      await this.#admin.ping()
+      await this.#gate.pass()
       this.#transport = createTransport(this.#senderOptions)
     }
     try {
@@ -57,6 +57,7 @@ export class RowSender {
         throw new PoisonRows(message, { cause })
       const failed = this.#transport
       this.#transport = undefined
+      this.#gate.lost()
       void failed.close().catch(() => undefined)
       throw cause
     }

@@ -2,9 +2,9 @@ import type { SenderOptions } from '@questdb/nodejs-client'
 import { Unavailable } from '../../../core/failure.ts'
 import type { Lane } from '../../../core/series.ts'
 import { type Counter, type Histogram, secondsBuckets } from '../../../platform/metrics.ts'
-import type { Administration } from '../exec.ts'
 import type { TableNames } from '../layout/tables.ts'
 import type { QuestdbOptions } from '../options.ts'
+import type { Gate } from '../server/gate.ts'
 import { Line, type Piece, type Submission } from './line.ts'
 import { parkedRow } from './park.ts'
 import { type EncodedRows, rowBytes } from './rows.ts'
@@ -21,7 +21,7 @@ export interface WriterDeps {
   readonly options: QuestdbOptions
   readonly sender: SenderOptions
   readonly names: TableNames
-  readonly admin: Administration
+  readonly gate: Gate
   readonly visibility: Visibility
   /** A table that was there is not there any more. */
   readonly tableGone: () => void
@@ -46,7 +46,7 @@ export class Writer {
 
   constructor(deps: WriterDeps) {
     this.#deps = deps
-    this.#rowSender = new RowSender(deps.options, deps.sender, deps.admin)
+    this.#rowSender = new RowSender(deps.options, deps.sender, deps.gate)
     this.#metrics = writerMetrics(deps.options, this.#line)
   }
 
