@@ -96,6 +96,18 @@ export class Connection {
     this.write(textFrame(message))
   }
 
+  /** Resolves when the socket takes more, or is gone. For what need not be sent at once. */
+  async room(): Promise<void> {
+    if (!this.open || !this.#raw.writableNeedDrain) return
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        this.#raw.off('drain', done).off('close', done)
+        resolve()
+      }
+      this.#raw.on('drain', done).on('close', done)
+    })
+  }
+
   /** Closes with 4001 if the oldest waiting byte is too old. Asked once a second. */
   checkBacklog(now: number): void {
     if (this.#waitingSince === undefined) return

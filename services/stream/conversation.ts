@@ -1,15 +1,17 @@
 import { isGranted } from '../access/grant.ts'
 import type { KeyRecord } from '../core/api-key.ts'
-import type { CompoundKey } from '../core/compound-key.ts'
-import { toSeconds } from '../core/feed-clock.ts'
+import type { CompoundKey, FeedKey } from '../core/compound-key.ts'
+import { type FeedSeconds, toSeconds } from '../core/feed-clock.ts'
 import type { RegistryView } from '../core/registry.ts'
+import type { SymbolRecord } from '../core/symbol.ts'
 import type { FollowedRegistry } from '../platform/follow-registry.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Connection } from './connection.ts'
 import type { FanOut } from './fan-out/fan-out.ts'
 import type { Subscriptions } from './fan-out/subscriptions.ts'
 import type { StreamMetrics } from './metrics.ts'
-import { messages, parseMessage } from './protocol.ts'
+import { type ClientMessage, messages, parseMessage } from './protocol.ts'
+import type { Resumption } from './resume/resumption.ts'
 
 /** Answers what clients say. Each message has exactly one answer, in the order of asking. */
 export class Conversation {
@@ -17,6 +19,7 @@ export class Conversation {
   readonly #registry: FollowedRegistry
   readonly #subscriptions: Subscriptions
   readonly #fanOut: FanOut
+  readonly #resumption: Resumption
   readonly #metrics: StreamMetrics
 
   constructor(parts: {
@@ -24,12 +27,14 @@ export class Conversation {
     readonly registry: FollowedRegistry
     readonly subscriptions: Subscriptions
     readonly fanOut: FanOut
+    readonly resumption: Resumption
     readonly metrics: StreamMetrics
   }) {
     this.#clock = parts.clock
     this.#registry = parts.registry
     this.#subscriptions = parts.subscriptions
     this.#fanOut = parts.fanOut
+    this.#resumption = parts.resumption
     this.#metrics = parts.metrics
   }
 
@@ -43,32 +48,52 @@ export class Conversation {
       case 'ping':
         return connection.send(messages.pong(toSeconds(this.#clock.utcMs())))
       case 'subscribe':
-        return this.#subscribe(connection, new Set(message.symbols))
+        return this.#subscribe(connection, message)
       case 'unsubscribe':
         return this.#unsubscribe(connection, new Set(message.symbols))
     }
   }
 
-  #subscribe(connection: Connection, symbols: ReadonlySet<string>): void {
+  #subscribe(connection: Connection, { symbols, since, markers }: Subscribe): void {
     this.#fanOut.settle()
     const view = this.#registry.view()
     const key = view.key(connection.key.id) ?? connection.key
-    const accepted: string[] = []
+    const accepted: CompoundKey[] = []
     const rejected: string[] = []
-    for (const symbol of symbols) {
-      const list = this.#accept(connection, key, symbol, view) ? accepted : rejected
-      list.push(symbol)
+    const resumed = new Map<CompoundKey, FeedSeconds>()
+    const feeds = new Set<FeedKey>()
+    for (const symbol of new Set(symbols)) {
+      const record = this.#accept(connection, key, symbol, view)
+      if (!record) rejected.push(symbol)
+      else {
+        accepted.push(record.symbol)
+        feeds.add(record.feed)
+        const time = since?.get(symbol)
+        if (this.#subscribeTo(connection, record, time) && time !== undefined)
+          resumed.set(record.symbol, this.#resumption.start(record.feed, time))
+      }
     }
-    connection.send(messages.subscribed(accepted, rejected))
+    connection.send(messages.subscribed(accepted, rejected, since && resumed))
+    if (markers) for (const feed of feeds) this.#resumption.mark(connection, feed)
+    if (since && resumed.size > 0) this.#resumption.begin(connection, resumed, since)
   }
 
-  #accept({ row }: Connection, key: KeyRecord, symbol: string, view: RegistryView): boolean {
+  /** The symbol, if this key may be subscribed to it. */
+  #accept({ row }: Connection, key: KeyRecord, symbol: string, view: RegistryView): SymbolRecord | undefined {
     const record = view.symbol(symbol as CompoundKey)
-    if (!record || !isGranted(key, record.feed)) return false
-    const id = this.#subscriptions.idOf(record.symbol)
-    if (this.#subscriptions.has(row, id)) return true
-    if (this.#subscriptions.count(row) >= key.limits.wsSymbols) return false
-    this.#subscriptions.add(row, id)
+    if (!record || !isGranted(key, record.feed)) return undefined
+    const isFull = this.#subscriptions.count(row) >= key.limits.wsSymbols
+    return isFull && !this.#subscriptions.has(row, this.#subscriptions.idOf(record.symbol))
+      ? undefined
+      : record
+  }
+
+  /** Whether it is new: a symbol that is subscribed already goes on as it is. */
+  #subscribeTo({ row }: Connection, { symbol }: SymbolRecord, since: FeedSeconds | undefined): boolean {
+    const id = this.#subscriptions.idOf(symbol)
+    if (this.#subscriptions.has(row, id)) return false
+    if (since === undefined) this.#subscriptions.add(row, id)
+    else this.#subscriptions.hold(row, id)
     return true
   }
 
@@ -78,6 +103,9 @@ export class Conversation {
       const id = this.#subscriptions.knownId(symbol as CompoundKey)
       if (id !== undefined) this.#subscriptions.remove(connection.row, id)
     }
+    this.#resumption.review(connection)
     connection.send(messages.unsubscribed([...symbols]))
   }
 }
+
+type Subscribe = Extract<ClientMessage, { action: 'subscribe' }>

@@ -30,14 +30,15 @@ interface Running {
 export class Draining {
   readonly #clock: Clock
   readonly #sockets: DrainedSockets
-  readonly #forced: (count: number) => void
+  readonly #onForced: (count: number) => void
+  #forced = 0
   #running: Running | undefined
 
-  /** `forced` is told how many were closed in the guard, because no other time was left. */
-  constructor(clock: Clock, sockets: DrainedSockets, forced: (count: number) => void) {
+  /** `onForced` is told how many were closed in the guard, because no other time was left. */
+  constructor(clock: Clock, sockets: DrainedSockets, onForced: (count: number) => void) {
     this.#clock = clock
     this.#sockets = sockets
-    this.#forced = forced
+    this.#onForced = onForced
   }
 
   /** Also once it is empty: until it is called off. */
@@ -47,6 +48,11 @@ export class Draining {
 
   get refusesNewcomers(): boolean {
     return this.#running !== undefined && this.#clock.monotonicMs() >= this.#running.refusesAtMs
+  }
+
+  /** Closed in the guard, over all drains. */
+  get forced(): number {
+    return this.#forced
   }
 
   /** 0 when the time is over, or there is no drain. */
@@ -108,7 +114,10 @@ export class Draining {
     const guarded = isGuarded(this.#clock.utcMs())
     if (!guarded || isOver) {
       const count = isOver ? this.#sockets.open : due
-      if (guarded) this.#forced(count)
+      if (guarded) {
+        this.#forced += count
+        this.#onForced(count)
+      }
       this.#sockets.close(count)
       if (isOver) running.closedAtMs = this.#clock.monotonicMs()
     }

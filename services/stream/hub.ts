@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { isGranted } from '../access/grant.ts'
+import type { History } from '../bars/history.ts'
 import { type CompoundKey, type FeedKey, parseCompoundKey } from '../core/compound-key.ts'
 import { toSeconds } from '../core/feed-clock.ts'
 import type { RegistryView } from '../core/registry.ts'
@@ -8,6 +9,7 @@ import type { Log } from '../platform/log.ts'
 import type { BarStore } from '../ports/bars.ts'
 import type { Bus } from '../ports/bus.ts'
 import type { Cancel, Clock } from '../ports/clock.ts'
+import type { FeedBoard } from '../ports/feed-board.ts'
 import { closeLabel, closings } from './close-codes.ts'
 import { type Caller, Connection, type ConnectionHost, type StreamSocket } from './connection.ts'
 import { Conversation } from './conversation.ts'
@@ -18,6 +20,7 @@ import { createListeners } from './listeners.ts'
 import { LiveLane } from './live-lane.ts'
 import type { StreamMetrics } from './metrics.ts'
 import { messages, type SymbolGap, type WithdrawalReason } from './protocol.ts'
+import { Resumption } from './resume/resumption.ts'
 import { reviewKey, type Verdict } from './review.ts'
 import type { Sessions } from './sessions.ts'
 import { Throttle } from './throttle.ts'
@@ -37,6 +40,8 @@ export interface HubParts {
   readonly registry: FollowedRegistry
   readonly bus: Bus
   readonly bars: Pick<BarStore, 'read'>
+  readonly board: FeedBoard
+  readonly history: Pick<History, 'range'>
   readonly sessions: Sessions
   readonly subscriptions: Subscriptions
   readonly metrics: StreamMetrics
@@ -50,6 +55,7 @@ export class Hub {
   readonly #host: ConnectionHost
   readonly #fanOut: FanOut
   readonly #lane: LiveLane
+  readonly #resumption: Resumption
   readonly #conversation: Conversation
   readonly #throttle: Throttle
   readonly #listen: (socket: StreamSocket) => void
@@ -79,12 +85,24 @@ export class Hub {
       (row, frames) => this.#byRow[row]?.write(frames),
       (ms) => metrics.burst.observe(ms / 1000),
     )
+    this.#resumption = new Resumption({
+      ...parts,
+      fanOut: this.#fanOut,
+      isFilling: (feed) => this.#lane.isFilling(feed),
+      lastTime: (id) => this.#lane.lastTime(id),
+      frame: (id, bar) => this.#lane.frame(id, bar),
+    })
     this.#lane = new LiveLane({
       ...parts,
       fanOut: this.#fanOut,
+      resumption: this.#resumption,
       sendGap: (row, gaps) => this.#byRow[row]?.write(this.#gapFrame(gaps)),
     })
-    this.#conversation = new Conversation({ clock, registry, subscriptions, fanOut: this.#fanOut, metrics })
+    this.#conversation = new Conversation({
+      ...parts,
+      fanOut: this.#fanOut,
+      resumption: this.#resumption,
+    })
     this.#throttle = new Throttle(
       clock,
       (connection, text) => this.#conversation.answer(connection, text),
@@ -101,6 +119,11 @@ export class Hub {
 
   get connections(): number {
     return this.#open.size
+  }
+
+  /** Symbols whose replay waits or is under way. */
+  get replays(): number {
+    return this.#resumption.replays
   }
 
   get backlogBytes(): number {
@@ -153,6 +176,7 @@ export class Hub {
     for (const stop of this.#stops) stop()
     this.#throttle.close()
     this.#lane.close()
+    this.#resumption.close()
     for (const socket of this.#sockets) socket.terminate()
   }
 
@@ -160,6 +184,7 @@ export class Hub {
     this.#open.delete(connection)
     this.#parts.onLeave()
     this.#byRow[connection.row] = undefined
+    this.#resumption.forget(connection)
     this.#parts.subscriptions.closeRow(connection.row)
     await this.#parts.sessions.close(connection.sessionId)
   }
@@ -253,6 +278,7 @@ export class Hub {
     if (ids.length === 0) return
     this.#fanOut.settle()
     for (const id of ids) subscriptions.remove(connection.row, id)
+    this.#resumption.review(connection)
     connection.send(
       messages.unsubscribed(
         ids.map((id) => subscriptions.symbol(id)),

@@ -6,11 +6,12 @@ import type { BarStore } from '../ports/bars.ts'
 import type { Bus, Delivered, LiveBar } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FanOut } from './fan-out/fan-out.ts'
-import { barFrame, barPrefix } from './fan-out/frame.ts'
+import { barFrame, barPrefix, type Frames } from './fan-out/frame.ts'
 import type { Subscriptions } from './fan-out/subscriptions.ts'
 import type { StreamMetrics } from './metrics.ts'
 import type { SymbolGap } from './protocol.ts'
 import { Refill, type Wanted } from './refill.ts'
+import type { Resumption } from './resume/resumption.ts'
 
 export interface LiveLaneParts {
   readonly bus: Bus
@@ -19,10 +20,15 @@ export interface LiveLaneParts {
   readonly registry: FollowedRegistry
   readonly subscriptions: Subscriptions
   readonly fanOut: FanOut
+  readonly resumption: Resumption
   readonly metrics: StreamMetrics
   /** Sends a GAP frame to one socket. */
   readonly sendGap: (row: number, gaps: readonly SymbolGap[]) => void
 }
+
+type Minutes = { readonly from: FeedSeconds; readonly to: FeedSeconds }
+/** Those of one hole: it is open for seconds. */
+const minutesHeldMax = 60
 
 /** From the bus to the fan-out: closed M1 bars, each framed once, per symbol strictly ascending in time. */
 export class LiveLane {
@@ -31,6 +37,8 @@ export class LiveLane {
   /** By symbol number. */
   readonly #lastTimes: (FeedSeconds | undefined)[] = []
   readonly #prefixes: (string | undefined)[] = []
+  /** Complete minutes whose bars wait for a hole to be closed. */
+  readonly #minutes = new Map<FeedKey, Minutes[]>()
   readonly #unfollow: () => void
 
   constructor(parts: LiveLaneParts) {
@@ -39,6 +47,7 @@ export class LiveLane {
       {
         wanted: (feed) => this.#wanted(feed),
         emit: (symbol, bar) => this.#emit(symbol, bar),
+        ended: (feed, isWhole) => this.#filled(feed, isWhole),
         nameGap: (missing) => this.#nameGap(missing),
         readFailed: () => parts.metrics.refillFailures.inc(),
       },
@@ -60,6 +69,19 @@ export class LiveLane {
     })
   }
 
+  /** Whether bars of the feed are on their way from the store. */
+  isFilling(feed: FeedKey): boolean {
+    return this.#refill.isOpen(feed)
+  }
+
+  lastTime(id: number): FeedSeconds | undefined {
+    return this.#lastTimes[id]
+  }
+
+  frame(id: number, bar: Bar): Frames {
+    return barFrame(this.#prefix(id, this.#parts.subscriptions.symbol(id)), bar)
+  }
+
   close(): void {
     this.#unfollow()
     this.#refill.close()
@@ -69,6 +91,7 @@ export class LiveLane {
     if (event.type === 'bars') this.#arrive(event.feed, event.bars)
     else if (event.type === 'applied') this.#refill.applied(event.feed, event.position)
     else if (event.type === 'settled') this.#refill.applied(event.feed, position)
+    else if (event.type === 'minutes') this.#complete(event.feed, event)
   }
 
   #lost(feed: FeedKey, upTo: number): void {
@@ -83,16 +106,28 @@ export class LiveLane {
     else for (const { symbol, bar } of minutes) this.#emit(symbol, bar)
   }
 
+  #complete(feed: FeedKey, minutes: Minutes): void {
+    if (!this.#refill.isOpen(feed)) return this.#parts.resumption.complete(feed, minutes.from, minutes.to)
+    this.#minutes.set(feed, [...(this.#minutes.get(feed) ?? []), minutes].slice(-minutesHeldMax))
+  }
+
+  #filled(feed: FeedKey, isWhole: boolean): void {
+    const held = this.#minutes.get(feed) ?? []
+    this.#minutes.delete(feed)
+    if (isWhole) for (const { from, to } of held) this.#parts.resumption.complete(feed, from, to)
+  }
+
   #emit(symbol: CompoundKey, bar: Bar): void {
-    const { subscriptions, fanOut, metrics } = this.#parts
+    const { subscriptions, fanOut, metrics, resumption } = this.#parts
     const id = subscriptions.idOf(symbol)
     const last = this.#lastTimes[id]
     if (last !== undefined && bar.time <= last) return metrics.stale.inc()
     while (this.#lastTimes.length < id) this.#lastTimes.push(undefined)
+    resumption.arriving(id, bar)
     this.#lastTimes[id] = bar.time
     const subscribers = subscriptions.subscribers(id)
     if (subscribers === 0) return
-    fanOut.push(id, barFrame(this.#prefix(id, symbol), bar))
+    fanOut.push(id, this.frame(id, bar))
     metrics.bars.inc(subscribers)
   }
 
@@ -123,9 +158,10 @@ export class LiveLane {
   }
 
   #nameGap(missing: readonly Wanted[]): void {
-    const { subscriptions, fanOut, sendGap } = this.#parts
+    const { subscriptions, fanOut, sendGap, resumption } = this.#parts
     fanOut.settle()
     const ids = new Set(missing.map(({ symbol }) => subscriptions.idOf(symbol)))
+    resumption.broken(ids)
     for (let row = 0; row < subscriptions.rows; row++) {
       const concerned = subscriptions.idsOf(row).filter((id) => ids.has(id))
       if (concerned.length > 0)

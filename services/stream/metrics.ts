@@ -10,6 +10,7 @@ export const createStreamMetrics = (
     connections(): number
     subscriptions(): number
     backlogBytes(): number
+    replays(): number
     draining(): boolean
   },
 ) => {
@@ -22,6 +23,9 @@ export const createStreamMetrics = (
   )
   metrics.gauge('fxd_stream_draining', '1 while sockets are sent elsewhere.', [], (gauge) =>
     gauge.set(read.draining() ? 1 : 0),
+  )
+  metrics.gauge('fxd_stream_replays', 'Symbols of sockets whose replay waits or is under way.', [], (gauge) =>
+    gauge.set(read.replays()),
   )
   return {
     forcedCloses: metrics.counter(

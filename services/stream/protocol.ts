@@ -1,10 +1,17 @@
-import type { CompoundKey } from '../core/compound-key.ts'
+import { type CompoundKey, type FeedKey, parseCompoundKey } from '../core/compound-key.ts'
 import type { FeedSeconds, UtcSeconds } from '../core/feed-clock.ts'
 import { maskKeys } from '../core/show.ts'
 
 /** What a client may say, validated. `symbols` are its own words: any strings, as it sent them. */
 export type ClientMessage =
-  | { readonly action: 'subscribe'; readonly symbols: readonly string[] }
+  | {
+      readonly action: 'subscribe'
+      readonly symbols: readonly string[]
+      /** By symbol: bars with a greater time come first. */
+      readonly since?: ReadonlyMap<string, FeedSeconds>
+      /** Tell when a minute is complete. */
+      readonly markers?: true
+    }
   | { readonly action: 'unsubscribe'; readonly symbols: readonly string[] }
   | { readonly action: 'ping' }
 
@@ -35,7 +42,7 @@ export function parseMessage(text: string): ClientMessage | Misunderstood {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return bad(`The message is ${shown(value)}; it wants an object such as {"action":"ping"}.`)
   }
-  const { action, symbols, type } = value as Record<string, unknown>
+  const { action, symbols, type, since, markers } = value as Record<string, unknown>
   if (action === 'ping') return { action }
   if (action !== 'subscribe' && action !== 'unsubscribe') {
     return bad(`action is ${shown(action)}; it wants subscribe, unsubscribe or ping.`)
@@ -49,8 +56,42 @@ export function parseMessage(text: string): ClientMessage | Misunderstood {
   const list: readonly unknown[] = symbols
   const odd = list.findIndex((symbol) => typeof symbol !== 'string')
   if (odd >= 0) return bad(`symbols[${odd}] is ${shown(list[odd])}; it wants a compound key.`)
-  return { action, symbols: list as readonly string[] }
+  const names = list as readonly string[]
+  if (action === 'unsubscribe') return { action, symbols: names }
+  if (markers !== undefined && typeof markers !== 'boolean')
+    return bad(`markers is ${shown(markers)}; it wants true or false.`)
+  const times = since === undefined ? undefined : parseSince(since, names)
+  if (times && 'code' in times) return times
+  return { action, symbols: names, ...(times && { since: times }), ...(markers && { markers }) }
 }
+
+const wantsSince = "it wants an object of symbol and time (epoch seconds on the feed's clock)"
+
+function parseSince(
+  since: unknown,
+  symbols: readonly string[],
+): ReadonlyMap<string, FeedSeconds> | Misunderstood {
+  if (typeof since === 'number') {
+    const feeds = new Set(symbols.flatMap((symbol) => parseCompoundKey(symbol)?.feed ?? []))
+    if (feeds.size > 1) return bad(`since is one time for symbols of ${feeds.size} feeds; ${wantsSince}.`)
+    if (!isTime(since)) return bad(`since is ${shown(since)}; ${wantsSince}.`)
+    return new Map(symbols.map((symbol) => [symbol, since]))
+  }
+  if (typeof since !== 'object' || since === null || Array.isArray(since))
+    return bad(`since is ${shown(since)}; ${wantsSince}, or one time for symbols of one feed.`)
+  const asked = new Set(symbols)
+  const times = new Map<string, FeedSeconds>()
+  for (const [symbol, time] of Object.entries(since)) {
+    if (!asked.has(symbol)) return bad(`since names ${shown(symbol)}, which is not in symbols.`)
+    if (!isTime(time)) return bad(`since of ${shown(symbol)} is ${shown(time)}; ${wantsSince}.`)
+    times.set(symbol, time)
+  }
+  return times
+}
+
+/** The year 9999: milliseconds sent by mistake lie beyond. */
+const isTime = (value: unknown): value is FeedSeconds =>
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 253_402_300_799
 
 export interface ConnectionLimits {
   readonly maxSymbols: number
@@ -62,6 +103,8 @@ export interface SymbolGap {
   readonly symbol: CompoundKey
   /** Open time of the last bar that was surely delivered to all; absent: none is known. */
   readonly after?: FeedSeconds | undefined
+  /** What is later is delivered; absent: until now. */
+  readonly until?: FeedSeconds | undefined
 }
 
 /** A grant was withdrawn, or the symbol (or its feed) left the registry. */
@@ -80,8 +123,15 @@ export const messages = {
         max_message_bytes: limits.maxMessageBytes,
       },
     }),
-  subscribed: (symbols: readonly string[], rejected: readonly string[]): string =>
-    JSON.stringify({ type: 'subscribed', symbols, rejected }),
+  /** `since` answers a client that asked for it: by symbol, the time after which bars really follow. */
+  subscribed: (
+    symbols: readonly string[],
+    rejected: readonly string[],
+    since?: ReadonlyMap<string, FeedSeconds>,
+  ): string =>
+    JSON.stringify({ type: 'subscribed', symbols, rejected, since: since && Object.fromEntries(since) }),
+  /** All bars of the minute that opened then were sent. Only for those who asked for markers. */
+  minute: (feed: FeedKey, time: FeedSeconds): string => JSON.stringify({ type: 'minute', feed, time }),
   /** `reason` is set when it was not the client who asked. */
   unsubscribed: (symbols: readonly string[], reason?: WithdrawalReason): string =>
     JSON.stringify({ type: 'unsubscribed', symbols, reason }),

@@ -26,6 +26,8 @@ export interface RefillLane {
   wanted(feed: FeedKey): readonly Wanted[]
   /** Sends a bar on, unless its symbol is past it already. */
   emit(symbol: CompoundKey, bar: Bar): void
+  /** The hole is closed, after everything that waited was sent on; not whole: a gap was named. */
+  ended(feed: FeedKey, isWhole: boolean): void
   /** Names what may be missing to its subscribers. */
   nameGap(missing: readonly Wanted[]): void
   /** Counts a read of the store that failed. */
@@ -138,5 +140,6 @@ export class Refill {
     this.#holes.delete(feed)
     if (missing.length > 0) this.#lane.nameGap(missing)
     for (const { symbol, bar } of hole?.held ?? []) this.#lane.emit(symbol, bar)
+    this.#lane.ended(feed, missing.length === 0)
   }
 }

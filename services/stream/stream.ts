@@ -1,11 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { History } from '../bars/history.ts'
 import type { FollowedRegistry } from '../platform/follow-registry.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { BarStore } from '../ports/bars.ts'
 import type { Bus } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { FeedBoard } from '../ports/feed-board.ts'
 import type { Limits } from '../ports/limits.ts'
 import type { Slots } from '../ports/slots.ts'
 import { Draining } from './draining.ts'
@@ -28,6 +30,9 @@ export interface StreamParts {
   readonly bus: Bus
   /** Where bars are read that the bus lost. */
   readonly bars: Pick<BarStore, 'read'>
+  /** What a client missed; its tail must follow the bus since before this stream. */
+  readonly history: Pick<History, 'range'>
+  readonly board: FeedBoard
   /** CIDR blocks whose forwarded chain is believed. */
   readonly trustedProxies: readonly string[]
   /** Sockets of this process; at the bound newcomers are refused. */
@@ -41,6 +46,8 @@ export interface StreamLoad {
   readonly subscriptions: number
   /** Waiting for clients that read slowly. */
   readonly backlogBytes: number
+  /** Closed by drains at the minute's edge. */
+  readonly forcedCloses: number
 }
 
 export interface Stream {
@@ -67,6 +74,7 @@ export function createStream(parts: StreamParts): Stream {
     draining: () => draining.isOn,
     subscriptions: () => subscriptions.total,
     backlogBytes: () => hub.backlogBytes,
+    replays: () => hub.replays,
   })
   const draining: Draining = new Draining(
     parts.clock,
@@ -89,6 +97,7 @@ export function createStream(parts: StreamParts): Stream {
       connectionsMax: parts.connectionsMax,
       subscriptions: subscriptions.total,
       backlogBytes: hub.backlogBytes,
+      forcedCloses: draining.forced,
     }),
     notReady() {
       if (draining.isOn) return 'draining'

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { WebSocket } from 'ws'
 import { digestOf } from '../../services/access/authenticate.ts'
+import { createHistory } from '../../services/bars/history.ts'
+import { createTail } from '../../services/bars/tail.ts'
 import type { KeyRecord } from '../../services/core/api-key.ts'
 import { barsOf, type RevisedBar } from '../../services/core/bar.ts'
 import { type CompoundKey, compoundKey, type FeedKey, feedKey } from '../../services/core/compound-key.ts'
@@ -121,8 +123,11 @@ export async function openStream(options: StreamOptions = {}) {
   const registry = followRegistry(embedded.registry, stores.bus, clock, silentLog)
   const { trustedProxies = [], connectionsMax = 10_000 } = options
   const turns = heldTurns(clock)
+  const tail = createTail(stores.bus)
+  const history = createHistory({ ...stores, tail, registry, clock })
   const stream = createStream({
     ...stores,
+    history,
     clock: turns.clock,
     log: silentLog,
     metrics,
@@ -210,6 +215,7 @@ export async function openStream(options: StreamOptions = {}) {
     async close() {
       for (const each of opened) each.terminate()
       stream.close()
+      tail.close()
       await server.close(0)
       registry.close()
       await embedded.close()

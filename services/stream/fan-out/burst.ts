@@ -27,6 +27,10 @@ export class Burst {
     this.mask[word] = held | bit
   }
 
+  has(symbol: number): boolean {
+    return ((this.mask[symbol >> 5] ?? 0) & (1 << (symbol & 31))) !== 0
+  }
+
   clear(): void {
     for (const word of this.words) this.mask[word] = 0
     this.words.length = 0

@@ -44,6 +44,11 @@ export class FanOut {
     this.#schedule()
   }
 
+  /** Whether a frame of the symbol is on its way. */
+  holds(symbol: number): boolean {
+    return this.#running.has(symbol) || this.#waiting.has(symbol)
+  }
+
   /**
    * Finishes at once whatever is on its way. Called before who subscribed to what changes: a bar goes
    * to exactly those who were subscribed when it came.

@@ -21,6 +21,8 @@ export class Subscriptions {
   /** Subscriptions by row. */
   #counts = new Uint32Array(rowsAtFirst)
   readonly #freeRows: number[] = []
+  /** Subscribed symbols whose bars wait, by row. */
+  readonly #held = new Map<number, Set<number>>()
   #rows = 0
   #total = 0
 
@@ -81,15 +83,35 @@ export class Subscriptions {
   }
 
   has(row: number, id: number): boolean {
-    return ((this.#bits[this.#at(row, id)] ?? 0) & (1 << (id & 31))) !== 0
+    return this.#isSet(row, id) || this.isHeld(row, id)
   }
 
   add(row: number, id: number): void {
-    if (!this.has(row, id)) this.#flip(row, id, 1)
+    if (this.has(row, id)) return
+    this.#flip(row, id)
+    this.#add(row, id, 1)
+  }
+
+  /** Subscribes, but no burst holds a frame of the symbol for this row until it is released. */
+  hold(row: number, id: number): void {
+    if (this.has(row, id)) return
+    const held = this.#held.get(row) ?? new Set()
+    this.#held.set(row, held.add(id))
+    this.#add(row, id, 1)
+  }
+
+  isHeld(row: number, id: number): boolean {
+    return this.#held.get(row)?.has(id) ?? false
+  }
+
+  release(row: number, id: number): void {
+    if (this.#unhold(row, id)) this.#flip(row, id)
   }
 
   remove(row: number, id: number): void {
-    if (this.has(row, id)) this.#flip(row, id, -1)
+    if (!this.has(row, id)) return
+    if (!this.#unhold(row, id)) this.#flip(row, id)
+    this.#add(row, id, -1)
   }
 
   /** Symbols of a socket, in the order of their numbers. */
@@ -102,7 +124,8 @@ export class Subscriptions {
         ids.push(word * 32 + lowestBit(bits))
       }
     }
-    return ids
+    const held = this.#held.get(row)
+    return held ? [...ids, ...held].sort((a, b) => a - b) : ids
   }
 
   /** The frames of a burst that this socket subscribed to, joined; empty if there are none. */
@@ -120,9 +143,24 @@ export class Subscriptions {
     return row * this.#words + (id >> 5)
   }
 
-  #flip(row: number, id: number, by: 1 | -1): void {
+  #isSet(row: number, id: number): boolean {
+    return ((this.#bits[this.#at(row, id)] ?? 0) & (1 << (id & 31))) !== 0
+  }
+
+  #flip(row: number, id: number): void {
     const at = this.#at(row, id)
     this.#bits[at] = (this.#bits[at] ?? 0) ^ (1 << (id & 31))
+  }
+
+  /** Whether it was held. */
+  #unhold(row: number, id: number): boolean {
+    const held = this.#held.get(row)
+    if (!held?.delete(id)) return false
+    if (held.size === 0) this.#held.delete(row)
+    return true
+  }
+
+  #add(row: number, id: number, by: 1 | -1): void {
     this.#counts[row] = this.count(row) + by
     this.#subscribers[id] = this.subscribers(id) + by
     this.#total += by

@@ -1,0 +1,52 @@
+import type { FeedKey } from '../../core/compound-key.ts'
+import { type FeedSeconds, feedNow, feedSeconds, fixedOffset, toSeconds } from '../../core/feed-clock.ts'
+import type { FollowedRegistry } from '../../platform/follow-registry.ts'
+import type { Log } from '../../platform/log.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { FeedBoard } from '../../ports/feed-board.ts'
+
+const readEveryMs = 5_000
+
+/** Now on every feed's clock without waiting: where it is not fixed, the newest tick as read some seconds ago. */
+export class FeedClocks {
+  readonly #parts: { readonly registry: FollowedRegistry; readonly board: FeedBoard; readonly clock: Clock }
+  readonly #newestTicks = new Map<FeedKey, FeedSeconds>()
+  readonly close: () => void
+
+  constructor(parts: {
+    readonly registry: FollowedRegistry
+    readonly board: FeedBoard
+    readonly clock: Clock
+    readonly log: Log
+  }) {
+    this.#parts = parts
+    const read = (): void => {
+      this.#read().catch((cause: unknown) =>
+        parts.log.warn({ err: cause }, 'the newest ticks could not be read; going on with the last ones'),
+      )
+    }
+    this.close = parts.clock.every(readEveryMs, read)
+    read()
+  }
+
+  /** UTC stands in for a clock of which nothing is known. */
+  now(feed: FeedKey): FeedSeconds {
+    const { registry, clock } = this.#parts
+    const definition = registry.view().feed(feed)
+    const offset = definition && fixedOffset(definition.clock)
+    const now = feedNow(clock.utcMs(), offset, this.#newestTicks.get(feed))
+    return now ?? feedSeconds(toSeconds(clock.utcMs()))
+  }
+
+  async #read(): Promise<void> {
+    const { registry, board } = this.#parts
+    if (!registry.loaded) return
+    const measured = registry
+      .view()
+      .feeds()
+      .flatMap(({ key, clock }) => (fixedOffset(clock) === undefined ? [key] : []))
+    if (measured.length === 0) return
+    for (const [feed, { newestTick }] of await board.read(measured))
+      if (newestTick !== undefined) this.#newestTicks.set(feed, newestTick)
+  }
+}

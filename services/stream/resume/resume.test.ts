@@ -1,0 +1,311 @@
+import fc from 'fast-check'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { StreamSocket } from '../../../test/acceptance/client/socket.ts'
+import { until } from '../../../test/acceptance/client/until.ts'
+import { effort } from '../../../test/support/effort.ts'
+import { live, minuteBar, type OpenedStream, openStream, zero } from '../../../test/support/open-stream.ts'
+import { type CompoundKey, compoundKey } from '../../core/compound-key.ts'
+import { Unavailable } from '../../core/failure.ts'
+import type { BarStore } from '../../ports/bars.ts'
+
+/** Now; minutes far before it are still of the last day. */
+const nowMinute = 2_000
+const day = 1_440
+const timeOf = (minute: number) => minuteBar(minute).time
+
+/** The store as the stream sees it: away, or answering when it is let. */
+const store = { away: false, gate: undefined as Promise<void> | undefined }
+const gated = (bars: BarStore): BarStore => ({
+  ...bars,
+  async read(query) {
+    await store.gate
+    if (store.away) throw new Unavailable('bars')
+    return bars.read(query)
+  },
+})
+
+let house: OpenedStream
+let secret: string
+let next = 0
+let [a, b] = [compoundKey(zero, 'SYM0'), compoundKey(zero, 'SYM1')]
+const foreign = compoundKey(live, 'SYM0')
+beforeAll(async () => {
+  house = await openStream({
+    start: (timeOf(nowMinute) + 30) * 1000,
+    change: ({ bars }) => ({ bars: gated(bars) }),
+  })
+  ;({ secret } = await house.issue({ feeds: [zero, live] }))
+})
+beforeEach(() => {
+  store.away = false
+  store.gate = undefined
+  ;[a, b] = [compoundKey(zero, `SYM${next++ % 38}`), compoundKey(zero, `SYM${next++ % 38}`)]
+})
+const sockets: StreamSocket[] = []
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.raw.terminate()
+  await until('nobody left', async () => (await house.metric('fxd_stream_connections')) === 0)
+  await house.stores.bars.purge(zero)
+})
+afterAll(() => house.close())
+
+async function opened(): Promise<StreamSocket> {
+  const socket = await house.connect(secret)
+  sockets.push(socket)
+  return socket
+}
+async function ask(socket: StreamSocket, more: object) {
+  socket.send({ action: 'subscribe', ...more })
+  return socket.next('subscribed')
+}
+async function resumed(symbol: CompoundKey, minute: number): Promise<StreamSocket> {
+  const socket = await opened()
+  await ask(socket, { symbols: [symbol], since: timeOf(minute) })
+  return socket
+}
+const minutesOf = (socket: StreamSocket, symbol: CompoundKey) =>
+  socket.bars(symbol).map(({ bar }) => bar.volume)
+const gapsOf = (socket: StreamSocket) => socket.messages.filter(({ code }) => code === 'GAP')
+const settledGaps = async (socket: StreamSocket) => {
+  await socket.settled()
+  return gapsOf(socket)
+}
+
+/** Publishes the minute and stores it, as ingest does. */
+async function close(symbol: CompoundKey, ...minutes: number[]): Promise<void> {
+  for (const minute of minutes) {
+    await house.publish([symbol], minute)
+    await house.store(symbol, [minute])
+  }
+}
+
+describe('a client that asks for what it missed', () => {
+  test('gets stored bars after its time first, then live ones, each once', async () => {
+    await house.store(a, [1990, 1991, 1992, 1993])
+    const socket = await resumed(a, 1991)
+    await until('the stored ones', () => minutesOf(socket, a).length === 2)
+    await close(a, 1994, 1995)
+    await until('the live ones', () => minutesOf(socket, a).length === 4)
+    expect(minutesOf(socket, a)).toEqual([1992, 1993, 1994, 1995])
+    expect(await settledGaps(socket)).toEqual([])
+  })
+
+  test('gets what this process pushed without the store being asked', async () => {
+    const other = await opened()
+    await other.subscribe([b])
+    await close(b, 1980, 1981, 1982, 1983)
+    store.away = true
+    const socket = await resumed(b, 1981)
+    await until('the bars', () => minutesOf(socket, b).length === 2)
+    expect(minutesOf(socket, b)).toEqual([1982, 1983])
+  })
+
+  test('is told the time after which bars really follow, and a day is the most', async () => {
+    await house.store(a, [nowMinute - day - 5, nowMinute - day + 1, 1999])
+    const socket = await opened()
+    const asked = timeOf(nowMinute - day - 100)
+    const { since, symbols } = await ask(socket, { symbols: [a, b], since: { [a]: asked } })
+    const start = Math.floor(house.clock.utcMs() / 1000) - 86_400
+    expect(symbols).toEqual([a, b])
+    expect(since).toEqual({ [a]: start })
+    await until('the bars', () => minutesOf(socket, a).length === 2)
+    expect(minutesOf(socket, a)).toEqual([nowMinute - day + 1, 1999])
+    expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a, after: asked, until: start }] }])
+  })
+
+  test('of a time to come nothing is replayed, and the answer says from when bars follow', async () => {
+    await house.store(a, [1999])
+    const socket = await opened()
+    const { since } = await ask(socket, { symbols: [a], since: { [a]: timeOf(nowMinute + 500) } })
+    expect(since).toEqual({ [a]: timeOf(nowMinute) + 30 })
+    await close(a, nowMinute + 1)
+    await until('the live one', () => minutesOf(socket, a).length === 1)
+    expect(minutesOf(socket, a)).toEqual([nowMinute + 1])
+  })
+
+  test('a symbol that is subscribed already goes on, without a second replay', async () => {
+    await house.store(a, [1998])
+    const socket = await opened()
+    await socket.subscribe([a])
+    expect(await ask(socket, { symbols: [a], since: timeOf(1990) })).toMatchObject({ since: {} })
+    await close(a, 1999)
+    await until('the live one', () => minutesOf(socket, a).length === 1)
+    expect(minutesOf(socket, a)).toEqual([1999])
+  })
+
+  test('one that does not ask sees nothing of it', async () => {
+    await house.store(a, [1998])
+    const socket = await opened()
+    expect(await ask(socket, { symbols: [a] })).toEqual({ type: 'subscribed', symbols: [a], rejected: [] })
+    await close(a, 1999)
+    await house.stores.bus.publish({ type: 'minutes', feed: zero, from: timeOf(1999), to: timeOf(1999) }, 1)
+    await socket.settled()
+    expect(socket.messages.map(({ type }) => type)).toEqual(['connected', 'subscribed', 'bar', 'pong'])
+  })
+
+  test.each([
+    ['"yesterday"', 'since is "yesterday"'],
+    ['-1', 'since is -1'],
+    ['1767600000000', 'since is 1767600000000'],
+    ['1.5', 'since is 1.5'],
+    ['{"BROKERA:ZERO:NOPE":1}', 'which is not in symbols'],
+    ['{"BROKERA:ZERO:SYM0":"1"}', 'since of "BROKERA:ZERO:SYM0'],
+    ['[1]', 'since is [1]'],
+    ['null', 'since is null'],
+  ])('since %s is refused with a sentence', async (since, words) => {
+    const socket = await opened()
+    socket.send(`{"action":"subscribe","symbols":["BROKERA:ZERO:SYM0"],"since":${since}}`)
+    const { code, message } = await socket.next('error')
+    expect(code).toBe('BAD_MESSAGE')
+    expect(message).toContain(words)
+  })
+
+  test("one number for symbols of two feeds is refused, for one feed it is every symbol's", async () => {
+    const socket = await opened()
+    socket.send({ action: 'subscribe', symbols: [a, foreign], since: timeOf(1) })
+    expect(await socket.next('error')).toMatchObject({ code: 'BAD_MESSAGE' })
+    const { since } = await ask(socket, { symbols: [a, b], since: timeOf(1999) })
+    expect(since).toEqual({ [a]: timeOf(1999), [b]: timeOf(1999) })
+  })
+})
+
+describe('no gap and no duplicate', () => {
+  test('bars that come while the store is read follow those it gave', async () => {
+    await house.store(a, [1990, 1991])
+    let open = (): void => undefined
+    store.gate = new Promise((resolve) => (open = resolve))
+    const socket = await resumed(a, 1989)
+    await close(a, 1992, 1993)
+    expect(minutesOf(socket, a)).toEqual([])
+    open()
+    await until('all', () => minutesOf(socket, a).length === 4)
+    await close(a, 1994)
+    await until('the live one', () => minutesOf(socket, a).length === 5)
+    expect(minutesOf(socket, a)).toEqual([1990, 1991, 1992, 1993, 1994])
+  })
+
+  test('a bar that the store showed before the bus brought it comes once', async () => {
+    await house.store(a, [1990, 1991])
+    const socket = await resumed(a, 1989)
+    await until('the stored ones', () => minutesOf(socket, a).length === 2)
+    await house.publish([a], 1991)
+    await close(a, 1992)
+    await until('the live one', () => minutesOf(socket, a).length === 3)
+    expect(minutesOf(socket, a)).toEqual([1990, 1991, 1992])
+  })
+
+  test('a store that stays away is named, and the live lane is joined', async () => {
+    store.away = true
+    const socket = await resumed(a, 1989)
+    for (let i = 0; i < 3; i++) await house.clock.advance(1_000)
+    await until('the gap', () => gapsOf(socket).length === 1)
+    expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a, after: timeOf(1989) }] }])
+    await house.publish([a], 1999)
+    await until('the live one', () => minutesOf(socket, a).length === 1)
+  })
+
+  test('an unsubscribed symbol is not replayed, and subscribed anew begins anew', async () => {
+    await house.store(a, [1990, 1991])
+    let open = (): void => undefined
+    store.gate = new Promise((resolve) => (open = resolve))
+    const socket = await resumed(a, 1989)
+    socket.send({ action: 'unsubscribe', symbols: [a] })
+    await socket.next('unsubscribed')
+    await ask(socket, { symbols: [a], since: timeOf(1990) })
+    open()
+    await until('the bar', () => minutesOf(socket, a).length === 1)
+    await socket.settled()
+    expect(minutesOf(socket, a)).toEqual([1991])
+  })
+
+  test('whenever a client comes and whatever the store is ahead, it has every bar once and in order', async () => {
+    const step = fc.constantFrom('publish', 'store', 'both', 'turn', 'turn', 'clock')
+    let run = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.nat(12), async (steps, when) => {
+        // A symbol of which this process remembers nothing.
+        const symbol = compoundKey(live, `SYM${(run % 39) + 1}`)
+        const first = 1_000 + 100 * Math.floor(run++ / 39)
+        let socket: StreamSocket | undefined
+        let [stored, published] = [first - 1, first - 1]
+        const publish = () => house.publish([symbol], ++published, live)
+        const keep = () => house.store(symbol, [++stored], live)
+        for (const [i, each] of steps.entries()) {
+          if (i === when % steps.length) socket = await resumed(symbol, first - 1)
+          if (each === 'publish' || each === 'both') await publish()
+          if ((each === 'store' || each === 'both') && stored <= published) await keep()
+          if (each === 'turn') await socket?.settled()
+          if (each === 'clock') await house.clock.advance(250)
+        }
+        while (stored < published) await keep()
+        while (published < stored) await publish()
+        socket ??= await resumed(symbol, first - 1)
+        await publish()
+        await keep()
+        await until('the last bar', () => minutesOf(socket, symbol).at(-1) === published)
+        const all = Array.from({ length: published - first + 1 }, (_, i) => first + i)
+        expect(minutesOf(socket, symbol)).toEqual(all)
+        expect(await settledGaps(socket)).toEqual([])
+      }),
+      { numRuns: 25 * effort },
+    )
+  })
+})
+
+describe('a client that asks for markers', () => {
+  const complete = (from: number, to = from, feed = zero) =>
+    house.stores.bus.publish({ type: 'minutes', feed, from: timeOf(from), to: timeOf(to) }, 1)
+  const markersOf = (socket: StreamSocket) =>
+    socket.messages
+      .filter(({ type }) => type === 'minute' || type === 'bar')
+      .map((each) => each.time ?? 'bar')
+
+  test('is told of each complete minute after its bars, for the feeds it named only', async () => {
+    const socket = await opened()
+    await ask(socket, { symbols: [a], markers: true })
+    await ask(socket, { symbols: [foreign] })
+    await close(a, 1998)
+    await complete(1998)
+    await close(a, 1999)
+    await complete(1999, 2000)
+    await complete(1999, 1999, live)
+    await socket.settled()
+    expect(markersOf(socket)).toEqual(['bar', timeOf(1998), 'bar', timeOf(1999), timeOf(2000)])
+    expect(socket.messages.find(({ type }) => type === 'minute')).toEqual({
+      type: 'minute',
+      feed: zero,
+      time: timeOf(1998),
+    })
+  })
+
+  test('is told of a minute after the replay that brings its bars', async () => {
+    await house.store(a, [1997])
+    let open = (): void => undefined
+    store.gate = new Promise((resolve) => (open = resolve))
+    const socket = await opened()
+    await ask(socket, { symbols: [a], since: timeOf(1996), markers: true })
+    await close(a, 1998)
+    await complete(1998)
+    await socket.settled()
+    expect(markersOf(socket)).toEqual([])
+    open()
+    await until('the marker', () => markersOf(socket).length === 3)
+    expect(markersOf(socket)).toEqual(['bar', 'bar', timeOf(1998)])
+  })
+
+  test('hears no more of a feed once it left its last symbol', async () => {
+    const socket = await opened()
+    await ask(socket, { symbols: [a], markers: true })
+    socket.send({ action: 'unsubscribe', symbols: [a] })
+    await socket.next('unsubscribed')
+    await complete(1999)
+    await socket.settled()
+    expect(markersOf(socket)).toEqual([])
+  })
+
+  test('anything but true and false is refused', async () => {
+    const socket = await opened()
+    socket.send({ action: 'subscribe', symbols: [a], markers: 'yes' })
+    expect(await socket.next('error')).toMatchObject({ code: 'BAD_MESSAGE' })
+  })
+})

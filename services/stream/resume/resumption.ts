@@ -1,0 +1,139 @@
+import type { History } from '../../bars/history.ts'
+import type { Bar } from '../../core/bar.ts'
+import { type CompoundKey, type FeedKey, parseCompoundKey } from '../../core/compound-key.ts'
+import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
+import type { FollowedRegistry } from '../../platform/follow-registry.ts'
+import type { Log } from '../../platform/log.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { FeedBoard } from '../../ports/feed-board.ts'
+import type { Connection } from '../connection.ts'
+import type { FanOut } from '../fan-out/fan-out.ts'
+import { type Frames, textFrame } from '../fan-out/frame.ts'
+import type { Subscriptions } from '../fan-out/subscriptions.ts'
+import type { StreamMetrics } from '../metrics.ts'
+import { messages, type SymbolGap } from '../protocol.ts'
+import { FeedClocks } from './feed-clocks.ts'
+import { Markers } from './markers.ts'
+import { Recent } from './recent.ts'
+import { Replays } from './replays.ts'
+
+/** A client may go back this far; what lies before is named in a GAP frame. */
+const backMaxSeconds = 86_400
+
+export interface ResumptionParts {
+  readonly clock: Clock
+  readonly log: Log
+  readonly registry: FollowedRegistry
+  readonly board: FeedBoard
+  readonly history: Pick<History, 'range'>
+  readonly subscriptions: Subscriptions
+  readonly fanOut: FanOut
+  readonly metrics: StreamMetrics
+  readonly isFilling: (feed: FeedKey) => boolean
+  readonly lastTime: (id: number) => FeedSeconds | undefined
+  readonly frame: (id: number, bar: Bar) => Frames
+}
+
+/** Beyond the specification, for clients that ask: `since` brings what they missed, `markers` tell complete minutes. */
+export class Resumption {
+  readonly #parts: ResumptionParts
+  readonly #clocks: FeedClocks
+  readonly #recent = new Recent()
+  readonly #replays: Replays
+  readonly #markers: Markers
+
+  constructor(parts: ResumptionParts) {
+    this.#parts = parts
+    const settle = (): void => parts.fanOut.settle()
+    this.#clocks = new FeedClocks(parts)
+    this.#markers = new Markers({
+      settle,
+      isBusy: (connection, feed) => this.#replays.isBusy(connection, feed),
+    })
+    this.#replays = new Replays({
+      ...parts,
+      settle,
+      recent: this.#recent,
+      isOnItsWay: (id) => parts.fanOut.holds(id),
+      nameGap: (connection, symbol, after) => this.#nameGaps(connection, [{ symbol, after }]),
+      ended: (connection, feed) => this.#markers.replayed(connection, feed),
+    })
+  }
+
+  /** Symbols whose replay waits or is under way. */
+  get replays(): number {
+    return this.#replays.count
+  }
+
+  /** The time after which bars can follow a client that asks for those since `asked`. */
+  start(feed: FeedKey, asked: FeedSeconds): FeedSeconds {
+    const now = this.#clocks.now(feed)
+    return feedSeconds(Math.max(now - backMaxSeconds, Math.min(asked, now)))
+  }
+
+  /** Replays held symbols, each from its start; what was asked for before that is named. */
+  begin(
+    connection: Connection,
+    starts: ReadonlyMap<CompoundKey, FeedSeconds>,
+    asked: ReadonlyMap<string, FeedSeconds>,
+  ): void {
+    const rest = [...starts].flatMap(([symbol, until]) => {
+      const after = asked.get(symbol)
+      return after !== undefined && after < until ? [{ symbol, after, until }] : []
+    })
+    if (rest.length > 0) this.#nameGaps(connection, rest)
+    const resumed = [...starts].map(([symbol, after]) => ({
+      id: this.#parts.subscriptions.idOf(symbol),
+      symbol,
+      feed: feedOf(symbol),
+      after,
+    }))
+    this.#replays.begin(connection, resumed)
+  }
+
+  /** From now on the socket is told which minutes of the feed are complete. */
+  mark(connection: Connection, feed: FeedKey): void {
+    this.#markers.listen(connection, feed)
+  }
+
+  /** Some of its subscriptions ended. */
+  review(connection: Connection): void {
+    const feeds = this.#markers.feedsOf(connection)
+    if (feeds.length === 0) return
+    const { subscriptions } = this.#parts
+    const left = new Set(subscriptions.idsOf(connection.row).map((id) => feedOf(subscriptions.symbol(id))))
+    for (const feed of feeds) if (!left.has(feed)) this.#markers.leave(connection, feed)
+  }
+
+  forget(connection: Connection): void {
+    this.#replays.forget(connection)
+    this.#markers.forget(connection)
+  }
+
+  /** Before a live bar is pushed. */
+  arriving(id: number, bar: Bar): void {
+    this.#replays.arriving(id, bar.time)
+    this.#recent.add(id, bar)
+  }
+
+  /** Live bars of these symbols were lost. */
+  broken(ids: Iterable<number>): void {
+    for (const id of ids) this.#recent.broken(id)
+  }
+
+  complete(feed: FeedKey, from: FeedSeconds, to: FeedSeconds): void {
+    this.#markers.complete(feed, from, to)
+  }
+
+  close(): void {
+    this.#clocks.close()
+    this.#replays.close()
+  }
+
+  #nameGaps(connection: Connection, gaps: readonly SymbolGap[]): void {
+    this.#parts.metrics.gaps.inc(gaps.length)
+    connection.write(textFrame(messages.gap(gaps)))
+  }
+}
+
+const feedOf = (symbol: CompoundKey): FeedKey => parseCompoundKey(symbol)?.feed as FeedKey
