@@ -6,6 +6,7 @@ import { openRedisStores, type RedisStores } from '../../services/stores/redis/o
 import { slotHoldMs } from '../../services/stores/redis/slots.ts'
 import { type RedisServer, startRedis } from '../support/redis/server.ts'
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
+import { describeBus } from './bus.ts'
 import { describeFeedBoard } from './feed-board.ts'
 import { describeLeases } from './lease.ts'
 import { describeLimits } from './limits.ts'
@@ -56,3 +57,4 @@ describeLimits(name, open)
 describeSlots(name, open)
 describeLeases(name, open)
 describeFeedBoard(name, open)
+describeBus(name, open)

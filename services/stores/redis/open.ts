@@ -1,4 +1,5 @@
 import type { Stores } from '../../ports/stores.ts'
+import { redisBus } from './bus/bus.ts'
 import { Calls, serverRun } from './calls.ts'
 import { Connection } from './connection.ts'
 import { redisFeedBoard } from './feed-board.ts'
@@ -17,7 +18,7 @@ const decisionDeadlineMs = 500
 const callDeadlineMs = 1_000
 
 /** What all pods share. Nothing here is lost with harm. */
-export type RedisStores = Pick<Stores, 'limits' | 'slots' | 'leases' | 'board' | 'close'>
+export type RedisStores = Pick<Stores, 'limits' | 'slots' | 'bus' | 'leases' | 'board' | 'close'>
 
 export interface PreparedRedis {
   /** While Redis is away the limits decide by share; the others fail as `Unavailable`. */
@@ -48,6 +49,7 @@ export function prepareRedisStores(options: RedisStoreOptions): PreparedRedis {
   const connections = {
     decisions: new Connection('decisions', shared),
     calls: new Connection('calls', shared),
+    follow: new Connection('follow', shared),
   }
   const unknown = metrics.counter(
     'fxd_redis_unknown_outcomes_total',
@@ -58,7 +60,7 @@ export function prepareRedisStores(options: RedisStoreOptions): PreparedRedis {
     for (const [connection, { ready }] of Object.entries(connections))
       gauge.set({ connection }, Number(ready !== undefined))
   })
-  const callsOn = (connection: keyof typeof connections, deadlineMs: number): Calls =>
+  const callsOn = (connection: 'decisions' | 'calls', deadlineMs: number): Calls =>
     new Calls(connections[connection], {
       clock,
       deadlineMs,
@@ -77,6 +79,7 @@ export function prepareRedisStores(options: RedisStoreOptions): PreparedRedis {
     stores: {
       limits: redisLimits(limitsDeps),
       slots: redisSlots(calls, keys, given),
+      bus: redisBus({ connection: connections.follow, calls, keys, given, clock, log }),
       leases: redisLeases({ calls, keys, given, clock }),
       board: redisFeedBoard(calls, keys),
       async close() {

@@ -1,0 +1,63 @@
+import type { Log } from '../../../platform/log.ts'
+import { type Bus, feedOfEvent, fencedFeed } from '../../../ports/bus.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import { type Calls, serverRun, type Word } from '../calls.ts'
+import type { Connection } from '../connection.ts'
+import type { Keys } from '../keys.ts'
+import { scripts } from '../scripts.ts'
+import { encodeEvent } from './codec.ts'
+import { Following } from './following.ts'
+import { laneOf, laneTops } from './lanes.ts'
+import { Reader } from './reader.ts'
+
+/** What a lane keeps; older events leave, and a reader that is further behind is told. */
+const keptBytesMax = 64 * 1024 * 1024
+const keptMs = 30 * 60_000
+
+export interface BusDeps {
+  /** The reader's own: it waits for events there. */
+  readonly connection: Connection
+  readonly calls: Calls
+  readonly keys: Keys
+  readonly given: () => string
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** One stream per feed, one entry per event. Whoever publishes learns of the entry's position, or that it is fenced. */
+export function redisBus(deps: BusDeps): Bus {
+  const { calls, keys, given, log } = deps
+  const { streams, tops, starts, epochs, bytes, life, news } = keys.bus
+  const followers = new Set<Following>()
+  const reader = new Reader({ ...deps, followers })
+
+  const begin = async (following: Following): Promise<void> => {
+    try {
+      const args: Word[] = [given(), serverRun, streams]
+      const lanes = laneTops(await calls.script(scripts.look, [tops, starts, life], args))
+      reader.start(lanes)
+      if (!following.isLate) following.begin(lanes)
+    } catch {
+      // Redis is away: the reader begins it, late, when it is back.
+      following.isLate = true
+      reader.start([])
+    }
+  }
+
+  return {
+    async publish(event, epoch) {
+      const lane = laneOf(feedOfEvent(event))
+      const names = [streams + lane, tops, starts, epochs, bytes, life, news]
+      const fence = fencedFeed(event) === undefined ? '' : epoch
+      const args: Word[] = [given(), serverRun, lane, fence, encodeEvent(event), keptBytesMax, keptMs]
+      const position = await calls.script(scripts.publish, names, args)
+      return position === null ? { outcome: 'fenced' } : { outcome: 'published', position: Number(position) }
+    },
+    follow(follower) {
+      const following = new Following(follower, log)
+      followers.add(following)
+      void begin(following)
+      return () => void followers.delete(following)
+    },
+  }
+}

@@ -1,0 +1,60 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { compoundKey, feedKey } from '../../../core/compound-key.ts'
+import { feedSeconds } from '../../../core/feed-clock.ts'
+import type { BusEvent } from '../../../ports/bus.ts'
+import { decodeEvent, encodeEvent, eventBytesMax } from './codec.ts'
+
+const feed = feedKey('BROKERA', 'ZERO')
+const anyNumber = fc.double({ noNaN: true })
+const anyBar = fc.record({
+  symbol: fc.stringMatching(/^[\w.é]{1,12}$/).map((name) => compoundKey(feed, name)),
+  resolution: fc.constantFrom('1' as const, '1D' as const),
+  bar: fc.record({
+    time: fc.integer().map(feedSeconds),
+    open: anyNumber,
+    high: anyNumber,
+    low: anyNumber,
+    close: anyNumber,
+    volume: fc.nat(),
+    revision: fc.maxSafeNat(),
+  }),
+})
+
+test('bars arrive as they were, number by number', () => {
+  fc.assert(
+    fc.property(fc.array(anyBar), (bars) => {
+      const event: BusEvent = { type: 'bars', feed, bars }
+      expect(decodeEvent(encodeEvent(event))).toEqual(event)
+    }),
+  )
+})
+
+const range = { from: feedSeconds(-1), to: feedSeconds(2) }
+test.each<BusEvent>([
+  { type: 'revised', series: { feed, symbol: compoundKey(feed, 'é'), resolution: '1' }, ...range },
+  { type: 'applied', feed, position: 1_796_212_345_678_901 },
+  { type: 'settled', feed },
+  { type: 'minutes', feed, ...range },
+  { type: 'registry', version: 3 },
+])('%j arrives as it was', (event) => {
+  expect(decodeEvent(encodeEvent(event))).toEqual(event)
+})
+
+test('what another version wrote is told apart, and an event beyond the bound is refused with its size', () => {
+  expect(decodeEvent(Buffer.of(9, 1, 2))).toBeUndefined()
+  const symbol = compoundKey(feed, 'X'.repeat(eventBytesMax))
+  const bar = { time: feedSeconds(0), open: 1, high: 1, low: 1, close: 1, volume: 1, revision: 1 }
+  expect(() => encodeEvent({ type: 'bars', feed, bars: [{ symbol, resolution: '1', bar }] })).toThrow(
+    /has \d+ bytes; it must have 4194304 at most/,
+  )
+})
+
+test('a minute of 1,622 symbols is one entry of less than 200 kB', () => {
+  const bars = Array.from({ length: 1_622 }, (_, i) => ({
+    symbol: compoundKey(feed, `TICKER${i}_CFD.US`),
+    resolution: '1' as const,
+    bar: { time: feedSeconds(i), open: 1.1, high: 1.2, low: 1, close: 1.15, volume: i, revision: i },
+  }))
+  expect(encodeEvent({ type: 'bars', feed, bars }).length).toBeLessThan(200_000)
+})

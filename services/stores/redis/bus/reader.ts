@@ -1,0 +1,142 @@
+import type { Log } from '../../../platform/log.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { Connection, Ready } from '../connection.ts'
+import type { Keys } from '../keys.ts'
+import { type Script, scripts } from '../scripts.ts'
+import { within } from '../within.ts'
+import { decodeEvent } from './codec.ts'
+import type { Following } from './following.ts'
+import { type Lane, type LaneTop, laneTops } from './lanes.ts'
+
+/** A read waits so long for the next event; then the reader looks whether it lost some. */
+const blockMs = 1_000
+const lookEveryMs = 1_000
+const answerMs = 1_000
+/** Events of one lane that one read brings. */
+const readAtOnceMax = 32
+
+export interface ReaderDeps {
+  readonly connection: Connection
+  readonly keys: Keys
+  readonly given: () => string
+  readonly clock: Clock
+  readonly log: Log
+  readonly followers: ReadonlySet<Following>
+}
+
+/**
+ * Reads all lanes over a connection of its own, once for all followers of this process, and tells them
+ * what was lost: by a jump in the positions, or, when nothing comes after it, by a look each second.
+ */
+export class Reader {
+  readonly #deps: ReaderDeps
+  /** The position read last of each lane. */
+  readonly #read = new Map<Lane, number>()
+  #newsRead = '0-0'
+  #lookedAtMs = Number.NEGATIVE_INFINITY
+  #isReading = false
+
+  constructor(deps: ReaderDeps) {
+    this.#deps = deps
+  }
+
+  /** Reads on from these positions, unless it reads already: then a lane that it does not know yet joins. */
+  start(tops: readonly LaneTop[]): void {
+    for (const { lane, top } of tops) if (!this.#read.has(lane)) this.#read.set(lane, top)
+    if (this.#isReading) return
+    this.#isReading = true
+    void this.#keepReading()
+  }
+
+  async #keepReading(): Promise<void> {
+    const { connection, log } = this.#deps
+    for (;;) {
+      const ready = await connection.whenReady()
+      if (!ready) return
+      try {
+        await this.#look(ready)
+        while (connection.ready === ready) {
+          this.#take(await this.#next(ready))
+          if (this.#deps.clock.monotonicMs() - this.#lookedAtMs >= lookEveryMs) await this.#look(ready)
+        }
+      } catch (cause) {
+        if (connection.closed) return
+        log.debug({ err: cause }, 'the bus cannot be read')
+        connection.drop(ready, cause)
+        // The connection notices in a later turn that it was given up.
+        await this.#deps.clock.sleep(1)
+      }
+    }
+  }
+
+  async #look(ready: Ready): Promise<void> {
+    const { keys, given, clock, followers } = this.#deps
+    const { tops, starts, life } = keys.bus
+    const read = [...this.#read].flatMap(([lane, position]) => [lane, position])
+    const args = [given(), ready.run, keys.bus.streams, ...read]
+    const lanes = laneTops(
+      await within(clock, answerMs, run(ready, scripts.look, [tops, starts, life], args)),
+    )
+    this.#lookedAtMs = clock.monotonicMs()
+    for (const each of followers) if (each.isLate && !each.hasBegun) each.begin(lanes)
+    for (const { lane, start, top, more } of lanes) {
+      const position = this.#read.get(lane)
+      if (position === undefined) this.#read.set(lane, start)
+      else if (!more && top > position) this.#lose(lane, top)
+    }
+  }
+
+  /** What came after the positions read last; waits for it for a while. */
+  async #next({ redis }: Ready): Promise<readonly Part[]> {
+    const { keys, clock } = this.#deps
+    const lanes = [...this.#read]
+    const names = [keys.bus.news, ...lanes.map(([lane]) => keys.bus.streams + lane)]
+    const after = [this.#newsRead, ...lanes.map(([, position]) => `${position}-0`)]
+    const words = ['COUNT', readAtOnceMax, 'BLOCK', blockMs, 'STREAMS', ...names, ...after]
+    const reply = await within(clock, blockMs + answerMs, redis.callBuffer('XREAD', ...words))
+    return (reply ?? []) as readonly Part[]
+  }
+
+  #take(parts: readonly Part[]): void {
+    const { keys } = this.#deps
+    for (const [name, entries] of parts) {
+      const stream = name.toString()
+      for (const [id, fields] of entries) {
+        if (stream === keys.bus.news) this.#hearNews(id, fields)
+        else this.#deliver(stream.slice(keys.bus.streams.length), id, fields)
+      }
+    }
+  }
+
+  /** Another lane: it is read from its beginning. */
+  #hearNews(id: Buffer, [, lane, , start]: readonly Buffer[]): void {
+    this.#newsRead = id.toString()
+    if (lane && start && !this.#read.has(lane.toString()))
+      this.#read.set(lane.toString(), Number(start.toString()))
+  }
+
+  #deliver(lane: Lane, id: Buffer, fields: readonly Buffer[]): void {
+    const position = Number.parseInt(id.toString(), 10)
+    const before = this.#read.get(lane)
+    if (before !== undefined && position > before + 1) this.#lose(lane, position - 1)
+    const event = decodeEvent(fields[1] ?? Buffer.alloc(0))
+    this.#read.set(lane, position)
+    if (!event) return this.#lose(lane, position)
+    for (const each of this.#deps.followers) each.deliver(lane, { position, event })
+  }
+
+  #lose(lane: Lane, upTo: number): void {
+    this.#deps.log.warn({ lane, upTo }, 'the bus lost events; readers fill from the store')
+    this.#read.set(lane, upTo)
+    for (const each of this.#deps.followers) each.lost(lane, upTo)
+  }
+}
+
+type Part = readonly [name: Buffer, entries: readonly (readonly [id: Buffer, fields: readonly Buffer[]])[]]
+
+const run = (
+  { redis }: Ready,
+  { text }: Script,
+  keys: readonly string[],
+  args: readonly (string | number)[],
+): Promise<unknown> => redis.eval(text, keys.length, ...keys, ...args)

@@ -1,0 +1,101 @@
+import type { RateDecision, RateLimits, RateUse } from '../../core/rate-window.ts'
+import type { DailyCounters, Endpoint } from '../../core/usage.ts'
+import type { Log } from '../../platform/log.ts'
+import type { Metrics } from '../../platform/metrics.ts'
+import type { Calls } from './calls.ts'
+import type { Connection } from './connection.ts'
+import type { Keys } from './keys.ts'
+import { OutageMemory, type Pending } from './outage-memory.ts'
+import { NotCarriedOut, OutcomeUnknown } from './outcomes.ts'
+import type { Pods } from './pods.ts'
+import { scripts } from './scripts.ts'
+
+export interface SharesDeps {
+  readonly connection: Connection
+  readonly calls: Calls
+  readonly keys: Keys
+  readonly given: () => string
+  readonly pods: Pods
+  readonly log: Log
+  readonly metrics: Metrics
+}
+
+/** A request that Redis did not decide, and why. */
+export interface Undecided {
+  readonly keyId: string
+  readonly limits: RateLimits
+  readonly endpoint: Endpoint
+  readonly consume: boolean
+  readonly cause: unknown
+}
+
+const broughtAtOnce = 500
+
+/** Decides by this pod's share while Redis is away, and adds to Redis what was counted when it is back. */
+export class Shares {
+  readonly #deps: SharesDeps
+  readonly #memory = new OutageMemory()
+  readonly #count: (outcome: RateDecision['outcome']) => void
+
+  constructor(deps: SharesDeps) {
+    this.#deps = deps
+    const { metrics, connection } = deps
+    const decided = metrics.counter('fxd_limits_by_share_total', 'Requests decided without Redis.', [
+      'outcome',
+    ])
+    this.#count = (outcome) => decided.inc({ outcome })
+    metrics.gauge('fxd_limits_remembered_keys', 'Keys whose windows are remembered.', [], (gauge) =>
+      gauge.set(this.#memory.keys),
+    )
+    metrics.counter(
+      'fxd_limits_dropped_counts_total',
+      'Usage that may not have reached Redis.',
+      [],
+      (counter) => counter.inc(this.#memory.dropped),
+    )
+    connection.onReady(() => void this.#bringPending())
+  }
+
+  /** The windows of a key as Redis just told them. */
+  see(keyId: string, use: RateUse): void {
+    this.#memory.see(keyId, use)
+  }
+
+  /** What certainly was not counted is brought to Redis later; what may have been is not counted again. */
+  decide({ keyId, limits, endpoint, consume, cause }: Undecided): RateDecision {
+    const { pods } = this.#deps
+    const nowMs = pods.nowMs()
+    const decision = this.#memory.decide(keyId, limits, nowMs, { pods: pods.count, consume })
+    this.#count(decision.outcome)
+    if (cause instanceof OutcomeUnknown) return decision
+    if (decision.outcome === 'refused') this.#memory.count(keyId, nowMs, ['rate_limited'])
+    else this.#memory.count(keyId, nowMs, ['requests', endpoint], consume ? 1 : 0)
+    return decision
+  }
+
+  /** For what consumes nothing. */
+  count(keyId: string, name: keyof DailyCounters, cause: unknown): void {
+    if (cause instanceof NotCarriedOut) this.#memory.count(keyId, this.#deps.pods.nowMs(), [name])
+  }
+
+  async #bringPending(): Promise<void> {
+    if (!this.#memory.hasPending) return
+    const taken = this.#memory.takePending()
+    this.#deps.log.info({ counts: taken.length }, 'Redis is back: what was counted without it is added')
+    for (let i = 0; i < taken.length; i += broughtAtOnce)
+      await Promise.all(taken.slice(i, i + broughtAtOnce).map((pending) => this.#bring(pending)))
+  }
+
+  /** To the usage, and to the windows that are still open. */
+  async #bring(pending: Pending): Promise<void> {
+    const { calls, keys, given } = this.#deps
+    const { keyId, day, admitted, minute, admittedInMinute, counters } = pending
+    const args = [given(), day, admitted, minute, admittedInMinute, ...Object.entries(counters).flat()]
+    try {
+      await calls.script(scripts.addUsage, [keys.usage(keyId)], args)
+    } catch (cause) {
+      if (cause instanceof NotCarriedOut) this.#memory.putBack(pending)
+      else this.#memory.drop(pending)
+    }
+  }
+}
