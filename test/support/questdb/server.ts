@@ -10,6 +10,8 @@ import { questdbParts } from './parts.ts'
 
 const startDeadlineMs = 60_000
 const host = '127.0.0.1'
+/** Compiling statements alone takes some 150 MB; with less than this a hundred tables end in "GC overhead limit exceeded". */
+const heap = '1g'
 
 export interface QuestdbServer {
   readonly http: { readonly host: string; readonly port: number }
@@ -70,7 +72,7 @@ export async function startQuestdb(
     QDB_HTTP_MIN_NET_BIND_TO: `${host}:${opsPort}`,
     QDB_PG_NET_BIND_TO: `${host}:${pgPort}`,
   }
-  const memory = options.memory ?? '192m'
+  const memory = options.memory ?? heap
   const args = [
     `-Xmx${memory}`,
     '-XX:+UseParallelGC',
