@@ -7,11 +7,13 @@ import { addDoctor } from './doctor.ts'
 import { addFeeds } from './feeds.ts'
 import { addImport } from './import/command.ts'
 import { addKeys } from './keys.ts'
+import { addRoles } from './roles.ts'
 import type { Terminal } from './terminal.ts'
 
 /** One entry per command, in the order of `--help`; each loads what it runs on when it runs. */
 const commands: readonly ((program: Command, terminal: Terminal) => void)[] = [
   addAll,
+  addRoles,
   addKeys,
   addFeeds,
   addImport,

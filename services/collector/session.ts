@@ -17,8 +17,8 @@ import { Stamps } from './stamps.ts'
 export interface CollectorOptions {
   readonly definition: FeedDefinition
   readonly source: Source
-  /** host:port of ingest. */
-  readonly address: string
+  /** host:port of ingest; asked for at each connection, since there may be several to be tried in turn. */
+  readonly address: () => string
   /** Asked for at each connection. */
   readonly identity: () => ClientIdentity
   readonly clock: Clock
@@ -88,7 +88,7 @@ class Collector implements SourceListener {
   async #converse(): Promise<void> {
     const { clock, signal, definition, source, address, identity } = this.#options
     const talk = new Conversation({
-      address,
+      address: address(),
       identity: identity(),
       clock,
       hello: {

@@ -13,6 +13,8 @@ export interface Health {
   listening(): void
   /** From here on not ready: the process is ending. */
   drain(): void
+  /** Why nothing new should come here now; `undefined`: ready. */
+  notReady(): string | undefined
   close(): Promise<void>
 }
 
@@ -20,12 +22,14 @@ export interface HealthOptions {
   readonly address: Address
   /** Whether the registry was loaded once. A store that went away later never makes a process unready. */
   readonly loaded: () => boolean
+  /** What else of this process speaks against it; never anything outside of it. */
+  readonly notReady?: (() => string | undefined) | undefined
   readonly metrics: Metrics
 }
 
 /**
  * `/livez`, `/readyz` and `/metrics` on a port of their own. Alive depends on nothing outside the
- * process; ready is: listening, registry loaded once, not draining, event loop moving.
+ * process; ready is: listening, registry loaded once, not draining, event loop moving, and room for more.
  */
 export async function openHealth(options: HealthOptions, clock: Clock): Promise<Health> {
   const loop = watchLoop(clock)
@@ -33,7 +37,7 @@ export async function openHealth(options: HealthOptions, clock: Clock): Promise<
   const notReady = (): string | undefined => {
     if (stage !== 'listening') return stage
     if (!options.loaded()) return 'the registry is not loaded yet'
-    return loop.stalled() ? 'the event loop stood still' : undefined
+    return loop.stalled() ? 'the event loop stood still' : options.notReady?.()
   }
   const server: HttpServer = await openHttpServer(
     {
@@ -47,6 +51,7 @@ export async function openHealth(options: HealthOptions, clock: Clock): Promise<
     port: server.port,
     listening: () => void (stage = 'listening'),
     drain: () => void (stage = 'draining'),
+    notReady,
     close() {
       loop.stop()
       return server.close(closeGraceMs)

@@ -88,6 +88,39 @@ test('a second signal ends the process at once; the echo of the first, as npm ma
   expect(source.exits).toEqual([130])
 })
 
+const draining = () => {
+  const source = signals()
+  const clock = createVirtualClock()
+  const heard: string[] = []
+  const stop = (): Promise<void> => {
+    heard.push('stop')
+    return new Promise(() => undefined)
+  }
+  void runUntilSignal({ stop, hurry: () => void heard.push('hurry') }, source, clock)
+  return { source, clock, heard }
+}
+
+test('SIGTERM takes its time, a second one hurries, a third ends the process at once', async () => {
+  const { source, clock, heard } = draining()
+  for (const after of [[], ['hurry']]) {
+    source.emit('SIGTERM')
+    expect(heard).toEqual(['stop', ...after])
+    await clock.advance(1_000)
+  }
+  expect(source.exits).toEqual([])
+  source.emit('SIGTERM')
+  expect(source.exits).toEqual([143])
+})
+
+test('Ctrl-C hurries at once, before anything begins to wait', async () => {
+  const { source, clock, heard } = draining()
+  source.emit('SIGINT')
+  expect(heard).toEqual(['hurry', 'stop'])
+  await clock.advance(1_000)
+  source.emit('SIGINT')
+  expect(source.exits).toEqual([130])
+})
+
 test('SIGHUP reloads and ends nothing', () => {
   const source = signals()
   let reloads = 0

@@ -79,23 +79,37 @@ export interface SignalSource {
 /** A wrapper such as npm hands the terminal's Ctrl-C on, so that one press arrives twice. */
 const samePressMs = 500
 
+export interface SignalActions {
+  readonly stop: () => Promise<void>
+  /** Makes a stop under way wait for nobody any more; absent: a stop never waits. */
+  readonly hurry?: () => void
+  readonly reload?: () => void
+}
+
 /**
- * Resolves with the exit code after SIGINT or SIGTERM and a clean stop; a second one ends the
- * process at once. SIGHUP calls `reload`.
+ * Resolves with the exit code after a clean stop. SIGTERM takes its time; Ctrl-C hurries, and so does a
+ * second signal. One more ends the process at once. SIGHUP calls `reload`.
  */
-export function runUntilSignal(
-  actions: { readonly stop: () => Promise<void>; readonly reload?: () => void },
-  source: SignalSource,
-  clock: Clock,
-): Promise<number> {
+export function runUntilSignal(actions: SignalActions, source: SignalSource, clock: Clock): Promise<number> {
   return new Promise((resolve, reject) => {
     let endingSince: number | undefined
+    let isHurried = actions.hurry === undefined
+    const hurry = (): void => {
+      isHurried = true
+      actions.hurry?.()
+    }
     for (const [signal, number] of Object.entries(endingSignals)) {
       source.on(signal as keyof typeof endingSignals, () => {
+        const now = clock.monotonicMs()
         if (endingSince === undefined) {
-          endingSince = clock.monotonicMs()
+          endingSince = now
+          if (signal === 'SIGINT') hurry()
           actions.stop().then(() => resolve(exitCodes.ok), reject)
-        } else if (clock.monotonicMs() - endingSince >= samePressMs) source.exit(128 + number)
+        } else if (now - endingSince >= samePressMs) {
+          endingSince = now
+          if (isHurried) source.exit(128 + number)
+          else hurry()
+        }
       })
     }
     if (actions.reload) source.on('SIGHUP', actions.reload)

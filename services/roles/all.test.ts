@@ -10,7 +10,8 @@ import { WebSocket } from 'ws'
 import { type Config, parseConfig } from '../platform/config.ts'
 import { Fatal } from '../platform/exit.ts'
 import { createLog, silentLog } from '../platform/log.ts'
-import { type AllOverrides, type RunningAll, startAll } from './all.ts'
+import { type RunningAll, startAll } from './all.ts'
+import type { Overrides } from './house.ts'
 
 const free = { host: '127.0.0.1', port: 0 }
 let home = ''
@@ -33,7 +34,7 @@ const configured = (more: Partial<Config> = {}): Config => ({
   ...more,
 })
 
-async function start(more: Partial<Config> = {}, overrides: AllOverrides = {}): Promise<RunningAll> {
+async function start(more: Partial<Config> = {}, overrides: Overrides = {}): Promise<RunningAll> {
   const service = await startAll(configured(more), { log: silentLog, ...overrides })
   running.push(service)
   return service

@@ -1,37 +1,20 @@
-import { createRegistryWriter, type RegistryWriter } from '../ingest/registry-writer.ts'
-import { createIngest } from '../ingest/server.ts'
-import type { Address, Config } from '../platform/config.ts'
-import { Fatal } from '../platform/exit.ts'
-import { type FollowedRegistry, followRegistry } from '../platform/follow-registry.ts'
-import { type Health, openHealth } from '../platform/health.ts'
-import { createLifecycle } from '../platform/lifecycle.ts'
-import { formatAddress, listenFailure, reachable } from '../platform/listen.ts'
-import { createLog, type Log } from '../platform/log.ts'
-import { createMetrics } from '../platform/metrics.ts'
-import { systemClock } from '../platform/system-clock.ts'
-import { ensureToken } from '../platform/token-file.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { Stores } from '../ports/stores.ts'
+import type { Config } from '../platform/config.ts'
+import { formatAddress, reachable } from '../platform/listen.ts'
+import type { Stream } from '../stream/stream.ts'
 import { collect } from './collect.ts'
+import { collectorsStopTimeoutMs } from './collector.ts'
 import { createCollectors } from './collectors.ts'
-import { startEdges } from './edges.ts'
 import { applyManifests, demoFeeds } from './feeds.ts'
 import { issueFirstKey } from './first-key.ts'
-import type { House } from './house.ts'
-import { type OpenedStores, openStores } from './stores.ts'
+import { type Ground, layGround } from './ground.ts'
+import { type House, inHouse, type Overrides } from './house.ts'
+import { startHttp } from './http.ts'
+import { startIngestEdge, writerOf } from './ingest.ts'
+import { startReading } from './reading.ts'
+import { createReload } from './reload.ts'
+import { startRestEdge } from './rest.ts'
+import { startStreamEdge } from './stream.ts'
 import { untilAvailable } from './until-available.ts'
-
-const ingestGraceMs = 3_000
-/** History that was sent and is not yet stored is read again at the next start: no stop waits long for it. */
-const collectorsStopTimeoutMs = 2_000
-const storesCloseTimeoutMs = 10_000
-
-export interface AllOverrides {
-  readonly clock?: Clock
-  readonly log?: Log
-  /** Ends a start that waits for a store: it then rejects. */
-  readonly ending?: AbortSignal
-}
 
 export interface RunningAll {
   readonly httpPort: number
@@ -43,7 +26,10 @@ export interface RunningAll {
   backfilled(): Promise<number>
   /** Reads the manifests again; when they are invalid it says so in the log and the old ones stay. */
   reload(): Promise<void>
-  /** Ends everything within seconds: sockets with 1012, requests under way finish. */
+  /**
+   * Ends everything within seconds: sockets with 1012, requests under way finish. Nobody else could
+   * take them over, so there is nothing to wait for.
+   */
   stop(): Promise<void>
 }
 
@@ -52,34 +38,28 @@ export interface RunningAll {
  * Rejects with `Fatal` when manifests are invalid, an address is busy or the data folder cannot be used,
  * with everything stopped again. While a store elsewhere is away it waits, not ready, and REST answers 500.
  */
-export async function startAll(config: Config, overrides: AllOverrides = {}): Promise<RunningAll> {
-  const clock = overrides.clock ?? systemClock
-  const log = overrides.log ?? createLog(config.logLevel)
-  const metrics = createMetrics({ ofProcess: overrides.clock === undefined })
-  const lifecycle = createLifecycle(clock, log)
-  const house: House = { config, clock, log, metrics, lifecycle }
-  try {
-    return await startParts(house, overrides.ending)
-  } catch (cause) {
-    await lifecycle.stop()
-    throw cause
-  }
-}
+export const startAll = (config: Config, overrides: Overrides = {}): Promise<RunningAll> =>
+  inHouse(config, overrides, (house) => startParts(house, overrides))
 
-async function startParts(house: House, ending?: AbortSignal): Promise<RunningAll> {
+async function startParts(house: House, overrides: Overrides): Promise<RunningAll> {
   const { config, clock, log, metrics, lifecycle } = house
-  let isLoaded = (): boolean => false
-  const health = await startHealth(house, () => isLoaded())
-  const { stores, areRemote, connect } = await startStores(house)
-  const registry = await startRegistry(house, stores)
-  isLoaded = () => registry.loaded
-  const waiting = { clock, log, ending }
+  let stream: Stream | undefined
+  const ground = await layGround(house, overrides, {
+    migrates: true,
+    admits: true,
+    notReady: () => stream?.notReady(),
+  })
+  const { health, registry, waiting } = ground
+  const serve = async (): Promise<number> => {
+    const edges = await startEdges(house, ground)
+    stream = edges.stream
+    return edges.port
+  }
   // A store elsewhere may be away for long, and an answer that says so is better than none.
-  const earlyHttpPort = areRemote ? await startEdges(house, stores, registry) : undefined
-  await untilAvailable(connect, waiting)
-  await untilAvailable(() => registry.refresh(), waiting)
+  const earlyHttpPort = ground.areRemote ? await serve() : undefined
+  await ground.loaded()
   const isFirstStart = registry.view().version === 0
-  const writer = createRegistryWriter(stores.registry, registry, stores.bus)
+  const writer = writerOf(ground)
   const feedsPath = config.feeds ?? demoFeeds
   const definitions = await untilAvailable(() => applyManifests(feedsPath, writer), waiting)
   const firstKey =
@@ -87,90 +67,39 @@ async function startParts(house: House, ending?: AbortSignal): Promise<RunningAl
       ? await untilAvailable(() => issueFirstKey(writer, definitions, clock), waiting)
       : undefined
 
-  const token = ensureToken(config, clock)
-  const grpcPort = await startIngest(house, { stores, registry, writer, token })
-  const httpPort = earlyHttpPort ?? (await startEdges(house, stores, registry))
+  const { port: grpcPort, token } = await startIngestEdge(house, ground, writer)
+  const httpPort = earlyHttpPort ?? (await serve())
   const collectors = await lifecycle.start({
     name: 'collectors',
     start: () => {
-      const address = formatAddress({ ...reachable(config.grpcAddr), port: grpcPort })
-      return createCollectors(
-        (definition) => collect(definition, { address, identity: () => ({ token }), clock, log }),
-        log,
-      )
+      const addresses = [formatAddress({ ...reachable(config.grpcAddr), port: grpcPort })]
+      const deps = { addresses, identity: () => ({ token }), clock, log }
+      return createCollectors((definition) => collect(definition, deps), log)
     },
     stop: (running) => running.stop(),
     stopTimeoutMs: collectorsStopTimeoutMs,
   })
   await lifecycle.start({ name: 'ready', start: () => health.listening(), stop: () => health.drain() })
   collectors.follow(definitions)
-
-  const reload = async (): Promise<void> => {
-    try {
-      collectors.follow(await applyManifests(feedsPath, writer))
-      log.info({ feeds: feedsPath }, 'the Feed manifests were read again')
-    } catch (cause) {
-      const reason = cause instanceof Fatal ? cause.message : cause
-      log.error({ err: reason }, 'the Feed manifests were not applied; the old ones stay')
-    }
-  }
-  let reloading: Promise<void> = Promise.resolve()
   return {
     httpPort,
     grpcPort,
     opsPort: health.port,
     firstKey,
     backfilled: () => metrics.total('fxd_ingest_bars_total', { lane: 'backfill', outcome: 'accepted' }),
-    reload() {
-      // One after another, so that the files as they were last are what stays.
-      reloading = reloading.then(reload)
-      return reloading
-    },
+    reload: createReload(
+      feedsPath,
+      async () => collectors.follow(await applyManifests(feedsPath, writer)),
+      log,
+    ),
     stop: () => lifecycle.stop(),
   }
 }
 
-const startHealth = ({ config, clock, metrics, lifecycle }: House, loaded: () => boolean): Promise<Health> =>
-  lifecycle.start({
-    name: 'health',
-    start: () => openHealth({ address: config.opsAddr, loaded, metrics }, clock),
-    stop: (health) => health.close(),
-  })
-
-const startStores = (house: House): Promise<OpenedStores> =>
-  house.lifecycle.start({
-    name: 'stores',
-    start: () => openStores(house),
-    stop: ({ stores }) => stores.close(),
-    stopTimeoutMs: storesCloseTimeoutMs,
-  })
-
-const startRegistry = ({ clock, log, lifecycle }: House, stores: Stores): Promise<FollowedRegistry> =>
-  lifecycle.start({
-    name: 'registry',
-    start: () => followRegistry(stores.registry, stores.bus, clock, log),
-    stop: (registry) => registry.close(),
-  })
-
-interface IngestParts {
-  readonly stores: Stores
-  readonly registry: FollowedRegistry
-  readonly writer: RegistryWriter
-  readonly token: string
+/** REST and the stream behind one HTTP server. */
+async function startEdges(house: House, ground: Ground): Promise<{ port: number; stream: Stream }> {
+  const reading = await startReading(house, ground)
+  const rest = await startRestEdge(house, ground, reading)
+  const stream = await startStreamEdge(house, ground, reading)
+  return { port: await startHttp(house, { handle: rest.handler, stream }), stream }
 }
-
-function startIngest({ config, lifecycle, ...shared }: House, parts: IngestParts): Promise<number> {
-  const ingest = createIngest({ ...shared, ...parts })
-  return lifecycle.start({
-    name: 'ingest',
-    start: () => ingest.listen(config.grpcAddr.host, config.grpcAddr.port).catch(busy(config.grpcAddr)),
-    stop: () => ingest.close(ingestGraceMs),
-    stopTimeoutMs: 2 * ingestGraceMs,
-  })
-}
-
-const busy =
-  (address: Address) =>
-  (cause: unknown): never => {
-    throw listenFailure(address, 'FXD_GRPC_ADDR', cause)
-  }

@@ -10,8 +10,8 @@ import type { Collecting } from './collectors.ts'
 
 /** What the collectors of one process share. */
 export interface CollectingDeps {
-  /** host:port of ingest. */
-  readonly address: string
+  /** host:port of the ingests, tried in turn. */
+  readonly addresses: readonly string[]
   readonly identity: () => ClientIdentity
   readonly clock: Clock
   readonly log: Log
@@ -22,13 +22,19 @@ export function collect(definition: FeedDefinition, deps: CollectingDeps): Colle
   const source = sourceOf(definition, deps.clock, deps.log)
   if (!source) return undefined
   const ending = new AbortController()
-  const ended = runCollector({ ...deps, definition, source, signal: ending.signal })
+  const address = inTurn(deps.addresses)
+  const ended = runCollector({ ...deps, address, definition, source, signal: ending.signal })
   return {
     stop() {
       ending.abort()
       return ended
     },
   }
+}
+
+function inTurn(addresses: readonly string[]): () => string {
+  let next = 0
+  return () => addresses[next++ % addresses.length] ?? ''
 }
 
 function sourceOf(definition: FeedDefinition, clock: Clock, log: Log): Source | undefined {

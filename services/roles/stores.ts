@@ -16,41 +16,46 @@ export interface OpenedStores {
   readonly connect: () => Promise<void>
 }
 
+export interface StoresUse {
+  /** Makes and changes what the stores keep things in; the others wait until it is there. */
+  readonly migrates: boolean
+  /** Whether this process admits requests: it then counts among those that share the limits in an outage. */
+  readonly admits: boolean
+}
+
+/** Some of the stores, kept in one place. */
+interface Part {
+  readonly stores: Partial<Stores> & Pick<Stores, 'close'>
+  readonly connect: () => Promise<void>
+}
+
 /**
- * The stores of `fxd all`: everything in the data folder, or with FXD_STORE=questdb bars, windows and
- * registry in QuestDB. Rejects with `Fatal` when the folder cannot be used; asks no server yet.
+ * The stores of this configuration: bars, windows and registry in QuestDB with FXD_STORE=questdb, and everything
+ * else in the data folder. Rejects with `Fatal`
+ * when the folder cannot be used; asks no server yet.
  */
-export async function openStores(house: House): Promise<OpenedStores> {
-  const { config, log, metrics } = house
+export async function openStores(house: House, use: StoresUse): Promise<OpenedStores> {
+  const remote: Part[] = []
+  if (house.config.store === 'questdb') remote.push(await questdbPart(house, use))
   const embedded = await openFolder(house)
-  if (config.store === 'embedded')
-    return { stores: embedded, areRemote: false, connect: () => Promise.resolve() }
-  // Real time whatever clock the house runs on: the server answers in real time.
-  const { stores: questdb, connect } = await prepareQuestdbStores({
-    ...questdbAt(config),
-    clock: systemClock,
-    log,
-    metrics,
-  })
-  const { bars, windows, registry, usageDays } = questdb
   return {
-    stores: {
-      ...embedded,
-      bars,
-      windows,
-      registry,
-      usageDays,
-      async close() {
-        await Promise.all([questdb.close(), embedded.close()])
-      },
+    stores: Object.assign({ ...embedded }, ...remote.map(({ stores }) => stores), {
+      close: () => Promise.all([...remote.map(({ stores }) => stores.close()), embedded.close()]),
+    }) as Stores,
+    areRemote: remote.length > 0,
+    async connect() {
+      await Promise.all(remote.map(({ connect }) => connect().catch(asStartFailure)))
     },
-    areRemote: true,
-    connect: () => connect().catch(asStartFailure),
   }
 }
 
+/** Real time whatever clock the house runs on: the server answers in real time. */
+const questdbPart = ({ config, log, metrics }: House, { migrates }: StoresUse): Promise<Part> =>
+  prepareQuestdbStores({ ...questdbAt(config), clock: systemClock, log, metrics, migrates })
+
 function asStartFailure(cause: unknown): never {
-  if (cause instanceof WrongServer) throw new Fatal('config', cause.message, cause)
+  if (cause instanceof WrongServer)
+    throw new Fatal('config', cause.message, cause)
   throw cause instanceof Unavailable ? cause : new Unavailable('store', cause)
 }
 

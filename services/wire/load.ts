@@ -3,6 +3,7 @@ import { type GrpcObject, loadPackageDefinition, logVerbosity, setLogVerbosity }
 import { loadSync } from '@grpc/proto-loader'
 import type { ProtoGrpcType as CollectorTypes } from './collector.ts'
 import type { ProtoGrpcType as RegistryTypes } from './registry.ts'
+import type { ProtoGrpcType as ShardTypes } from './shard.ts'
 
 // The library writes raw lines of its own to the console; what it has to say comes as an error too.
 setLogVerbosity(logVerbosity.NONE)
@@ -10,7 +11,7 @@ setLogVerbosity(logVerbosity.NONE)
 const folder = join(import.meta.dirname, '../../proto')
 
 /** As `proto/generate` writes the types: numbers stay numbers (half the cost), enums are their names. */
-const definition = loadSync(['fxd/v1/collector.proto', 'fxd/v1/registry.proto'], {
+const definition = loadSync(['fxd/v1/collector.proto', 'fxd/v1/registry.proto', 'fxd/v1/shard.proto'], {
   includeDirs: [folder],
   longs: Number,
   enums: String,
@@ -19,7 +20,7 @@ const definition = loadSync(['fxd/v1/collector.proto', 'fxd/v1/registry.proto'],
   oneofs: true,
 })
 
-const loaded = loadPackageDefinition(definition) as GrpcObject & CollectorTypes & RegistryTypes
+const loaded = loadPackageDefinition(definition) as GrpcObject & CollectorTypes & RegistryTypes & ShardTypes
 
-/** Clients of both services, and under `.service` what a server needs of them. */
-export const { Collector, Registry } = loaded.fxd.v1
+/** Clients of the services, and under `.service` what a server needs of them. */
+export const { Collector, Registry, Shard } = loaded.fxd.v1

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, vi } from 'vitest'
-import { runCollector } from '../../services/collector/session.ts'
+import { type CollectorOptions, runCollector } from '../../services/collector/session.ts'
 import type { SourceSymbol } from '../../services/collector/source.ts'
 import { toList } from '../../services/core/bar.ts'
 import { compoundKey } from '../../services/core/compound-key.ts'
@@ -100,17 +100,21 @@ export class CollectorSuite {
     return new PaperTerminal(symbols, now, { rereadable: true, reads })
   }
 
-  collect(source: PaperTerminal): void {
+  collect(source: PaperTerminal, kept: Pick<CollectorOptions, 'spool' | 'metrics'> = {}): void {
     const { address } = this.house
     const identity = () => ({ token: houseToken })
     const shared = { clock: this.clock, log: silentLog, signal: this.#stopping.signal, identity }
-    this.#running.push(runCollector({ ...shared, definition: this.feed, source, address }))
+    this.#running.push(
+      runCollector({ ...shared, ...kept, definition: this.feed, source, address: () => address }),
+    )
   }
 
-  /** Resolves once every collector has ended. */
+  /** Resolves once every collector has ended; others may be started then. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await Promise.all(this.#running)
+    this.#stopping = new AbortController()
+    this.#running = []
   }
 
   async stored(name = 'EURUSD') {

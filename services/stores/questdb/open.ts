@@ -4,7 +4,7 @@ import type { Stores } from '../../ports/stores.ts'
 import { questdbBars } from './bars.ts'
 import { administration } from './exec.ts'
 import { Catalogue } from './layout/catalogue.ts'
-import { migrate, requireLayout } from './layout/migrate.ts'
+import { awaitLayout, migrate, requireLayout } from './layout/migrate.ts'
 import { applyRetention } from './layout/retention.ts'
 import { TableNames } from './layout/tables.ts'
 import type { QuestdbOptions } from './options.ts'
@@ -102,10 +102,11 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
     },
     async connect() {
       await judge()
-      await migrate(names, admin)
+      if (options.migrates === false) await awaitLayout(names, admin)
+      else await migrate(names, admin)
       gate.open()
       await log.follow()
-      await feedsChanged()
+      if (options.migrates !== false) await feedsChanged()
     },
   }
 }

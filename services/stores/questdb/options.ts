@@ -24,4 +24,6 @@ export interface QuestdbOptions {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
+  /** Makes and changes the tables (the default); else it waits until another process has. */
+  readonly migrates?: boolean
 }

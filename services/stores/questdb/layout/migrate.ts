@@ -50,6 +50,14 @@ export async function requireLayout(names: TableNames, admin: Administration): P
     )
 }
 
+/** For a process that makes no tables itself: rejects until another one has. */
+export async function awaitLayout(names: TableNames, admin: Administration): Promise<void> {
+  const found = await storedVersion(names, admin)
+  refuseNewer(found, names)
+  if (found < schemaVersion)
+    throw new Error(`The schema version of ${names.schema} is ${found}; an ingest makes it ${schemaVersion}.`)
+}
+
 function refuseNewer(found: number, names: TableNames): void {
   if (found > schemaVersion)
     throw new WrongServer(

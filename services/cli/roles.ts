@@ -1,0 +1,78 @@
+import type { Command } from 'commander'
+import type { Config } from '../platform/config.ts'
+import { formatAddress, reachable } from '../platform/listen.ts'
+import { type Running, runRole } from './run-role.ts'
+import { configOf, type Terminal } from './terminal.ts'
+
+type Ports = Partial<Readonly<Record<'httpPort' | 'grpcPort' | 'opsPort', number>>>
+
+interface Role {
+  readonly name: string
+  readonly summary: string
+  readonly description: string
+  readonly start: (config: Config, ending: AbortSignal) => Promise<Running & Ports>
+}
+
+const roles: readonly Role[] = [
+  {
+    name: 'rest',
+    summary: 'answer REST requests, beside others',
+    description:
+      'Answer REST requests on FXD_HTTP_ADDR from QuestDB and Redis. Any number of these may run behind one address.',
+    start: async (config, ending) => (await import('../roles/rest.ts')).startRest(config, { ending }),
+  },
+  {
+    name: 'stream',
+    summary: 'hold sockets of /v1/stream, beside others',
+    description:
+      'Hold sockets of /v1/stream on FXD_HTTP_ADDR, fed by Redis. Any number of these may run behind one address.\n' +
+      'SIGTERM sends the sockets away over FXD_DRAIN_SECONDS, a second one and Ctrl-C at once.',
+    start: async (config, ending) => (await import('../roles/stream.ts')).startStream(config, { ending }),
+  },
+  {
+    name: 'ingest',
+    summary: 'take bars from collectors, beside others',
+    description:
+      'Take bars from collectors and commands on FXD_GRPC_ADDR, and keep them in QuestDB. With FXD_FEEDS it makes the\n' +
+      'registry equal to those manifests, again on SIGHUP.',
+    start: async (config, ending) => (await import('../roles/ingest.ts')).startIngest(config, { ending }),
+  },
+  {
+    name: 'collector',
+    summary: 'collect the bars of one feed',
+    description:
+      'Collect the bars of one feed (FXD_FEEDS, FXD_FEED) and bring them to an ingest (FXD_INGEST) with the token of\n' +
+      'FXD_TOKEN_FILE. What is not acknowledged yet is kept in FXD_DATA_DIR.',
+    start: async (config, ending) =>
+      (await import('../roles/collector.ts')).startCollector(config, { ending }),
+  },
+]
+
+/** One command per role that a process of its own may have. */
+export function addRoles(program: Command, terminal: Terminal): void {
+  for (const { name, summary, description, start } of roles) {
+    program
+      .command(name)
+      .summary(summary)
+      .description(description)
+      .action(async () => {
+        const config = configOf(terminal)
+        await runRole(
+          terminal,
+          (ending) => start(config, ending),
+          (running) => terminal.out(readyLine(name, config, running)),
+        )
+      })
+  }
+}
+
+function readyLine(name: string, config: Config, { httpPort, grpcPort, opsPort }: Ports): string {
+  const at = (what: string, address: Config['httpAddr'], port: number | undefined): string[] =>
+    port === undefined ? [] : [`${what} ${formatAddress({ ...reachable(address), port })}`]
+  const places = [
+    ...at('HTTP', config.httpAddr, httpPort),
+    ...at('gRPC', config.grpcAddr, grpcPort),
+    ...at('health and metrics', config.opsAddr, opsPort),
+  ]
+  return `fxd ${name} is ready: ${places.join(', ')}\n`
+}

@@ -1,0 +1,44 @@
+import { runUntilSignal, type SignalSource } from '../platform/lifecycle.ts'
+import type { Terminal } from './terminal.ts'
+
+/** Signals of this process; what they end, they end for good. */
+const processSignals: SignalSource = {
+  on: (signal, listen) => process.on(signal, listen),
+  exit: (code) => process.exit(code),
+}
+
+export interface Running {
+  stop(): Promise<void>
+  hurry?(): void
+  reload?(): Promise<void>
+}
+
+/** Runs a role until a signal ends it, and this process with it; `tell` is called once it is ready. */
+export async function runRole<T extends Running>(
+  terminal: Terminal,
+  start: (ending: AbortSignal) => Promise<T>,
+  tell: (running: T) => void,
+): Promise<void> {
+  const { EndedWhileWaiting } = await import('../roles/until-available.ts')
+  const ending = new AbortController()
+  const starting = start(ending.signal).catch((cause: unknown) => {
+    if (cause instanceof EndedWhileWaiting) return undefined
+    throw cause
+  })
+  const ended = runUntilSignal(
+    {
+      async stop() {
+        ending.abort()
+        await (await starting)?.stop()
+      },
+      hurry: () => void starting.then((running) => running?.hurry?.()),
+      reload: () => void starting.then((running) => running?.reload?.()),
+    },
+    processSignals,
+    terminal.clock,
+  )
+  const running = await starting
+  if (running !== undefined) tell(running)
+  // What is left open after a stop (a worker, a timer) must not hold the process.
+  process.exit(await ended)
+}

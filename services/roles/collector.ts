@@ -1,0 +1,95 @@
+import type { FeedDefinition } from '../core/feed.ts'
+import { suggest } from '../core/suggest.ts'
+import { type Config, ConfigError } from '../platform/config.ts'
+import { openHealth } from '../platform/health.ts'
+import { formatAddress, reachable } from '../platform/listen.ts'
+import { readManifests } from '../platform/manifests.ts'
+import { readTls } from '../platform/tls-files.ts'
+import { readToken, tokenPath } from '../platform/token-file.ts'
+import type { ClientIdentity } from '../wire/client.ts'
+import { collect } from './collect.ts'
+import { createCollectors } from './collectors.ts'
+import { type House, inHouse, type Overrides } from './house.ts'
+import { type Leaving, leaveThrough } from './leaving.ts'
+import { createReload } from './reload.ts'
+
+/** History that was sent and is not yet stored is read again at the next start: no stop waits long for it. */
+export const collectorsStopTimeoutMs = 2_000
+
+export interface RunningCollector extends Leaving {
+  readonly opsPort: number
+  /** Reads the manifest again; when it is invalid it says so in the log and the old one stays. */
+  reload(): Promise<void>
+}
+
+/** Collects one feed and brings its bars to ingest. It needs no store and is ready as soon as it runs. */
+export async function startCollector(config: Config, overrides: Overrides = {}): Promise<RunningCollector> {
+  const path = config.feeds
+  if (path === undefined) {
+    throw new ConfigError('A collector needs the manifest of its feed: set FXD_FEEDS to that file or folder.')
+  }
+  const definition = await readDefinition(path, config.feed)
+  identityOf(config)
+  return inHouse(config, overrides, async (house) => {
+    const { clock, log, metrics, lifecycle } = house
+    const health = await lifecycle.start({
+      name: 'health',
+      start: () => openHealth({ address: config.opsAddr, loaded: () => true, metrics }, clock),
+      stop: (started) => started.close(),
+    })
+    const collectors = await lifecycle.start({
+      name: 'collector',
+      start: () => createCollectors((each) => collect(each, collectingFrom(house)), log),
+      stop: (running) => running.stop(),
+      stopTimeoutMs: collectorsStopTimeoutMs,
+    })
+    collectors.follow([definition])
+    health.listening()
+    return {
+      opsPort: health.port,
+      reload: createReload(
+        path,
+        async () => collectors.follow([await readDefinition(path, definition.key)]),
+        log,
+      ),
+      ...leaveThrough(house, health, () => Promise.resolve()),
+    }
+  })
+}
+
+/** The manifest named by FXD_FEED, or the only one; its source must be one that this process can read. */
+async function readDefinition(path: string, feed: string | undefined): Promise<FeedDefinition> {
+  const { definitions } = await readManifests(path)
+  const keys: string[] = definitions.map(({ key }) => key)
+  const [only] = definitions
+  const found =
+    feed === undefined && definitions.length === 1 ? only : definitions.find(({ key }) => key === feed)
+  if (!found) {
+    const which = `${path} (FXD_FEEDS) holds ${keys.join(', ')}`
+    if (feed === undefined) {
+      throw new ConfigError(`A collector collects one feed, and ${which}: set FXD_FEED to one of them.`)
+    }
+    const near = suggest(feed, keys)
+    throw new ConfigError(`FXD_FEED is "${feed}", but ${which}${near ? `; did you mean ${near}?` : '.'}`)
+  }
+  if (found.source.type !== 'Push') return found
+  throw new ConfigError(
+    `The source of ${found.key} is Push: its bars come from elsewhere, not from fxd collector.`,
+  )
+}
+
+/** Read again at each connection, because its files may be replaced. */
+function identityOf(config: Config): ClientIdentity {
+  const token = readToken(config)
+  const tls = readTls(config)
+  if (token !== undefined || tls?.pair) return { token, tls }
+  throw new ConfigError(
+    `A collector needs a token, and there is none at ${tokenPath(config)}: set FXD_TOKEN_FILE (or FXD_TLS_CERT and FXD_TLS_KEY).`,
+  )
+}
+
+/** The ingests are tried in turn, one per connection. */
+function collectingFrom({ config, clock, log }: House): Parameters<typeof collect>[1] {
+  const addresses = config.ingest.map((address) => formatAddress(reachable(address)))
+  return { addresses, identity: () => identityOf(config), clock, log }
+}

@@ -1,0 +1,65 @@
+import { type FollowedRegistry, followRegistry } from '../platform/follow-registry.ts'
+import { type Health, openHealth } from '../platform/health.ts'
+import type { Stores } from '../ports/stores.ts'
+import type { House, Overrides } from './house.ts'
+import { type OpenedStores, openStores, type StoresUse } from './stores.ts'
+import { untilAvailable, type WaitingDeps } from './until-available.ts'
+
+const storesCloseTimeoutMs = 10_000
+
+/** What every role stands on that reads or writes the stores. */
+export interface Ground {
+  readonly stores: Stores
+  readonly registry: FollowedRegistry
+  readonly health: Health
+  readonly waiting: WaitingDeps
+  /** Whether the stores may be away while this process lives. */
+  readonly areRemote: boolean
+  /** Waits until the stores are fit for use and the registry was loaded once. */
+  loaded(): Promise<void>
+}
+
+export interface GroundOptions extends StoresUse {
+  /** Why this process should get nothing new now; `undefined`: nothing speaks against it. */
+  readonly notReady?: () => string | undefined
+}
+
+/** Health first, so that a process that waits for its stores can say so. */
+export async function layGround(
+  house: House,
+  overrides: Overrides,
+  { notReady, ...use }: GroundOptions,
+): Promise<Ground> {
+  const { config, clock, log, metrics, lifecycle } = house
+  let registry: FollowedRegistry | undefined
+  const loaded = (): boolean => registry?.loaded === true
+  const health = await lifecycle.start({
+    name: 'health',
+    start: () => openHealth({ address: config.opsAddr, loaded, notReady, metrics }, clock),
+    stop: (started) => started.close(),
+  })
+  const { stores, areRemote, connect } = await lifecycle.start<OpenedStores>({
+    name: 'stores',
+    start: () => overrides.stores ?? openStores(house, use),
+    stop: (opened) => opened.stores.close(),
+    stopTimeoutMs: storesCloseTimeoutMs,
+  })
+  const followed = await lifecycle.start({
+    name: 'registry',
+    start: () => followRegistry(stores.registry, stores.bus, clock, log),
+    stop: (started) => started.close(),
+  })
+  registry = followed
+  const waiting = { clock, log, ending: overrides.ending }
+  return {
+    stores,
+    registry: followed,
+    health,
+    waiting,
+    areRemote,
+    async loaded() {
+      await untilAvailable(connect, waiting)
+      await untilAvailable(() => followed.refresh(), waiting)
+    },
+  }
+}

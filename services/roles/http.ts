@@ -1,0 +1,43 @@
+import type { RequestListener } from 'node:http'
+import { openHttpServer } from '../platform/http-server.ts'
+import { type Stream, streamPath } from '../stream/stream.ts'
+import type { House } from './house.ts'
+
+/** Connections of requests beside the sockets; a bound of its own, so that sockets cannot take it all. */
+const requestConnectionsMax = 10_000
+/** Requests under way have two seconds for themselves; a long answer gets this. */
+const httpGraceMs = 5_000
+
+export interface HttpParts {
+  readonly handle: RequestListener
+  /** Takes the upgrades, where this process has one. */
+  readonly stream?: Stream
+}
+
+/** The one HTTP server of a process; gives its port. A stop lets requests under way finish. */
+export async function startHttp(house: House, { handle, stream }: HttpParts): Promise<number> {
+  const { config, clock, metrics, lifecycle } = house
+  const dropped = metrics.counter('fxd_http_dropped_connections_total', 'Connections beyond the bound.')
+  const http = await lifecycle.start({
+    name: 'http',
+    start: () =>
+      openHttpServer(
+        {
+          address: config.httpAddr,
+          variable: 'FXD_HTTP_ADDR',
+          handle,
+          ...(stream && { upgrade: { path: streamPath, listener: stream.upgrade } }),
+          connectionsMax: requestConnectionsMax + (stream ? config.streamConnectionsMax : 0),
+          dropped: () => dropped.inc(),
+        },
+        clock,
+      ),
+    // A server is closed once its last connection is, and sockets are the stream's to end.
+    stop: (server) => Promise.all([stream?.drain(), server.close(httpGraceMs)]),
+    stopTimeoutMs: 2 * httpGraceMs,
+  })
+  metrics.gauge('fxd_http_connections', 'Open connections, sockets included.', [], (gauge) =>
+    gauge.set(http.connections()),
+  )
+  return http.port
+}

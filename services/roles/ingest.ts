@@ -1,0 +1,68 @@
+import { createRegistryWriter, type RegistryWriter } from '../ingest/registry-writer.ts'
+import { createIngest } from '../ingest/server.ts'
+import type { Config } from '../platform/config.ts'
+import { ensureToken } from '../platform/token-file.ts'
+import { applyManifests } from './feeds.ts'
+import { type Ground, layGround } from './ground.ts'
+import { grpcListenFailure } from './grpc-listen-failure.ts'
+import { type House, inHouse, type Overrides } from './house.ts'
+import { type Leaving, leaveThrough } from './leaving.ts'
+import { createReload } from './reload.ts'
+import { requireSharedStores } from './shared-stores.ts'
+import { untilAvailable } from './until-available.ts'
+
+const ingestGraceMs = 3_000
+
+export interface RunningIngest extends Leaving {
+  readonly grpcPort: number
+  readonly opsPort: number
+  /** Reads the manifests again; when they are invalid it says so in the log and the old ones stay. */
+  reload(): Promise<void>
+}
+
+/**
+ * Takes bars from collectors and administers the registry. Makes the registry equal to FXD_FEEDS;
+ * without it the registry stays as it is.
+ */
+export function startIngest(config: Config, overrides: Overrides = {}): Promise<RunningIngest> {
+  if (!overrides.stores) requireSharedStores('ingest', config)
+  return inHouse(config, overrides, async (house) => {
+    const ground = await layGround(house, overrides, { migrates: true, admits: false })
+    const { health } = ground
+    await ground.loaded()
+    const writer = writerOf(ground)
+    const { feeds } = config
+    const apply = async (): Promise<unknown> => (feeds === undefined ? [] : applyManifests(feeds, writer))
+    await untilAvailable(apply, ground.waiting)
+    const { port } = await startIngestEdge(house, ground, writer)
+    health.listening()
+    return {
+      grpcPort: port,
+      opsPort: health.port,
+      reload: createReload(feeds ?? '', apply, house.log),
+      // Collectors come again by themselves, to whichever ingest is there.
+      ...leaveThrough(house, health, () => Promise.resolve()),
+    }
+  })
+}
+
+export const writerOf = ({ stores, registry }: Ground): RegistryWriter =>
+  createRegistryWriter(stores.registry, registry, stores.bus)
+
+/** Listens for collectors and administration, behind the token of the data folder or of FXD_TOKEN_FILE. */
+export async function startIngestEdge(
+  { config, lifecycle, ...shared }: House,
+  { stores, registry }: Ground,
+  writer: RegistryWriter,
+): Promise<{ readonly port: number; readonly token: string }> {
+  const token = ensureToken(config, shared.clock)
+  const ingest = createIngest({ ...shared, stores, registry, writer, token })
+  const port = await lifecycle.start({
+    name: 'ingest',
+    start: () =>
+      ingest.listen(config.grpcAddr.host, config.grpcAddr.port).catch(grpcListenFailure(config.grpcAddr)),
+    stop: () => ingest.close(ingestGraceMs),
+    stopTimeoutMs: 2 * ingestGraceMs,
+  })
+  return { port, token }
+}

@@ -1,0 +1,32 @@
+import type { Health } from '../platform/health.ts'
+import { noticeMs } from '../stream/draining.ts'
+import type { House } from './house.ts'
+
+export interface Leaving {
+  /** Ends in order, as slowly as others need to take over. May be called again. */
+  stop(): Promise<void>
+  /** From here on without waiting for anybody. */
+  hurry(): void
+}
+
+/** Load balancers are sent elsewhere first, `empty` runs meanwhile, then everything stops. */
+export function leaveThrough(
+  { lifecycle }: House,
+  health: Health,
+  empty: (hurried: AbortSignal) => Promise<unknown>,
+): Leaving {
+  const hurried = new AbortController()
+  let stopping: Promise<void> | undefined
+  const leave = async (): Promise<void> => {
+    health.drain()
+    await empty(hurried.signal)
+    await lifecycle.stop()
+  }
+  return {
+    stop: () => (stopping ??= leave()),
+    hurry: () => hurried.abort(),
+  }
+}
+
+/** How long requests are still taken after a load balancer could see that there should be no more. */
+export const noticeOf = ({ config }: House): number => Math.min(noticeMs, config.drainSeconds * 1_000)

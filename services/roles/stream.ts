@@ -1,0 +1,87 @@
+import { type Config, ConfigError } from '../platform/config.ts'
+import { readToken, tokenPath } from '../platform/token-file.ts'
+import { answerPlainRequest } from '../stream/plain-request.ts'
+import { createShardServer } from '../stream/shard/server.ts'
+import { createStream, type Stream, streamPath } from '../stream/stream.ts'
+import { type Ground, layGround } from './ground.ts'
+import { grpcListenFailure } from './grpc-listen-failure.ts'
+import { type House, inHouse, type Overrides } from './house.ts'
+import { startHttp } from './http.ts'
+import { type Leaving, leaveThrough } from './leaving.ts'
+import { type Reading, startReading } from './reading.ts'
+import { requireSharedStores } from './shared-stores.ts'
+
+export interface RunningStream extends Leaving {
+  readonly httpPort: number
+  readonly grpcPort: number
+  readonly opsPort: number
+}
+
+/** One shard: holds sockets, any symbol, and answers the operator's `fxd.v1.Shard`. */
+export function startStream(config: Config, overrides: Overrides = {}): Promise<RunningStream> {
+  if (!overrides.stores) requireSharedStores('stream', config)
+  const token = neededToken(config)
+  return inHouse(config, overrides, async (house) => {
+    let stream: Stream | undefined
+    const ground = await layGround(house, overrides, {
+      migrates: false,
+      admits: false,
+      notReady: () => stream?.notReady(),
+    })
+    const { health } = ground
+    const edge = await startStreamEdge(house, ground, await startReading(house, ground))
+    stream = edge
+    const httpPort = await startHttp(house, { handle: answerPlainRequest(streamPath), stream: edge })
+    const grpcPort = await startShardServer(house, edge, health.notReady, token)
+    health.listening()
+    await ground.loaded()
+    return {
+      httpPort,
+      grpcPort,
+      opsPort: health.port,
+      ...leaveThrough(house, health, (hurried) => emptyShard(house, edge, hurried)),
+    }
+  })
+}
+
+export function startStreamEdge(house: House, ground: Ground, reading: Reading): Promise<Stream> {
+  const { config, clock, log, metrics, lifecycle } = house
+  const { stores, registry } = ground
+  const { trustedProxies, streamConnectionsMax: connectionsMax } = config
+  const shared = { ...stores, history: reading.history, registry, clock, log, metrics }
+  return lifecycle.start({
+    name: 'stream',
+    start: () => createStream({ ...shared, trustedProxies, connectionsMax }),
+    stop: (stream) => stream.close(),
+  })
+}
+
+/** Of administration: the operator's. */
+function neededToken(config: Config): string {
+  const token = readToken(config)
+  if (token !== undefined) return token
+  throw new ConfigError(
+    `A shard needs the administration token, and there is none at ${tokenPath(config)}: set FXD_TOKEN_FILE.`,
+  )
+}
+
+function startShardServer(
+  { config, log, lifecycle }: House,
+  stream: Stream,
+  notReady: () => string | undefined,
+  token: string,
+): Promise<number> {
+  const { host, port } = config.grpcAddr
+  const server = createShardServer({ stream, notReady, token, log })
+  return lifecycle.start({
+    name: 'shard',
+    start: () => server.listen(host, port).catch(grpcListenFailure(config.grpcAddr)),
+    stop: () => server.close(),
+  })
+}
+
+async function emptyShard({ config }: House, { draining }: Stream, hurried: AbortSignal): Promise<void> {
+  const hurry = (): void => void draining.start(0)
+  hurried.addEventListener('abort', hurry)
+  await draining.start(hurried.aborted ? 0 : config.drainSeconds * 1_000)
+}

@@ -1,0 +1,103 @@
+import { type Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type OpenedStream, openStream, symbolNames } from '../../../test/support/open-stream.ts'
+import { silentLog } from '../../platform/log.ts'
+import type { Load__Output } from '../../wire/fxd/v1/Load.ts'
+import { Shard } from '../../wire/load.ts'
+import { createShardServer, type ShardServer } from './server.ts'
+
+const token = 'an-administration-token'
+let house: OpenedStream
+let server: ShardServer
+let client: InstanceType<typeof Shard>
+
+beforeEach(async () => {
+  // Second 10 of a minute.
+  house = await openStream({ start: 1_767_600_010_000, connectionsMax: 3 })
+  const { stream } = house
+  server = createShardServer({ stream, notReady: () => stream.notReady(), token, log: silentLog })
+  const port = await server.listen('127.0.0.1', 0)
+  client = new Shard(`127.0.0.1:${port}`, credentials.createInsecure())
+})
+afterEach(async () => {
+  client.close()
+  server.close()
+  await house.close()
+})
+
+/** As the operator calls: rejects with the gRPC status. */
+function call(name: 'GetLoad' | 'Drain' | 'Undrain', request = {}, carried = token): Promise<Load__Output> {
+  const metadata = new Metadata()
+  if (carried !== '') metadata.set('authorization', `Bearer ${carried}`)
+  const method = Shard.service[name]
+  return new Promise((resolve, reject) =>
+    (client as Client).makeUnaryRequest(
+      method.path,
+      method.requestSerialize as (value: object) => Buffer,
+      method.responseDeserialize,
+      request,
+      metadata,
+      (error, load) => (error ? reject(error) : resolve(load as Load__Output)),
+    ),
+  )
+}
+const failure = (made: Promise<unknown>): Promise<ServiceError> =>
+  made.then(
+    () => {
+      throw new Error('it was accepted')
+    },
+    (error: unknown) => error as ServiceError,
+  )
+
+test('the load is what the shard holds', async () => {
+  const { secret } = await house.issue()
+  const socket = await house.connect(secret)
+  await socket.subscribe(symbolNames.slice(0, 5).map((name) => `BROKERA:ZERO:${name}`))
+  await house.connect(secret)
+  expect(await call('GetLoad')).toEqual({
+    connections: 2,
+    connectionsMax: 3,
+    subscriptions: 5,
+    backlogBytes: 0,
+    ready: true,
+    notReadyReason: '',
+    draining: false,
+    drainSecondsLeft: 0,
+    forcedCloses: 0,
+  })
+})
+
+test('a drain empties the shard in its time, and Undrain makes it serve again', async () => {
+  const { secret } = await house.issue()
+  const socket = await house.connect(secret)
+  expect(await call('Drain', { seconds: 20 })).toMatchObject({
+    connections: 1,
+    ready: false,
+    notReadyReason: 'draining',
+    draining: true,
+    drainSecondsLeft: 20,
+  })
+  await house.clock.advance(20_000)
+  expect(await socket.closed).toEqual({ code: 1012, reason: 'draining' })
+  expect(await call('GetLoad')).toMatchObject({ connections: 0, draining: true, drainSecondsLeft: 0 })
+  await expect(house.connect(secret)).rejects.toThrow('503')
+  expect(await call('Undrain')).toMatchObject({ ready: true, draining: false })
+  await house.connect(secret)
+})
+
+test('nobody gets anything, or drains anything, without the administration token', async () => {
+  for (const carried of ['', 'another', `${token}x`]) {
+    for (const name of ['GetLoad', 'Drain', 'Undrain'] as const) {
+      expect((await failure(call(name, {}, carried))).code, `${name} with "${carried}"`).toBe(
+        status.UNAUTHENTICATED,
+      )
+    }
+  }
+  expect(house.stream.draining.isOn).toBe(false)
+})
+
+test('a drain longer than an hour is refused with a sentence', async () => {
+  const { code, details } = await failure(call('Drain', { seconds: 3_601 }))
+  expect(code).toBe(status.INVALID_ARGUMENT)
+  expect(details).toBe('seconds: got 3601, wanted at most 3600')
+})

@@ -1,0 +1,39 @@
+import { Server, ServerCredentials } from '@grpc/grpc-js'
+import type { Log } from '../../platform/log.ts'
+import { channelOptions, streamsPerConnectionMax } from '../../wire/limits.ts'
+import { Shard } from '../../wire/load.ts'
+import type { Stream } from '../stream.ts'
+import { shardService } from './service.ts'
+
+export interface ShardServerDeps {
+  readonly stream: Pick<Stream, 'load' | 'draining'>
+  /** As `/readyz` says. */
+  readonly notReady: () => string | undefined
+  /** What every call must carry as `authorization: Bearer <token>`. */
+  readonly token: string
+  readonly log: Log
+}
+
+export interface ShardServer {
+  /** Gives the port (a free one for port 0); rejects when the address cannot be listened on. */
+  listen(host: string, port: number): Promise<number>
+  /** Cuts off what is under way: every call may be repeated. */
+  close(): void
+}
+
+/** Where the operator asks a shard for its load and drains it. */
+export function createShardServer(deps: ShardServerDeps): ShardServer {
+  const server = new Server({ ...channelOptions, 'grpc.max_concurrent_streams': streamsPerConnectionMax })
+  server.addService(Shard.service, shardService(deps))
+  return {
+    listen: (host, port) =>
+      new Promise((resolve, reject) => {
+        const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
+        server.bindAsync(address, ServerCredentials.createInsecure(), (cause, bound) => {
+          if (cause) reject(cause)
+          else resolve(bound)
+        })
+      }),
+    close: () => server.forceShutdown(),
+  }
+}

@@ -1,0 +1,64 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { type handleUnaryCall, type Metadata, status } from '@grpc/grpc-js'
+import type { DrainRequest__Output } from '../../wire/fxd/v1/DrainRequest.ts'
+import type { Load } from '../../wire/fxd/v1/Load.ts'
+import type { ShardHandlers } from '../../wire/fxd/v1/Shard.ts'
+import type { ShardServerDeps } from './server.ts'
+
+const drainSecondsMax = 3_600
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+/** The calls of `fxd.v1.Shard`; each answers the load as it is then. */
+export function shardService({ stream, notReady, token, log }: ShardServerDeps): ShardHandlers {
+  const wanted = sha256(token)
+  const load = (): Load => {
+    const { connections, connectionsMax, subscriptions, backlogBytes, forcedCloses } = stream.load()
+    const reason = notReady()
+    return {
+      connections,
+      connectionsMax,
+      subscriptions,
+      backlogBytes,
+      ready: reason === undefined,
+      notReadyReason: reason ?? '',
+      draining: stream.draining.isOn,
+      drainSecondsLeft: Math.ceil(stream.draining.leftMs / 1_000),
+      forcedCloses,
+    }
+  }
+  /** With the token only; `act` gives a sentence when it refuses what is asked. */
+  const answering =
+    <Request>(act: (request: Request) => string | undefined): handleUnaryCall<Request, Load> =>
+    (call, answer) => {
+      if (!carries(call.metadata, wanted)) {
+        const details = 'this service wants the metadata "authorization: Bearer <administration token>"'
+        return answer({ code: status.UNAUTHENTICATED, details })
+      }
+      const fault = act(call.request)
+      if (fault === undefined) answer(null, load())
+      else answer({ code: status.INVALID_ARGUMENT, details: fault })
+    }
+
+  return {
+    GetLoad: answering(() => undefined),
+    Drain: answering(({ seconds }: DrainRequest__Output) => {
+      if (seconds > drainSecondsMax) return `seconds: got ${seconds}, wanted at most ${drainSecondsMax}`
+      log.info({ seconds }, 'drains: sockets are sent elsewhere')
+      void stream.draining.start(seconds * 1_000)
+      return undefined
+    }),
+    Undrain: answering(() => {
+      log.info('the drain was called off')
+      stream.draining.callOff()
+      return undefined
+    }),
+  }
+}
+
+/** Compared as digests in constant time: neither the token's length nor its beginning shows in the timing. */
+function carries(metadata: Metadata, wanted: Buffer): boolean {
+  const [given, ...more] = metadata.get('authorization')
+  const match = typeof given === 'string' && more.length === 0 ? /^bearer +(\S+)$/i.exec(given) : null
+  return match?.[1] !== undefined && timingSafeEqual(sha256(match[1]), wanted)
+}

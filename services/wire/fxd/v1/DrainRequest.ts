@@ -1,0 +1,16 @@
+// Original file: proto/fxd/v1/shard.proto
+
+
+export interface DrainRequest {
+  /**
+   * 0: all at once. At most 3,600; more is INVALID_ARGUMENT.
+   */
+  'seconds'?: (number);
+}
+
+export interface DrainRequest__Output {
+  /**
+   * 0: all at once. At most 3,600; more is INVALID_ARGUMENT.
+   */
+  'seconds': (number);
+}

@@ -1,0 +1,8 @@
+// Original file: proto/fxd/v1/shard.proto
+
+
+export interface UndrainRequest {
+}
+
+export interface UndrainRequest__Output {
+}
