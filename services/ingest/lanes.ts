@@ -30,6 +30,7 @@ export class LiveLane {
   /** Newest time taken for publishing, which may come after the commit. */
   readonly #promised = new Map<string, FeedSeconds>()
   #last: Promise<unknown> = Promise.resolve()
+  #underWay = 0
 
   constructor(deps: LaneDeps, state: FeedState, options: { epoch: number; publishFirst: boolean }) {
     this.#deps = deps
@@ -50,9 +51,26 @@ export class LiveLane {
     const compared = storeHistory(late, (id) => newestBefore.get(id), bars, 'live')
     const done = this.#finish(this.#last, { fresh, written, compared, published, receivedMs })
     this.#last = done
+    this.#underWay += 1
+    done.finally(() => (this.#underWay -= 1)).catch(() => undefined)
     // Whoever called hears of it; the next batch in line does too.
     done.catch(() => undefined)
     return done
+  }
+
+  /** Tells readers, after everything taken so far, that the terminal answered for these minutes. */
+  complete(from: FeedSeconds, to: FeedSeconds): Promise<void> {
+    const event: BusEvent = { type: 'minutes', feed: this.#state.key, from, to }
+    const told = this.#last.then(async () => void (await tell(this.#deps, event, this.#epoch)))
+    this.#last = told
+    told.catch(() => undefined)
+    return told
+  }
+
+  /** Tells readers that the store shows all there was, so that those who lost something need not wait for more. */
+  async settled(): Promise<void> {
+    if (this.#underWay > 0 || !this.#state.unstored.isEmpty) return
+    await tell(this.#deps, { type: 'settled', feed: this.#state.key }, this.#epoch)
   }
 
   async #finish(

@@ -162,6 +162,35 @@ describe('windows', () => {
   })
 })
 
+describe('readers are told', () => {
+  test('of complete minutes after their bars, by the feed-wide windows of the live lane alone', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    await session.bars('LIVE', [seriesAt('EURUSD', [noon - 120, noon - 60])])
+    await session.window('5', noon - 300, noon)
+    await session.window('1', noon - 120, noon)
+    const told = suite.house.events.map(({ event }) => event).filter(({ type }) => type !== 'applied')
+    expect(told).toMatchObject([
+      { type: 'bars' },
+      { type: 'minutes', feed: suite.feed.key, from: noon - 120, to: noon - 60 },
+    ])
+    await session.close()
+  })
+
+  test('every two seconds that the store shows everything that was pushed', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    await session.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
+    await suite.clock.advance(2_000)
+    await expect.poll(() => suite.told('settled')).toEqual([{ type: 'settled', feed: suite.feed.key }])
+    await session.close()
+    await suite.clock.advance(10_000)
+    expect(suite.told('settled')).toHaveLength(1)
+  })
+})
+
 describe('signs of life', () => {
   test('a heartbeat counts while the terminal is connected, and only for feeds that report it', async () => {
     const noon = suite.minute

@@ -1,7 +1,9 @@
 import type { FeedKey } from '../core/compound-key.ts'
 import type { FeedDefinition } from '../core/feed.ts'
+import { feedSeconds } from '../core/feed-clock.ts'
 import type { RegistryView } from '../core/registry.ts'
 import type { Lane } from '../core/series.ts'
+import type { Cancel } from '../ports/clock.ts'
 import type { ReceivedBars } from '../wire/decode-bars.ts'
 import type { Catalogue__Output } from '../wire/fxd/v1/Catalogue.ts'
 import type { IngestMessage } from '../wire/fxd/v1/IngestMessage.ts'
@@ -27,6 +29,8 @@ const historyBatchesMax = 16
 const liveBatchesMax = 64
 const windowsMax = 256
 const slowPauseMs = 500
+/** Readers that lost events of the bus learn so often that the store shows everything: well before they give up. */
+const settleMs = 2_000
 
 export interface Role {
   readonly feed: FeedKey
@@ -58,6 +62,7 @@ export class SessionWork {
   readonly #catalogue = new CatalogueParts()
   readonly #underWay = new Set<Promise<unknown>>()
   readonly #counts = { live: 0, backfill: 0, windows: 0 }
+  #stopSettling: Cancel = () => undefined
   #failed = false
   #left = false
 
@@ -70,6 +75,10 @@ export class SessionWork {
     this.#live = new LiveLane(deps, state, { epoch: role.epoch ?? 0, publishFirst })
     this.#history = new HistoryLane(deps, state)
     this.#signs = new SignsOfLife(deps, state, () => host.view().definition)
+    if (!role.isImport)
+      this.#stopSettling = deps.clock.every(settleMs, () => {
+        this.#live.settled().catch((cause: unknown) => host.fail(cause))
+      })
   }
 
   /** Joins the feed and tells the collector what is known of it. */
@@ -126,6 +135,7 @@ export class SessionWork {
   leave(): void {
     if (!this.#left) this.#deps.states.leave(this.#state)
     this.#left = true
+    this.#stopSettling()
   }
 
   #takeBars(message: ReceivedBars, digest: string): void {
@@ -249,7 +259,10 @@ export class SessionWork {
     const kept = Promise.all(this.#underWay).then(() => {
       if (this.#failed) throw new SessionEnd('UNAVAILABLE', 'what the window speaks for was not stored')
       if (window.symbol !== undefined) return this.#state.windows.add(window)
-      return this.#state.windows.extend(window.resolution, window)
+      this.#state.windows.extend(window.resolution, window)
+      if (!isImport && window.resolution === '1')
+        return this.#live.complete(window.from, feedSeconds(window.to - 60))
+      return undefined
     })
     this.#counts.windows += 1
     this.#track(

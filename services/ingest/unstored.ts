@@ -9,6 +9,10 @@ import type { BarStore } from '../ports/bars.ts'
 export class Unstored {
   readonly #batches = new Set<readonly SeriesBars[]>()
 
+  get isEmpty(): boolean {
+    return this.#batches.size === 0
+  }
+
   add(batch: readonly SeriesBars[]): void {
     this.#batches.add(batch)
   }

@@ -18,6 +18,8 @@ interface Parts {
 export class Markers {
   readonly #parts: Parts
   readonly #listeners = new Map<FeedKey, Set<Connection>>()
+  /** The last minute told of each feed: windows may overlap. */
+  readonly #told = new Map<FeedKey, FeedSeconds>()
   /** Minutes to be told when a replay ends. */
   readonly #waiting = new Map<Connection, Map<FeedKey, FeedSeconds[]>>()
 
@@ -49,10 +51,13 @@ export class Markers {
 
   /** Open times of the first and the last complete minute. */
   complete(feed: FeedKey, from: FeedSeconds, to: FeedSeconds): void {
+    const told = this.#told.get(feed) ?? feedSeconds(-1)
+    if (to <= told) return
+    this.#told.set(feed, to)
     const listeners = this.#listeners.get(feed)
     if (!listeners) return
     this.#parts.settle()
-    const times = minutes(from, to)
+    const times = minutes(from, to).filter((time) => time > told)
     const frames = framesOf(feed, times)
     for (const connection of listeners) {
       if (this.#parts.isBusy(connection, feed)) this.#wait(connection, feed, times)
