@@ -50,7 +50,7 @@ export async function storeHistory(
   for (let i = 0; i < batch.length; i += seriesAtOnce) {
     const some = batch.slice(i, i + seriesAtOnce)
     for (const pieces of await Promise.all(
-      some.map((each) => compareSeries(each, newestBefore(each.id), store)),
+      some.map((each) => compareSeries(each, newestBefore(each.id), store, lane)),
     )) {
       for (const { series, keep, ...counted } of pieces) {
         counts = addCounts(counts, counted)
@@ -71,6 +71,7 @@ async function compareSeries(
   { series, bars }: GoodSeries,
   newest: FeedSeconds | undefined,
   store: BarStore,
+  lane: Lane,
 ): Promise<Piece[]> {
   const count = barCount(bars)
   const { to } = ends(bars)
@@ -82,7 +83,7 @@ async function compareSeries(
       break
     }
     const page = Math.max(pageBarsMin, 2 * (count - start))
-    const stored = await store.read({ series, from, to, take: { count: page, end: 'oldest' } })
+    const stored = await store.read({ series, from, to, take: { count: page, end: 'oldest' }, lane })
     const end = barCount(stored) < page ? count : countUntil(bars, stored.time[page - 1] as number, start)
     const incoming = sliceBars(bars, start, end)
     raiseDerived(incoming, stored)

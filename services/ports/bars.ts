@@ -13,6 +13,8 @@ export interface BarQuery {
   readonly to: FeedSeconds
   /** At most this many bars, taken from one end of the range; without it the whole range (bounded by the caller). */
   readonly take?: { readonly count: number; readonly end: 'oldest' | 'newest' }
+  /** `backfill`: nobody waits for the answer, so it may come later and never keeps other readers waiting. */
+  readonly lane?: Lane
 }
 
 /**
@@ -24,7 +26,7 @@ export interface BarQuery {
  *  - `read` is ascending in time with each time once, and sees what was written before it began;
  *  - live writes overtake waiting backfill writes; the queue is bounded and a writer beyond the
  *    bound waits;
- *  - every call ends within its deadline (reads 2 s, writes 30 s) and fails as `Unavailable`.
+ *  - every call ends within its deadline (reads 2 s, of the backfill lane 15 s, writes 30 s) and fails as `Unavailable`.
  */
 export interface BarStore {
   write(batch: readonly SeriesBars[], lane: Lane): Promise<void>

@@ -22,6 +22,8 @@ import { Writer } from './write/writer.ts'
 export type QuestdbStores = Pick<Stores, 'bars' | 'windows' | 'registry' | 'usageDays' | 'close'>
 
 const readConnections = { connections: connectionsMax, waiting: readsWaitingMax }
+/** A backlog of history is compared beside whoever asks for a chart, and never in front of them. */
+const backfillConnections = { connections: 4, waiting: readsWaitingMax }
 /** Acks must not wait behind readers. */
 const progressConnections = { connections: 1, waiting: 16 }
 
@@ -57,6 +59,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
     await requireLayout(names, admin)
   })
   const pool = new PgPool(options, readConnections, gate)
+  const backfillPool = new PgPool(options, backfillConnections, gate)
   const progress = new PgPool(options, progressConnections, gate)
   const visibility = new Visibility(options, names, progress)
   const writer = new Writer({ options, sender, names, gate, visibility, tableGone: () => refreshSoon() })
@@ -81,12 +84,12 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
     gauge.set(visibility.suspended.size),
   )
   metrics.gauge('fxd_questdb_connections', 'Connections for reading.', [], (gauge) =>
-    gauge.set(pool.connections),
+    gauge.set(pool.connections + backfillPool.connections),
   )
   metrics.gauge('fxd_questdb_reads_waiting', 'Reads that wait for a connection.', [], (gauge) =>
-    gauge.set(pool.waiting),
+    gauge.set(pool.waiting + backfillPool.waiting),
   )
-  const shared = { catalogue, pool, writer, visibility, admin, sender, clock, broken }
+  const shared = { catalogue, pool, backfillPool, writer, visibility, admin, sender, clock, broken }
   return {
     stores: {
       bars: questdbBars({ ...shared, definitionOf: (feed) => log.definition(feed) }),
@@ -97,6 +100,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
         writer.close()
         visibility.close()
         pool.close()
+        backfillPool.close()
         progress.close()
       },
     },

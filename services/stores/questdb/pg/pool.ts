@@ -7,6 +7,8 @@ import { ConnectionLost, PgConnection, SqlError, type Statement, type TakeRow } 
 /** QuestDB takes 64 by default, and the 65th waits without a word. */
 export const connectionsMax = 16
 export const readDeadlineMs = 2_000
+/** Comparing history with what is stored: longer, because its failure ends the collector's session. */
+export const backfillReadDeadlineMs = 15_000
 /** Reads that wait for a connection; one more is refused, since it would hardly be answered in time. */
 export const readsWaitingMax = 1_024
 

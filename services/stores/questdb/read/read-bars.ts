@@ -4,7 +4,7 @@ import type { BarQuery } from '../../../ports/bars.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Catalogue } from '../layout/catalogue.ts'
 import { nameOf } from '../layout/tables.ts'
-import { type PgPool, readDeadlineMs } from '../pg/pool.ts'
+import { backfillReadDeadlineMs, type PgPool, readDeadlineMs } from '../pg/pool.ts'
 import { BarRows, barColumns } from './bar-rows.ts'
 import { microsOf, timeMax, timeMin } from './times.ts'
 
@@ -15,6 +15,8 @@ const spareRows = 8
 
 export interface ReadDeps {
   readonly pool: PgPool
+  /** For reads of the backfill lane: few, so that others find the server free. */
+  readonly backfillPool: PgPool
   readonly catalogue: Catalogue
   readonly clock: Clock
   readonly broken: Counter
@@ -36,7 +38,9 @@ async function readPages(table: string, query: BarQuery, deps: ReadDeps): Promis
   const range = { from: Math.max(timeMin, query.from), to: Math.min(timeMax, query.to) }
   const wanted = query.take?.count ?? Number.POSITIVE_INFINITY
   const newestFirst = query.take?.end === 'newest'
-  const deadline = deps.clock.monotonicMs() + readDeadlineMs
+  const [pool, deadlineMs] =
+    query.lane === 'backfill' ? [deps.backfillPool, backfillReadDeadlineMs] : [deps.pool, readDeadlineMs]
+  const deadline = deps.clock.monotonicMs() + deadlineMs
   const pages: Bars[] = []
   let left = wanted
   let rowsMax = Math.min(rowsPerPage, left + spareRows)
@@ -45,7 +49,7 @@ async function readPages(table: string, query: BarQuery, deps: ReadDeps): Promis
       { table, symbol: nameOf(query.series), ...range, rowsMax },
       newestFirst,
       deadline,
-      deps,
+      { ...deps, pool },
     )
     const isLast = rows.rows < rowsMax
     const edge = rows.lastTime
