@@ -71,3 +71,22 @@ export const purgeFeed = (key: string, options: FeedOptions, terminal: Terminal)
       options.json ? json({ feed: key, series }) : `${key}: the bars of ${series} series are removed.\n`,
     )
   })
+
+/** The token alone on its line, so that a script can put it where its collector reads it. */
+export const issueToken = (
+  feeds: readonly string[],
+  options: FeedOptions & { readonly expires: string },
+  terminal: Terminal,
+): Promise<void> =>
+  withRegistry(terminal, async (registry) => {
+    const { token, expiresAt } = await registry.call('IssueFeedToken', {
+      feeds: [...feeds],
+      expires: options.expires,
+    })
+    const expires = new Date(expiresAt).toISOString().replace('.000Z', 'Z')
+    if (options.json) return terminal.out(json({ token, feeds, expires_at: expires }))
+    terminal.out(`${token}\n`)
+    terminal.err(
+      `${feeds.join(', ')}: this token may push until ${expires}; FXD_TOKEN_FILE names its file.\n`,
+    )
+  })

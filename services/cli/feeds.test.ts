@@ -24,6 +24,22 @@ describe('feeds', () => {
     expect((await house.fxd('feeds show BROKERA:ZERO')).out).toContain('kind: Feed')
   })
 
+  test('token lets a collector push one feed and nothing else', async () => {
+    const { code, out, err } = await house.fxd('feeds token BROKERA:ZERO --expires 30d')
+    expect([code, err]).toEqual([0, expect.stringMatching(/BROKERA:ZERO: this token may push until \d{4}-/)])
+    writeFileSync(join(house.home, 'of-the-feed'), out)
+    const asCollector = { FXD_TOKEN_FILE: join(house.home, 'of-the-feed') }
+    expect(await house.fxd('keys list', asCollector)).toMatchObject({
+      code: 77,
+      err: 'fxd: this credential may push bars and nothing else\n',
+    })
+    const mistyped = await house.fxd('feeds token BROKERA:ZER0')
+    expect(mistyped.code).toBe(64)
+    expect(mistyped.err).toMatch(/did you mean BROKERA:ZERO/)
+    const answer = await house.answer('feeds token BROKERA:ZERO BROKERA:VIP')
+    expect(answer).toMatchObject({ feeds: ['BROKERA:ZERO', 'BROKERA:VIP'] })
+  })
+
   test('purge removes the bars of a feed that no manifest names any more', async () => {
     await house.redefine('ZERO')
     expect(await house.answer('feeds purge BROKERA:VIP')).toEqual({ feed: 'BROKERA:VIP', series: 0 })

@@ -12,7 +12,7 @@ export function addFeeds(program: Command, terminal: Terminal): void {
   const feeds = program
     .command('feeds')
     .helpCommand(false)
-    .summary('look at feeds, purge those that are gone')
+    .summary('look at feeds, issue tokens for their collectors, purge those that are gone')
     .description('Look at feeds. They are defined by the Feed manifests of FXD_FEEDS and nowhere else.')
 
   withJson(feeds.command('list'))
@@ -24,6 +24,21 @@ export function addFeeds(program: Command, terminal: Terminal): void {
     .summary('show one feed')
     .description('Show one feed with its manifest and its symbols.')
     .action(async (key: string, options: FeedOptions) => (await actions()).showFeed(key, options, terminal))
+
+  withJson(feeds.command('token').argument('<feed...>', 'such as BROKERA:ZERO'))
+    .summary('issue a token for the collector of a feed')
+    .description(
+      'Issue a token with which a collector may push these feeds and do nothing else. It is printed this once, ' +
+        'and stored nowhere: a new administration token is what ends it before its time.',
+    )
+    .option(
+      '--expires <when>',
+      'a time (30s, 15m, 1h, 90d, 2w), a date (the end of that UTC day) or an instant',
+      '90d',
+    )
+    .action(async (keys: readonly string[], options: FeedOptions & { expires: string }) =>
+      (await actions()).issueToken(keys, options, terminal),
+    )
 
   withJson(feeds.command('purge').argument('<feed>', 'such as BROKERA:ZERO'))
     .summary('remove the bars of a feed that is gone')

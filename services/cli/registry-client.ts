@@ -23,6 +23,7 @@ export type RegistryCall =
   | 'RevokeKey'
   | 'ListFeeds'
   | 'GetFeed'
+  | 'IssueFeedToken'
   | 'PurgeFeed'
 
 export type RequestOf<Name extends RegistryCall> = Parameters<RegistryClient[Name]>[0]

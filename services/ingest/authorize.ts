@@ -2,48 +2,109 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import {
   Metadata,
   ServerInterceptingCall,
+  type ServerInterceptingCallInterface,
   type ServerInterceptor,
   ServerListenerBuilder,
   status,
 } from '@grpc/grpc-js'
+import type { Clock } from '../ports/clock.ts'
+import { type Access, administration, type CredentialFault, type CredentialRefusal } from './access.ts'
+import { certificateAccess } from './certificate-access.ts'
+import { type FeedTokens, unknown } from './feed-tokens.ts'
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/**
- * Lets a call through only with `authorization: Bearer <token>`, before any service sees it. Compared
- * as digests in constant time: neither the token's length nor its beginning shows in the timing.
- */
-export function requireToken(token: string): ServerInterceptor {
+/** Collectors come with what they may push; everything else is administration. */
+const collectorPath = '/fxd.v1.Collector/'
+
+export interface Authorizer {
+  /** Refuses what has no credential before any service sees it. */
+  readonly interceptor: ServerInterceptor
+  /** What the caller may do whose call carries this metadata. */
+  accessOf(metadata: Metadata): Access
+}
+
+export interface AuthorizerOptions {
+  /** Of administration. */
+  readonly token: string
+  readonly feedTokens: FeedTokens
+  readonly clock: Clock
+  readonly refused: (fault: CredentialFault) => void
+}
+
+/** Tokens are compared as digests in constant time: neither their length nor their beginning shows in the timing. */
+export function createAuthorizer({ token, feedTokens, clock, refused }: AuthorizerOptions): Authorizer {
   const wanted = sha256(token)
-  const isAuthorized = (metadata: Metadata): boolean => {
-    const [given, ...more] = metadata.get('authorization')
-    const match = typeof given === 'string' && more.length === 0 ? /^bearer +(\S+)$/i.exec(given) : null
-    return match?.[1] !== undefined && timingSafeEqual(sha256(match[1]), wanted)
+  const accesses = new WeakMap<Metadata, Access>()
+
+  const judge = (metadata: Metadata, call: ServerInterceptingCallInterface) => {
+    const given = metadata.get('authorization')
+    if (given.length > 0) {
+      const [text, ...more] = given
+      const match = typeof text === 'string' && more.length === 0 ? /^bearer +(\S+)$/i.exec(text) : null
+      if (match?.[1] === undefined) return unknown
+      return timingSafeEqual(sha256(match[1]), wanted)
+        ? administration
+        : (feedTokens.read(match[1]) ?? unknown)
+    }
+    // Only there when TLS found its authority trusted and its dates right.
+    const certificate = call.getAuthContext().sslPeerCertificate
+    return certificate ? certificateAccess(certificate.raw, clock) : { ...unknown, fault: 'missing' as const }
   }
-  return (_method, call) => {
-    let refused = false
-    return new ServerInterceptingCall(call, {
-      start(next) {
-        next(
-          new ServerListenerBuilder()
-            .withOnReceiveMetadata((metadata, pass) => {
-              if (isAuthorized(metadata)) return pass(metadata)
-              refused = true
-              call.sendStatus({
-                code: status.UNAUTHENTICATED,
-                details: 'this service wants the metadata "authorization: Bearer <token>" with its own token',
-                metadata: new Metadata(),
-              })
-            })
-            .withOnReceiveMessage((message, pass) => {
-              if (!refused) pass(message)
-            })
-            .withOnReceiveHalfClose((pass) => {
-              if (!refused) pass()
-            })
-            .build(),
-        )
-      },
+
+  return {
+    interceptor: (method, call) =>
+      gate(call, async (metadata) => {
+        const found = await judge(metadata, call)
+        const isRefused = 'fault' in found
+        const refusal = isRefused ? found : allowed(found, method.path)
+        if (refusal) refused(refusal.fault)
+        else if (!isRefused) accesses.set(metadata, found)
+        return refusal
+      }),
+    accessOf(metadata) {
+      const access = accesses.get(metadata)
+      if (!access) throw new Error('a call came past the authorizer')
+      return access
+    },
+  }
+}
+
+function allowed({ mayAdminister }: Access, path: string): CredentialRefusal | undefined {
+  if (mayAdminister || path.startsWith(collectorPath)) return undefined
+  return { fault: 'not_administration', message: 'this credential may push bars and nothing else' }
+}
+
+const codes = {
+  missing: status.UNAUTHENTICATED,
+  unknown: status.UNAUTHENTICATED,
+  expired: status.UNAUTHENTICATED,
+  not_administration: status.PERMISSION_DENIED,
+} as const satisfies Record<CredentialFault, status>
+
+/** Holds a call back until it is judged, and ends a refused one. */
+function gate(
+  call: ServerInterceptingCallInterface,
+  judge: (metadata: Metadata) => Promise<CredentialRefusal | undefined>,
+): ServerInterceptingCall {
+  let isRefused = false
+  const end = (code: status, details: string): void => {
+    isRefused = true
+    call.sendStatus({ code, details, metadata: new Metadata() })
+  }
+  const listener = new ServerListenerBuilder()
+    .withOnReceiveMetadata((metadata, pass) => {
+      judge(metadata).then(
+        (refusal) => (refusal ? end(codes[refusal.fault], refusal.message) : pass(metadata)),
+        () => end(status.INTERNAL, 'something went wrong on our side'),
+      )
     })
-  }
+    .withOnReceiveMessage((message, pass) => {
+      if (!isRefused) pass(message)
+    })
+    .withOnReceiveHalfClose((pass) => {
+      if (!isRefused) pass()
+    })
+    .build()
+  return new ServerInterceptingCall(call, { start: (next) => next(listener) })
 }

@@ -1,7 +1,7 @@
 import { allocateBars, type Bar, type Bars, barCount, copyBar } from '../core/bar.ts'
 import { barFault, type RefusalReason } from '../core/bar-rules.ts'
 import { isClosed } from '../core/closed.ts'
-import { compoundKey } from '../core/compound-key.ts'
+import { compoundKey, parseCompoundKey } from '../core/compound-key.ts'
 import type { FeedDefinition } from '../core/feed.ts'
 import { type FeedSeconds, feedSeconds, type UtcMs } from '../core/feed-clock.ts'
 import type { RegistryView } from '../core/registry.ts'
@@ -89,6 +89,10 @@ function checkSeries(
   const key = compoundKey(definition.key, message.symbol)
   const symbol = at.view.symbol(key)
   if (symbol === undefined) {
+    const foreign = parseCompoundKey(message.symbol)?.feed
+    if (foreign !== undefined && foreign !== definition.key && at.view.feed(foreign)) {
+      return refuse('FOREIGN_FEED', `symbol: got ${show(message.symbol)}, in a session of ${definition.key}`)
+    }
     return refuse(
       'UNKNOWN_SERIES',
       `symbol: got ${show(message.symbol)}, which ${definition.key} does not list`,

@@ -4,6 +4,7 @@ import type { RegistryView } from '../core/registry.ts'
 import { show } from '../core/show.ts'
 import { didYouMean } from '../core/suggest.ts'
 import type { Hello__Output } from '../wire/fxd/v1/Hello.ts'
+import { type Access, mayPush } from './access.ts'
 import { SessionEnd } from './refuse-session.ts'
 
 const textLengthMax = 128
@@ -18,7 +19,7 @@ export interface Introduced {
 }
 
 /** Who is there; a `SessionEnd` is thrown for whoever may not be. */
-export function introduce(hello: Hello__Output, view: RegistryView): Introduced {
+export function introduce(hello: Hello__Output, view: RegistryView, access: Access): Introduced {
   const { feed, mode, collectorId, terminal } = hello
   if (mode !== 'SESSION_MODE_LIVE' && mode !== 'SESSION_MODE_IMPORT') {
     throw new SessionEnd('INVALID_ARGUMENT', 'Hello.mode: got none known, wanted LIVE or IMPORT')
@@ -27,6 +28,14 @@ export function introduce(hello: Hello__Output, view: RegistryView): Introduced 
     throw new SessionEnd(
       'INVALID_ARGUMENT',
       `Hello.collector_id and terminal: wanted at most ${textLengthMax} characters, and an id`,
+    )
+  }
+  // Before the look-up: whoever may not push a feed is not told whether it exists.
+  if (!mayPush(access, feed)) {
+    const may = access.feeds === 'all' ? [] : [...access.feeds]
+    throw new SessionEnd(
+      'PERMISSION_DENIED',
+      `FOREIGN_FEED: this credential may push ${may.join(', ') || 'no feed'}; got ${show(feed)}`,
     )
   }
   const { key } = definedFeed(feed, view)

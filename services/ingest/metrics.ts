@@ -1,6 +1,7 @@
 import type { RefusalReason } from '../core/bar-rules.ts'
 import type { Lane } from '../core/series.ts'
 import { type Metrics, secondsBuckets } from '../platform/metrics.ts'
+import type { CredentialFault } from './access.ts'
 
 export type LaneName = Lane | 'import'
 
@@ -13,6 +14,10 @@ export interface IngestMetrics {
   alarm(kind: 'sequence' | 'revision' | 'publish' | 'gap'): void
   session(mode: 'live' | 'import', by: 1 | -1): void
   ended(code: string): void
+  /** A call was refused for its credential. */
+  refusedCall(reason: CredentialFault | 'foreign_feed'): void
+  /** A call ended, of whatever service, known or not. */
+  call(code: string): void
   queued(lane: LaneName, by: number): void
 }
 
@@ -41,6 +46,14 @@ export function createIngestMetrics(metrics: Metrics): IngestMetrics {
   )
   const sessions = metrics.gauge('fxd_ingest_sessions', 'Open sessions', ['mode'])
   const ended = metrics.counter('fxd_ingest_sessions_ended_total', 'Sessions ended, by status', ['code'])
+  const calls = metrics.counter('fxd_ingest_calls_total', 'gRPC calls, by the status they ended with', [
+    'code',
+  ])
+  const refusedCalls = metrics.counter(
+    'fxd_ingest_refused_calls_total',
+    'gRPC calls refused for their credential: missing, unknown, expired, for other feeds, not for administration',
+    ['reason'],
+  )
   const queue = metrics.gauge('fxd_ingest_queued_batches', 'Batches received and not yet acknowledged', [
     'lane',
   ])
@@ -55,6 +68,8 @@ export function createIngestMetrics(metrics: Metrics): IngestMetrics {
     alarm: (kind) => alarms.inc({ kind }),
     session: (mode, by) => sessions.inc({ mode }, by),
     ended: (code) => ended.inc({ code }),
+    refusedCall: (reason) => refusedCalls.inc({ reason }),
+    call: (code) => calls.inc({ code }),
     queued: (lane, by) => queue.inc({ lane }, by),
   }
 }

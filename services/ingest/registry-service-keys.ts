@@ -112,7 +112,11 @@ function checkName(name: string): string {
 }
 
 /** A feed that the key already has may stay, even while no manifest names it. */
-function checkFeeds(wanted: readonly string[], view: RegistryView, had: readonly FeedKey[]): FeedKey[] {
+export function checkFeeds(
+  wanted: readonly string[],
+  view: RegistryView,
+  had: readonly FeedKey[],
+): FeedKey[] {
   const known = view.feeds().map((feed) => feed.key)
   if (wanted.length === 0) throw invalid(`feeds: got none, wanted at least one of ${list(known)}`)
   if (wanted.length > feedsMax) throw invalid(`feeds: got ${wanted.length} feeds, wanted at most ${feedsMax}`)

@@ -12,6 +12,8 @@ import type { RevokeKeyRequest__Output } from '../wire/fxd/v1/RevokeKeyRequest.t
 import type { RotateKeyRequest__Output } from '../wire/fxd/v1/RotateKeyRequest.ts'
 import type { UpdateKeyRequest__Output } from '../wire/fxd/v1/UpdateKeyRequest.ts'
 import { partBytesMax } from '../wire/limits.ts'
+import type { FeedTokens } from './feed-tokens.ts'
+import { issueFeedToken } from './registry-service-feed-token.ts'
 import { type FeedStores, getFeed, listFeeds, purgeFeed } from './registry-service-feeds.ts'
 import { createKey, newIssue, rotateKey, updateKey } from './registry-service-keys.ts'
 import { keyMessage, page } from './registry-service-messages.ts'
@@ -31,10 +33,11 @@ const keysMax = 100_000
 export interface RegistryServiceDeps extends FeedStores {
   readonly writer: RegistryWriter
   readonly registry: FollowedRegistry
+  readonly feedTokens: FeedTokens
   readonly log: Log
 }
 
-/** `fxd.v1.Registry`: the one way in for the command line and the operator. The server checks their token. */
+/** `fxd.v1.Registry`: the one way in for the command line and the operator. The server checks that they may. */
 export function registryService(deps: RegistryServiceDeps): RegistryHandlers {
   const { registry, clock, log } = deps
   const keys = keyChanges(deps)
@@ -54,6 +57,7 @@ export function registryService(deps: RegistryServiceDeps): RegistryHandlers {
     RevokeKey: answer(keys.revoke),
     ListFeeds: answer((request) => listFeeds(request, view(), deps)),
     GetFeed: answer((request) => getFeed(request, view(), deps)),
+    IssueFeedToken: answer((request) => issueFeedToken(request, view(), deps)),
     PurgeFeed: answer(async ({ key }) => ({ series: await purgeFeed(key, view(), deps) })),
   }
 }

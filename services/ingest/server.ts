@@ -1,22 +1,26 @@
 import { hash } from 'node:crypto'
-import { Server, ServerCredentials } from '@grpc/grpc-js'
+import { Server, type ServerCredentials } from '@grpc/grpc-js'
 import type { FeedKey } from '../core/compound-key.ts'
 import type { FollowedRegistry } from '../platform/follow-registry.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
+import type { WatchedTls } from '../platform/tls-files.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Stores } from '../ports/stores.ts'
 import { decodeBars, receivedBars } from '../wire/decode-bars.ts'
 import { channelOptions, streamsPerConnectionMax } from '../wire/limits.ts'
 import { Collector, Registry } from '../wire/load.ts'
-import { requireToken } from './authorize.ts'
+import { createAuthorizer } from './authorize.ts'
 import { copyClosedDays } from './closed-days.ts'
+import { countCalls } from './count-calls.ts'
 import { FeedStates } from './feed-state.ts'
+import { createFeedTokens } from './feed-tokens.ts'
 import { createIngestMetrics } from './metrics.ts'
 import { OpenSessions, sessionsMax } from './open-sessions.ts'
 import { SessionEnd } from './refuse-session.ts'
 import { registryService } from './registry-service.ts'
 import type { RegistryWriter } from './registry-writer.ts'
+import { serverCredentials } from './server-credentials.ts'
 import { type CollectorCall, CollectorSession, type Received } from './session.ts'
 import { wellFormedStatus } from './well-formed-status.ts'
 import { windowsFlushMs } from './windows.ts'
@@ -25,8 +29,10 @@ export interface IngestDeps {
   readonly stores: Pick<Stores, 'bars' | 'windows' | 'bus' | 'board' | 'leases' | 'limits' | 'usageDays'>
   readonly registry: FollowedRegistry
   readonly writer: RegistryWriter
-  /** What every call must carry as `authorization: Bearer <token>`. */
+  /** Of administration; it signs the tokens of collectors. */
   readonly token: string
+  /** Without: calls are not encrypted. */
+  readonly tls?: WatchedTls | undefined
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
@@ -42,18 +48,21 @@ export interface Ingest {
   close(graceMs: number): Promise<void>
 }
 
-/** The gRPC edge, and the only writer of bars; beside the collectors it serves `fxd.v1.Registry` behind the same token. */
+/** The gRPC edge, and the only writer of bars; beside the collectors it serves `fxd.v1.Registry` for administration. */
 export function createIngest(deps: IngestDeps): Ingest {
   const { clock, log, stores } = deps
+  const metrics = createIngestMetrics(deps.metrics)
+  const feedTokens = createFeedTokens(deps.token, clock)
+  const authorizer = createAuthorizer({ ...deps, feedTokens, refused: (fault) => metrics.refusedCall(fault) })
   const server = new Server({
     ...channelOptions,
     'grpc.max_concurrent_streams': streamsPerConnectionMax,
-    interceptors: [wellFormedStatus, requireToken(deps.token)],
+    interceptors: [wellFormedStatus, authorizer.interceptor],
   })
   const states = new FeedStates(stores)
   const sessions = new OpenSessions()
-  const sessionDeps = { ...deps, metrics: createIngestMetrics(deps.metrics), states, sessions }
-  const processId = clock.randomHex(4)
+  const sessionDeps = { ...deps, metrics, states, sessions }
+  const processId = clock.randomHex(8)
   let count = 0
 
   const serve = (call: CollectorCall): void => {
@@ -63,7 +72,8 @@ export function createIngest(deps: IngestDeps): Ingest {
       return
     }
     count += 1
-    sessions.add(new CollectorSession(call, `${processId}-${count}`, sessionDeps))
+    const access = authorizer.accessOf(call.metadata)
+    sessions.add(new CollectorSession(call, `${processId}-${count}`, access, sessionDeps))
   }
   server.addService(
     { Session: { ...Collector.service.Session, requestDeserialize: receive } },
@@ -73,7 +83,7 @@ export function createIngest(deps: IngestDeps): Ingest {
     await sessions.endFeed(feed, new SessionEnd('FAILED_PRECONDITION', `${feed} is being purged`))
     await states.forget(feed)
   }
-  server.addService(Registry.service, registryService({ ...stores, ...deps, endFeed }))
+  server.addService(Registry.service, registryService({ ...stores, ...deps, feedTokens, endFeed }))
 
   const stopFlushing = clock.every(windowsFlushMs, () => {
     states
@@ -81,10 +91,15 @@ export function createIngest(deps: IngestDeps): Ingest {
       .catch((cause: unknown) => log.warn({ err: cause }, 'windows could not be written; later again'))
   })
 
+  let stopCounting = (): void => undefined
   const closedDays = copyClosedDays({ ...stores, ...deps })
 
   return {
-    listen: (host, port) => listen(server, host, port),
+    async listen(host, port) {
+      const bound = await listen(server, host, port, serverCredentials(deps.tls))
+      stopCounting = countCalls(bound, (code) => metrics.call(code))
+      return bound
+    },
     async close(graceMs) {
       stopFlushing()
       const copied = closedDays.stop()
@@ -97,6 +112,7 @@ export function createIngest(deps: IngestDeps): Ingest {
       if (graceMs > 0) await Promise.race([finished, clock.sleep(graceMs, inTime.signal)])
       inTime.abort()
       server.forceShutdown()
+      stopCounting()
     },
   }
 }
@@ -118,10 +134,15 @@ function receive(bytes: Buffer): Received {
   }
 }
 
-const listen = (server: Server, host: string, port: number): Promise<number> =>
+const listen = (
+  server: Server,
+  host: string,
+  port: number,
+  credentials: ServerCredentials,
+): Promise<number> =>
   new Promise((resolve, reject) => {
     const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
-    server.bindAsync(address, ServerCredentials.createInsecure(), (cause, bound) => {
+    server.bindAsync(address, credentials, (cause, bound) => {
       if (cause) reject(cause)
       else resolve(bound)
     })

@@ -44,8 +44,9 @@ describe('greeting', () => {
     const session = suite.connect()
     session.stream.write({})
     expect((await session.ended).code).toBe('INVALID_ARGUMENT')
+    const before = suite.clock.pending
     const silent = suite.connect()
-    await expect.poll(() => suite.clock.pending).toBeGreaterThan(3)
+    await expect.poll(() => suite.clock.pending).toBeGreaterThan(before)
     await suite.clock.advance(10_000)
     expect((await silent.ended).code).toBe('DEADLINE_EXCEEDED')
   })

@@ -8,6 +8,8 @@ import type { ReceivedBars } from '../wire/decode-bars.ts'
 import type { CollectorMessage__Output } from '../wire/fxd/v1/CollectorMessage.ts'
 import type { Hello__Output } from '../wire/fxd/v1/Hello.ts'
 import type { IngestMessage } from '../wire/fxd/v1/IngestMessage.ts'
+import type { Access } from './access.ts'
+import { atTime } from './at-time.ts'
 import type { FeedStates } from './feed-state.ts'
 import { type Introduced, introduce } from './hello.ts'
 import { InOrder } from './in-order.ts'
@@ -44,6 +46,8 @@ export interface SessionDeps extends LaneDeps {
   readonly sessions: OpenSessions
 }
 
+const credentialEnded = 'the credential of this session has expired; connect with a new one'
+
 /**
  * One stream of a collector or an import: greets it, leads or stands by, hands its messages on in
  * order, and ends alone, whatever happens in it.
@@ -54,7 +58,9 @@ export class CollectorSession {
   readonly #deps: SessionDeps
   readonly #abort = new AbortController()
   readonly #inOrder = new InOrder((cause) => void this.end(cause))
+  readonly #access: Access
   readonly #cancelHelloDeadline: () => void
+  readonly #cancelExpiry: () => void
   #log: Log
   #who: Introduced | undefined
   #leading: Leading | undefined
@@ -62,14 +68,18 @@ export class CollectorSession {
   #beginning: Promise<unknown> | undefined
   #ended: Promise<void> | undefined
 
-  constructor(call: CollectorCall, id: string, deps: SessionDeps) {
+  constructor(call: CollectorCall, id: string, access: Access, deps: SessionDeps) {
     this.id = id
     this.#call = call
+    this.#access = access
     this.#deps = deps
     this.#log = deps.log.child({ session: id })
     this.#cancelHelloDeadline = deps.clock.after(helloDeadlineMs, () => {
       if (!this.#who) void this.end(new SessionEnd('DEADLINE_EXCEEDED', 'no Hello came'))
     })
+    const expire = (): void => void this.end(new SessionEnd('UNAUTHENTICATED', credentialEnded))
+    this.#cancelExpiry =
+      access.until === undefined ? () => undefined : atTime(access.until, deps.clock, expire)
     call.on('data', (received: Received) => this.#receive(received))
     // Half-closed: what came before is still worked through.
     call.on('end', () => this.#inOrder.run(() => void this.end()))
@@ -89,11 +99,14 @@ export class CollectorSession {
 
   async #end(cause: unknown): Promise<void> {
     this.#cancelHelloDeadline()
+    this.#cancelExpiry()
     this.#abort.abort()
     const end = cause === undefined ? undefined : sessionEnd(cause)
     if (end?.code === 'INTERNAL') this.#log.error({ err: cause }, 'a session failed through a defect')
     else if (this.#who) this.#log.info({ code: end?.code ?? 'OK', why: end?.message }, 'session ended')
     this.#deps.metrics.ended(end?.code ?? 'OK')
+    if (end?.code === 'PERMISSION_DENIED') this.#deps.metrics.refusedCall('foreign_feed')
+    if (end?.code === 'UNAUTHENTICATED') this.#deps.metrics.refusedCall('expired')
     await this.#beginning
     // What was received is still committed and acknowledged where the collector listens.
     await this.#work?.settle()
@@ -146,7 +159,7 @@ export class CollectorSession {
 
   async #greet(hello: Hello__Output | null | undefined): Promise<void> {
     if (!hello) throw new SessionEnd('FAILED_PRECONDITION', 'the first message must be Hello')
-    const who = introduce(hello, this.#deps.registry.view())
+    const who = introduce(hello, this.#deps.registry.view(), this.#access)
     this.#who = who
     this.#cancelHelloDeadline()
     this.#deps.metrics.session(who.isImport ? 'import' : 'live', 1)

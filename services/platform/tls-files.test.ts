@@ -6,7 +6,7 @@ import { silentLog } from './log.ts'
 import { readTls, type TlsPlace, tlsReloadMs, watchTls } from './tls-files.ts'
 
 const house = new CertificateHouse()
-const { ca } = house.authority('ours')
+const ca = house.authority('ours')
 const one = house.certificate('one')
 const other = house.certificate('other')
 afterAll(() => house.remove())

@@ -49,7 +49,8 @@ export interface ProtoGrpcType {
        * Hello -> Welcome -> Known (parts) -> Catalogue (parts) -> Catalogued (parts), then Bars and Window
        * messages in any number. Each of those carries the next sequence and is answered by exactly one Ack,
        * which any Refused parts of that sequence precede. What the server cannot make sense of ends the
-       * stream with a status that says why: NOT_FOUND (unknown feed), UNAUTHENTICATED, INVALID_ARGUMENT
+       * stream with a status that says why: NOT_FOUND (unknown feed), UNAUTHENTICATED (also when a credential
+       * expires meanwhile), PERMISSION_DENIED (FOREIGN_FEED: not one the credential names), INVALID_ARGUMENT
        * (not this protocol: do not retry), FAILED_PRECONDITION (order, or a feed that is gone), ABORTED
        * (another session took over), RESOURCE_EXHAUSTED, UNAVAILABLE (try again).
        */

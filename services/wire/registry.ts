@@ -5,6 +5,8 @@ import type { CreateKeyRequest as _fxd_v1_CreateKeyRequest, CreateKeyRequest__Ou
 import type { Feed as _fxd_v1_Feed, Feed__Output as _fxd_v1_Feed__Output } from './fxd/v1/Feed.ts';
 import type { GetFeedRequest as _fxd_v1_GetFeedRequest, GetFeedRequest__Output as _fxd_v1_GetFeedRequest__Output } from './fxd/v1/GetFeedRequest.ts';
 import type { GetKeyRequest as _fxd_v1_GetKeyRequest, GetKeyRequest__Output as _fxd_v1_GetKeyRequest__Output } from './fxd/v1/GetKeyRequest.ts';
+import type { IssueFeedTokenRequest as _fxd_v1_IssueFeedTokenRequest, IssueFeedTokenRequest__Output as _fxd_v1_IssueFeedTokenRequest__Output } from './fxd/v1/IssueFeedTokenRequest.ts';
+import type { IssueFeedTokenResponse as _fxd_v1_IssueFeedTokenResponse, IssueFeedTokenResponse__Output as _fxd_v1_IssueFeedTokenResponse__Output } from './fxd/v1/IssueFeedTokenResponse.ts';
 import type { IssuedKey as _fxd_v1_IssuedKey, IssuedKey__Output as _fxd_v1_IssuedKey__Output } from './fxd/v1/IssuedKey.ts';
 import type { Key as _fxd_v1_Key, Key__Output as _fxd_v1_Key__Output } from './fxd/v1/Key.ts';
 import type { KeyLimits as _fxd_v1_KeyLimits, KeyLimits__Output as _fxd_v1_KeyLimits__Output } from './fxd/v1/KeyLimits.ts';
@@ -31,6 +33,8 @@ export interface ProtoGrpcType {
       Feed: MessageTypeDefinition<_fxd_v1_Feed, _fxd_v1_Feed__Output>
       GetFeedRequest: MessageTypeDefinition<_fxd_v1_GetFeedRequest, _fxd_v1_GetFeedRequest__Output>
       GetKeyRequest: MessageTypeDefinition<_fxd_v1_GetKeyRequest, _fxd_v1_GetKeyRequest__Output>
+      IssueFeedTokenRequest: MessageTypeDefinition<_fxd_v1_IssueFeedTokenRequest, _fxd_v1_IssueFeedTokenRequest__Output>
+      IssueFeedTokenResponse: MessageTypeDefinition<_fxd_v1_IssueFeedTokenResponse, _fxd_v1_IssueFeedTokenResponse__Output>
       IssuedKey: MessageTypeDefinition<_fxd_v1_IssuedKey, _fxd_v1_IssuedKey__Output>
       Key: MessageTypeDefinition<_fxd_v1_Key, _fxd_v1_Key__Output>
       KeyLimits: MessageTypeDefinition<_fxd_v1_KeyLimits, _fxd_v1_KeyLimits__Output>
@@ -42,7 +46,8 @@ export interface ProtoGrpcType {
       PurgeFeedResponse: MessageTypeDefinition<_fxd_v1_PurgeFeedResponse, _fxd_v1_PurgeFeedResponse__Output>
       /**
        * Administration: the one way in for the command line and the operator.
-       * Needs `authorization: Bearer <token>` metadata. Bad input is INVALID_ARGUMENT, an unknown key or feed
+       * Needs `authorization: Bearer <token>` metadata with the administration token, or a client certificate with
+       * the URI fxd://admin (UNAUTHENTICATED without, PERMISSION_DENIED for a collector's). Bad input is INVALID_ARGUMENT, an unknown key or feed
        * NOT_FOUND, a change that a key's or feed's state forbids FAILED_PRECONDITION, each with a sentence.
        * A change that names a version it is no longer based on is ABORTED: read again, once. Version 0 names none.
        */

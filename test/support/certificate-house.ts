@@ -9,6 +9,18 @@ export interface Pair {
   readonly key: string
 }
 
+export interface Wanted {
+  /** With their kind: `URI:fxd://feed/BROKERA:ZERO`, `IP:127.0.0.1`. */
+  readonly names?: readonly string[]
+  /** Name of the authority. */
+  readonly by?: string
+  readonly endsAt?: Date
+}
+
+const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
+const begin = '20200101000000Z'
+const farEnd = new Date(Date.UTC(2099, 11, 31))
+
 /** Real certificates, made by openssl in a folder of their own. */
 export class CertificateHouse {
   readonly folder = mkdtempSync(join(tmpdir(), 'fxd-certificates-'))
@@ -21,55 +33,31 @@ export class CertificateHouse {
     return readFileSync(path)
   }
 
-  /** An authority of this name; the first one signs by default. */
-  authority(name: string): { readonly ca: string } {
-    const [key, ca] = [this.path(`${name}-ca.key`), this.path(`${name}-ca.crt`)]
-    this.#openssl(`req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ${key} -out ${ca}`, [
-      ...['-subj', `/CN=${name}`, '-days', '30'],
-    ])
-    return { ca }
+  /** An authority of this name; gives the path of its certificate. */
+  authority(name: string): string {
+    const ca = this.path(`${name}-ca.crt`)
+    const key = ['-keyout', this.path(`${name}-ca.key`)]
+    this.#openssl('req', '-x509', ...newKey, ...key, '-out', ca, '-subj', `/CN=${name}`, '-days', '30')
+    return ca
   }
 
-  /** `names` as openssl writes them: `URI:fxd://feed/BROKERA:ZERO`, `IP:127.0.0.1`. */
-  certificate(
-    name: string,
-    {
-      names = ['IP:127.0.0.1'],
-      by = 'ours',
-      expired = false,
-      endsAt,
-    }: {
-      names?: readonly string[]
-      by?: string
-      expired?: boolean
-      endsAt?: Date
-    } = {},
-  ): Pair {
-    const [key, request, cert, extensions] = ['key', 'csr', 'crt', 'ext'].map((end) =>
-      this.path(`${name}.${end}`),
-    ) as [string, string, string, string]
-    this.#openssl(`req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ${key} -out ${request}`, [
-      ...['-subj', `/CN=${name}`],
-    ])
-    writeFileSync(extensions, `subjectAltName=${names.join(',')}\n`)
-    const span = expired
-      ? ['-startdate', '20200101000000Z', '-enddate', '20200102000000Z']
-      : ['-startdate', '20200101000000Z', '-enddate', endsAt ? asn1Time(endsAt) : '20991231235959Z']
-    const database = this.path(`${name}.txt`)
-    writeFileSync(database, '')
-    const config = this.path(`${name}.cnf`)
+  certificate(name: string, wanted: Wanted = {}): Pair {
+    const { names = ['IP:127.0.0.1'], by = 'ours', endsAt = farEnd } = wanted
+    const at = (end: string): string => this.path(`${name}.${end}`)
+    const [cert, key] = [at('crt'), at('key')]
+    this.#openssl('req', ...newKey, '-keyout', key, '-out', at('csr'), '-subj', `/CN=${name}`)
+    const alternatives = names.map((each, i) => each.replace(':', `.${i}=`))
+    writeFileSync(at('ext'), `subjectAltName=@names\n[names]\n${alternatives.join('\n')}\n`)
+    writeFileSync(at('txt'), '')
+    const directories = `database=${at('txt')}\nnew_certs_dir=${this.folder}\nrand_serial=yes\ndefault_md=sha256\n`
     writeFileSync(
-      config,
-      [
-        ...['[ca]', 'default_ca=one', '[one]', `database=${database}`, `new_certs_dir=${this.folder}`],
-        ...['rand_serial=yes', 'default_md=sha256', 'policy=any', '[any]', 'commonName=supplied', ''],
-      ].join('\n'),
+      at('cnf'),
+      `[ca]\ndefault_ca=one\n[one]\n${directories}policy=any\n[any]\ncommonName=supplied\n`,
     )
     const signer = ['-cert', this.path(`${by}-ca.crt`), '-keyfile', this.path(`${by}-ca.key`)]
-    this.#openssl(`ca -batch -notext -config ${config} -in ${request} -out ${cert} -extfile ${extensions}`, [
-      ...signer,
-      ...span,
-    ])
+    const files = ['-config', at('cnf'), '-in', at('csr'), '-extfile', at('ext'), '-out', cert]
+    const span = ['-startdate', begin, '-enddate', asn1Time(endsAt)]
+    this.#openssl('ca', '-batch', '-notext', ...files, ...signer, ...span)
     return { cert, key }
   }
 
@@ -77,13 +65,9 @@ export class CertificateHouse {
     rmSync(this.folder, { recursive: true, force: true })
   }
 
-  #openssl(words: string, more: readonly string[]): void {
-    execFileSync('openssl', [...words.split(' '), ...more], { stdio: 'pipe' })
+  #openssl(...words: readonly string[]): void {
+    execFileSync('openssl', words, { stdio: 'pipe' })
   }
 }
 
-const asn1Time = (date: Date): string =>
-  date
-    .toISOString()
-    .replace(/[-:T]/g, '')
-    .replace(/\.\d{3}Z$/, 'Z')
+const asn1Time = (date: Date): string => `${date.toISOString().slice(0, 19).replace(/[-:T]/g, '')}Z`

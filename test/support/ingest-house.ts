@@ -10,12 +10,13 @@ import { followRegistry } from '../../services/platform/follow-registry.ts'
 import { silentLog } from '../../services/platform/log.ts'
 import { createMetrics } from '../../services/platform/metrics.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
+import type { WatchedTls } from '../../services/platform/tls-files.ts'
 import type { Delivered } from '../../services/ports/bus.ts'
 import type { Clock } from '../../services/ports/clock.ts'
 import type { Stores } from '../../services/ports/stores.ts'
 import { openEmbeddedStores } from '../../services/stores/embedded/open.ts'
 
-export const houseToken = 'a-token-of-the-test'
+export const houseToken = 'the-administration-token-of-the-test'
 
 /** A definition by its manifest's `spec`, with what every feed needs filled in. */
 export function defineFeed(spec: Record<string, unknown>): FeedDefinition {
@@ -63,6 +64,7 @@ export async function startIngest(
     clock?: Clock
     folder?: string
     port?: number
+    tls?: WatchedTls | undefined
     around?: (stores: Stores) => Stores
   } = {},
 ): Promise<IngestHouse> {
@@ -84,7 +86,7 @@ export async function startIngest(
   const writer = createRegistryWriter(stores.registry, registry, stores.bus)
   await applyFeeds(writer, definitions)
   const metrics = createMetrics({ ofProcess: false })
-  const deps = { stores, registry, writer, token: houseToken, clock, log, metrics }
+  const deps = { stores, registry, writer, token: houseToken, tls: options.tls, clock, log, metrics }
   const ingest = createIngest(deps)
   const port = await ingest.listen('127.0.0.1', wanted)
   let closed: Promise<void> | undefined

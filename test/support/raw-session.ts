@@ -1,7 +1,8 @@
-import { type ClientDuplexStream, credentials, Metadata, type StatusObject, status } from '@grpc/grpc-js'
+import { type ClientDuplexStream, type StatusObject, status } from '@grpc/grpc-js'
 import { barsOf } from '../../services/core/bar.ts'
 import { feedSeconds } from '../../services/core/feed-clock.ts'
 import type { Resolution } from '../../services/core/resolution.ts'
+import { type ClientIdentity, callMetadata, channelCredentials } from '../../services/wire/client.ts'
 import type { Ack__Output } from '../../services/wire/fxd/v1/Ack.ts'
 import type { CatalogueSymbol } from '../../services/wire/fxd/v1/CatalogueSymbol.ts'
 import type { CollectorMessage } from '../../services/wire/fxd/v1/CollectorMessage.ts'
@@ -25,11 +26,10 @@ export class RawSession {
   #waiting: (() => void)[] = []
   #over = false
 
-  constructor(address: string, token: string | undefined = houseToken) {
-    this.#client = new Collector(address, credentials.createInsecure())
-    const metadata = new Metadata()
-    if (token !== '') metadata.set('authorization', `Bearer ${token}`)
-    this.stream = this.#client.Session(metadata)
+  constructor(address: string, who: string | ClientIdentity = houseToken) {
+    const identity = typeof who === 'string' ? { token: who === '' ? undefined : who } : who
+    this.#client = new Collector(address, channelCredentials(identity))
+    this.stream = this.#client.Session(callMetadata(identity))
     this.stream.on('data', (message: IngestMessage__Output) => {
       this.received.push(message)
       this.#wake()

@@ -12,6 +12,7 @@ import {
 import type { FeedDefinition } from '../../services/core/feed.ts'
 import { parseManifest } from '../../services/core/manifest.ts'
 import { applyFeeds } from '../../services/ingest/apply-feeds.ts'
+import { createFeedTokens } from '../../services/ingest/feed-tokens.ts'
 import { registryService } from '../../services/ingest/registry-service.ts'
 import { createRegistryWriter } from '../../services/ingest/registry-writer.ts'
 import { type FollowedRegistry, followRegistry } from '../../services/platform/follow-registry.ts'
@@ -53,7 +54,15 @@ export async function serveRegistry(stores: Stores, registry: FollowedRegistry, 
   const server = new Server(channelOptions)
   server.addService(
     Registry.service,
-    registryService({ ...stores, writer, registry, clock, log: silentLog, endFeed: () => Promise.resolve() }),
+    registryService({
+      ...stores,
+      writer,
+      registry,
+      clock,
+      log: silentLog,
+      endFeed: () => Promise.resolve(),
+      feedTokens: createFeedTokens('0123456789abcdef0123456789abcdef', clock),
+    }),
   )
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>

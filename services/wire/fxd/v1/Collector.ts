@@ -12,18 +12,21 @@ import type { IngestMessage as _fxd_v1_IngestMessage, IngestMessage__Output as _
  * Hello -> Welcome -> Known (parts) -> Catalogue (parts) -> Catalogued (parts), then Bars and Window
  * messages in any number. Each of those carries the next sequence and is answered by exactly one Ack,
  * which any Refused parts of that sequence precede. What the server cannot make sense of ends the
- * stream with a status that says why: NOT_FOUND (unknown feed), UNAUTHENTICATED, INVALID_ARGUMENT
+ * stream with a status that says why: NOT_FOUND (unknown feed), UNAUTHENTICATED (also when a credential
+ * expires meanwhile), PERMISSION_DENIED (FOREIGN_FEED: not one the credential names), INVALID_ARGUMENT
  * (not this protocol: do not retry), FAILED_PRECONDITION (order, or a feed that is gone), ABORTED
  * (another session took over), RESOURCE_EXHAUSTED, UNAVAILABLE (try again).
  */
 export interface CollectorClient extends grpc.Client {
   /**
-   * The first message is Hello, the first answer Welcome. Needs `authorization: Bearer <token>` metadata.
+   * The first message is Hello, the first answer Welcome. Needs `authorization: Bearer <token>` metadata
+   * with a token that names the feed, or a client certificate with the URI fxd://feed/BROKER:ACCOUNT.
    */
   Session(metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientDuplexStream<_fxd_v1_CollectorMessage, _fxd_v1_IngestMessage__Output>;
   Session(options?: grpc.CallOptions): grpc.ClientDuplexStream<_fxd_v1_CollectorMessage, _fxd_v1_IngestMessage__Output>;
   /**
-   * The first message is Hello, the first answer Welcome. Needs `authorization: Bearer <token>` metadata.
+   * The first message is Hello, the first answer Welcome. Needs `authorization: Bearer <token>` metadata
+   * with a token that names the feed, or a client certificate with the URI fxd://feed/BROKER:ACCOUNT.
    */
   session(metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientDuplexStream<_fxd_v1_CollectorMessage, _fxd_v1_IngestMessage__Output>;
   session(options?: grpc.CallOptions): grpc.ClientDuplexStream<_fxd_v1_CollectorMessage, _fxd_v1_IngestMessage__Output>;
@@ -37,13 +40,15 @@ export interface CollectorClient extends grpc.Client {
  * Hello -> Welcome -> Known (parts) -> Catalogue (parts) -> Catalogued (parts), then Bars and Window
  * messages in any number. Each of those carries the next sequence and is answered by exactly one Ack,
  * which any Refused parts of that sequence precede. What the server cannot make sense of ends the
- * stream with a status that says why: NOT_FOUND (unknown feed), UNAUTHENTICATED, INVALID_ARGUMENT
+ * stream with a status that says why: NOT_FOUND (unknown feed), UNAUTHENTICATED (also when a credential
+ * expires meanwhile), PERMISSION_DENIED (FOREIGN_FEED: not one the credential names), INVALID_ARGUMENT
  * (not this protocol: do not retry), FAILED_PRECONDITION (order, or a feed that is gone), ABORTED
  * (another session took over), RESOURCE_EXHAUSTED, UNAVAILABLE (try again).
  */
 export interface CollectorHandlers extends grpc.UntypedServiceImplementation {
   /**
-   * The first message is Hello, the first answer Welcome. Needs `authorization: Bearer <token>` metadata.
+   * The first message is Hello, the first answer Welcome. Needs `authorization: Bearer <token>` metadata
+   * with a token that names the feed, or a client certificate with the URI fxd://feed/BROKER:ACCOUNT.
    */
   Session: grpc.handleBidiStreamingCall<_fxd_v1_CollectorMessage__Output, _fxd_v1_IngestMessage>;
   

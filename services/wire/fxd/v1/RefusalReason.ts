@@ -4,7 +4,7 @@ export const RefusalReason = {
   REFUSAL_REASON_UNSPECIFIED: 'REFUSAL_REASON_UNSPECIFIED',
   REFUSAL_REASON_UNKNOWN_SERIES: 'REFUSAL_REASON_UNKNOWN_SERIES',
   /**
-   * Kept for tokens that name the feeds they may push; no token does yet, so it is never given.
+   * The symbol is written as one of another feed.
    */
   REFUSAL_REASON_FOREIGN_FEED: 'REFUSAL_REASON_FOREIGN_FEED',
   REFUSAL_REASON_OFF_GRID: 'REFUSAL_REASON_OFF_GRID',
@@ -33,7 +33,7 @@ export type RefusalReason =
   | 'REFUSAL_REASON_UNKNOWN_SERIES'
   | 1
   /**
-   * Kept for tokens that name the feeds they may push; no token does yet, so it is never given.
+   * The symbol is written as one of another feed.
    */
   | 'REFUSAL_REASON_FOREIGN_FEED'
   | 2

@@ -6,6 +6,8 @@ import type { CreateKeyRequest as _fxd_v1_CreateKeyRequest, CreateKeyRequest__Ou
 import type { Feed as _fxd_v1_Feed, Feed__Output as _fxd_v1_Feed__Output } from '../../fxd/v1/Feed.ts';
 import type { GetFeedRequest as _fxd_v1_GetFeedRequest, GetFeedRequest__Output as _fxd_v1_GetFeedRequest__Output } from '../../fxd/v1/GetFeedRequest.ts';
 import type { GetKeyRequest as _fxd_v1_GetKeyRequest, GetKeyRequest__Output as _fxd_v1_GetKeyRequest__Output } from '../../fxd/v1/GetKeyRequest.ts';
+import type { IssueFeedTokenRequest as _fxd_v1_IssueFeedTokenRequest, IssueFeedTokenRequest__Output as _fxd_v1_IssueFeedTokenRequest__Output } from '../../fxd/v1/IssueFeedTokenRequest.ts';
+import type { IssueFeedTokenResponse as _fxd_v1_IssueFeedTokenResponse, IssueFeedTokenResponse__Output as _fxd_v1_IssueFeedTokenResponse__Output } from '../../fxd/v1/IssueFeedTokenResponse.ts';
 import type { IssuedKey as _fxd_v1_IssuedKey, IssuedKey__Output as _fxd_v1_IssuedKey__Output } from '../../fxd/v1/IssuedKey.ts';
 import type { Key as _fxd_v1_Key, Key__Output as _fxd_v1_Key__Output } from '../../fxd/v1/Key.ts';
 import type { ListFeedsRequest as _fxd_v1_ListFeedsRequest, ListFeedsRequest__Output as _fxd_v1_ListFeedsRequest__Output } from '../../fxd/v1/ListFeedsRequest.ts';
@@ -20,7 +22,8 @@ import type { UpdateKeyRequest as _fxd_v1_UpdateKeyRequest, UpdateKeyRequest__Ou
 
 /**
  * Administration: the one way in for the command line and the operator.
- * Needs `authorization: Bearer <token>` metadata. Bad input is INVALID_ARGUMENT, an unknown key or feed
+ * Needs `authorization: Bearer <token>` metadata with the administration token, or a client certificate with
+ * the URI fxd://admin (UNAUTHENTICATED without, PERMISSION_DENIED for a collector's). Bad input is INVALID_ARGUMENT, an unknown key or feed
  * NOT_FOUND, a change that a key's or feed's state forbids FAILED_PRECONDITION, each with a sentence.
  * A change that names a version it is no longer based on is ABORTED: read again, once. Version 0 names none.
  */
@@ -57,6 +60,21 @@ export interface RegistryClient extends grpc.Client {
   getKey(argument: _fxd_v1_GetKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
   getKey(argument: _fxd_v1_GetKeyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
   getKey(argument: _fxd_v1_GetKeyRequest, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  
+  /**
+   * The answer alone carries the token, this once; nothing of it is stored.
+   */
+  IssueFeedToken(argument: _fxd_v1_IssueFeedTokenRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_IssueFeedTokenResponse__Output>): grpc.ClientUnaryCall;
+  IssueFeedToken(argument: _fxd_v1_IssueFeedTokenRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_IssueFeedTokenResponse__Output>): grpc.ClientUnaryCall;
+  IssueFeedToken(argument: _fxd_v1_IssueFeedTokenRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_IssueFeedTokenResponse__Output>): grpc.ClientUnaryCall;
+  IssueFeedToken(argument: _fxd_v1_IssueFeedTokenRequest, callback: grpc.requestCallback<_fxd_v1_IssueFeedTokenResponse__Output>): grpc.ClientUnaryCall;
+  /**
+   * The answer alone carries the token, this once; nothing of it is stored.
+   */
+  issueFeedToken(argument: _fxd_v1_IssueFeedTokenRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_IssueFeedTokenResponse__Output>): grpc.ClientUnaryCall;
+  issueFeedToken(argument: _fxd_v1_IssueFeedTokenRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_IssueFeedTokenResponse__Output>): grpc.ClientUnaryCall;
+  issueFeedToken(argument: _fxd_v1_IssueFeedTokenRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_IssueFeedTokenResponse__Output>): grpc.ClientUnaryCall;
+  issueFeedToken(argument: _fxd_v1_IssueFeedTokenRequest, callback: grpc.requestCallback<_fxd_v1_IssueFeedTokenResponse__Output>): grpc.ClientUnaryCall;
   
   ListFeeds(argument: _fxd_v1_ListFeedsRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_ListFeedsResponse__Output>): grpc.ClientUnaryCall;
   ListFeeds(argument: _fxd_v1_ListFeedsRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_ListFeedsResponse__Output>): grpc.ClientUnaryCall;
@@ -128,7 +146,8 @@ export interface RegistryClient extends grpc.Client {
 
 /**
  * Administration: the one way in for the command line and the operator.
- * Needs `authorization: Bearer <token>` metadata. Bad input is INVALID_ARGUMENT, an unknown key or feed
+ * Needs `authorization: Bearer <token>` metadata with the administration token, or a client certificate with
+ * the URI fxd://admin (UNAUTHENTICATED without, PERMISSION_DENIED for a collector's). Bad input is INVALID_ARGUMENT, an unknown key or feed
  * NOT_FOUND, a change that a key's or feed's state forbids FAILED_PRECONDITION, each with a sentence.
  * A change that names a version it is no longer based on is ABORTED: read again, once. Version 0 names none.
  */
@@ -141,6 +160,11 @@ export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
   GetFeed: grpc.handleUnaryCall<_fxd_v1_GetFeedRequest__Output, _fxd_v1_Feed>;
   
   GetKey: grpc.handleUnaryCall<_fxd_v1_GetKeyRequest__Output, _fxd_v1_Key>;
+  
+  /**
+   * The answer alone carries the token, this once; nothing of it is stored.
+   */
+  IssueFeedToken: grpc.handleUnaryCall<_fxd_v1_IssueFeedTokenRequest__Output, _fxd_v1_IssueFeedTokenResponse>;
   
   ListFeeds: grpc.handleUnaryCall<_fxd_v1_ListFeedsRequest__Output, _fxd_v1_ListFeedsResponse>;
   
@@ -166,6 +190,7 @@ export interface RegistryDefinition extends grpc.ServiceDefinition {
   CreateKey: MethodDefinition<_fxd_v1_CreateKeyRequest, _fxd_v1_IssuedKey, _fxd_v1_CreateKeyRequest__Output, _fxd_v1_IssuedKey__Output>
   GetFeed: MethodDefinition<_fxd_v1_GetFeedRequest, _fxd_v1_Feed, _fxd_v1_GetFeedRequest__Output, _fxd_v1_Feed__Output>
   GetKey: MethodDefinition<_fxd_v1_GetKeyRequest, _fxd_v1_Key, _fxd_v1_GetKeyRequest__Output, _fxd_v1_Key__Output>
+  IssueFeedToken: MethodDefinition<_fxd_v1_IssueFeedTokenRequest, _fxd_v1_IssueFeedTokenResponse, _fxd_v1_IssueFeedTokenRequest__Output, _fxd_v1_IssueFeedTokenResponse__Output>
   ListFeeds: MethodDefinition<_fxd_v1_ListFeedsRequest, _fxd_v1_ListFeedsResponse, _fxd_v1_ListFeedsRequest__Output, _fxd_v1_ListFeedsResponse__Output>
   ListKeys: MethodDefinition<_fxd_v1_ListKeysRequest, _fxd_v1_ListKeysResponse, _fxd_v1_ListKeysRequest__Output, _fxd_v1_ListKeysResponse__Output>
   PurgeFeed: MethodDefinition<_fxd_v1_PurgeFeedRequest, _fxd_v1_PurgeFeedResponse, _fxd_v1_PurgeFeedRequest__Output, _fxd_v1_PurgeFeedResponse__Output>
