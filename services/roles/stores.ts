@@ -5,8 +5,11 @@ import type { Stores } from '../ports/stores.ts'
 import { openEmbeddedStores } from '../stores/embedded/open.ts'
 import { prepareQuestdbStores } from '../stores/questdb/open.ts'
 import { WrongServer } from '../stores/questdb/server/wrong-server.ts'
+import { prepareRedisStores } from '../stores/redis/open.ts'
+import { WrongServer as WrongRedis } from '../stores/redis/wrong-server.ts'
 import type { House } from './house.ts'
 import { questdbAt } from './questdb-at.ts'
+import { redisAt } from './redis-at.ts'
 
 export interface OpenedStores {
   readonly stores: Stores
@@ -30,17 +33,20 @@ interface Part {
 }
 
 /**
- * The stores of this configuration: bars, windows and registry in QuestDB with FXD_STORE=questdb, and everything
- * else in the data folder. Rejects with `Fatal`
- * when the folder cannot be used; asks no server yet.
+ * The stores of this configuration: bars, windows and registry in QuestDB with FXD_STORE=questdb,
+ * what pods share in Redis with FXD_REDIS, and everything else in the data folder. Rejects with `Fatal`
+ * when the folder is needed and cannot be used; asks no server yet.
  */
 export async function openStores(house: House, use: StoresUse): Promise<OpenedStores> {
   const remote: Part[] = []
   if (house.config.store === 'questdb') remote.push(await questdbPart(house, use))
-  const embedded = await openFolder(house)
+  const redis = redisAt(house.config)
+  if (redis) remote.push(redisPart(house, use, redis))
+  const isAllRemote = house.config.store === 'questdb' && redis !== undefined
+  const parts = isAllRemote ? remote : [{ stores: await openFolder(house) }, ...remote]
   return {
-    stores: Object.assign({ ...embedded }, ...remote.map(({ stores }) => stores), {
-      close: () => Promise.all([...remote.map(({ stores }) => stores.close()), embedded.close()]),
+    stores: Object.assign({}, ...parts.map(({ stores }) => stores), {
+      close: () => Promise.all(parts.map(({ stores }) => stores.close())),
     }) as Stores,
     areRemote: remote.length > 0,
     async connect() {
@@ -53,8 +59,27 @@ export async function openStores(house: House, use: StoresUse): Promise<OpenedSt
 const questdbPart = ({ config, log, metrics }: House, { migrates }: StoresUse): Promise<Part> =>
   prepareQuestdbStores({ ...questdbAt(config), clock: systemClock, log, metrics, migrates })
 
+/** A house on a virtual clock rules Redis's time too. */
+const redisPart = (
+  { clock, log, metrics }: House,
+  { admits }: StoresUse,
+  at: NonNullable<ReturnType<typeof redisAt>>,
+): Part => {
+  const time = clock === systemClock ? {} : { time: clock }
+  const { stores, connect } = prepareRedisStores({ ...at, ...time, admits, clock: systemClock, log, metrics })
+  return {
+    stores,
+    // Nothing waits for Redis: without it limits are shared out, and the registry is elsewhere.
+    connect: () =>
+      connect().catch((cause: unknown) => {
+        if (cause instanceof WrongRedis) throw cause
+        log.warn({ err: cause }, 'Redis is away; the start does not wait for it')
+      }),
+  }
+}
+
 function asStartFailure(cause: unknown): never {
-  if (cause instanceof WrongServer)
+  if (cause instanceof WrongServer || cause instanceof WrongRedis)
     throw new Fatal('config', cause.message, cause)
   throw cause instanceof Unavailable ? cause : new Unavailable('store', cause)
 }
