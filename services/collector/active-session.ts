@@ -28,13 +28,14 @@ export class ActiveSession {
 
   /** A source that has no symbols at all has not looked yet: it takes none away. */
   list(symbols: readonly SourceSymbol[], snapshot: boolean): void {
-    if (symbols.length === 0) return
+    if (symbols.length === 0) return this.collection.sendSpooled()
     const { talk, log } = this.#options
     this.#inStep = this.#inStep
       .then(() => talk.catalogue(symbols.map(toWire), { snapshot }))
       .then(({ names, refused }) => {
         if (refused.length > 0)
           log.warn({ refused: refused.slice(0, 20), count: refused.length }, 'symbols were refused')
+        this.collection.sendSpooled()
         this.#collect(names, snapshot)
       })
       // The session is over; the next one lists everything anew.
@@ -50,7 +51,7 @@ export class ActiveSession {
   }
 
   #seriesOf({ raw, symbol, digits, delaySeconds, since }: CataloguedName__Output): CollectedSeries[] {
-    const { definition, greeting, catalogue, time } = this.#options
+    const { definition, greeting, catalogue, time, spool } = this.#options
     const scale = digits + (greeting.welcome.midQuoted ? 1 : 0)
     const from: FeedSeconds | undefined = since === undefined ? undefined : feedSeconds(since)
     const resolutions = catalogue.get(raw)?.resolutions ?? []
@@ -61,6 +62,7 @@ export class ActiveSession {
           { raw, resolution, name: symbol, scale, delaySeconds, since: from },
           this.#known,
           time.now(),
+          spool?.until(symbol, resolution),
         ),
       )
   }

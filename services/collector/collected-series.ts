@@ -25,7 +25,7 @@ export interface CollectedSeries extends SourceSeries {
   readonly covered: readonly Span[]
   /** What of it was read in this session and not stored: no window claims it. */
   readonly holes: Holes
-  /** The newest bar stored before the session or sent since; what is not newer is a correction. */
+  /** The newest bar stored or spooled before the session or sent since; what is not newer is a correction. */
   sentUntil: number
   /** Dropped or replaced: what is still under way for it ends. */
   isGone: boolean
@@ -62,8 +62,10 @@ export const newSeries = (
   of: Pick<CollectedSeries, 'raw' | 'resolution' | 'name' | 'scale' | 'delaySeconds' | 'since'>,
   known: KnownFeed,
   now: FeedSeconds | undefined,
+  /** The newest live bar of it that a spool holds. */
+  spooled?: FeedSeconds,
 ): CollectedSeries => {
-  const newest = known.newest(of.name, of.resolution)
+  const newest = later(known.newest(of.name, of.resolution), spooled)
   return {
     ...of,
     cut: cutOf(newest, now),
@@ -124,7 +126,10 @@ function decode(deltas: readonly number[]): Span[] {
   return spans
 }
 
-/** Where the live lane begins: behind the last stored bar, at most six hours back. */
+const later = (a: FeedSeconds | undefined, b: FeedSeconds | undefined): FeedSeconds | undefined =>
+  a === undefined || (b !== undefined && b > a) ? b : a
+
+/** Where the live lane begins: behind the last bar that is stored or in the spool, at most six hours back. */
 function cutOf(newest: FeedSeconds | undefined, now: FeedSeconds | undefined): FeedSeconds {
   const reach = now === undefined ? undefined : now - liveReachSeconds
   // With neither known nothing is live but what closes from now on.

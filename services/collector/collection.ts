@@ -5,39 +5,34 @@ import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
 import type { Resolution } from '../core/resolution.ts'
 import { mergeBars } from '../core/revision.ts'
 import type { Span } from '../core/window.ts'
-import type { Log } from '../platform/log.ts'
 import type { Clock } from '../ports/clock.ts'
 import { addresses } from './addressed-bars.ts'
 import { outside, within } from './bar-spans.ts'
 import { Claims } from './claims.ts'
 import { closedUntil } from './closed-until.ts'
 import { type CollectedSeries, keepWaiting, missingHistory } from './collected-series.ts'
-import type { Conversation } from './conversation.ts'
 import type { FeedTime } from './feed-time.ts'
-import { releaseClosed, takeClosed } from './forming.ts'
+import { formingCheckMs, releaseClosed, takeClosed } from './forming.ts'
 import { HistoryReader } from './history-reader.ts'
 import { HistorySender } from './history-sender.ts'
-import { Lanes, type Routed } from './lanes.ts'
+import { Lanes } from './lanes.ts'
 import { LiveSender } from './live-sender.ts'
+import { Outbox, type OutboxOptions } from './outbox.ts'
+import type { Routed } from './route.ts'
 import type { Source, SourceBars, SourceSeries } from './source.ts'
 import { SourceReader } from './source-reader.ts'
 import { derivedRevision, type Stamps } from './stamps.ts'
 import { WindowSender } from './window-sender.ts'
 
-export interface CollectionOptions {
+export interface CollectionOptions extends OutboxOptions {
   readonly definition: FeedDefinition
   readonly source: Source
-  readonly talk: Conversation
   readonly time: FeedTime
   readonly stamps: Stamps
   readonly clock: Clock
-  readonly log: Log
-  /** Aborts with the session. */
-  readonly signal: AbortSignal
 }
 
 const everything: Span = { from: feedSeconds(0), to: feedSeconds(Number.MAX_SAFE_INTEGER) }
-const formingCheckMs = 1_000
 const tickCheckMs = 1_000
 /**
  * One active session at work: reads what was missed, sends what closes, and fills in history behind
@@ -46,6 +41,7 @@ const tickCheckMs = 1_000
 export class Collection {
   readonly #options: CollectionOptions
   readonly #series = new Map<string, CollectedSeries>()
+  readonly #outbox: Outbox
   readonly #lanes: Lanes
   readonly #history: HistorySender
   readonly #reader: SourceReader
@@ -57,12 +53,15 @@ export class Collection {
     this.#options = options
     const { talk, clock, signal } = options
     const isOver = (): boolean => signal.aborted || talk.isOver
-    const live = new LiveSender({ ...options, onForming: (series, bar) => this.#keepForming(series, bar) })
-    const history = new HistorySender({ ...options, idle: () => live.idle() })
+    const outbox = new Outbox(options)
+    const onForming = (series: CollectedSeries, bar: Bars): void => this.#keepForming(series, bar)
+    const live = new LiveSender({ ...options, outbox, onForming })
+    const history = new HistorySender({ ...options, outbox, idle: () => live.idle() })
     const reader = new SourceReader({ ...options, isOver })
     const outgoing = addresses(options)
     const windows = new WindowSender(options)
     this.#outgoing = outgoing
+    this.#outbox = outbox
     this.#lanes = new Lanes({ ...options, live, history, outgoing, failed: this.#failed })
     this.#history = history
     this.#reader = reader
@@ -81,6 +80,16 @@ export class Collection {
 
   get(of: SourceSeries): CollectedSeries | undefined {
     return this.#series.get(idOf(of))
+  }
+
+  /** Those of which everything that has closed was sent. */
+  get live(): readonly CollectedSeries[] {
+    return [...this.#series.values()].filter(({ phase }) => phase === 'live')
+  }
+
+  /** Ingest knows the symbols: what earlier sessions left in the spool goes out, before anything else. */
+  sendSpooled(): void {
+    this.#outbox.begin()
   }
 
   /** Begins with these: what was missed first, in the order given, then their history. */

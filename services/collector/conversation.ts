@@ -4,6 +4,7 @@ import { type ClientIdentity, callMetadata, channelCredentials } from '../wire/c
 import { type EncodedSeries, encodeBars } from '../wire/encode-bars.ts'
 import type { CatalogueSymbol } from '../wire/fxd/v1/CatalogueSymbol.ts'
 import type { CollectorMessage } from '../wire/fxd/v1/CollectorMessage.ts'
+import type { Gap } from '../wire/fxd/v1/Gap.ts'
 import type { Heartbeat } from '../wire/fxd/v1/Heartbeat.ts'
 import type { Hello } from '../wire/fxd/v1/Hello.ts'
 import type { IngestMessage__Output } from '../wire/fxd/v1/IngestMessage.ts'
@@ -141,6 +142,11 @@ export class Conversation {
 
   heartbeat(heartbeat: Heartbeat): void {
     if (!this.#end) this.#stream.write({ heartbeat })
+  }
+
+  /** Has no answer: what is acknowledged later tells that it was heard. */
+  gap(gap: Gap): void {
+    if (!this.#end) this.#stream.write({ gap })
   }
 
   /** Ends the session in order: what is under way is still answered. */

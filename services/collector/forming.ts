@@ -4,6 +4,9 @@ import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
 import { mergeBars } from '../core/revision.ts'
 import type { CollectedSeries } from './collected-series.ts'
 
+/** So often bars that were kept back are looked at. */
+export const formingCheckMs = 1_000
+
 /**
  * Of bars as a source gave them (ascending), those that have closed. A last one that has not is kept
  * with its series until it has; one kept before goes out as soon as a later one is there.

@@ -2,9 +2,11 @@ import type { Log } from '../platform/log.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AddressedBars } from './addressed-bars.ts'
 import type { Answer, Conversation } from './conversation.ts'
-import { packBars } from './pack.ts'
+import type { Outbox } from './outbox.ts'
+import { type Packed, packBars } from './pack.ts'
 import { recordStored } from './record-stored.ts'
 import { Room } from './room.ts'
+import type { Kept } from './spool/spool.ts'
 
 /** Bars of the backfill lane sent and not yet acknowledged: so much at most is in front of a live bar on the wire. */
 const historyBarsMax = 20_000
@@ -13,6 +15,7 @@ export const historyMessagesMax = 8
 
 export interface HistorySenderOptions {
   readonly talk: Conversation
+  readonly outbox: Outbox
   readonly clock: Clock
   readonly log: Log
   readonly signal: AbortSignal
@@ -37,10 +40,17 @@ export class HistorySender {
   }
 
   /** Resolves once all of it was sent, with what will be known when it is stored. */
-  async send(list: readonly AddressedBars[]): Promise<Promise<void>[]> {
-    const { talk } = this.#options
+  send(list: readonly AddressedBars[]): Promise<Promise<void>[]> {
+    return this.#send(packBars(list))
+  }
+
+  async #send(
+    batches: Iterable<Packed<AddressedBars> & { readonly kept?: Kept | undefined }>,
+  ): Promise<Promise<void>[]> {
+    const { outbox } = this.#options
     const answers: Promise<void>[] = []
-    for (const { message, parts, count } of packBars(list)) {
+    for (const batch of batches) {
+      const { parts, count, kept } = batch
       const leave = await this.#enter(count)
       try {
         await this.#turn()
@@ -48,12 +58,12 @@ export class HistorySender {
         leave()
         throw cause
       }
-      const answer = talk
-        .bars('BACKFILL', message)
+      const answer = outbox
+        .history(batch, kept)
         .finally(leave)
         .then((told) => {
           recordStored(parts, told.refused)
-          this.#tellRefused(list, told)
+          this.#tellRefused(parts[0]?.of, told)
         })
       answer.catch(() => undefined)
       answers.push(answer)
@@ -84,16 +94,18 @@ export class HistorySender {
     if (pauseMs > 0) await clock.sleep(pauseMs, signal)
   }
 
-  /** Resolves once all of it is stored. */
+  /** Corrections as they happen: kept first. Resolves once all of it is stored. */
   async store(list: readonly AddressedBars[]): Promise<void> {
-    await Promise.all(await this.send(list))
+    const { outbox } = this.#options
+    const batches = [...packBars(list)].map((batch) => ({ ...batch, kept: outbox.keep(batch) }))
+    await Promise.all(await this.#send(batches))
   }
 
-  #tellRefused(list: readonly AddressedBars[], { refused }: Answer): void {
+  #tellRefused(of: AddressedBars | undefined, { refused }: Answer): void {
     const first = refused[0]
     if (!first) return
     const bars = refused.reduce((sum, { count }) => sum + count, 0)
-    const { symbol, resolution } = list[0] ?? {}
+    const { symbol, resolution } = of ?? {}
     this.#options.log.warn({ symbol, resolution, bars, why: first.message }, 'bars were refused')
   }
 }

@@ -6,6 +6,7 @@ import { silentLog } from '../platform/log.ts'
 import { KnownFeed, newSeries } from './collected-series.ts'
 import type { Answer, Conversation } from './conversation.ts'
 import { HistorySender, historyMessagesMax } from './history-sender.ts'
+import { Outbox } from './outbox.ts'
 import { WindowSender, windowsMax } from './window-sender.ts'
 
 const answer: Answer = { accepted: 1, revised: 0, unchanged: 0, refused: [] }
@@ -19,7 +20,8 @@ function ingest() {
   const post = () => new Promise<Answer>((resolve) => void waiting.push(resolve))
   const talk = { bars: post, window: post, onSlow: () => undefined } as unknown as Conversation
   const stop = new AbortController()
-  const shared = { talk, clock: createVirtualClock(), log: silentLog, signal: stop.signal }
+  const base = { talk, clock: createVirtualClock(), log: silentLog, signal: stop.signal }
+  const shared = { ...base, outbox: new Outbox(base) }
   return { waiting, shared, stop }
 }
 

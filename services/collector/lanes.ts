@@ -1,19 +1,14 @@
-import { type Bars, barCount, countUntil, sliceBars, timeAt } from '../core/bar.ts'
+import { type Bars, barCount } from '../core/bar.ts'
 import type { Log } from '../platform/log.ts'
 import type { AddressedBars } from './addressed-bars.ts'
 import type { CollectedSeries } from './collected-series.ts'
 import type { Conversation } from './conversation.ts'
 import type { HistorySender } from './history-sender.ts'
 import type { LiveSender } from './live-sender.ts'
+import { type Routed, route } from './route.ts'
 
 /** Bars corrected as it happens and not yet stored; beyond, the session is given up and all is read again. */
 const correctionsMax = 200_000
-
-/** What is new, and corrections of what was sent before. */
-export interface Routed {
-  readonly fresh: readonly AddressedBars[]
-  readonly corrections: readonly AddressedBars[]
-}
 
 export interface LanesOptions {
   readonly live: LiveSender
@@ -37,13 +32,7 @@ export class Lanes {
   }
 
   route(series: CollectedSeries, bars: Bars, derived: boolean): Routed {
-    const count = barCount(bars)
-    const start = countUntil(bars, series.sentUntil)
-    const of = (from: number, to: number): AddressedBars[] =>
-      from === to ? [] : [this.#options.outgoing(series, sliceBars(bars, from, to), derived)]
-    const routed = { corrections: of(0, start), fresh: of(start, count) }
-    if (start < count) series.sentUntil = timeAt(bars, count - 1)
-    return routed
+    return route(series, bars, (part) => this.#options.outgoing(series, part, derived))
   }
 
   /** Sends what has just happened, whatever is under way. */

@@ -3,6 +3,7 @@ import type { Log } from '../platform/log.ts'
 import type { AddressedBars } from './addressed-bars.ts'
 import type { CollectedSeries } from './collected-series.ts'
 import type { Conversation } from './conversation.ts'
+import type { Outbox } from './outbox.ts'
 import { packBars } from './pack.ts'
 import { recordStored } from './record-stored.ts'
 import { reasonOf } from './refusal-reason.ts'
@@ -14,6 +15,7 @@ const liveBarsMax = 200_000
 
 export interface LiveSenderOptions {
   readonly talk: Conversation
+  readonly outbox: Outbox
   readonly log: Log
   /** Aborts with the session. */
   readonly signal: AbortSignal
@@ -38,17 +40,19 @@ export class LiveSender {
     await Promise.all(this.#underWay)
   }
 
-  /** Resolves when history may be sent: nothing live is under way. */
+  /** Resolves when history may be sent: nothing live is under way, nor left by an earlier session. */
   async idle(): Promise<void> {
+    await this.#options.outbox.drained
     while (this.#underWay.size > 0) await Promise.all(this.#underWay)
   }
 
-  /** Sends now, whatever is under way. */
+  /** Sends as soon as it is kept, whatever is under way. */
   send(list: readonly AddressedBars[]): void {
-    const { talk, log } = this.#options
-    for (const { message, parts, count } of packBars(list)) {
+    const { talk, outbox, log } = this.#options
+    for (const packed of packBars(list)) {
+      const { parts, count } = packed
       this.#count += count
-      const answered = talk.bars('LIVE', message).then(({ refused }) => {
+      const answered = outbox.live(packed).then(({ refused }) => {
         recordStored(parts, refused)
         for (const { series, index, count: bars, reason, message: why } of refused) {
           const part = parts[series]

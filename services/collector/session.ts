@@ -10,9 +10,12 @@ import { ActiveSession } from './active-session.ts'
 import { Backoff } from './backoff.ts'
 import { Conversation } from './conversation.ts'
 import { FeedTime } from './feed-time.ts'
+import type { CollectorMetrics, CollectorSigns, FeedMetrics } from './metrics.ts'
 import type { Source, SourceBars, SourceListener, SourceSeries, SourceSymbol } from './source.ts'
 import { SourceCatalogue } from './source-catalogue.ts'
+import type { Spool } from './spool/spool.ts'
 import { Stamps } from './stamps.ts'
+import { WhileAway } from './while-away.ts'
 
 export interface CollectorOptions {
   readonly definition: FeedDefinition
@@ -23,6 +26,12 @@ export interface CollectorOptions {
   readonly identity: () => ClientIdentity
   readonly clock: Clock
   readonly log: Log
+  /**
+   * Of this feed alone, open; whoever opened it closes it after the collector's end. Without one nothing
+   * outlives a session but what the source can be asked for again.
+   */
+  readonly spool?: Spool | undefined
+  readonly metrics?: CollectorMetrics | undefined
   /** Ends the collector: what is under way is still acknowledged. */
   readonly signal: AbortSignal
 }
@@ -30,6 +39,8 @@ export interface CollectorOptions {
 /** A session that lasted so long was a good one: the next pause is short again. */
 const steadyMs = 60_000
 const terminalLengthMax = 128
+/** Standing by for longer, another collector is the active one: what closes is its to keep. */
+const standbyKeptMs = 60_000
 
 /**
  * Collects one feed from one source until the signal aborts; never rejects. A session that ends, for
@@ -46,26 +57,34 @@ class Collector implements SourceListener {
   readonly #catalogue = new SourceCatalogue()
   readonly #stamps: Stamps
   readonly #time: FeedTime
+  readonly #metrics: FeedMetrics | undefined
   #isConnected = true
+  #tickedMs: number | undefined
   #active: ActiveSession | undefined
+  /** Since the last active session ended. */
+  #away: WhileAway | undefined
 
   constructor(options: CollectorOptions) {
-    const { clock, definition } = options
+    const { clock, definition, metrics } = options
     this.#options = options
     this.#id = `collector-${clock.randomHex(4)}`
     this.#log = options.log.child({ feed: definition.key, collector: this.#id })
     this.#stamps = new Stamps(clock)
     this.#time = new FeedTime(definition.clock, clock)
+    this.#metrics = metrics?.of(definition.key)
   }
 
   async run(): Promise<void> {
     const { signal, source } = this.#options
     let isOpen = false
+    const unwatch = this.#metrics?.watch(() => this.#signs())
     await this.#repeat(async () => {
       if (!isOpen) await source.open(this, signal)
       isOpen = true
       return this.#converse()
     })
+    this.#leaveAway()
+    unwatch?.()
   }
 
   /** Again and again, after pauses with jitter, until the signal aborts. */
@@ -86,7 +105,8 @@ class Collector implements SourceListener {
 
   /** One session, from Hello to its end. */
   async #converse(): Promise<void> {
-    const { clock, signal, definition, source, address, identity } = this.#options
+    const { clock, signal, definition, source, address, identity, spool } = this.#options
+    const isKept = source.capabilities.rereadable || spool !== undefined
     const talk = new Conversation({
       address: address(),
       identity: identity(),
@@ -96,20 +116,23 @@ class Collector implements SourceListener {
         collectorId: this.#id,
         mode: 'SESSION_MODE_LIVE',
         terminal: source.terminal.slice(0, terminalLengthMax),
-        capabilities: source.capabilities.rereadable ? ['CAPABILITY_REREADABLE'] : [],
+        capabilities: isKept ? ['CAPABILITY_REREADABLE'] : [],
       },
     })
     const over = new AbortController()
     const close = (): void => void talk.close()
     signal.addEventListener('abort', close)
-    talk.onStandby = () => this.#log.info('stands by: another collector is active')
+    talk.onStandby = () => this.#standBy(over.signal)
     const stopBeating = clock.every(heartbeatMs, () => this.#beat(talk))
     talk.greeting.then(
       (greeting) => {
         this.#log.info({ epoch: greeting.welcome.epoch }, 'collecting')
+        this.#metrics?.sessionBegan()
+        this.#leaveAway()
         this.#stamps.offsetMs = this.#time.offsetMs = greeting.offsetMs
         this.#active = new ActiveSession({
           ...this.#options,
+          metrics: this.#metrics,
           talk,
           greeting,
           log: this.#log,
@@ -124,19 +147,53 @@ class Collector implements SourceListener {
       () => undefined,
     )
     const end = await talk.ended
+    const live = this.#active?.collection.live
     this.#active = undefined
     over.abort()
+    if (spool && live && !signal.aborted)
+      this.#away = new WhileAway({
+        ...this.#options,
+        log: this.#log,
+        spool,
+        series: live,
+        time: this.#time,
+        stamps: this.#stamps,
+      })
+    this.#metrics?.sessionEnded()
     stopBeating()
     signal.removeEventListener('abort', close)
     if (!signal.aborted)
       this.#log.warn({ code: end.code, why: end.message }, 'the session ended; connecting again')
   }
 
+  #standBy(over: AbortSignal): void {
+    this.#log.info('stands by: another collector is active')
+    // The lease of an ingest that is gone lapses sooner: until then nobody else keeps what closes.
+    const cancel = this.#options.clock.after(standbyKeptMs, () => this.#leaveAway())
+    over.addEventListener('abort', cancel)
+  }
+
+  #leaveAway(): void {
+    this.#away?.stop()
+    this.#away = undefined
+  }
+
+  #signs(): CollectorSigns {
+    const { clock, spool } = this.#options
+    const tickAgeMs = this.#tickedMs === undefined ? undefined : clock.monotonicMs() - this.#tickedMs
+    return {
+      spool: spool && { ...spool.depth, droppedBars: spool.droppedBars, failures: spool.failures },
+      isActive: this.#active !== undefined,
+      isTerminalConnected: this.#isConnected,
+      tickAgeSeconds: tickAgeMs === undefined ? undefined : tickAgeMs / 1_000,
+    }
+  }
+
   #beat(talk: Conversation): void {
     const { newestTick } = this.#time
     talk.heartbeat({
       terminalConnected: this.#isConnected,
-      spooledBars: 0,
+      spooledBars: this.#options.spool?.depth.bars ?? 0,
       ...(newestTick !== undefined && { newestTick }),
     })
   }
@@ -150,7 +207,8 @@ class Collector implements SourceListener {
   }
 
   closed(batch: readonly SourceBars[]): void {
-    this.#active?.collection.closed(batch)
+    if (this.#active) this.#active.collection.closed(batch)
+    else this.#away?.closed(batch)
   }
 
   complete(series: SourceSeries, span: Span): void {
@@ -166,6 +224,7 @@ class Collector implements SourceListener {
   }
 
   tick(newest: FeedSeconds): void {
+    this.#tickedMs = this.#options.clock.monotonicMs()
     this.#time.tick(newest)
   }
 

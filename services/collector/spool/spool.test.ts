@@ -119,7 +119,9 @@ describe('what a crash left', () => {
     for (let length = 0; length < whole.length; length += 5) {
       writeFileSync(join(path, name), whole)
       truncateSync(join(path, name), length)
-      const found = await timesIn(await open(await openDiskFolder(path)))
+      const next = await open(await openDiskFolder(path))
+      const found = await timesIn(next)
+      await next.close()
       expect(found).toEqual(length < whole.length / 2 ? [] : [60])
     }
   })

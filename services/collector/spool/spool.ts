@@ -9,8 +9,8 @@ import { encodeRecord, recordsIn, type SpooledSeries, type SpoolRecord } from '.
 import { type Place, Segments } from './segments.ts'
 
 /** At either bound the oldest batches leave; a gap names their series and range. */
-export const spoolBytesMax = 256 * 1024 * 1024
-export const spoolAgeMaxMs = 24 * 3_600_000
+const spoolBytesMax = 256 * 1024 * 1024
+const spoolAgeMaxMs = 24 * 3_600_000
 /** The oldest file leaves as a whole, so files are a small part of it all. */
 const segmentBytesMax = 8 * 1024 * 1024
 const segmentsMin = 4
@@ -62,6 +62,8 @@ export class Spool {
   /** Bars that left at a bound, and batches that the disk did not take. */
   droppedBars = 0
   failures = 0
+  /** Grows whenever more is lost. */
+  lostVersion = 0
   readonly #options: SpoolOptions
   readonly #bytesMax: number
   readonly #segments: Segments
@@ -86,7 +88,10 @@ export class Spool {
     for await (const { found, segment } of this.#segments.recover()) {
       const { record, offset, length } = found
       // The newest of these says all that the earlier ones said.
-      if (record.kind === 'lost') this.#replaceLost(record.series)
+      if (record.kind === 'lost') {
+        this.#replaceLost(record.series)
+        this.lostVersion += 1
+      }
       this.#entries.enter(record, { bytes: undefined, place: { segment, offset, length } })
     }
     const { batches, bars } = this.#entries
@@ -254,6 +259,7 @@ export class Spool {
       this.#lost.add(record?.series ?? [])
     }
     this.droppedBars += bars
+    this.lostVersion += 1
     const { series } = this.#lost
     const { log, clock } = this.#options
     log.error({ bars, series: series.length, why }, 'the oldest batches left the spool')

@@ -1,0 +1,75 @@
+import type { Bars } from '../core/bar.ts'
+import type { Log } from '../platform/log.ts'
+import type { Cancel, Clock } from '../ports/clock.ts'
+import { addresses } from './addressed-bars.ts'
+import type { CollectedSeries } from './collected-series.ts'
+import type { FeedTime } from './feed-time.ts'
+import { formingCheckMs, releaseClosed, takeClosed } from './forming.ts'
+import { spooledOf } from './outbox.ts'
+import { packBars } from './pack.ts'
+import { type Routed, route } from './route.ts'
+import type { SourceBars } from './source.ts'
+import type { Spool } from './spool/spool.ts'
+import type { Stamps } from './stamps.ts'
+
+export interface WhileAwayOptions {
+  /** Those of which nothing was missed when the session ended; all others are read by the next one. */
+  readonly series: readonly CollectedSeries[]
+  readonly spool: Spool
+  readonly time: FeedTime
+  readonly stamps: Stamps
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Between two sessions: what closes meanwhile goes into the spool, as it would have been sent. */
+export class WhileAway {
+  readonly #options: WhileAwayOptions
+  readonly #series: ReadonlyMap<string, CollectedSeries>
+  readonly #outgoing: ReturnType<typeof addresses>
+  readonly #stop: Cancel
+
+  constructor(options: WhileAwayOptions) {
+    this.#options = options
+    this.#series = new Map(options.series.map((each) => [`${each.resolution} ${each.raw}`, each]))
+    this.#outgoing = addresses(options)
+    this.#stop = options.clock.every(formingCheckMs, () => this.#release())
+  }
+
+  closed(batch: readonly SourceBars[]): void {
+    const routed: Routed[] = []
+    for (const { raw, resolution, bars, derived = false } of batch) {
+      const series = this.#series.get(`${resolution} ${raw}`)
+      if (series)
+        routed.push(this.#route(series, takeClosed(series, bars, derived, this.#options.time.now()), derived))
+    }
+    this.#keep(routed)
+  }
+
+  stop(): void {
+    this.#stop()
+  }
+
+  #release(): void {
+    const now = this.#options.time.now()
+    const routed: Routed[] = []
+    for (const series of this.#series.values()) {
+      const derived = series.forming?.derived ?? false
+      const bars = releaseClosed(series, now)
+      if (bars) routed.push(this.#route(series, bars, derived))
+    }
+    this.#keep(routed)
+  }
+
+  #route(series: CollectedSeries, bars: Bars, derived: boolean): Routed {
+    return route(series, bars, (part) => this.#outgoing(series, part, derived))
+  }
+
+  #keep(routed: readonly Routed[]): void {
+    const { spool } = this.#options
+    const fresh = routed.flatMap((each) => each.fresh)
+    const corrections = routed.flatMap((each) => each.corrections)
+    for (const packed of packBars(fresh)) spool.append('live', spooledOf(packed))
+    for (const packed of packBars(corrections)) spool.append('correction', spooledOf(packed))
+  }
+}
