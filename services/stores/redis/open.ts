@@ -69,6 +69,9 @@ export function prepareRedisStores(options: RedisStoreOptions): PreparedRedis {
   const decisions = callsOn('decisions', decisionDeadlineMs)
   const calls = callsOn('calls', callDeadlineMs)
   const pods = new Pods({ ...options, connection: connections.decisions, calls: decisions, keys, given })
+  metrics.gauge('fxd_limits_pods', 'Pods that share the limits while Redis is away.', [], (gauge) =>
+    gauge.set(pods.count ?? 0),
+  )
   const beginLife = (): Promise<unknown> =>
     calls.script(scripts.beginLife, [keys.slotsLife], [given(), serverRun])
   // At once, so that the time in which shards take their slots again begins now.

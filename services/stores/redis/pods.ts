@@ -4,7 +4,8 @@ import type { Connection } from './connection.ts'
 import type { Keys } from './keys.ts'
 import { scripts } from './scripts.ts'
 
-const heartbeatMs = 3_000
+/** For so long after a pod joined the others may not know of it. */
+const heartbeatMs = 1_000
 /** A pod that is gone counts for this long: shares are rather too small. */
 const podLeaseMs = 10_000
 
@@ -14,6 +15,7 @@ export interface PodsDeps {
   readonly keys: Keys
   readonly given: () => string
   readonly clock: Clock
+  readonly time?: Clock
   /** Whether this process counts. */
   readonly admits: boolean
 }
@@ -40,7 +42,8 @@ export class Pods {
 
   /** Redis's time, reckoned while it is away. */
   nowMs(): number {
-    return this.#deps.clock.utcMs() + this.#aheadMs
+    const { clock, time } = this.#deps
+    return time === undefined ? clock.utcMs() + this.#aheadMs : time.utcMs()
   }
 
   /** What an answer of Redis says of its clock. */

@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createConnection, createServer, type Socket } from 'node:net'
+import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { endWithUs } from '../end-with-us.ts'
+import { freePorts } from '../free-ports.ts'
 import { redisParts } from './parts.ts'
 
 const startDeadlineMs = 20_000
@@ -45,7 +47,7 @@ const settingsOfTests = [
 /** A real Redis of its own, on a free port with a temporary folder; resolves once it answers. */
 export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
   const parts = redisParts()
-  const port = options.port ?? (await freePort())
+  const port = options.port ?? ((await freePorts(1))[0] as number)
   const folder = mkdtempSync(join(tmpdir(), 'fxd-redis-'))
   let child: ChildProcess | undefined
   let gone: Promise<unknown> = Promise.resolve()
@@ -103,22 +105,6 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
   }
 }
 
-/**
- * However this process ends, by a signal too, its end closes the guard's input, and the guard ends the
- * server. In a session of its own, so that a Ctrl-C does not end the guard first.
- */
-function endWithUs(server: ChildProcess): void {
-  const guard = spawn('sh', ['-c', 'cat; kill -9 "$0"', String(server.pid)], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-    detached: true,
-  })
-  guard.unref()
-  const input = guard.stdin as Socket
-  input.unref()
-  // Once the server is gone its number may become somebody else's.
-  server.once('exit', () => guard.kill('SIGKILL'))
-}
-
 const replyTimeoutMs = 2_000
 
 /** The inline form of the protocol, which needs no client. */
@@ -142,14 +128,3 @@ function isWhole(reply: string): boolean {
   const length = /^\$(\d+)\r\n/.exec(reply)
   return length === null || reply.length >= length[0].length + Number(length[1]) + 2
 }
-
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, host, () => {
-      const address = server.address()
-      const port = typeof address === 'object' && address !== null ? address.port : 0
-      server.close(() => resolve(port))
-    })
-  })

@@ -1,0 +1,47 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { RedisServer } from './server.ts'
+
+export interface Proxy {
+  readonly url: string
+  /** Replies no longer come through; what was sent still does. */
+  swallowReplies(): void
+  /** All that is open ends; what comes is passed on again. */
+  cut(): void
+  close(): Promise<void>
+}
+
+/** A way to a Redis that can lose what comes back. */
+export async function openProxy(server: Pick<RedisServer, 'host' | 'port'>): Promise<Proxy> {
+  const open = new Set<Socket>()
+  let swallows = false
+  const listener = createServer((client) => {
+    const upstream = connect(server.port, server.host)
+    for (const socket of [client, upstream]) {
+      open.add(socket)
+      socket.on('error', () => undefined)
+      socket.on('close', () => {
+        open.delete(socket)
+        client.destroy()
+        upstream.destroy()
+      })
+    }
+    client.pipe(upstream)
+    upstream.on('data', (piece) => void (swallows || client.write(piece)))
+  }).listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  const cut = (): void => {
+    swallows = false
+    for (const socket of open) socket.destroy()
+  }
+  return {
+    url: `redis://127.0.0.1:${(listener.address() as AddressInfo).port}`,
+    swallowReplies: () => void (swallows = true),
+    cut,
+    async close() {
+      const closed = new Promise((resolve) => listener.close(resolve))
+      cut()
+      await closed
+    },
+  }
+}

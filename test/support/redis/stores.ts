@@ -1,0 +1,54 @@
+import { onTestFinished } from 'vitest'
+import { silentLog } from '../../../services/platform/log.ts'
+import { createMetrics } from '../../../services/platform/metrics.ts'
+import { systemClock } from '../../../services/platform/system-clock.ts'
+import type { Clock } from '../../../services/ports/clock.ts'
+import { openRedisStores, type RedisStores } from '../../../services/stores/redis/open.ts'
+import type { RedisAt } from '../../../services/stores/redis/options.ts'
+import { createVirtualClock } from '../virtual-clock.ts'
+
+export interface OpenedRedis {
+  readonly stores: RedisStores
+  /** The value of a metric, the sum of it over its labels. */
+  metric(name: string): Promise<number>
+  /** Whether all connections answer. */
+  up(): Promise<boolean>
+}
+
+let prefixes = 0
+/** Keys that no other test uses. */
+export const freshPrefix = (): string => `test${++prefixes}:`
+
+export interface OpenRedisOptions {
+  readonly prefix?: string
+  readonly time?: Clock
+  readonly admits?: boolean
+}
+
+/** Closed when the test has ended. On the given time, or on Redis's own. */
+export async function openInTest(
+  at: { readonly url: string } | RedisAt,
+  { prefix = freshPrefix(), time, admits = true }: OpenRedisOptions = {},
+): Promise<OpenedRedis> {
+  const metrics = createMetrics({ ofProcess: false })
+  const stores = await openRedisStores({
+    at: { sentinels: [], master: '', ...at },
+    prefix,
+    admits,
+    clock: systemClock,
+    ...(time && { time }),
+    log: silentLog,
+    metrics,
+  })
+  onTestFinished(() => stores.close())
+  const metric = async (name: string): Promise<number> => {
+    const { text } = await metrics.render()
+    const values = [...text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm'))]
+    return values.reduce((sum, [, value]) => sum + Number(value), 0)
+  }
+  return { stores, metric, up: async () => (await metric('fxd_redis_up')) === 3 }
+}
+
+/** A minute begins, far from the day's end. */
+export const startOfTests = Date.UTC(2026, 0, 5, 12)
+export const timeOfTests = () => createVirtualClock({ start: startOfTests })
