@@ -9,9 +9,16 @@ class Refused extends Error {}
 const execDeadlineMs = 25_000
 const pingDeadlineMs = 2_000
 
+export interface ServerWarning {
+  readonly tag: string
+  readonly warning: string
+}
+
 export interface Administration {
   /** One statement; rejects with `Refused` or `Unavailable`. */
   exec(sql: string, deadlineMs?: number): Promise<readonly (readonly unknown[])[]>
+  /** What the server finds wrong with the machine it runs on. */
+  warnings(): Promise<readonly ServerWarning[]>
   /** Resolves when the HTTP side answers. */
   ping(): Promise<void>
 }
@@ -49,6 +56,10 @@ export function administration(
   return {
     exec: (sql, deadlineMs = execDeadlineMs) =>
       get(`/exec?query=${encodeURIComponent(sql.replace(/\s+/g, ' ').trim())}`, deadlineMs, readExec),
+    warnings: () =>
+      get('/warnings', pingDeadlineMs, async (answer) =>
+        answer.ok ? ((await answer.json()) as readonly ServerWarning[]) : [],
+      ),
     ping: () =>
       get('/ping', pingDeadlineMs, async (answer) => {
         if (answer.status !== 204) throw new Error(`/ping answered ${answer.status}`)

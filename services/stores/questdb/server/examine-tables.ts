@@ -1,21 +1,20 @@
+import { type Finding, fine, warning, wrong } from '../../../platform/finding.ts'
 import type { Administration } from '../exec.ts'
 import type { TableNames } from '../layout/tables.ts'
-import { type Finding, fine, warning, wrong } from './finding.ts'
 
 /** More of them exhaust the memory and the handles of a server of usual size. */
 const tablesMax = 300
-/** Measured with one writer's connection. */
+/** Measured with one writer's connection; each open file is also mapped. */
 const handlesPerTable = 54
 
-/** Tables that show nothing of what they take, rows that were set aside, and how many tables there are. */
+/** Tables that show nothing of what they take, rows that were set aside, and what the tables need. */
 export async function examineTables(names: TableNames, admin: Administration): Promise<readonly Finding[]> {
-  const ours = (await admin.exec('SELECT table_name FROM tables()'))
-    .map(([table]) => String(table))
-    .filter((table) => names.isOurs(table))
+  const all = (await admin.exec('SELECT table_name FROM tables()')).map(([table]) => String(table))
+  const ours = all.filter((table) => names.isOurs(table))
   return [
     ...(await suspended(names, admin)),
     ...(ours.includes(names.parked) ? [await parked(names, admin)] : []),
-    budget(ours.length),
+    ...(await budget(ours.length, all.length, admin)),
   ]
 }
 
@@ -29,7 +28,7 @@ async function suspended(names: TableNames, admin: Administration): Promise<read
       const resume = `ALTER TABLE '${String(table)}' RESUME WAL`
       return wrong(
         'suspended table',
-        `${String(table)} takes bars and shows none (${reason === '' ? 'no reason given' : reason})`,
+        `${String(table)} takes rows and shows none (${reason === '' ? 'no reason given' : reason})`,
         `remove the reason (often a full disk), then run: ${resume}`,
       )
     })
@@ -44,10 +43,42 @@ async function parked({ parked: table }: TableNames, admin: Administration): Pro
     : warning('parked rows', `${count} rows were refused by QuestDB`, `report them: SELECT * FROM '${table}'`)
 }
 
-function budget(tables: number): Finding {
-  const handles = tables * handlesPerTable
-  const found = `${tables} of at most ${tablesMax}, up to ${handles} file handles`
-  return tables > tablesMax
-    ? warning('tables', found, `give QuestDB more memory and a limit of ${2 * handles} open files (nofile)`)
-    : fine('tables', found)
+/** Files are opened for the tables of others too. */
+async function budget(ours: number, all: number, admin: Administration): Promise<readonly Finding[]> {
+  const warnings = await admin.warnings()
+  const needed = all * handlesPerTable
+  const files = limitIn(warnings, 'TOO MANY OPEN FILES')
+  const maps = limitIn(warnings, 'OUT OF MMAP AREAS')
+  const tables = `${ours} of at most ${tablesMax}`
+  return [
+    all > tablesMax
+      ? warning(
+          'tables',
+          `${tables}, ${all} in the whole server`,
+          'give QuestDB more memory, or fewer buckets to new feeds',
+        )
+      : fine('tables', tables),
+    judgeLimit('file handles', needed, files, `start QuestDB with "ulimit -n ${roomFor(needed)}" (nofile)`),
+    judgeLimit(
+      'memory maps',
+      needed,
+      maps,
+      `run "sysctl -w vm.max_map_count=${roomFor(needed)}" on QuestDB's machine`,
+    ),
+  ]
+}
+
+/** QuestDB warns of a limit below this, and tells it only then. */
+const recommended = 1_048_576
+const roomFor = (needed: number): number => Math.max(recommended, 2 * needed)
+
+function judgeLimit(about: string, needed: number, limit: number | undefined, cure: string): Finding {
+  const found = `up to ${needed} of ${limit ?? `${recommended} or more`}`
+  if (limit === undefined || 2 * needed <= limit) return fine(about, found)
+  return needed > limit ? wrong(about, found, cure) : warning(about, found, cure)
+}
+
+function limitIn(warnings: readonly { tag: string; warning: string }[], tag: string): number | undefined {
+  const current = /current=(\d+)/.exec(warnings.find((each) => each.tag === tag)?.warning ?? '')?.[1]
+  return current === undefined ? undefined : Number(current)
 }

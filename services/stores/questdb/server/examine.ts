@@ -1,16 +1,17 @@
 import { Unavailable } from '../../../core/failure.ts'
 import type { FeedDefinition } from '../../../core/feed.ts'
+import { examineClocks } from '../../../platform/examine-clocks.ts'
+import { type Finding, fine, warning, wrong } from '../../../platform/finding.ts'
 import { type Administration, administration } from '../exec.ts'
 import { schemaVersion, storedVersion } from '../layout/migrate.ts'
 import { TableNames } from '../layout/tables.ts'
 import type { QuestdbOptions } from '../options.ts'
 import { PgPool } from '../pg/pool.ts'
 import { RegistryLog } from '../registry.ts'
-import { examineClocks } from './examine-clocks.ts'
 import { examineTables } from './examine-tables.ts'
 import { serverFacts, versionMin } from './facts.ts'
-import { type Finding, fine, warning, wrong } from './finding.ts'
 import { syncCure } from './judge.ts'
+import { newestBars } from './newest-bars.ts'
 
 type Examined = Omit<QuestdbOptions, 'metrics'>
 
@@ -27,7 +28,7 @@ export async function examineQuestdb(options: Examined): Promise<readonly Findin
     const tables = await examined('tables', 'see the reason', () => examineTables(names, admin))
     if ([...pg, ...schema].some(({ state }) => state !== 'ok')) return [...http, ...pg, ...schema, ...tables]
     const clocks = await examined('clocks', 'see the reason', async () =>
-      examineClocks(await definitionsOf(names, pool), names, admin, options.clock),
+      examineClocks(await newestBars(await definitionsOf(names, pool), names, admin), options.clock.utcMs()),
     )
     return [...http, ...pg, ...schema, ...tables, ...clocks]
   } finally {

@@ -4,6 +4,7 @@ import { serverFacts } from './facts.ts'
 
 const serverOf = (build: string, mode: string): Administration => ({
   exec: async (sql) => [[sql === 'SELECT build' ? build : mode]],
+  warnings: async () => [],
   ping: async () => undefined,
 })
 

@@ -1,0 +1,117 @@
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, onTestFinished, test } from 'vitest'
+import { defineFeed } from '../../test/support/ingest-house.ts'
+import { barsOf } from '../core/bar.ts'
+import { compoundKey } from '../core/compound-key.ts'
+import { feedSeconds, toSeconds } from '../core/feed-clock.ts'
+import { silentLog } from '../platform/log.ts'
+import { systemClock } from '../platform/system-clock.ts'
+import { openEmbeddedStores } from '../stores/embedded/open.ts'
+import { run } from './run.ts'
+
+const hourSeconds = 3_600
+const feed = defineFeed({ clock: { mode: 'Fixed', offsetSeconds: -3 * hourSeconds } })
+
+const folder = (): string => {
+  const made = mkdtempSync(join(tmpdir(), 'fxd-doctor-'))
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }))
+  return made
+}
+
+/** A data folder with a feed three hours ahead of UTC, and one bar at so many seconds from its clock's now. */
+async function held(fromNowSeconds: number): Promise<string> {
+  const made = folder()
+  const stores = await openEmbeddedStores({ folder: made, clock: systemClock, log: silentLog })
+  await stores.registry.append(0, [{ kind: 'feed', id: feed.key, body: { definition: feed, hidden: false } }])
+  const now = toSeconds(systemClock.utcMs()) + 3 * hourSeconds
+  const time = feedSeconds(Math.floor((now + fromNowSeconds) / 60) * 60)
+  const series = { feed: feed.key, symbol: compoundKey(feed.key, 'A'), resolution: '60' } as const
+  const bar = { time, open: 1, high: 1, low: 1, close: 1, volume: 1, revision: 1 }
+  await stores.bars.write([{ series, bars: barsOf([bar]) }], 'live')
+  await stores.close()
+  return made
+}
+
+function overwrite(dataDir: string, bytes: Buffer, position: number): void {
+  const file = openSync(join(dataDir, 'fxd.db'), 'r+')
+  writeSync(file, bytes, 0, bytes.length, position)
+  closeSync(file)
+}
+
+async function doctor(dataDir: string) {
+  let [out, err] = ['', '']
+  const code = await run(['doctor'], {
+    environment: { FXD_DATA_DIR: dataDir },
+    clock: systemClock,
+    watched: false,
+    out: (text) => void (out += text),
+    err: (text) => void (err += text),
+  })
+  const lines = out.trimEnd().split('\n')
+  const lineOf = (about: string): string =>
+    lines.find((line) => line.slice(9).startsWith(`${about}:`)) ?? `nothing about ${about} in ${out}`
+  return { code, lines, lineOf, err }
+}
+
+test('an embedded store that is well gets one line per thing and the exit code 0, also while a service runs on it', async () => {
+  const dataDir = await held(-60)
+  const stores = await openEmbeddedStores({ folder: dataDir, clock: systemClock, log: silentLog })
+  const whileOpen = await doctor(dataDir)
+  await stores.close()
+  const found = await doctor(dataDir)
+  expect([found.code, whileOpen.code]).toEqual([0, 0])
+  expect(found.lines).toHaveLength(4)
+  expect(found.lineOf('disk')).toMatch(/^ok .* MiB free beside \d+ MiB of bars$/)
+  expect(found.lineOf('schema')).toBe('ok       schema: version 1')
+  expect(found.lineOf('file')).toMatch(/^ok .*fxd\.db is whole$/)
+  expect(found.lineOf('clocks')).toBe(
+    'ok       clocks: 1 of 1 newest bars agree with the clocks of their feeds',
+  )
+  expect(whileOpen.lines.map((line) => line.slice(0, 12))).toEqual(
+    found.lines.map((line) => line.slice(0, 12)),
+  )
+})
+
+test('a bar that is ahead of its feed’s clock is named', async () => {
+  const found = await doctor(await held(3 * hourSeconds))
+  expect(found.code).toBe(1)
+  expect(found.lineOf('clock')).toMatch(
+    /^WRONG .*BROKERA:ZERO at 60 is 3 hours ahead.*Cure: check spec\.clock/,
+  )
+})
+
+test('a folder where nothing was started yet is a warning, and nothing is made', async () => {
+  const found = await doctor(join(folder(), 'none'))
+  expect(found.code).toBe(0)
+  expect(found.lineOf('store')).toMatch(/^warning .*there is no .*fxd\.db.*Cure: start fxd once/)
+})
+
+test('a schema of another fxd is wrong', async () => {
+  const dataDir = await held(-60)
+  const db = new DatabaseSync(join(dataDir, 'fxd.db'))
+  db.exec('PRAGMA user_version = 7')
+  db.close()
+  const found = await doctor(dataDir)
+  expect(found.code).toBe(1)
+  expect(found.lineOf('schema')).toMatch(/^WRONG .*version 7 .*Cure: run the fxd that wrote it/)
+})
+
+test('a damaged file is named with what to do', async () => {
+  const dataDir = await held(-60)
+  // Behind the first page, which holds the version.
+  overwrite(dataDir, Buffer.alloc(3 * 4_096, 0xa5), 4_096)
+  const found = await doctor(dataDir)
+  expect(found.code).toBe(1)
+  expect(found.lines.join('\n')).toMatch(/WRONG .*fxd\.db(: | is damaged).*Cure: /)
+})
+
+test('a file that is no database is named with what to do', async () => {
+  const dataDir = await held(-60)
+  overwrite(dataDir, Buffer.alloc(4_096, 0x20), 0)
+  const found = await doctor(dataDir)
+  expect(found.code).toBe(1)
+  expect(found.lineOf('store')).toMatch(/^WRONG .*fxd\.db: .*not a database.*Cure: /)
+})

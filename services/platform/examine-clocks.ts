@@ -1,0 +1,56 @@
+import type { FeedDefinition } from '../core/feed.ts'
+import { type FeedSeconds, feedNow, fixedOffset, type UtcMs } from '../core/feed-clock.ts'
+import type { Resolution } from '../core/resolution.ts'
+import { type Finding, fine, warning, wrong } from './finding.ts'
+
+/** Bars are stored once they are closed: none is ahead of its feed's clock but by a clock's own error. */
+const aheadSecondsMax = 300
+/** Longer than any holiday: who has no minute for so long has no collector, or another clock. */
+const behindSecondsMax = 10 * 86_400
+
+/** The newest bar of some place of the store that holds one feed and resolution. */
+export interface NewestHeld {
+  readonly where: string
+  readonly feed: FeedDefinition
+  readonly resolution: Resolution
+  readonly time: FeedSeconds
+}
+
+/** Compares the newest bars with the clocks of their feeds; a clock that is unknown proves nothing. */
+export function examineClocks(newest: readonly NewestHeld[], now: UtcMs): readonly Finding[] {
+  const findings: Finding[] = []
+  let unknown = 0
+  for (const held of newest) {
+    const feedTime = feedNow(now, fixedOffset(held.feed.clock), undefined)
+    if (feedTime === undefined) unknown++
+    else findings.push(...judge(held, held.time - feedTime))
+  }
+  if (findings.length > 0) return findings
+  const agree = `${newest.length - unknown} of ${newest.length} newest bars agree with the clocks of their feeds`
+  return [fine('clocks', unknown === 0 ? agree : `${agree}; the clocks of the others are unknown`)]
+}
+
+function judge({ where, feed, resolution }: NewestHeld, aheadSeconds: number): readonly Finding[] {
+  if (aheadSeconds > aheadSecondsMax)
+    return [
+      wrong(
+        'clock',
+        `the newest bar of ${where} is ${inWords(aheadSeconds)} ahead of the clock of ${feed.key}`,
+        `check spec.clock of the Feed ${feed.name} (utc = bar time + offsetSeconds) and the clock of this machine`,
+      ),
+    ]
+  if (resolution === '1' && aheadSeconds < -behindSecondsMax)
+    return [
+      warning(
+        'clock',
+        `the newest bar of ${where} is ${inWords(-aheadSeconds)} behind the clock of ${feed.key}`,
+        `check the collector of ${feed.key}, and spec.clock of the Feed ${feed.name}`,
+      ),
+    ]
+  return []
+}
+
+function inWords(seconds: number): string {
+  if (seconds >= 2 * 86_400) return `${Math.round(seconds / 86_400)} days`
+  return seconds >= 7_200 ? `${Math.round(seconds / 3_600)} hours` : `${Math.round(seconds / 60)} minutes`
+}

@@ -1,0 +1,105 @@
+import { existsSync, statfsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { FeedDefinition, FeedRecord } from '../../core/feed.ts'
+import { feedSeconds, type UtcMs } from '../../core/feed-clock.ts'
+import type { Resolution } from '../../core/resolution.ts'
+import { examineClocks, type NewestHeld } from '../../platform/examine-clocks.ts'
+import { type Finding, fine, warning, wrong } from '../../platform/finding.ts'
+import { newestTimes } from './file/bar-rows.ts'
+import { schemaVersion } from './file/database.ts'
+
+const mebibyte = 2 ** 20
+/** Less is no room for a night's bars, nor for what SQLite writes aside. */
+const freeBytesMin = 512 * mebibyte
+const busyTimeoutMs = 5_000
+
+/** Looks at a data folder and changes nothing, also while a service runs on it; it never throws. */
+export function examineEmbedded(folder: string, now: UtcMs): readonly Finding[] {
+  const path = join(folder, 'fxd.db')
+  if (!existsSync(path))
+    return [warning('store', `there is no ${path}`, 'start fxd once: it makes it; or set FXD_DATA_DIR')]
+  try {
+    const disk = examineDisk(folder, statSync(path).size)
+    const db = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs })
+    try {
+      return [...disk, ...examineFile(db, path, now)]
+    } finally {
+      db.close()
+    }
+  } catch (cause) {
+    return [
+      wrong(
+        'store',
+        `${path}: ${wordsOf(cause)}`,
+        `see that fxd may read and write ${folder}; else restore it`,
+      ),
+    ]
+  }
+}
+
+function examineDisk(folder: string, fileBytes: number): readonly Finding[] {
+  const { bavail, bsize } = statfsSync(folder)
+  const free = bavail * bsize
+  const found = `${inMebibytes(free)} free beside ${inMebibytes(fileBytes)} of bars`
+  return [
+    free < freeBytesMin
+      ? wrong('disk', found, `free space where ${folder} is: without it no bar can be stored`)
+      : fine('disk', found),
+  ]
+}
+
+function examineFile(db: DatabaseSync, path: string, now: UtcMs): readonly Finding[] {
+  const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version'])
+  if (version !== schemaVersion)
+    return [
+      wrong(
+        'schema',
+        `version ${version} in ${path}; this fxd reads ${schemaVersion} only`,
+        'run the fxd that wrote it, or set FXD_DATA_DIR to another folder',
+      ),
+    ]
+  const definitions = feedsIn(db)
+  return [
+    fine('schema', `version ${version}`),
+    examineWhole(db, path),
+    ...examineClocks(newestHeld(db, definitions), now),
+  ]
+}
+
+function examineWhole(db: DatabaseSync, path: string): Finding {
+  let said: string
+  try {
+    said = String(db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'])
+  } catch (cause) {
+    said = wordsOf(cause)
+  }
+  return said === 'ok'
+    ? fine('file', `${path} is whole`)
+    : wrong('file', `${path} is damaged: ${said}`, 'stop fxd and restore the folder from a backup')
+}
+
+const feedsIn = (db: DatabaseSync): readonly FeedDefinition[] =>
+  db
+    .prepare("SELECT body FROM registry WHERE kind = 'feed'")
+    .all()
+    .map((row) => (JSON.parse(String(row['body'])) as FeedRecord).definition)
+
+/** Per feed and resolution the newest of all its symbols. */
+function newestHeld(db: DatabaseSync, definitions: readonly FeedDefinition[]): readonly NewestHeld[] {
+  const timesOf = newestTimes(db)
+  return definitions.flatMap((feed) => {
+    const newest = new Map<string, number>()
+    for (const { resolution, time } of timesOf(feed.key))
+      newest.set(resolution, Math.max(time, newest.get(resolution) ?? time))
+    return [...newest].map(([resolution, time]) => ({
+      where: `${feed.key} at ${resolution}`,
+      feed,
+      resolution: resolution as Resolution,
+      time: feedSeconds(time),
+    }))
+  })
+}
+
+const inMebibytes = (bytes: number): string => `${Math.round(bytes / mebibyte)} MiB`
+const wordsOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import type { Administration } from '../exec.ts'
+import { TableNames } from '../layout/tables.ts'
+import { examineTables } from './examine-tables.ts'
+
+/** A server with so many tables and with these limits; one that warns of nothing has high ones. */
+const serverOf = (tables: number, limits: { files?: number; maps?: number } = {}): Administration => ({
+  exec: async (sql) =>
+    sql.includes('FROM tables()') ? Array.from({ length: tables }, (_, i) => [`fxd_bars_${i}`]) : [],
+  warnings: async () =>
+    Object.entries({ 'TOO MANY OPEN FILES': limits.files, 'OUT OF MMAP AREAS': limits.maps }).flatMap(
+      ([tag, current]) =>
+        current === undefined
+          ? []
+          : [{ tag, warning: `a limit is too low [current=${current}, recommended=9]` }],
+    ),
+  ping: async () => undefined,
+})
+
+const examined = async (admin: Administration, about: string) =>
+  (await examineTables(new TableNames('fxd_'), admin)).find((finding) => finding.about === about)
+
+test.each([
+  [100, undefined, 'ok', 'up to 5400 of 1048576 or more'],
+  [100, 65_536, 'ok', 'up to 5400 of 65536'],
+  [100, 8_192, 'warning', 'up to 5400 of 8192'],
+  [100, 4_096, 'wrong', 'up to 5400 of 4096'],
+] as const)('%i tables with a limit of %s open files: %s', async (tables, files, state, found) => {
+  const limits = files === undefined ? {} : { files }
+  const finding = await examined(serverOf(tables, limits), 'file handles')
+  expect(finding).toMatchObject({ state, found })
+  if (state !== 'ok') expect(finding?.cure).toContain('ulimit -n 1048576')
+})
+
+test('a limit of memory maps is told with its own cure', async () => {
+  const finding = await examined(serverOf(200, { maps: 10_000 }), 'memory maps')
+  expect(finding).toMatchObject({ state: 'wrong', cure: expect.stringContaining('vm.max_map_count=') })
+})
+
+test.each([
+  [300, 'ok'],
+  [301, 'warning'],
+] as const)('%i tables: %s', async (tables, state) => {
+  expect(await examined(serverOf(tables), 'tables')).toMatchObject({ state })
+})
