@@ -61,6 +61,9 @@ export interface Config {
   readonly streamConnectionsMax: number
   /** How long a shard takes to close its sockets after SIGTERM. */
   readonly drainSeconds: number
+  /** At the bounds of its spool a collector's oldest batches leave it, and a gap names them. */
+  readonly spoolMib: number
+  readonly spoolHours: number
   /** CIDR blocks whose forwarded chain is believed. */
   readonly trustedProxies: readonly string[]
   readonly logLevel: LogLevel
@@ -209,6 +212,18 @@ const variables = {
     '30',
     'how long fxd stream takes after SIGTERM to close its sockets, a few at a time',
     wholeNumber(0, 3_600),
+  ),
+  spoolMib: variable(
+    'FXD_SPOOL_MIB',
+    '256',
+    'disk that the spool of fxd collector takes at most; then its oldest batches leave it',
+    wholeNumber(1, 1_000_000),
+  ),
+  spoolHours: variable(
+    'FXD_SPOOL_HOURS',
+    '24',
+    'how long fxd collector keeps what no ingest has acknowledged',
+    wholeNumber(1, 8_760),
   ),
   trustedProxies: variable(
     'FXD_TRUSTED_PROXIES',

@@ -1,7 +1,9 @@
+import type { CollectorMetrics } from '../collector/metrics.ts'
 import { runCollector } from '../collector/session.ts'
 import type { Source } from '../collector/source.ts'
 import { createMt5Csv } from '../collector/sources/mt5-csv/mt5-csv.ts'
 import { createSimulator } from '../collector/sources/simulator/simulator.ts'
+import type { Spool } from '../collector/spool/spool.ts'
 import type { FeedDefinition } from '../core/feed.ts'
 import type { Log } from '../platform/log.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -15,6 +17,9 @@ export interface CollectingDeps {
   readonly identity: () => ClientIdentity
   readonly clock: Clock
   readonly log: Log
+  /** Of the one feed that is collected. Without it the source is read again after a crash. */
+  readonly spool?: Spool
+  readonly metrics?: CollectorMetrics
 }
 
 /** Begins to collect a feed over gRPC; `undefined` where a collector in another process pushes it. */

@@ -1,3 +1,4 @@
+import { createCollectorMetrics } from '../collector/metrics.ts'
 import type { FeedDefinition } from '../core/feed.ts'
 import { suggest } from '../core/suggest.ts'
 import { type Config, ConfigError } from '../platform/config.ts'
@@ -12,6 +13,7 @@ import { createCollectors } from './collectors.ts'
 import { type House, inHouse, type Overrides } from './house.ts'
 import { type Leaving, leaveThrough } from './leaving.ts'
 import { createReload } from './reload.ts'
+import { openSpoolOf } from './spool.ts'
 
 /** History that was sent and is not yet stored is read again at the next start: no stop waits long for it. */
 export const collectorsStopTimeoutMs = 2_000
@@ -37,9 +39,15 @@ export async function startCollector(config: Config, overrides: Overrides = {}):
       start: () => openHealth({ address: config.opsAddr, loaded: () => true, metrics }, clock),
       stop: (started) => started.close(),
     })
+    const spool = await lifecycle.start({
+      name: 'spool',
+      start: () => openSpoolOf(definition.key, house),
+      stop: (opened) => opened.close(),
+    })
+    const collecting = { ...collectingFrom(house), spool, metrics: createCollectorMetrics(metrics) }
     const collectors = await lifecycle.start({
       name: 'collector',
-      start: () => createCollectors((each) => collect(each, collectingFrom(house)), log),
+      start: () => createCollectors((each) => collect(each, collecting), log),
       stop: (running) => running.stop(),
       stopTimeoutMs: collectorsStopTimeoutMs,
     })

@@ -1,24 +1,30 @@
 import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { lockFolder } from '../../platform/lock-folder.ts'
 import type { SpoolFolder } from './folder.ts'
 
 /** Bars are nobody else's business. */
 const folderMode = 0o700
 const fileMode = 0o600
 
-/** A folder of its own on this machine's disk; made where it is missing. Rejects when it cannot be used. */
+/**
+ * A folder of its own on this machine's disk, made where it is missing. Rejects when it cannot be used, or
+ * another collector uses it.
+ */
 export async function openDiskFolder(path: string): Promise<SpoolFolder> {
   await mkdir(path, { recursive: true, mode: folderMode })
-  return new DiskFolder(path)
+  return new DiskFolder(path, lockFolder(join(path, 'lock.db'), path))
 }
 
 class DiskFolder implements SpoolFolder {
   readonly #path: string
+  readonly #unlock: () => void
   /** The file that is written to. */
   #open: { readonly name: string; readonly file: FileHandle } | undefined
 
-  constructor(path: string) {
+  constructor(path: string, unlock: () => void) {
     this.#path = path
+    this.#unlock = unlock
   }
 
   async list(): Promise<readonly string[]> {
@@ -59,11 +65,16 @@ class DiskFolder implements SpoolFolder {
   }
 
   async remove(name: string): Promise<void> {
-    if (this.#open?.name === name) await this.close()
+    if (this.#open?.name === name) await this.#closeFile()
     await rm(join(this.#path, name), { force: true })
   }
 
   async close(): Promise<void> {
+    await this.#closeFile()
+    this.#unlock()
+  }
+
+  async #closeFile(): Promise<void> {
     const file = this.#open?.file
     this.#open = undefined
     await file?.close()
@@ -71,7 +82,7 @@ class DiskFolder implements SpoolFolder {
 
   async #fileOf(name: string): Promise<FileHandle> {
     if (this.#open?.name === name) return this.#open.file
-    await this.close()
+    await this.#closeFile()
     const file = await this.#openOrMake(name)
     this.#open = { name, file }
     return file

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -49,8 +49,11 @@ describe('what was kept', () => {
     await Promise.all(kept.map((each) => each.kept))
     spool.remove(Number(kept[0]?.id))
     await spool.append('correction', batch(60, 'GBPUSD')).kept
-    // Nobody closes it: the process is gone.
-    const next = await open(await openDiskFolder(path))
+    await expect(openDiskFolder(path)).rejects.toThrow('is in use by another fxd')
+    // What a killed process leaves: nobody closes anything.
+    const left = temporaryFolder()
+    cpSync(path, left, { recursive: true })
+    const next = await open(await openDiskFolder(left))
     // The acknowledged one may come once more; nothing else may be missing or doubled.
     expect((await timesIn(next)).filter((time, i) => i > 0 || time !== 60)).toEqual([120, 180, 60])
     const last = await next.read(next.ids.at(-1) as number)
@@ -58,7 +61,7 @@ describe('what was kept', () => {
     expect(
       Buffer.compare(last?.series[0]?.encoded as Uint8Array, batch(60, 'GBPUSD')[0]?.encoded as Uint8Array),
     ).toBe(0)
-    await next.close()
+    await Promise.all([spool.close(), next.close()])
   })
 
   test('an empty spool leaves nothing on the disk', async () => {
@@ -70,7 +73,8 @@ describe('what was kept', () => {
     spool.remove(id)
     await spool.close()
     expect(spool.depth).toEqual({ batches: 0, bars: 0, bytes: 0, ageMs: 0 })
-    expect(readdirSync(path).map((name) => readFileSync(join(path, name)).length)).toEqual([0])
+    const files = readdirSync(path).filter((name) => name.endsWith('.spool'))
+    expect(files.map((name) => readFileSync(join(path, name)).length)).toEqual([0])
   })
 
   test('of batches that come during a write all share the next one', async () => {
@@ -114,7 +118,7 @@ describe('what a crash left', () => {
     const spool = await open(await openDiskFolder(path))
     for (const time of [60, 120]) await spool.append('live', batch(time)).kept
     await spool.close()
-    const [name = ''] = readdirSync(path)
+    const [name = ''] = readdirSync(path).filter((each) => each.endsWith('.spool'))
     const whole = readFileSync(join(path, name))
     for (let length = 0; length < whole.length; length += 5) {
       writeFileSync(join(path, name), whole)
