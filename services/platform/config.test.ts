@@ -36,6 +36,8 @@ test('without any variable the defaults of the README hold', () => {
     tlsCa: undefined,
     streamConnectionsMax: 10_000,
     drainSeconds: 30,
+    spoolMib: 256,
+    spoolHours: 24,
     trustedProxies: [],
     logLevel: 'info',
   })
