@@ -1,9 +1,7 @@
-import { type ClientDuplexStream, type StatusObject, status } from '@grpc/grpc-js'
+import { type StatusObject, status } from '@grpc/grpc-js'
 import type { Clock } from '../ports/clock.ts'
-import { type ClientIdentity, callMetadata, channelCredentials } from '../wire/client.ts'
 import { type EncodedSeries, encodeBars } from '../wire/encode-bars.ts'
 import type { CatalogueSymbol } from '../wire/fxd/v1/CatalogueSymbol.ts'
-import type { CollectorMessage } from '../wire/fxd/v1/CollectorMessage.ts'
 import type { Gap } from '../wire/fxd/v1/Gap.ts'
 import type { Heartbeat } from '../wire/fxd/v1/Heartbeat.ts'
 import type { Hello } from '../wire/fxd/v1/Hello.ts'
@@ -12,16 +10,14 @@ import type { KnownSeries__Output } from '../wire/fxd/v1/KnownSeries.ts'
 import type { RefusedBar__Output } from '../wire/fxd/v1/RefusedBar.ts'
 import type { Welcome__Output } from '../wire/fxd/v1/Welcome.ts'
 import type { Window } from '../wire/fxd/v1/Window.ts'
-import { channelOptions } from '../wire/limits.ts'
-import { Collector } from '../wire/load.ts'
 import { type Catalogued, CataloguedParts, catalogueParts } from './catalogue-parts.ts'
+import { type Dial, dialGrpc, type Line, type Outgoing, type Peer } from './dial.ts'
 
-export interface ConversationOptions {
-  /** host:port */
-  readonly address: string
-  readonly identity: ClientIdentity
+export interface ConversationOptions extends Peer {
   readonly hello: Hello
   readonly clock: Clock
+  /** Default: gRPC. */
+  readonly dial?: Dial | undefined
 }
 
 export interface Greeting {
@@ -56,13 +52,6 @@ interface Pending<T> {
 /** After so long a peer that does not end a closed stream is cut off. */
 const closeTimeoutMs = 5_000
 
-/** A message, or the bytes of one that carries bars. */
-type Outgoing = CollectorMessage | Buffer
-
-const { path, requestSerialize, responseDeserialize } = Collector.service.Session
-const serialize = (message: Outgoing): Buffer =>
-  message instanceof Buffer ? message : requestSerialize(message as CollectorMessage)
-
 /** One session as its client sees it: says Hello, numbers what it sends, and matches the answers to it. */
 export class Conversation {
   /** Rejects with `Disconnected` when the session ends before its first active Welcome. */
@@ -73,8 +62,7 @@ export class Conversation {
   onStandby: () => void = () => undefined
   onSlow: (pauseMs: number) => void = () => undefined
 
-  readonly #client: InstanceType<typeof Collector>
-  readonly #stream: ClientDuplexStream<Outgoing, IngestMessage__Output>
+  readonly #line: Line
   readonly #clock: Clock
   readonly #batches = new Map<number, Pending<Answer> & { refused: RefusedBar__Output[] }>()
   readonly #catalogues = new Map<number, Pending<Catalogued> & { parts: CataloguedParts }>()
@@ -85,31 +73,22 @@ export class Conversation {
   #revision = 0
   #end: Disconnected | undefined
 
-  constructor({ address, identity, hello, clock }: ConversationOptions) {
+  constructor({ address, identity, hello, clock, dial = dialGrpc }: ConversationOptions) {
     this.#clock = clock
-    this.#client = new Collector(address, channelCredentials(identity), {
-      ...channelOptions,
-      // Reconnecting is the session's, with its own pauses.
-      'grpc.enable_retries': 0,
-      'grpc.use_local_subchannel_pool': 1,
-    })
-    this.#stream = this.#client.makeBidiStreamRequest(
-      path,
-      serialize,
-      responseDeserialize,
-      callMetadata(identity),
-    )
     this.greeting = new Promise((resolve, reject) => {
       this.#greeted = { resolve, reject }
     })
     this.greeting.catch(() => undefined)
-    this.ended = new Promise((resolve) => {
-      // The status says what an error event says.
-      this.#stream.on('error', () => undefined)
-      this.#stream.on('status', (end: StatusObject) => resolve(this.#over(end)))
-    })
-    this.#stream.on('data', (message: IngestMessage__Output) => this.#receive(message))
-    this.#stream.write({ hello })
+    const { promise, resolve } = Promise.withResolvers<Disconnected>()
+    this.ended = promise
+    this.#line = dial(
+      { address, identity },
+      {
+        received: (message) => this.#receive(message),
+        over: (end) => resolve(this.#over(end)),
+      },
+    )
+    this.#line.send({ hello })
   }
 
   get isOver(): boolean {
@@ -125,7 +104,7 @@ export class Conversation {
     const revision = this.#revision
     return this.#expect((pending) => {
       this.#catalogues.set(revision, { ...pending, parts: new CataloguedParts() })
-      for (const part of catalogueParts(revision, symbols, options)) this.#stream.write({ catalogue: part })
+      for (const part of catalogueParts(revision, symbols, options)) this.#line.send({ catalogue: part })
     })
   }
 
@@ -141,17 +120,17 @@ export class Conversation {
   }
 
   heartbeat(heartbeat: Heartbeat): void {
-    if (!this.#end) this.#stream.write({ heartbeat })
+    if (!this.#end) this.#line.send({ heartbeat })
   }
 
   /** Has no answer: what is acknowledged later tells that it was heard. */
   gap(gap: Gap): void {
-    if (!this.#end) this.#stream.write({ gap })
+    if (!this.#end) this.#line.send({ gap })
   }
 
   /** Ends the session in order: what is under way is still answered. */
   async close(): Promise<void> {
-    this.#stream.end()
+    this.#line.end()
     const inTime = new AbortController()
     const late = this.#clock.sleep(closeTimeoutMs, inTime.signal).then(() => this.cancel())
     await this.ended
@@ -161,14 +140,14 @@ export class Conversation {
 
   /** Ends the session at once. */
   cancel(): void {
-    this.#stream.cancel()
+    this.#line.cancel()
   }
 
   #post(sequence: number, message: Outgoing): Promise<Answer> {
     return this.#expect((pending) => {
       this.#sequence = sequence
       this.#batches.set(sequence, { ...pending, refused: [] })
-      this.#stream.write(message)
+      this.#line.send(message)
     })
   }
 
@@ -212,10 +191,9 @@ export class Conversation {
     this.#greeted.resolve({ welcome: message, known: this.#known, offsetMs })
   }
 
-  #over({ code, details }: StatusObject): Disconnected {
+  #over({ code, details }: Pick<StatusObject, 'code' | 'details'>): Disconnected {
     const end = new Disconnected(status[code] ?? 'UNKNOWN', details)
     this.#end = end
-    this.#client.close()
     this.#greeted.reject(end)
     for (const { reject } of this.#batches.values()) reject(end)
     for (const { reject } of this.#catalogues.values()) reject(end)

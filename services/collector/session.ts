@@ -9,6 +9,7 @@ import { heartbeatMs } from '../wire/limits.ts'
 import { ActiveSession } from './active-session.ts'
 import { Backoff } from './backoff.ts'
 import { Conversation } from './conversation.ts'
+import type { Dial } from './dial.ts'
 import { FeedTime } from './feed-time.ts'
 import type { CollectorMetrics, CollectorSigns, FeedMetrics } from './metrics.ts'
 import type { Source, SourceBars, SourceListener, SourceSeries, SourceSymbol } from './source.ts'
@@ -24,6 +25,8 @@ export interface CollectorOptions {
   readonly address: () => string
   /** Asked for at each connection. */
   readonly identity: () => ClientIdentity
+  /** Default: gRPC. */
+  readonly dial?: Dial | undefined
   readonly clock: Clock
   readonly log: Log
   /**
@@ -105,12 +108,13 @@ class Collector implements SourceListener {
 
   /** One session, from Hello to its end. */
   async #converse(): Promise<void> {
-    const { clock, signal, definition, source, address, identity, spool } = this.#options
+    const { clock, signal, definition, source, address, identity, spool, dial } = this.#options
     const isKept = source.capabilities.rereadable || spool !== undefined
     const talk = new Conversation({
       address: address(),
       identity: identity(),
       clock,
+      dial,
       hello: {
         feed: definition.key,
         collectorId: this.#id,
