@@ -74,7 +74,7 @@ function statusOfAge(age: number | undefined): FeedStatus['status'] {
 }
 
 /** Whole seconds; two machines' clocks may differ a little, so it is never below 0. */
-const ageSeconds = (now: UtcMs, at: UtcMs | undefined): number | undefined =>
+export const ageSeconds = (now: UtcMs, at: UtcMs | undefined): number | undefined =>
   at === undefined ? undefined : Math.max(0, Math.floor((now - at) / 1_000))
 
 /** A feed that was only ever imported: what is stored is as old as its newest bar's end. */

@@ -1,4 +1,5 @@
 import type { KeyRecord, KeySecret } from './api-key.ts'
+import type { ClockReading } from './clock-history.ts'
 import { type CompoundKey, type FeedKey, parseCompoundKey } from './compound-key.ts'
 import type { FeedDefinition, FeedRecord } from './feed.ts'
 import type { SymbolRecord } from './symbol.ts'
@@ -17,6 +18,8 @@ export interface RegistryView {
   symbolsOf(feed: FeedKey): readonly SymbolRecord[]
   /** Hidden ones too: what a collector's catalogue is compared with. */
   allSymbolsOf(feed: FeedKey): readonly SymbolRecord[]
+  /** What was known of the feed's clock, in the order of time. */
+  clocksOf(feed: FeedKey): readonly ClockReading[]
   /** A key by the SHA-256 (hex) of its secret. */
   keyByDigest(digest: string): { readonly key: KeyRecord; readonly secret: KeySecret } | undefined
   key(id: string): KeyRecord | undefined
@@ -26,10 +29,10 @@ export interface RegistryView {
 }
 
 interface Row {
-  readonly kind: 'feed' | 'symbol' | 'key'
+  readonly kind: 'feed' | 'symbol' | 'key' | 'clock'
   readonly id: string
   readonly version: number
-  readonly body: FeedRecord | SymbolRecord | KeyRecord
+  readonly body: FeedRecord | SymbolRecord | KeyRecord | ClockReading
 }
 
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
@@ -40,6 +43,7 @@ export class Registry implements RegistryView {
   readonly #versions = new Map<string, number>()
   readonly #feeds = new Map<FeedKey, FeedRecord>()
   readonly #symbols = new Map<FeedKey, Map<CompoundKey, SymbolRecord>>()
+  readonly #clocks = new Map<FeedKey, readonly ClockReading[]>()
   readonly #keys = new Map<string, KeyRecord>()
   readonly #digests = new Map<string, string>()
   readonly #sorted = new Map<FeedKey, readonly SymbolRecord[]>()
@@ -51,6 +55,7 @@ export class Registry implements RegistryView {
     this.#versions.set(id, row.version)
     if (row.kind === 'feed') this.#feeds.set(row.id as FeedKey, row.body as FeedRecord)
     else if (row.kind === 'symbol') this.#applySymbol(row.body as SymbolRecord)
+    else if (row.kind === 'clock') this.#applyClock(row.body as ClockReading)
     else this.#applyKey(row.body as KeyRecord)
   }
 
@@ -58,6 +63,14 @@ export class Registry implements RegistryView {
     const ofFeed = this.#symbols.get(symbol.feed) ?? new Map<CompoundKey, SymbolRecord>()
     this.#symbols.set(symbol.feed, ofFeed.set(symbol.symbol, symbol))
     this.#sorted.delete(symbol.feed)
+  }
+
+  #applyClock(reading: ClockReading): void {
+    const others = this.clocksOf(reading.feed).filter(({ since }) => since !== reading.since)
+    this.#clocks.set(
+      reading.feed,
+      [...others, reading].sort((a, b) => a.since - b.since),
+    )
   }
 
   #applyKey(key: KeyRecord): void {
@@ -94,6 +107,10 @@ export class Registry implements RegistryView {
 
   allSymbolsOf(feed: FeedKey): readonly SymbolRecord[] {
     return [...(this.#symbols.get(feed)?.values() ?? [])].sort((a, b) => byText(a.symbol, b.symbol))
+  }
+
+  clocksOf(feed: FeedKey): readonly ClockReading[] {
+    return this.#clocks.get(feed) ?? []
   }
 
   keyByDigest(digest: string): { key: KeyRecord; secret: KeySecret } | undefined {

@@ -11,6 +11,7 @@ import { decodeBars, receivedBars } from '../wire/decode-bars.ts'
 import { channelOptions, streamsPerConnectionMax } from '../wire/limits.ts'
 import { Collector, Registry } from '../wire/load.ts'
 import { createAuthorizer } from './authorize.ts'
+import { keepClockHistory } from './clock-history.ts'
 import { copyClosedDays } from './closed-days.ts'
 import { countCalls } from './count-calls.ts'
 import { FeedStates } from './feed-state.ts'
@@ -59,7 +60,7 @@ export function createIngest(deps: IngestDeps): Ingest {
     'grpc.max_concurrent_streams': streamsPerConnectionMax,
     interceptors: [wellFormedStatus, authorizer.interceptor],
   })
-  const states = new FeedStates(stores)
+  const states = new FeedStates(stores, { bus: stores.bus, clock, log, metrics })
   const sessions = new OpenSessions()
   const sessionDeps = { ...deps, metrics, states, sessions }
   const processId = clock.randomHex(8)
@@ -92,6 +93,7 @@ export function createIngest(deps: IngestDeps): Ingest {
   })
 
   let stopCounting = (): void => undefined
+  const stopClockHistory = keepClockHistory(deps)
   const closedDays = copyClosedDays({ ...stores, ...deps })
 
   return {
@@ -102,6 +104,7 @@ export function createIngest(deps: IngestDeps): Ingest {
     },
     async close(graceMs) {
       stopFlushing()
+      stopClockHistory()
       const copied = closedDays.stop()
       const inTime = new AbortController()
       const finished = sessions
@@ -112,6 +115,7 @@ export function createIngest(deps: IngestDeps): Ingest {
       if (graceMs > 0) await Promise.race([finished, clock.sleep(graceMs, inTime.signal)])
       inTime.abort()
       server.forceShutdown()
+      states.close()
       stopCounting()
     },
   }

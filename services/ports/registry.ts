@@ -1,12 +1,14 @@
 import type { KeyRecord } from '../core/api-key.ts'
+import type { ClockReading } from '../core/clock-history.ts'
 import type { FeedRecord } from '../core/feed.ts'
 import type { SymbolRecord } from '../core/symbol.ts'
 
-/** A whole record: what is not in it is gone. `id`: feed key, compound key or key id. */
+/** A whole record: what is not in it is gone. `id`: feed key, compound key, key id, or that of a reading of a clock. */
 export type RegistryBody =
   | { readonly kind: 'feed'; readonly id: string; readonly body: FeedRecord }
   | { readonly kind: 'symbol'; readonly id: string; readonly body: SymbolRecord }
   | { readonly kind: 'key'; readonly id: string; readonly body: KeyRecord }
+  | { readonly kind: 'clock'; readonly id: string; readonly body: ClockReading }
 
 export type RegistryRow = RegistryBody & {
   /** Grows by one per change in the whole registry. */
@@ -14,7 +16,7 @@ export type RegistryRow = RegistryBody & {
 }
 
 /**
- * Feeds, symbols and keys as digests. One writer. Contract (test/contract/registry.ts):
+ * Feeds, symbols, keys as digests and the history of clocks. One writer. Contract (test/contract/registry.ts):
  *  - `append` stores all rows or none and resolves after the commit; the first gets `basedOn + 1`,
  *    each further one the next; when the registry has moved on since `basedOn` it stores nothing
  *    and answers `conflict`;

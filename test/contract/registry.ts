@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { KeyRecord } from '../../services/core/api-key.ts'
+import { clockReadingId } from '../../services/core/clock-history.ts'
 import { compoundKey, feedKey } from '../../services/core/compound-key.ts'
 import { utcMs } from '../../services/core/feed-clock.ts'
 import { planLimits } from '../../services/core/plan.ts'
@@ -73,6 +74,15 @@ export function describeRegistryStore(name: string, open: Open<'registry'>): voi
       ])
     })
 
+    test('readings of one clock are records of their own: none ever takes another’s place', async () => {
+      const version = await versionOf(store())
+      const readings = [1, 2, 3].map((since) => clockRow(since))
+      for (const [i, row] of readings.entries()) await store().append(version + i, [row])
+      expect(await store().since(version)).toEqual(
+        readings.map((row, i) => ({ ...row, version: version + 1 + i })),
+      )
+    })
+
     test('a catalogue of thousands of symbols is one append', async () => {
       const version = await versionOf(store())
       const rows = Array.from({ length: 5_000 }, () => symbolRow(freshName('SYM'), 'A symbol'))
@@ -141,4 +151,9 @@ function keyRow(id: string): RegistryBody & { kind: 'key' } {
     createdAt: utcMs(1_767_000_000_123),
   }
   return { kind: 'key', id, body }
+}
+
+function clockRow(since: number): RegistryBody & { kind: 'clock' } {
+  const body = { feed, source: 'Fixed' as const, offsetSeconds: -10_800 * since, since: utcMs(since) }
+  return { kind: 'clock', id: clockReadingId(body), body }
 }

@@ -1,8 +1,15 @@
 import { grantedFeeds } from '../../../access/grant.ts'
+import { knownClock } from '../../../core/clock-history.ts'
 import type { FeedKey } from '../../../core/compound-key.ts'
 import type { FeedDefinition } from '../../../core/feed.ts'
-import { fixedOffset, toSeconds } from '../../../core/feed-clock.ts'
-import { type FeedSigns, type FeedStatus, feedStatus, platformStatus } from '../../../core/feed-status.ts'
+import { toSeconds } from '../../../core/feed-clock.ts'
+import {
+  ageSeconds,
+  type FeedSigns,
+  type FeedStatus,
+  feedStatus,
+  platformStatus,
+} from '../../../core/feed-status.ts'
 import type { NewestBar } from '../../../core/newest-bar.ts'
 import type { RestDeps } from '../../deps.ts'
 import type { Call, Route } from '../../route.ts'
@@ -46,11 +53,14 @@ export function createStatusRoute({ bars, board, clock }: StatusDeps): Route<typ
   }
 
   const statusOf = (definition: FeedDefinition, { view }: Call): FeedStatus => {
+    const now = clock.utcMs()
+    const known = knownClock(definition, view.clocksOf(definition.key))
     return feedStatus({
       definition,
       signs: lastSigns.get(definition.key) ?? {},
-      now: clock.utcMs(),
-      offsetSeconds: fixedOffset(definition.clock),
+      now,
+      offsetSeconds: known?.offsetSeconds,
+      offsetAgeSeconds: ageSeconds(now, known?.measuredAt),
       newestStored: lastStored.get(definition.key),
       symbolCount: view.symbolsOf(definition.key).length,
     })

@@ -1,0 +1,46 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { defineFeed, type IngestHouse, startIngest } from '../../test/support/ingest-house.ts'
+import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { feedKey } from '../core/compound-key.ts'
+import type { FeedDefinition } from '../core/feed.ts'
+import { applyFeeds } from './apply-feeds.ts'
+
+const hourMs = 3_600_000
+const zero = feedKey('BROKERA', 'ZERO')
+const fixed = (offsetSeconds: number): FeedDefinition =>
+  defineFeed({ clock: { mode: 'Fixed', offsetSeconds } })
+
+const readings = ({ registry }: IngestHouse) =>
+  registry
+    .view()
+    .clocksOf(zero)
+    .map(({ source, offsetSeconds, since }) => [source, offsetSeconds, since])
+
+test('the history of a clock grows with each change of its definition, over restarts, and with nothing else', async () => {
+  const clock = createVirtualClock()
+  const folder = mkdtempSync(join(tmpdir(), 'fxd-clock-history-'))
+  const begun = clock.utcMs()
+  const measured = defineFeed({ account: 'MEASURED', clock: { mode: 'Measured' } })
+  const first = await startIngest([fixed(-10_800), measured], { clock, folder })
+  await expect.poll(() => readings(first)).toEqual([['Fixed', -10_800, begun]])
+  await clock.advance(hourMs)
+  await applyFeeds(first.writer, [fixed(-7_200), measured])
+  const both = [
+    ['Fixed', -10_800, begun],
+    ['Fixed', -7_200, begun + hourMs],
+  ]
+  await expect.poll(() => readings(first)).toEqual(both)
+  const { version } = first.registry.view()
+  await first.close(0)
+
+  await clock.advance(hourMs)
+  const second = await startIngest([fixed(-7_200), measured], { clock, folder })
+  onTestFinished(() => second.remove())
+  await second.registry.refresh()
+  expect(readings(second)).toEqual(both)
+  expect(second.registry.view().clocksOf(measured.key)).toEqual([])
+  expect(second.registry.view().version).toBe(version)
+})
