@@ -14,7 +14,7 @@ import { redisSlots } from './slots.ts'
 import { timeGiven } from './time-given.ts'
 
 /** A decision that is not taken by then is taken by share: a request has two seconds for everything. */
-const decisionDeadlineMs = 500
+const decisionDeadlineMs = 1_000
 const callDeadlineMs = 1_000
 
 /** What all pods share. Nothing here is lost with harm. */

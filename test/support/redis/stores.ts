@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest'
+import { utcMs } from '../../../services/core/feed-clock.ts'
 import { silentLog } from '../../../services/platform/log.ts'
 import { createMetrics } from '../../../services/platform/metrics.ts'
 import { systemClock } from '../../../services/platform/system-clock.ts'
@@ -52,3 +53,9 @@ export async function openInTest(
 /** A minute begins, far from the day's end. */
 export const startOfTests = Date.UTC(2026, 0, 5, 12)
 export const timeOfTests = () => createVirtualClock({ start: startOfTests })
+
+/** Time that begins now and goes by several times as fast. */
+export function fastClock(speed: number): Clock {
+  const begunMs = systemClock.utcMs()
+  return { ...systemClock, utcMs: () => utcMs(begunMs + (systemClock.utcMs() - begunMs) * speed) }
+}
