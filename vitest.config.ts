@@ -10,6 +10,11 @@ const patient = { testTimeout: minuteMs, hookTimeout: minuteMs }
 const oneByOne = { ...patient, fileParallelism: false }
 /** One real `fxd all` for all files of a suite. */
 const oneProcess = { globalSetup: ['test/support/all-process.ts'] }
+/** The same with its bars in QuestDB. */
+const oneProcessOnQuestdb = {
+  globalSetup: ['test/support/all-process-questdb.ts'],
+  env: { FXD_ACCEPTANCE_STORE: 'questdb' },
+}
 
 /** Whole servers and commands in front of real stores: beyond the minute that `make check` may take. */
 const edges = ['rest', 'stream', 'cli', 'roles'].map((folder) => `services/${folder}/**/*.test.ts`)
@@ -37,13 +42,14 @@ export default defineConfig({
     projects: [
       suite('unit', ['services/**/*.test.ts'], 1, { exclude: edges }),
       suite('edges', edges, 1),
-      suite('contract', ['test/contract/**/*.test.ts'], 2, { testTimeout: minuteMs, exclude: unsteady }),
+      suite('contract', ['test/contract/**/*.test.ts'], 2, { ...patient, exclude: unsteady }),
       suite('tidy', ['test/tidy/**/*.test.ts'], 3, { testTimeout: 2 * minuteMs }),
       suite('acceptance', ['test/acceptance/*.test.ts'], 4, { ...patient, ...oneProcess }),
-      suite('acceptance-clock', ['test/acceptance-clock/*.test.ts'], 5, patient),
-      suite('interop', ['test/interop/**/*.test.ts'], 6, { ...oneByOne, ...oneProcess }),
-      suite('planted', ['test/acceptance/planted/*.test.ts'], 7, oneByOne),
-      suite('faults', ['test/faults/*.test.ts'], 8, { ...oneByOne, exclude: unsteady }),
+      suite('acceptance-questdb', ['test/acceptance/*.test.ts'], 5, { ...patient, ...oneProcessOnQuestdb }),
+      suite('acceptance-clock', ['test/acceptance-clock/*.test.ts'], 6, patient),
+      suite('interop', ['test/interop/**/*.test.ts'], 7, { ...oneByOne, ...oneProcess }),
+      suite('planted', ['test/acceptance/planted/*.test.ts'], 8, oneByOne),
+      suite('faults', ['test/faults/*.test.ts'], 9, { ...oneByOne, exclude: unsteady }),
     ],
   },
 })

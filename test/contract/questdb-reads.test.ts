@@ -192,7 +192,7 @@ describe('a server that is away', patient, () => {
     const { stores } = await openInTest(server())
     const series = freshSeries('60')
     await stores.bars.write([batchOf(series, minuteBars(0, 3))], 'live')
-    server().freeze()
+    await server().freeze()
     const begun = systemClock.monotonicMs()
     const calls = [
       stores.bars.read({ series, ...always }),

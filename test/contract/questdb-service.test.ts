@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,12 +11,28 @@ import { type RunningAll, startAll } from '../../services/roles/all.ts'
 import type { Overrides } from '../../services/roles/house.ts'
 import { EndedWhileWaiting } from '../../services/roles/until-available.ts'
 import { schemaVersion } from '../../services/stores/questdb/layout/migrate.ts'
+import { fxd } from '../support/cli-house.ts'
 import { oneServer } from '../support/questdb/one-server.ts'
 
 const server = oneServer()
 const patient = { timeout: 180_000 }
 const untilServed = { timeout: 60_000, interval: 100 }
 const symbol = 'BROKERA:ZERO:BTCUSD'
+/** Few tables: only the demo needs those of the demo. */
+const manifest = `
+apiVersion: marketdata.fxd.dev/v1alpha1
+kind: Feed
+metadata: {name: brokera-zero}
+spec:
+  broker: BROKERA
+  account: ZERO
+  clock: {mode: UTC}
+  quoteBasis: Bid
+  resolutions: ["60"]
+  depth: {"60": 30d}
+  symbols: {list: [{raw: BTCUSD, type: crypto, digits: 2}]}
+  source: {type: Simulator, seed: 1}
+`
 
 let prefixes = 0
 const freshPrefix = (): string => `s${++prefixes}_`
@@ -38,6 +54,8 @@ async function freePort(): Promise<number> {
 
 async function configured(more: Partial<Config> = {}): Promise<Config> {
   const [http, ops] = [await freePort(), await freePort()]
+  const feeds = join(folder(), 'feeds.yaml')
+  writeFileSync(feeds, manifest)
   return {
     ...parseConfig({}),
     httpAddr: { host: '127.0.0.1', port: http },
@@ -48,6 +66,7 @@ async function configured(more: Partial<Config> = {}): Promise<Config> {
     questdbHttp: server().http,
     questdbPg: server().pg,
     questdbPrefix: freshPrefix(),
+    feeds,
     ...more,
   }
 }
@@ -62,9 +81,29 @@ function start(config: Config, overrides: Overrides = {}): Promise<RunningAll> {
       (service) => service.stop(),
       () => undefined,
     )
-  })
+  }, patient.timeout)
   return starting
 }
+
+/** A key for the feed, as an administrator makes one. */
+async function makeKey(config: Config, { grpcPort }: RunningAll): Promise<string> {
+  const environment = { FXD_GRPC_ADDR: `127.0.0.1:${grpcPort}`, FXD_DATA_DIR: config.dataDir }
+  const { out, err } = await fxd(
+    'keys create --plan enterprise --rpm 100000 --rpd 1000000 --ws-connections 1 --ws-symbols 1 --feeds BROKERA:ZERO --json',
+    environment,
+  )
+  return (JSON.parse(out || err) as { key: string }).key
+}
+
+/** Bars of the feed that QuestDB shows. */
+const storedBars = async ({ questdbPrefix }: Config): Promise<number> =>
+  Number(
+    (
+      await server()
+        .exec(`SELECT count() FROM ${questdbPrefix}bars_brokera_zero_h1`)
+        .catch(() => [])
+    )[0]?.[0] ?? 0,
+  )
 
 const ask = async (port: number, path: string, key = '') => {
   const response = await fetch(`http://127.0.0.1:${port}${path}`, {
@@ -89,7 +128,7 @@ async function sendAway(): Promise<void> {
   onTestFinished(async () => {
     await server().kill()
     await server().start()
-  })
+  }, patient.timeout)
 }
 
 describe('fxd all with its bars in QuestDB', patient, () => {
@@ -106,19 +145,19 @@ describe('fxd all with its bars in QuestDB', patient, () => {
     expect((await ask(config.opsAddr.port, '/livez')).status).toBe(200)
     expect(await readyStatus(config)).toBe(503)
     await server().start()
-    const { firstKey = '' } = await starting
+    const key = await makeKey(config, await starting)
     expect(await readyStatus(config)).toBe(200)
     await expect
-      .poll(async () => (await ask(config.httpAddr.port, history, firstKey)).text, untilServed)
+      .poll(async () => (await ask(config.httpAddr.port, history, key)).text, untilServed)
       .toContain('"s":"ok"')
   })
 
   test('QuestDB gone later costs history and says degraded; the rest goes on, and all is back once it is', async () => {
     const config = await configured()
-    const { firstKey = '' } = await start(config)
-    const get = (path: string) => ask(config.httpAddr.port, path, firstKey)
+    const key = await makeKey(config, await start(config))
+    const get = (path: string) => ask(config.httpAddr.port, path, key)
     await expect.poll(async () => (await get(history)).text, untilServed).toContain('"s":"ok"')
-    expect((await get('/v1/status')).text).toContain('"status":"ok"')
+    await expect.poll(async () => (await get('/v1/status')).text, untilServed).toContain('"status":"ok"')
     await sendAway()
     expect(await get(history)).toMatchObject({ status: 500, retryAfter: '2' })
     const status = await get('/v1/status')
@@ -136,14 +175,11 @@ describe('fxd all with its bars in QuestDB', patient, () => {
   test('keys and bars are in QuestDB, not in the data folder: another folder serves the same', async () => {
     const config = await configured()
     const first = await start(config)
-    const { firstKey = '' } = first
-    await expect
-      .poll(async () => (await ask(first.httpPort, history, firstKey)).text, untilServed)
-      .toContain('"s":"ok"')
+    const key = await makeKey(config, first)
+    await expect.poll(() => storedBars(config), untilServed).toBeGreaterThan(700)
     await first.stop()
     const second = await start({ ...config, dataDir: folder() })
-    expect(second.firstKey).toBeUndefined()
-    expect((await ask(second.httpPort, history, firstKey)).text).toContain('"s":"ok"')
+    expect((await ask(second.httpPort, history, key)).text).toContain('"s":"ok"')
   })
 
   test('a process that waits for QuestDB ends when it is asked to', async () => {
@@ -160,7 +196,9 @@ describe('fxd all with its bars in QuestDB', patient, () => {
   test('tables of a newer fxd end the start with a sentence', async () => {
     const config = await configured()
     await (await start(config)).stop()
-    await server().exec(`INSERT INTO ${config.questdbPrefix}schema VALUES (0, ${schemaVersion + 1})`)
+    const schema = `${config.questdbPrefix}schema`
+    await server().exec(`INSERT INTO ${schema} VALUES (0, ${schemaVersion + 1})`)
+    await server().exec(`SELECT wait_wal_table('${schema}')`)
     const cause: unknown = await start(config).then(
       (service) => service.stop(),
       (error: unknown) => error,
@@ -189,4 +227,22 @@ describe('fxd all with its bars in QuestDB', patient, () => {
       expect((await ask(opsPort, '/metrics')).text).toContain(`\nfxd_questdb_commit_synced ${gauge}\n`)
     },
   )
+
+  test('the demo is served while its tables are made and filled, and after a restart in the middle of it', async () => {
+    const demo = { feeds: undefined, dataDir: folder(), questdbPrefix: freshPrefix() }
+    const first = await start(await configured(demo))
+    const { firstKey = '' } = first
+    const served = async ({ httpPort }: RunningAll): Promise<void> => {
+      for (const symbol of ['BROKERA:ZERO:BTCUSD', 'BROKERB:LIVE:EURUSD', 'BROKERC:TADIL:STEEL'])
+        for (const resolution of ['60', '1D']) {
+          const path = `/v1/history?symbol=${symbol}&resolution=${resolution}&countback=300`
+          await expect
+            .poll(async () => (await ask(httpPort, path, firstKey)).text, untilServed)
+            .toContain('"s":"ok"')
+        }
+    }
+    await served(first)
+    await first.stop()
+    await served(await start(await configured(demo)))
+  })
 })

@@ -66,7 +66,7 @@ describe('a server that is away', patient, () => {
     const { stores, prefix } = await openInTest(server())
     const series = freshSeries('60')
     await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
-    server().freeze()
+    await server().freeze()
     const writes = Array.from({ length: 20 }, (_, i) =>
       stores.bars.write([batchOf(series, [minuteBar(i)])], 'live'),
     )
@@ -82,7 +82,7 @@ describe('a server that is away', patient, () => {
     const { stores } = await openInTest(server())
     const series = freshSeries('60')
     await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
-    server().freeze()
+    await server().freeze()
     const begun = systemClock.monotonicMs()
     await expect(stores.bars.write([batchOf(series, [minuteBar(1)])], 'live')).rejects.toBeInstanceOf(
       Unavailable,

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import type { TestProject } from 'vitest/node'
 import { seed } from '../acceptance/client/seed.ts'
 import type { Target } from '../acceptance/client/target.ts'
-import { questdbOfTheRun } from './questdb/of-the-run.ts'
 import { makeHome, startService } from './service-process.ts'
 
 const variables = {
@@ -50,8 +49,8 @@ const assertNoKeyMeasured = async (ops: string): Promise<void> => {
   if (line !== undefined) throw new Error(`the service wrote a key to its metrics: ${line}`)
 }
 
-/** Gives every test file the one service of the run, its first bars stored. */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+/** Gives every test file of the suite the one service of the run, its first bars stored; what it gives ends it. */
+export async function oneService(project: TestProject, store: string): Promise<() => Promise<void>> {
   const theirs = given()
   if (theirs !== undefined) {
     await seed(theirs)
@@ -61,19 +60,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
       assertNoKeyWritten(theirs.log)
     }
   }
-  const stopStore = await questdbOfTheRun()
   const { home, discard } = makeHome()
-  const service = await startService(home).catch(async (error: unknown) => {
-    await stopStore()
-    throw error
-  })
+  const service = await startService(home, { store })
   const end = async () => {
     const early = service.process.exitCode ?? service.process.signalCode
     if (early !== null)
       throw new Error(`the service ended with ${early} during the run: see ${service.target.log}`)
     const measured = await Promise.allSettled([assertNoKeyMeasured(service.target.ops)])
     const outcome = await service.stop()
-    await stopStore()
     assertNoKeyWritten(service.target.log)
     for (const each of measured) if (each.status === 'rejected') throw each.reason
     if (outcome !== 0) throw new Error(`the service ended with ${outcome}: see ${service.target.log}`)
@@ -83,9 +77,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await seed(service.target)
   } catch (error) {
     await service.stop('SIGKILL')
-    await stopStore()
     throw error
   }
   project.provide('target', service.target)
   return end
 }
+
+export default (project: TestProject): Promise<() => Promise<void>> => oneService(project, 'embedded')

@@ -75,10 +75,15 @@ const answers200 = (url: string): Promise<boolean> =>
 const withoutOurs = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('FXD_')))
 
-/** With FXD_ACCEPTANCE_QUESTDB_* the bars are there, in tables of the folder's own, as long as the folder. */
-const storeOf = (home: string): Record<string, string> => {
+/** Where services of this suite keep their bars: its project says so. */
+const storeOfTheSuite = (): string => process.env['FXD_ACCEPTANCE_STORE'] ?? 'embedded'
+
+/** Bars in the QuestDB of the run are in tables of the folder's own, as long as the folder. */
+const storeOf = (store: string, home: string): Record<string, string> => {
+  if (store === 'embedded') return {}
   const { FXD_ACCEPTANCE_QUESTDB_HTTP: writes, FXD_ACCEPTANCE_QUESTDB_PG: reads } = process.env
-  if (writes === undefined || reads === undefined) return {}
+  if (store !== 'questdb' || writes === undefined || reads === undefined)
+    throw new Error(`The store is "${store}", and no such store was started.`)
   const name = createHash('sha256').update(home).digest('hex').slice(0, 12)
   return {
     FXD_STORE: 'questdb',
@@ -100,8 +105,9 @@ export const startService = async (
   home: string,
   {
     root = process.env['FXD_ACCEPTANCE_ROOT'] ?? repository,
+    store = storeOfTheSuite(),
     env = {},
-  }: { root?: string; env?: Record<string, string> } = {},
+  }: { root?: string; store?: string; env?: Record<string, string> } = {},
 ): Promise<RunningService> => {
   const [httpPort, grpcPort, opsPort] = await freePorts(3)
   const settings = {
@@ -111,7 +117,7 @@ export const startService = async (
     FXD_DATA_DIR: join(home, 'data'),
     FXD_FEEDS: join(home, 'feeds'),
     FXD_TRUSTED_PROXIES: `${trustedProxy}/32`,
-    ...storeOf(home),
+    ...storeOf(store, home),
     ...env,
   }
   const command = [join(repository, 'bin/node'), join(root, 'services/main.ts')] as const

@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import http from 'node:http'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -9,6 +10,8 @@ import { freePorts } from '../free-ports.ts'
 import { questdbParts } from './parts.ts'
 
 const startDeadlineMs = 60_000
+const execDeadlineMs = 60_000
+const pingDeadlineMs = 2_000
 const host = '127.0.0.1'
 /** Compiling statements alone takes some 150 MB; with less than this a hundred tables end in "GC overhead limit exceeded". */
 const heap = '1g'
@@ -24,8 +27,8 @@ export interface QuestdbServer {
   kill(): Promise<void>
   /** Starts the same folder on the same ports again, with further settings if given. */
   start(more?: Settings): Promise<void>
-  /** Stands still in the middle of whatever it does, with its connections open. */
-  freeze(): void
+  /** Resolves once it stands still in the middle of whatever it does, with its connections open. */
+  freeze(): Promise<void>
   thaw(): void
   /** One statement; rejects with the server's own words. */
   exec(sql: string): Promise<readonly (readonly unknown[])[]>
@@ -95,7 +98,7 @@ export async function startQuestdb(
     started.stderr.on('data', hear)
     gone = new Promise((resolve) => started.once('exit', resolve))
     const end = Date.now() + startDeadlineMs
-    while ((await status(httpPort, '/ping')) !== 204) {
+    while (!(await answers(httpPort, pgPort))) {
       if (started.exitCode === null && started.signalCode === null && Date.now() < end) await pause(50)
       else {
         started.kill('SIGKILL')
@@ -119,7 +122,11 @@ export async function startQuestdb(
     },
     kill,
     start,
-    freeze: () => signal('SIGSTOP'),
+    async freeze() {
+      signal('SIGSTOP')
+      // A signal takes its time on a busy machine, and until then it goes on answering.
+      while (stateOf(child?.pid) !== 'T') await pause(1)
+    },
     thaw: () => signal('SIGCONT'),
     exec: (sql) => execute(httpPort, sql),
     async stop() {
@@ -130,19 +137,45 @@ export async function startQuestdb(
   }
 }
 
+/** Both of its sides. */
+const answers = async (httpPort: number, pgPort: number): Promise<boolean> =>
+  (await get(httpPort, '/ping', pingDeadlineMs).catch(() => undefined))?.status === 204 &&
+  (await accepts(pgPort))
+
+const accepts = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ host, port })
+    socket.on('error', () => resolve(false))
+    socket.on('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+  })
+
+const stateOf = (pid: number | undefined): string =>
+  execFileSync('ps', ['-o', 'state=', '-p', String(pid)], { encoding: 'utf8' })
+    .trim()
+    .slice(0, 1)
+
 async function execute(port: number, sql: string): Promise<readonly (readonly unknown[])[]> {
-  const response = await fetch(`http://${host}:${port}/exec?query=${encodeURIComponent(sql)}`)
-  const body = (await response.json()) as { error?: string; dataset?: readonly (readonly unknown[])[] }
+  const { text } = await get(port, `/exec?query=${encodeURIComponent(sql)}`, execDeadlineMs)
+  const body = JSON.parse(text) as { error?: string; dataset?: readonly (readonly unknown[])[] }
   if (body.error !== undefined) throw new Error(`${body.error}: ${sql}`)
   return body.dataset ?? []
 }
 
-const status = (port: number, path: string): Promise<number> =>
-  new Promise((resolve) => {
-    const request = http.get({ host, port, path, agent: false, timeout: 2_000 }, (response) => {
-      response.resume()
-      resolve(response.statusCode ?? 0)
+/** Over a connection of its own: one that is kept may be of a server that was killed since. */
+const get = (port: number, path: string, deadlineMs: number): Promise<{ status: number; text: string }> =>
+  new Promise((resolve, reject) => {
+    const signal = AbortSignal.timeout(deadlineMs)
+    const request = http.get({ host, port, path, agent: false, signal }, (response) => {
+      response
+        .toArray()
+        .then(
+          (pieces) =>
+            resolve({ status: response.statusCode ?? 0, text: Buffer.concat(pieces as Buffer[]).toString() }),
+          reject,
+        )
     })
-    request.on('error', () => resolve(0))
-    request.on('timeout', () => request.destroy())
+    request.on('error', reject)
   })
