@@ -4,6 +4,7 @@ import { type FeedSeconds, feedNow, feedSeconds, fixedOffset } from '../core/fee
 import type { Window } from '../core/window.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Stores } from '../ports/stores.ts'
+import { Publisher, type PublisherDeps } from './publisher.ts'
 import { Unstored } from './unstored.ts'
 import { FeedWindows } from './windows.ts'
 
@@ -19,14 +20,14 @@ export class FeedState {
   /** The newest bar time published of each series; of one that published none, where its live bars began. */
   readonly pushed = new Map<string, FeedSeconds>()
   readonly unstored = new Unstored()
-  /** The greatest epoch that published here; what belongs to no lease is published under it too. */
-  epoch = 0
+  readonly publisher: Publisher
   newestTick: FeedSeconds | undefined
   sessions = 0
 
-  constructor(key: FeedKey, windows: FeedWindows) {
+  constructor(key: FeedKey, windows: FeedWindows, publisher: Publisher) {
     this.key = key
     this.windows = windows
+    this.publisher = publisher
   }
 
   now(definition: FeedDefinition, clock: Clock): FeedSeconds | undefined {
@@ -49,13 +50,27 @@ export interface Joined {
   readonly windows: readonly Window[]
 }
 
+/**
+ * What was stored before this process published any of a series, or by another process since, was for others
+ * to publish: readers look into the store for what they missed.
+ */
+const isHistory = (
+  stored: FeedSeconds,
+  pushed: FeedSeconds | undefined,
+  accepted: FeedSeconds | undefined,
+): boolean => pushed === undefined || stored > (accepted ?? pushed)
+
+type FeedStores = Pick<Stores, 'bars' | 'windows' | 'board'>
+
 /** The feeds that had a session since the start. */
 export class FeedStates {
-  readonly #stores: Pick<Stores, 'bars' | 'windows' | 'board'>
+  readonly #stores: FeedStores
+  readonly #publishing: PublisherDeps
   readonly #states = new Map<FeedKey, FeedState>()
 
-  constructor(stores: Pick<Stores, 'bars' | 'windows' | 'board'>) {
+  constructor(stores: FeedStores, publishing: PublisherDeps) {
     this.#stores = stores
+    this.#publishing = publishing
   }
 
   /**
@@ -63,7 +78,7 @@ export class FeedStates {
    * A live session first stores what an earlier one left, and does not begin without.
    */
   async join(key: FeedKey, mode: 'live' | 'import'): Promise<Joined> {
-    const state = this.#states.get(key) ?? new FeedState(key, new FeedWindows(key, this.#stores.windows))
+    const state = this.#states.get(key) ?? this.#begin(key)
     this.#states.set(key, state)
     state.sessions += 1
     try {
@@ -73,12 +88,13 @@ export class FeedStates {
         this.#stores.board.read([key]),
         state.windows.load(),
       ])
+      const acceptedHere = new Map(state.newest)
       // A feed may have been purged since the last session; while others run, theirs may be newer.
       if (state.sessions === 1) state.newest.clear()
       for (const [id, time] of newest) {
         state.accept(id, time)
-        // What is stored is in the history that every socket of this process began with.
-        if (mode === 'live' && !state.pushed.has(id)) state.pushed.set(id, time)
+        if (mode === 'live' && isHistory(time, state.pushed.get(id), acceptedHere.get(id)))
+          state.pushed.set(id, time)
       }
       const tick = signs.get(key)?.newestTick
       if (tick !== undefined) state.tick(tick)
@@ -89,6 +105,11 @@ export class FeedStates {
     }
   }
 
+  #begin(key: FeedKey): FeedState {
+    const windows = new FeedWindows(key, this.#stores.windows)
+    return new FeedState(key, windows, new Publisher(key, this.#publishing))
+  }
+
   leave(state: FeedState): void {
     state.sessions -= 1
   }
@@ -97,7 +118,13 @@ export class FeedStates {
   async forget(key: FeedKey): Promise<void> {
     const state = this.#states.get(key)
     this.#states.delete(key)
+    state?.publisher.discard()
     await state?.windows.discard()
+  }
+
+  /** Nothing is published any more. */
+  close(): void {
+    for (const { publisher } of this.#states.values()) publisher.close()
   }
 
   async flush(): Promise<void> {

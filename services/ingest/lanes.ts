@@ -1,17 +1,17 @@
 import { barAt, barCount, countUntil, sliceBars } from '../core/bar.ts'
 import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
 import type { Log } from '../platform/log.ts'
-import type { BusEvent, LiveBar } from '../ports/bus.ts'
+import type { LiveBar } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Stores } from '../ports/stores.ts'
 import type { GoodSeries } from './check-batch.ts'
 import type { FeedState } from './feed-state.ts'
 import type { IngestMetrics } from './metrics.ts'
-import { SessionEnd } from './refuse-session.ts'
-import { addCounts, type Changed, type Counts, noCounts, storeHistory } from './store-history.ts'
+import type { Publisher } from './publisher.ts'
+import { addCounts, type Counts, noCounts, storeHistory } from './store-history.ts'
 
 export interface LaneDeps {
-  readonly stores: Pick<Stores, 'bars' | 'bus' | 'board'>
+  readonly stores: Pick<Stores, 'bars' | 'board'>
   readonly clock: Clock
   readonly log: Log
   readonly metrics: IngestMetrics
@@ -60,8 +60,8 @@ export class LiveLane {
 
   /** Tells readers, after everything taken so far, that the terminal answered for these minutes. */
   complete(from: FeedSeconds, to: FeedSeconds): Promise<void> {
-    const event: BusEvent = { type: 'minutes', feed: this.#state.key, from, to }
-    const told = this.#last.then(async () => void (await tell(this.#deps, event, this.#epoch)))
+    const event = { type: 'minutes' as const, feed: this.#state.key, from, to }
+    const told = this.#last.then(async () => void (await this.#tell(event)))
     this.#last = told
     told.catch(() => undefined)
     return told
@@ -70,7 +70,7 @@ export class LiveLane {
   /** Tells readers that the store shows all there was, so that those who lost something need not wait for more. */
   async settled(): Promise<void> {
     if (this.#underWay > 0 || !this.#state.unstored.isEmpty) return
-    await tell(this.#deps, { type: 'settled', feed: this.#state.key }, this.#epoch)
+    await this.#tell({ type: 'settled', feed: this.#state.key })
   }
 
   async #finish(
@@ -89,9 +89,9 @@ export class LiveLane {
     await Promise.allSettled(parts)
     const [, , { changed, ...late }, published] = await Promise.all(parts)
     const position = batch.published ? published : await this.#publish(batch.fresh, batch.receivedMs)
-    await tellRevised(this.#deps, changed, this.#epoch)
+    await this.#state.publisher.tellRevised(changed)
     if (position !== undefined) {
-      await tell(this.#deps, { type: 'applied', feed: this.#state.key, position }, this.#epoch)
+      await this.#tell({ type: 'applied', feed: this.#state.key, position })
     }
     const accepted = batch.fresh.reduce((sum, { bars }) => sum + barCount(bars), 0)
     return addCounts(late, { ...noCounts, accepted })
@@ -139,9 +139,13 @@ export class LiveLane {
       this.#state.pushed.set(id, feedSeconds(columns.time[barCount(columns) - 1] as number))
     }
     const { clock, metrics } = this.#deps
-    const position = await tell(this.#deps, { type: 'bars', feed: this.#state.key, bars }, this.#epoch)
-    metrics.pushed(bars.length, (clock.monotonicMs() - receivedMs) / 1000)
+    const position = await this.#tell({ type: 'bars', feed: this.#state.key, bars })
+    if (position !== undefined) metrics.pushed(bars.length, (clock.monotonicMs() - receivedMs) / 1000)
     return position
+  }
+
+  #tell(event: Parameters<Publisher['tell']>[0]): Promise<number | undefined> {
+    return this.#state.publisher.tell(event, this.#epoch)
   }
 }
 
@@ -178,26 +182,7 @@ export class HistoryLane {
       this.#deps.stores.bars,
       'backfill',
     )
-    await tellRevised(this.#deps, changed, this.#state.epoch)
+    await this.#state.publisher.tellRevised(changed)
     return counts
   }
-}
-
-async function tellRevised(deps: LaneDeps, changed: readonly Changed[], epoch: number): Promise<void> {
-  await Promise.all(changed.map((range) => tell(deps, { type: 'revised', ...range }, epoch)))
-}
-
-/** A bus that is away costs readers a delay, not the collector its ack. A newer leader ends the session. */
-async function tell(
-  { stores, log, metrics }: LaneDeps,
-  event: BusEvent,
-  epoch: number,
-): Promise<number | undefined> {
-  const told = await stores.bus.publish(event, epoch).catch((cause: unknown) => {
-    metrics.alarm('publish')
-    log.error({ err: cause, event: event.type }, 'the bus did not take an event')
-    return undefined
-  })
-  if (told?.outcome === 'fenced') throw new SessionEnd('ABORTED', 'another ingest took over this feed')
-  return told?.position
 }

@@ -2,6 +2,9 @@ import type { Log } from '../platform/log.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type Leases, leaseRenewMs } from '../ports/lease.ts'
 
+/** Whoever stands by asks so often: with what a lease lasts, well within the 15 s of a takeover. */
+export const leaseAskMs = 1_000
+
 export interface Leading {
   /** Gives the epoch once this session leads; `undefined` when the signal aborted first. */
   readonly granted: Promise<number | undefined>
@@ -31,11 +34,19 @@ export function lead(options: LeadOptions): Leading {
   const granted = waitForGrant()
 
   async function waitForGrant(): Promise<number | undefined> {
+    let isAway = false
     for (let first = true; !signal.aborted; first = false) {
-      const grant = await leases.acquire(name, holder).catch((cause: unknown) => {
-        log.warn({ err: cause }, 'leases cannot be taken now')
-        return undefined
-      })
+      const grant = await leases.acquire(name, holder).then(
+        (answer) => {
+          isAway = false
+          return answer
+        },
+        (cause: unknown) => {
+          if (!isAway) log.warn({ err: cause }, 'leases cannot be taken now; asking again')
+          isAway = true
+          return undefined
+        },
+      )
       if (grant) {
         // The session died meanwhile: `release`, which waits for this, lets go of it.
         if (signal.aborted) return undefined
@@ -43,7 +54,7 @@ export function lead(options: LeadOptions): Leading {
         return grant.epoch
       }
       if (first) onWait()
-      await clock.sleep(leaseRenewMs, signal)
+      await clock.sleep(leaseAskMs, signal)
     }
     return undefined
   }

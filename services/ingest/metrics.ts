@@ -19,6 +19,9 @@ export interface IngestMetrics {
   /** A call ended, of whatever service, known or not. */
   call(code: string): void
   queued(lane: LaneName, by: number): void
+  /** Bars that wait for the bus to come back. */
+  backlog(by: number): void
+  droppedFromBacklog(bars: number): void
 }
 
 export function createIngestMetrics(metrics: Metrics): IngestMetrics {
@@ -57,6 +60,11 @@ export function createIngestMetrics(metrics: Metrics): IngestMetrics {
   const queue = metrics.gauge('fxd_ingest_queued_batches', 'Batches received and not yet acknowledged', [
     'lane',
   ])
+  const backlog = metrics.gauge('fxd_ingest_backlog_bars', 'Live bars that wait for the bus to come back')
+  const dropped = metrics.counter(
+    'fxd_ingest_backlog_dropped_bars_total',
+    'Live bars that readers must take from the store, because too many waited for the bus',
+  )
   return {
     bars: (lane, outcome, count) => void (count > 0 && bars.inc({ lane, outcome }, count)),
     refused: (reason, count) => refused.inc({ reason: reason.toLowerCase() }, count),
@@ -71,5 +79,7 @@ export function createIngestMetrics(metrics: Metrics): IngestMetrics {
     refusedCall: (reason) => refusedCalls.inc({ reason }),
     call: (code) => calls.inc({ code }),
     queued: (lane, by) => queue.inc({ lane }, by),
+    backlog: (by) => backlog.inc(by),
+    droppedFromBacklog: (bars) => dropped.inc(bars),
   }
 }

@@ -84,7 +84,6 @@ export class SessionWork {
   /** Joins the feed and tells the collector what is known of it. */
   static async begin(role: Role, deps: SessionDeps, host: Host): Promise<SessionWork> {
     const { state, newest, windows } = await deps.states.join(role.feed, role.isImport ? 'import' : 'live')
-    if (role.epoch !== undefined) state.epoch = Math.max(state.epoch, role.epoch)
     const { definition } = host.view()
     const feedNow = state.now(definition, deps.clock)
     host.send({

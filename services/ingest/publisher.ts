@@ -1,0 +1,198 @@
+import type { FeedKey } from '../core/compound-key.ts'
+import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
+import { seriesId } from '../core/series.ts'
+import type { Log } from '../platform/log.ts'
+import type { Bus, BusEvent } from '../ports/bus.ts'
+import type { Cancel, Clock } from '../ports/clock.ts'
+import { Backlog } from './backlog.ts'
+import type { IngestMetrics } from './metrics.ts'
+import { SessionEnd } from './refuse-session.ts'
+import type { Changed } from './store-history.ts'
+
+/** A bus that was away is tried again so often. */
+export const busRetryMs = 500
+
+export interface PublisherDeps {
+  readonly bus: Bus
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: IngestMetrics
+}
+
+/** What is told of a feed in order: everything but `revised`, which its revisions order. */
+type OrderedEvent = Exclude<BusEvent, { type: 'revised' | 'registry' }>
+
+/**
+ * Puts what happens to one feed on the bus, one event after another, over all sessions of this process. While
+ * the bus is away nobody waits for it: bars are kept and follow in order when it is back. When more than
+ * the backlog holds had to wait, none of it is published: the session ends once the bus is back, and
+ * the next one's greater epoch tells readers to look into the store.
+ */
+export class Publisher {
+  readonly #deps: PublisherDeps
+  readonly #feed: FeedKey
+  readonly #backlog: Backlog
+  readonly #revised = new Map<string, Changed>()
+  #state: 'up' | 'away' | 'overrun' = 'up'
+  #last: Promise<unknown> = Promise.resolve()
+  /** The greatest that published here. */
+  #epoch = 0
+  #isToldAway = false
+  #cancelRetry: Cancel = () => undefined
+  #isClosed = false
+  /** Publishers up to this epoch may publish no more. */
+  #ended: { readonly epoch: number; readonly why: string } | undefined
+
+  constructor(feed: FeedKey, deps: PublisherDeps) {
+    this.#feed = feed
+    this.#deps = deps
+    this.#backlog = new Backlog(deps.clock, deps.metrics)
+  }
+
+  /**
+   * Gives the event's position, or `undefined` when the bus is away. Rejects with `SessionEnd` once a newer
+   * publisher was seen.
+   */
+  tell(event: OrderedEvent, epoch: number): Promise<number | undefined> {
+    // Two at once could change places when the first is lost and the second is not.
+    const told = this.#last.then(() => this.#tell(event, epoch))
+    this.#last = told.catch(() => undefined)
+    return told
+  }
+
+  /** Resolves once readers know that these ranges changed, or when the bus is away; then they hear of it later. */
+  async tellRevised(changed: readonly Changed[]): Promise<void> {
+    await Promise.all(
+      changed.map(async (range) => {
+        if (this.#state === 'up' && (await this.#publishRevised(range))) return
+        const id = seriesId(range.series)
+        this.#revised.set(id, joined(this.#revised.get(id), range))
+      }),
+    )
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#cancelRetry()
+  }
+
+  /** Drops what waits: of a feed that is purged. */
+  discard(): void {
+    this.#backlog.clear()
+    this.#revised.clear()
+  }
+
+  async #tell(event: OrderedEvent, epoch: number): Promise<number | undefined> {
+    if (this.#ended && epoch <= this.#ended.epoch) throw new SessionEnd('ABORTED', this.#ended.why)
+    // Of a later session: what was overrun is behind it.
+    if (this.#state === 'overrun' && epoch > this.#epoch) this.#state = 'up'
+    this.#epoch = Math.max(this.#epoch, epoch)
+    if (this.#state === 'away') {
+      this.#keep(event, epoch)
+      return undefined
+    }
+    // After an overrun only this event is tried: it says nothing that those before it would be missed for.
+    if (this.#state === 'overrun' && event.type !== 'settled') return undefined
+    try {
+      const told = await this.#deps.bus.publish(event, epoch)
+      this.#noteBack()
+      if (told.outcome === 'fenced') throw this.#end(epoch, 'another ingest took over this feed')
+      if (this.#state === 'overrun') {
+        this.#state = 'up'
+        throw this.#end(epoch, 'more had to wait for the bus than is kept; connect again')
+      }
+      return told.position
+    } catch (cause) {
+      if (cause instanceof SessionEnd) throw cause
+      this.#goAway(cause)
+      this.#keep(event, epoch)
+      return undefined
+    }
+  }
+
+  #end(epoch: number, why: string): SessionEnd {
+    if (!this.#ended || epoch > this.#ended.epoch) this.#ended = { epoch, why }
+    return new SessionEnd('ABORTED', why)
+  }
+
+  #keep(event: OrderedEvent, epoch: number): void {
+    if (this.#state === 'away' && !this.#backlog.keep(event, epoch)) this.#overrun()
+  }
+
+  #goAway(cause: unknown): void {
+    if (this.#state !== 'up') return
+    this.#state = 'away'
+    this.#retryLater()
+    if (this.#isToldAway) return
+    this.#isToldAway = true
+    this.#deps.metrics.alarm('publish')
+    this.#deps.log.error({ err: cause, feed: this.#feed }, 'the bus is away; live bars wait for it')
+  }
+
+  #noteBack(): void {
+    if (this.#isToldAway) this.#deps.log.info({ feed: this.#feed }, 'the bus is back')
+    this.#isToldAway = false
+  }
+
+  #overrun(): void {
+    this.#state = 'overrun'
+    this.#backlog.drop()
+    this.#deps.log.error(
+      { feed: this.#feed },
+      'more live bars wait for the bus than are kept; readers will look',
+    )
+  }
+
+  #retryLater(): void {
+    if (!this.#isClosed) this.#cancelRetry = this.#deps.clock.after(busRetryMs, () => void this.#comeBack())
+  }
+
+  async #comeBack(): Promise<void> {
+    if (this.#state === 'away' && this.#backlog.isTooOld) this.#overrun()
+    // While the last of it goes out more may come.
+    do {
+      if (!(await this.#publishBacklog()) || !(await this.#publishKeptRevised())) return this.#retryLater()
+    } while (this.#state === 'away' && (this.#backlog.first || this.#revised.size > 0))
+    // Overrun: whether the bus is back shows with the next `settled`.
+    if (this.#state === 'away') this.#state = 'up'
+  }
+
+  /** False when the bus is still away. */
+  async #publishBacklog(): Promise<boolean> {
+    for (let next = this.#backlog.first; next && this.#state === 'away'; next = this.#backlog.first) {
+      const told = await this.#deps.bus.publish(next.event, next.epoch).catch(() => undefined)
+      if (!told) return false
+      if (told.outcome === 'published') this.#backlog.remove(next)
+      else {
+        this.#end(next.epoch, 'another ingest took over this feed')
+        this.#backlog.removeUpTo(next.epoch)
+      }
+    }
+    return true
+  }
+
+  async #publishKeptRevised(): Promise<boolean> {
+    for (const [id, range] of this.#revised) {
+      if (!(await this.#publishRevised(range))) return false
+      // More may have been joined to it meanwhile.
+      if (this.#revised.get(id) === range) this.#revised.delete(id)
+    }
+    return true
+  }
+
+  async #publishRevised(range: Changed): Promise<boolean> {
+    try {
+      await this.#deps.bus.publish({ type: 'revised', ...range }, 0)
+      return true
+    } catch (cause) {
+      this.#goAway(cause)
+      return false
+    }
+  }
+}
+
+function joined(a: Changed | undefined, b: Changed): Changed {
+  const least = (x: FeedSeconds, y: FeedSeconds): FeedSeconds => feedSeconds(Math.min(x, y))
+  const most = (x: FeedSeconds, y: FeedSeconds): FeedSeconds => feedSeconds(Math.max(x, y))
+  return a ? { series: b.series, from: least(a.from, b.from), to: most(a.to, b.to) } : b
+}
