@@ -11,7 +11,7 @@ import { freePorts } from '../support/free-ports.ts'
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))
 const host = '127.0.0.1'
-const startDeadlineMs = 60_000
+const startDeadlineMs = 150_000
 /** A failure of ours comes within two seconds; a busy machine may be late with it. */
 const answerDeadlineMs = 10_000
 

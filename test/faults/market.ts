@@ -75,12 +75,19 @@ export class Market {
 
   /** A piece of history of one symbol; it begins inside of the piece before. */
   history(size: number = 200 + this.any(800)): Batch {
+    return this.#piece(size, [symbols[this.any(symbols.length)] ?? symbols[0]])
+  }
+
+  historyOfAll(size: number): Batch {
+    return this.#piece(size, symbols)
+  }
+
+  #piece(size: number, of: readonly string[]): Batch {
     const first = this.historyBegin + this.#history * minuteSeconds
     this.#history += size - this.any(100)
-    const bars = Array.from({ length: size }, (_, i) =>
-      this.#bar(first + i * minuteSeconds, ++this.#revision),
-    )
-    return new Map([[symbols[this.any(symbols.length)] ?? symbols[0], bars]])
+    const bars = () =>
+      Array.from({ length: size }, (_, i) => this.#bar(first + i * minuteSeconds, ++this.#revision))
+    return new Map(of.map((symbol) => [symbol, bars()]))
   }
 
   #live(minute: number): number {

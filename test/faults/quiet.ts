@@ -40,7 +40,7 @@ export async function expectNothingLost(
 }
 
 /** Resolves once so much more was acknowledged of each. */
-export async function flows(feeders: readonly Feeder[], batches: number, timeoutMs = 60_000): Promise<void> {
+export async function flows(feeders: readonly Feeder[], batches: number, timeoutMs = 150_000): Promise<void> {
   const before = feeders.map(({ ackedBatches }) => ackedBatches)
   await expect
     .poll(() => feeders.every(({ ackedBatches }, i) => ackedBatches >= (before[i] ?? 0) + batches), {
