@@ -1,0 +1,63 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { type QuestdbServer, startQuestdb } from '../support/questdb/server.ts'
+import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts'
+import { Asker } from './asker.ts'
+import { Feeder } from './feeder.ts'
+import { FxdProcess } from './fxd-process.ts'
+import { Market, manifest } from './market.ts'
+import { expectNothingLost, flows } from './quiet.ts'
+import { seeded } from './seeded.ts'
+
+const diskBytes = 300 * 2 ** 20
+const leftBytes = 2 * 2 ** 20
+const untilTold = { timeout: 200_000, interval: 200 }
+/** Attempts of collectors that the full disk has to turn away. */
+const turnedAwayMin = 3
+
+async function startOnSmallDisk(): Promise<{ disk: SmallDisk; server: QuestdbServer }> {
+  const disk = mountSmallDisk(diskBytes)
+  const starting = startQuestdb({ folder: disk.folder })
+  onTestFinished(async () => {
+    await starting.then(
+      (server) => server.stop(),
+      () => undefined,
+    )
+    disk.remove()
+  })
+  return { disk, server: await starting }
+}
+
+test('a disk that fills up costs acks, not bars: it is told, nothing hangs, and once it is freed and resumed as the doctor says, all that was acknowledged is there', {
+  timeout: 600_000,
+}, async () => {
+  const { random, seed } = seeded()
+  const { disk, server } = await startOnSmallDisk()
+  const market = new Market(random)
+  const fxd = await FxdProcess.start({ ...server, prefix: 'full_', manifests: [manifest] })
+  await fxd.takeKey()
+  const live = new Feeder({ ingest: fxd, mode: 'LIVE', next: () => market.live() }).start()
+  const history = new Feeder({ ingest: fxd, mode: 'IMPORT', next: () => market.history(5_000) }).start()
+  const feeders = [live, history]
+  await flows(feeders, 5)
+
+  disk.fill(leftBytes)
+  await expect.poll(() => fxd.metric('fxd_questdb_suspended_tables'), untilTold).toBeGreaterThan(0)
+  await expect.poll(() => fxd.platformStatus(), untilTold).toBe('degraded')
+  const asker = new Asker(fxd)
+  await expect.poll(() => live.broken + history.broken, untilTold).toBeGreaterThanOrEqual(turnedAwayMin)
+  expect(await asker.stop()).toEqual([])
+  expect([...asker.statuses]).toEqual(['degraded'])
+
+  const cures = (await fxd.doctor()).matchAll(/ALTER TABLE '[^']+' RESUME WAL/g)
+  disk.free()
+  let resumed = 0
+  for (const [resume] of cures) {
+    await server.exec(resume)
+    resumed++
+  }
+  expect(resumed).toBeGreaterThan(0)
+  await flows(feeders, 5)
+  await expect.poll(() => fxd.platformStatus(), untilTold).toBe('ok')
+  expect(await fxd.metric('fxd_questdb_suspended_tables')).toBe(0)
+  await expectNothingLost(feeders, market, [fxd], `FXD_TEST_SEED=${seed}`)
+})

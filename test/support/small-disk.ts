@@ -1,0 +1,41 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface SmallDisk {
+  readonly folder: string
+  /** Leaves so many bytes free. */
+  fill(leftBytes: number): void
+  free(): void
+  remove(): void
+}
+
+/** A file system of its own that is full soon. */
+export function mountSmallDisk(bytes: number): SmallDisk {
+  const folder = mkdtempSync(join(tmpdir(), 'fxd-small-disk-'))
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes},mode=0700`, 'fxd-small-disk', folder], {
+      stdio: 'pipe',
+    })
+  } catch (cause) {
+    rmdirSync(folder)
+    throw new Error(
+      'A full disk is tested on a small tmpfs, and mounting one was refused: run this test on Linux as root, or in a container that may mount (CAP_SYS_ADMIN).',
+      { cause },
+    )
+  }
+  const ballast = join(folder, 'ballast')
+  return {
+    folder,
+    fill(leftBytes) {
+      const { bavail, bsize } = statfsSync(folder)
+      writeFileSync(ballast, Buffer.alloc(Math.max(0, bavail * bsize - leftBytes)))
+    },
+    free: () => rmSync(ballast, { force: true }),
+    remove() {
+      execFileSync('umount', ['-l', folder], { stdio: 'pipe' })
+      rmdirSync(folder)
+    },
+  }
+}
