@@ -1,11 +1,14 @@
-.PHONY: help run test check soak bench
+.PHONY: help run cluster test check soak bench
 MAKEFLAGS += --no-print-directory
 
 help: ## what can be done here
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-6s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-7s %s\n", $$1, $$2}' Makefile
 
 run: ## install what is needed and start the whole service on this machine
 	@npm start --silent
+
+cluster: ## the same as many processes: QuestDB, Redis, every role, HAProxy in front
+	@bin/install && npm run cluster --silent
 
 test: ## install what is needed and run every suite (QuestDB, unfinished: soak)
 	@bin/install && npm test --silent

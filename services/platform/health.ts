@@ -13,8 +13,10 @@ export interface Health {
   listening(): void
   /** From here on not ready: the process is ending. */
   drain(): void
+  /** From here on asks this too what speaks against new work: of this process, never anything outside of it. */
+  heed(reason: () => string | undefined): void
   /** Why nothing new should come here now; `undefined`: ready. */
-  notReady(): string | undefined
+  readonly notReady: () => string | undefined
   close(): Promise<void>
 }
 
@@ -22,8 +24,6 @@ export interface HealthOptions {
   readonly address: Address
   /** Whether the registry was loaded once. A store that went away later never makes a process unready. */
   readonly loaded: () => boolean
-  /** What else of this process speaks against it; never anything outside of it. */
-  readonly notReady?: (() => string | undefined) | undefined
   readonly metrics: Metrics
 }
 
@@ -34,10 +34,11 @@ export interface HealthOptions {
 export async function openHealth(options: HealthOptions, clock: Clock): Promise<Health> {
   const loop = watchLoop(clock)
   let stage: 'starting' | 'listening' | 'draining' = 'starting'
+  let why = (): string | undefined => undefined
   const notReady = (): string | undefined => {
     if (stage !== 'listening') return stage
     if (!options.loaded()) return 'the registry is not loaded yet'
-    return loop.stalled() ? 'the event loop stood still' : options.notReady?.()
+    return loop.stalled() ? 'the event loop stood still' : why()
   }
   const server: HttpServer = await openHttpServer(
     {
@@ -51,6 +52,7 @@ export async function openHealth(options: HealthOptions, clock: Clock): Promise<
     port: server.port,
     listening: () => void (stage = 'listening'),
     drain: () => void (stage = 'draining'),
+    heed: (reason) => void (why = reason),
     notReady,
     close() {
       loop.stop()

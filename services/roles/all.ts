@@ -1,6 +1,5 @@
 import type { Config } from '../platform/config.ts'
 import { formatAddress, reachable } from '../platform/listen.ts'
-import type { Stream } from '../stream/stream.ts'
 import { collect } from './collect.ts'
 import { collectorsStopTimeoutMs } from './collector.ts'
 import { createCollectors } from './collectors.ts'
@@ -43,20 +42,10 @@ export const startAll = (config: Config, overrides: Overrides = {}): Promise<Run
 
 async function startParts(house: House, overrides: Overrides): Promise<RunningAll> {
   const { config, clock, log, metrics, lifecycle } = house
-  let stream: Stream | undefined
-  const ground = await layGround(house, overrides, {
-    migrates: true,
-    admits: true,
-    notReady: () => stream?.notReady(),
-  })
+  const ground = await layGround(house, overrides, { migrates: true, admits: true })
   const { health, registry, waiting } = ground
-  const serve = async (): Promise<number> => {
-    const edges = await startEdges(house, ground)
-    stream = edges.stream
-    return edges.port
-  }
   // A store elsewhere may be away for long, and an answer that says so is better than none.
-  const earlyHttpPort = ground.areRemote ? await serve() : undefined
+  const earlyHttpPort = ground.areRemote ? await startEdges(house, ground) : undefined
   await ground.loaded()
   const isFirstStart = registry.view().version === 0
   const writer = writerOf(ground)
@@ -68,7 +57,7 @@ async function startParts(house: House, overrides: Overrides): Promise<RunningAl
       : undefined
 
   const { port: grpcPort, token } = await startIngestEdge(house, ground, writer)
-  const httpPort = earlyHttpPort ?? (await serve())
+  const httpPort = earlyHttpPort ?? (await startEdges(house, ground))
   const collectors = await lifecycle.start({
     name: 'collectors',
     start: () => {
@@ -97,9 +86,10 @@ async function startParts(house: House, overrides: Overrides): Promise<RunningAl
 }
 
 /** REST and the stream behind one HTTP server. */
-async function startEdges(house: House, ground: Ground): Promise<{ port: number; stream: Stream }> {
+async function startEdges(house: House, ground: Ground): Promise<number> {
   const reading = await startReading(house, ground)
   const rest = await startRestEdge(house, ground, reading)
   const stream = await startStreamEdge(house, ground, reading)
-  return { port: await startHttp(house, { handle: rest.handler, stream }), stream }
+  ground.health.heed(() => stream.notReady())
+  return startHttp(house, { handle: rest.handler, stream })
 }

@@ -19,23 +19,13 @@ export interface Ground {
   loaded(): Promise<void>
 }
 
-export interface GroundOptions extends StoresUse {
-  /** Why this process should get nothing new now; `undefined`: nothing speaks against it. */
-  readonly notReady?: () => string | undefined
-}
-
 /** Health first, so that a process that waits for its stores can say so. */
-export async function layGround(
-  house: House,
-  overrides: Overrides,
-  { notReady, ...use }: GroundOptions,
-): Promise<Ground> {
+export async function layGround(house: House, overrides: Overrides, use: StoresUse): Promise<Ground> {
   const { config, clock, log, metrics, lifecycle } = house
-  let registry: FollowedRegistry | undefined
-  const loaded = (): boolean => registry?.loaded === true
+  let isLoaded = (): boolean => false
   const health = await lifecycle.start({
     name: 'health',
-    start: () => openHealth({ address: config.opsAddr, loaded, notReady, metrics }, clock),
+    start: () => openHealth({ address: config.opsAddr, loaded: () => isLoaded(), metrics }, clock),
     stop: (started) => started.close(),
   })
   const { stores, areRemote, connect } = await lifecycle.start<OpenedStores>({
@@ -44,22 +34,22 @@ export async function layGround(
     stop: (opened) => opened.stores.close(),
     stopTimeoutMs: storesCloseTimeoutMs,
   })
-  const followed = await lifecycle.start({
+  const registry = await lifecycle.start({
     name: 'registry',
     start: () => followRegistry(stores.registry, stores.bus, clock, log),
     stop: (started) => started.close(),
   })
-  registry = followed
+  isLoaded = () => registry.loaded
   const waiting = { clock, log, ending: overrides.ending }
   return {
     stores,
-    registry: followed,
+    registry,
     health,
     waiting,
     areRemote,
     async loaded() {
       await untilAvailable(connect, waiting)
-      await untilAvailable(() => followed.refresh(), waiting)
+      await untilAvailable(() => registry.refresh(), waiting)
     },
   }
 }

@@ -22,15 +22,10 @@ export function startStream(config: Config, overrides: Overrides = {}): Promise<
   if (!overrides.stores) requireSharedStores('stream', config)
   const token = neededToken(config)
   return inHouse(config, overrides, async (house) => {
-    let stream: Stream | undefined
-    const ground = await layGround(house, overrides, {
-      migrates: false,
-      admits: false,
-      notReady: () => stream?.notReady(),
-    })
+    const ground = await layGround(house, overrides, { migrates: false, admits: false })
     const { health } = ground
     const edge = await startStreamEdge(house, ground, await startReading(house, ground))
-    stream = edge
+    health.heed(() => edge.notReady())
     const httpPort = await startHttp(house, { handle: answerPlainRequest(streamPath), stream: edge })
     const grpcPort = await startShardServer(house, edge, health.notReady, token)
     health.listening()

@@ -33,7 +33,7 @@ function call(name: 'GetLoad' | 'Drain' | 'Undrain', request = {}, carried = tok
   return new Promise((resolve, reject) =>
     (client as Client).makeUnaryRequest(
       method.path,
-      method.requestSerialize as (value: object) => Buffer,
+      method.requestSerialize,
       method.responseDeserialize,
       request,
       metadata,

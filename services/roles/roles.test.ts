@@ -1,0 +1,252 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { get } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { freePorts } from '../../test/support/free-ports.ts'
+import { Unavailable } from '../core/failure.ts'
+import { createRegistryWriter } from '../ingest/registry-writer.ts'
+import { type Config, parseConfig } from '../platform/config.ts'
+import { Fatal } from '../platform/exit.ts'
+import { followRegistry } from '../platform/follow-registry.ts'
+import { silentLog } from '../platform/log.ts'
+import { systemClock } from '../platform/system-clock.ts'
+import { openEmbeddedStores } from '../stores/embedded/open.ts'
+import { startCollector } from './collector.ts'
+import { issueFirstKey } from './first-key.ts'
+import { startIngest } from './ingest.ts'
+import type { Leaving } from './leaving.ts'
+import { startRest } from './rest.ts'
+import type { OpenedStores } from './stores.ts'
+import { startStream } from './stream.ts'
+
+const free = { host: '127.0.0.1', port: 0 }
+const manifest = `apiVersion: marketdata.fxd.dev/v1alpha1
+kind: Feed
+metadata: {name: brokera-zero}
+spec:
+  broker: BROKERA
+  account: ZERO
+  clock: {mode: UTC}
+  quoteBasis: Bid
+  resolutions: ["1", "60"]
+  symbols: {list: [{raw: BTCUSD, type: crypto, digits: 2}]}
+  source: {type: Simulator, seed: 1}
+`
+
+let home = ''
+/** What all roles of a test share, as they would share servers. */
+let shared: OpenedStores
+let isAway = false
+const running: Leaving[] = []
+
+beforeEach(async () => {
+  home = mkdtempSync(join(tmpdir(), 'fxd-roles-'))
+  writeFileSync(join(home, 'feeds.yaml'), manifest)
+  writeFileSync(join(home, 'token'), 'a-token-of-the-test\n')
+  const stores = await openEmbeddedStores({
+    folder: join(home, 'stores'),
+    clock: systemClock,
+    log: silentLog,
+  })
+  isAway = false
+  const { registry } = stores
+  shared = {
+    stores: {
+      ...stores,
+      registry: {
+        ...registry,
+        since: (version) => (isAway ? Promise.reject(new Unavailable('registry')) : registry.since(version)),
+      },
+      close: () => Promise.resolve(),
+    },
+    areRemote: true,
+    connect: () => Promise.resolve(),
+  }
+})
+afterEach(async () => {
+  for (const each of running.splice(0).reverse()) {
+    each.hurry()
+    await each.stop()
+  }
+  rmSync(home, { recursive: true })
+})
+
+const configured = (name: string, more: Partial<Config> = {}): Config => ({
+  ...parseConfig({}),
+  httpAddr: free,
+  grpcAddr: free,
+  opsAddr: free,
+  dataDir: join(home, name),
+  tokenFile: join(home, 'token'),
+  ...more,
+})
+async function kept<T extends Leaving>(starting: Promise<T>): Promise<T> {
+  const started = await starting
+  running.push(started)
+  return started
+}
+const overrides = () => ({ log: silentLog, stores: shared })
+const ingest = () => kept(startIngest(configured('ingest', { feeds: join(home, 'feeds.yaml') }), overrides()))
+const rest = (more: Partial<Config> = {}) => kept(startRest(configured('rest', more), overrides()))
+const stream = (more: Partial<Config> = {}) => kept(startStream(configured('stream', more), overrides()))
+
+async function key(): Promise<string> {
+  const followed = followRegistry(shared.stores.registry, shared.stores.bus, systemClock, silentLog)
+  await followed.refresh()
+  const writer = createRegistryWriter(shared.stores.registry, followed, shared.stores.bus)
+  const secret = await issueFirstKey(writer, followed.view().feeds(), systemClock)
+  followed.close()
+  return secret
+}
+
+const ask = (port: number, path: string, secret = ''): Promise<{ status: number; text: string }> =>
+  new Promise((resolve, reject) => {
+    const headers = secret === '' ? {} : { 'X-API-Key': secret }
+    get({ port, host: '127.0.0.1', path, agent: false, headers }, (response) => {
+      void response
+        .toArray()
+        .then((parts) => resolve({ status: response.statusCode ?? 0, text: parts.join('') }))
+    }).on('error', reject)
+  })
+const refusal = async (starting: Promise<unknown>): Promise<Fatal> => {
+  const cause: unknown = await starting.catch((error: unknown) => error)
+  expect(cause).toBeInstanceOf(Fatal)
+  return cause as Fatal
+}
+
+test('what a collector brings to one role is what the others answer, each in a house of its own', async () => {
+  const { grpcPort } = await ingest()
+  const [{ httpPort: restPort }, shard] = await Promise.all([rest(), stream()])
+  const secret = await key()
+  const config = configured('collector', {
+    feeds: join(home, 'feeds.yaml'),
+    ingest: [
+      { host: '127.0.0.1', port: 1 },
+      { host: '127.0.0.1', port: grpcPort },
+    ],
+  })
+  await kept(startCollector(config, { log: silentLog }))
+  const url = '/v1/history?symbol=BROKERA:ZERO:BTCUSD&resolution=60&countback=3'
+  await expect
+    .poll(async () => (await ask(restPort, url, secret)).text, { timeout: 30_000, interval: 200 })
+    .toContain('"bar_count":3')
+  await expect.poll(async () => (await ask(shard.opsPort, '/readyz')).status).toBe(200)
+  const socket = new WebSocket(`ws://127.0.0.1:${shard.httpPort}/v1/stream?api_key=${secret}`)
+  const heard: string[] = []
+  socket.on('message', (data: Buffer) => heard.push(data.toString()))
+  socket.on('open', () =>
+    socket.send(JSON.stringify({ action: 'subscribe', symbols: ['BROKERA:ZERO:BTCUSD'], type: 'bar' })),
+  )
+  await expect
+    .poll(() => heard.join(''), { timeout: 10_000 })
+    .toContain('"type":"subscribed","symbols":["BROKERA:ZERO:BTCUSD"]')
+  socket.terminate()
+})
+
+test('while the registry was never read REST listens, is not ready, and answers 500, never 401', async () => {
+  isAway = true
+  const opsPort = await freePort()
+  const httpPort = await freePort()
+  const starting = rest({
+    httpAddr: { host: '127.0.0.1', port: httpPort },
+    opsAddr: { host: '127.0.0.1', port: opsPort },
+  })
+  await expect
+    .poll(() => ask(opsPort, '/readyz').catch(() => undefined))
+    .toMatchObject({ status: 503, text: 'not ready: the registry is not loaded yet\n' })
+  expect((await ask(opsPort, '/livez')).status).toBe(200)
+  expect((await ask(httpPort, '/v1/status', `fxd_${'0'.repeat(32)}`)).status).toBe(500)
+  isAway = false
+  await starting
+  expect((await ask(opsPort, '/readyz')).status).toBe(200)
+  isAway = true
+  expect((await ask(opsPort, '/readyz')).status, 'a store that went away later').toBe(200)
+})
+
+test('a shard of its own says that its other paths are elsewhere', async () => {
+  await ingest()
+  const { httpPort } = await stream()
+  expect((await ask(httpPort, '/v1/stream')).status).toBe(426)
+  expect((await ask(httpPort, '/v1/status')).status).toBe(404)
+})
+
+test('SIGTERM makes REST unready and it goes on answering until it is hurried', async () => {
+  await ingest()
+  const service = await rest({ drainSeconds: 30 })
+  const stopped = service.stop()
+  expect(await ask(service.opsPort, '/readyz')).toEqual({ status: 503, text: 'not ready: draining\n' })
+  expect((await ask(service.httpPort, '/v1/config')).status).toBe(200)
+  service.hurry()
+  await stopped
+  await expect(ask(service.httpPort, '/v1/config')).rejects.toThrow('ECONNREFUSED')
+})
+
+test('SIGTERM drains a shard in its time, and a hurry closes what is left with 1012 at once', async () => {
+  await ingest()
+  const shard = await stream({ drainSeconds: 600 })
+  const socket = new WebSocket(`ws://127.0.0.1:${shard.httpPort}/v1/stream?api_key=${await key()}`)
+  const closed = new Promise((resolve) =>
+    socket.on('close', (code, reason) => resolve([code, reason.toString()])),
+  )
+  await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject))
+  const stopped = shard.stop()
+  expect((await ask(shard.opsPort, '/readyz')).text).toBe('not ready: draining\n')
+  expect(socket.readyState).toBe(WebSocket.OPEN)
+  shard.hurry()
+  expect(await closed).toEqual([1012, 'draining'])
+  await stopped
+})
+
+test('a full shard is not ready, and is again when a socket has gone', async () => {
+  await ingest()
+  const shard = await stream({ streamConnectionsMax: 1 })
+  const socket = new WebSocket(`ws://127.0.0.1:${shard.httpPort}/v1/stream?api_key=${await key()}`)
+  await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject))
+  expect(await ask(shard.opsPort, '/readyz')).toEqual({
+    status: 503,
+    text: 'not ready: full: it holds 1 sockets\n',
+  })
+  socket.terminate()
+  await expect.poll(async () => (await ask(shard.opsPort, '/readyz')).status).toBe(200)
+})
+
+test('a role of its own without shared stores ends with a sentence that names what is missing', async () => {
+  for (const [name, start] of [
+    ['rest', startRest],
+    ['stream', startStream],
+    ['ingest', startIngest],
+  ] as const) {
+    const { exit, message } = await refusal(start(configured(name), { log: silentLog }))
+    expect(exit).toBe('config')
+    expect(message).toBe(
+      `${name} shares its stores with other processes: set FXD_STORE=questdb and FXD_REDIS=redis://host:port, ` +
+        'or start "fxd all", which needs neither.',
+    )
+  }
+  const half = configured('rest', { store: 'questdb' })
+  expect((await refusal(startRest(half, { log: silentLog }))).message).toContain('set FXD_REDIS=')
+})
+
+test('a collector and a shard without what they need end with a sentence that names the variable', async () => {
+  const feeds = join(home, 'feeds.yaml')
+  const tokenFile = join(home, 'none')
+  const collector = (more: Partial<Config>) =>
+    refusal(startCollector(configured('collector', more), { log: silentLog }))
+  expect((await collector({})).message).toContain('set FXD_FEEDS')
+  expect((await collector({ feeds, tokenFile })).message).toContain('set FXD_TOKEN_FILE')
+  expect((await collector({ feeds, feed: 'BROKERA:ZER' })).message).toContain('did you mean BROKERA:ZERO?')
+  const second = manifest.replaceAll('ZERO', 'LIVE').replace('brokera-zero', 'brokera-live')
+  writeFileSync(feeds, `${manifest}---\n${second}`)
+  expect((await collector({ feeds })).message).toContain('set FXD_FEED to one of them')
+  writeFileSync(feeds, manifest.replace('{type: Simulator, seed: 1}', '{type: Push}'))
+  expect((await collector({ feeds })).message).toContain('Push')
+  expect((await refusal(startStream(configured('stream', { tokenFile }), overrides()))).message).toContain(
+    'set FXD_TOKEN_FILE',
+  )
+})
+
+async function freePort(): Promise<number> {
+  return (await freePorts(1))[0] ?? 0
+}

@@ -1,0 +1,208 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { readManifests } from '../../../services/platform/manifests.ts'
+import { freePorts } from '../free-ports.ts'
+import { type QuestdbServer, startQuestdb } from '../questdb/server.ts'
+import { type RedisServer, startRedis } from '../redis/server.ts'
+import { statusOf } from './answers.ts'
+import { type Backend, loadBalancer, loadBalancerSource } from './load-balancer.ts'
+import { Program } from './program.ts'
+
+const repository = fileURLToPath(new URL('../../..', import.meta.url))
+const tokenBytes = 32
+
+export type Role = 'rest' | 'stream' | 'ingest' | 'collector'
+
+export interface ClusterOptions {
+  readonly rest: number
+  readonly stream: number
+  readonly ingest: number
+  /** Folder of Feed manifests; each whose source is not Push gets a collector. */
+  readonly feeds: string
+  /** Where logs and data folders are kept; by default a folder that the end of the cluster removes. */
+  readonly home?: string
+  /** Of QuestDB, beside those that fit a test. */
+  readonly questdbSettings?: Readonly<Record<string, string>>
+  /** For every role. */
+  readonly env?: Readonly<Record<string, string>>
+  readonly httpPort?: number
+  readonly grpcPort?: number
+  /** Stands between the roles and a store, as a proxy that a test can cut. */
+  readonly around?: {
+    readonly questdb?: (server: QuestdbServer) => Promise<Pick<QuestdbServer, 'http' | 'pg'>>
+    readonly redis?: (server: RedisServer) => Promise<string>
+  }
+}
+
+/** A process of a role, and where it listens. */
+export interface Pod extends Backend {
+  readonly role: Role
+  readonly program: Program
+}
+
+export interface Cluster {
+  /** Of the load balancer. */
+  readonly httpPort: number
+  readonly grpcPort: number
+  readonly home: string
+  /** File with the administration token. */
+  readonly token: string
+  readonly questdb: QuestdbServer
+  readonly redis: RedisServer
+  readonly balancer: Program
+  readonly pods: readonly Pod[]
+  /** By its name: `rest-1`, `stream-2`, `collector-brokera-zero`, … Throws when there is none. */
+  pod(name: string): Pod
+  /** What a command line of `fxd` needs to administer this cluster. */
+  readonly commandEnv: Readonly<Record<string, string>>
+  /** Ends everything; what was not told to stay is removed. Gives who did not end with 0. */
+  stop(): Promise<readonly string[]>
+}
+
+/** The environment of this process without the variables of fxd: a role would refuse unknown ones. */
+const bareEnv = (): Record<string, string | undefined> =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('FXD_')))
+
+/** Real processes of all roles on a real QuestDB, Redis and load balancer; resolves once all are ready. */
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const home = options.home ?? mkdtempSync(join(tmpdir(), 'fxd-cluster-'))
+  mkdirSync(home, { recursive: true })
+  const stops: (() => Promise<unknown>)[] = []
+  const end = async (): Promise<void> => {
+    for (const stop of stops.reverse()) await stop()
+    if (options.home === undefined) rmSync(home, { recursive: true, force: true })
+  }
+  try {
+    const [questdb, redis] = await Promise.all([
+      startQuestdb({ settings: options.questdbSettings ?? {} }),
+      startRedis(),
+    ])
+    stops.push(() => Promise.all([questdb.stop(), redis.stop()]))
+    return await startPods(options, home, { questdb, redis, stops, end })
+  } catch (cause) {
+    await end()
+    throw cause
+  }
+}
+
+interface Ground {
+  readonly questdb: QuestdbServer
+  readonly redis: RedisServer
+  readonly stops: (() => Promise<unknown>)[]
+  readonly end: () => Promise<void>
+}
+
+async function startPods(options: ClusterOptions, home: string, ground: Ground): Promise<Cluster> {
+  const { questdb, redis, stops, end } = ground
+  const token = join(home, 'token')
+  writeFileSync(token, `${randomBytes(tokenBytes).toString('hex')}\n`, { mode: 0o600 })
+  const [freeHttp = 0, freeGrpc = 0] = await freePorts(2)
+  const { httpPort = freeHttp, grpcPort = freeGrpc } = options
+  const storeEnv = await storesOf(options, questdb, redis)
+  const collected = (await readManifests(options.feeds)).definitions.filter(
+    ({ source }) => source.type !== 'Push',
+  )
+  const names = [
+    ...(['ingest', 'rest', 'stream'] as const).flatMap((role) =>
+      Array.from({ length: options[role] }, (_, i) => ({ role, name: `${role}-${i + 1}`, feed: '' })),
+    ),
+    ...collected.map(({ key, name }) => ({
+      role: 'collector' as const,
+      name: `collector-${name}`,
+      feed: key,
+    })),
+  ]
+  const ports = await freePorts(3 * names.length)
+  const ingests = names.flatMap(({ role }, i) => (role === 'ingest' ? [`127.0.0.1:${ports[3 * i + 1]}`] : []))
+  const pods = names.map(({ role, name, feed }, i): Pod => {
+    const [http = 0, grpc = 0, opsPort = 0] = ports.slice(3 * i)
+    const env = {
+      FXD_HTTP_ADDR: `127.0.0.1:${http}`,
+      FXD_GRPC_ADDR: `127.0.0.1:${grpc}`,
+      FXD_OPS_ADDR: `127.0.0.1:${opsPort}`,
+      FXD_DATA_DIR: join(home, name),
+      FXD_TOKEN_FILE: token,
+      FXD_TRUSTED_PROXIES: `${loadBalancerSource}/32`,
+      ...(role === 'ingest' && { FXD_FEEDS: options.feeds }),
+      ...(role === 'collector'
+        ? { FXD_FEEDS: options.feeds, FXD_FEED: feed, FXD_INGEST: ingests.join(',') }
+        : storeEnv),
+      ...options.env,
+    }
+    const program = new Program({
+      name,
+      command: join(repository, 'bin/node'),
+      args: [join(repository, 'services/main.ts'), role],
+      env: { ...bareEnv(), ...env },
+      log: join(home, `${name}.log`),
+      isReady: async () => (await statusOf(opsPort, '/readyz')) === 200,
+    })
+    return { role, name, port: role === 'ingest' ? grpc : http, opsPort, program }
+  })
+  const of = (role: Role): Pod[] => pods.filter((each) => each.role === role)
+  const failed: string[] = []
+  const stopAll = async (programs: readonly Program[]): Promise<void> => {
+    await Promise.all(
+      programs.map(async (each) => {
+        const wasAlive = each.isAlive
+        // What stands still would not hear anything else.
+        each.thaw()
+        const outcome = await each.stop('SIGINT')
+        if (wasAlive && outcome !== 0) failed.push(`${each.name} ended with ${outcome}`)
+      }),
+    )
+  }
+  // Ingest first, because it makes the tables; the others would wait for it.
+  for (const group of [of('ingest'), [...of('rest'), ...of('stream')], of('collector')]) {
+    stops.push(() => stopAll(group.map(({ program }) => program)))
+    for (const { program } of group) program.begin()
+    await Promise.all(group.map(({ program }) => program.ready()))
+  }
+  const balancer = loadBalancer({
+    home,
+    httpPort,
+    grpcPort,
+    rest: of('rest'),
+    stream: of('stream'),
+    ingest: of('ingest'),
+  })
+  stops.push(() => balancer.kill())
+  await balancer.start()
+  return {
+    httpPort,
+    grpcPort,
+    home,
+    token,
+    questdb,
+    redis,
+    balancer,
+    pods,
+    pod(name) {
+      const found = pods.find((each) => each.name === name)
+      if (found) return found
+      throw new Error(`There is no ${name}; there are ${pods.map((each) => each.name).join(', ')}.`)
+    },
+    commandEnv: { FXD_GRPC_ADDR: `127.0.0.1:${grpcPort}`, FXD_TOKEN_FILE: token },
+    async stop() {
+      await end()
+      return failed
+    },
+  }
+}
+
+async function storesOf(
+  { around }: ClusterOptions,
+  server: QuestdbServer,
+  redis: RedisServer,
+): Promise<Record<string, string>> {
+  const { http, pg } = (await around?.questdb?.(server)) ?? server
+  return {
+    FXD_STORE: 'questdb',
+    FXD_QUESTDB_HTTP: `${http.host}:${http.port}`,
+    FXD_QUESTDB_PG: `${pg.host}:${pg.port}`,
+    FXD_REDIS: (await around?.redis?.(redis)) ?? redis.url,
+  }
+}

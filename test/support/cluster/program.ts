@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createWriteStream, readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { endWithUs } from '../end-with-us.ts'
+
+const startDeadlineMs = 90_000
+const stopDeadlineMs = 20_000
+
+export interface ProgramOptions {
+  readonly name: string
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Everything it writes, over all its lives. */
+  readonly log: string
+  /** Whether it does its work. */
+  readonly isReady: () => Promise<boolean>
+}
+
+/** One process of a cluster: can be killed, stopped, frozen and started again, always under its name. */
+export class Program {
+  readonly #options: ProgramOptions
+  #child: ChildProcess | undefined
+  #gone: Promise<number | string> = Promise.resolve(0)
+
+  constructor(options: ProgramOptions) {
+    this.#options = options
+  }
+
+  get name(): string {
+    return this.#options.name
+  }
+
+  get log(): string {
+    return this.#options.log
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0
+  }
+
+  get isAlive(): boolean {
+    return this.#child?.exitCode === null && this.#child.signalCode === null
+  }
+
+  /** Begins, on the same addresses as before; `ready` tells when it works. */
+  begin(): void {
+    if (this.isAlive) throw new Error(`${this.name} runs already`)
+    const { command, args, env, log } = this.#options
+    const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    this.#child = child
+    endWithUs(child)
+    const sink = createWriteStream(log, { flags: 'a' })
+    child.stdout.pipe(sink, { end: false })
+    child.stderr.pipe(sink, { end: false })
+    this.#gone = new Promise((resolve) => {
+      child.once('close', (code, signal) => {
+        sink.end()
+        resolve(code ?? signal ?? -1)
+      })
+      child.once('error', (cause) => sink.write(`${String(cause)}\n`))
+    })
+  }
+
+  async ready(): Promise<void> {
+    const end = Date.now() + startDeadlineMs
+    while (!(await this.#options.isReady())) {
+      if (!this.isAlive || Date.now() > end) {
+        await this.kill()
+        throw new Error(`${this.name} did not become ready:\n${this.lastWords()}`)
+      }
+      await pause(50)
+    }
+  }
+
+  async start(): Promise<void> {
+    this.begin()
+    await this.ready()
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child?.kill(name)
+  }
+
+  /** Ends it as a crash would. */
+  async kill(): Promise<void> {
+    this.signal('SIGKILL')
+    await this.#gone
+  }
+
+  /** As an operator would, with SIGTERM unless another signal is given; gives its exit code. */
+  async stop(name: NodeJS.Signals = 'SIGTERM', deadlineMs = stopDeadlineMs): Promise<number | string> {
+    const inTime = new AbortController()
+    const late = pause(deadlineMs, undefined, { signal: inTime.signal }).then(
+      () => this.signal('SIGKILL'),
+      () => undefined,
+    )
+    if (this.isAlive) this.signal(name)
+    const outcome = await this.#gone
+    inTime.abort()
+    await late
+    return outcome
+  }
+
+  /** Stands still in the middle of whatever it does, with its connections open. */
+  freeze(): void {
+    this.signal('SIGSTOP')
+  }
+
+  thaw(): void {
+    this.signal('SIGCONT')
+  }
+
+  lastWords(): string {
+    return readFileSync(this.log, 'utf8').slice(-4_000)
+  }
+}
