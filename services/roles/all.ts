@@ -56,13 +56,13 @@ async function startParts(house: House, overrides: Overrides): Promise<RunningAl
       ? await untilAvailable(() => issueFirstKey(writer, definitions, clock), waiting)
       : undefined
 
-  const { port: grpcPort, token } = await startIngestEdge(house, ground, writer)
+  const { port: grpcPort, identity } = await startIngestEdge(house, ground, writer)
   const httpPort = earlyHttpPort ?? (await startEdges(house, ground))
   const collectors = await lifecycle.start({
     name: 'collectors',
     start: () => {
       const addresses = [formatAddress({ ...reachable(config.grpcAddr), port: grpcPort })]
-      const deps = { addresses, identity: () => ({ token }), clock, log }
+      const deps = { addresses, identity, clock, log }
       return createCollectors((definition) => collect(definition, deps), log)
     },
     stop: (running) => running.stop(),

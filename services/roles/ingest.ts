@@ -1,7 +1,9 @@
 import { createRegistryWriter, type RegistryWriter } from '../ingest/registry-writer.ts'
 import { createIngest } from '../ingest/server.ts'
 import type { Config } from '../platform/config.ts'
+import { watchTls } from '../platform/tls-files.ts'
 import { ensureToken } from '../platform/token-file.ts'
+import type { ClientIdentity } from '../wire/client.ts'
 import { applyManifests } from './feeds.ts'
 import { type Ground, layGround } from './ground.ts'
 import { grpcListenFailure } from './grpc-listen-failure.ts'
@@ -49,14 +51,22 @@ export function startIngest(config: Config, overrides: Overrides = {}): Promise<
 export const writerOf = ({ stores, registry }: Ground): RegistryWriter =>
   createRegistryWriter(stores.registry, registry, stores.bus)
 
-/** Listens for collectors and administration, behind the token of the data folder or of FXD_TOKEN_FILE. */
+/**
+ * Listens for collectors and administration, behind the token of the data folder or of FXD_TOKEN_FILE and, with
+ * FXD_TLS_CERT, over TLS. Gives the identity with which this process calls itself.
+ */
 export async function startIngestEdge(
   { config, lifecycle, ...shared }: House,
   { stores, registry }: Ground,
   writer: RegistryWriter,
-): Promise<{ readonly port: number; readonly token: string }> {
+): Promise<{ readonly port: number; readonly identity: () => ClientIdentity }> {
   const token = ensureToken(config, shared.clock)
-  const ingest = createIngest({ ...shared, stores, registry, writer, token })
+  const tls = await lifecycle.start({
+    name: 'tls',
+    start: () => watchTls(config, shared.clock, shared.log),
+    stop: (watched) => watched?.close(),
+  })
+  const ingest = createIngest({ ...shared, stores, registry, writer, token, tls })
   const port = await lifecycle.start({
     name: 'ingest',
     start: () =>
@@ -64,5 +74,9 @@ export async function startIngestEdge(
     stop: () => ingest.close(ingestGraceMs),
     stopTimeoutMs: 2 * ingestGraceMs,
   })
-  return { port, token }
+  const identity = (): ClientIdentity => {
+    const pinned = tls?.files.pair?.cert
+    return { token, tls: pinned && { pinned } }
+  }
+  return { port, identity }
 }

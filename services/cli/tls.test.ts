@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CertificateHouse } from '../../test/support/certificate-house.ts'
+import { fxd } from '../../test/support/cli-house.ts'
+import { parseConfig } from '../platform/config.ts'
+import { silentLog } from '../platform/log.ts'
+import { type RunningAll, startAll } from '../roles/all.ts'
+
+const manifest = `
+apiVersion: marketdata.fxd.dev/v1alpha1
+kind: Feed
+metadata: {name: brokera-zero}
+spec:
+  broker: BROKERA
+  account: ZERO
+  clock: {mode: UTC}
+  quoteBasis: Bid
+  resolutions: ["1D"]
+  depth: {"1D": 30d}
+  symbols: {list: [{raw: EURUSD, type: forex, digits: 5}]}
+  source: {type: Simulator, seed: 1}
+`
+
+const home = mkdtempSync(join(tmpdir(), 'fxd-tls-'))
+const certificates = new CertificateHouse()
+const ca = certificates.authority('ours')
+// A name that nobody on this machine calls it by: its own collectors do without.
+const server = certificates.certificate('server', { names: ['DNS:ingest.example', 'IP:127.0.0.1'] })
+const admin = certificates.certificate('admin', { names: ['URI:fxd://admin'] })
+
+let service: RunningAll
+let environment: Readonly<Record<string, string>>
+beforeAll(async () => {
+  writeFileSync(join(home, 'feeds.yaml'), manifest)
+  const asked = {
+    FXD_HTTP_ADDR: '127.0.0.1:0',
+    FXD_GRPC_ADDR: '127.0.0.1:0',
+    FXD_OPS_ADDR: '127.0.0.1:0',
+    FXD_DATA_DIR: join(home, 'data'),
+    FXD_FEEDS: join(home, 'feeds.yaml'),
+  }
+  const tls = { FXD_TLS_CERT: server.cert, FXD_TLS_KEY: server.key, FXD_TLS_CA: ca }
+  service = await startAll(parseConfig({ ...asked, ...tls }), { log: silentLog })
+  environment = { ...asked, FXD_GRPC_ADDR: `127.0.0.1:${service.grpcPort}` }
+})
+afterAll(async () => {
+  await service.stop()
+  certificates.remove()
+  rmSync(home, { recursive: true })
+})
+
+test('the collectors of the process itself bring their bars over TLS', async () => {
+  await expect.poll(() => service.backfilled(), { timeout: 15_000 }).toBeGreaterThan(0)
+})
+
+test('the command line believes the authority it is told of, and comes with the token or a certificate', async () => {
+  expect((await fxd('feeds list', { ...environment, FXD_TLS_CA: ca })).code).toBe(0)
+  const nowhere = { ...environment, FXD_TLS_CA: ca, FXD_DATA_DIR: join(home, 'nowhere') }
+  expect((await fxd('feeds list', nowhere)).err).toMatch(/There is no token/)
+  const certified = { ...nowhere, FXD_TLS_CERT: admin.cert, FXD_TLS_KEY: admin.key }
+  expect(await fxd('feeds list', certified)).toMatchObject({ code: 0, err: '' })
+})
+
+test('a service that it does not believe is told apart from one that is away', async () => {
+  const foreign = certificates.authority('another')
+  const outcome = await fxd('feeds list', { ...environment, FXD_TLS_CA: foreign })
+  expect(outcome.code).toBe(69)
+  expect(outcome.err).toMatch(/cannot be trusted over TLS \(FXD_TLS_CA\)/)
+})
