@@ -41,9 +41,9 @@ function overwrite(dataDir: string, bytes: Buffer, position: number): void {
   closeSync(file)
 }
 
-async function doctor(dataDir: string) {
+async function doctor(dataDir: string, ...more: string[]) {
   let [out, err] = ['', '']
-  const code = await run(['doctor'], {
+  const code = await run(['doctor', ...more], {
     environment: { FXD_DATA_DIR: dataDir },
     clock: systemClock,
     watched: false,
@@ -114,4 +114,16 @@ test('a file that is no database is named with what to do', async () => {
   const found = await doctor(dataDir)
   expect(found.code).toBe(1)
   expect(found.lineOf('store')).toMatch(/^WRONG .*fxd\.db: .*not a database.*Cure: /)
+})
+
+test('--audit names bars that no window claims, and says that the rest agrees', async () => {
+  const dataDir = await held(-60)
+  expect((await doctor(dataDir)).lineOf('audit')).toContain('nothing about audit')
+  expect((await doctor(dataDir, '--audit')).lineOf('audit')).toMatch(
+    /^ok .*BROKERA:ZERO: windows and bars agree/,
+  )
+  const old = await held(-5 * 24 * hourSeconds)
+  const found = await doctor(old, '--audit')
+  expect(found.lineOf('audit')).toMatch(/^warning .*BROKERA:ZERO at 60: 1 day of 1 symbol with bars that no/)
+  expect(found.code).toBe(0)
 })

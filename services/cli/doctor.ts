@@ -11,9 +11,13 @@ export function addDoctor(program: Command, terminal: Terminal): void {
     .description(
       'Look at the store of this configuration and change nothing: a line each with what was found and, where\nsomething is wrong, what to do. The exit code is 1 when something is wrong, 0 when there are warnings only.',
     )
-    .action(async (options: { readonly json?: boolean }) => {
+    .option(
+      '--audit',
+      'also read all bars: does what was acknowledged as complete hold bars, and is every bar claimed?',
+    )
+    .action(async (options: { readonly json?: boolean; readonly audit?: boolean }) => {
       const { examine } = await import('../roles/doctor.ts')
-      const findings = await examine(configOf(terminal), terminal.clock)
+      const findings = await examine(configOf(terminal), terminal.clock, { audits: options.audit === true })
       terminal.out(options.json ? json(findings) : findings.map(lineOf).join(''))
       const wrong = findings.filter(({ state }) => state === 'wrong').length
       if (wrong > 0)

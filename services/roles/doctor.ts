@@ -9,7 +9,11 @@ import { questdbAt } from './questdb-at.ts'
 export type { Finding }
 
 /** Looks at what this configuration stands on, and changes nothing. */
-export async function examine(config: Config, clock: Clock): Promise<readonly Finding[]> {
-  if (config.store === 'embedded') return examineEmbedded(config.dataDir, clock.utcMs())
-  return examineQuestdb({ ...questdbAt(config), clock, log: silentLog })
+export async function examine(
+  config: Config,
+  clock: Clock,
+  { audits }: { readonly audits: boolean },
+): Promise<readonly Finding[]> {
+  if (config.store === 'embedded') return examineEmbedded(config.dataDir, clock.utcMs(), audits)
+  return examineQuestdb({ ...questdbAt(config), clock, log: silentLog, audits })
 }

@@ -14,6 +14,8 @@ import { batchOf, minuteBar, seriesOf } from './sample-bars.ts'
 const server = oneServer()
 const feed = feedKey('BROKERA', 'ZERO')
 const hourSeconds = 3_600
+/** A statement is acknowledged before it can be seen. */
+const untilApplied = { timeout: 20_000, interval: 100 }
 
 /** Where nobody listens. */
 async function nowhere(): Promise<string> {
@@ -30,7 +32,11 @@ interface Examined {
   readonly err: string
 }
 
-async function doctor(prefix: string, more: Record<string, string> = {}): Promise<Examined> {
+async function doctor(
+  prefix: string,
+  more: Record<string, string> = {},
+  ...args: string[]
+): Promise<Examined> {
   let [out, err] = ['', '']
   const { http, pg } = server()
   const environment = {
@@ -40,7 +46,7 @@ async function doctor(prefix: string, more: Record<string, string> = {}): Promis
     FXD_QUESTDB_PREFIX: prefix,
     ...more,
   }
-  const code = await run(['doctor'], {
+  const code = await run(['doctor', ...args], {
     environment,
     clock: systemClock,
     watched: false,
@@ -102,7 +108,7 @@ test('rows that QuestDB refused are counted, with how to look at them', async ()
   const { prefix } = await openInTest(server())
   await server().exec(`INSERT INTO ${prefix}parked VALUES (0, 'writer', 'a reason', 'a line')`)
   await expect
-    .poll(async () => lineOf(await doctor(prefix), 'parked rows'))
+    .poll(async () => lineOf(await doctor(prefix), 'parked rows'), untilApplied)
     .toMatch(new RegExp(`^warning .*1 rows were refused.*SELECT \\* FROM '${prefix}parked'`))
 })
 
@@ -111,11 +117,11 @@ test('a suspended table is named with its reason and how to resume it, and the e
   const table = `${prefix}bars_brokera_zero_h1`
   await server().exec(`ALTER TABLE ${table} SUSPEND WAL WITH 'DISK FULL', 'no space left'`)
   await expect
-    .poll(async () => lineOf(await doctor(prefix), 'suspended table'))
+    .poll(async () => lineOf(await doctor(prefix), 'suspended table'), untilApplied)
     .toMatch(new RegExp(`^WRONG +suspended table: ${table} .*DISK FULL.*RESUME WAL`))
   expect((await doctor(prefix)).code).toBe(1)
   await server().exec(`ALTER TABLE ${table} RESUME WAL`)
-  await expect.poll(async () => (await doctor(prefix)).code).toBe(0)
+  await expect.poll(async () => (await doctor(prefix)).code, untilApplied).toBe(0)
 })
 
 test('a table whose bars are on another clock than its feed is named', async () => {
@@ -134,7 +140,7 @@ test('a schema of a newer fxd is wrong, one that is not there yet is a warning, 
   const { prefix } = await openInTest(server())
   await server().exec(`INSERT INTO ${prefix}schema VALUES (0, ${schemaVersion + 1})`)
   await expect
-    .poll(async () => lineOf(await doctor(prefix), 'schema'))
+    .poll(async () => lineOf(await doctor(prefix), 'schema'), untilApplied)
     .toMatch(new RegExp(`^WRONG .*version ${schemaVersion + 1}.*start the newer fxd`))
   const none = await doctor('nobody_')
   expect(none.code).toBe(0)
@@ -153,4 +159,42 @@ test('a server that does not answer is named with the variable to set, for writi
   const password = await doctor('p_', { FXD_QUESTDB_PASSWORD: 'wrong' })
   expect(password.code).toBe(1)
   expect(lineOf(password, 'postgres')).toMatch(/^WRONG .*FXD_QUESTDB_PASSWORD/)
+})
+
+test('--audit tells that a partition is lost which windows claim, and that bars lie where no window is', async () => {
+  const { stores, prefix } = await openInTest(server())
+  const definition = defineFeed({ clock: { mode: 'UTC' } })
+  await stores.registry.append(0, [{ kind: 'feed', id: feed, body: { definition, hidden: false } }])
+  const daySeconds = 24 * hourSeconds
+  const noon = Math.floor(toSeconds(systemClock.utcMs()) / daySeconds) * daySeconds - daySeconds / 2
+  const days = Array.from({ length: 30 }, (_, i) => noon - (32 - i) * daySeconds)
+  const bars = days.map((at) => ({ ...minuteBar(0), time: feedSeconds(at) }))
+  const [minutes, hours] = [seriesOf('A', '1', feed), seriesOf('A', '60', feed)]
+  await stores.bars.write([batchOf(minutes, bars), batchOf(hours, bars)], 'backfill')
+  const span = { from: feedSeconds(noon - 40 * daySeconds), to: feedSeconds(noon) }
+  const windowOf = ({ symbol, resolution }: typeof minutes) => ({ feed, symbol, resolution, ...span })
+  await stores.windows.add([windowOf(minutes)])
+  expect(lineOf(await doctor(prefix), 'audit')).toContain('nothing about audit')
+  const unclaimed = await doctor(prefix, {}, '--audit')
+  expect(lineOf(unclaimed, 'audit')).toMatch(
+    /^warning .*BROKERA:ZERO at 60: 30 days of 1 symbol with bars that no/,
+  )
+  expect(unclaimed.code).toBe(0)
+
+  await stores.windows.add([windowOf(hours)])
+  expect(lineOf(await doctor(prefix, {}, '--audit'), 'audit')).toMatch(/^ok .*agree on 60 days of 2 series$/)
+  const table = (await server().exec('SELECT table_name FROM tables()'))
+    .flat()
+    .map(String)
+    .filter((name) => name.startsWith(`${prefix}bars_brokera_zero_m1_`))
+  const held = await Promise.all(table.map((name) => server().exec(`SELECT count() FROM ${name}`)))
+  const full = table[held.findIndex(([row]) => row?.[0] === 30)]
+  const weeks = await server().exec(`SELECT name FROM table_partitions('${full}') WHERE numRows = 7`)
+  await server().exec(`ALTER TABLE ${full} DROP PARTITION LIST '${weeks[1]?.[0]}'`)
+  await expect
+    .poll(async () => lineOf(await doctor(prefix, {}, '--audit'), 'audit'), untilApplied)
+    .toMatch(
+      /^WRONG .*BROKERA:ZERO at 1: 7 days of 1 symbol acknowledged as complete without a bar.*Cure: import/,
+    )
+  expect((await doctor(prefix, {}, '--audit')).code).toBe(1)
 })

@@ -1,11 +1,16 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { daySeconds } from '../../core/calendar.ts'
+import type { CompoundKey } from '../../core/compound-key.ts'
 import type { FeedDefinition, FeedRecord } from '../../core/feed.ts'
 import { feedSeconds, type UtcMs } from '../../core/feed-clock.ts'
 import type { Resolution } from '../../core/resolution.ts'
+import type { SymbolRecord } from '../../core/symbol.ts'
+import { examineAudit, type FeedHeld } from '../../platform/examine-audit.ts'
 import { examineClocks, type NewestHeld } from '../../platform/examine-clocks.ts'
 import { type Finding, fine, warning, wrong } from '../../platform/finding.ts'
+import { windowReads } from './file/acknowledged-rows.ts'
 import { newestTimes } from './file/bar-rows.ts'
 import { schemaVersion } from './file/database.ts'
 
@@ -15,7 +20,7 @@ const freeBytesMin = 512 * mebibyte
 const busyTimeoutMs = 5_000
 
 /** Looks at a data folder and changes nothing, also while a service runs on it; it never throws. */
-export function examineEmbedded(folder: string, now: UtcMs): readonly Finding[] {
+export function examineEmbedded(folder: string, now: UtcMs, audits: boolean): readonly Finding[] {
   const path = join(folder, 'fxd.db')
   if (!existsSync(path))
     return [warning('store', `there is no ${path}`, 'start fxd once: it makes it; or set FXD_DATA_DIR')]
@@ -23,7 +28,7 @@ export function examineEmbedded(folder: string, now: UtcMs): readonly Finding[] 
     const disk = examineDisk(folder, statSync(path).size)
     const db = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs })
     try {
-      return [...disk, ...examineFile(db, path, now)]
+      return [...disk, ...examineFile(db, path, now, audits)]
     } finally {
       db.close()
     }
@@ -49,7 +54,7 @@ function examineDisk(folder: string, fileBytes: number): readonly Finding[] {
   ]
 }
 
-function examineFile(db: DatabaseSync, path: string, now: UtcMs): readonly Finding[] {
+function examineFile(db: DatabaseSync, path: string, now: UtcMs, audits: boolean): readonly Finding[] {
   const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version'])
   if (version !== schemaVersion)
     return [
@@ -64,6 +69,7 @@ function examineFile(db: DatabaseSync, path: string, now: UtcMs): readonly Findi
     fine('schema', `version ${version}`),
     examineWhole(db, path),
     ...examineClocks(newestHeld(db, definitions), now),
+    ...(audits ? definitions.flatMap((feed) => examineAudit(heldOf(db, feed), now)) : []),
   ]
 }
 
@@ -77,6 +83,31 @@ function examineWhole(db: DatabaseSync, path: string): Finding {
   return said === 'ok'
     ? fine('file', `${path} is whole`)
     : wrong('file', `${path} is damaged: ${said}`, 'stop fxd and restore the folder from a backup')
+}
+
+/** Everything stored of one feed, by days. */
+function heldOf(db: DatabaseSync, feed: FeedDefinition): FeedHeld {
+  const symbols = db
+    .prepare("SELECT body FROM registry WHERE kind = 'symbol'")
+    .all()
+    .map((row) => JSON.parse(String(row['body'])) as SymbolRecord)
+  const days = db.prepare(
+    `SELECT DISTINCT time / ${daySeconds} AS day FROM bar WHERE series = ? ORDER BY day`,
+  )
+  const held = db
+    .prepare('SELECT id, symbol, resolution FROM series WHERE feed = ?')
+    .all(feed.key)
+    .map(({ id, symbol, resolution }) => ({
+      symbol: symbol as CompoundKey,
+      resolution: resolution as Resolution,
+      days: days.all(Number(id)).map(({ day }) => Number(day)),
+    }))
+  return {
+    feed,
+    symbols: symbols.filter((each) => each.feed === feed.key),
+    windows: windowReads(db)(feed.key),
+    held,
+  }
 }
 
 const feedsIn = (db: DatabaseSync): readonly FeedDefinition[] =>

@@ -139,7 +139,11 @@ class FeedRows {
   }
 }
 
-async function readWindows(feed: FeedKey, { catalogue, pool }: WindowDeps): Promise<readonly Window[]> {
+/** All windows of a feed, joined. */
+export async function readWindows(
+  feed: FeedKey,
+  { catalogue, pool }: Pick<WindowDeps, 'catalogue' | 'pool'>,
+): Promise<readonly Window[]> {
   const table = await catalogue.windowsOf(feed)
   if (table === undefined) return []
   const series = new Map<string, { symbol: CompoundKey | undefined; resolution: Resolution; spans: Span[] }>()

@@ -1,7 +1,8 @@
 import { Unavailable } from '../../../core/failure.ts'
-import type { FeedDefinition } from '../../../core/feed.ts'
+import { examineAudit } from '../../../platform/examine-audit.ts'
 import { examineClocks } from '../../../platform/examine-clocks.ts'
 import { type Finding, fine, warning, wrong } from '../../../platform/finding.ts'
+import type { Clock } from '../../../ports/clock.ts'
 import { type Administration, administration } from '../exec.ts'
 import { schemaVersion, storedVersion } from '../layout/migrate.ts'
 import { TableNames } from '../layout/tables.ts'
@@ -10,10 +11,14 @@ import { PgPool } from '../pg/pool.ts'
 import { RegistryLog } from '../registry.ts'
 import { examineTables } from './examine-tables.ts'
 import { serverFacts, versionMin } from './facts.ts'
+import { type HeldDeps, heldOf } from './held.ts'
 import { syncCure } from './judge.ts'
 import { newestBars } from './newest-bars.ts'
 
-type Examined = Omit<QuestdbOptions, 'metrics'>
+type Examined = Omit<QuestdbOptions, 'metrics'> & {
+  /** Reads all bars: whether what was acknowledged as complete is there. */
+  readonly audits: boolean
+}
 
 /** Looks at a QuestDB and changes nothing; what cannot be looked at is a finding, so it never rejects. */
 export async function examineQuestdb(options: Examined): Promise<readonly Finding[]> {
@@ -27,10 +32,13 @@ export async function examineQuestdb(options: Examined): Promise<readonly Findin
     const schema = await examined('schema', 'see the reason', () => examineSchema(names, admin))
     const tables = await examined('tables', 'see the reason', () => examineTables(names, admin))
     if ([...pg, ...schema].some(({ state }) => state !== 'ok')) return [...http, ...pg, ...schema, ...tables]
-    const clocks = await examined('clocks', 'see the reason', async () =>
-      examineClocks(await newestBars(await definitionsOf(names, pool), names, admin), options.clock.utcMs()),
-    )
-    return [...http, ...pg, ...schema, ...tables, ...clocks]
+    const log = new RegistryLog({ table: names.registry, pool })
+    const clocks = await examined('clocks', 'see the reason', async () => {
+      await log.follow()
+      return examineClocks(await newestBars(log.definitions(), names, admin), options.clock.utcMs())
+    })
+    const audit = options.audits ? await auditAll({ names, admin, pool, log }, options.clock) : []
+    return [...http, ...pg, ...schema, ...tables, ...clocks, ...audit]
   } finally {
     pool.close()
   }
@@ -88,8 +96,13 @@ async function examineSchema(names: TableNames, admin: Administration): Promise<
     : [warning('schema', `version ${found} of ${schemaVersion}`, 'start fxd once: it changes the tables')]
 }
 
-async function definitionsOf(names: TableNames, pool: PgPool): Promise<readonly FeedDefinition[]> {
-  const log = new RegistryLog({ table: names.registry, pool })
-  await log.follow()
-  return log.definitions()
+async function auditAll(deps: HeldDeps, clock: Clock): Promise<readonly Finding[]> {
+  const found: Finding[] = []
+  for (const feed of deps.log.definitions())
+    found.push(
+      ...(await examined('audit', `see the reason; of ${feed.key} nothing was compared`, async () =>
+        examineAudit(await heldOf(feed, deps), clock.utcMs()),
+      )),
+    )
+  return found
 }
