@@ -1,7 +1,7 @@
 import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
 import { finestFirst } from '../core/resolution.ts'
 import type { CataloguedName__Output } from '../wire/fxd/v1/CataloguedName.ts'
-import { type CollectedSeries, KnownFeed, newSeries } from './collected-series.ts'
+import { type CollectedSeries, goOn, KnownFeed, newSeries } from './collected-series.ts'
 import { Collection, type CollectionOptions } from './collection.ts'
 import type { Greeting } from './conversation.ts'
 import type { SourceSymbol } from './source.ts'
@@ -10,6 +10,8 @@ import { type SourceCatalogue, toWire } from './source-catalogue.ts'
 export interface ActiveSessionOptions extends CollectionOptions {
   readonly greeting: Greeting
   readonly catalogue: SourceCatalogue
+  /** What was kept since the last session is kept here from now on; gives the series it goes on with. */
+  readonly takeOver: () => readonly CollectedSeries[]
 }
 
 /** A session that was welcomed as the active one: keeps ingest's catalogue and the collected series in step. */
@@ -28,26 +30,46 @@ export class ActiveSession {
 
   /** A source that has no symbols at all has not looked yet: it takes none away. */
   list(symbols: readonly SourceSymbol[], snapshot: boolean): void {
-    if (symbols.length === 0) return this.collection.sendSpooled()
-    const { talk, log } = this.#options
+    const { talk, log, takeOver } = this.#options
+    if (symbols.length === 0) {
+      takeOver()
+      this.collection.sendSpooled()
+      return
+    }
     this.#inStep = this.#inStep
       .then(() => talk.catalogue(symbols.map(toWire), { snapshot }))
       .then(({ names, refused }) => {
         if (refused.length > 0)
           log.warn({ refused: refused.slice(0, 20), count: refused.length }, 'symbols were refused')
+        const before = takeOver()
         this.collection.sendSpooled()
-        this.#collect(names, snapshot)
+        this.#collect(names, snapshot, before)
       })
       // The session is over; the next one lists everything anew.
       .catch(() => undefined)
   }
 
-  #collect(names: readonly CataloguedName__Output[], snapshot: boolean): void {
+  #collect(
+    names: readonly CataloguedName__Output[],
+    snapshot: boolean,
+    before: readonly CollectedSeries[],
+  ): void {
     const listed = new Set(names.map(({ raw }) => raw))
     if (snapshot) this.collection.drop((raw) => !listed.has(raw))
     const added = names.flatMap((name) => this.#seriesOf(name))
     const fresh = added.filter((series) => !isSame(series, this.collection.get(series)))
-    this.collection.begin(fresh.sort((a, b) => finestFirst(a.resolution, b.resolution)))
+    const going = fresh.map((series) => this.#goOn(series, before))
+    this.collection.begin(going.sort((a, b) => finestFirst(a.resolution, b.resolution)))
+  }
+
+  /** A source that is read as a whole anyway is read to the end first. */
+  #goOn(series: CollectedSeries, before: readonly CollectedSeries[]): CollectedSeries {
+    const { source, time } = this.#options
+    const now = time.now()
+    const { raw, resolution, name } = series
+    const same = before.find((each) => each.raw === raw && each.resolution === resolution)
+    const isKept = same?.name === name && isSame(series, same) && source.capabilities.reads === 'pieces'
+    return isKept && now !== undefined ? goOn(series, same, now) : series
   }
 
   #seriesOf({ raw, symbol, digits, delaySeconds, since }: CataloguedName__Output): CollectedSeries[] {

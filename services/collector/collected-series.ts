@@ -5,6 +5,7 @@ import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
 import type { Resolution } from '../core/resolution.ts'
 import type { Span } from '../core/window.ts'
 import type { KnownSeries__Output } from '../wire/fxd/v1/KnownSeries.ts'
+import { closedUntil } from './closed-until.ts'
 import { Holes } from './holes.ts'
 import type { SourceBars, SourceSeries } from './source.ts'
 
@@ -81,6 +82,24 @@ export const newSeries = (
     forming: undefined,
     claimedUntil: undefined,
     readAt: undefined,
+  }
+}
+
+/**
+ * The series in a new session, when everything that closed since the one before was given and kept: it
+ * goes on at once. What no window covers up to now is read as history, behind the live lane.
+ */
+export function goOn(series: CollectedSeries, before: CollectedSeries, now: FeedSeconds): CollectedSeries {
+  const until = closedUntil(series.resolution, now, series.delaySeconds)
+  const claimedUntil = feedSeconds(Math.min(until, before.forming?.bars.time[0] ?? until))
+  return {
+    ...series,
+    phase: 'live',
+    sentUntil: Math.max(series.sentUntil, before.sentUntil),
+    forming: before.forming,
+    readAt: before.readAt,
+    claimedUntil,
+    cut: feedSeconds(claimedUntil - 1),
   }
 }
 

@@ -139,6 +139,7 @@ export class Collection {
   watched(r: Resolution, span: Span): void {
     if (this.#claims.watched(r, span) !== 'interrupted') return
     this.#options.log.warn({ resolution: r }, 'the source was interrupted: what it missed is read again')
+    for (const series of this.#series.values()) if (series.resolution === r) series.phase = 'queued'
     this.#options.talk.cancel()
   }
 
@@ -194,8 +195,9 @@ export class Collection {
   async #catchUpAll(list: readonly CollectedSeries[]): Promise<void> {
     const now = await this.#now()
     if (now === undefined) return
+    const missed = list.filter(({ phase }) => phase === 'queued')
     await Promise.all(
-      list.map(
+      missed.map(
         (series) =>
           new Promise<void>((attempted) => {
             this.#catchUp(series, attempted).catch(this.#failed).finally(attempted)

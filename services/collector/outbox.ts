@@ -40,7 +40,6 @@ export class Outbox {
   /** Resolves once all that earlier sessions left was sent; rejects with the session's end. */
   readonly drained: Promise<void>
   readonly #options: OutboxOptions
-  readonly #backlog: readonly number[]
   #turn: Promise<unknown>
   #begin: () => void = () => undefined
   #toldVersion = 0
@@ -48,19 +47,18 @@ export class Outbox {
   constructor(options: OutboxOptions) {
     const { spool, signal } = options
     this.#options = options
-    this.#backlog = spool?.ids ?? []
-    const begun = new Promise<void>((resolve, reject) => {
-      this.#begin = resolve
+    const begun = new Promise<readonly number[]>((resolve, reject) => {
+      this.#begin = () => resolve(spool?.ids ?? [])
       signal.addEventListener('abort', () => reject(signal.reason as Error))
     })
-    this.drained = spool ? begun.then(() => this.#drain(spool)) : Promise.resolve()
+    this.drained = spool ? begun.then((ids) => this.#drain(spool, ids)) : Promise.resolve()
     // Whoever waits hears of the session's end.
     begun.catch(() => undefined)
     this.drained.catch(() => undefined)
     this.#turn = this.drained
   }
 
-  /** Ingest knows the symbols now. */
+  /** Ingest knows the symbols, and from here on every batch comes through here. */
   begin(): void {
     this.#begin()
   }
@@ -104,13 +102,13 @@ export class Outbox {
     return answer
   }
 
-  async #drain(spool: Spool): Promise<void> {
+  async #drain(spool: Spool, backlog: readonly number[]): Promise<void> {
     const { signal, log } = this.#options
     this.#tellLost()
     const bars = new Room(backlogBarsMax, signal)
     const messages = new Room(backlogMessagesMax, signal)
-    if (this.#backlog.length > 0) log.info({ batches: this.#backlog.length }, 'sends what the spool holds')
-    for (const id of this.#backlog) {
+    if (backlog.length > 0) log.info({ batches: backlog.length }, 'sends what the spool holds')
+    for (const id of backlog) {
       const record = await spool.read(id).catch((cause: unknown) => {
         log.error({ err: cause }, 'a batch of the spool cannot be read')
         return undefined

@@ -8,6 +8,7 @@ import type { ClientIdentity } from '../wire/client.ts'
 import { heartbeatMs } from '../wire/limits.ts'
 import { ActiveSession } from './active-session.ts'
 import { Backoff } from './backoff.ts'
+import type { CollectedSeries } from './collected-series.ts'
 import { Conversation } from './conversation.ts'
 import type { Dial } from './dial.ts'
 import { FeedTime } from './feed-time.ts'
@@ -132,7 +133,6 @@ class Collector implements SourceListener {
       (greeting) => {
         this.#log.info({ epoch: greeting.welcome.epoch }, 'collecting')
         this.#metrics?.sessionBegan()
-        this.#leaveAway()
         this.#stamps.offsetMs = this.#time.offsetMs = greeting.offsetMs
         this.#active = new ActiveSession({
           ...this.#options,
@@ -143,6 +143,7 @@ class Collector implements SourceListener {
           time: this.#time,
           stamps: this.#stamps,
           catalogue: this.#catalogue,
+          takeOver: () => this.#leaveAway(),
           signal: AbortSignal.any([signal, over.signal]),
         })
         this.#beat(talk)
@@ -154,7 +155,7 @@ class Collector implements SourceListener {
     const live = this.#active?.collection.live
     this.#active = undefined
     over.abort()
-    if (spool && live && !signal.aborted)
+    if (spool && live && !this.#away && !signal.aborted)
       this.#away = new WhileAway({
         ...this.#options,
         log: this.#log,
@@ -173,13 +174,16 @@ class Collector implements SourceListener {
   #standBy(over: AbortSignal): void {
     this.#log.info('stands by: another collector is active')
     // The lease of an ingest that is gone lapses sooner: until then nobody else keeps what closes.
-    const cancel = this.#options.clock.after(standbyKeptMs, () => this.#leaveAway())
+    const cancel = this.#options.clock.after(standbyKeptMs, () => void this.#leaveAway())
     over.addEventListener('abort', cancel)
   }
 
-  #leaveAway(): void {
+  /** Gives the series of which nothing was missed. */
+  #leaveAway(): readonly CollectedSeries[] {
+    const series = this.#away?.series ?? []
     this.#away?.stop()
     this.#away = undefined
+    return series
   }
 
   #signs(): CollectorSigns {
@@ -211,8 +215,8 @@ class Collector implements SourceListener {
   }
 
   closed(batch: readonly SourceBars[]): void {
-    if (this.#active) this.#active.collection.closed(batch)
-    else this.#away?.closed(batch)
+    const keeper = this.#away ?? this.#active?.collection
+    keeper?.closed(batch)
   }
 
   complete(series: SourceSeries, span: Span): void {
@@ -220,10 +224,12 @@ class Collector implements SourceListener {
   }
 
   watched(resolution: Resolution, span: Span): void {
-    this.#active?.collection.watched(resolution, span)
+    const keeper = this.#away ?? this.#active?.collection
+    keeper?.watched(resolution, span)
   }
 
   again(series: SourceSeries, span: Span): void {
+    this.#away?.drop(series)
     this.#active?.collection.again(series, span)
   }
 

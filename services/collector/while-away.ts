@@ -1,4 +1,6 @@
 import type { Bars } from '../core/bar.ts'
+import type { Resolution } from '../core/resolution.ts'
+import type { Span } from '../core/window.ts'
 import type { Log } from '../platform/log.ts'
 import type { Cancel, Clock } from '../ports/clock.ts'
 import { addresses } from './addressed-bars.ts'
@@ -8,7 +10,7 @@ import { formingCheckMs, releaseClosed, takeClosed } from './forming.ts'
 import { spooledOf } from './outbox.ts'
 import { packBars } from './pack.ts'
 import { type Routed, route } from './route.ts'
-import type { SourceBars } from './source.ts'
+import type { SourceBars, SourceSeries } from './source.ts'
 import type { Spool } from './spool/spool.ts'
 import type { Stamps } from './stamps.ts'
 
@@ -25,7 +27,7 @@ export interface WhileAwayOptions {
 /** Between two sessions: what closes meanwhile goes into the spool, as it would have been sent. */
 export class WhileAway {
   readonly #options: WhileAwayOptions
-  readonly #series: ReadonlyMap<string, CollectedSeries>
+  readonly #series: Map<string, CollectedSeries>
   readonly #outgoing: ReturnType<typeof addresses>
   readonly #stop: Cancel
 
@@ -44,6 +46,21 @@ export class WhileAway {
         routed.push(this.#route(series, takeClosed(series, bars, derived, this.#options.time.now()), derived))
     }
     this.#keep(routed)
+  }
+
+  /** Those of which still nothing was missed. */
+  get series(): readonly CollectedSeries[] {
+    return [...this.#series.values()]
+  }
+
+  /** Of what was missed in an interruption nothing is kept: the next session reads it. */
+  watched(r: Resolution, { from }: Span): void {
+    for (const series of this.series)
+      if (series.resolution === r && (series.readAt === undefined || from > series.readAt)) this.drop(series)
+  }
+
+  drop({ raw, resolution }: SourceSeries): void {
+    this.#series.delete(`${resolution} ${raw}`)
   }
 
   stop(): void {
