@@ -21,7 +21,7 @@ export interface IngestMetrics {
   queued(lane: LaneName, by: number): void
   /** Bars that wait for the bus to come back. */
   backlog(by: number): void
-  droppedFromBacklog(bars: number): void
+  droppedFromBacklog(count: number): void
 }
 
 export function createIngestMetrics(metrics: Metrics): IngestMetrics {
@@ -80,6 +80,6 @@ export function createIngestMetrics(metrics: Metrics): IngestMetrics {
     call: (code) => calls.inc({ code }),
     queued: (lane, by) => queue.inc({ lane }, by),
     backlog: (by) => backlog.inc(by),
-    droppedFromBacklog: (bars) => dropped.inc(bars),
+    droppedFromBacklog: (count) => dropped.inc(count),
   }
 }

@@ -139,8 +139,8 @@ describe('while the bus is away', () => {
   })
 
   test.each([
-    ['too many bars', async () => void (await publisher.tell(bars(1, backlogBarsMax), 1))],
-    ['too long', () => clock.advance(backlogAgeMs)],
+    ['too many bars', async (): Promise<void> => void (await publisher.tell(bars(1, backlogBarsMax), 1))],
+    ['too long', (): Promise<void> => clock.advance(backlogAgeMs)],
   ] as const)(
     'after %s none of it is published: the session ends once the bus is back',
     async (_what, wait) => {

@@ -39,7 +39,8 @@ export interface Follower {
   deliver(delivered: Delivered): void
   /**
    * Events of the feed up to this position may never come: the bus had another life, lost its newest
-   * ones, or kept less than this follower is behind. What comes next follows after it.
+   * ones, kept less than this follower is behind, or another process publishes now, whose predecessor
+   * may have died between a commit and its event. What comes next follows after it.
    */
   lost(feed: FeedKey, upTo: number): void
 }

@@ -65,6 +65,8 @@ export async function startIngest(
     folder?: string
     port?: number
     tls?: WatchedTls | undefined
+    /** In place of stores of its own in the folder; closed by whoever opened them. */
+    stores?: Stores
     around?: (stores: Stores) => Stores
   } = {},
 ): Promise<IngestHouse> {
@@ -74,7 +76,7 @@ export async function startIngest(
     port: wanted = 0,
   } = options
   const log = silentLog
-  const opened = await openEmbeddedStores({ folder, clock, log })
+  const opened = options.stores ?? (await openEmbeddedStores({ folder, clock, log }))
   const stores = options.around?.(opened) ?? opened
   const events: Delivered[] = []
   const unfollow = stores.bus.follow({
@@ -95,7 +97,7 @@ export async function startIngest(
       await ingest.close(graceMs)
       unfollow()
       registry.close()
-      await opened.close()
+      if (!options.stores) await opened.close()
     })()
     return closed
   }
