@@ -18,7 +18,9 @@ export function encodeBars(
   nextTaken: () => number,
 ): readonly EncodedRows[] {
   const encoder = new RowEncoder(sender)
-  for (const { table, series, bars } of batch) {
+  // Rows of one table stand together: each table is a commit of its own.
+  const byTable = batch.toSorted((a, b) => (a.table < b.table ? -1 : Number(a.table > b.table)))
+  for (const { table, series, bars } of byTable) {
     const symbol = nameOf(series)
     const { time, open, high, low, close, volume, revision } = bars
     for (let i = 0; i < time.length; i++) {

@@ -1,11 +1,11 @@
 import { createBuffer, type SenderBuffer, type SenderOptions } from '@questdb/nodejs-client'
 
-/** Rows of any tables in the server's own form. They are kept until they are stored: the client forgets what it sent. */
+/** Rows of one table in the server's own form. They are kept until they are stored: the client forgets what it sent. */
 export interface EncodedRows {
+  readonly table: string
   readonly bytes: Buffer
   /** Where each row ends in `bytes`. */
   readonly ends: readonly number[]
-  readonly tables: ReadonlySet<string>
 }
 
 /** Rows of one piece: so many are sent or refused together with others. */
@@ -16,7 +16,7 @@ export class RowEncoder {
   readonly #buffer: SenderBuffer
   readonly #pieces: EncodedRows[] = []
   #ends: number[] = []
-  #tables = new Set<string>()
+  #table = ''
 
   readonly #rowsPerPiece: number
 
@@ -27,8 +27,9 @@ export class RowEncoder {
 
   /** Adds one row; `fill` gives its symbols first, then its columns, then its time. */
   add(table: string, fill: (row: SenderBuffer) => void): void {
+    if (table !== this.#table && this.#ends.length > 0) this.#cut()
+    this.#table = table
     fill(this.#buffer.table(table))
-    this.#tables.add(table)
     this.#ends.push(this.#buffer.currentPosition())
     if (this.#ends.length >= this.#rowsPerPiece) this.#cut()
   }
@@ -41,9 +42,8 @@ export class RowEncoder {
   #cut(): void {
     const bytes = this.#buffer.toBufferNew()
     if (bytes === null) return
-    this.#pieces.push({ bytes, ends: this.#ends, tables: this.#tables })
+    this.#pieces.push({ table: this.#table, bytes, ends: this.#ends })
     this.#ends = []
-    this.#tables = new Set()
   }
 }
 

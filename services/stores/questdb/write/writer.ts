@@ -7,6 +7,7 @@ import type { QuestdbOptions } from '../options.ts'
 import type { Gate } from '../server/gate.ts'
 import { Line, type Piece, type Submission } from './line.ts'
 import { parkedRow } from './park.ts'
+import { Paths } from './paths.ts'
 import { type EncodedRows, rowBytes } from './rows.ts'
 import { PoisonRows, RowSender } from './sender.ts'
 import { suspendedError, type Visibility } from './visibility.ts'
@@ -33,11 +34,14 @@ interface Slice {
   readonly to: number
 }
 
-/** The one way in: requests one after the other, live before backfill; a caller hears when its rows can be read. */
+/**
+ * The one way in: requests one after the other, each over as many connections as its tables have, live
+ * before backfill; a caller hears when its rows can be read.
+ */
 export class Writer {
   readonly #deps: WriterDeps
   readonly #line = new Line()
-  readonly #rowSender: RowSender
+  readonly #paths: Paths<RowSender>
   readonly #metrics: ReturnType<typeof writerMetrics>
   #failed = 0
   #pumping = false
@@ -46,7 +50,7 @@ export class Writer {
 
   constructor(deps: WriterDeps) {
     this.#deps = deps
-    this.#rowSender = new RowSender(deps.options, deps.sender, deps.gate)
+    this.#paths = new Paths(() => new RowSender(deps.options, deps.sender, deps.gate))
     this.#metrics = writerMetrics(deps.options, this.#line)
   }
 
@@ -106,42 +110,64 @@ export class Writer {
 
   /** A suspended table would take the rows, show nothing and grow: its writers are told at once. */
   #failSuspended({ submission, rows }: Piece): boolean {
-    const { suspended } = this.#deps.visibility
-    const table = [...rows.tables].find((each) => suspended.has(each))
-    if (table !== undefined) submission.settle(suspendedError(table))
-    return table !== undefined
+    const isSuspended = this.#deps.visibility.suspended.has(rows.table)
+    if (isSuspended) submission.settle(suspendedError(rows.table))
+    return isSuspended
   }
 
+  /** Ends when all paths have: the next request's rows of a table must not overtake this one's. */
   async #request(pieces: readonly Piece[]): Promise<void> {
-    const { clock, log } = this.#deps.options
+    const { clock } = this.#deps.options
     const begun = clock.monotonicMs()
-    const tables = new Set(pieces.flatMap(({ rows }) => [...rows.tables]))
-    try {
-      await this.#deliver(
-        pieces.map(({ rows }) => ({ rows, from: 0, to: rows.ends.length })),
-        { left: parkedPerRequestMax },
-      )
-    } catch (cause) {
-      this.#failed += 1
-      this.#metrics.failures.inc()
-      if (cause instanceof PoisonRows) {
-        this.#deps.tableGone()
-        for (const { submission } of pieces) submission.settle(cause)
-        return
+    const parking = { left: parkedPerRequestMax }
+    const stored: Piece[] = []
+    const again = new Set<Piece>()
+    const deliverOver = async (path: RowSender, own: readonly Piece[]): Promise<void> => {
+      try {
+        await this.#deliver(
+          path,
+          own.map(({ rows }) => ({ rows, from: 0, to: rows.ends.length })),
+          parking,
+        )
+        stored.push(...own)
+      } catch (cause) {
+        if (this.#isWorthAnother(own, cause)) for (const piece of own) again.add(piece)
       }
-      log.warn(
-        { err: cause, tables: tables.size, retryInMs: this.#retryDelayMs },
-        'QuestDB did not take rows',
-      )
-      this.#line.putBack(pieces)
-      await clock.sleep(this.#retryDelayMs)
-      this.#retryDelayMs = Math.min(retryDelayMaxMs, this.#retryDelayMs * 2)
+    }
+    const byPath = Map.groupBy(pieces, ({ rows }) => this.#paths.of(rows.table))
+    await Promise.all([...byPath].map(([path, own]) => deliverOver(path, own)))
+    if (stored.length > 0) this.#stored(stored, begun)
+    if (again.size === 0) {
+      this.#retryDelayMs = retryDelayMinMs
       return
     }
-    this.#retryDelayMs = retryDelayMinMs
+    this.#line.putBack(pieces.filter((piece) => again.has(piece)))
+    await clock.sleep(this.#retryDelayMs)
+    this.#retryDelayMs = Math.min(retryDelayMaxMs, this.#retryDelayMs * 2)
+  }
+
+  /** What the server refused for what it holds fails at once. */
+  #isWorthAnother(pieces: readonly Piece[], cause: unknown): boolean {
+    this.#failed += 1
+    this.#metrics.failures.inc()
+    if (cause instanceof PoisonRows) {
+      this.#deps.tableGone()
+      for (const { submission } of pieces) submission.settle(cause)
+      return false
+    }
+    const tables = tablesOf(pieces)
+    this.#deps.options.log.warn(
+      { err: cause, tables: tables.size, retryInMs: this.#retryDelayMs },
+      'QuestDB did not take rows',
+    )
+    return true
+  }
+
+  /** The next request does not wait until these can be read. */
+  #stored(pieces: readonly Piece[], begun: number): void {
+    const { clock } = this.#deps.options
     this.#metrics.ack.observe((clock.monotonicMs() - begun) / 1_000)
-    // The next request does not wait for this.
-    this.#deps.visibility.wait(tables).then(
+    this.#deps.visibility.wait(tablesOf(pieces)).then(
       () => {
         this.#metrics.visible.observe((clock.monotonicMs() - begun) / 1_000)
         for (const { submission } of pieces) if (--submission.left === 0) submission.settle()
@@ -154,7 +180,7 @@ export class Writer {
   #notVisible(pieces: readonly Piece[], cause: unknown): void {
     this.#deps.tableGone()
     for (const { submission, rows } of pieces) {
-      this.#deps.visibility.wait(rows.tables).then(
+      this.#deps.visibility.wait([rows.table]).then(
         () => {
           if (--submission.left === 0) submission.settle()
         },
@@ -164,30 +190,38 @@ export class Writer {
   }
 
   /** Sends slices together; when the server refuses them for what they hold, in halves down to the row. */
-  async #deliver(slices: readonly Slice[], parking: { left: number }): Promise<void> {
+  async #deliver(path: RowSender, slices: readonly Slice[], parking: { left: number }): Promise<void> {
     try {
-      await this.#rowSender.send(Buffer.concat(slices.map(({ rows, from, to }) => rowBytes(rows, from, to))))
+      await path.send(Buffer.concat(slices.map(({ rows, from, to }) => rowBytes(rows, from, to))))
     } catch (cause) {
       if (!(cause instanceof PoisonRows) || isOfSchema(cause)) throw cause
       const halves = halve(slices)
-      if (halves === undefined) return this.#park(slices, cause, parking)
-      for (const half of halves) await this.#deliver(half, parking)
+      if (halves === undefined) return this.#park(path, slices, cause, parking)
+      for (const half of halves) await this.#deliver(path, half, parking)
     }
   }
 
-  async #park(slices: readonly Slice[], cause: PoisonRows, parking: { left: number }): Promise<void> {
+  async #park(
+    path: RowSender,
+    slices: readonly Slice[],
+    cause: PoisonRows,
+    parking: { left: number },
+  ): Promise<void> {
     const { options, sender, names, visibility } = this.#deps
     if (parking.left-- <= 0)
       throw new PoisonRows(`more than ${parkedPerRequestMax} rows were refused`, { cause })
     for (const { rows, from, to } of slices) {
       const parked = parkedRow(rowBytes(rows, from, to), cause.message, { options, sender, names })
-      await this.#rowSender.send(parked.bytes)
-      await visibility.wait(parked.tables)
+      await path.send(parked.bytes)
+      await visibility.wait([parked.table])
     }
     this.#metrics.parked.inc()
     options.log.error({ err: cause, table: names.parked }, 'QuestDB refused a row; it is parked')
   }
 }
+
+const tablesOf = (pieces: readonly Piece[]): ReadonlySet<string> =>
+  new Set(pieces.map(({ rows }) => rows.table))
 
 /** A table or a column is missing: no row is at fault. */
 const isOfSchema = ({ message }: PoisonRows): boolean => /does not exist/.test(message)
