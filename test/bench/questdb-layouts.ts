@@ -1,0 +1,178 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join, sep } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { bucketOf } from '../../services/core/bucket.ts'
+import { compoundKey, feedKey } from '../../services/core/compound-key.ts'
+import type { Series } from '../../services/core/series.ts'
+import { silentLog } from '../../services/platform/log.ts'
+import { createMetrics, type Metrics } from '../../services/platform/metrics.ts'
+import { systemClock } from '../../services/platform/system-clock.ts'
+import { createBars } from '../../services/stores/questdb/layout/statements.ts'
+import { TableNames } from '../../services/stores/questdb/layout/tables.ts'
+import { openQuestdbStores, type QuestdbStores } from '../../services/stores/questdb/open.ts'
+import { type QuestdbServer, startQuestdb } from '../support/questdb/server.ts'
+
+/** How M1 of one feed lies in QuestDB; what is not given is as the store itself makes it. */
+export interface Layout {
+  readonly what: string
+  readonly symbols: number
+  readonly buckets: number
+  readonly key: string | undefined
+  readonly partition: string | undefined
+}
+
+const keys: Readonly<Record<string, string>> = {
+  bare: 'ts, sym',
+  rev: 'ts, sym, rev',
+  taken: 'ts, sym, rev, taken',
+}
+
+/** `symbols/buckets`, and after further slashes a key (bare, rev, taken) and a partition (day, week, month). */
+export function parseLayout(what: string): Layout {
+  const [symbols, buckets, ...more] = what.split('/')
+  const key = more.find((word) => word in keys)
+  const partition = more.find((word) => ['day', 'week', 'month'].includes(word))
+  const strange = more.find((word) => word !== key && word !== partition)
+  if (!(Number(symbols) > 0 && Number(buckets) > 0) || strange !== undefined)
+    throw new RangeError(`"${what}" is no layout; "230/4/rev/week" is one.`)
+  return { what, symbols: Number(symbols), buckets: Number(buckets), key: key && keys[key], partition }
+}
+
+const feed = feedKey('BROKERA', 'ZERO')
+const prefix = 'bench_'
+const names = new TableNames(prefix)
+/** A Monday, 00:00. */
+export const startSeconds = 1_759_708_800
+const rowsPerInsert = 4_000_000
+const nameAt = (i: number): string => `S${i}_CFD.US`
+export const seriesAt = (i: number): Series => ({
+  feed,
+  symbol: compoundKey(feed, nameAt(i)),
+  resolution: '1',
+})
+
+/** A server of its own that holds one layout. */
+export interface Filled {
+  readonly layout: Layout
+  readonly minutes: number
+  readonly tookMs: number
+  readonly server: QuestdbServer
+}
+
+export async function startFilled(layout: Layout, rows: number): Promise<Filled> {
+  const server = await startQuestdb({ memory: '512m' })
+  const begun = performance.now()
+  const minutes = Math.floor(rows / layout.symbols)
+  for (let bucket = 0; bucket < layout.buckets; bucket++) await fillTable(server, layout, minutes, bucket)
+  await applied(server)
+  return { layout, minutes, tookMs: performance.now() - begun, server }
+}
+
+const statementFor = ({ key, partition }: Layout, table: string): string => {
+  let sql = createBars(table, '1', undefined)
+  if (key !== undefined) sql = sql.replace(/KEYS\([^)]*\)/, `KEYS(${key})`)
+  if (partition !== undefined) sql = sql.replace(/PARTITION BY \w+/, `PARTITION BY ${partition}`)
+  return sql.replace(/\s+/g, ' ').trim()
+}
+
+/** Minute by minute the rows of the bucket's symbols, prices with five decimals; QuestDB draws them itself. */
+async function fillTable(
+  server: QuestdbServer,
+  layout: Layout,
+  minutes: number,
+  bucket: number,
+): Promise<void> {
+  const table = names.bars(feed, '1', bucket, layout.buckets)
+  await server.exec(statementFor(layout, table))
+  const inside = Array.from({ length: layout.symbols }, (_, i) => nameAt(i)).filter(
+    (name) => bucketOf(name, layout.buckets) === bucket,
+  )
+  if (inside.length === 0) return
+  const list = `list_${bucket}`
+  await server.exec(`CREATE TABLE ${list} (sym SYMBOL)`)
+  for (let at = 0; at < inside.length; at += 200) {
+    const values = inside.slice(at, at + 200).map((name) => `('${name}')`)
+    await server.exec(`INSERT INTO ${list} VALUES ${values.join(',')}`)
+  }
+  const minutesPerInsert = Math.max(1, Math.floor(rowsPerInsert / inside.length))
+  const price = 'rnd_int(100000, 199999, 0) / 100000.0'
+  for (let minute = 0; minute < minutes; minute += minutesPerInsert)
+    await server.exec(
+      `INSERT BATCH 10000000 INTO ${table} ` +
+        `SELECT ((${startSeconds}L + (x - 1 + ${minute}) * 60) * 1000000)::timestamp, l.sym, 1790000000000L, x, ` +
+        `${price}, ${price}, ${price}, ${price}, rnd_long(1, 500, 0) ` +
+        `FROM long_sequence(${Math.min(minutesPerInsert, minutes - minute)}) CROSS JOIN ${list} l`,
+    )
+  await server.exec(`DROP TABLE ${list}`)
+}
+
+async function applied(server: QuestdbServer): Promise<void> {
+  const behind = 'SELECT count() FROM wal_tables() WHERE writerTxn < sequencerTxn'
+  while (Number((await server.exec(behind))[0]?.[0]) > 0) await pause(100)
+}
+
+export interface Opened {
+  readonly stores: QuestdbStores
+  /** From sending each request to its commit, in milliseconds. */
+  readonly acks: number[]
+}
+
+/** The store as the service opens it; each commit is heard. */
+export async function openOver({ http, pg }: QuestdbServer): Promise<Opened> {
+  const acks: number[] = []
+  const metrics = createMetrics({ ofProcess: false })
+  const heard: Metrics = {
+    ...metrics,
+    histogram(name, ...rest) {
+      const made = metrics.histogram(name, ...rest)
+      if (name !== 'fxd_questdb_commit_seconds') return made
+      return Object.assign(made, { observe: (tookSeconds: number) => void acks.push(tookSeconds * 1_000) })
+    },
+  }
+  const stores = await openQuestdbStores({
+    http,
+    pg,
+    credentials: { user: 'admin', password: 'quest' },
+    prefix,
+    clock: systemClock,
+    log: silentLog,
+    metrics: heard,
+  })
+  return { stores, acks }
+}
+
+export interface Footprint {
+  readonly handles: number
+  readonly residentMb: number
+  readonly ownMb: number
+}
+
+export function footprintOf({ pid }: QuestdbServer): Footprint {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const mb = (name: string): number =>
+    Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1_024)
+  return {
+    handles: readdirSync(`/proc/${pid}/fd`).length,
+    residentMb: mb('VmRSS'),
+    ownMb: mb('RssAnon'),
+  }
+}
+
+/** What the tables take on disk, without the log of what was written into them. */
+export function tableBytes({ folder }: QuestdbServer): number {
+  const isLog = new RegExp(`\\${sep}(wal\\d+|txn_seq)(\\${sep}|$)`)
+  return readdirSync(join(folder, 'db'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.parentPath.includes(`${sep}${prefix}bars_`))
+    .filter(({ parentPath }) => !isLog.test(parentPath))
+    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).blocks * 512, 0)
+}
+
+/** As after a crash, with nothing of this folder in the machine's memory. */
+export async function restartCold({ server }: Filled, settings?: Record<string, string>): Promise<void> {
+  await server.kill()
+  execFileSync('sync', ['-f', server.folder])
+  const drop = 'for file; do dd if="$file" iflag=nocache count=0 status=none; done'
+  execFileSync('find', [server.folder, '-type', 'f', '-exec', 'sh', '-c', drop, 'sh', '{}', '+'])
+  await server.start(settings)
+}
