@@ -14,8 +14,8 @@ export interface RunningRest extends Leaving {
 
 /** Answers requests from shared stores; any number of these stand behind one address. */
 export function startRest(config: Config, overrides: Overrides = {}): Promise<RunningRest> {
-  if (!overrides.stores) requireSharedStores('rest', config)
   return inHouse(config, overrides, async (house) => {
+    if (!overrides.stores) requireSharedStores('rest', config)
     const ground = await layGround(house, overrides, { migrates: false, admits: true })
     const { health } = ground
     const rest = await startRestEdge(house, ground, await startReading(house, ground))

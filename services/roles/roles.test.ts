@@ -118,8 +118,8 @@ const refusal = async (starting: Promise<unknown>): Promise<Fatal> => {
 
 test('what a collector brings to one role is what the others answer, each in a house of its own', async () => {
   const { grpcPort } = await ingest()
-  const [{ httpPort: restPort }, shard] = await Promise.all([rest(), stream()])
   const secret = await key()
+  const [{ httpPort: restPort }, shard] = await Promise.all([rest(), stream()])
   const config = configured('collector', {
     feeds: join(home, 'feeds.yaml'),
     ingest: [
@@ -185,8 +185,9 @@ test('SIGTERM makes REST unready and it goes on answering until it is hurried', 
 
 test('SIGTERM drains a shard in its time, and a hurry closes what is left with 1012 at once', async () => {
   await ingest()
+  const secret = await key()
   const shard = await stream({ drainSeconds: 600 })
-  const socket = new WebSocket(`ws://127.0.0.1:${shard.httpPort}/v1/stream?api_key=${await key()}`)
+  const socket = new WebSocket(`ws://127.0.0.1:${shard.httpPort}/v1/stream?api_key=${secret}`)
   const closed = new Promise((resolve) =>
     socket.on('close', (code, reason) => resolve([code, reason.toString()])),
   )
@@ -201,8 +202,9 @@ test('SIGTERM drains a shard in its time, and a hurry closes what is left with 1
 
 test('a full shard is not ready, and is again when a socket has gone', async () => {
   await ingest()
+  const secret = await key()
   const shard = await stream({ streamConnectionsMax: 1 })
-  const socket = new WebSocket(`ws://127.0.0.1:${shard.httpPort}/v1/stream?api_key=${await key()}`)
+  const socket = new WebSocket(`ws://127.0.0.1:${shard.httpPort}/v1/stream?api_key=${secret}`)
   await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject))
   expect(await ask(shard.opsPort, '/readyz')).toEqual({
     status: 503,

@@ -19,9 +19,9 @@ export interface RunningStream extends Leaving {
 
 /** One shard: holds sockets, any symbol, and answers the operator's `fxd.v1.Shard`. */
 export function startStream(config: Config, overrides: Overrides = {}): Promise<RunningStream> {
-  if (!overrides.stores) requireSharedStores('stream', config)
-  const token = neededToken(config)
   return inHouse(config, overrides, async (house) => {
+    if (!overrides.stores) requireSharedStores('stream', config)
+    const token = neededToken(config)
     const ground = await layGround(house, overrides, { migrates: false, admits: false })
     const { health } = ground
     const edge = await startStreamEdge(house, ground, await startReading(house, ground))

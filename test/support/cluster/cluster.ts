@@ -26,6 +26,8 @@ export interface ClusterOptions {
   readonly home?: string
   /** Of QuestDB, beside those that fit a test. */
   readonly questdbSettings?: Readonly<Record<string, string>>
+  /** One file for what all roles write; by default each has its own, in `home`. */
+  readonly log?: string
   /** For every role. */
   readonly env?: Readonly<Record<string, string>>
   readonly httpPort?: number
@@ -137,7 +139,7 @@ async function startPods(options: ClusterOptions, home: string, ground: Ground):
       command: join(repository, 'bin/node'),
       args: [join(repository, 'services/main.ts'), role],
       env: { ...bareEnv(), ...env },
-      log: join(home, `${name}.log`),
+      log: options.log ?? join(home, `${name}.log`),
       isReady: async () => (await statusOf(opsPort, '/readyz')) === 200,
     })
     return { role, name, port: role === 'ingest' ? grpc : http, opsPort, program }

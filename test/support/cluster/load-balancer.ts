@@ -62,6 +62,7 @@ defaults
   timeout connect 2s
   timeout client 75s
   timeout server 75s
+  timeout check 2s
   timeout tunnel 1h
   # A request that no pod has seen may be given to another one.
   option redispatch
