@@ -1,13 +1,13 @@
 import { afterAll, beforeAll } from 'vitest'
 import { type QuestdbServer, startQuestdb } from './server.ts'
 
-const startTimeoutMs = 90_000
+const startTimeoutMs = 180_000
 
 /** One server for all tests of a file, whose tables keep them apart. */
 export function oneServer(): () => QuestdbServer {
   let server: QuestdbServer | undefined
   beforeAll(async () => {
-    server = await startQuestdb()
+    server = await startQuestdb({ startsQuickly: true })
   }, startTimeoutMs)
   afterAll(() => server?.stop())
   return () => {
