@@ -27,8 +27,8 @@ export interface RunningIngest extends Leaving {
  * without it the registry stays as it is.
  */
 export function startIngest(config: Config, overrides: Overrides = {}): Promise<RunningIngest> {
-  if (!overrides.stores) requireSharedStores('ingest', config)
   return inHouse(config, overrides, async (house) => {
+    if (!overrides.stores) requireSharedStores('ingest', config)
     const ground = await layGround(house, overrides, { migrates: true, admits: false })
     const { health } = ground
     await ground.loaded()
