@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, onTestFinished, test } from 'vitest'
+import { oneServer } from '../support/questdb/one-server.ts'
+import { startQuestdb } from '../support/questdb/server.ts'
+import { checkHistory } from './check-history.ts'
+import { Feeder } from './feeder.ts'
+import { FxdProcess } from './fxd-process.ts'
+import { Market, manifest } from './market.ts'
+import { expectNothingLost, flows } from './quiet.ts'
+import { readHistory } from './read-history.ts'
+import { seeded } from './seeded.ts'
+
+const run = promisify(execFile)
+const server = oneServer()
+const prefix = 'backup_'
+/** The exit code of tar when a file changed or went while it was read. */
+const filesChanged = 1
+
+/** The steps of README.md, "Backup and restore", word for word. */
+async function backUp(archive: string, whileCopying: () => Promise<void>): Promise<void> {
+  await server().exec('CHECKPOINT CREATE')
+  try {
+    await Promise.all([pack(server().folder, archive), whileCopying()])
+  } finally {
+    await server().exec('CHECKPOINT RELEASE')
+  }
+}
+
+async function pack(folder: string, archive: string): Promise<void> {
+  try {
+    await run('tar', ['-C', folder, '-cf', archive, '.'])
+  } catch (cause) {
+    // What was written after the checkpoint may change or go while it is read.
+    if ((cause as { code?: unknown }).code !== filesChanged) throw cause
+  }
+}
+
+async function unpack(archive: string, folder: string): Promise<void> {
+  await run('tar', ['-C', folder, '-xf', archive])
+  writeFileSync(join(folder, '_restore'), '')
+}
+
+const newFolder = (): string => {
+  const made = mkdtempSync(join(tmpdir(), 'fxd-backup-'))
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }))
+  return made
+}
+
+test('a backup taken while bars are written, restored elsewhere, holds all that was acknowledged before it, and a service on it goes on', {
+  timeout: 600_000,
+}, async () => {
+  const { random, seed } = seeded()
+  const hint = `FXD_TEST_SEED=${seed}`
+  const market = new Market(random)
+  const fxd = await FxdProcess.start({ ...server(), prefix, manifests: [manifest] })
+  await fxd.takeKey()
+  const live = new Feeder({ ingest: fxd, mode: 'LIVE', next: () => market.live() }).start()
+  const history = new Feeder({ ingest: fxd, mode: 'IMPORT', next: () => market.history() }).start()
+  const feeders = [live, history]
+  await flows(feeders, 10)
+
+  const archive = join(newFolder(), 'backup.tar')
+  const ackedBefore = new Set(feeders.flatMap(({ readings }) => readings.filter(({ acked }) => acked)))
+  await backUp(archive, () => flows(feeders, 3))
+  await flows(feeders, 5)
+  await expectNothingLost(feeders, market, [fxd], hint)
+
+  const folder = newFolder()
+  await unpack(archive, folder)
+  const restored = await startQuestdb({ folder })
+  onTestFinished(() => restored.stop())
+  expect(existsSync(join(folder, '_restore'))).toBe(false)
+  const service = await FxdProcess.start({ ...restored, prefix, manifests: [manifest] })
+  // Issued on the first service: keys are in the backup too.
+  await service.takeKey(fxd)
+  const readings = feeders.flatMap((feeder) => feeder.readings)
+  const asOfThen = readings.map((reading) => ({ ...reading, acked: ackedBefore.has(reading) }))
+  expect(checkHistory(asOfThen, await readHistory(service, market, '1')), hint).toEqual([])
+  expect(await service.platformStatus()).toBe('ok')
+  expect(await service.doctor()).not.toContain('WRONG')
+
+  // What came after the backup comes again from the collectors.
+  const again = new Feeder({ ingest: service, mode: 'LIVE', next: () => market.live() }).start()
+  await flows([again], 5)
+  await again.stop()
+  console.log(
+    `${hint}: ${ackedBefore.size} of ${readings.length} readings were acknowledged before the checkpoint; all of them were there`,
+  )
+})
