@@ -6,11 +6,11 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import http from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { startService } from '../support/service-process.ts'
 import { issueBenchKey, keyOf, makeBenchHome, residentMb, storeMinutes, walkMinutes } from './bench-feed.ts'
 import { machine, ms, printTable, quantile } from './figures.ts'
+import { answer, closeConnections, get, type Request } from './whole-request.ts'
 
 const facts = machine()
 const requests = Number(process.argv[2] ?? 200)
@@ -19,32 +19,11 @@ const wanted = 10_000
 /** 10,000 bars of 30, the half one before them, and a little more. */
 const minutes = (wanted + 4) * 30
 const symbol = 'EURUSD'
-const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
 
-interface Case {
+interface Case extends Request {
   readonly what: string
   readonly goal: string
-  readonly url: string
-  readonly headers: Record<string, string>
 }
-
-/** The answer's pieces, once the last has come. */
-const get = ({ url, headers }: Case): Promise<Buffer[]> =>
-  new Promise((resolve, reject) => {
-    const request = http.get(url, { agent, headers }, (response) => {
-      const pieces: Buffer[] = []
-      response.on('data', (piece: Buffer) => pieces.push(piece))
-      response.on('error', reject)
-      response.on('end', () => {
-        if (response.statusCode === 200) resolve(pieces)
-        else reject(new Error(`${url} answered ${response.statusCode}: ${Buffer.concat(pieces).toString()}`))
-      })
-    })
-    request.on('error', reject)
-  })
-
-const answer = async (each: Case) =>
-  JSON.parse(Buffer.concat(await get(each)).toString()) as Record<string, unknown> & { t: number[] }
 
 async function startUsual(folder: string): Promise<{ child: ChildProcess; port: number }> {
   const file = fileURLToPath(new URL('./history-usual.ts', import.meta.url))
@@ -116,7 +95,7 @@ try {
     }),
   )
   console.log(`resident memory of the service afterwards: ${Math.round(await residentMb(service))} MiB`)
-  agent.destroy()
+  closeConnections()
   usual.child.kill()
   await service.stop()
 } finally {

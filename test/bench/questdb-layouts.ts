@@ -40,7 +40,7 @@ export function parseLayout(what: string): Layout {
 }
 
 const feed = feedKey('BROKERA', 'ZERO')
-const prefix = 'bench_'
+export const prefix = 'bench_'
 const names = new TableNames(prefix)
 /** A Monday, 00:00. */
 export const startSeconds = 1_759_708_800
