@@ -9,9 +9,10 @@ import type { WindowStore } from '../../ports/windows.ts'
 import type { Administration } from './exec.ts'
 import type { Catalogue } from './layout/catalogue.ts'
 import { nameOf } from './layout/tables.ts'
+import type { TakeRow } from './pg/connection.ts'
 import { Fields } from './pg/fields.ts'
 import type { PgPool } from './pg/pool.ts'
-import { timeMax, timeMin } from './read/times.ts'
+import { SpanSlots } from './span-slots.ts'
 import { RowEncoder } from './write/rows.ts'
 import type { Visibility } from './write/visibility.ts'
 import type { Writer } from './write/writer.ts'
@@ -25,6 +26,9 @@ export interface WindowDeps {
   readonly sender: SenderOptions
   readonly clock: Clock
 }
+
+/** A session that begins waits for all of them: hundreds of thousands of rows after years of restarts. */
+const readDeadlineMs = 15_000
 
 /** Stands for all symbols of the feed; no instrument has this name. */
 const allSymbols = ''
@@ -57,15 +61,17 @@ export function questdbWindows(deps: WindowDeps): WindowStore {
 }
 
 /**
- * The windows that this process adds to one feed. A window that grows replaces its own row, which keeps
- * the table small; rows of other writers are never touched, so that a union cannot shrink.
+ * The windows that this process adds to one feed. A window that grows, at either end, replaces its own
+ * row, which keeps the table small; rows of other writers are never touched, so that a union cannot shrink.
  */
 class FeedRows {
   readonly #feed: FeedKey
   readonly #deps: WindowDeps
   #writer = ''
+  /** When the writer began, in microseconds: its rows lie side by side, behind those of older ones. */
+  #begun = 0
   #failures = -1
-  #spans = new Map<string, readonly Span[]>()
+  #slots = new Map<string, SpanSlots>()
   #waiting: Window[] = []
   #next: Promise<void> | undefined
   #underWay: Promise<unknown> = Promise.resolve()
@@ -98,20 +104,22 @@ class FeedRows {
     if (this.#failures !== writer.failures || (await this.#isPurged(table))) {
       this.#failures = writer.failures
       this.#writer = clock.randomHex(8)
-      this.#spans = new Map()
+      this.#begun = clock.utcMs() * 1_000
+      this.#slots = new Map()
     }
     const encoder = new RowEncoder(sender)
     for (const { symbol, resolution, ...span } of windows) {
       const name = symbol === undefined ? allSymbols : nameOf({ symbol })
-      const grown = this.#grow(`${resolution} ${name}`, span)
+      const { slot, span: held } = this.#slotsOf(`${resolution} ${name}`).add(span)
       encoder.add(table, (row) => {
         row
           .symbol('sym', name)
           .symbol('res', resolution)
           .symbol('writer', this.#writer)
-          .intColumn('start', grown.from)
-          .intColumn('stop', grown.to)
-          .at(Math.min(timeMax, Math.max(timeMin, grown.from)) * 1_000_000, 'us')
+          .intColumn('slot', slot)
+          .intColumn('start', held.from)
+          .intColumn('stop', held.to)
+          .at(this.#begun, 'us')
       })
     }
     try {
@@ -125,17 +133,17 @@ class FeedRows {
   /** Another process may have purged the feed: what was there before must not come back by growing. */
   async #isPurged(table: string): Promise<boolean> {
     let isThere = false
-    const sql = `SELECT start FROM '${table}' WHERE writer = $1 LIMIT 1`
-    await this.#deps.pool.read({ sql, parameterSets: [[this.#writer]] }, () => () => {
+    const sql = `SELECT start FROM '${table}' WHERE ts = $1::long::timestamp AND writer = $2 LIMIT 1`
+    await this.#deps.pool.read({ sql, parameterSets: [[String(this.#begun), this.#writer]] }, () => () => {
       isThere = true
     })
     return !isThere
   }
 
-  #grow(id: string, span: Span): Span {
-    const spans = joinSpans([...(this.#spans.get(id) ?? []), { from: span.from, to: span.to }])
-    this.#spans.set(id, spans)
-    return spans.find(({ from, to }) => from <= span.from && span.to <= to) ?? span
+  #slotsOf(id: string): SpanSlots {
+    const slots = this.#slots.get(id) ?? new SpanSlots()
+    this.#slots.set(id, slots)
+    return slots
   }
 }
 
@@ -148,7 +156,7 @@ export async function readWindows(
   if (table === undefined) return []
   const series = new Map<string, { symbol: CompoundKey | undefined; resolution: Resolution; spans: Span[] }>()
   const statement = { sql: `SELECT sym, res, start, stop FROM '${table}'`, parameterSets: [[]] }
-  await pool.read(statement, () => {
+  const collect = (): TakeRow => {
     series.clear()
     return (view, start) => {
       const fields = new Fields(view, start)
@@ -159,7 +167,8 @@ export async function readWindows(
       of.spans.push({ from: feedSeconds(fields.long()), to: feedSeconds(fields.long()) })
       series.set(id, of)
     }
-  })
+  }
+  await pool.read(statement, collect, readDeadlineMs)
   return [...series.values()].flatMap(({ symbol, resolution, spans }) =>
     joinSpans(spans).map((span) => ({ feed, symbol, resolution, ...span })),
   )

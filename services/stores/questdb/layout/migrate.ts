@@ -1,6 +1,6 @@
 import type { Administration } from '../exec.ts'
 import { WrongServer } from '../server/wrong-server.ts'
-import { createParked, createRegistry, createSchema, createUsageDays } from './statements.ts'
+import { createParked, createRegistry, createSchema, createUsageDays, numberWindows } from './statements.ts'
 import type { TableNames } from './tables.ts'
 
 /** Grows with every change of the layout that an older fxd would misread. */
@@ -12,7 +12,12 @@ const steps: readonly ((names: TableNames, admin: Administration) => Promise<voi
     await admin.exec(createRegistry(names.registry))
     await admin.exec(createParked(names.parked))
   },
-  async (names, admin) => void (await admin.exec(createUsageDays(names.usageDays))),
+  async (names, admin) => {
+    await admin.exec(createUsageDays(names.usageDays))
+    for (const [table] of await admin.exec('SELECT table_name FROM tables()'))
+      if (names.isWindows(String(table)))
+        for (const statement of numberWindows(String(table))) await admin.exec(statement)
+  },
 ]
 
 /**

@@ -58,12 +58,20 @@ export const setTtl = (table: string, resolution: Resolution, ttl: TimeToLive | 
   return `ALTER TABLE '${table}' SET ${ttl ? ttlWords(ttl) : none}`
 }
 
-/** `ts` is the window's start where that is a time that QuestDB knows; it only partitions. */
+const windowKeys = 'ts, sym, res, writer, slot'
+
+/** A writer numbers the windows that it holds of a series; `ts` is when it began, and only keeps its rows together. */
 export const createWindows = (table: string): string => `
   CREATE TABLE IF NOT EXISTS '${table}' (
-    ts TIMESTAMP, sym SYMBOL, res SYMBOL, writer SYMBOL, start LONG, stop LONG
+    ts TIMESTAMP, sym SYMBOL, res SYMBOL, writer SYMBOL, slot INT, start LONG, stop LONG
   ) TIMESTAMP(ts) PARTITION BY YEAR WAL
-  DEDUP UPSERT KEYS(ts, sym, res, writer, start)`
+  DEDUP UPSERT KEYS(${windowKeys})`
+
+/** For tables of schema version 1, whose windows were known by their starts. */
+export const numberWindows = (table: string): readonly string[] => [
+  `ALTER TABLE '${table}' ADD COLUMN IF NOT EXISTS slot INT`,
+  `ALTER TABLE '${table}' DEDUP ENABLE UPSERT KEYS(${windowKeys})`,
+]
 
 /**
  * `ts` is the version that a change is based on, in microseconds. Not deduplicated: of changes based

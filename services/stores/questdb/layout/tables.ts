@@ -76,6 +76,10 @@ export class TableNames {
     return `${this.#prefix}windows_${feedWord(feed)}`
   }
 
+  isWindows(table: string): boolean {
+    return table.startsWith(`${this.#prefix}windows_`)
+  }
+
   isOurs(table: string): boolean {
     return table.startsWith(this.#prefix)
   }
