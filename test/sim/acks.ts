@@ -1,0 +1,23 @@
+import { barAt, barCount } from '../../services/core/bar.ts'
+import { compoundKey, type FeedKey } from '../../services/core/compound-key.ts'
+import type { CollectorCall, Received } from '../../services/ingest/session.ts'
+import type { IngestMessage } from '../../services/wire/fxd/v1/IngestMessage.ts'
+import type { Record } from './record.ts'
+
+/** Notes which bars ingest acknowledges on this call, as a collector would understand it. */
+export function watchAcks(call: CollectorCall, feed: FeedKey, record: Record): void {
+  const batches = new Map<number, NonNullable<Received['bars']>>()
+  const refused = new Set<number>()
+  call.on('data', ({ bars }: Received) => bars && batches.set(bars.sequence, bars))
+  const write = call.write.bind(call) as (message: IngestMessage) => boolean
+  call.write = (message: IngestMessage): boolean => {
+    if (message.refused?.sequence) refused.add(Number(message.refused.sequence))
+    const batch = message.ack?.sequence ? batches.get(Number(message.ack.sequence)) : undefined
+    if (batch && !refused.has(batch.sequence))
+      for (const { symbol, bars } of batch.series) {
+        if (typeof bars === 'string') continue
+        for (let i = 0; i < barCount(bars); i++) record.ack(compoundKey(feed, symbol), barAt(bars, i))
+      }
+    return write(message)
+  }
+}

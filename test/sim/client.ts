@@ -1,0 +1,137 @@
+import { EventEmitter } from 'node:events'
+import type { Duplex } from 'node:stream'
+import type { StreamSocket } from '../../services/stream/connection.ts'
+import type { Network } from './network.ts'
+import type { BarFrame, SocketRecord } from './record.ts'
+import type { Life, Timeline } from './timeline.ts'
+
+const openState = 1
+const closingState = 2
+
+/** The server's end of a socket: what the stream uses of the library's. Frames arrive in their order, late or never. */
+export class SimSocket extends EventEmitter {
+  connection: StreamSocket['connection']
+  readyState = openState
+  readonly raw: Duplex
+  readonly #server: Life
+  readonly #client: string
+  readonly #network: Network
+  readonly #timeline: Timeline
+  readonly #deliver: (text: string) => void
+  readonly #gone: (code: number) => void
+  #at = 0
+  #paused = false
+  #isCut = false
+
+  constructor(
+    server: Life,
+    client: string,
+    network: Network,
+    timeline: Timeline,
+    to: { deliver(text: string): void; gone(code: number): void },
+  ) {
+    super()
+    this.#server = server
+    this.#client = client
+    this.#network = network
+    this.#timeline = timeline
+    this.#deliver = to.deliver
+    this.#gone = to.gone
+    this.raw = {
+      writableLength: 0,
+      writableNeedDrain: false,
+      bytesWritten: 0,
+      write: (frames: string) => this.#write(frames),
+    } as unknown as Duplex
+  }
+
+  get isPaused(): boolean {
+    return this.#paused
+  }
+
+  pause(): void {
+    this.#paused = true
+  }
+
+  resume(): void {
+    this.#paused = false
+  }
+
+  pong(): void {
+    // Clients of this run send messages instead of pings.
+  }
+
+  /** A message of the client. */
+  say(text: string): void {
+    this.#later(() => this.readyState === openState && this.emit('message', Buffer.from(text), false))
+  }
+
+  close(code = 1005): void {
+    if (this.readyState !== openState) return
+    const finish = (): void => {
+      this.readyState = closingState
+      this.#later(() => this.#gone(code))
+      this.terminate()
+    }
+    if (this.connection) this.connection.leaveThen(code, finish)
+    else finish()
+  }
+
+  terminate(): void {
+    this.readyState = closingState
+    this.#timeline.at(0, () => this.#server.alive && this.emit('close'))
+  }
+
+  #write(frames: string): void {
+    const texts = textsOf(frames)
+    this.#later(() => texts.forEach(this.#deliver))
+  }
+
+  #later(run: () => void): void {
+    this.#at = Math.max(this.#at, this.#timeline.nowMs + this.#network.delayMs())
+    this.#timeline.at(this.#at - this.#timeline.nowMs, () => {
+      this.#isCut ||= this.#network.isCut(this.#client, this.#server.name)
+      if (!this.#isCut && this.#server.alive) run()
+    })
+  }
+}
+
+/** The texts of ready WebSocket frames. */
+function textsOf(frames: string): string[] {
+  const bytes = Buffer.from(frames, 'latin1')
+  const texts: string[] = []
+  for (let at = 0; at < bytes.length; ) {
+    let length = (bytes[at + 1] as number) & 127
+    at += 2
+    if (length === 126) {
+      length = bytes.readUInt16BE(at)
+      at += 2
+    } else if (length === 127) {
+      length = Number(bytes.readBigUInt64BE(at))
+      at += 8
+    }
+    texts.push(bytes.toString('utf8', at, at + length))
+    at += length
+  }
+  return texts
+}
+
+/** Writes what a socket said into its record. */
+export function note(record: SocketRecord, text: string, at: number): void {
+  const message = JSON.parse(text) as {
+    type: string
+    symbol: string
+    symbols?: string[]
+    bar: BarFrame
+    code?: string
+    since?: { [symbol: string]: number }
+    gaps?: { symbol: string; after?: number; until?: number }[]
+  }
+  if (message.type === 'bar') record.seen.push({ type: 'bar', symbol: message.symbol, bar: message.bar })
+  else if (message.type === 'subscribed') {
+    record.seen.push({ type: 'subscribed', symbols: message.symbols ?? [], at })
+    for (const [symbol, time] of Object.entries(message.since ?? {})) record.since.set(symbol, time)
+  } else if (message.code === 'GAP')
+    for (const { symbol, after = 0, until = Number.POSITIVE_INFINITY } of message.gaps ?? [])
+      record.seen.push({ type: 'gap', symbol, after, until })
+}

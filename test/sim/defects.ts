@@ -1,0 +1,17 @@
+/** Planted bugs: each spoils one part, and the checkers must find each. */
+export const defects = {
+  acksEarly: 'the store says that a batch is committed while it waits in memory',
+  lastWins: 'the last write of a bar wins, whatever its revision',
+  neverTellsLoss: 'the bus does not tell its followers what they lost',
+  swaps: 'the bus delivers what waits the other way round',
+  emptyRefill: 'a shard finds nothing in the store when it fills a hole',
+  shortReplay: 'a replay leaves out its first bar',
+  spoolForgets: 'the spool says that a batch is on the disk and writes nothing',
+  claimsAll: 'a collector is told that every minute was answered for',
+  ownLimits: 'every pod counts requests for itself',
+  overCap: 'a slot is given when as many are open as the cap allows',
+  slotsStay: 'slots of a dead shard are never free again',
+  emptyWhenAway: 'a pod says that there is no data while the store is away',
+} as const
+
+export type Defect = keyof typeof defects

@@ -1,0 +1,139 @@
+import type {
+  Source,
+  SourceAnswer,
+  SourceListener,
+  SourceSeries,
+  SourceSymbol,
+} from '../../services/collector/source.ts'
+import { type Bar, type Bars, barsOf } from '../../services/core/bar.ts'
+import { type FeedSeconds, feedSeconds } from '../../services/core/feed-clock.ts'
+import type { Span } from '../../services/core/window.ts'
+import type { Chance } from './chance.ts'
+import type { Life } from './timeline.ts'
+
+export const marketNames = ['EURUSD', 'GBPUSD', 'XAUUSD'] as const
+/** How often a symbol trades in a minute. */
+const liquidity: Record<string, number> = { EURUSD: 1, GBPUSD: 0.8, XAUUSD: 0.4 }
+
+/** What the broker knows: the truth that history must show in the end. */
+export class Market {
+  /** The end of the last minute that closed. */
+  now: FeedSeconds
+  readonly #chance: Chance
+  /** By symbol, in the order of time; corrections replace a bar. */
+  readonly #bars = new Map<string, Map<number, Bar>>(marketNames.map((name) => [name, new Map()]))
+  readonly #terminals = new Set<SimTerminal>()
+
+  constructor(startMinute: number, chance: Chance) {
+    this.now = feedSeconds(startMinute * 60)
+    this.#chance = chance
+  }
+
+  bars(raw: string): readonly Bar[] {
+    return [...(this.#bars.get(raw)?.values() ?? [])]
+  }
+
+  within(raw: string, { from, to }: Span): Bars {
+    return barsOf(this.bars(raw).filter(({ time }) => time >= from && time < to))
+  }
+
+  /** The minute that opened then has closed. */
+  closeMinute(open: FeedSeconds): void {
+    this.now = feedSeconds(open + 60)
+    for (const name of marketNames) {
+      if (!this.#chance.is(liquidity[name] ?? 0)) continue
+      this.#bars.get(name)?.set(open, barOf(open, this.#chance.int(1_000)))
+    }
+    for (const terminal of this.#terminals) terminal.closeMinute(open)
+  }
+
+  /** The broker changes its mind about a bar of the last minutes. */
+  correct(): void {
+    const name = this.#chance.pick(marketNames)
+    const recent = this.bars(name).slice(-5, -1)
+    if (recent.length === 0) return
+    const { time } = this.#chance.pick(recent)
+    this.#bars.get(name)?.set(time, barOf(time, this.#chance.int(1_000)))
+    for (const terminal of this.#terminals) terminal.corrected(name, time)
+  }
+
+  interrupted(): void {
+    for (const terminal of this.#terminals) terminal.interrupted()
+  }
+
+  /** One terminal logged in to this broker. */
+  terminal(life: Life, rereadable: boolean): SimTerminal {
+    const terminal = new SimTerminal(this, life, rereadable)
+    this.#terminals.add(terminal)
+    return terminal
+  }
+}
+
+const barOf = (time: FeedSeconds, drawn: number): Bar => {
+  const units = 100_000 + drawn
+  return {
+    time,
+    open: units / 1e5,
+    high: (units + 20) / 1e5,
+    low: (units - 20) / 1e5,
+    close: (units + 5) / 1e5,
+    volume: drawn,
+  }
+}
+
+export class SimTerminal implements Source {
+  readonly terminal = 'simulated'
+  readonly capabilities
+  readonly #market: Market
+  readonly #life: Life
+  #listener: SourceListener | undefined
+  #watchedFrom: FeedSeconds
+
+  constructor(market: Market, life: Life, rereadable: boolean) {
+    this.#market = market
+    this.#life = life
+    this.#watchedFrom = market.now
+    this.capabilities = { rereadable, reads: 'pieces' as const }
+  }
+
+  async open(listener: SourceListener, signal: AbortSignal): Promise<void> {
+    this.#listener = listener
+    signal.addEventListener('abort', () => (this.#listener = undefined))
+    this.#watchedFrom = this.#market.now
+    listener.catalogue(marketNames.map(symbolOf), true)
+    listener.tick(this.#market.now)
+  }
+
+  async *read(series: SourceSeries, span: Span): AsyncGenerator<SourceAnswer> {
+    await this.#life.clock.sleep(5)
+    const to = feedSeconds(Math.min(span.to, this.#market.now))
+    yield { bars: this.#market.within(series.raw, { from: span.from, to }) }
+    yield { bars: barsOf([]), complete: { from: span.from, to: feedSeconds(Math.max(span.from, to)) } }
+  }
+
+  closeMinute(open: FeedSeconds): void {
+    const span = { from: open, to: feedSeconds(open + 60) }
+    if (!this.#life.alive || !this.#listener) return
+    this.#listener.tick(this.#market.now)
+    const batch = marketNames.map((raw) => ({
+      raw,
+      resolution: '1' as const,
+      bars: this.#market.within(raw, span),
+    }))
+    this.#listener.closed(batch.filter(({ bars }) => bars.time.length > 0))
+    this.#listener.watched('1', { from: this.#watchedFrom, to: span.to })
+  }
+
+  corrected(raw: string, time: FeedSeconds): void {
+    if (!this.#life.alive || !this.#listener) return
+    const span = { from: time, to: feedSeconds(time + 60) }
+    this.#listener.closed([{ raw, resolution: '1', bars: this.#market.within(raw, span) }])
+  }
+
+  /** As when the broker's server was lost for a moment: what came meanwhile must be read. */
+  interrupted(): void {
+    this.#watchedFrom = this.#market.now
+  }
+}
+
+const symbolOf = (raw: string): SourceSymbol => ({ raw, digits: 5, type: 'forex', resolutions: ['1'] })

@@ -1,0 +1,55 @@
+import type { RevisedBar } from '../../services/core/bar.ts'
+import type { CompoundKey } from '../../services/core/compound-key.ts'
+
+/** What one socket saw, in its order. */
+export interface SocketRecord {
+  readonly id: string
+  /** After which time the client asked bars of a symbol for; absent: from the reply on. */
+  readonly since: Map<string, number>
+  readonly seen: Seen[]
+  /** Whether the server said goodbye, or the client closed it. */
+  closed: boolean
+}
+
+export type Seen =
+  /** `at`: seconds on the feed's clock. */
+  | { readonly type: 'subscribed'; readonly symbols: readonly string[]; readonly at: number }
+  | { readonly type: 'bar'; readonly symbol: string; readonly bar: BarFrame }
+  | { readonly type: 'gap'; readonly symbol: string; readonly after: number; readonly until: number }
+
+export type BarFrame = {
+  time: number
+  open: number
+  high: number
+  low: number
+  close: number
+  volume: number
+}
+
+/** Everything that the checkers may look at: what was said and heard, never the inside of a process. */
+export class Record {
+  /** By symbol and time: the bars that ingest put on the bus. */
+  readonly published = new Map<string, Map<number, RevisedBar>>()
+  /** By symbol and time: the greatest revision that an ack covered. */
+  readonly acked = new Map<string, Map<number, RevisedBar>>()
+  readonly sockets: SocketRecord[] = []
+  /** By key and end of the minute: how many requests were admitted. */
+  readonly admitted = new Map<string, number>()
+  /** What broke while it ran. */
+  readonly violations: string[] = []
+  ackedBars = 0
+
+  publish(symbol: CompoundKey, bar: RevisedBar): void {
+    const times = this.published.get(symbol) ?? new Map<number, RevisedBar>()
+    this.published.set(symbol, times)
+    if (!times.has(bar.time)) times.set(bar.time, bar)
+  }
+
+  ack(symbol: string, bar: RevisedBar): void {
+    this.ackedBars += 1
+    const times = this.acked.get(symbol) ?? new Map<number, RevisedBar>()
+    this.acked.set(symbol, times)
+    const known = times.get(bar.time)
+    if (!known || known.revision < bar.revision) times.set(bar.time, bar)
+  }
+}

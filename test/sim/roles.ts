@@ -1,0 +1,165 @@
+import { admit, RateExceeded } from '../../services/access/admit.ts'
+import { createHistory, type History } from '../../services/bars/history.ts'
+import { createTail } from '../../services/bars/tail.ts'
+import { runCollector } from '../../services/collector/session.ts'
+import { openSpool } from '../../services/collector/spool/spool.ts'
+import type { KeyRecord } from '../../services/core/api-key.ts'
+import type { FeedDefinition } from '../../services/core/feed.ts'
+import { administration } from '../../services/ingest/access.ts'
+import { FeedStates } from '../../services/ingest/feed-state.ts'
+import { createIngestMetrics } from '../../services/ingest/metrics.ts'
+import { OpenSessions } from '../../services/ingest/open-sessions.ts'
+import { createRegistryWriter } from '../../services/ingest/registry-writer.ts'
+import { CollectorSession, type Received } from '../../services/ingest/session.ts'
+import { windowsFlushMs } from '../../services/ingest/windows.ts'
+import { followRegistry } from '../../services/platform/follow-registry.ts'
+import { createMetrics } from '../../services/platform/metrics.ts'
+import type { Stores } from '../../services/ports/stores.ts'
+import type { Caller, StreamSocket } from '../../services/stream/connection.ts'
+import { Subscriptions } from '../../services/stream/fan-out/subscriptions.ts'
+import { Hub } from '../../services/stream/hub.ts'
+import { createStreamMetrics } from '../../services/stream/metrics.ts'
+import { Sessions } from '../../services/stream/sessions.ts'
+import { decodeBars, receivedBars } from '../../services/wire/decode-bars.ts'
+import { Collector } from '../../services/wire/load.ts'
+import type { SimSocket } from './client.ts'
+import type { Answering } from './link.ts'
+import type { SimTerminal } from './market.ts'
+import type { SimDisk } from './memory-folder.ts'
+import type { Life } from './timeline.ts'
+
+export type Ports = Omit<Stores, 'close' | 'usageDays'>
+
+export function startIngest(life: Life, stores: Ports): Answering {
+  const { clock, log } = life
+  const metrics = createIngestMetrics(createMetrics({ ofProcess: false }))
+  const registry = followRegistry(stores.registry, stores.bus, clock, log)
+  registry.refresh().catch(() => undefined)
+  const writer = createRegistryWriter(stores.registry, registry, stores.bus)
+  const states = new FeedStates(stores, { bus: stores.bus, clock, log, metrics })
+  const sessions = new OpenSessions()
+  const deps = { stores, clock, log, metrics, registry, writer, states, sessions }
+  clock.every(windowsFlushMs, () => void states.flush().catch(() => undefined))
+  let count = 0
+  return {
+    life,
+    accept: (call) =>
+      sessions.add(new CollectorSession(call, `${life.name}-${++count}`, administration, deps)),
+    receive,
+  }
+}
+
+function receive(bytes: Buffer): Received {
+  const digest = bytes.toString('base64')
+  const plain = decodeBars(bytes)
+  if (plain) return { bars: plain, digest }
+  const message = Collector.service.Session.requestDeserialize(bytes)
+  return message.bars ? { bars: receivedBars(message.bars), digest } : { message, digest }
+}
+
+export async function startCollector(
+  life: Life,
+  options: {
+    readonly definition: FeedDefinition
+    readonly source: SimTerminal
+    readonly disk: SimDisk
+    readonly spoolForgets: boolean
+    readonly addresses: readonly string[]
+    readonly dial: Parameters<typeof runCollector>[0]['dial']
+  },
+): Promise<void> {
+  const { clock, log } = life
+  const spool = await openSpool({ folder: options.disk.of(life, options.spoolForgets), clock, log })
+  let turn = 0
+  const { definition, source, addresses, dial } = options
+  void runCollector({
+    definition,
+    source,
+    address: () => addresses[turn++ % addresses.length] as string,
+    identity: () => ({}),
+    dial,
+    clock,
+    log,
+    spool,
+    signal: new AbortController().signal,
+  })
+}
+
+/** A pod that answers questions about history and counts requests. */
+export interface Reader {
+  readonly life: Life
+  readonly history: History
+  /** Whether the request was let in; gives the end of its minute. Rejects when it cannot be known. */
+  admit(key: KeyRecord): Promise<number | undefined>
+}
+
+export function startReader(life: Life, stores: Ports): Reader {
+  const { clock, log } = life
+  const registry = followRegistry(stores.registry, stores.bus, clock, log)
+  registry.refresh().catch(() => undefined)
+  const tail = createTail(stores.bus)
+  return {
+    life,
+    history: createHistory({ ...stores, tail, registry, clock }),
+    async admit(key) {
+      try {
+        return (await admit(stores.limits, key, 'history')).resetMinute
+      } catch (cause) {
+        if (cause instanceof RateExceeded) return undefined
+        throw cause
+      }
+    },
+  }
+}
+
+export interface Shard {
+  readonly life: Life
+  /** An upgrade that was examined: takes the slot; rejects when there is none, or nobody can tell. */
+  enter(caller: Caller, socket: SimSocket): Promise<void>
+}
+
+export function startShard(
+  life: Life,
+  stores: Ports,
+  around: { history: (history: History) => History },
+): Shard {
+  const { clock, log } = life
+  const registry = followRegistry(stores.registry, stores.bus, clock, log)
+  registry.refresh().catch(() => undefined)
+  const tail = createTail(stores.bus)
+  const history = around.history(createHistory({ ...stores, tail, registry, clock }))
+  const subscriptions = new Subscriptions()
+  const none = (): number => 0
+  const metrics = createStreamMetrics(createMetrics({ ofProcess: false }), {
+    connections: none,
+    subscriptions: none,
+    backlogBytes: none,
+    replays: none,
+    draining: () => false,
+  })
+  const sessions = new Sessions(stores.slots, clock, log, metrics)
+  const hub = new Hub({
+    ...stores,
+    clock,
+    log,
+    registry,
+    history,
+    sessions,
+    subscriptions,
+    metrics,
+    onLeave: () => undefined,
+  })
+  return {
+    life,
+    async enter(caller, socket) {
+      if (!registry.loaded) throw new Error('not ready')
+      const { outcome } = await sessions.open(
+        caller.key.id,
+        caller.sessionId,
+        caller.key.limits.wsConnections,
+      )
+      if (outcome === 'full') throw new Error('full')
+      hub.enter(caller, socket as unknown as StreamSocket, socket.raw)
+    },
+  }
+}

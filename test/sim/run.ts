@@ -1,0 +1,142 @@
+import { isGranted } from '../../services/access/grant.ts'
+import { barCount, toList } from '../../services/core/bar.ts'
+import { feedSeconds } from '../../services/core/feed-clock.ts'
+import { checkCaughtUp, checkHistory, checkSocket } from './check.ts'
+import { SimClient } from './clients.ts'
+import type { Defect } from './defects.ts'
+import { calm, trouble } from './faults.ts'
+import type { SocketRecord } from './record.ts'
+import { feed, keys, symbols, World } from './world.ts'
+
+const minuteMs = 60_000
+const troubledMinutes = 4
+const calmMinutes = 3
+/** A terminal tells of a minute a moment after it closed. */
+const closeDelayMs = 150
+
+export interface Outcome {
+  readonly seed: number
+  readonly violations: readonly string[]
+  /** Of everything that was sent: two runs of one seed have the same. */
+  readonly trace: string
+  readonly events: number
+  readonly ackedBars: number
+  readonly faults: number
+  readonly story: readonly string[]
+  readonly sockets: readonly SocketRecord[]
+}
+
+/** One run of the whole cluster: troubled for some minutes, then left alone, then judged. */
+export async function simulate(seed: number, defect?: Defect, tells = false): Promise<Outcome> {
+  const world = new World(seed, defect, tells)
+  const { timeline, chance, record } = world
+  try {
+    for (const name of ['ingest-1', 'ingest-2']) world.ingest(name)
+    world.collector('collector-1')
+    if (chance.is(0.5)) world.collector('collector-2')
+    for (const name of ['shard-1', 'shard-2']) world.shard(name)
+    for (const name of ['reader-1', 'reader-2']) world.reader(name)
+    const clients = [0, 1, 2, 3, 4].map((i) => new SimClient(world, `client-${i}`, keys[i < 2 ? 0 : 1]))
+    world.clients.push(...clients)
+    for (const client of clients) client.begin()
+    askHistory(world)
+    askForRequests(world)
+    const minutes = troubledMinutes + calmMinutes
+    for (let minute = 0; minute < minutes; minute++) {
+      timeline.at((minute + 1) * minuteMs + closeDelayMs, () => {
+        world.market.closeMinute(feedSeconds(world.feedNow - (world.feedNow % 60) - 60))
+        if (minute < minutes - 2 && chance.is(0.4))
+          timeline.at(chance.next() * 20_000, () => world.market.correct())
+      })
+    }
+    const faults = trouble(world, troubledMinutes * minuteMs)
+    await timeline.runUntil(troubledMinutes * minuteMs)
+    calm(world)
+    await timeline.runUntil(minutes * minuteMs + 40_000)
+    judge(world, clients)
+    const { events } = timeline
+    const { violations, ackedBars } = record
+    return {
+      seed,
+      violations,
+      trace: world.trace,
+      events,
+      ackedBars,
+      faults: faults.count,
+      story: world.story,
+      sockets: record.sockets,
+    }
+  } finally {
+    world.store.close()
+  }
+}
+
+function judge(world: World, clients: readonly SimClient[]): void {
+  const { record } = world
+  const { violations } = record
+  violations.push(...checkHistory(record, symbols, world.stored, world.broker, world.feedNow - 60))
+  for (const socket of record.sockets) violations.push(...checkSocket(record, socket))
+  for (const client of clients) {
+    if (!client.open) violations.push(`${client.name}: not connected, three minutes after the last trouble`)
+    for (const symbol of client.symbols) {
+      const newest = Math.max(0, ...(record.published.get(symbol)?.keys() ?? []))
+      if (client.socket) violations.push(...checkCaughtUp(client.socket, symbol, newest))
+    }
+  }
+  for (const [window, count] of record.admitted) {
+    const key = keys.find(({ id }) => window.startsWith(`${id} `))
+    if (key && count > key.limits.rpm)
+      violations.push(`${window}: ${count} admitted, ${key.limits.rpm} allowed`)
+  }
+}
+
+/** Promise 5, and that history shows what was stored before it was asked. */
+function askHistory(world: World): void {
+  const { timeline, chance, record } = world
+  const ask = async (): Promise<void> => {
+    const reader = chance.pick([...world.readers.values()])
+    const symbol = chance.pick(symbols)
+    const [known] = [world.stored(symbol)]
+    const to = feedSeconds(world.feedNow)
+    const series = { feed: feed.key, symbol, resolution: '1' as const }
+    const shown: number[] = []
+    for await (const bars of reader.history.range(series, feedSeconds(0), to)) {
+      if (barCount(bars) === 0) record.violations.push(`${reader.life.name}: an empty slice`)
+      shown.push(...toList(bars).map(({ time }) => time))
+    }
+    const times = new Set(shown)
+    if (times.size !== shown.length) record.violations.push(`${symbol}: history has a time twice`)
+    if (shown.some((time, i) => time <= (shown[i - 1] ?? -1)))
+      record.violations.push(`${symbol}: history is not in order`)
+    for (const { time } of known)
+      if (!times.has(time))
+        record.violations.push(`${symbol} ${time}: stored, and ${reader.life.name} does not show it`)
+  }
+  const next = (): void => {
+    timeline.at(2_000 + chance.next() * 8_000, () => {
+      ask().catch(() => undefined)
+      next()
+    })
+  }
+  next()
+}
+
+/** Promise 4: requests of two keys over all pods. */
+function askForRequests({ timeline, chance, record, readers }: World): void {
+  const next = (): void => {
+    timeline.at(chance.next() * 4_000, () => {
+      const reader = chance.pick([...readers.values()])
+      const key = chance.pick(keys)
+      if (isGranted(key, feed.key))
+        reader
+          .admit(key)
+          .then((minute) => {
+            const window = `${key.id} ${minute}`
+            if (minute !== undefined) record.admitted.set(window, (record.admitted.get(window) ?? 0) + 1)
+          })
+          .catch(() => undefined)
+      next()
+    })
+  }
+  next()
+}

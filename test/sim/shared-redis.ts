@@ -1,0 +1,71 @@
+import type { FeedKey } from '../../services/core/compound-key.ts'
+import type { FeedSigns } from '../../services/core/feed-status.ts'
+import type { RateUse } from '../../services/core/rate-window.ts'
+import type { FeedBoard } from '../../services/ports/feed-board.ts'
+import type { Leases } from '../../services/ports/lease.ts'
+import type { Limits } from '../../services/ports/limits.ts'
+import type { Slots } from '../../services/ports/slots.ts'
+import { embeddedFeedBoard } from '../../services/stores/embedded/feed-board.ts'
+import { embeddedLeases } from '../../services/stores/embedded/leases.ts'
+import { embeddedLimits } from '../../services/stores/embedded/limits.ts'
+import { DailyUsage } from '../../services/stores/embedded/memory/daily-usage.ts'
+import { Remembered } from '../../services/stores/embedded/memory/remembered.ts'
+import { embeddedSlots } from '../../services/stores/embedded/slots.ts'
+import type { Network } from './network.ts'
+import type { Life } from './timeline.ts'
+
+/** What all processes share beside the bus; the embedded adapters, asked over the network. */
+export class SharedRedis {
+  readonly #network: Network
+  readonly #life: Life
+  #leases: Leases
+  #slots: Slots
+  #limits: Limits
+  readonly #board: FeedBoard
+  #openings = 1
+
+  /** `slotsStay`: a planted defect, slots never lapse. */
+  constructor(life: Life, network: Network, slotsStay = false) {
+    this.#life = life
+    this.#network = network
+    this.#leases = embeddedLeases(this.#openings, life.clock)
+    const { clock } = life
+    const usage = new DailyUsage(clock, [])
+    this.#slots = embeddedSlots(usage, slotsStay ? { ...clock, monotonicMs: () => 0 } : clock)
+    const signs = new Remembered<FeedKey, FeedSigns>([])
+    const uses = new Remembered<string, RateUse>([])
+    this.#limits = embeddedLimits({ usage, uses, signs, close: () => Promise.resolve() }, noReaders, clock)
+    this.#board = embeddedFeedBoard(signs)
+  }
+
+  /** Leases are forgotten; their epochs go on growing, as those by Redis's clock do. */
+  forgetLeases(): void {
+    this.#openings += 1
+    this.#leases = embeddedLeases(this.#openings, this.#life.clock)
+  }
+
+  /** The ports as one process sees them. */
+  of(life: Life): { leases: Leases; slots: Slots; limits: Limits; board: FeedBoard } {
+    const overNetwork = <P extends object>(port: () => P): P =>
+      new Proxy({} as P, {
+        get: (_, name: string) =>
+          // A port is no promise, whoever asks.
+          name === 'then'
+            ? undefined
+            : (...args: unknown[]): Promise<unknown> =>
+                this.#network
+                  .call(life, 'redis', name, () =>
+                    (port() as Record<string, (...args: unknown[]) => Promise<unknown>>)[name]?.(...args),
+                  )
+                  .then((answer) => answer),
+      })
+    return {
+      leases: overNetwork(() => this.#leases),
+      slots: overNetwork(() => this.#slots),
+      limits: overNetwork(() => this.#limits),
+      board: overNetwork(() => this.#board),
+    }
+  }
+}
+
+const noReaders = { call: () => Promise.reject(new Error('no closed days here')) } as never

@@ -1,0 +1,134 @@
+import type { FeedKey } from '../../services/core/compound-key.ts'
+import { feedSeconds } from '../../services/core/feed-clock.ts'
+import { type SeriesBars, seriesId } from '../../services/core/series.ts'
+import type { BarStore } from '../../services/ports/bars.ts'
+import type { RegistryBody, RegistryRow, RegistryStore } from '../../services/ports/registry.ts'
+import type { WindowStore } from '../../services/ports/windows.ts'
+import { windowReads, windowUnion } from '../../services/stores/embedded/file/acknowledged-rows.ts'
+import {
+  barReads,
+  barUpserts,
+  newestTimes,
+  spanBounds,
+} from '../../services/stores/embedded/file/bar-rows.ts'
+import { openForWriting, transaction } from '../../services/stores/embedded/file/database.ts'
+import { packRows } from '../../services/stores/embedded/file/packed-rows.ts'
+import { registryAppend, registrySince } from '../../services/stores/embedded/file/registry-rows.ts'
+import type { Network } from './network.ts'
+import type { Life } from './timeline.ts'
+
+export interface StoreDefects {
+  /** Says that it is stored before it is; a store that goes away in between never stores it. */
+  readonly acksEarly?: boolean
+  /** The last write wins, whatever its revision. */
+  readonly lastWins?: boolean
+}
+
+/** The truth of one run: the embedded store's own tables, asked over the network. */
+export class SharedStore {
+  /** Nobody is answered while it is away. */
+  away = false
+  readonly #network: Network
+  readonly #defects: StoreDefects
+  readonly #db = openForWriting(':memory:')
+  readonly #upsert = barUpserts(this.#db)
+  readonly #read = barReads(this.#db)
+  readonly #newest = newestTimes(this.#db)
+  readonly #bounds = spanBounds(this.#db)
+  readonly #addWindow = windowUnion(this.#db)
+  readonly #windows = windowReads(this.#db)
+  readonly #append = registryAppend(this.#db)
+  readonly #since = registrySince(this.#db)
+  readonly #early: (readonly SeriesBars[])[] = []
+
+  constructor(network: Network, defects: StoreDefects) {
+    this.#network = network
+    this.#defects = defects
+  }
+
+  /** What it holds, without the network. */
+  readonly truth = {
+    read: (query: Parameters<BarStore['read']>[0]) => this.#read(query),
+    windows: (feed: FeedKey) => this.#windows(feed),
+    append: (basedOn: number, rows: readonly RegistryBody[]) =>
+      transaction(this.#db, () => this.#append(basedOn, asText(rows))),
+  }
+
+  /** Ends and begins anew: what was committed is there. */
+  restart(): void {
+    this.#early.length = 0
+  }
+
+  close(): void {
+    this.#db.close()
+  }
+
+  of(life: Life): { bars: BarStore; windows: WindowStore; registry: RegistryStore } {
+    const ask = <T>(what: string, run: () => T): Promise<T> =>
+      this.#network.call(life, this.away ? 'nobody' : 'store', what, run)
+    return {
+      bars: {
+        write: (batch) => ask('write', () => this.#write(batch)),
+        read: (query) => ask('read', () => this.#read(query)),
+        lastTimes: (feed) =>
+          ask('lastTimes', () => {
+            const rows = this.#newest(feed)
+            return new Map(
+              rows.map(({ symbol, resolution, time }) => [
+                seriesId({ symbol, resolution } as never),
+                feedSeconds(time),
+              ]),
+            )
+          }),
+        bounds: (series, spans) =>
+          ask('bounds', () => {
+            const flat = this.#bounds(series, Float64Array.from(spans.flatMap(({ from, to }) => [from, to])))
+            return spans.map((_, i) => {
+              const [first, last] = [flat[2 * i] as number, flat[2 * i + 1] as number]
+              return Number.isNaN(first) ? undefined : { first: feedSeconds(first), last: feedSeconds(last) }
+            })
+          }),
+        purge: () => Promise.reject(new Error('nothing is purged here')),
+        ping: () => ask('ping', () => undefined),
+      },
+      windows: {
+        add: (windows) => ask('window', () => transaction(this.#db, () => windows.forEach(this.#addWindow))),
+        of: (feed) => ask('windows', () => this.#windows(feed)),
+        purge: () => Promise.reject(new Error('nothing is purged here')),
+      },
+      registry: {
+        append: (basedOn, rows) => ask('append', () => this.truth.append(basedOn, rows)),
+        since: (version) => ask('since', () => this.#since(version).map(asRow)),
+      },
+    }
+  }
+
+  #write(batch: readonly SeriesBars[]): void {
+    if (this.#defects.acksEarly) {
+      this.#early.push(batch)
+      if (this.#early.length > 3) this.#commit(this.#early.shift() ?? [])
+    } else this.#commit(batch)
+  }
+
+  #commit(batch: readonly SeriesBars[]): void {
+    transaction(this.#db, () => {
+      if (this.#defects.lastWins) for (const { series, bars } of batch) this.#forget(series, bars.time)
+      for (const rows of packRows(batch, 2_000)) this.#upsert(rows)
+    })
+  }
+
+  #forget(series: SeriesBars['series'], times: Float64Array): void {
+    const id = this.#db
+      .prepare('SELECT id FROM series WHERE feed = ? AND symbol = ? AND resolution = ?')
+      .get(series.feed, series.symbol, series.resolution)?.['id']
+    if (id === undefined) return
+    const forget = this.#db.prepare('DELETE FROM bar WHERE series = ? AND time = ?')
+    for (const time of times) forget.run(id, time)
+  }
+}
+
+const asRow = ({ body, ...row }: ReturnType<ReturnType<typeof registrySince>>[number]): RegistryRow =>
+  ({ ...row, body: JSON.parse(body) as object }) as RegistryRow
+
+const asText = (rows: readonly RegistryBody[]) =>
+  rows.map(({ kind, id, body }) => ({ kind, id, body: JSON.stringify(body) }))

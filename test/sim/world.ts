@@ -1,0 +1,241 @@
+import { createHash } from 'node:crypto'
+import type { History } from '../../services/bars/history.ts'
+import { noBars, sliceBars, toList } from '../../services/core/bar.ts'
+import { type CompoundKey, compoundKey } from '../../services/core/compound-key.ts'
+import { feedSeconds, utcMs } from '../../services/core/feed-clock.ts'
+import type { Window } from '../../services/core/window.ts'
+import { createLog, type Log, silentLog } from '../../services/platform/log.ts'
+import { definition } from '../support/samples.ts'
+import { watchAcks } from './acks.ts'
+import { type Chance, createChance } from './chance.ts'
+import type { SimClient } from './clients.ts'
+import type { Defect } from './defects.ts'
+import { type Answering, dialer } from './link.ts'
+import { Market, marketNames } from './market.ts'
+import { SimDisk } from './memory-folder.ts'
+import { Network } from './network.ts'
+import { Record } from './record.ts'
+import {
+  type Ports,
+  type Reader,
+  type Shard,
+  startCollector,
+  startIngest,
+  startReader,
+  startShard,
+} from './roles.ts'
+import { SharedBus } from './shared-bus.ts'
+import { SharedRedis } from './shared-redis.ts'
+import { SharedStore } from './shared-store.ts'
+import { createLife, createTimeline, type Life, type Timeline } from './timeline.ts'
+
+const startUtcMs = Date.UTC(2026, 0, 5, 12)
+export const feed = definition({ resolutions: ['1'] })
+export const symbols: readonly CompoundKey[] = marketNames.map((name) => compoundKey(feed.key, name))
+const rawOf = (symbol: CompoundKey): string => symbol.slice(feed.key.length + 1)
+
+const keyOf = (id: string, wsConnections: number) => ({
+  id,
+  name: '',
+  prefix: 'fxd_0000',
+  secrets: [{ digest: id }],
+  plan: 'pro' as const,
+  limits: { rpm: 12, rpd: 100_000, wsConnections, wsSymbols: 100 },
+  feeds: [feed.key],
+  allowIps: [],
+  revoked: false,
+  createdAt: utcMs(0),
+})
+export const keys = [keyOf('one', 2), keyOf('two', 3)] as const
+
+/** All processes of one run, and the servers they share. */
+export class World {
+  readonly chance: Chance
+  readonly timeline: Timeline = createTimeline()
+  readonly network: Network
+  readonly store: SharedStore
+  readonly bus: SharedBus
+  readonly redis: SharedRedis
+  readonly market: Market
+  readonly record = new Record()
+  readonly ingests = new Map<string, Answering>()
+  readonly shards = new Map<string, Shard>()
+  readonly readers = new Map<string, Reader>()
+  readonly collectors = new Map<string, Life>()
+  readonly clients: SimClient[] = []
+  readonly rereadable: boolean
+  troubled = false
+  readonly #disks = new Map<string, SimDisk>()
+  readonly #hash = createHash('sha256')
+  readonly #defect: Defect | undefined
+  readonly #trace: (line: string) => void
+  /** What happened, for a person who looks for the cause of a violation. */
+  readonly story: string[] = []
+
+  readonly #log: Log
+
+  /** `tells`: the story has what the processes log, too. */
+  constructor(seed: number, defect: Defect | undefined, tells = false) {
+    this.chance = createChance(seed)
+    this.#defect = defect
+    const trace = (line: string): void =>
+      void this.#hash.update(`${this.timeline.nowMs.toFixed(3)} ${line}\n`)
+    this.#trace = trace
+    const told = { write: (line: string) => void this.story.push(`${this.#time()} ${line.trim()}`) }
+    this.#log = tells ? createLog('info', told) : silentLog
+    this.network = new Network(this.timeline, this.chance, trace)
+    this.store = new SharedStore(this.network, {
+      acksEarly: defect === 'acksEarly',
+      lastWins: defect === 'lastWins',
+    })
+    this.bus = new SharedBus(
+      this.network,
+      { neverTellsLoss: defect === 'neverTellsLoss', swaps: defect === 'swaps' },
+      (event) => {
+        trace(JSON.stringify(event))
+        if (event.type === 'bars') for (const { symbol, bar } of event.bars) this.record.publish(symbol, bar)
+      },
+    )
+    this.redis = this.#newRedis()
+    this.market = new Market(startUtcMs / 60_000, this.chance)
+    this.rereadable = this.chance.is(0.5)
+    this.store.truth.append(0, [
+      { kind: 'feed', id: feed.key, body: { definition: feed, hidden: false } },
+      ...keys.map((key) => ({ kind: 'key' as const, id: key.id, body: key })),
+    ])
+  }
+
+  get trace(): string {
+    return this.#hash.copy().digest('hex')
+  }
+
+  get feedNow(): number {
+    return Math.floor((startUtcMs + this.timeline.nowMs) / 1000)
+  }
+
+  /** Starts a process, or starts it again. */
+  ingest(name: string): void {
+    const life = this.life(name)
+    const ports = this.#ports(life)
+    const ingest = startIngest(life, this.#claiming(ports))
+    this.ingests.set(name, {
+      ...ingest,
+      accept: (call) => {
+        watchAcks(call, feed.key, this.record)
+        ingest.accept(call)
+      },
+    })
+  }
+
+  collector(name: string): void {
+    const life = this.life(name)
+    this.collectors.set(name, life)
+    const disk = this.#disks.get(name) ?? new SimDisk(this.chance)
+    this.#disks.set(name, disk)
+    const ingests = [...this.ingests.keys()]
+    const first = this.chance.int(ingests.length)
+    void startCollector(life, {
+      definition: feed,
+      source: this.market.terminal(life, this.rereadable),
+      disk,
+      spoolForgets: this.#defect === 'spoolForgets',
+      addresses: [...ingests.slice(first), ...ingests.slice(0, first)],
+      dial: dialer(life, this.network, this.timeline, (address) => this.ingests.get(address)),
+    })
+  }
+
+  shard(name: string): void {
+    const life = this.life(name)
+    const ports = this.#ports(life)
+    const { slots, bars } = ports
+    if (this.#defect === 'overCap')
+      ports.slots = { ...wrap(slots), open: (key, id, cap, day) => slots.open(key, id, cap + 1, day) }
+    if (this.#defect === 'emptyRefill') ports.bars = { ...bars, read: () => Promise.resolve(noBars) }
+    const history = (whole: History): History => (this.#defect === 'shortReplay' ? short(whole) : whole)
+    this.shards.set(name, startShard(life, ports, { history }))
+  }
+
+  reader(name: string): void {
+    const life = this.life(name)
+    const ports = this.#ports(life)
+    const { bars } = ports
+    if (this.#defect === 'ownLimits') ports.limits = this.#newRedis().of(life).limits
+    if (this.#defect === 'emptyWhenAway')
+      ports.bars = { ...bars, read: (query) => bars.read(query).catch(() => noBars) }
+    this.readers.set(name, startReader(life, ports))
+  }
+
+  life(name: string): Life {
+    return createLife(name, this.timeline, this.chance, startUtcMs, this.#log)
+  }
+
+  tell(what: string): void {
+    this.#trace(what)
+    this.story.push(`${this.#time()} ${what}`)
+  }
+
+  #time = (): string => `${(this.timeline.nowMs / 1000).toFixed(1)} s:`
+
+  shardDied(shard: Shard): void {
+    for (const client of this.clients) client.lost(shard)
+  }
+
+  /** Promise 4: checked whenever a socket opened. */
+  entered({ key }: SimClient): void {
+    const cap = keys.find(({ id }) => id === key)?.limits.wsConnections ?? 0
+    const open = this.clients.filter((client) => client.key === key && client.open).length
+    if (open > cap) this.record.violations.push(`${key}: ${open} sockets, ${cap} allowed`)
+  }
+
+  /** What history holds of a symbol in the end. */
+  stored = (symbol: CompoundKey) =>
+    toList(
+      this.store.truth.read({
+        series: { feed: feed.key, symbol, resolution: '1' },
+        from: feedSeconds(0),
+        to: feedSeconds(2 ** 37),
+      }),
+    )
+
+  broker = (symbol: CompoundKey) => this.market.bars(rawOf(symbol))
+
+  #newRedis(): SharedRedis {
+    return new SharedRedis(this.life('redis'), this.network, this.#defect === 'slotsStay')
+  }
+
+  #ports(life: Life): { -readonly [P in keyof Ports]: Ports[P] } {
+    return { ...this.store.of(life), ...this.redis.of(life), bus: this.bus.of(life) }
+  }
+
+  #claiming(ports: Ports): Ports {
+    if (this.#defect !== 'claimsAll') return ports
+    const all: Window = {
+      feed: feed.key,
+      symbol: undefined,
+      resolution: '1',
+      from: feedSeconds(0),
+      to: feedSeconds(this.feedNow),
+    }
+    return { ...ports, windows: { ...ports.windows, of: () => Promise.resolve([all]) } }
+  }
+}
+
+/** A proxy's methods, to be put beside others. */
+const wrap = <P extends object>(port: P): P =>
+  ({
+    open: (port as { open?: unknown }).open,
+    renew: (port as { renew?: unknown }).renew,
+    close: (port as { close?: unknown }).close,
+    inUse: (port as { inUse?: unknown }).inUse,
+  }) as unknown as P
+
+const short = (history: History): History => ({
+  ...history,
+  async *range(series, from, to) {
+    let isFirst = true
+    for await (const bars of history.range(series, from, to)) {
+      yield isFirst ? sliceBars(bars, 1, bars.time.length) : bars
+      isFirst = false
+    }
+  },
+})
