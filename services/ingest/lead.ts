@@ -3,7 +3,7 @@ import type { Clock } from '../ports/clock.ts'
 import { type Leases, leaseRenewMs } from '../ports/lease.ts'
 
 /** Whoever stands by asks so often: with what a lease lasts, well within the 15 s of a takeover. */
-export const leaseAskMs = 1_000
+const leaseAskMs = 1_000
 
 export interface Leading {
   /** Gives the epoch once this session leads; `undefined` when the signal aborted first. */
