@@ -22,6 +22,9 @@ const edges = ['rest', 'stream', 'cli', 'roles'].map((folder) => `services/${fol
 /** The QuestDB store is not steady yet (CHANGELOG, "Known"): its suites run in `make soak` until it is. */
 const unsteady = effort > 1 ? [] : ['test/contract/questdb*.test.ts', 'test/faults/questdb*.test.ts']
 
+/** What is about `fxd all`, its folder and its end, or about the suite itself. */
+const ofOneProcess = ['test/acceptance/restart.test.ts', 'test/acceptance/coverage-map.test.ts']
+
 /** Groups run in order, smallest parts first; the files of one group share the workers. */
 const suite = (name: string, include: string[], groupOrder: number, more: object = {}) => ({
   extends: true as const,
@@ -49,6 +52,11 @@ export default defineConfig({
       suite('acceptance-clock', ['test/acceptance-clock/*.test.ts'], 6, patient),
       suite('interop', ['test/interop/**/*.test.ts'], 7, { ...oneByOne, ...oneProcess }),
       suite('planted', ['test/acceptance/planted/*.test.ts'], 8, oneByOne),
+      suite('cluster', ['test/cluster/*.test.ts', 'test/acceptance/*.test.ts'], 10, {
+        ...patient,
+        globalSetup: ['test/support/cluster/acceptance.ts'],
+        exclude: ofOneProcess,
+      }),
       suite('faults', ['test/faults/*.test.ts'], 9, { ...oneByOne, exclude: unsteady }),
     ],
   },

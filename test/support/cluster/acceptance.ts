@@ -5,13 +5,19 @@ import type { TestProject } from 'vitest/node'
 import { seed } from '../../acceptance/client/seed.ts'
 import type { Target } from '../../acceptance/client/target.ts'
 import { makeHome } from '../service-process.ts'
-import { type Cluster, startCluster } from './cluster.ts'
+import { type Cluster, type Role, startCluster } from './cluster.ts'
 import { loadBalancerSource } from './load-balancer.ts'
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url))
 /** The address of loopback whose forwarded chain the acceptance suite wants to be believed. */
 const trustedProxy = '127.0.0.2'
 const keyShape = /fxd_[0-9a-f]{32}/
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    pods: readonly { readonly name: string; readonly role: Role; readonly opsPort: number }[]
+  }
+}
 
 /** Gives the acceptance suite a cluster as the one service of the run, its first bars stored. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -37,6 +43,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const target = targetOf(cluster, home, log)
     await seed(target)
     project.provide('target', target)
+    project.provide(
+      'pods',
+      cluster.pods.map(({ name, role, opsPort }) => ({ name, role, opsPort })),
+    )
   } catch (cause) {
     await cluster.stop()
     throw cause

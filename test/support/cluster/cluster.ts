@@ -101,8 +101,6 @@ async function startPods(options: ClusterOptions, home: string, ground: Ground):
   const { questdb, redis, stops, end } = ground
   const token = join(home, 'token')
   writeFileSync(token, `${randomBytes(tokenBytes).toString('hex')}\n`, { mode: 0o600 })
-  const [freeHttp = 0, freeGrpc = 0] = await freePorts(2)
-  const { httpPort = freeHttp, grpcPort = freeGrpc } = options
   const storeEnv = await storesOf(options, questdb, redis)
   const collected = (await readManifests(options.feeds)).definitions.filter(
     ({ source }) => source.type !== 'Push',
@@ -117,7 +115,9 @@ async function startPods(options: ClusterOptions, home: string, ground: Ground):
       feed: key,
     })),
   ]
-  const ports = await freePorts(3 * names.length)
+  // All in one call, or one of them might be given twice.
+  const [freeHttp = 0, freeGrpc = 0, ...ports] = await freePorts(2 + 3 * names.length)
+  const { httpPort = freeHttp, grpcPort = freeGrpc } = options
   const ingests = names.flatMap(({ role }, i) => (role === 'ingest' ? [`127.0.0.1:${ports[3 * i + 1]}`] : []))
   const pods = names.map(({ role, name, feed }, i): Pod => {
     const [http = 0, grpc = 0, opsPort = 0] = ports.slice(3 * i)

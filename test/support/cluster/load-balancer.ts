@@ -23,7 +23,7 @@ export interface LoadBalancerOptions {
   readonly ingest: readonly Backend[]
 }
 
-export const haproxy = (): FromPackages =>
+const haproxy = (): FromPackages =>
   programOf(
     ['haproxy', 'liblua5.3-0', 'libopentracing-c-wrapper0', 'libopentracing1'],
     'usr/sbin/haproxy',

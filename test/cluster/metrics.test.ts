@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { exportText, minutes } from '../acceptance/client/bars.ts'
+import { ask } from '../acceptance/client/http.ts'
+import { importFile } from '../acceptance/client/input.ts'
+import { issueKey } from '../acceptance/client/keys.ts'
+import { connect } from '../acceptance/client/socket.ts'
+import { promtoolComplaints } from '../support/promtool.ts'
+
+const exposition = async (opsPort: number): Promise<string> =>
+  (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text()
+
+test('promtool finds nothing wrong with the metrics of any role', async () => {
+  const pods = inject('pods')
+  expect(new Set(pods.map(({ role }) => role))).toEqual(new Set(['ingest', 'rest', 'stream', 'collector']))
+  for (const { name, opsPort } of pods) {
+    const text = await exposition(opsPort)
+    expect(text, name).toContain('fxd_')
+    expect(promtoolComplaints(text), name).toBe('')
+  }
+})
+
+test('promtool finds something wrong with metrics that are', () => {
+  expect(promtoolComplaints('# TYPE a counter\na 1\n')).toContain('a')
+})
+
+/** Label sets of each metric, over all pods of a role. */
+async function series(): Promise<Map<string, Set<string>>> {
+  const found = new Map<string, Set<string>>()
+  for (const { role, opsPort } of inject('pods')) {
+    for (const line of (await exposition(opsPort)).split('\n')) {
+      const [, name, labels = ''] = /^(\w+)(\{.*\})? \S+$/.exec(line) ?? []
+      if (name === undefined) continue
+      const key = `${role} ${name}`
+      found.set(key, (found.get(key) ?? new Set()).add(labels))
+    }
+  }
+  return found
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'fxd-metrics-'))
+/** A symbol and a key of their own, used in every way that the service counts. */
+async function live(n: number): Promise<void> {
+  const symbol = `NEW${n}`
+  const file = join(folder, `${symbol}.csv`)
+  writeFileSync(file, exportText(minutes(Date.UTC(2020, 0, 2) / 1000, 5, 1.1, 5)))
+  const feed = 'BROKERA:ZERO'
+  const imported = await importFile(file, { feed, symbol, resolution: '1', more: ['--type', 'forex'] })
+  expect(imported.code, imported.stderr).toBe(0)
+  const { key } = await issueKey({ feeds: [feed], plan: 'basic', rpd: 8 })
+  const name = `${feed}:${symbol}`
+  for (const path of [
+    `/v1/history?symbol=${name}&resolution=1&countback=3`,
+    `/v1/symbols?symbol=${name}`,
+    `/v1/coverage?symbol=${name}`,
+    `/v1/coverage?symbol=${name}-unknown`,
+    `/v1/history?symbol=BROKERB:LIVE:${symbol}&resolution=1&countback=3`,
+    `/v1/symbols?limit=${n}x`,
+    `/v1/${symbol}`,
+    '/v1/usage',
+    '/v1/status',
+    '/v1/status',
+    '/v1/status',
+  ])
+    await ask(path, { key })
+  const socket = await connect(key)
+  await socket.subscribe([name])
+  await socket.close()
+}
+
+test('no metric grows with the keys and symbols that the service has', async () => {
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  for (const n of [1, 2]) await live(n)
+  const few = await series()
+  const added = 12
+  for (let n = 3; n < 3 + added; n++) await live(n)
+  const many = await series()
+  const grown = [...many].flatMap(([name, labels]) => {
+    const fresh = [...labels].filter((each) => !few.get(name)?.has(each))
+    return fresh.length >= added / 2 ? [`${name}: ${fresh.join(' ')}`] : []
+  })
+  expect(grown).toEqual([])
+  const all = [...many].flatMap(([name, labels]) => [...labels].map((each) => name + each)).join('\n')
+  expect(all).not.toMatch(/NEW\d|fxd_[0-9a-f]{5}/)
+})
