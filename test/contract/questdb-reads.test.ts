@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { Unavailable } from '../../services/core/failure.ts'
 import { silentLog } from '../../services/platform/log.ts'
 import { createMetrics } from '../../services/platform/metrics.ts'
@@ -22,6 +22,7 @@ const options = () => ({
   log: silentLog,
   metrics: createMetrics({ ofProcess: false }),
 })
+const untilServed = { timeout: 60_000, interval: 50 }
 /** What is read within its two seconds fails soon after them. */
 const soonAfterDeadlineMs = 4_000
 
@@ -41,6 +42,25 @@ describe('the statement of a countback', () => {
     expect(plan).not.toMatch(/sort|top k/i)
   })
 })
+
+/** Connections that this server answers at most, until the tests of reading have theirs again. */
+async function takeAllConnections(): Promise<readonly PgConnection[]> {
+  const held: PgConnection[] = []
+  for (;;) {
+    const { connection, ready } = PgConnection.open(server().pg, credentials, () => undefined)
+    held.push(connection)
+    onTestFinished(() => connection.destroy())
+    const isIn = await Promise.race([
+      ready.then(
+        () => true,
+        () => false,
+      ),
+      systemClock.sleep(1_500).then(() => false),
+    ])
+    if (!isIn) return held
+    expect(held.length).toBeLessThan(100)
+  }
+}
 
 describe('reading bars', () => {
   test('corrected bars do not shorten a countback, however many revisions there are', async () => {
@@ -141,6 +161,64 @@ describe('connections for reading', () => {
     expect(await metric('fxd_questdb_connections')).toBeLessThanOrEqual(connectionsMax)
   })
 
+  test('when the server takes no more, a read fails in time instead of hanging, and is answered once there is room', async () => {
+    const { stores } = await openInTest(server())
+    const series = freshSeries('60')
+    await stores.bars.write([batchOf(series, minuteBars(0, 3))], 'live')
+    const pool = new PgPool(options())
+    const one = () => pool.read({ sql: 'SELECT 1', parameterSets: [[]] }, () => () => undefined)
+    const others = await takeAllConnections()
+    const begun = systemClock.monotonicMs()
+    await expect(one()).rejects.toBeInstanceOf(Unavailable)
+    expect(systemClock.monotonicMs() - begun).toBeLessThan(soonAfterDeadlineMs)
+    for (const each of others) each.destroy()
+    await expect.poll(() => one().then(() => 'answered', String), untilServed).toBe('answered')
+    pool.close()
+    expect(await readList(stores.bars, series)).toEqual(minuteBars(0, 3))
+  })
+
+  test('of a backlog of history come after whoever asks now', async () => {
+    const { stores } = await openInTest(server())
+    const series = freshSeries('60')
+    await stores.bars.write([batchOf(series, minuteBars(0, 2_000))], 'backfill')
+    let compared = 0
+    const backlog = Array.from({ length: 400 }, () =>
+      stores.bars.read({ series, ...always, lane: 'backfill' }).then(() => (compared += 1)),
+    )
+    const asked = await readList(stores.bars, series, { take: { count: 300, end: 'newest' } })
+    expect(asked).toEqual(minuteBars(1_700, 2_000))
+    expect(compared).toBeLessThan(200)
+    await Promise.all(backlog)
+  })
+
+  test('go on with their prepared statements when a table is changed, emptied, removed and made again', async () => {
+    const { stores, prefix } = await openInTest(server())
+    const table = `${prefix}bars_brokera_zero_h1`
+    const series = freshSeries('60')
+    const store = (minute: number) =>
+      expect
+        .poll(
+          () =>
+            stores.bars.write([batchOf(series, [minuteBar(minute)])], 'live').then(
+              () => 'stored',
+              () => 'failed',
+            ),
+          untilServed,
+        )
+        .toBe('stored')
+    await store(0)
+    expect(await readList(stores.bars, series)).toEqual([minuteBar(0)])
+    await server().exec(`ALTER TABLE ${table} ADD COLUMN more DOUBLE`)
+    await store(1)
+    expect(await readList(stores.bars, series)).toEqual(minuteBars(0, 2))
+    await server().exec(`TRUNCATE TABLE ${table}`)
+    await expect.poll(() => readList(stores.bars, series), untilServed).toEqual([])
+    await server().exec(`DROP TABLE ${table}`)
+    expect(await readList(stores.bars, series)).toEqual([])
+    await store(2)
+    expect(await readList(stores.bars, series)).toEqual([minuteBar(2)])
+  })
+
   test('beyond the bound of the queue a read is refused at once', async () => {
     const pool = new PgPool(options(), { connections: 1, waiting: 4 })
     const read = () => pool.read({ sql: 'SELECT 1', parameterSets: [[]] }, () => () => undefined)
@@ -193,6 +271,7 @@ describe('a server that is away', patient, () => {
     const series = freshSeries('60')
     await stores.bars.write([batchOf(series, minuteBars(0, 3))], 'live')
     await server().freeze()
+    const compared = stores.bars.read({ series, ...always, lane: 'backfill' })
     const begun = systemClock.monotonicMs()
     const calls = [
       stores.bars.read({ series, ...always }),
@@ -209,6 +288,8 @@ describe('a server that is away', patient, () => {
       if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(Unavailable)
     }
     expect(systemClock.monotonicMs() - begun).toBeLessThan(soonAfterDeadlineMs)
+    // Of history, for which nobody waits, a read may take longer.
+    expect((await compared).time).toHaveLength(3)
     await expect
       .poll(() => readList(stores.bars, series).catch(() => []), { timeout: 20_000 })
       .toEqual(minuteBars(0, 3))

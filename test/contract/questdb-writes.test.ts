@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { Unavailable } from '../../services/core/failure.ts'
 import { feedSeconds } from '../../services/core/feed-clock.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
+import type { BarStore } from '../../services/ports/bars.ts'
+import { administration } from '../../services/stores/questdb/exec.ts'
 import { createBars } from '../../services/stores/questdb/layout/statements.ts'
 import { writeDeadlineMs } from '../../services/stores/questdb/write/writer.ts'
 import { oneServer } from '../support/questdb/one-server.ts'
@@ -121,9 +123,55 @@ describe('a suspended table', () => {
     expect(await readList(stores.bars, other)).toEqual(minuteBars(0, 2))
     expect(await metric('fxd_questdb_suspended_tables')).toBe(0)
   })
+
+  test('is counted by what the tables say: resuming a healthy one drives the count of the server below zero, not ours', async () => {
+    const { stores, prefix, metric } = await openInTest(server())
+    const series = freshSeries('60')
+    await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
+    await server().exec(`ALTER TABLE ${h1(prefix)} RESUME WAL`)
+    await stores.bars.write([batchOf(series, [minuteBar(1)])], 'live')
+    await stores.bars.ping()
+    expect(await metric('fxd_questdb_suspended_tables')).toBe(0)
+  })
+})
+
+describe('administration', () => {
+  const admin = () =>
+    administration({
+      http: server().http,
+      credentials: { user: 'admin', password: 'quest' },
+      clock: systemClock,
+    })
+
+  test('a statement that fails in the middle of its answer, whose status is 200, is an error', async () => {
+    const table = 'failing_late'
+    await server().exec(`CREATE TABLE ${table} (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY WAL`)
+    await suspend(server(), table)
+    await server().exec(`INSERT INTO ${table} VALUES (0)`)
+    await expect(admin().exec(`SELECT wait_wal_table('${table}')`)).rejects.toThrow(/suspended/)
+    await server().exec(`DROP TABLE ${table}`)
+  })
+
+  test('a statement that is refused says so in the words of the server, two in one are refused too', async () => {
+    await expect(admin().exec('SELECT nothing FROM nowhere')).rejects.toThrow(/does not exist/)
+    await expect(admin().exec('SELECT 1; DROP TABLE nowhere')).rejects.toThrow(/unexpected token/)
+  })
 })
 
 describe('rows that QuestDB refuses', () => {
+  test('cost the other tables of their request nothing', async () => {
+    const { stores, prefix, metric } = await openInTest(server())
+    await server().exec(
+      createBars(h1(prefix), '60', undefined).replace('c DOUBLE, v LONG', 'c DOUBLE, v SHORT'),
+    )
+    const [narrow, other] = [freshSeries('60'), freshSeries('240')]
+    const batch = [batchOf(other, [minuteBar(0)]), batchOf(narrow, [{ ...minuteBar(0), volume: 70_000 }])]
+    await stores.bars.write([...batch, batchOf(narrow, [minuteBar(1)])], 'live')
+    expect(await readList(stores.bars, other)).toEqual([minuteBar(0)])
+    expect(await readList(stores.bars, narrow)).toEqual([minuteBar(1)])
+    expect(await metric('fxd_questdb_parked_rows_total')).toBe(1)
+  })
+
   test('are found among good ones and parked with an alarm; the good ones are stored', async () => {
     const { stores, prefix, metric } = await openInTest(server())
     // As if the table had been made by something else: its volumes end at 32,767.
@@ -197,6 +245,31 @@ describe('tables that somebody else removed', () => {
       )
     await expect.poll(write, untilServed).toBe('stored')
     expect(await readList(stores.bars, series)).toEqual([minuteBar(1)])
+  })
+
+  test('and made again by one process get nothing of what another still sends to the old ones, and it is not acknowledged', async () => {
+    const { stores: a, prefix } = await openInTest(server())
+    const { stores: b } = await openInTest(server(), { prefix })
+    const series = freshSeries('60')
+    const untilStored = (bars: BarStore, minute: number) =>
+      expect
+        .poll(
+          () =>
+            bars.write([batchOf(series, [minuteBar(minute)])], 'live').then(
+              () => 'stored',
+              () => 'failed',
+            ),
+          untilServed,
+        )
+        .toBe('stored')
+    await untilStored(a.bars, 0)
+    await untilStored(b.bars, 1)
+    await server().exec(`DROP TABLE ${h1(prefix)}`)
+    // Having seen that it is gone, `a` makes it again before it sends anything.
+    expect(await readList(a.bars, series)).toEqual([])
+    await untilStored(a.bars, 2)
+    await untilStored(b.bars, 3)
+    expect(await readList(a.bars, series)).toEqual(minuteBars(2, 4))
   })
 
   test('answer as empty: the store said that there is nothing', async () => {

@@ -8,7 +8,7 @@ import { awaitLayout, migrate, requireLayout } from './layout/migrate.ts'
 import { applyRetention } from './layout/retention.ts'
 import { TableNames } from './layout/tables.ts'
 import type { QuestdbOptions } from './options.ts'
-import { connectionsMax, PgPool, readsWaitingMax } from './pg/pool.ts'
+import { backfillReadDeadlineMs, connectionsMax, PgPool, readsWaitingMax } from './pg/pool.ts'
 import { questdbRegistry, RegistryLog } from './registry.ts'
 import { ServerGate } from './server/gate.ts'
 import { serverJudge } from './server/judge.ts'
@@ -23,7 +23,11 @@ export type QuestdbStores = Pick<Stores, 'bars' | 'windows' | 'registry' | 'usag
 
 const readConnections = { connections: connectionsMax, waiting: readsWaitingMax }
 /** A backlog of history is compared beside whoever asks for a chart, and never in front of them. */
-const backfillConnections = { connections: 4, waiting: readsWaitingMax }
+const backfillConnections = {
+  connections: 4,
+  waiting: readsWaitingMax,
+  deadlineMs: backfillReadDeadlineMs,
+}
 /** Acks must not wait behind readers. */
 const progressConnections = { connections: 1, waiting: 16 }
 

@@ -22,12 +22,15 @@ interface Waiting {
 export interface PoolSize {
   readonly connections: number
   readonly waiting: number
+  /** Of a read, and of opening a connection for it; 2 s when not given. */
+  readonly deadlineMs?: number
 }
 
 /** Shares a bounded number of connections in the order of asking; every call ends within its deadline. */
 export class PgPool {
   readonly #options: PoolOptions
   readonly #size: PoolSize
+  readonly #deadlineMs: number
   readonly #gate: Gate
   readonly #idle: PgConnection[] = []
   readonly #all = new Set<PgConnection>()
@@ -43,6 +46,7 @@ export class PgPool {
     this.#options = options
     this.#gate = gate
     this.#size = size
+    this.#deadlineMs = size.deadlineMs ?? readDeadlineMs
   }
 
   get connections(): number {
@@ -57,7 +61,7 @@ export class PgPool {
    * Rejects with `Unavailable`. `begin` is called anew for each attempt: a connection that the server
    * ended meanwhile is tried once more on a fresh one.
    */
-  async read(statement: Statement, begin: () => TakeRow, deadlineMs = readDeadlineMs): Promise<void> {
+  async read(statement: Statement, begin: () => TakeRow, deadlineMs = this.#deadlineMs): Promise<void> {
     const end = this.#options.clock.monotonicMs() + deadlineMs
     try {
       await this.#attempt(statement, begin(), deadlineMs)
@@ -131,7 +135,7 @@ export class PgPool {
       if (!this.#closed) clock.soon(() => this.#next())
     })
     this.#all.add(opened.connection)
-    const cancel = clock.after(readDeadlineMs, () => opened.connection.destroy())
+    const cancel = clock.after(this.#deadlineMs, () => opened.connection.destroy())
     opened.ready
       .then(() => this.#gate.pass())
       .then(

@@ -14,6 +14,10 @@ export class Paths<Path> {
     this.#paths = Array.from({ length: count }, make)
   }
 
+  all(): readonly Path[] {
+    return this.#paths
+  }
+
   of(table: string): Path {
     const known = this.#of.get(table)
     if (known !== undefined) return known

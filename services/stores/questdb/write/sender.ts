@@ -35,6 +35,7 @@ export class RowSender {
   readonly #options: QuestdbOptions
   readonly #gate: Gate
   #transport: SenderTransport | undefined
+  #isStale = false
 
   constructor(options: QuestdbOptions, sender: SenderOptions, gate: Gate) {
     this.#options = options
@@ -44,6 +45,7 @@ export class RowSender {
 
   /** Resolves once the server has committed all rows; rejects with `PoisonRows`, else worth another try. */
   async send(bytes: Buffer): Promise<void> {
+    if (this.#isStale) this.#leave()
     if (this.#transport === undefined) {
       await this.#gate.pass()
       this.#transport = createTransport(this.#senderOptions)
@@ -55,11 +57,21 @@ export class RowSender {
       const message = cause instanceof Error ? cause.message : String(cause)
       if (/\bstatusCode=4\d\d\b/.test(message) && !/\bstatusCode=40[13]\b/.test(message))
         throw new PoisonRows(message, { cause })
-      const failed = this.#transport
-      this.#transport = undefined
+      this.#leave()
       this.#gate.lost()
-      void failed.close().catch(() => undefined)
       throw cause
     }
+  }
+
+  /** What is sent from now on goes over a fresh connection. */
+  renew(): void {
+    this.#isStale = true
+  }
+
+  #leave(): void {
+    this.#isStale = false
+    const left = this.#transport
+    this.#transport = undefined
+    void left?.close().catch(() => undefined)
   }
 }

@@ -11,7 +11,7 @@ const pollMaxMs = 32
 const watchPeriodMs = 5_000
 
 const progress = {
-  sql: 'SELECT table_name, table_txn, wal_txn, table_suspended FROM tables()',
+  sql: 'SELECT table_name, id, table_txn, wal_txn, table_suspended FROM tables()',
   parameterSets: [[]],
 }
 
@@ -24,6 +24,8 @@ interface TableState {
 }
 
 interface Waiter {
+  /** A table that was replaced since then has nothing of what was sent. */
+  readonly since: number
   /** Per table the transaction that has to be applied; unknown until the first look after the commit. */
   readonly targets: Map<string, number | undefined>
   readonly settle: (cause?: unknown) => void
@@ -39,10 +41,17 @@ export class Visibility {
   readonly #pool: PgPool
   readonly #waiters = new Set<Waiter>()
   readonly #cancelWatch: Cancel
+  readonly #ids = new Map<string, number>()
+  /** For each table that was replaced the replacement's number. */
+  readonly #replaced = new Map<string, number>()
+  #replacements = 0
   #suspended: ReadonlySet<string> = new Set()
   #pollMs = pollMinMs
   #polling = false
   #closed = false
+
+  /** Called when a table was removed and made again. */
+  onReplaced: () => void = () => undefined
 
   constructor(options: QuestdbOptions, names: TableNames, pool: PgPool) {
     this.#options = options
@@ -56,10 +65,19 @@ export class Visibility {
     return this.#suspended
   }
 
-  /** Resolves once everything committed to these tables before this call can be read. */
-  wait(tables: Iterable<string>): Promise<void> {
+  /** Replacements seen so far: to be noted before rows are sent, and given to `wait` after their commit. */
+  get replacements(): number {
+    return this.#replacements
+  }
+
+  /**
+   * Resolves once everything committed to these tables before this call can be read. Rejects when one
+   * was replaced since `since`: a connection that knew the old table is told of commits into it.
+   */
+  wait(tables: Iterable<string>, since: number = this.#replacements): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
+        since,
         targets: new Map([...tables].map((table) => [table, undefined])),
         settle: (cause) => {
           this.#waiters.delete(waiter)
@@ -105,25 +123,41 @@ export class Visibility {
     // Only who waited before the question was asked may take the answer for a target.
     const asking = [...this.#waiters]
     const states = new Map<string, TableState>()
+    const ids = new Map<string, number>()
     await this.#pool.read(progress, () => {
       states.clear()
+      ids.clear()
       return (view, start) => {
         const fields = new Fields(view, start)
         const table = fields.text() ?? ''
         if (!this.#names.isOurs(table)) return
+        ids.set(table, fields.long())
         // Unknown until the first write or read after the server's start.
         const [applied, committed] = [fields.long() || 0, fields.long() || 0]
         states.set(table, { applied, committed, suspended: fields.boolean() })
       }
     })
+    this.#noteReplaced(ids)
     this.#suspended = new Set([...states].flatMap(([table, { suspended }]) => (suspended ? [table] : [])))
     for (const waiter of asking) this.#advance(waiter, states)
+  }
+
+  #noteReplaced(ids: ReadonlyMap<string, number>): void {
+    const before = this.#replacements
+    for (const [table, id] of ids) {
+      const known = this.#ids.get(table)
+      if (known !== undefined && known !== id) this.#replaced.set(table, ++this.#replacements)
+      this.#ids.set(table, id)
+    }
+    if (this.#replacements > before) this.onReplaced()
   }
 
   #advance(waiter: Waiter, states: ReadonlyMap<string, TableState>): void {
     for (const [table, target] of waiter.targets) {
       const state = states.get(table)
       if (state === undefined) return waiter.settle(new Error(`the table ${table} is gone`))
+      if ((this.#replaced.get(table) ?? 0) > waiter.since)
+        return waiter.settle(new Error(`the table ${table} was removed and made again`))
       if (state.suspended) return waiter.settle(suspendedError(table))
       const wanted = target ?? state.committed
       if (state.applied >= wanted) waiter.targets.delete(table)

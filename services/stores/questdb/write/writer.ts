@@ -52,6 +52,9 @@ export class Writer {
     this.#deps = deps
     this.#paths = new Paths(() => new RowSender(deps.options, deps.sender, deps.gate))
     this.#metrics = writerMetrics(deps.options, this.#line)
+    deps.visibility.onReplaced = () => {
+      for (const path of this.#paths.all()) path.renew()
+    }
   }
 
   /** Requests that failed so far; each may still arrive at the server, late. */
@@ -119,6 +122,7 @@ export class Writer {
   async #request(pieces: readonly Piece[]): Promise<void> {
     const { clock } = this.#deps.options
     const begun = clock.monotonicMs()
+    const since = this.#deps.visibility.replacements
     const parking = { left: parkedPerRequestMax }
     const stored: Piece[] = []
     const again = new Set<Piece>()
@@ -136,7 +140,7 @@ export class Writer {
     }
     const byPath = Map.groupBy(pieces, ({ rows }) => this.#paths.of(rows.table))
     await Promise.all([...byPath].map(([path, own]) => deliverOver(path, own)))
-    if (stored.length > 0) this.#stored(stored, begun)
+    if (stored.length > 0) this.#stored(stored, begun, since)
     if (again.size === 0) {
       this.#retryDelayMs = retryDelayMinMs
       return
@@ -164,23 +168,23 @@ export class Writer {
   }
 
   /** The next request does not wait until these can be read. */
-  #stored(pieces: readonly Piece[], begun: number): void {
+  #stored(pieces: readonly Piece[], begun: number, since: number): void {
     const { clock } = this.#deps.options
     this.#metrics.ack.observe((clock.monotonicMs() - begun) / 1_000)
-    this.#deps.visibility.wait(tablesOf(pieces)).then(
+    this.#deps.visibility.wait(tablesOf(pieces), since).then(
       () => {
         this.#metrics.visible.observe((clock.monotonicMs() - begun) / 1_000)
         for (const { submission } of pieces) if (--submission.left === 0) submission.settle()
       },
-      (cause: unknown) => this.#notVisible(pieces, cause),
+      (cause: unknown) => this.#notVisible(pieces, cause, since),
     )
   }
 
   /** Of a request that touched several tables only what went into the unreadable ones has failed. */
-  #notVisible(pieces: readonly Piece[], cause: unknown): void {
+  #notVisible(pieces: readonly Piece[], cause: unknown, since: number): void {
     this.#deps.tableGone()
     for (const { submission, rows } of pieces) {
-      this.#deps.visibility.wait([rows.table]).then(
+      this.#deps.visibility.wait([rows.table], since).then(
         () => {
           if (--submission.left === 0) submission.settle()
         },
