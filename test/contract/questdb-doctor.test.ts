@@ -190,7 +190,7 @@ test('--audit tells that a partition is lost which windows claim, and that bars 
   const held = await Promise.all(table.map((name) => server().exec(`SELECT count() FROM ${name}`)))
   const full = table[held.findIndex(([row]) => row?.[0] === 30)]
   const weeks = await server().exec(`SELECT name FROM table_partitions('${full}') WHERE numRows = 7`)
-  await server().exec(`ALTER TABLE ${full} DROP PARTITION LIST '${weeks[1]?.[0]}'`)
+  await server().exec(`ALTER TABLE ${full} DROP PARTITION LIST '${String(weeks[1]?.[0])}'`)
   await expect
     .poll(async () => lineOf(await doctor(prefix, {}, '--audit'), 'audit'), untilApplied)
     .toMatch(

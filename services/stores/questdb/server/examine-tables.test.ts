@@ -34,7 +34,8 @@ test.each([
 
 test('a limit of memory maps is told with its own cure', async () => {
   const finding = await examined(serverOf(200, { maps: 10_000 }), 'memory maps')
-  expect(finding).toMatchObject({ state: 'wrong', cure: expect.stringContaining('vm.max_map_count=') })
+  expect(finding?.state).toBe('wrong')
+  expect(finding?.cure).toContain('vm.max_map_count=')
 })
 
 test.each([
