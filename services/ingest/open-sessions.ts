@@ -1,4 +1,5 @@
 import type { FeedKey } from '../core/compound-key.ts'
+import type { RegistryView } from '../core/registry.ts'
 import type { Introduced } from './hello.ts'
 import { SessionEnd } from './refuse-session.ts'
 import type { CollectorSession } from './session.ts'
@@ -39,6 +40,15 @@ export class OpenSessions {
   async endFeed(feed: FeedKey, cause: SessionEnd): Promise<void> {
     const ending = [...this.#open].filter((session) => session.who?.feed === feed)
     await Promise.all(ending.map((session) => session.end(cause)))
+  }
+
+  /** Of feeds that are hidden now: another ingest may purge them soon, and nothing of them may be written then. */
+  endHidden(view: RegistryView): void {
+    for (const session of this.#open) {
+      const feed = session.who?.feed
+      if (feed === undefined || view.feed(feed)) continue
+      void session.end(new SessionEnd('FAILED_PRECONDITION', `${feed} is no longer defined`))
+    }
   }
 
   async endAll(cause: SessionEnd): Promise<void> {

@@ -89,6 +89,7 @@ describe('while the bus is away', () => {
     await back()
     expect(got).toEqual([bars(1), minutes, bars(2), bars(3)])
     expect(await value('fxd_ingest_backlog_bars')).toBe(0)
+    expect(await value('fxd_ingest_pushed_bars_total')).toBe(3)
     expect(await publisher.tell(bars(4), 1)).toBeGreaterThan(0)
     expect(got.at(-1)).toEqual(bars(4))
   })

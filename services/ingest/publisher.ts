@@ -162,13 +162,20 @@ export class Publisher {
     for (let next = this.#backlog.first; next && this.#state === 'away'; next = this.#backlog.first) {
       const told = await this.#deps.bus.publish(next.event, next.epoch).catch(() => undefined)
       if (!told) return false
-      if (told.outcome === 'published') this.#backlog.remove(next)
-      else {
+      if (told.outcome === 'published') {
+        this.#backlog.remove(next)
+        this.#countPushed(next.event, next.sinceMs)
+      } else {
         this.#end(next.epoch, 'another ingest took over this feed')
         this.#backlog.removeUpTo(next.epoch)
       }
     }
     return true
+  }
+
+  #countPushed(event: BusEvent, sinceMs: number): void {
+    const { clock, metrics } = this.#deps
+    if (event.type === 'bars') metrics.pushed(event.bars.length, (clock.monotonicMs() - sinceMs) / 1_000)
   }
 
   async #publishKeptRevised(): Promise<boolean> {

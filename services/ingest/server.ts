@@ -86,6 +86,7 @@ export function createIngest(deps: IngestDeps): Ingest {
   }
   server.addService(Registry.service, registryService({ ...stores, ...deps, feedTokens, endFeed }))
 
+  const stopHeeding = deps.registry.onChange((view) => sessions.endHidden(view))
   const stopFlushing = clock.every(windowsFlushMs, () => {
     states
       .flush()
@@ -104,6 +105,7 @@ export function createIngest(deps: IngestDeps): Ingest {
     },
     async close(graceMs) {
       stopFlushing()
+      stopHeeding()
       stopClockHistory()
       const copied = closedDays.stop()
       const inTime = new AbortController()
