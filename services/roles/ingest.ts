@@ -10,7 +10,7 @@ import { grpcListenFailure } from './grpc-listen-failure.ts'
 import { type House, inHouse, type Overrides } from './house.ts'
 import { type Leaving, leaveThrough } from './leaving.ts'
 import { createReload } from './reload.ts'
-import { requireSharedStores } from './shared-stores.ts'
+import { requireStores } from './require-stores.ts'
 import { untilAvailable } from './until-available.ts'
 
 const ingestGraceMs = 3_000
@@ -28,7 +28,7 @@ export interface RunningIngest extends Leaving {
  */
 export function startIngest(config: Config, overrides: Overrides = {}): Promise<RunningIngest> {
   return inHouse(config, overrides, async (house) => {
-    if (!overrides.stores) requireSharedStores('ingest', config)
+    if (!overrides.stores) requireStores('ingest', config)
     const ground = await layGround(house, overrides, { migrates: true, admits: false })
     const { health } = ground
     await ground.loaded()

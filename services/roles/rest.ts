@@ -5,7 +5,7 @@ import { type House, inHouse, type Overrides } from './house.ts'
 import { startHttp } from './http.ts'
 import { type Leaving, leaveThrough, noticeOf } from './leaving.ts'
 import { type Reading, startReading } from './reading.ts'
-import { requireSharedStores } from './shared-stores.ts'
+import { requireStores } from './require-stores.ts'
 
 export interface RunningRest extends Leaving {
   readonly httpPort: number
@@ -15,7 +15,7 @@ export interface RunningRest extends Leaving {
 /** Answers requests from shared stores; any number of these stand behind one address. */
 export function startRest(config: Config, overrides: Overrides = {}): Promise<RunningRest> {
   return inHouse(config, overrides, async (house) => {
-    if (!overrides.stores) requireSharedStores('rest', config)
+    if (!overrides.stores) requireStores('rest', config)
     const ground = await layGround(house, overrides, { migrates: false, admits: true })
     const { health } = ground
     const rest = await startRestEdge(house, ground, await startReading(house, ground))

@@ -9,7 +9,7 @@ import { type House, inHouse, type Overrides } from './house.ts'
 import { startHttp } from './http.ts'
 import { type Leaving, leaveThrough } from './leaving.ts'
 import { type Reading, startReading } from './reading.ts'
-import { requireSharedStores } from './shared-stores.ts'
+import { requireStores } from './require-stores.ts'
 
 export interface RunningStream extends Leaving {
   readonly httpPort: number
@@ -20,7 +20,7 @@ export interface RunningStream extends Leaving {
 /** One shard: holds sockets, any symbol, and answers the operator's `fxd.v1.Shard`. */
 export function startStream(config: Config, overrides: Overrides = {}): Promise<RunningStream> {
   return inHouse(config, overrides, async (house) => {
-    if (!overrides.stores) requireSharedStores('stream', config)
+    if (!overrides.stores) requireStores('stream', config)
     const token = neededToken(config)
     const ground = await layGround(house, overrides, { migrates: false, admits: false })
     const { health } = ground
