@@ -41,10 +41,16 @@ const checked = (name: string): string => {
   return name
 }
 
+/** Gauges of the library that are named like counters; each is a sum of others beside it. */
+const misnamed = ['handles', 'requests', 'resources'].map((what) => `fxd_nodejs_active_${what}_total`)
+
 /** A registry of its own, so that several services can live in one process. */
 export function createMetrics(options: { readonly ofProcess: boolean }): Metrics {
   const register = new Registry()
-  if (options.ofProcess) collectDefaultMetrics({ register, prefix: 'fxd_' })
+  if (options.ofProcess) {
+    collectDefaultMetrics({ register, prefix: 'fxd_' })
+    for (const name of misnamed) register.removeSingleMetric(name)
+  }
   return {
     counter: <L extends string>(
       name: string,
