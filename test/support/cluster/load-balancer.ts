@@ -5,7 +5,7 @@ import { statusOf } from './answers.ts'
 import { Program } from './program.ts'
 
 /** From where the load balancer reaches the pods: they believe its forwarded chain. */
-export const loadBalancerSource = '127.0.0.3'
+export const loadBalancerSource = '127.0.0.4'
 
 export interface Backend {
   readonly name: string
@@ -46,20 +46,37 @@ export function loadBalancer(options: LoadBalancerOptions): Program {
   })
 }
 
-const servers = (backends: readonly Backend[]): string =>
+const checked = (backends: readonly Backend[]): string =>
   backends
     .map(({ name, port, opsPort }) => `  server ${name} 127.0.0.1:${port} check port ${opsPort}\n`)
     .join('')
+const anyOf = (backends: readonly Backend[]): string =>
+  backends.map(({ name, port }) => `  server ${name} 127.0.0.1:${port}\n`).join('')
+
+/** HAProxy lowers the names of headers; these go out as the specification spells them. */
+const spelled = [
+  'X-RateLimit-Limit-Minute',
+  'X-RateLimit-Remaining-Minute',
+  'X-RateLimit-Reset-Minute',
+  'X-RateLimit-Limit-Day',
+  'X-RateLimit-Remaining-Day',
+  'X-RateLimit-Exceeded',
+  'Retry-After',
+  'X-Ws-Connections-Limit',
+  'X-Ws-Connections-In-Use',
+]
 
 const configuration = ({ httpPort, grpcPort, rest, stream, ingest }: LoadBalancerOptions): string => `
 global
   maxconn 8000
   log stderr format raw daemon notice
+${spelled.map((name) => `  h1-case-adjust ${name.toLowerCase()} ${name}\n`).join('')}
 
 defaults
   mode http
   log global
   timeout connect 2s
+  timeout http-request 10s
   timeout client 75s
   timeout server 75s
   timeout check 2s
@@ -68,24 +85,38 @@ defaults
   option redispatch
   retries 3
   retry-on conn-failure empty-response
-  default-server inter 500ms fall 1 rise 1 source ${loadBalancerSource}
+  default-server inter 500ms fall 2 rise 1 source ${loadBalancerSource}
 
 frontend world
   bind 127.0.0.1:${httpPort}
   option forwardfor
+  option h1-case-adjust-bogus-client
   http-request disable-l7-retry unless METH_GET
   acl wants_socket hdr(Upgrade) -i websocket
-  use_backend stream if wants_socket { path /v1/stream }
+  acl stream_path path /v1/stream
+  # A machine too busy for all of them at once: a late answer is better than none.
+  use_backend any_stream if wants_socket stream_path { nbsrv(stream) lt 1 }
+  use_backend stream if wants_socket stream_path
+  use_backend any_rest if { nbsrv(rest) lt 1 }
   default_backend rest
 
 backend rest
   balance roundrobin
   option httpchk GET /readyz
-${servers(rest)}
+${checked(rest)}
+backend any_rest
+  balance roundrobin
+${anyOf(rest)}
 backend stream
+  # A refused upgrade ends its connection.
+  option httpclose
   balance leastconn
   option httpchk GET /readyz
-${servers(stream)}
+${checked(stream)}
+backend any_stream
+  option httpclose
+  balance leastconn
+${anyOf(stream)}
 listen ingest
   mode tcp
   bind 127.0.0.1:${grpcPort}
@@ -93,4 +124,4 @@ listen ingest
   timeout server 1h
   balance roundrobin
   # Whoever listens will do: a busy ingest is better than none.
-${ingest.map(({ name, port }) => `  server ${name} 127.0.0.1:${port} check\n`).join('')}`
+${anyOf(ingest).replaceAll('\n', ' check\n')}`
