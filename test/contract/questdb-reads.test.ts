@@ -195,8 +195,8 @@ describe('connections for reading', () => {
     const { stores, prefix } = await openInTest(server())
     const table = `${prefix}bars_brokera_zero_h1`
     const series = freshSeries('60')
-    const store = (minute: number) =>
-      expect
+    const store = async (minute: number): Promise<void> =>
+      await expect
         .poll(
           () =>
             stores.bars.write([batchOf(series, [minuteBar(minute)])], 'live').then(

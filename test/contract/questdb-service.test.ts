@@ -209,6 +209,8 @@ describe('fxd all with its bars in QuestDB', patient, () => {
 
   test.each([
     ['nosync', 0],
+    // Of a later version: this one takes any word without a word, and then waits for no disk.
+    ['adaptive', 0],
     ['sync', 1],
   ])(
     'the commit mode %s is told at start: a warning with its cure unless commits survive a loss of power',
@@ -233,13 +235,13 @@ describe('fxd all with its bars in QuestDB', patient, () => {
     const first = await start(await configured(demo))
     const { firstKey = '' } = first
     const served = async ({ httpPort }: RunningAll): Promise<void> => {
-      for (const symbol of ['BROKERA:ZERO:BTCUSD', 'BROKERB:LIVE:EURUSD', 'BROKERC:TADIL:STEEL'])
-        for (const resolution of ['60', '1D']) {
-          const path = `/v1/history?symbol=${symbol}&resolution=${resolution}&countback=300`
-          await expect
-            .poll(async () => (await ask(httpPort, path, firstKey)).text, untilServed)
-            .toContain('"s":"ok"')
-        }
+      // What trades on a Sunday too.
+      for (const traded of ['BROKERA:ZERO:BTCUSD', 'BROKERB:LIVE:ETHUSD', 'BROKERF:LIVE:BTCUSD']) {
+        const path = `/v1/history?symbol=${traded}&resolution=60&countback=300`
+        await expect
+          .poll(async () => (await ask(httpPort, path, firstKey)).text, untilServed)
+          .toContain('"s":"ok"')
+      }
     }
     await served(first)
     await first.stop()

@@ -251,8 +251,8 @@ describe('tables that somebody else removed', () => {
     const { stores: a, prefix } = await openInTest(server())
     const { stores: b } = await openInTest(server(), { prefix })
     const series = freshSeries('60')
-    const untilStored = (bars: BarStore, minute: number) =>
-      expect
+    const untilStored = async (bars: BarStore, minute: number): Promise<void> =>
+      await expect
         .poll(
           () =>
             bars.write([batchOf(series, [minuteBar(minute)])], 'live').then(

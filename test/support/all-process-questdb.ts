@@ -9,7 +9,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   process.env['FXD_ACCEPTANCE_QUESTDB_PG'] = `${pg.host}:${pg.port}`
   try {
     const end = await oneService(project, 'questdb')
-    return () => end().finally(stop)
+    return async () => {
+      try {
+        await end()
+      } finally {
+        await stop()
+      }
+    }
   } catch (error) {
     await stop()
     throw error
