@@ -30,7 +30,7 @@ const emptied = [
     'restarted empty',
     async (opened: OpenedRedis) => {
       await server.kill()
-      await vi.waitFor(async () => expect(await opened.metric('fxd_redis_up')).toBe(0), patience)
+      await vi.waitUntil(async () => (await opened.metric('fxd_redis_up')) === 0, patience)
       await server.start()
       await back(opened)
     },

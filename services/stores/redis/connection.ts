@@ -32,6 +32,7 @@ export class Connection {
   readonly #onReady = new Set<(ready: Ready) => void>()
   #ready: Ready | undefined
   #cause: unknown
+  #told: string | undefined
   #lost: () => void = () => undefined
   #nextReady = newGate()
 
@@ -84,23 +85,25 @@ export class Connection {
   }
 
   async #keep(): Promise<void> {
-    const { clock, log } = this.#deps
+    const { clock } = this.#deps
     for (let delayMs = delayMinMs; !this.closed; ) {
       const redis = newClient(this.#deps.at)
       const lost = new Promise<void>((resolve) => {
         this.#lost = resolve
         redis.once('end', resolve)
       })
+      // It says why; the rejection says only that the connection is closed.
+      let heard: unknown
       redis.on('error', (cause: unknown) => {
-        this.#cause = cause
+        heard = cause
       })
       try {
         this.#begin(await within(clock, handshakeMs, this.#handshake(redis)))
         delayMs = delayMinMs
         await lost
       } catch (cause) {
-        this.#cause = cause
-        if (!this.closed) log.debug({ err: cause, connection: this.#name }, 'Redis cannot be reached')
+        this.#cause = cause instanceof WrongServer ? cause : (heard ?? cause)
+        this.#tell(this.#cause)
       } finally {
         this.#ready = undefined
         redis.disconnect()
@@ -111,8 +114,21 @@ export class Connection {
     }
   }
 
+  /** Once for as long as it fails in the same way. */
+  #tell(cause: unknown): void {
+    const reason = String(cause)
+    if (this.closed || reason === this.#told) return
+    this.#told = reason
+    const { log } = this.#deps
+    const about = { err: cause, connection: this.#name }
+    if (cause instanceof WrongServer) log.error(about, cause.message)
+    else log.warn(about, 'Redis cannot be reached; tried again until it is')
+  }
+
   #begin(ready: Ready): void {
     if (this.closed) return
+    if (this.#told !== undefined) this.#deps.log.info({ connection: this.#name }, 'Redis answers')
+    this.#told = undefined
     this.#ready = ready
     this.#nextReady.open()
     this.#nextReady = newGate()

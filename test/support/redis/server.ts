@@ -32,7 +32,6 @@ export interface RedisServer {
 export interface RedisServerOptions {
   /** Settings of redis.conf, one a line. */
   readonly settings?: readonly string[]
-  readonly port?: number
   /** Runs as a Sentinel with this configuration file. */
   readonly sentinelFile?: (folder: string) => string
 }
@@ -47,7 +46,7 @@ const settingsOfTests = [
 /** A real Redis of its own, on a free port with a temporary folder; resolves once it answers. */
 export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
   const parts = redisParts()
-  const port = options.port ?? ((await freePorts(1))[0] as number)
+  const [port = 0] = await freePorts(1)
   const folder = mkdtempSync(join(tmpdir(), 'fxd-redis-'))
   let child: ChildProcess | undefined
   let gone: Promise<unknown> = Promise.resolve()
