@@ -2,9 +2,11 @@ import { clockReadingId, readingOfDefinition } from '../core/clock-history.ts'
 import type { RegistryView } from '../core/registry.ts'
 import type { FollowedRegistry } from '../platform/follow-registry.ts'
 import type { Log } from '../platform/log.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { Cancel, Clock } from '../ports/clock.ts'
 import type { RegistryBody } from '../ports/registry.ts'
 import type { RegistryWriter } from './registry-writer.ts'
+
+const retryMs = 10_000
 
 export interface ClockHistoryDeps {
   readonly registry: Pick<FollowedRegistry, 'view' | 'loaded' | 'onChange'>
@@ -23,15 +25,25 @@ export function keepClockHistory({ registry, writer, clock, log }: ClockHistoryD
       const body = readingOfDefinition(definition, view.clocksOf(definition.key), clock.utcMs())
       return body === undefined ? [] : [{ kind: 'clock', id: clockReadingId(body), body }]
     })
+  let cancelRetry: Cancel = () => undefined
+  let isStopped = false
   const check = (view: RegistryView): void => {
-    if (missing(view).length === 0) return
+    cancelRetry()
+    if (isStopped || missing(view).length === 0) return
     writer
       .change((newest) => ({ rows: missing(newest), result: undefined }))
-      .catch((cause: unknown) =>
-        log.warn({ err: cause }, 'the history of clocks lags; it follows with the next change'),
-      )
+      .catch((cause: unknown) => {
+        log.warn({ err: cause }, 'the history of clocks could not be written; later again')
+        if (isStopped) return
+        cancelRetry()
+        cancelRetry = clock.after(retryMs, () => check(registry.view()))
+      })
   }
   const unfollow = registry.onChange(check)
   if (registry.loaded) check(registry.view())
-  return unfollow
+  return () => {
+    isStopped = true
+    cancelRetry()
+    unfollow()
+  }
 }
