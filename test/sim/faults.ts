@@ -111,6 +111,15 @@ const faults: readonly Fault[] = [
     name: 'the bus fails over and loses its newest',
     run: (world) => world.bus.failOver(1 + world.chance.int(4)),
   },
+  {
+    name: 'the bus is emptied while a shard is cut off from it',
+    run: (world) => {
+      const shard = pickOf(world, world.shards.keys())
+      world.network.cut(shard, 'bus')
+      world.timeline.at(50_000, () => world.bus.empty())
+      world.timeline.at(55_000, () => world.network.heal(shard, 'bus'))
+    },
+  },
   { name: 'leases are forgotten', run: (world) => world.redis.forgetLeases() },
   {
     name: 'messages are lost',

@@ -22,11 +22,17 @@ export class Market {
   readonly #chance: Chance
   /** By symbol, in the order of time; corrections replace a bar. */
   readonly #bars = new Map<string, Map<number, Bar>>(marketNames.map((name) => [name, new Map()]))
+  readonly #closes = new Map<string, Set<number>>()
   readonly #terminals = new Set<SimTerminal>()
 
   constructor(startMinute: number, chance: Chance) {
     this.now = feedSeconds(startMinute * 60)
     this.#chance = chance
+  }
+
+  /** Every close that the broker ever told of a bar. */
+  closes(raw: string, time: number): ReadonlySet<number> {
+    return this.#closes.get(`${raw} ${time}`) ?? new Set()
   }
 
   bars(raw: string): readonly Bar[] {
@@ -42,7 +48,7 @@ export class Market {
     this.now = feedSeconds(open + 60)
     for (const name of marketNames) {
       if (!this.#chance.is(liquidity[name] ?? 0)) continue
-      this.#bars.get(name)?.set(open, barOf(open, this.#chance.int(1_000)))
+      this.#set(name, open)
     }
     for (const terminal of this.#terminals) terminal.closeMinute(open)
   }
@@ -53,8 +59,15 @@ export class Market {
     const recent = this.bars(name).slice(-5, -1)
     if (recent.length === 0) return
     const { time } = this.#chance.pick(recent)
-    this.#bars.get(name)?.set(time, barOf(time, this.#chance.int(1_000)))
+    this.#set(name, time)
     for (const terminal of this.#terminals) terminal.corrected(name, time)
+  }
+
+  #set(name: string, time: FeedSeconds): void {
+    const bar = barOf(time, this.#chance.int(1_000))
+    this.#bars.get(name)?.set(time, bar)
+    const id = `${name} ${time}`
+    this.#closes.set(id, new Set(this.#closes.get(id)).add(bar.close))
   }
 
   interrupted(): void {

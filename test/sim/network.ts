@@ -6,6 +6,9 @@ import type { Life, Timeline } from './timeline.ts'
 const callTimeoutMs = 2_000
 const delayMsMax = 20
 const slowDelayMsMax = 1_500
+/** Share of the writes that land twice, as those of a process that stood still do, and how late. */
+const repeated = 0.1
+const repeatedLateMsMax = 60_000
 
 /**
  * The network between processes and the servers they share: every message is delayed by chance, so that
@@ -58,9 +61,10 @@ export class Network {
 
   /**
    * A request and its answer. `run` happens at the server, once or never; whoever asked may learn of it,
-   * be told `Unavailable` without knowing, or be dead by then.
+   * be told `Unavailable` without knowing, or be dead by then. What `mayRepeat` may land once more, late.
    */
-  call<T>(life: Life, server: string, what: string, run: () => T): Promise<T> {
+  call<T>(life: Life, server: string, what: string, run: () => T, mayRepeat = false): Promise<T> {
+    if (mayRepeat && this.#chance.is(repeated)) this.#repeat(life, server, what, run)
     return new Promise((resolve, reject) => {
       const fail = (): void => {
         this.#timeline.at(callTimeoutMs, () => {
@@ -84,6 +88,14 @@ export class Network {
           else reject(outcome.cause as Error)
         })
       })
+    })
+  }
+
+  #repeat(life: Life, server: string, what: string, run: () => unknown): void {
+    this.#timeline.at(this.#chance.next() * repeatedLateMsMax, () => {
+      if (this.isCut(life.name, server)) return
+      this.#trace(`${life.name} ${server} ${what} once more`)
+      run()
     })
   }
 }

@@ -36,7 +36,7 @@ export async function simulate(seed: number, defect?: Defect, tells = false): Pr
     if (chance.is(0.5)) world.collector('collector-2')
     for (const name of ['shard-1', 'shard-2']) world.shard(name)
     for (const name of ['reader-1', 'reader-2']) world.reader(name)
-    const clients = [0, 1, 2, 3, 4].map((i) => new SimClient(world, `client-${i}`, keys[i < 2 ? 0 : 1]))
+    const clients = [0, 1, 2, 3, 4, 5].map((i) => new SimClient(world, `client-${i}`, keys[i < 3 ? 0 : 1]))
     world.clients.push(...clients)
     for (const client of clients) client.begin()
     askHistory(world)
@@ -45,8 +45,8 @@ export async function simulate(seed: number, defect?: Defect, tells = false): Pr
     for (let minute = 0; minute < minutes; minute++) {
       timeline.at((minute + 1) * minuteMs + closeDelayMs, () => {
         world.market.closeMinute(feedSeconds(world.feedNow - (world.feedNow % 60) - 60))
-        if (minute < minutes - 2 && chance.is(0.4))
-          timeline.at(chance.next() * 20_000, () => world.market.correct())
+        if (minute < minutes - 2)
+          for (const _ of [1, 2]) timeline.at(chance.next() * 40_000, () => world.market.correct())
       })
     }
     const faults = trouble(world, troubledMinutes * minuteMs)
@@ -74,10 +74,16 @@ export async function simulate(seed: number, defect?: Defect, tells = false): Pr
 function judge(world: World, clients: readonly SimClient[]): void {
   const { record } = world
   const { violations } = record
-  violations.push(...checkHistory(record, symbols, world.stored, world.broker, world.feedNow - 60))
+  violations.push(
+    ...checkHistory(record, symbols, world.stored, world.broker, world.closes, world.feedNow - 60),
+  )
   for (const socket of record.sockets) violations.push(...checkSocket(record, socket))
+  for (const { id, limits } of keys) {
+    const open = clients.filter((client) => client.key === id && client.open).length
+    const wanted = Math.min(limits.wsConnections, clients.filter(({ key }) => key === id).length)
+    if (open < wanted) violations.push(`${id}: ${open} sockets of ${wanted}, minutes after the last trouble`)
+  }
   for (const client of clients) {
-    if (!client.open) violations.push(`${client.name}: not connected, three minutes after the last trouble`)
     for (const symbol of client.symbols) {
       const newest = Math.max(0, ...(record.published.get(symbol)?.keys() ?? []))
       if (client.socket) violations.push(...checkCaughtUp(client.socket, symbol, newest))

@@ -32,8 +32,6 @@ const lifePositions = 1_000_000
 /** Lets a planted defect spoil a part. */
 export interface BusDefects {
   readonly neverTellsLoss?: boolean
-  /** Two events that wait are delivered the other way round. */
-  readonly swaps?: boolean
 }
 
 /** The bus as the processes share it: a log per feed that may be emptied, or lose its newest entries in a failover. */
@@ -134,7 +132,6 @@ export class SharedBus {
       const fresh = lane.entries.filter(({ position }) => position > place.position)
       const last = fresh.at(-1)
       if (last) places.set(key, { position: last.position, mark: last.mark })
-      if (this.#defects.swaps) fresh.reverse()
       for (const { position, event } of fresh) follower.deliver({ position, event })
     }
   }

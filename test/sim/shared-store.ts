@@ -65,7 +65,7 @@ export class SharedStore {
 
   of(life: Life): { bars: BarStore; windows: WindowStore; registry: RegistryStore } {
     const ask = <T>(what: string, run: () => T): Promise<T> =>
-      this.#network.call(life, this.away ? 'nobody' : 'store', what, run)
+      this.#network.call(life, this.away ? 'nobody' : 'store', what, run, what === 'write')
     return {
       bars: {
         write: (batch) => ask('write', () => this.#write(batch)),

@@ -3,7 +3,6 @@ import type { History } from '../../services/bars/history.ts'
 import { noBars, sliceBars, toList } from '../../services/core/bar.ts'
 import { type CompoundKey, compoundKey } from '../../services/core/compound-key.ts'
 import { feedSeconds, utcMs } from '../../services/core/feed-clock.ts'
-import type { Window } from '../../services/core/window.ts'
 import { createLog, type Log, silentLog } from '../../services/platform/log.ts'
 import { definition } from '../support/samples.ts'
 import { watchAcks } from './acks.ts'
@@ -88,14 +87,10 @@ export class World {
       acksEarly: defect === 'acksEarly',
       lastWins: defect === 'lastWins',
     })
-    this.bus = new SharedBus(
-      this.network,
-      { neverTellsLoss: defect === 'neverTellsLoss', swaps: defect === 'swaps' },
-      (event) => {
-        trace(JSON.stringify(event))
-        if (event.type === 'bars') for (const { symbol, bar } of event.bars) this.record.publish(symbol, bar)
-      },
-    )
+    this.bus = new SharedBus(this.network, { neverTellsLoss: defect === 'neverTellsLoss' }, (event) => {
+      trace(JSON.stringify(event))
+      if (event.type === 'bars') for (const { symbol, bar } of event.bars) this.record.publish(symbol, bar)
+    })
     this.redis = this.#newRedis()
     this.market = new Market(startUtcMs / 60_000, this.chance)
     this.rereadable = this.chance.is(0.5)
@@ -117,7 +112,7 @@ export class World {
   ingest(name: string): void {
     const life = this.life(name)
     const ports = this.#ports(life)
-    const ingest = startIngest(life, this.#claiming(ports))
+    const ingest = startIngest(life, ports)
     this.ingests.set(name, {
       ...ingest,
       accept: (call) => {
@@ -150,6 +145,7 @@ export class World {
     const { slots, bars } = ports
     if (this.#defect === 'overCap')
       ports.slots = { ...wrap(slots), open: (key, id, cap, day) => slots.open(key, id, cap + 1, day) }
+    if (this.#defect === 'renewsNothing') ports.slots = { ...wrap(slots), renew: () => Promise.resolve([]) }
     if (this.#defect === 'emptyRefill') ports.bars = { ...bars, read: () => Promise.resolve(noBars) }
     const history = (whole: History): History => (this.#defect === 'shortReplay' ? short(whole) : whole)
     this.shards.set(name, startShard(life, ports, { history }))
@@ -199,24 +195,14 @@ export class World {
 
   broker = (symbol: CompoundKey) => this.market.bars(rawOf(symbol))
 
+  closes = (symbol: CompoundKey, time: number) => this.market.closes(rawOf(symbol), time)
+
   #newRedis(): SharedRedis {
     return new SharedRedis(this.life('redis'), this.network, this.#defect === 'slotsStay')
   }
 
   #ports(life: Life): { -readonly [P in keyof Ports]: Ports[P] } {
     return { ...this.store.of(life), ...this.redis.of(life), bus: this.bus.of(life) }
-  }
-
-  #claiming(ports: Ports): Ports {
-    if (this.#defect !== 'claimsAll') return ports
-    const all: Window = {
-      feed: feed.key,
-      symbol: undefined,
-      resolution: '1',
-      from: feedSeconds(0),
-      to: feedSeconds(this.feedNow),
-    }
-    return { ...ports, windows: { ...ports.windows, of: () => Promise.resolve([all]) } }
   }
 }
 

@@ -1,0 +1,25 @@
+import { describe, expect, test } from 'vitest'
+import { type Defect, defects } from './defects.ts'
+import { simulate } from './run.ts'
+
+const seedsMax = 100
+
+describe('the simulation itself', () => {
+  test.each([1, 2, 3])('seed %i gives the same trace each time', async (seed) => {
+    const [once, again] = [await simulate(seed), await simulate(seed)]
+    expect(again.trace).toBe(once.trace)
+    expect(again.events).toBe(once.events)
+  })
+
+  test('another seed gives another trace', async () => {
+    expect((await simulate(1)).trace).not.toBe((await simulate(2)).trace)
+  })
+
+  test.each(Object.entries(defects))('finds it when (%s) %s', async (defect) => {
+    for (let seed = 1; seed <= seedsMax; seed++) {
+      const { violations } = await simulate(seed, defect as Defect)
+      if (violations.length > 0) return
+    }
+    expect.unreachable(`${defect} was not found with ${seedsMax} seeds`)
+  })
+})
