@@ -1,7 +1,7 @@
 /**
- * Measures layouts of M1 on a real QuestDB, each on a server of its own, those of one group side by side.
+ * Measures layouts of M1 (or M5) on a real QuestDB, each on a server of its own, those of one group side by side.
  * `bin/node test/bench/questdb-layout.ts [million rows of each = 50] [group …]`
- * A group is a list of layouts with commas: symbols/tables, then maybe a dedup key and a partition, such
+ * A group is a list of layouts with commas: symbols/tables, then maybe a dedup key, a partition or `m5`, such
  * as `230/1,230/4` or `1622/8/rev,1622/8/taken` or `230/4/day,230/4/week`. Needs about 100 bytes of
  * temporary disk for each row of a group.
  */
@@ -12,14 +12,15 @@ import { count, machine, ms, printTable, quantile, timed } from './figures.ts'
 import {
   type Filled,
   footprintOf,
+  type Layout,
   type Opened,
   openOver,
   parseLayout,
   restartCold,
   seriesAt,
   startFilled,
-  startSeconds,
   tableBytes,
+  timeAt,
 } from './questdb-layouts.ts'
 
 const [millions = '50', ...given] = process.argv.slice(2)
@@ -44,9 +45,9 @@ interface Subject {
 
 const readBack = async ({ opened, filled }: Subject, wanted: number, last: number): Promise<void> => {
   const bars = await opened.stores.bars.read({
-    series: seriesAt(anyOf(filled.layout.symbols)),
+    series: seriesAt(filled.layout, anyOf(filled.layout.symbols)),
     from: feedSeconds(0),
-    to: feedSeconds(startSeconds + (last - 1) * 60),
+    to: feedSeconds(timeAt(filled.layout, last - 1)),
     take: { count: wanted, end: 'newest' },
   })
   if (barCount(bars) !== wanted) throw new Error(`${barCount(bars)} bars instead of ${wanted}`)
@@ -77,8 +78,8 @@ async function warmReads(subjects: readonly Subject[], lines: Lines): Promise<vo
   for (const wanted of [300, 10_000])
     for (const where of ['newest', 'anywhere']) {
       const read = (subject: Subject): Promise<void> => {
-        const { minutes } = subject.filled
-        return readBack(subject, wanted, where === 'newest' ? minutes : wanted + anyOf(minutes - wanted))
+        const { length } = subject.filled
+        return readBack(subject, wanted, where === 'newest' ? length : wanted + anyOf(length - wanted))
       }
       await inTurn(subjects, 40, read)
       for (const all of await inTurn(subjects, readsOfEach, read))
@@ -87,7 +88,7 @@ async function warmReads(subjects: readonly Subject[], lines: Lines): Promise<vo
   const eightReaders = async (subject: Subject): Promise<void> => {
     const reader = async (): Promise<void> => {
       for (let i = 0; i < 6; i++)
-        await readBack(subject, 10_000, 10_000 + anyOf(subject.filled.minutes - 10_000))
+        await readBack(subject, 10_000, 10_000 + anyOf(subject.filled.length - 10_000))
     }
     await Promise.all(Array.from({ length: 8 }, reader))
   }
@@ -95,13 +96,16 @@ async function warmReads(subjects: readonly Subject[], lines: Lines): Promise<vo
     put(lines, '10,000 bars, 8 readers at once', `${count(48_000 / quantile(all, 0.5))}/s`)
 }
 
-const onePerSymbol = (symbols: number, time: number): SeriesBars[] =>
-  Array.from({ length: symbols }, (_, i) => ({ series: seriesAt(i), bars: flat(time, 1) }))
+const onePerSymbol = ({ layout }: Filled, at: number): SeriesBars[] =>
+  Array.from({ length: layout.symbols }, (_, i) => ({
+    series: seriesAt(layout, i),
+    bars: flat(layout, at, 1),
+  }))
 
-function flat(time: number, minutes: number): Bars {
-  const all = (value: number): Float64Array => new Float64Array(minutes).fill(value)
+function flat(layout: Layout, first: number, length: number): Bars {
+  const all = (value: number): Float64Array => new Float64Array(length).fill(value)
   return {
-    time: Float64Array.from({ length: minutes }, (_, i) => time + i * 60),
+    time: Float64Array.from({ length }, (_, i) => timeAt(layout, first + i)),
     open: all(1.1),
     high: all(1.2),
     low: all(1.05),
@@ -121,8 +125,7 @@ async function liveMinutes(
   const [first, rounds] = [5, 30]
   for (const { opened } of subjects) opened.acks.length = 0
   const readable = await inTurn(subjects, rounds, ({ filled, opened }, round) => {
-    const time = startSeconds + (filled.minutes + after + round) * 60
-    return opened.stores.bars.write(onePerSymbol(filled.layout.symbols, time), 'live')
+    return opened.stores.bars.write(onePerSymbol(filled, filled.length + after + round), 'live')
   })
   for (const [i, { opened }] of subjects.entries()) {
     put(lines, `a minute acked, ${mode}`, spread(opened.acks.slice(first)))
@@ -133,16 +136,14 @@ async function liveMinutes(
 /** What lies in the past is merged into its partition. */
 async function lateWrites(subjects: readonly Subject[], lines: Lines): Promise<void> {
   const corrections = await inTurn(subjects, 12, ({ filled, opened }) => {
-    const time = startSeconds + anyOf(filled.minutes) * 60
-    return opened.stores.bars.write(
-      [{ series: seriesAt(anyOf(filled.layout.symbols)), bars: flat(time, 1) }],
-      'live',
-    )
+    const series = seriesAt(filled.layout, anyOf(filled.layout.symbols))
+    const bars = flat(filled.layout, anyOf(filled.length), 1)
+    return opened.stores.bars.write([{ series, bars }], 'live')
   })
   const added = await inTurn(subjects, 3, ({ filled, opened }, round) => {
-    const minutes = Math.min(20_000, filled.minutes)
-    const series = seriesAt(filled.layout.symbols + round)
-    return opened.stores.bars.write([{ series, bars: flat(startSeconds, minutes) }], 'backfill')
+    const series = seriesAt(filled.layout, filled.layout.symbols + round)
+    const bars = flat(filled.layout, 0, Math.min(20_000, filled.length))
+    return opened.stores.bars.write([{ series, bars }], 'backfill')
   })
   for (const i of subjects.keys()) {
     put(lines, 'a correction anywhere, readable', spread(corrections[i] ?? []))
@@ -166,10 +167,10 @@ async function coldReads(subjects: readonly Subject[], lines: Lines): Promise<vo
       for (const subject of subjects) await reopen(subject, restartCold)
       const ranges = Math.max(
         2,
-        Math.min(12, ...subjects.map(({ filled }) => Math.floor(filled.minutes / wanted))),
+        Math.min(12, ...subjects.map(({ filled }) => Math.floor(filled.length / wanted))),
       )
       const times = await inTurn(subjects, ranges, (subject, round) =>
-        readBack(subject, wanted, Math.floor(((round + 1) * subject.filled.minutes) / ranges)),
+        readBack(subject, wanted, Math.floor(((round + 1) * subject.filled.length) / ranges)),
       )
       for (const [i, [first = Number.NaN, ...later]] of times.entries()) {
         all[i]?.first.push(first)
@@ -196,7 +197,7 @@ async function measure(group: string): Promise<void> {
     for (const text of group.split(',')) {
       const filled = await startFilled(parseLayout(text), rowsWanted)
       subjects.push({ filled, opened: await openOver(filled.server) })
-      const rows = filled.minutes * filled.layout.symbols
+      const rows = filled.length * filled.layout.symbols
       put(lines, 'rows', `${(rows / 1e6).toFixed(1)} M`)
       put(lines, 'filled in', `${Math.round(filled.tookMs / 1_000)} s`)
       put(lines, 'bytes of disk a row', (tableBytes(filled.server) / rows).toFixed(1))

@@ -13,13 +13,14 @@ import { TableNames } from '../../services/stores/questdb/layout/tables.ts'
 import { openQuestdbStores, type QuestdbStores } from '../../services/stores/questdb/open.ts'
 import { type QuestdbServer, startQuestdb } from '../support/questdb/server.ts'
 
-/** How M1 of one feed lies in QuestDB; what is not given is as the store itself makes it. */
+/** How one resolution of a feed lies in QuestDB; what is not given is as the store itself makes it. */
 export interface Layout {
   readonly what: string
   readonly symbols: number
   readonly buckets: number
   readonly key: string | undefined
   readonly partition: string | undefined
+  readonly resolution: '1' | '5'
 }
 
 const keys: Readonly<Record<string, string>> = {
@@ -28,34 +29,47 @@ const keys: Readonly<Record<string, string>> = {
   taken: 'ts, sym, rev, taken',
 }
 
-/** `symbols/buckets`, and after further slashes a key (bare, rev, taken) and a partition (day, week, month). */
+/** `symbols/buckets`, and after further slashes a key (bare, rev, taken), a partition (day, week, month), m5 instead of M1. */
 export function parseLayout(what: string): Layout {
   const [symbols, buckets, ...more] = what.split('/')
   const key = more.find((word) => word in keys)
   const partition = more.find((word) => ['day', 'week', 'month'].includes(word))
-  const strange = more.find((word) => word !== key && word !== partition)
+  const resolution = more.includes('m5') ? '5' : '1'
+  const strange = more.find((word) => word !== key && word !== partition && word !== 'm5')
   if (!(Number(symbols) > 0 && Number(buckets) > 0) || strange !== undefined)
     throw new RangeError(`"${what}" is no layout; "230/4/rev/week" is one.`)
-  return { what, symbols: Number(symbols), buckets: Number(buckets), key: key && keys[key], partition }
+  return {
+    what,
+    symbols: Number(symbols),
+    buckets: Number(buckets),
+    key: key && keys[key],
+    partition,
+    resolution,
+  }
 }
 
 const feed = feedKey('BROKERA', 'ZERO')
 export const prefix = 'bench_'
 const names = new TableNames(prefix)
 /** A Monday, 00:00. */
-export const startSeconds = 1_759_708_800
+const startSeconds = 1_759_708_800
 const rowsPerInsert = 4_000_000
 const nameAt = (i: number): string => `S${i}_CFD.US`
-export const seriesAt = (i: number): Series => ({
+export const seriesAt = ({ resolution }: Layout, i: number): Series => ({
   feed,
   symbol: compoundKey(feed, nameAt(i)),
-  resolution: '1',
+  resolution,
 })
+/** When the bar number `at` of each symbol opens. */
+export const timeAt = ({ resolution }: Layout, at: number): number =>
+  startSeconds + at * stepSeconds(resolution)
+const stepSeconds = (resolution: Layout['resolution']): number => Number(resolution) * 60
 
 /** A server of its own that holds one layout. */
 export interface Filled {
   readonly layout: Layout
-  readonly minutes: number
+  /** Bars of each symbol. */
+  readonly length: number
   readonly tookMs: number
   readonly server: QuestdbServer
 }
@@ -63,27 +77,27 @@ export interface Filled {
 export async function startFilled(layout: Layout, rows: number): Promise<Filled> {
   const server = await startQuestdb({ memory: '512m' })
   const begun = performance.now()
-  const minutes = Math.floor(rows / layout.symbols)
-  for (let bucket = 0; bucket < layout.buckets; bucket++) await fillTable(server, layout, minutes, bucket)
+  const length = Math.floor(rows / layout.symbols)
+  for (let bucket = 0; bucket < layout.buckets; bucket++) await fillTable(server, layout, length, bucket)
   await applied(server)
-  return { layout, minutes, tookMs: performance.now() - begun, server }
+  return { layout, length, tookMs: performance.now() - begun, server }
 }
 
-const statementFor = ({ key, partition }: Layout, table: string): string => {
-  let sql = createBars(table, '1', undefined)
+const statementFor = ({ key, partition, resolution }: Layout, table: string): string => {
+  let sql = createBars(table, resolution, undefined)
   if (key !== undefined) sql = sql.replace(/KEYS\([^)]*\)/, `KEYS(${key})`)
   if (partition !== undefined) sql = sql.replace(/PARTITION BY \w+/, `PARTITION BY ${partition}`)
   return sql.replace(/\s+/g, ' ').trim()
 }
 
-/** Minute by minute the rows of the bucket's symbols, prices with five decimals; QuestDB draws them itself. */
+/** Time by time the rows of the bucket's symbols, prices with five decimals; QuestDB draws them itself. */
 async function fillTable(
   server: QuestdbServer,
   layout: Layout,
-  minutes: number,
+  length: number,
   bucket: number,
 ): Promise<void> {
-  const table = names.bars(feed, '1', bucket, layout.buckets)
+  const table = names.bars(feed, layout.resolution, bucket, layout.buckets)
   await server.exec(statementFor(layout, table))
   const inside = Array.from({ length: layout.symbols }, (_, i) => nameAt(i)).filter(
     (name) => bucketOf(name, layout.buckets) === bucket,
@@ -95,14 +109,15 @@ async function fillTable(
     const values = inside.slice(at, at + 200).map((name) => `('${name}')`)
     await server.exec(`INSERT INTO ${list} VALUES ${values.join(',')}`)
   }
-  const minutesPerInsert = Math.max(1, Math.floor(rowsPerInsert / inside.length))
+  const timesPerInsert = Math.max(1, Math.floor(rowsPerInsert / inside.length))
   const price = 'rnd_int(100000, 199999, 0) / 100000.0'
-  for (let minute = 0; minute < minutes; minute += minutesPerInsert)
+  const step = stepSeconds(layout.resolution)
+  for (let at = 0; at < length; at += timesPerInsert)
     await server.exec(
       `INSERT BATCH 10000000 INTO ${table} ` +
-        `SELECT ((${startSeconds}L + (x - 1 + ${minute}) * 60) * 1000000)::timestamp, l.sym, 1790000000000L, x, ` +
+        `SELECT ((${startSeconds}L + (x - 1 + ${at}) * ${step}) * 1000000)::timestamp, l.sym, 1790000000000L, x, ` +
         `${price}, ${price}, ${price}, ${price}, rnd_long(1, 500, 0) ` +
-        `FROM long_sequence(${Math.min(minutesPerInsert, minutes - minute)}) CROSS JOIN ${list} l`,
+        `FROM long_sequence(${Math.min(timesPerInsert, length - at)}) CROSS JOIN ${list} l`,
     )
   await server.exec(`DROP TABLE ${list}`)
 }
