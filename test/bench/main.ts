@@ -15,9 +15,10 @@ const benches = new Map([
   ['start', 'a start with five million bars, the first start, memory'],
   ['fan-out', 'the stream alone, beside one send per bar and socket'],
   ['embedded-store', 'the embedded store alone'],
+  ['questdb', 'rates into QuestDB, and history beside the bare store and pg'],
 ])
 const onlyByName = new Map([
-  ['questdb-layout', 'tables of minutes on QuestDB; takes an hour and 10 GB of disk'],
+  ['questdb-layout', 'layouts of QuestDB side by side; takes an hour and 30 GB of disk'],
 ])
 
 interface Size {
@@ -69,6 +70,24 @@ const sizes: readonly Size[] = [
     goal: '≤ 500 MiB',
     bench: 'start',
     figure: /^resident after seeding.*?\d+ MiB\s+(\d+ MiB)/m,
+  },
+  {
+    what: 'backfill into QuestDB',
+    goal: '≥ 100,000 bars/s',
+    bench: 'questdb',
+    figure: /^backfill of .*?the store alone\s+(\S+ bars\/s)/m,
+  },
+  {
+    what: '2,000 bars of a minute acked, QuestDB with sync',
+    goal: '≤ 100 ms',
+    bench: 'questdb',
+    figure: /one minute, sync: acked\s+(\S+ ms)/m,
+  },
+  {
+    what: '10,000 bars over QuestDB beyond its own time, median',
+    goal: '≤ 1.5 ms',
+    bench: 'questdb',
+    figure: /^10,000 bars: whole request(?:\s+\S+ ms){3}\s+(\S+ ms)/m,
   },
 ]
 
