@@ -71,6 +71,7 @@ export class Conversation {
   #greeted: Pending<Greeting> = { resolve: () => undefined, reject: () => undefined }
   #sequence = 0
   #revision = 0
+  #isClosing = false
   #end: Disconnected | undefined
 
   constructor({ address, identity, hello, clock, dial = dialGrpc }: ConversationOptions) {
@@ -93,6 +94,11 @@ export class Conversation {
 
   get isOver(): boolean {
     return this.#end !== undefined
+  }
+
+  /** Nothing more may be sent. */
+  get #isShut(): boolean {
+    return this.#isClosing || this.isOver
   }
 
   /** Resolves with what was made of the symbols, once that is in force. */
@@ -120,16 +126,17 @@ export class Conversation {
   }
 
   heartbeat(heartbeat: Heartbeat): void {
-    if (!this.#end) this.#line.send({ heartbeat })
+    if (!this.#isShut) this.#line.send({ heartbeat })
   }
 
   /** Has no answer: what is acknowledged later tells that it was heard. */
   gap(gap: Gap): void {
-    if (!this.#end) this.#line.send({ gap })
+    if (!this.#isShut) this.#line.send({ gap })
   }
 
   /** Ends the session in order: what is under way is still answered. */
   async close(): Promise<void> {
+    this.#isClosing = true
     this.#line.end()
     const inTime = new AbortController()
     const late = this.#clock.sleep(closeTimeoutMs, inTime.signal).then(() => this.cancel())
@@ -152,7 +159,8 @@ export class Conversation {
   }
 
   #expect<T>(send: (pending: Pending<T>) => void): Promise<T> {
-    if (this.#end) return Promise.reject(this.#end)
+    if (this.#isShut)
+      return Promise.reject(this.#end ?? new Disconnected('CANCELLED', 'the session is closing'))
     const expected = new Promise<T>((resolve, reject) => send({ resolve, reject }))
     // Whoever waits hears of a rejection; the others hear of the session's end.
     expected.catch(() => undefined)

@@ -8,8 +8,10 @@ import { recordStored } from './record-stored.ts'
 import { Room } from './room.ts'
 import type { Kept } from './spool/spool.ts'
 
-/** Bars of the backfill lane sent and not yet acknowledged: so much at most is in front of a live bar on the wire. */
-const historyBarsMax = 20_000
+/** Bars of the backfill lane sent and not yet acknowledged: what ingest may have to work off before a live bar, a few milliseconds' worth. */
+const historyBarsMax = 4_000
+/** In small messages, so that ingest turns to a live one soon. */
+const messageBarsMax = 1_000
 /** Messages of the backfill lane likewise: below what ingest holds before it asks for a pause, or reads no more. */
 export const historyMessagesMax = 8
 
@@ -41,7 +43,7 @@ export class HistorySender {
 
   /** Resolves once all of it was sent, with what will be known when it is stored. */
   send(list: readonly AddressedBars[]): Promise<Promise<void>[]> {
-    return this.#send(packBars(list))
+    return this.#send(packBars(list, messageBarsMax))
   }
 
   async #send(
@@ -97,7 +99,10 @@ export class HistorySender {
   /** Corrections as they happen: kept first. Resolves once all of it is stored. */
   async store(list: readonly AddressedBars[]): Promise<void> {
     const { outbox } = this.#options
-    const batches = [...packBars(list)].map((batch) => ({ ...batch, kept: outbox.keep(batch) }))
+    const batches = [...packBars(list, messageBarsMax)].map((batch) => ({
+      ...batch,
+      kept: outbox.keep(batch),
+    }))
     await Promise.all(await this.#send(batches))
   }
 

@@ -43,6 +43,40 @@ test('history in flight is bounded in messages, however small, below what ingest
   expect(ended.filter((status) => status === 'rejected')).toHaveLength(20 - historyMessagesMax - 1)
 })
 
+test('no more than a few milliseconds of history are in front of a live bar, in small messages', async () => {
+  const { waiting, shared, stop } = ingest()
+  const sizes: number[] = []
+  shared.talk.bars = (_lane, message) => {
+    sizes.push(message.reduce((sum, { byteLength }) => sum + byteLength, 0))
+    return new Promise((resolve) => void waiting.push(resolve))
+  }
+  const history = new HistorySender({ ...shared, idle: async () => undefined })
+  const list = Array.from({ length: 10_000 }, (_, i) => {
+    return { time: feedSeconds(60 * i), open: 1, high: 1, low: 1, close: 1, volume: 1 }
+  })
+  const sent = history.send([{ ...of, symbol: 'A', series, bars: barsOf(list) }])
+  sent.catch(() => undefined)
+  await settle()
+  expect(sizes).toHaveLength(4)
+  // Of a bar each column is a byte or two.
+  expect(Math.max(...sizes)).toBeLessThan(1_000 * 14)
+  stop.abort()
+})
+
+test('history waits for as long as ingest asks it to', async () => {
+  const { waiting, shared, stop } = ingest()
+  const clock = createVirtualClock()
+  const history = new HistorySender({ ...shared, clock, idle: async () => undefined })
+  shared.talk.onSlow(500)
+  const sent = history.send([{ ...of, symbol: 'A', series, bars }])
+  await clock.advance(400)
+  expect(waiting.length).toBe(0)
+  await clock.advance(200)
+  await sent
+  expect(waiting.length).toBe(1)
+  stop.abort()
+})
+
 test('windows in flight are bounded below what makes ingest read no more', async () => {
   const { waiting, shared, stop } = ingest()
   const windows = new WindowSender(shared)

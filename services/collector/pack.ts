@@ -24,18 +24,18 @@ const roomForRest = 4 * 1024
 /** What stands before a series in a message. */
 const roomPerSeries = 8
 
-/** Bars of any number of series as messages within the bounds of the wire, in the order given. */
-export function* packBars<T extends OutgoingBars>(list: readonly T[]): Generator<Packed<T>> {
+/** Bars of any number of series as messages within the bounds of the wire, or smaller ones, in the order given. */
+export function* packBars<T extends OutgoingBars>(
+  list: readonly T[],
+  barsMax = batchBarsMax,
+): Generator<Packed<T>> {
   let message: EncodedSeries[] = []
   let parts: { of: T; bars: Bars }[] = []
   let count = 0
   let bytes = 0
   for (const of of list) {
-    for (const { bars, encoded, size } of pieces(of)) {
-      if (
-        count > 0 &&
-        (count + barCount(bars) > batchBarsMax || bytes + size > messageBytesMax - roomForRest)
-      ) {
+    for (const { bars, encoded, size } of pieces(of, barsMax)) {
+      if (count > 0 && (count + barCount(bars) > barsMax || bytes + size > messageBytesMax - roomForRest)) {
         yield { message, parts, count }
         message = []
         parts = []
@@ -51,10 +51,13 @@ export function* packBars<T extends OutgoingBars>(list: readonly T[]): Generator
 }
 
 /** One series in pieces that fit a message each: by count, and halved where numbers are long. */
-function* pieces(of: OutgoingBars): Generator<{ bars: Bars; encoded: EncodedSeries; size: number }> {
+function* pieces(
+  of: OutgoingBars,
+  barsMax: number,
+): Generator<{ bars: Bars; encoded: EncodedSeries; size: number }> {
   const total = barCount(of.bars)
   for (let start = 0; start < total; ) {
-    let end = Math.min(total, start + batchBarsMax)
+    let end = Math.min(total, start + barsMax)
     for (;;) {
       const bars = sliceBars(of.bars, start, end)
       const encoded = encodeSeriesBars(of, bars)

@@ -12,6 +12,7 @@ const benches = new Map([
   ['history', 'whole requests of 10,000 bars, beside the usual handler'],
   ['import', 'fxd import into a running service'],
   ['push', 'a minute from its collector to the last of all sockets'],
+  ['backfill', 'a live minute alone and beside a backfill of three months'],
   ['start', 'a start with five million bars, the first start, memory'],
   ['fan-out', 'the stream alone, beside one send per bar and socket'],
   ['embedded-store', 'the embedded store alone'],
@@ -52,6 +53,12 @@ const sizes: readonly Size[] = [
     goal: '≤ 100 ms',
     bench: 'push',
     figure: /^500 × 200\s+\S+ ms\s+(\S+ ms)/m,
+  },
+  {
+    what: 'a live minute beside a backfill of 200 symbols, p50 added',
+    goal: '≤ 20 ms',
+    bench: 'backfill',
+    figure: /^added\s+\S+ ms\s+\S+ ms\s+(\S+ ms)/m,
   },
   {
     what: 'ready with five million bars, slowest start',
