@@ -10,7 +10,7 @@ export const serverRun: unique symbol = Symbol('the run of the server')
 export type Word = string | number | Buffer | typeof serverRun
 
 /** Calls under way; one more is refused, since it would hardly be answered in time. */
-export const callsMax = 20_000
+const callsMax = 20_000
 
 interface Call {
   readonly words: readonly Word[]

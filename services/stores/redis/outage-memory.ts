@@ -3,7 +3,7 @@ import type { RateDecision, RateLimits, RateUse } from '../../core/rate-window.t
 import type { DailyCounters } from '../../core/usage.ts'
 
 /** Keys that a pod remembers for an outage. Beyond it the one longest unheard of is forgotten. */
-export const rememberedKeysMax = 50_000
+const rememberedKeysMax = 50_000
 /** Keys and days whose counters wait for Redis; beyond it counters are dropped, and counted. */
 export const pendingMax = 50_000
 

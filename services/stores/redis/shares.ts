@@ -35,6 +35,7 @@ const broughtAtOnce = 500
 export class Shares {
   readonly #deps: SharesDeps
   readonly #memory = new OutageMemory()
+  #isBringing = false
   readonly #count: (outcome: RateDecision['outcome']) => void
 
   constructor(deps: SharesDeps) {
@@ -59,6 +60,8 @@ export class Shares {
   /** The windows of a key as Redis just told them. */
   see(keyId: string, use: RateUse): void {
     this.#memory.see(keyId, use)
+    // It answers, so what was refused for the moment (too many calls) can be brought too.
+    if (this.#memory.hasPending) void this.#bringPending()
   }
 
   /** What certainly was not counted is brought to Redis later; what may have been is not counted again. */
@@ -79,11 +82,13 @@ export class Shares {
   }
 
   async #bringPending(): Promise<void> {
-    if (!this.#memory.hasPending) return
+    if (!this.#memory.hasPending || this.#isBringing) return
+    this.#isBringing = true
     const taken = this.#memory.takePending()
     this.#deps.log.info({ counts: taken.length }, 'Redis is back: what was counted without it is added')
     for (let i = 0; i < taken.length; i += broughtAtOnce)
       await Promise.all(taken.slice(i, i + broughtAtOnce).map((pending) => this.#bring(pending)))
+    this.#isBringing = false
   }
 
   /** To the usage, and to the windows that are still open. */

@@ -51,7 +51,7 @@ export async function openInTest(
 }
 
 /** A minute begins, far from the day's end. */
-export const startOfTests = Date.UTC(2026, 0, 5, 12)
+const startOfTests = Date.UTC(2026, 0, 5, 12)
 export const timeOfTests = () => createVirtualClock({ start: startOfTests })
 
 /** Time that begins now and goes by several times as fast. */

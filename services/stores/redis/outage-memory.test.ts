@@ -1,0 +1,60 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { OutageMemory, pendingMax } from './outage-memory.ts'
+
+const rates = { rpm: 10, rpd: 100 }
+const noonMs = Date.UTC(2026, 0, 5, 12)
+const minuteMs = 60_000
+const alone = { pods: 1, consume: true }
+
+test('what was counted is there once to be brought, in the windows that it belongs to', () => {
+  const memory = new OutageMemory()
+  memory.count('a', noonMs, ['requests', 'history'], 1)
+  memory.count('a', noonMs + minuteMs, ['requests', 'history'], 1)
+  memory.count('a', noonMs + minuteMs, ['rate_limited'])
+  const day = Math.floor(noonMs / 86_400_000)
+  const minute = noonMs / minuteMs + 1
+  const counters = { requests: 2, history: 2, rate_limited: 1 }
+  expect(memory.takePending()).toEqual([
+    { keyId: 'a', day, minute, admittedInMinute: 1, admitted: 2, counters },
+  ])
+  expect(memory.hasPending).toBe(false)
+})
+
+test('what did not reach Redis is joined with what came since, and nothing of it is lost', () => {
+  fc.assert(
+    fc.property(fc.array(fc.record({ at: fc.nat(3), back: fc.boolean() }), { maxLength: 20 }), (steps) => {
+      const memory = new OutageMemory()
+      for (const { at, back } of steps) {
+        memory.count('a', noonMs + at * minuteMs, ['requests'], 1)
+        if (back) for (const each of memory.takePending()) memory.putBack(each)
+        const taken = memory.takePending()
+        memory.count('a', noonMs + at * minuteMs, ['usage'])
+        for (const each of taken) memory.putBack(each)
+      }
+      const [left] = memory.takePending()
+      expect(left?.counters.requests ?? 0).toBe(steps.length)
+      expect(left?.counters.usage ?? 0).toBe(steps.length)
+      expect(left?.admitted ?? 0).toBe(steps.length)
+    }),
+  )
+})
+
+test('of more keys than it remembers it forgets the one longest unheard of', () => {
+  const memory = new OutageMemory(2)
+  for (const key of ['a', 'b', 'a', 'c']) memory.decide(key, rates, noonMs, alone)
+  expect(memory.keys).toBe(2)
+  const used = (key: string) => {
+    const { state } = memory.decide(key, rates, noonMs, { pods: 1, consume: false })
+    return rates.rpm - state.remainingMinute
+  }
+  expect(['a', 'c'].map(used)).toEqual([2, 1])
+  expect(used('b')).toBe(0)
+})
+
+test('counters beyond the bound are dropped, and told', () => {
+  const memory = new OutageMemory()
+  for (let i = 0; i < pendingMax + 3; i++) memory.count(`key ${i}`, noonMs, ['requests'], 1)
+  expect(memory.dropped).toBe(3)
+  expect(memory.takePending()).toHaveLength(pendingMax)
+})
