@@ -47,6 +47,7 @@ export default defineConfig({
       suite('edges', edges, 1),
       suite('contract', ['test/contract/**/*.test.ts'], 2, { ...patient, exclude: unsteady }),
       suite('tidy', ['test/tidy/**/*.test.ts'], 3, { testTimeout: 2 * minuteMs }),
+      suite('sim', ['test/sim/*.test.ts'], 3, { testTimeout: 15 * minuteMs }),
       suite('acceptance', ['test/acceptance/*.test.ts'], 4, { ...patient, ...oneProcess }),
       suite('acceptance-questdb', ['test/acceptance/*.test.ts'], 5, { ...patient, ...oneProcessOnQuestdb }),
       suite('acceptance-clock', ['test/acceptance-clock/*.test.ts'], 6, patient),
