@@ -86,8 +86,8 @@ export interface SourceAnswer {
 }
 
 /**
- * What a source tells as it happens. No call blocks or throws; while no session is up, bars are
- * dropped here and read again later (`rereadable`).
+ * What a source tells as it happens. No call blocks or throws; while no session is up, bars go into the
+ * spool, or without one are dropped here and read again later (`rereadable`).
  */
 export interface SourceListener {
   /** `snapshot`: these are all symbols there are; else these are added or changed. */

@@ -3,7 +3,8 @@
 export const Capability = {
   CAPABILITY_UNSPECIFIED: 'CAPABILITY_UNSPECIFIED',
   /**
-   * The source can be read again after a crash, so live bars may be published before their commit.
+   * Live bars come again after a crash (the source can be read again, or a spool holds them until their
+   * Ack), so they may be published before their commit.
    */
   CAPABILITY_REREADABLE: 'CAPABILITY_REREADABLE',
   /**
@@ -16,7 +17,8 @@ export type Capability =
   | 'CAPABILITY_UNSPECIFIED'
   | 0
   /**
-   * The source can be read again after a crash, so live bars may be published before their commit.
+   * Live bars come again after a crash (the source can be read again, or a spool holds them until their
+   * Ack), so they may be published before their commit.
    */
   | 'CAPABILITY_REREADABLE'
   | 1
