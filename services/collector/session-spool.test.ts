@@ -82,6 +82,23 @@ describe('the spool', () => {
     expect((await suite.times()).filter((time) => time === noon)).toEqual([noon])
   }, 60_000)
 
+  test('what the terminal missed while ingest was away is read when it is back', async () => {
+    const { noon } = suite
+    const source = suite.terminal()
+    suite.collect(source, { spool: await spoolIn(new MemoryFolder()) })
+    await suite.settled()
+    await suite.restart(undefined, async () => {
+      await closeMinutes(source, 1)
+      await suite.clock.advance(3 * 60_000)
+      source.interrupted()
+      await closeMinutes(source, 1)
+    })
+    await suite.clock.advance(31_000)
+    const missed = minutes(noon, noon + 5 * minute)
+    await expect.poll(async () => (await suite.times()).slice(-5), patience).toEqual(missed)
+    await expect.poll(async () => (await suite.covered('EURUSD')).length, patience).toBe(1)
+  }, 60_000)
+
   test('a correction that came while ingest was away is stored and not pushed', async () => {
     const { noon } = suite
     const source = suite.terminal()
