@@ -109,12 +109,12 @@ backend any_rest
 ${anyOf(rest)}
 backend stream
   # A refused upgrade ends its connection.
-  option httpclose
+  http-response set-header Connection close if !{ status 101 }
   balance leastconn
   option httpchk GET /readyz
 ${checked(stream)}
 backend any_stream
-  option httpclose
+  http-response set-header Connection close if !{ status 101 }
   balance leastconn
 ${anyOf(stream)}
 listen ingest
