@@ -46,7 +46,10 @@ const fieldsOffset = 2
 
 interface Call {
   readonly takeRow: TakeRow
-  readonly prepared: string | undefined
+  /** Absent while the connection is made. */
+  readonly statement: Statement | undefined
+  /** Prepared in this call. */
+  readonly isNew: boolean
   readonly resolve: () => void
   readonly reject: (cause: Error) => void
   set: number
@@ -81,7 +84,7 @@ export class PgConnection {
     onEnd: () => void,
   ): { readonly connection: PgConnection; readonly ready: Promise<void> } {
     const connection = new PgConnection(endpoint, credentials, onEnd)
-    return { connection, ready: connection.#begin(() => undefined, undefined) }
+    return { connection, ready: connection.#begin(() => undefined) }
   }
 
   get usable(): boolean {
@@ -89,7 +92,8 @@ export class PgConnection {
   }
 
   /** Rejects with `SqlError`, `ConnectionLost` or what `takeRow` threw. */
-  run({ sql, parameterSets }: Statement, takeRow: TakeRow): Promise<void> {
+  run(statement: Statement, takeRow: TakeRow): Promise<void> {
+    const { sql, parameterSets } = statement
     if (this.#ended) return Promise.reject(new ConnectionLost('the connection has ended'))
     if (this.#call !== undefined) return Promise.reject(new Error('a connection does one call at a time'))
     const pieces: Buffer[] = []
@@ -102,7 +106,7 @@ export class PgConnection {
       pieces.push(parse(name, sql))
     }
     for (const parameters of parameterSets) pieces.push(bindAndExecute(name, parameters))
-    const done = this.#begin(takeRow, isNew ? sql : undefined)
+    const done = this.#begin(takeRow, statement, isNew)
     this.#socket.write(Buffer.concat([...pieces, sync()]))
     return done
   }
@@ -120,9 +124,9 @@ export class PgConnection {
     return [closeStatement(oldest[1])]
   }
 
-  #begin(takeRow: TakeRow, prepared: string | undefined): Promise<void> {
+  #begin(takeRow: TakeRow, statement?: Statement, isNew = false): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#call = { takeRow, prepared, resolve, reject, set: 0, failure: undefined }
+      this.#call = { takeRow, statement, isNew, resolve, reject, set: 0, failure: undefined }
     })
   }
 
@@ -173,9 +177,14 @@ export class PgConnection {
     const call = this.#call
     this.#call = undefined
     if (call === undefined) return
-    if (call.failure === undefined) return call.resolve()
-    if (call.prepared !== undefined) this.#prepared.delete(call.prepared)
-    call.reject(call.failure)
+    const { failure, statement, isNew, takeRow, resolve, reject } = call
+    if (failure === undefined) return resolve()
+    if (statement === undefined) return reject(failure)
+    // Its table was altered: until it is prepared anew it would fail for as long as the connection lives.
+    const isStale = !isNew && failure instanceof SqlError && failure.code === planChanged
+    if (isNew || isStale) this.#prepared.delete(statement.sql)
+    if (isStale) this.run(statement, takeRow).then(resolve, reject)
+    else reject(failure)
   }
 
   #end(cause: Error): void {
@@ -191,3 +200,5 @@ export class PgConnection {
 }
 
 const commandComplete = 0x43 // C
+/** "cached plan must not change result type": found before any row is given. */
+const planChanged = '0A000'
