@@ -103,6 +103,7 @@ export class CollectorSession {
     this.#abort.abort()
     const end = cause === undefined ? undefined : sessionEnd(cause)
     if (end?.code === 'INTERNAL') this.#log.error({ err: cause }, 'a session failed through a defect')
+    else if (end?.code === 'UNAVAILABLE') this.#log.warn({ err: cause }, 'a session ended: try again')
     else if (this.#who) this.#log.info({ code: end?.code ?? 'OK', why: end?.message }, 'session ended')
     this.#deps.metrics.ended(end?.code ?? 'OK')
     if (end?.code === 'PERMISSION_DENIED') this.#deps.metrics.refusedCall('foreign_feed')
