@@ -14,6 +14,7 @@ import { ServerGate } from './server/gate.ts'
 import { serverJudge } from './server/judge.ts'
 import { questdbUsageDays } from './usage-days.ts'
 import { questdbWindows } from './windows.ts'
+import { Resumption } from './write/resumption.ts'
 import { senderOptions } from './write/sender.ts'
 import { Visibility } from './write/visibility.ts'
 import { Writer } from './write/writer.ts'
@@ -66,7 +67,9 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   const backfillPool = new PgPool(options, backfillConnections, gate)
   const progress = new PgPool(options, progressConnections, gate)
   const visibility = new Visibility(options, names, progress)
-  const writer = new Writer({ options, sender, names, gate, visibility, tableGone: () => refreshSoon() })
+  const resumption = new Resumption(options, admin)
+  const tableGone = (): void => refreshSoon()
+  const writer = new Writer({ options, sender, names, gate, visibility, resumption, tableGone })
   const feedsChanged = (): Promise<void> =>
     applyRetention(log.definitions(), names, admin).catch((cause: unknown) =>
       options.log.error(

@@ -6,8 +6,9 @@ import type { TableNames } from '../layout/tables.ts'
 import type { QuestdbOptions } from '../options.ts'
 import type { Gate } from '../server/gate.ts'
 import { Line, type Piece, type Submission } from './line.ts'
-import { parkedRow } from './park.ts'
+import { parkedRows, type RefusedRow } from './park.ts'
 import { Paths } from './paths.ts'
+import type { Resumption } from './resumption.ts'
 import { type EncodedRows, rowBytes } from './rows.ts'
 import { PoisonRows, RowSender } from './sender.ts'
 import { suspendedError, type Visibility } from './visibility.ts'
@@ -15,7 +16,7 @@ import { suspendedError, type Visibility } from './visibility.ts'
 export const writeDeadlineMs = 30_000
 const retryDelayMinMs = 100
 const retryDelayMaxMs = 2_000
-/** Rows of one request that are parked; with more the request fails: something else is wrong than some rows. */
+/** Rows of one request over one connection that are parked; with more it fails: something else is wrong than some rows. */
 const parkedPerRequestMax = 32
 
 export interface WriterDeps {
@@ -24,6 +25,7 @@ export interface WriterDeps {
   readonly names: TableNames
   readonly gate: Gate
   readonly visibility: Visibility
+  readonly resumption: Resumption
   /** A table that was there is not there any more. */
   readonly tableGone: () => void
 }
@@ -113,8 +115,12 @@ export class Writer {
 
   /** A suspended table would take the rows, show nothing and grow: its writers are told at once. */
   #failSuspended({ submission, rows }: Piece): boolean {
-    const isSuspended = this.#deps.visibility.suspended.has(rows.table)
-    if (isSuspended) submission.settle(suspendedError(rows.table))
+    const { visibility, resumption } = this.#deps
+    const isSuspended = visibility.suspended.has(rows.table)
+    if (isSuspended) {
+      resumption.wanted(rows.table)
+      submission.settle(suspendedError(rows.table))
+    } else resumption.forget(rows.table)
     return isSuspended
   }
 
@@ -123,16 +129,14 @@ export class Writer {
     const { clock } = this.#deps.options
     const begun = clock.monotonicMs()
     const since = this.#deps.visibility.replacements
-    const parking = { left: parkedPerRequestMax }
     const stored: Piece[] = []
     const again = new Set<Piece>()
     const deliverOver = async (path: RowSender, own: readonly Piece[]): Promise<void> => {
       try {
-        await this.#deliver(
-          path,
-          own.map(({ rows }) => ({ rows, from: 0, to: rows.ends.length })),
-          parking,
-        )
+        const slices = own.map(({ rows }) => ({ rows, from: 0, to: rows.ends.length }))
+        const refused: RefusedRow[] = []
+        await this.#deliver(path, slices, refused)
+        if (refused.length > 0) await this.#park(path, refused)
         stored.push(...own)
       } catch (cause) {
         if (this.#isWorthAnother(own, cause)) for (const piece of own) again.add(piece)
@@ -156,6 +160,10 @@ export class Writer {
     this.#metrics.failures.inc()
     if (cause instanceof PoisonRows) {
       this.#deps.tableGone()
+      this.#deps.options.log.error(
+        { err: cause, tables: [...tablesOf(pieces)] },
+        'QuestDB refuses rows, and it is not their fault: its tables are not those of this fxd',
+      )
       for (const { submission } of pieces) submission.settle(cause)
       return false
     }
@@ -193,34 +201,38 @@ export class Writer {
     }
   }
 
-  /** Sends slices together; when the server refuses them for what they hold, in halves down to the row. */
-  async #deliver(path: RowSender, slices: readonly Slice[], parking: { left: number }): Promise<void> {
+  /**
+   * Sends slices together; when the server refuses them for what they hold, in halves down to the row.
+   * Adds the rows that it refuses to `refused`; rejects when they are too many to be the rows' own fault.
+   */
+  async #deliver(path: RowSender, slices: readonly Slice[], refused: RefusedRow[]): Promise<void> {
     try {
       await path.send(Buffer.concat(slices.map(({ rows, from, to }) => rowBytes(rows, from, to))))
     } catch (cause) {
       if (!(cause instanceof PoisonRows) || isOfSchema(cause)) throw cause
       const halves = halve(slices)
-      if (halves === undefined) return this.#park(path, slices, cause, parking)
-      for (const half of halves) await this.#deliver(path, half, parking)
+      if (halves !== undefined) {
+        for (const half of halves) await this.#deliver(path, half, refused)
+        return
+      }
+      if (refused.length >= parkedPerRequestMax)
+        throw new PoisonRows(`more than ${parkedPerRequestMax} rows were refused`, { cause })
+      for (const { rows, from, to } of slices)
+        refused.push({ line: rowBytes(rows, from, to), reason: cause.message })
     }
   }
 
-  async #park(
-    path: RowSender,
-    slices: readonly Slice[],
-    cause: PoisonRows,
-    parking: { left: number },
-  ): Promise<void> {
+  async #park(path: RowSender, refused: readonly RefusedRow[]): Promise<void> {
     const { options, sender, names, visibility } = this.#deps
-    if (parking.left-- <= 0)
-      throw new PoisonRows(`more than ${parkedPerRequestMax} rows were refused`, { cause })
-    for (const { rows, from, to } of slices) {
-      const parked = parkedRow(rowBytes(rows, from, to), cause.message, { options, sender, names })
-      await path.send(parked.bytes)
-      await visibility.wait([parked.table])
-    }
-    this.#metrics.parked.inc()
-    options.log.error({ err: cause, table: names.parked }, 'QuestDB refused a row; it is parked')
+    const parked = parkedRows(refused, { options, sender, names })
+    await path.send(parked.bytes)
+    await visibility.wait([parked.table])
+    this.#metrics.parked.inc(refused.length)
+    const [{ reason } = { reason: '' }] = refused
+    options.log.error(
+      { rows: refused.length, reason, table: names.parked },
+      'QuestDB refused rows; they are parked',
+    )
   }
 }
 
