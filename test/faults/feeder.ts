@@ -37,6 +37,8 @@ interface Sent {
  */
 export class Feeder {
   readonly readings: Reading[] = []
+  /** What ended it before its time. */
+  fault: Error | undefined
   /** Sessions that ended before their time. */
   broken = 0
   ackedBatches = 0
@@ -58,8 +60,10 @@ export class Feeder {
 
   start(): this {
     this.#running = this.#run()
-    // Whoever stops it hears of it.
-    this.#running.catch(() => undefined)
+    // Whoever stops it or waits for it hears of it.
+    this.#running.catch((cause: Error) => {
+      this.fault = cause
+    })
     return this
   }
 

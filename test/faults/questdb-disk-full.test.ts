@@ -27,7 +27,7 @@ async function startOnSmallDisk(): Promise<{ disk: SmallDisk; server: QuestdbSer
   return { disk, server: await starting }
 }
 
-test('a disk that fills up costs acks, not bars: it is told, nothing hangs, and once it is freed and resumed as the doctor says, all that was acknowledged is there', {
+test('a disk that fills up costs acks, not bars: it is told, nothing hangs, and once it is freed fxd goes on by itself, with all that was acknowledged there', {
   timeout: 600_000,
 }, async () => {
   const { random, seed } = seeded()
@@ -46,18 +46,14 @@ test('a disk that fills up costs acks, not bars: it is told, nothing hangs, and 
   const asker = new Asker(fxd)
   await expect.poll(() => live.broken + history.broken, untilTold).toBeGreaterThanOrEqual(turnedAwayMin)
   expect(await asker.stop()).toEqual([])
-  expect([...asker.statuses]).toEqual(['degraded'])
+  expect(asker.statuses).toContain('degraded')
+  expect(await fxd.doctor()).toMatch(/ALTER TABLE '[^']+' RESUME WAL/)
 
-  const cures = (await fxd.doctor()).matchAll(/ALTER TABLE '[^']+' RESUME WAL/g)
+  // Nobody has to run that: what the server suspended by itself goes on by itself.
   disk.free()
-  let resumed = 0
-  for (const [resume] of cures) {
-    await server.exec(resume)
-    resumed++
-  }
-  expect(resumed).toBeGreaterThan(0)
   await flows(feeders, 5)
   await expect.poll(() => fxd.platformStatus(), untilTold).toBe('ok')
   expect(await fxd.metric('fxd_questdb_suspended_tables')).toBe(0)
+  expect(await fxd.metric('fxd_questdb_resumes_total')).toBeGreaterThan(0)
   await expectNothingLost(feeders, market, [fxd], `FXD_TEST_SEED=${seed}`)
 })

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { checkFold, checkHistory } from './check-history.ts'
 import type { Feeder } from './feeder.ts'
@@ -5,48 +6,65 @@ import type { FxdProcess } from './fxd-process.ts'
 import type { Market } from './market.ts'
 import { readHistory } from './read-history.ts'
 
-/** What is wrong with what these processes show once nothing flows any more; not more than a reader wants. */
-async function complaintsOf(feeders: readonly Feeder[], market: Market, from: readonly FxdProcess[]) {
-  const complaints: string[] = []
-  const readings = feeders.flatMap((feeder) => feeder.readings)
-  for (const fxd of from) {
-    const minutes = await readHistory(fxd, market, '1')
-    complaints.push(...checkHistory(readings, minutes))
-    complaints.push(...checkFold(minutes, await readHistory(fxd, market, '30')))
-  }
-  return complaints.slice(0, 20)
-}
+/** Not more than a reader wants. */
+const complaintsMax = 20
+/** Of a machine with much else to do. */
+const flowMsMax = 150_000
 
 /**
  * Stops the feeders and holds what every process shows against what was sent, before and after a new
- * start: until then its memory might stand in for a bar that the store lost.
+ * start: until then its memory might stand in for a bar that the store lost. Gives what is wrong, a
+ * sentence each.
  */
+export async function complaintsAtRest(
+  feeders: readonly Feeder[],
+  market: Market,
+  processes: readonly FxdProcess[],
+): Promise<string[]> {
+  await Promise.all(feeders.map((feeder) => feeder.stop()))
+  const readings = feeders.flatMap((feeder) => feeder.readings)
+  const unanswered = readings.filter(({ acked }) => !acked).length
+  const complaints = [
+    ...(readings.length === 0 ? ['nothing was sent'] : []),
+    ...(unanswered > 0 ? [`${unanswered} readings were never acknowledged`] : []),
+  ]
+  const look = async (when: string): Promise<void> => {
+    for (const fxd of processes) {
+      const minutes = await readHistory(fxd, market, '1')
+      const found = [
+        ...checkHistory(readings, minutes),
+        ...checkFold(minutes, await readHistory(fxd, market, '30')),
+      ]
+      complaints.push(...found.map((complaint) => `${when}: ${complaint}`))
+    }
+  }
+  await look('at rest')
+  for (const fxd of processes) {
+    await fxd.kill()
+    await fxd.start()
+  }
+  await look('after a new start')
+  return complaints.slice(0, complaintsMax)
+}
+
+/** Fails when anything is wrong at rest. */
 export async function expectNothingLost(
   feeders: readonly Feeder[],
   market: Market,
   processes: readonly FxdProcess[],
   hint = '',
 ): Promise<void> {
-  await Promise.all(feeders.map((feeder) => feeder.stop()))
-  const readings = feeders.flatMap((feeder) => feeder.readings)
-  expect(readings.length, hint).toBeGreaterThan(0)
-  expect(readings.filter(({ acked }) => !acked).length, hint).toBe(0)
-  expect(await complaintsOf(feeders, market, processes), hint).toEqual([])
-  for (const fxd of processes) {
-    await fxd.kill()
-    await fxd.start()
-  }
-  expect(await complaintsOf(feeders, market, processes), `${hint}, after a new start`).toEqual([])
+  expect(await complaintsAtRest(feeders, market, processes), hint).toEqual([])
 }
 
-/** Resolves once so much more was acknowledged of each. */
-export async function flows(feeders: readonly Feeder[], batches: number, timeoutMs = 150_000): Promise<void> {
-  const before = feeders.map(({ ackedBatches }) => ackedBatches)
-  await expect
-    .poll(() => feeders.every(({ ackedBatches }, i) => ackedBatches >= (before[i] ?? 0) + batches), {
-      timeout: timeoutMs,
-      interval: 20,
-      message: `${batches} more batches acknowledged`,
-    })
-    .toBe(true)
+/** Resolves once so much more was acknowledged of each; rejects when that takes too long. */
+export async function flows(feeders: readonly Feeder[], batches: number): Promise<void> {
+  const begun = performance.now()
+  const wanted = feeders.map(({ ackedBatches }) => ackedBatches + batches)
+  while (feeders.some(({ ackedBatches }, i) => ackedBatches < (wanted[i] ?? 0))) {
+    for (const { fault } of feeders) if (fault !== undefined) throw fault
+    if (performance.now() - begun > flowMsMax)
+      throw new Error(`${batches} more batches were not acknowledged within ${flowMsMax} ms`)
+    await pause(20)
+  }
 }
