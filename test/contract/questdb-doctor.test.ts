@@ -74,7 +74,10 @@ async function withNewestBar(fromNowSeconds: number, resolution: '1' | '60' = '6
 test('a store that is well gets one line per thing and the exit code 0', async () => {
   const found = await doctor(await withNewestBar(-60, '1'))
   expect(found.code).toBe(0)
+  expect(found.lines.join()).not.toContain('RESUME WAL')
   expect(lineOf(found, 'version')).toMatch(/^ok +version: QuestDB 9\.3\.4$/)
+  expect(lineOf(found, 'automatic tables')).toMatch(/^ok /)
+  expect(lineOf(found, 'connections')).toMatch(/^ok +connections: 64 for reading; .* 21$/)
   expect(lineOf(found, 'postgres')).toMatch(/^ok /)
   expect(lineOf(found, 'schema')).toBe(`ok       schema: version ${schemaVersion}`)
   expect(lineOf(found, 'suspended tables')).toBe('ok       suspended tables: none')
@@ -147,6 +150,14 @@ test('a schema of a newer fxd is wrong, one that is not there yet is a warning, 
   expect(lineOf(none, 'schema')).toMatch(/^warning .*nobody_schema/)
   const tables = (await server().exec('SELECT table_name FROM tables()')).flat()
   expect(tables.filter((table) => String(table).startsWith('nobody_'))).toEqual([])
+})
+
+test('an empty table has no newest bar, of which QuestDB gives no row at all, and that is no fault', async () => {
+  const prefix = await withNewestBar(-60)
+  await server().exec(`TRUNCATE TABLE ${prefix}bars_brokera_zero_h1`)
+  await expect
+    .poll(async () => lineOf(await doctor(prefix), 'clocks'), untilApplied)
+    .toMatch(/^ok +clocks: 0 of 0 /)
 })
 
 test('a server that does not answer is named with the variable to set, for writing and for reading', async () => {

@@ -8,7 +8,13 @@ import { awaitLayout, migrate, requireLayout } from './layout/migrate.ts'
 import { applyRetention } from './layout/retention.ts'
 import { TableNames } from './layout/tables.ts'
 import type { QuestdbOptions } from './options.ts'
-import { backfillReadDeadlineMs, connectionsMax, PgPool, readsWaitingMax } from './pg/pool.ts'
+import {
+  backfillConnectionsMax,
+  backfillReadDeadlineMs,
+  connectionsMax,
+  PgPool,
+  readsWaitingMax,
+} from './pg/pool.ts'
 import { questdbRegistry, RegistryLog } from './registry.ts'
 import { ServerGate } from './server/gate.ts'
 import { serverJudge } from './server/judge.ts'
@@ -25,7 +31,7 @@ export type QuestdbStores = Pick<Stores, 'bars' | 'windows' | 'registry' | 'usag
 const readConnections = { connections: connectionsMax, waiting: readsWaitingMax }
 /** A backlog of history is compared beside whoever asks for a chart, and never in front of them. */
 const backfillConnections = {
-  connections: 4,
+  connections: backfillConnectionsMax,
   waiting: readsWaitingMax,
   deadlineMs: backfillReadDeadlineMs,
 }

@@ -6,6 +6,9 @@ import { ConnectionLost, PgConnection, SqlError, type Statement, type TakeRow } 
 
 /** QuestDB takes 64 by default, and the 65th waits without a word. */
 export const connectionsMax = 16
+export const backfillConnectionsMax = 4
+/** The last one tells what became of writes. */
+export const connectionsPerProcess = connectionsMax + backfillConnectionsMax + 1
 export const readDeadlineMs = 2_000
 /** Comparing history with what is stored: longer, because its failure ends the collector's session. */
 export const backfillReadDeadlineMs = 15_000

@@ -7,7 +7,7 @@ import { type Administration, administration } from '../exec.ts'
 import { schemaVersion, storedVersion } from '../layout/migrate.ts'
 import { TableNames } from '../layout/tables.ts'
 import type { QuestdbOptions } from '../options.ts'
-import { PgPool } from '../pg/pool.ts'
+import { connectionsPerProcess, PgPool } from '../pg/pool.ts'
 import { RegistryLog } from '../registry.ts'
 import { examineTables } from './examine-tables.ts'
 import { serverFacts, versionMin } from './facts.ts'
@@ -69,7 +69,7 @@ const pgCure = ({ pg }: Examined): string =>
   `set FXD_QUESTDB_PG (now ${pg.host}:${pg.port}), FXD_QUESTDB_USER and FXD_QUESTDB_PASSWORD`
 
 async function examineServer(admin: Administration): Promise<readonly Finding[]> {
-  const { version, isTooOld, commitMode, isSynced } = await serverFacts(admin)
+  const { version, isTooOld, commitMode, isSynced, makesTables, connectionsMax } = await serverFacts(admin)
   return [
     isTooOld
       ? wrong('version', `QuestDB ${version}`, `install QuestDB ${versionMin} or a newer one`)
@@ -77,7 +77,24 @@ async function examineServer(admin: Administration): Promise<readonly Finding[]>
     isSynced
       ? fine('commit mode', commitMode)
       : warning('commit mode', `${commitMode}: a loss of power may lose acknowledged bars`, syncCure),
+    makesTables
+      ? warning(
+          'automatic tables',
+          'a row that names a missing table would make one without index and deduplication',
+          'set QDB_LINE_AUTO_CREATE_NEW_TABLES=false and QDB_LINE_AUTO_CREATE_NEW_COLUMNS=false and restart QuestDB',
+        )
+      : fine('automatic tables', 'none'),
+    ...examineConnections(connectionsMax),
   ]
+}
+
+/** The first beyond the server's limit waits without an error, for as long as the others stay. */
+function examineConnections(limit: number | undefined): readonly Finding[] {
+  if (limit === undefined) return []
+  const found = `${limit} for reading; each process that serves or ingests takes up to ${connectionsPerProcess}`
+  return limit >= connectionsPerProcess
+    ? [fine('connections', found)]
+    : [warning('connections', found, 'raise QDB_PG_NET_CONNECTION_LIMIT and restart QuestDB')]
 }
 
 async function examineReading(pool: PgPool): Promise<readonly Finding[]> {

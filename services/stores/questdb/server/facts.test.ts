@@ -2,8 +2,12 @@ import { expect, test } from 'vitest'
 import type { Administration } from '../exec.ts'
 import { serverFacts } from './facts.ts'
 
-const serverOf = (build: string, mode: string): Administration => ({
-  exec: async (sql) => [[sql === 'SELECT build' ? build : mode]],
+const serverOf = (
+  build: string,
+  mode: string,
+  more: readonly (readonly [string, string])[] = [],
+): Administration => ({
+  exec: async (sql) => (sql === 'SELECT build' ? [[build]] : [['cairo.commit.mode', mode], ...more]),
   warnings: async () => [],
   ping: async () => undefined,
 })
@@ -35,4 +39,16 @@ test.each([
   ['adaptive', false],
 ])('the commit mode %s survives a loss of power: %s', async (mode, isSynced) => {
   expect(await serverFacts(serverOf('', mode))).toMatchObject({ commitMode: mode, isSynced })
+})
+
+test.each([
+  ['false', 'false', false],
+  ['true', 'false', true],
+  ['false', 'true', true],
+])('a server that makes tables (%s) or columns (%s) by itself is told: %s', async (tables, columns, told) => {
+  const parameters = [
+    ['line.auto.create.new.tables', tables],
+    ['line.auto.create.new.columns', columns],
+  ] as const
+  expect((await serverFacts(serverOf('', 'sync', parameters))).makesTables).toBe(told)
 })

@@ -11,32 +11,45 @@ export interface ServerFacts {
   readonly commitMode: string
   /** Whether a commit survives a loss of power. */
   readonly isSynced: boolean
+  /** Whether a row that names an unknown table or column makes it, in a layout that is not ours. */
+  readonly makesTables: boolean
+  /** For reading; `undefined` when the server tells none. One more than these hangs without a word. */
+  readonly connectionsMax: number | undefined
 }
 
 export async function serverFacts(admin: Administration): Promise<ServerFacts> {
   const [build] = await admin.exec('SELECT build')
   const version = /QuestDB (\d+(?:\.\d+)*)/.exec(String(build?.[0]))?.[1]
-  const commitMode = await commitModeOf(admin)
+  const parameters = await parametersOf(admin)
+  const commitMode = parameters.get('cairo.commit.mode') ?? 'unknown'
+  const connectionsMax = Number(parameters.get('pg.net.connection.limit'))
   return {
     version,
     isTooOld: version !== undefined && isOlder(version, versionMin),
     commitMode,
     // Every other value, misspelt ones included, is taken without a word and waits for no disk.
     isSynced: commitMode === 'sync',
+    makesTables: makingTables.some((path) => parameters.get(path) === 'true'),
+    connectionsMax: Number.isNaN(connectionsMax) ? undefined : connectionsMax,
   }
 }
+
+const makingTables = ['line.auto.create.new.tables', 'line.auto.create.new.columns']
 
 /** 9.3.4 fails one of two that list its parameters in one moment, with a 500 and a cast error: asking again is harmless. */
 const asksMax = 5
 
-async function commitModeOf(admin: Administration, asks = 1): Promise<string> {
-  const parameter = `SELECT value FROM (SHOW PARAMETERS) WHERE property_path = 'cairo.commit.mode'`
+async function parametersOf(admin: Administration, asks = 1): Promise<ReadonlyMap<string, string>> {
+  const paths = ['cairo.commit.mode', 'pg.net.connection.limit', ...makingTables]
+  const list = paths.map((path) => `'${path}'`).join(', ')
   try {
-    const [mode] = await admin.exec(parameter)
-    return String(mode?.[0] ?? 'unknown')
+    const rows = await admin.exec(
+      `SELECT property_path, value FROM (SHOW PARAMETERS) WHERE property_path IN (${list})`,
+    )
+    return new Map(rows.map(([path, value]) => [String(path), String(value)]))
   } catch (cause) {
     if (asks >= asksMax) throw cause
-    return commitModeOf(admin, asks + 1)
+    return parametersOf(admin, asks + 1)
   }
 }
 
