@@ -117,6 +117,19 @@ describe('GET /v1/status', () => {
     },
   )
 
+  test('a clock that was measured is shown with how long ago that was', async () => {
+    const feed = feedKey('BROKERF', 'LIVE')
+    const { registry } = edge.stores
+    const now = edge.clock.utcMs()
+    const body = { feed, source: 'Measured' as const, offsetSeconds: -7_200, since: now, measuredAt: now }
+    const version = (await registry.since(0)).at(-1)?.version ?? 0
+    await registry.append(version, [{ kind: 'clock', id: clockReadingId(body), body }])
+    await edge.clock.advance(60_000)
+    await expect
+      .poll(async () => (await status()).body.feeds[feed], { timeout: 10_000 })
+      .toMatchObject({ clock_offset_seconds: -7_200, clock_offset_age_seconds: 60 })
+  })
+
   /** The answer while time passes. */
   const statusMeanwhile = async (): Promise<Awaited<ReturnType<typeof status>>> => {
     const answer = status()
@@ -145,18 +158,5 @@ describe('GET /v1/status', () => {
     expect(body.status).toBe('ok')
     expect(body.feeds['BROKERC:TADIL']).toHaveProperty('last_candle_time', noon - tadilOffset - 7_200)
     expect(Object.keys(body.feeds)).toEqual(Object.keys(before.feeds))
-  })
-
-  test('a clock that was measured is shown with how long ago that was', async () => {
-    const feed = feedKey('BROKERF', 'LIVE')
-    const { registry } = edge.stores
-    const now = edge.clock.utcMs()
-    const body = { feed, source: 'Measured' as const, offsetSeconds: -7_200, since: now, measuredAt: now }
-    const version = (await registry.since(0)).at(-1)?.version ?? 0
-    await registry.append(version, [{ kind: 'clock', id: clockReadingId(body), body }])
-    await edge.clock.advance(60_000)
-    await expect
-      .poll(async () => (await status()).body.feeds[feed], { timeout: 10_000 })
-      .toMatchObject({ clock_offset_seconds: -7_200, clock_offset_age_seconds: 60 })
   })
 })
