@@ -3,7 +3,7 @@
  * dozen waits for the disk under "sync"; those of several connections it commits side by side, and their
  * waits share the disk's work.
  */
-export const pathCount = 4
+const pathCount = 4
 
 /** Gives each table one path for good: a connection holds files open of every table that it wrote. */
 export class Paths<Path> {
