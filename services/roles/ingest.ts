@@ -1,7 +1,6 @@
 import { createRegistryWriter, type RegistryWriter } from '../ingest/registry-writer.ts'
 import { createIngest } from '../ingest/server.ts'
 import type { Config } from '../platform/config.ts'
-import { watchTls } from '../platform/tls-files.ts'
 import { ensureToken } from '../platform/token-file.ts'
 import type { ClientIdentity } from '../wire/client.ts'
 import { applyManifests } from './feeds.ts'
@@ -11,6 +10,7 @@ import { type House, inHouse, type Overrides } from './house.ts'
 import { type Leaving, leaveThrough } from './leaving.ts'
 import { createReload } from './reload.ts'
 import { requireStores } from './require-stores.ts'
+import { startTls } from './tls.ts'
 import { untilAvailable } from './until-available.ts'
 
 const ingestGraceMs = 3_000
@@ -61,11 +61,7 @@ export async function startIngestEdge(
   writer: RegistryWriter,
 ): Promise<{ readonly port: number; readonly identity: () => ClientIdentity }> {
   const token = ensureToken(config, shared.clock)
-  const tls = await lifecycle.start({
-    name: 'tls',
-    start: () => watchTls(config, shared.clock, shared.log),
-    stop: (watched) => watched?.close(),
-  })
+  const tls = await startTls({ config, lifecycle, ...shared })
   const ingest = createIngest({ ...shared, stores, registry, writer, token, tls })
   const port = await lifecycle.start({
     name: 'ingest',

@@ -10,6 +10,7 @@ import { startHttp } from './http.ts'
 import { type Leaving, leaveThrough } from './leaving.ts'
 import { type Reading, startReading } from './reading.ts'
 import { requireStores } from './require-stores.ts'
+import { startTls } from './tls.ts'
 
 export interface RunningStream extends Leaving {
   readonly httpPort: number
@@ -60,14 +61,15 @@ function neededToken(config: Config): string {
   )
 }
 
-function startShardServer(
-  { config, log, lifecycle }: House,
+async function startShardServer(
+  { config, clock, log, lifecycle }: House,
   stream: Stream,
   notReady: () => string | undefined,
   token: string,
 ): Promise<number> {
   const { host, port } = config.grpcAddr
-  const server = createShardServer({ stream, notReady, token, log })
+  const tls = await startTls({ config, clock, log, lifecycle })
+  const server = createShardServer({ stream, notReady, token, tls, log })
   return lifecycle.start({
     name: 'shard',
     start: () => server.listen(host, port).catch(grpcListenFailure(config.grpcAddr)),

@@ -1,7 +1,9 @@
-import { Server, ServerCredentials } from '@grpc/grpc-js'
+import { Server } from '@grpc/grpc-js'
 import type { Log } from '../../platform/log.ts'
+import type { WatchedTls } from '../../platform/tls-files.ts'
 import { channelOptions, streamsPerConnectionMax } from '../../wire/limits.ts'
 import { Shard } from '../../wire/load.ts'
+import { serverCredentials } from '../../wire/server-credentials.ts'
 import type { Stream } from '../stream.ts'
 import { shardService } from './service.ts'
 
@@ -11,6 +13,8 @@ export interface ShardServerDeps {
   readonly notReady: () => string | undefined
   /** What every call must carry as `authorization: Bearer <token>`. */
   readonly token: string
+  /** Without: calls are not encrypted. */
+  readonly tls?: WatchedTls | undefined
   readonly log: Log
 }
 
@@ -29,7 +33,7 @@ export function createShardServer(deps: ShardServerDeps): ShardServer {
     listen: (host, port) =>
       new Promise((resolve, reject) => {
         const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
-        server.bindAsync(address, ServerCredentials.createInsecure(), (cause, bound) => {
+        server.bindAsync(address, serverCredentials(deps.tls), (cause, bound) => {
           if (cause) reject(cause)
           else resolve(bound)
         })

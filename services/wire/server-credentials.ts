@@ -1,12 +1,28 @@
 import type { SecureContextOptions } from 'node:tls'
 import { ServerCredentials } from '@grpc/grpc-js'
-import type { TlsFiles, WatchedTls } from '../platform/tls-files.ts'
 
-const contextOf = ({ ca, pair }: TlsFiles): SecureContextOptions => ({ ca, cert: pair?.cert, key: pair?.key })
+/** PEM. */
+interface ServerTls {
+  /** Who may vouch for clients; absent: none is asked for a certificate. */
+  readonly ca: Buffer | undefined
+  readonly pair: { readonly cert: Buffer; readonly key: Buffer } | undefined
+}
+
+/** As they are now, and whoever wants to hear when they change. */
+interface WatchedServerTls {
+  readonly files: ServerTls
+  onChange(listener: (files: ServerTls) => void): void
+}
+
+const contextOf = ({ ca, pair }: ServerTls): SecureContextOptions => ({
+  ca,
+  cert: pair?.cert,
+  key: pair?.key,
+})
 
 /** TLS with the files as they are at each connection. */
 class WatchedCredentials extends ServerCredentials {
-  constructor(tls: WatchedTls) {
+  constructor(tls: WatchedServerTls) {
     // Clients are asked for a certificate, not forced: a token is as good, and refusing one that is not
     // trusted is the authorizer's, with a status that says so.
     super({ requestCert: tls.files.ca !== undefined, rejectUnauthorized: false }, contextOf(tls.files))
@@ -19,5 +35,5 @@ class WatchedCredentials extends ServerCredentials {
 }
 
 /** Plain without TLS, or where only authorities are configured: those are for clients. */
-export const serverCredentials = (tls: WatchedTls | undefined): ServerCredentials =>
+export const serverCredentials = (tls: WatchedServerTls | undefined): ServerCredentials =>
   tls?.files.pair ? new WatchedCredentials(tls) : ServerCredentials.createInsecure()

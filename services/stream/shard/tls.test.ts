@@ -1,0 +1,48 @@
+import { type ServiceError, status } from '@grpc/grpc-js'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CertificateHouse } from '../../../test/support/certificate-house.ts'
+import { type OpenedStream, openStream } from '../../../test/support/open-stream.ts'
+import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
+import { silentLog } from '../../platform/log.ts'
+import { watchTls } from '../../platform/tls-files.ts'
+import { type ClientIdentity, callMetadata, channelCredentials } from '../../wire/client.ts'
+import { Shard } from '../../wire/load.ts'
+import { createShardServer, type ShardServer } from './server.ts'
+
+const token = 'an-administration-token'
+const certificates = new CertificateHouse()
+const ca = certificates.authority('ours')
+const { cert, key } = certificates.certificate('shard')
+
+let house: OpenedStream
+let server: ShardServer
+let port: number
+let tls: ReturnType<typeof watchTls>
+beforeAll(async () => {
+  house = await openStream()
+  tls = watchTls({ tlsCert: cert, tlsKey: key, tlsCa: ca }, createVirtualClock(), silentLog)
+  const { stream } = house
+  server = createShardServer({ stream, notReady: () => stream.notReady(), token, tls, log: silentLog })
+  port = await server.listen('127.0.0.1', 0)
+})
+afterAll(async () => {
+  server.close()
+  tls?.close()
+  await house.close()
+  certificates.remove()
+})
+
+function load(who: ClientIdentity): Promise<string> {
+  const client = new Shard(`127.0.0.1:${port}`, channelCredentials(who))
+  return new Promise<string>((resolve) => {
+    const done = (error: ServiceError | null): void => resolve(status[error?.code ?? status.OK] ?? '')
+    client.GetLoad({}, callMetadata(who), done)
+  }).finally(() => client.close())
+}
+
+test('the administration token never crosses the network of a shard with TLS in the open', async () => {
+  const trusted = { ca: certificates.read(ca) }
+  expect(await load({ token, tls: trusted })).toBe('OK')
+  expect(await load({ token })).toBe('UNAVAILABLE')
+  expect(await load({ token: 'another', tls: trusted })).toBe('UNAUTHENTICATED')
+})
