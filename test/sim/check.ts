@@ -1,47 +1,40 @@
-import { type Bar, toList } from '../../services/core/bar.ts'
+import type { Bar, RevisedBar } from '../../services/core/bar.ts'
 import type { CompoundKey } from '../../services/core/compound-key.ts'
 import type { Record, Seen, SocketRecord } from './record.ts'
 
-/** Bars of one symbol as something shows them in the end. */
-export type Shown = (symbol: CompoundKey) => readonly Bar[]
+/** What is known of one symbol when all is over. */
+export interface Known {
+  readonly symbol: CompoundKey
+  readonly stored: readonly RevisedBar[]
+  readonly broker: readonly Bar[]
+  /** Every close that the broker ever told of the bar of this time. */
+  readonly closes: (time: number) => ReadonlySet<number>
+}
 
 /** Promise 1 and 2: what was acknowledged or pushed is in the history, and history is what the broker says. */
-export function checkHistory(
-  record: Record,
-  symbols: readonly CompoundKey[],
-  stored: (symbol: CompoundKey) => ReturnType<typeof toList>,
-  broker: Shown,
-  closes: (symbol: CompoundKey, time: number) => ReadonlySet<number>,
-  settledUntil: number,
-): string[] {
+export function checkHistory(record: Record, known: Known, settledUntil: number): string[] {
+  const { symbol, stored, broker, closes } = known
   const found: string[] = []
-  for (const symbol of symbols) {
-    const bars = stored(symbol)
-    const byTime = new Map(bars.map((bar) => [bar.time as number, bar]))
-    if (byTime.size !== bars.length) found.push(`${symbol}: a time is stored twice`)
-    for (const [time, acked] of record.acked.get(symbol) ?? []) {
-      const bar = byTime.get(time)
-      if (!bar) found.push(`${symbol} ${time}: acknowledged and not stored`)
-      // An equal reading changes nothing, whatever its revision.
-      else if (bar.revision < acked.revision && bar.close !== acked.close)
-        found.push(
-          `${symbol} ${time}: revision ${acked.revision} was acknowledged, ${bar.revision} is stored`,
-        )
-    }
-    for (const time of record.published.get(symbol)?.keys() ?? [])
-      if (!byTime.has(time)) found.push(`${symbol} ${time}: pushed and not stored`)
-    for (const truth of broker(symbol)) {
-      if (truth.time > settledUntil) continue
-      const bar = byTime.get(truth.time)
-      if (!bar) found.push(`${symbol} ${truth.time}: the broker has it, history does not`)
-      // What the broker corrects while no collector listens is not read again.
-      else if (!closes(symbol, truth.time).has(bar.close))
-        found.push(
-          `${symbol} ${truth.time}: closes at ${truth.close} at the broker, at ${bar.close} in history`,
-        )
-    }
+  const byTime = new Map(stored.map((bar) => [bar.time as number, bar]))
+  if (byTime.size !== stored.length) found.push('a time is stored twice')
+  for (const [time, acked] of record.acked.get(symbol) ?? []) {
+    const bar = byTime.get(time)
+    if (!bar) found.push(`${time}: acknowledged and not stored`)
+    // An equal reading changes nothing, whatever its revision.
+    else if (bar.revision < acked.revision && bar.close !== acked.close)
+      found.push(`${time}: revision ${acked.revision} was acknowledged, ${bar.revision} is stored`)
   }
-  return found
+  for (const time of record.published.get(symbol)?.keys() ?? [])
+    if (!byTime.has(time)) found.push(`${time}: pushed and not stored`)
+  for (const { time, close } of broker) {
+    if (time > settledUntil) continue
+    const bar = byTime.get(time)
+    if (!bar) found.push(`${time}: the broker has it, history does not`)
+    // What the broker corrects while no collector listens is not read again.
+    else if (!closes(time).has(bar.close))
+      found.push(`${time}: closes at ${close} at the broker, at ${bar.close} in history`)
+  }
+  return found.map((what) => `${symbol} ${what}`)
 }
 
 /** Promise 3: once, in order, and whatever is missing is named. */
@@ -55,27 +48,24 @@ export function checkSocket(record: Record, socket: SocketRecord): string[] {
     let last = since
     const gaps: { after: number; until: number }[] = []
     for (const seen of mine) {
-      if (seen.type === 'gap') {
-        gaps.push(seen)
-        continue
-      }
+      if (seen.type === 'gap') gaps.push(seen)
       if (seen.type !== 'bar') continue
       const { time } = seen.bar
       found.push(...checkFrame(seen, published.get(time), socket, last))
-      if (last !== undefined)
-        for (const missed of published.keys())
-          if (
-            missed > last &&
-            missed < time &&
-            !gaps.some(({ after, until }) => missed > after && missed <= until)
-          )
-            found.push(`${socket.id} ${symbol} ${missed}: neither delivered nor named`)
+      const from = last ?? time
+      const missed = [...published.keys()].filter(
+        (each) => each > from && each < time && !isNamed(each, gaps),
+      )
+      found.push(...missed.map((each) => `${socket.id} ${symbol} ${each}: neither delivered nor named`))
       last = time
       gaps.length = 0
     }
   }
   return found
 }
+
+const isNamed = (time: number, gaps: readonly { after: number; until: number }[]): boolean =>
+  gaps.some(({ after, until }) => time > after && time <= until)
 
 function checkFrame(
   { symbol, bar }: Extract<Seen, { type: 'bar' }>,

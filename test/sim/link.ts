@@ -2,7 +2,6 @@ import { EventEmitter } from 'node:events'
 import { status } from '@grpc/grpc-js'
 import { type Dial, type LineListener, serializeOutgoing } from '../../services/collector/dial.ts'
 import type { CollectorCall } from '../../services/ingest/session.ts'
-import type { IngestMessage__Output } from '../../services/wire/fxd/v1/IngestMessage.ts'
 import { Collector } from '../../services/wire/load.ts'
 import type { Network } from './network.ts'
 import type { Life, Timeline } from './timeline.ts'
@@ -104,7 +103,7 @@ class LinkedLine {
   }
 
   #down(bytes: Buffer): void {
-    this.#later(() => this.#listener.received(responseDeserialize(bytes) as IngestMessage__Output))
+    this.#later(() => this.#listener.received(responseDeserialize(bytes)))
   }
 
   #close(end: { code: number; details: string }): void {
@@ -129,7 +128,10 @@ class LinkedLine {
     // Each side finds out for itself: one that hung up while cut off was not heard.
     if (this.#isOver && this.#call?.destroyed !== false) return
     if (!this.#ingest?.life.alive) return this.die('the peer is gone')
-    if (!this.#life.alive) return void this.#call?.cancel()
+    if (!this.#life.alive) {
+      this.#call?.cancel()
+      return
+    }
     if (this.#isCut() && this.#timeline.nowMs - (this.#cutSince ?? 0) >= keepaliveMs)
       return this.die('keepalive')
     this.#timeline.at(checkMs, () => this.#watch())

@@ -74,18 +74,18 @@ export class Network {
       }
       if (this.loses(life.name, server)) return fail()
       this.#timeline.at(this.delayMs(), () => {
-        let outcome: { readonly value: T } | { readonly cause: unknown }
+        let outcome: { readonly value: T } | { readonly cause: Error }
         try {
           outcome = { value: run() }
         } catch (cause) {
-          outcome = { cause }
+          outcome = { cause: cause as Error }
         }
         this.#trace(`${life.name} ${server} ${what}`)
         if (this.loses(life.name, server)) return fail()
         this.#timeline.at(this.delayMs(), () => {
           if (!life.alive) return
           if ('value' in outcome) resolve(outcome.value)
-          else reject(outcome.cause as Error)
+          else reject(outcome.cause)
         })
       })
     })

@@ -75,7 +75,7 @@ function judge(world: World, clients: readonly SimClient[]): void {
   const { record } = world
   const { violations } = record
   violations.push(
-    ...checkHistory(record, symbols, world.stored, world.broker, world.closes, world.feedNow - 60),
+    ...symbols.flatMap((symbol) => checkHistory(record, world.known(symbol), world.feedNow - 60)),
   )
   for (const socket of record.sockets) violations.push(...checkSocket(record, socket))
   for (const { id, limits } of keys) {

@@ -7,6 +7,7 @@ import { createLog, type Log, silentLog } from '../../services/platform/log.ts'
 import { definition } from '../support/samples.ts'
 import { watchAcks } from './acks.ts'
 import { type Chance, createChance } from './chance.ts'
+import type { Known } from './check.ts'
 import type { SimClient } from './clients.ts'
 import type { Defect } from './defects.ts'
 import { type Answering, dialer } from './link.ts'
@@ -193,9 +194,12 @@ export class World {
       }),
     )
 
-  broker = (symbol: CompoundKey) => this.market.bars(rawOf(symbol))
-
-  closes = (symbol: CompoundKey, time: number) => this.market.closes(rawOf(symbol), time)
+  known = (symbol: CompoundKey): Known => ({
+    symbol,
+    stored: this.stored(symbol),
+    broker: this.market.bars(rawOf(symbol)),
+    closes: (time) => this.market.closes(rawOf(symbol), time),
+  })
 
   #newRedis(): SharedRedis {
     return new SharedRedis(this.life('redis'), this.network, this.#defect === 'slotsStay')

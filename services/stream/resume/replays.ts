@@ -10,7 +10,7 @@ import type { Recent } from './recent.ts'
 
 const readsAtOnce = 8
 /** Symbols of all sockets that wait for their replay; beyond, a GAP frame names what a replay would have brought. */
-export const replaysMax = 200_000
+const replaysMax = 200_000
 const framesPerWrite = 500
 const holePauseMs = 100
 const readPauseMs = 1_000
