@@ -7,8 +7,6 @@ const minuteMs = 60 * secondMs
 
 /** Suites whose files start whole processes: one file at a time, so that two cores are enough for them. */
 const patient = { testTimeout: minuteMs, hookTimeout: minuteMs }
-/** Where a test starts and kills servers in Java, a start of which takes a busy machine a minute. */
-const veryPatient = { testTimeout: 3 * minuteMs, hookTimeout: 3 * minuteMs }
 const oneByOne = { ...patient, fileParallelism: false }
 /** One real `fxd all` for all files of a suite. */
 const oneProcess = { globalSetup: ['test/support/all-process.ts'] }
@@ -47,14 +45,11 @@ export default defineConfig({
     projects: [
       suite('unit', ['services/**/*.test.ts'], 1, { exclude: edges }),
       suite('edges', edges, 1),
-      suite('contract', ['test/contract/**/*.test.ts'], 2, { ...veryPatient, exclude: unsteady }),
+      suite('contract', ['test/contract/**/*.test.ts'], 2, { ...patient, exclude: unsteady }),
       suite('tidy', ['test/tidy/**/*.test.ts'], 3, { testTimeout: 2 * minuteMs }),
       suite('sim', ['test/sim/*.test.ts'], 3, { testTimeout: 15 * minuteMs }),
       suite('acceptance', ['test/acceptance/*.test.ts'], 4, { ...patient, ...oneProcess }),
-      suite('acceptance-questdb', ['test/acceptance/*.test.ts'], 5, {
-        ...veryPatient,
-        ...oneProcessOnQuestdb,
-      }),
+      suite('acceptance-questdb', ['test/acceptance/*.test.ts'], 5, { ...patient, ...oneProcessOnQuestdb }),
       suite('acceptance-clock', ['test/acceptance-clock/*.test.ts'], 6, patient),
       suite('interop', ['test/interop/**/*.test.ts'], 7, { ...oneByOne, ...oneProcess }),
       suite('planted', ['test/acceptance/planted/*.test.ts'], 8, oneByOne),

@@ -1,0 +1,181 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import http from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { until } from '../../acceptance/client/until.ts'
+import { fxd } from '../../support/cli-house.ts'
+import { type Cluster, startCluster } from '../../support/cluster/cluster.ts'
+
+const startTimeoutMs = 240_000
+const drainSeconds = 6
+const manifest = `apiVersion: marketdata.fxd.dev/v1alpha1
+kind: Feed
+metadata: {name: brokera-zero}
+spec:
+  broker: BROKERA
+  account: ZERO
+  clock: {mode: UTC}
+  quoteBasis: Bid
+  resolutions: ["1"]
+  symbols: {list: [{raw: BTCUSD, type: crypto, digits: 2}]}
+  source: {type: Push}
+`
+
+let cluster: Cluster
+let key = ''
+const home = mkdtempSync(join(tmpdir(), 'fxd-rolling-'))
+beforeAll(async () => {
+  const feeds = join(home, 'feeds.yaml')
+  writeFileSync(feeds, manifest)
+  cluster = await startCluster({
+    rest: 2,
+    stream: 2,
+    ingest: 1,
+    feeds,
+    home,
+    env: { FXD_DRAIN_SECONDS: String(drainSeconds) },
+  })
+  const plan = '--plan enterprise --rpm 1000000 --rpd 1000000 --ws-connections 12 --ws-symbols 10'
+  const made = await fxd(`keys create ${plan} --feeds BROKERA:ZERO --json`, cluster.commandEnv)
+  key = (JSON.parse(made.out === '' ? '{}' : made.out) as { key?: string }).key ?? ''
+  if (key === '') throw new Error(`no key was issued: ${made.err}`)
+  await until('the key to be known', async () => (await get('/v1/status')) === 200)
+}, startTimeoutMs)
+afterAll(async () => {
+  const failed = await cluster?.stop()
+  if (failed?.length) throw new Error(failed.join('\n'))
+  rmSync(home, { recursive: true, force: true })
+})
+
+/** The status of a request through the load balancer, 0 when none came. */
+const get = (path: string): Promise<number> =>
+  new Promise((resolve) => {
+    const options = { host: '127.0.0.1', port: cluster.httpPort, path, agent: false }
+    http
+      .get({ ...options, headers: { 'X-API-Key': key } }, (response) => {
+        response.resume()
+        resolve(response.statusCode ?? 0)
+      })
+      .on('error', () => resolve(0))
+  })
+
+/** Requests one after the other until told to end; gives what they were answered with. */
+function askOn(): () => Promise<Map<number, number>> {
+  const statuses = new Map<number, number>()
+  let isOver = false
+  const ended = (async () => {
+    while (!isOver) {
+      const status = await get('/v1/status')
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    }
+  })()
+  return async () => {
+    isOver = true
+    await ended
+    return statuses
+  }
+}
+
+/** A client as it should be: comes back after a close that allows it, and remembers how it went. */
+class Client {
+  readonly closes: number[] = []
+  readonly refusals: string[] = []
+  #socket: WebSocket | undefined
+  #isOver = false
+
+  async open(): Promise<void> {
+    while (!this.#isOver) {
+      const socket = new WebSocket(`ws://127.0.0.1:${cluster.httpPort}/v1/stream?api_key=${key}`)
+      const opened = new Promise<boolean>((resolve) => {
+        socket.once('open', () => resolve(true))
+        socket.once('error', (cause) => {
+          this.refusals.push(cause.message)
+          resolve(false)
+        })
+      })
+      if (!(await opened)) continue
+      this.#socket = socket
+      socket.once('close', (code) => {
+        if (this.#isOver) return
+        this.closes.push(code)
+        void this.open()
+      })
+      return
+    }
+  }
+
+  get isOpen(): boolean {
+    return this.#socket?.readyState === WebSocket.OPEN
+  }
+
+  end(): void {
+    this.#isOver = true
+    this.#socket?.terminate()
+  }
+}
+
+const socketsOf = async (name: string): Promise<number> => {
+  const text = await (await fetch(`http://127.0.0.1:${cluster.pod(name).opsPort}/metrics`)).text()
+  return Number(/^fxd_stream_connections (\d+)$/m.exec(text)?.[1] ?? Number.NaN)
+}
+
+test('rest processes are replaced one after the other without a failed request', async () => {
+  const end = askOn()
+  for (const name of ['rest-1', 'rest-2']) {
+    const { program } = cluster.pod(name)
+    expect(await program.stop('SIGTERM')).toBe(0)
+    await program.start()
+    // The load balancer asks twice a second.
+    const log = (): string => readFileSync(cluster.balancer.log, 'utf8')
+    await expect
+      .poll(() => log().lastIndexOf(`rest/${name} is UP`), { timeout: 10_000 })
+      .toBeGreaterThan(log().lastIndexOf(`rest/${name} is DOWN`))
+  }
+  const statuses = await end()
+  expect([...statuses.keys()]).toEqual([200])
+  expect(statuses.get(200)).toBeGreaterThan(20)
+})
+
+test('shards are replaced without a refusal: sockets are closed with 1012, and a key at its cap comes back', async () => {
+  const clients = Array.from({ length: 12 }, () => new Client())
+  for (const client of clients) await client.open()
+  expect([await socketsOf('stream-1'), await socketsOf('stream-2')]).toEqual([6, 6])
+  for (const [name, other] of [
+    ['stream-1', 'stream-2'],
+    ['stream-2', 'stream-1'],
+  ] as const) {
+    const { program } = cluster.pod(name)
+    // The guard at the minute's edge may hold closes back until the drain has ended.
+    expect(await program.stop('SIGTERM', 60_000)).toBe(0)
+    await expect.poll(() => clients.every(({ isOpen }) => isOpen)).toBe(true)
+    await expect.poll(() => socketsOf(other)).toBe(12)
+    await program.start()
+    const log = (): string => readFileSync(cluster.balancer.log, 'utf8')
+    await expect
+      .poll(() => log().lastIndexOf(`stream/${name} is UP`), { timeout: 10_000 })
+      .toBeGreaterThan(log().lastIndexOf(`stream/${name} is DOWN`))
+  }
+  for (const client of clients) client.end()
+  const closes = clients.flatMap((client) => client.closes)
+  expect(new Set(closes)).toEqual(new Set([1012]))
+  expect(closes.length).toBe(18)
+  expect(clients.flatMap(({ refusals }) => refusals)).toEqual([])
+})
+
+test('a process that stands still leaves the rotation and comes back by itself', async () => {
+  const { program } = cluster.pod('rest-1')
+  const log = (): string => readFileSync(cluster.balancer.log, 'utf8')
+  program.freeze()
+  await expect
+    .poll(() => log().lastIndexOf('rest/rest-1 is DOWN'), { timeout: 10_000 })
+    .toBeGreaterThan(log().lastIndexOf('rest/rest-1 is UP'))
+  const end = askOn()
+  await expect.poll(() => get('/v1/config')).toBe(200)
+  program.thaw()
+  await expect
+    .poll(() => log().lastIndexOf('rest/rest-1 is UP'), { timeout: 15_000 })
+    .toBeGreaterThan(log().lastIndexOf('rest/rest-1 is DOWN'))
+  expect([...(await end()).keys()]).toEqual([200])
+})
