@@ -12,11 +12,14 @@ const periodMs = 30_000
  */
 export class Resumption {
   readonly #options: Pick<QuestdbOptions, 'clock' | 'log'>
-  readonly #admin: Administration
+  readonly #admin: Pick<Administration, 'exec'>
   readonly #resumed: Counter
   readonly #nextMs = new Map<string, number>()
 
-  constructor({ clock, log, metrics }: QuestdbOptions, admin: Administration) {
+  constructor(
+    { clock, log, metrics }: Pick<QuestdbOptions, 'clock' | 'log' | 'metrics'>,
+    admin: Pick<Administration, 'exec'>,
+  ) {
     this.#options = { clock, log }
     this.#admin = admin
     this.#resumed = metrics.counter(

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
+import { silentLog } from '../../../platform/log.ts'
+import { createMetrics } from '../../../platform/metrics.ts'
+import type { Administration } from '../exec.ts'
+import { Resumption } from './resumption.ts'
+
+const resume = "ALTER TABLE 't' RESUME WAL"
+
+/** A server whose list of suspended tables says this of `t`. */
+function house(row: readonly unknown[] | undefined) {
+  const clock = createVirtualClock()
+  const said: string[] = []
+  const admin: Pick<Administration, 'exec'> = {
+    async exec(sql) {
+      said.push(sql)
+      return row === undefined ? [] : [row]
+    },
+  }
+  const options = { clock, log: silentLog, metrics: createMetrics({ ofProcess: false }) }
+  const resumption = new Resumption(options, admin)
+  return {
+    resumption,
+    clock,
+    resumes: () => said.filter((sql) => sql === resume).length,
+    /** Somebody has rows for the table all the time. */
+    async want(seconds: number) {
+      for (let i = 0; i < seconds; i++) {
+        resumption.wanted('t')
+        await clock.advance(1_000)
+      }
+    },
+  }
+}
+
+test('a table that the server suspended is asked to go on every thirty seconds, not at once', async () => {
+  const { want, resumes } = house(['', 'bulk update failed and will be rolled back'])
+  await want(29)
+  expect(resumes()).toBe(0)
+  await want(2)
+  expect(resumes()).toBe(1)
+  await want(30)
+  expect(resumes()).toBe(2)
+})
+
+test.each([
+  ['a person suspended it, who gave no reason', ['', '']],
+  ['it is healthy by now', undefined],
+])('a table is left alone where %s', async (_why, row) => {
+  const { want, resumes } = house(row)
+  await want(100)
+  expect(resumes()).toBe(0)
+})
+
+test('a table that took rows in between is given its thirty seconds anew', async () => {
+  const { want, resumes, resumption } = house(['DISK FULL', 'no space left'])
+  await want(20)
+  resumption.forget('t')
+  await want(20)
+  expect(resumes()).toBe(0)
+})
