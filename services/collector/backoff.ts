@@ -2,14 +2,18 @@ import type { Clock } from '../ports/clock.ts'
 
 const firstMs = 500
 const backoffMaxMs = 30_000
+/** Live bars wait for as long as a collector does, and there are few collectors. */
+export const reconnectMaxMs = 5_000
 
 /** Growing pauses with full jitter, so that many collectors do not come back in one moment. */
 export class Backoff {
   readonly #clock: Clock
+  readonly #maxMs: number
   #failures = 0
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, maxMs = backoffMaxMs) {
     this.#clock = clock
+    this.#maxMs = maxMs
   }
 
   /** It works again: the next pause is a short one. */
@@ -18,8 +22,8 @@ export class Backoff {
   }
 
   nextMs(): number {
-    const most = Math.min(backoffMaxMs, firstMs * 2 ** this.#failures)
-    if (most < backoffMaxMs) this.#failures += 1
+    const most = Math.min(this.#maxMs, firstMs * 2 ** this.#failures)
+    if (most < this.#maxMs) this.#failures += 1
     return Math.ceil(this.#clock.random() * most)
   }
 }

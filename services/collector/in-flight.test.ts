@@ -72,7 +72,7 @@ test('history waits for as long as ingest asks it to', async () => {
   await clock.advance(400)
   expect(waiting.length).toBe(0)
   await clock.advance(200)
-  await sent
+  expect(await sent).toHaveLength(1)
   expect(waiting.length).toBe(1)
   stop.abort()
 })

@@ -7,7 +7,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { ClientIdentity } from '../wire/client.ts'
 import { heartbeatMs } from '../wire/limits.ts'
 import { ActiveSession } from './active-session.ts'
-import { Backoff } from './backoff.ts'
+import { Backoff, reconnectMaxMs } from './backoff.ts'
 import type { CollectedSeries } from './collected-series.ts'
 import { Conversation } from './conversation.ts'
 import type { Dial } from './dial.ts'
@@ -94,7 +94,7 @@ class Collector implements SourceListener {
   /** Again and again, after pauses with jitter, until the signal aborts. */
   async #repeat(run: () => Promise<void>): Promise<void> {
     const { signal, clock } = this.#options
-    const pauses = new Backoff(clock)
+    const pauses = new Backoff(clock, reconnectMaxMs)
     while (!signal.aborted) {
       const begunMs = clock.monotonicMs()
       try {
