@@ -79,7 +79,10 @@ export class SharedBus {
   #publish(event: BusEvent, epoch: number) {
     const fenced = fencedFeed(event)
     if (fenced !== undefined) {
-      if (epoch < (this.#epochs.get(fenced) ?? epoch)) return { outcome: 'fenced' } as const
+      const newest = this.#epochs.get(fenced) ?? epoch
+      if (epoch < newest) return { outcome: 'fenced' } as const
+      // A newer publisher leaves one position out: readers look for what its predecessor did not tell.
+      if (epoch > newest) this.#lane(fenced).top += 1
       this.#epochs.set(fenced, epoch)
     }
     const lane = this.#lane(feedOfEvent(event))
@@ -130,9 +133,14 @@ export class SharedBus {
         continue
       }
       const fresh = lane.entries.filter(({ position }) => position > place.position)
-      const last = fresh.at(-1)
-      if (last) places.set(key, { position: last.position, mark: last.mark })
-      for (const { position, event } of fresh) follower.deliver({ position, event })
+      let expected = place.position + 1
+      for (const { position, event, mark } of fresh) {
+        places.set(key, { position, mark })
+        const isJump = position > expected && place.position > 0
+        if (isJump && key !== undefined && !this.#defects.neverTellsLoss) follower.lost(key, position - 1)
+        follower.deliver({ position, event })
+        expected = position + 1
+      }
     }
   }
 }
@@ -145,10 +153,11 @@ interface Place {
 const placeAtTop = ({ top, entries }: LaneLog): Place => ({ position: top, mark: entries.at(-1)?.mark ?? 0 })
 
 /** Whether the entry last seen, or one that followed it, is no longer there. */
-function isGone(place: Place, { entries }: LaneLog): boolean {
+function isGone(place: Place, { entries, top }: LaneLog): boolean {
+  if (top < place.position) return true
   const first = entries[0]
   if (place.mark === 0)
-    return first !== undefined && place.position > 0 && first.position !== place.position + 1
+    return first !== undefined && place.position > 0 && first.position > place.position + 2
   if (entries.some(({ mark }) => mark === place.mark)) return false
-  return first === undefined || first.position !== place.position + 1 || first.mark < place.mark
+  return first === undefined || first.position > place.position + 2 || first.mark < place.mark
 }
