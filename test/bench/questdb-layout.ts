@@ -159,7 +159,7 @@ function footprints(subjects: readonly Subject[], lines: Lines, when: string): v
   }
 }
 
-/** Ranges are disjoint: symbols share pages, and one read warms its range for all. */
+/** Ranges are disjoint where the table is long enough: symbols share pages, and one read warms its range for all. */
 async function coldReads(subjects: readonly Subject[], lines: Lines): Promise<void> {
   for (const wanted of [300, 10_000]) {
     const all = subjects.map(() => ({ first: [] as number[], later: [] as number[] }))
@@ -170,7 +170,11 @@ async function coldReads(subjects: readonly Subject[], lines: Lines): Promise<vo
         Math.min(12, ...subjects.map(({ filled }) => Math.floor(filled.length / wanted))),
       )
       const times = await inTurn(subjects, ranges, (subject, round) =>
-        readBack(subject, wanted, Math.floor(((round + 1) * subject.filled.length) / ranges)),
+        readBack(
+          subject,
+          wanted,
+          wanted + Math.floor((round * (subject.filled.length - wanted)) / (ranges - 1)),
+        ),
       )
       for (const [i, [first = Number.NaN, ...later]] of times.entries()) {
         all[i]?.first.push(first)

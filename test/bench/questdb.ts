@@ -168,7 +168,7 @@ async function reads(service: RunningService, opened: Opened, usualPort: number)
 
 const facts = machine()
 const { home, discard } = makeBenchHome(['EURUSD'])
-const server = await startQuestdb({ memory: '512m', settings: { QDB_CAIRO_COMMIT_MODE: 'nosync' } })
+const server = await startQuestdb({ memory: '512m', settings: { QDB_SHARED_WORKER_COUNT: '4' } })
 try {
   let opened = await openOver(server)
   const bars = walkMinutes(minutes)
