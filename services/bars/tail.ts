@@ -77,12 +77,12 @@ class FeedTail {
 
   /** Gives how many bars left. */
   clear(position: number): number {
-    let count = 0
-    while (this.#batches[0] !== undefined && this.#batches[0].position <= position) {
-      const batch = this.#batches.shift() as Batch
-      count += batch.bars.length
-      for (const live of batch.bars) this.#remove(seriesId(live), batch.position)
-    }
+    const kept = this.#batches.findIndex((batch) => batch.position > position)
+    const gone = this.#batches.splice(0, kept < 0 ? this.#batches.length : kept)
+    // Each series once: a batch may hold hundreds of bars of one.
+    const ids = new Set(gone.flatMap(({ bars }) => bars.map((live) => seriesId(live))))
+    for (const id of ids) this.#remove(id, position)
+    const count = gone.reduce((sum, { bars }) => sum + bars.length, 0)
     this.#count -= count
     return count
   }
