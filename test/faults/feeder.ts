@@ -21,6 +21,9 @@ export interface FeederOptions {
   readonly next: () => Batch
   /** Batches sent and not yet acknowledged. */
   readonly depth?: number
+  readonly id?: string
+  /** Another may collect: then it waits for as long as that lasts. */
+  readonly standsBy?: boolean
   /** Called with what an ack answered, before the next batch goes. */
   readonly onAck?: (readings: readonly Reading[]) => Promise<void> | void
 }
@@ -100,8 +103,9 @@ export class Feeder {
   }
 
   async #feed(session: RawSession): Promise<void> {
-    const { mode, onAck } = this.#options
-    await answered(session.hello(feed, { mode, id: `feeder-${mode}` }), 'Hello')
+    const { mode, onAck, id = `feeder-${mode}`, standsBy = false } = this.#options
+    const greeted = session.hello(feed, { mode, id })
+    await (standsBy ? greeted : answered(greeted, 'Hello'))
     const lane = mode === 'LIVE' ? 'LIVE' : 'BACKFILL'
     const posted: { readonly sequence: number; readonly sent: Sent }[] = []
     while (this.#isBusy) {

@@ -5,7 +5,7 @@ export const symbols = ['EURUSD', 'GBPUSD', 'USDCHF'] as const
 export const feed = 'BROKERA:ZERO'
 
 /** A feed that collectors of the test push. */
-export const manifest = `apiVersion: marketdata.fxd.dev/v1alpha1
+export const manifestOf = (names: readonly string[]): string => `apiVersion: marketdata.fxd.dev/v1alpha1
 kind: Feed
 metadata: { name: brokera-zero }
 spec:
@@ -14,9 +14,10 @@ spec:
   clock: { mode: UTC }
   quoteBasis: Bid
   resolutions: ["1", "30"]
-  symbols: { list: [${symbols.map((raw) => `{ raw: ${raw}, type: forex, digits: 5 }`).join(', ')}] }
+  symbols: { list: [${names.map((raw) => `{ raw: ${raw}, type: forex, digits: 5 }`).join(', ')}] }
   source: { type: Push }
 `
+export const manifest = manifestOf(symbols)
 
 const minuteSeconds = 60
 const daySeconds = 86_400
@@ -26,21 +27,29 @@ const span = 0.4
 
 export type Batch = ReadonlyMap<string, readonly RevisedBar[]>
 
+export interface MarketOptions {
+  readonly symbols?: readonly string[]
+  /** How long before now the first live minute lies. */
+  readonly liveBackSeconds?: number
+}
+
 /** What a terminal would show: new minutes, corrections, readings that come late, and history, all drawn from a seed. */
 export class Market {
   /** Where live bars and history begin, both at the start of a bar of 30 minutes. */
   readonly liveBegin: number
   readonly historyBegin: number
+  readonly symbols: readonly string[]
   readonly #random: () => number
   readonly #revisionBegin = Date.now() - daySeconds * 1_000
   #revision = this.#revisionBegin
   #minute = 0
   #history = 0
 
-  constructor(random: () => number, now: number = Date.now()) {
+  constructor(random: () => number, now: number = Date.now(), options: MarketOptions = {}) {
     this.#random = random
+    this.symbols = options.symbols ?? symbols
     const today = Math.floor(now / 1_000 / bucketSeconds) * bucketSeconds
-    this.liveBegin = today - 30 * daySeconds
+    this.liveBegin = today - (options.liveBackSeconds ?? 30 * daySeconds)
     this.historyBegin = today - 400 * daySeconds
   }
 
@@ -51,7 +60,7 @@ export class Market {
   /** The next minute of all symbols, of some with an earlier one corrected or read late. */
   live(): Batch {
     const batch = new Map<string, RevisedBar[]>()
-    for (const symbol of symbols) {
+    for (const symbol of this.symbols) {
       const newest = this.#bar(this.#live(this.#minute), ++this.#revision)
       if (this.#minute === 0 || this.#random() < 0.5) batch.set(symbol, [newest])
       else batch.set(symbol, [this.#again(this.#live(this.any(this.#minute))), newest])
@@ -60,11 +69,16 @@ export class Market {
     return batch
   }
 
+  /** How many minutes `live` has given. */
+  get minutes(): number {
+    return this.#minute
+  }
+
   /** A newer reading of the newest minutes of each symbol. */
   corrections(minutes: number): Batch {
     const first = Math.max(0, this.#minute - minutes)
     return new Map(
-      symbols.map((symbol) => [
+      this.symbols.map((symbol) => [
         symbol,
         Array.from({ length: this.#minute - first }, (_, i) =>
           this.#bar(this.#live(first + i), ++this.#revision),
@@ -75,11 +89,11 @@ export class Market {
 
   /** A piece of history of one symbol; it begins inside of the piece before. */
   history(size: number = 200 + this.any(800)): Batch {
-    return this.#piece(size, [symbols[this.any(symbols.length)] ?? symbols[0]])
+    return this.#piece(size, [this.symbols[this.any(this.symbols.length)] ?? symbols[0]])
   }
 
   historyOfAll(size: number): Batch {
-    return this.#piece(size, symbols)
+    return this.#piece(size, this.symbols)
   }
 
   #piece(size: number, of: readonly string[]): Batch {

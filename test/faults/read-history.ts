@@ -2,7 +2,7 @@ import type { Bar } from '../../services/core/bar.ts'
 import { feedSeconds } from '../../services/core/feed-clock.ts'
 import type { Shown } from './check-history.ts'
 import type { FxdProcess } from './fxd-process.ts'
-import { feed, type Market, symbols } from './market.ts'
+import { feed, type Market } from './market.ts'
 
 interface HistoryBody {
   readonly s: string
@@ -15,10 +15,14 @@ interface HistoryBody {
 }
 
 /** Everything that REST shows of every symbol. */
-export async function readHistory(fxd: FxdProcess, market: Market, resolution: '1' | '30'): Promise<Shown> {
+export async function readHistory(
+  fxd: Pick<FxdProcess, 'get'>,
+  market: Market,
+  resolution: '1' | '30',
+): Promise<Shown> {
   const shown = new Map<string, readonly Bar[]>()
   const range = `from=${market.historyBegin - 86_400}&to=${Math.floor(Date.now() / 1_000)}`
-  for (const symbol of symbols) {
+  for (const symbol of market.symbols) {
     const path = `/v1/history?symbol=${feed}:${symbol}&resolution=${resolution}&${range}`
     const { status, body } = await fxd.get(path)
     const { s, t = [], o = [], h = [], l = [], c = [], v = [] } = body as HistoryBody

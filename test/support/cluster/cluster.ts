@@ -30,6 +30,8 @@ export interface ClusterOptions {
   readonly log?: string
   /** For every role. */
   readonly env?: Readonly<Record<string, string>>
+  /** For one process, by its name; asked once the stores run. */
+  readonly podEnv?: (name: string) => Readonly<Record<string, string>>
   readonly httpPort?: number
   readonly grpcPort?: number
   /** Stands between the roles and a store, as a proxy that a test can cut. */
@@ -133,6 +135,7 @@ async function startPods(options: ClusterOptions, home: string, ground: Ground):
         ? { FXD_FEEDS: options.feeds, FXD_FEED: feed, FXD_INGEST: ingests.join(',') }
         : storeEnv),
       ...options.env,
+      ...options.podEnv?.(name),
     }
     const program = new Program({
       name,

@@ -1,0 +1,129 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { effort } from '../support/effort.ts'
+import { ClusterHouse } from './cluster-house.ts'
+import { flows } from './quiet.ts'
+import { seeded } from './seeded.ts'
+
+/** Over all rounds: `make soak` makes it 120. */
+const killsMax = Math.max(5, Math.round(6 * effort))
+const killsPerRound = 24
+/** Of a hundred kills so many take a second victim with them. */
+const bothPercent = 15
+
+interface Victim {
+  readonly role: string
+  kill(): Promise<void>
+  start(): Promise<void>
+}
+
+const roundsMax = Math.ceil(killsMax / killsPerRound)
+
+test('processes of each role, collectors and Redis killed again and again while bars flow: the promises hold', {
+  timeout: 240_000 + roundsMax * 240_000 + killsMax * 90_000,
+}, async () => {
+  const { random, seed } = seeded()
+  console.log(`FXD_TEST_SEED=${seed}: ${killsMax} kills`)
+  let left = killsMax
+  while (left > 0) {
+    const kills = Math.min(left, killsPerRound)
+    left -= kills
+    expect(await round(kills, random), `FXD_TEST_SEED=${seed}`).toEqual([])
+  }
+})
+
+/** A cluster of its own; gives what is wrong in the end. */
+async function round(kills: number, random: () => number): Promise<readonly string[]> {
+  const house = await ClusterHouse.start({ random, minuteMs: 250 })
+  onTestFinished(async () => void (await house.end()))
+  const { market, cluster } = house
+  const history = house.feeder({ mode: 'IMPORT', next: () => market.history(), onAck: () => pause(200) })
+  history.start()
+  const watched = [house.live, history]
+  const killed: Record<string, number> = {}
+  let [queue, slowestMs]: [Victim[], number] = [[], 0]
+  const next = (): Victim => {
+    if (queue.length === 0) queue = shuffled(victims(house), random)
+    return queue.pop() as Victim
+  }
+  for (let done = 0; done < kills; ) {
+    await flows(watched, 4)
+    await pause(market.any(1_000))
+    const both = market.any(100) < bothPercent && done + 1 < kills
+    const chosen = both ? [next(), next()] : [next()]
+    await Promise.all(chosen.map((each) => each.kill()))
+    await pause(market.any(500))
+    await Promise.all(chosen.map((each) => each.start()))
+    for (const { role } of chosen) killed[role] = (killed[role] ?? 0) + 1
+    done += chosen.length
+    const begun = performance.now()
+    await flows(watched, 1)
+    slowestMs = Math.max(slowestMs, performance.now() - begun)
+  }
+  await flows(watched, 4)
+  const complaints = await house.judge()
+  const simulated = await minutesMissing(house)
+  console.log(
+    `killed ${JSON.stringify(killed)}; ${house.told()}; the slowest return took ${Math.round(slowestMs)} ms`,
+  )
+  return [
+    ...complaints,
+    ...simulated,
+    ...(await house.end()),
+    ...(cluster.pods.length > 6 ? [] : ['no collector']),
+  ]
+}
+
+/** One of each role, and Redis. */
+function victims({ cluster, outages, random }: ClusterHouse): Victim[] {
+  const pods = (['rest', 'stream', 'ingest', 'collector'] as const).map((role): Victim => {
+    const { program } = shuffled(
+      cluster.pods.filter((pod) => pod.role === role),
+      random,
+    )[0] as (typeof cluster.pods)[number]
+    return { role, kill: () => program.kill(), start: () => program.start() }
+  })
+  let fromMs = 0
+  const redis: Victim = {
+    role: 'redis',
+    async kill() {
+      fromMs = Date.now()
+      await cluster.redis.kill()
+    },
+    async start() {
+      await cluster.redis.start()
+      outages.push({ fromMs, untilMs: Date.now() })
+    },
+  }
+  return [...pods, redis]
+}
+
+function shuffled<T>(items: readonly T[], random: () => number): T[] {
+  return items
+    .map((item) => ({ item, at: random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ item }) => item)
+}
+
+/** What a real collector read from its terminal, whose market never rests: gives what is missing. */
+async function minutesMissing({ get }: ClusterHouse): Promise<string[]> {
+  const missing = async (): Promise<string[]> => {
+    const to = Math.floor(Date.now() / 1_000)
+    const { body } = await get(
+      `/v1/history?symbol=BROKERB:LIVE:BTCUSD&resolution=1&from=${to - 86_400}&to=${to}`,
+    )
+    const { t = [] } = body as { t?: readonly number[] }
+    if (t.length < 1_000) return [`the collector brought ${t.length} minutes`]
+    if (to - (t.at(-1) as number) > 240) return ['the collector brings nothing any more']
+    return t.flatMap((time, i) => {
+      const last = t[i - 1]
+      return last !== undefined && time !== last + 60 ? [`the collector missed minutes before ${time}`] : []
+    })
+  }
+  const end = performance.now() + 60_000
+  for (;;) {
+    const found = await missing()
+    if (found.length === 0 || performance.now() > end) return found
+    await pause(500)
+  }
+}
