@@ -1,7 +1,7 @@
 import type { Bar } from '../../services/core/bar.ts'
 import type { Shown } from './check-history.ts'
 
-/** A minute of the feed as its collector sent it. */
+/** A minute of the feed as its collector sent it; one follows the other. */
 export interface Minute {
   readonly time: number
   /** When it was taken for the first time, on the monotonic clock of the test. */
@@ -58,10 +58,8 @@ function checkSymbol(
     const { time } = seen.bar
     const [from, gaps] = [last, named]
     if (from !== undefined && time <= from) complaints.push(`${what} at ${time} came after ${from}`)
-    const before = minutes.filter((minute) => minute.time < time)
-    const missed = before.filter((minute) =>
-      from === undefined ? minute.begunMs > life.subscribedMs : minute.time > from,
-    )
+    const before = between(minutes, from, time)
+    const missed = from === undefined ? before.filter(({ begunMs }) => begunMs > life.subscribedMs) : before
     for (const minute of missed)
       if (!gaps.some(({ after, until }) => minute.time > after && minute.time <= until))
         complaints.push(`${what} at ${minute.time} is neither delivered nor named`)
@@ -70,6 +68,13 @@ function checkSymbol(
     named = []
   }
   return complaints
+}
+
+/** Those that lie between two times, of minutes without a hole. */
+function between(minutes: readonly Minute[], after: number | undefined, before: number): readonly Minute[] {
+  const begin = minutes[0]?.time ?? 0
+  const first = after === undefined ? 0 : Math.floor((after - begin) / 60) + 1
+  return minutes.slice(Math.max(0, first), Math.max(0, Math.ceil((before - begin) / 60)))
 }
 
 /** Of what was sent before the reply a client that does not resume learns from history. */
