@@ -97,9 +97,12 @@ describe('coming back', () => {
     source.interrupted()
     await suite.clock.advance(60_000)
     source.closeMinute()
-    await suite.clock.advance(2_000)
+    const later = async (): Promise<number[]> => {
+      await suite.clock.advance(1_000)
+      return suite.times()
+    }
     await expect
-      .poll(() => suite.times(), { timeout: 8_000 })
+      .poll(later, { timeout: 8_000 })
       .toEqual(expect.arrayContaining(minutes(noon - 2 * day, noon + 7 * minute)))
   })
 
@@ -125,7 +128,7 @@ describe('coming back', () => {
     }
     await expect.poll(async () => (await suite.times('GBPUSD')).at(-1)).toBe(noon + minute)
     // Longer than the live lane reaches back: what is missing is history now.
-    await suite.restart(undefined, () => suite.clock.advance(7 * hour * 1000))
+    await suite.restart(undefined, async () => suite.clock.standStill(7 * hour * 1000))
     source.interrupted()
     await suite.clock.advance(31_000)
     const wanted = minutes(noon - 2 * day, noon + 7 * hour - 900)

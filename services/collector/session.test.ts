@@ -73,7 +73,7 @@ describe('the live lane', () => {
       await expect.poll(() => suite.pushed().filter((time) => time === noon + i * minute).length).toBe(2)
     }
     await expect
-      .poll(() => suite.windowsLater())
+      .poll(() => suite.windowsLater(), { timeout: 8_000 })
       .toEqual([
         ['*', noon, noon + 3 * minute],
         ['EURUSD', noon - 2 * day, noon],
