@@ -1,9 +1,10 @@
+import { knownOffset } from '../core/clock-history.ts'
 import type { FeedKey } from '../core/compound-key.ts'
-import type { FeedDefinition } from '../core/feed.ts'
-import { type FeedSeconds, feedNow, feedSeconds, fixedOffset } from '../core/feed-clock.ts'
+import { type FeedSeconds, feedNow, feedSeconds } from '../core/feed-clock.ts'
 import type { Window } from '../core/window.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Stores } from '../ports/stores.ts'
+import type { FeedView } from './measured-clock.ts'
 import { Publisher, type PublisherDeps } from './publisher.ts'
 import { Unstored } from './unstored.ts'
 import { FeedWindows } from './windows.ts'
@@ -22,6 +23,8 @@ export class FeedState {
   readonly unstored = new Unstored()
   readonly publisher: Publisher
   newestTick: FeedSeconds | undefined
+  /** Contradicts what a measured clock was last known to show: the time until they agree, or a new one is measured. */
+  doubtedTick: FeedSeconds | undefined
   sessions = 0
 
   constructor(key: FeedKey, windows: FeedWindows, publisher: Publisher) {
@@ -30,8 +33,9 @@ export class FeedState {
     this.publisher = publisher
   }
 
-  now(definition: FeedDefinition, clock: Clock): FeedSeconds | undefined {
-    return feedNow(clock.utcMs(), fixedOffset(definition.clock), this.newestTick)
+  now({ view, definition }: FeedView, clock: Clock): FeedSeconds | undefined {
+    if (definition.clock.mode === 'Measured' && this.doubtedTick !== undefined) return this.doubtedTick
+    return feedNow(clock.utcMs(), knownOffset(definition, view), this.newestTick)
   }
 
   accept(id: string, time: FeedSeconds): void {
@@ -84,7 +88,7 @@ export class FeedStates {
     try {
       if (mode === 'live') await state.unstored.write(this.#stores.bars)
       const [newest, signs, windows] = await Promise.all([
-        this.#stores.bars.lastTimes(key),
+        this.#stores.bars.lastTimes(key, 'backfill'),
         this.#stores.board.read([key]),
         state.windows.load(),
       ])

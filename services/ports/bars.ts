@@ -31,8 +31,8 @@ export interface BarQuery {
 export interface BarStore {
   write(batch: readonly SeriesBars[], lane: Lane): Promise<void>
   read(query: BarQuery): Promise<Bars>
-  /** Open time of the newest stored bar of each series of the feed, by `seriesId`. */
-  lastTimes(feed: FeedKey): Promise<ReadonlyMap<string, FeedSeconds>>
+  /** Open time of the newest stored bar of each series of the feed, by `seriesId`; `lane` as of a read. */
+  lastTimes(feed: FeedKey, lane?: Lane): Promise<ReadonlyMap<string, FeedSeconds>>
   /** First and last bar inside each half-open span; `undefined` where it holds none. */
   bounds(series: Series, spans: readonly Span[]): Promise<readonly (BarBounds | undefined)[]>
   /** Removes all bars of the feed. */

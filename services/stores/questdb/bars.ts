@@ -45,7 +45,7 @@ export function questdbBars(deps: BarDeps): BarStore {
       await writer.write(encodeBars(placed, sender, nextTaken), lane, leftMs)
     },
     read: (query) => readBars(query, deps),
-    lastTimes: (feed) => lastTimes(feed, deps),
+    lastTimes: (feed, lane = 'live') => lastTimes(feed, lane, deps),
     bounds: (series, spans) => bounds(series, spans, deps),
     async purge(feed) {
       const tables = (await catalogue.barTablesOf(feed)).map(({ table }) => table)

@@ -83,7 +83,15 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
         'the retention of the tables was not changed; the next start does it',
       ),
     )
-  const registryDeps = { table: names.registry, pool, writer, sender, clock, feedsChanged }
+  const registryDeps = {
+    table: names.registry,
+    pool,
+    patientPool: backfillPool,
+    writer,
+    sender,
+    clock,
+    feedsChanged,
+  }
   const log = new RegistryLog(registryDeps)
   const registry = questdbRegistry(log, registryDeps)
   const definitionOf = async (feed: FeedKey): Promise<FeedDefinition | undefined> => {
@@ -122,7 +130,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
       if (options.migrates === false) await awaitLayout(names, admin)
       else await migrate(names, admin)
       gate.open()
-      await log.follow()
+      await log.follow(backfillPool)
       if (options.migrates !== false) await feedsChanged()
     },
   }

@@ -14,6 +14,8 @@ const changeRowsMax = 50_000
 export interface RegistryDeps {
   readonly table: string
   readonly pool: PgPool
+  /** For changes and starts, which are worth waiting for longer than a request is. */
+  readonly patientPool: PgPool
   readonly writer: Writer
   readonly sender: SenderOptions
   readonly clock: Clock
@@ -81,14 +83,14 @@ export class RegistryLog {
   }
 
   /** Reads on from where the last reading ended; one reading after the other. */
-  follow(): Promise<void> {
-    const next = this.#reading.then(() => this.#read())
+  follow(pool: PgPool = this.#deps.pool): Promise<void> {
+    const next = this.#reading.then(() => this.#read(pool))
     this.#reading = next.catch(() => undefined)
     return next
   }
 
-  async #read(): Promise<void> {
-    const rows = await this.#rowsFrom(this.#head)
+  async #read(pool: PgPool): Promise<void> {
+    const rows = await this.#rowsFrom(this.#head, pool)
     for (let i = 0; i < rows.length; ) {
       const { basedOn, change, size } = rows[i] as LogRow
       let end = i + 1
@@ -116,12 +118,12 @@ export class RegistryLog {
     this.#head += change.length
   }
 
-  async #rowsFrom(head: number): Promise<LogRow[]> {
+  async #rowsFrom(head: number, pool: PgPool): Promise<LogRow[]> {
     const rows: LogRow[] = []
     const sql =
       `SELECT ts::long, change, size, position, kind, id, body FROM '${this.#deps.table}' ` +
       'WHERE ts >= $1::long::timestamp ORDER BY ts'
-    await this.#deps.pool.read({ sql, parameterSets: [[String(head)]] }, () => {
+    await pool.read({ sql, parameterSets: [[String(head)]] }, () => {
       rows.length = 0
       return (view, start) => {
         const fields = new Fields(view, start)
@@ -144,14 +146,14 @@ export function questdbRegistry(log: RegistryLog, deps: RegistryDeps): RegistryS
   let last: Promise<unknown> = Promise.resolve()
 
   const append = async (basedOn: number, rows: readonly RegistryBody[]): Promise<AppendOutcome> => {
-    await log.follow()
+    await log.follow(deps.patientPool)
     if (log.head !== basedOn) return { outcome: 'conflict' }
     if (rows.length === 0) return { outcome: 'stored', version: basedOn }
     const change = deps.clock.randomHex(16)
     log.expect(change)
     try {
       await deps.writer.write(encodeChange(rows, basedOn, change, deps), 'live')
-      await log.follow()
+      await log.follow(deps.patientPool)
     } catch (cause) {
       log.counted(change)
       throw cause

@@ -129,16 +129,22 @@ export class PgPool {
   /** A connection that cannot be had within a read's time fails the first in line, whose time is over. */
   #open(): void {
     const { pg, credentials, clock } = this.#options
+    let isGivenUp = false
+    const giveUp = (): void => {
+      isGivenUp = true
+      opened.connection.destroy()
+    }
     const opened = PgConnection.open(pg, credentials, () => {
       this.#all.delete(opened.connection)
-      this.#ready.delete(opened.connection)
+      const wasReady = this.#ready.delete(opened.connection)
       const index = this.#idle.indexOf(opened.connection)
       if (index >= 0) this.#idle.splice(index, 1)
-      this.#gate.lost()
+      // What we gave up before it was of use tells nothing of the server.
+      if (wasReady || !isGivenUp) this.#gate.lost()
       if (!this.#closed) clock.soon(() => this.#next())
     })
     this.#all.add(opened.connection)
-    const cancel = clock.after(this.#deadlineMs, () => opened.connection.destroy())
+    const cancel = clock.after(this.#deadlineMs, giveUp)
     opened.ready
       .then(() => this.#gate.pass())
       .then(
@@ -149,7 +155,7 @@ export class PgPool {
         (cause: unknown) => {
           const [first] = this.#line
           first?.fail(unavailable(cause))
-          opened.connection.destroy()
+          giveUp()
         },
       )
       .finally(cancel)

@@ -1,6 +1,6 @@
 import { compoundKey, type FeedKey } from '../../../core/compound-key.ts'
 import type { FeedSeconds } from '../../../core/feed-clock.ts'
-import { type Series, seriesId } from '../../../core/series.ts'
+import { type Lane, type Series, seriesId } from '../../../core/series.ts'
 import type { BarBounds, Span } from '../../../core/window.ts'
 import { nameOf } from '../layout/tables.ts'
 import { Fields } from '../pg/fields.ts'
@@ -11,9 +11,11 @@ import { microsOf, secondsOf, timeMax, timeMin } from './times.ts'
 /** Open time of the newest bar of each series of the feed, by `seriesId`. */
 export async function lastTimes(
   feed: FeedKey,
-  { catalogue, pool }: ReadDeps,
+  lane: Lane,
+  { catalogue, ...pools }: ReadDeps,
 ): Promise<ReadonlyMap<string, FeedSeconds>> {
   const times = new Map<string, FeedSeconds>()
+  const pool = lane === 'live' ? pools.pool : pools.backfillPool
   const tables = await catalogue.barTablesOf(feed)
   await Promise.all(
     tables.map(({ table, holds }) => {
