@@ -7,8 +7,8 @@ import { openInTest } from '../support/questdb/stores.ts'
 import { batchOf, freshSeries, minuteBar, minuteBars, readList } from './sample-bars.ts'
 
 const server = oneServer()
-const patient = { timeout: 120_000 }
-const soon = { timeout: 60_000, interval: 20 }
+const patient = { timeout: 300_000 }
+const soon = { timeout: 100_000, interval: 20 }
 
 /** In front of QuestDB: takes the place of its HTTP side and answers writes with 500 for a while. */
 async function inFront() {

@@ -22,7 +22,7 @@ const options = () => ({
   log: silentLog,
   metrics: createMetrics({ ofProcess: false }),
 })
-const untilServed = { timeout: 60_000, interval: 50 }
+const untilServed = { timeout: 150_000, interval: 50 }
 /** What is read within its two seconds fails soon after them. */
 const soonAfterDeadlineMs = 4_000
 
@@ -263,7 +263,7 @@ describe('connections for reading', () => {
 })
 
 /** A start of the server takes its time. */
-const patient = { timeout: 180_000 }
+const patient = { timeout: 400_000 }
 
 describe('a server that is away', patient, () => {
   test('frozen, fails reads within their deadline as Unavailable, and serves them when it goes on', async () => {

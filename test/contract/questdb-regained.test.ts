@@ -7,7 +7,7 @@ import { type OpenedQuestdb, openInTest } from '../support/questdb/stores.ts'
 import { batchOf, minuteBar, readList, seriesOf } from './sample-bars.ts'
 
 const one = oneServer()
-const patient = { timeout: 180_000 }
+const patient = { timeout: 400_000 }
 const series = seriesOf('A', '1')
 
 /** A service that has a bar in the server. */

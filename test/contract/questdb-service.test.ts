@@ -15,8 +15,8 @@ import { fxd } from '../support/cli-house.ts'
 import { oneServer } from '../support/questdb/one-server.ts'
 
 const server = oneServer()
-const patient = { timeout: 180_000 }
-const untilServed = { timeout: 60_000, interval: 100 }
+const patient = { timeout: 400_000 }
+const untilServed = { timeout: 150_000, interval: 100 }
 const symbol = 'BROKERA:ZERO:BTCUSD'
 /** Few tables: only the demo needs those of the demo. */
 const manifest = `

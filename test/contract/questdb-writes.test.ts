@@ -13,9 +13,9 @@ import { always, batchOf, freshFeed, freshSeries, minuteBar, minuteBars, readLis
 
 const server = oneServer()
 const h1 = (prefix: string): string => `${prefix}bars_brokera_zero_h1`
-const untilServed = { timeout: 60_000, interval: 50 }
+const untilServed = { timeout: 150_000, interval: 50 }
 /** Some of these wait for several starts of the server. */
-const patient = { timeout: 180_000 }
+const patient = { timeout: 400_000 }
 
 /** Once it is, whoever looks sees it. */
 async function suspend(at: QuestdbServer, table: string): Promise<void> {
