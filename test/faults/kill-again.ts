@@ -7,12 +7,18 @@ import { complaintsAtRest, flows } from './quiet.ts'
 
 /** Of a hundred kills so many take both at once. */
 const bothPercent = 20
+/** So many last longer than a request's own patience (9 s), which a quick restart never tries. */
+const longPercent = 25
+const longMs = 12_000
+const shortMsMax = 300
 
 export interface KillOptions {
   readonly server: QuestdbServer
   readonly prefix: string
   readonly killsOfEach: number
   readonly random: () => number
+  /** Every kill lasts long. */
+  readonly isLong?: boolean
   /** Whose sources run. */
   readonly root?: string
 }
@@ -24,13 +30,8 @@ export interface Outcome {
 }
 
 /** Kills QuestDB and fxd in turn, and both at once, while bars, corrections and backfill flow. */
-export async function killAgain({
-  server,
-  prefix,
-  killsOfEach,
-  random,
-  root,
-}: KillOptions): Promise<Outcome> {
+export async function killAgain(options: KillOptions): Promise<Outcome> {
+  const { server, prefix, killsOfEach, random, isLong = false, root } = options
   const market = new Market(random)
   const { http, pg } = server
   const fxd = await FxdProcess.start({
@@ -56,7 +57,7 @@ export async function killAgain({
     await Promise.all([questdb && server.kill(), own && fxd.kill()])
     killed.questdb += Number(questdb)
     killed.fxd += Number(own)
-    await pause(market.any(300))
+    await pause(isLong || market.any(100) < longPercent ? longMs : market.any(shortMsMax))
     // fxd may come first: it waits for its store.
     await Promise.all([questdb && server.start(), own && fxd.start()])
     const begun = performance.now()

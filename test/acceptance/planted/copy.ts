@@ -6,11 +6,13 @@ import type { Defect } from './defect.ts'
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url))
 
+type Change = Pick<Defect, 'file' | 'search' | 'replacement'>
+
 /** A copy of the sources that a defect can be planted into; packages are shared with the repository. */
 export interface SourceCopy {
   readonly root: string
   /** Plants the defect for as long as `body` runs. */
-  with<T>(defect: Defect, body: () => Promise<T>): Promise<T>
+  with<T>(defect: Change, body: () => Promise<T>): Promise<T>
   discard(): void
 }
 
@@ -40,5 +42,5 @@ export const copySources = (): SourceCopy => {
 }
 
 /** How often a defect's search text stands in its file. */
-export const occurrences = (defect: Defect): number =>
+export const occurrences = (defect: Change): number =>
   readFileSync(join(repository, defect.file), 'utf8').split(defect.search).length - 1
