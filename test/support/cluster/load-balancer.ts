@@ -69,6 +69,9 @@ const spelled = [
 const configuration = ({ httpPort, grpcPort, rest, stream, ingest }: LoadBalancerOptions): string => `
 global
   maxconn 8000
+  # A client that does not read must show behind it: it is no store of megabytes.
+  tune.sndbuf.client 65536
+  tune.rcvbuf.server 65536
   log stderr format raw daemon notice
 ${spelled.map((name) => `  h1-case-adjust ${name.toLowerCase()} ${name}\n`).join('')}
 
