@@ -160,7 +160,8 @@ test('shards are replaced without a refusal: sockets are closed with 1012, and a
   for (const client of clients) client.end()
   const closes = clients.flatMap((client) => client.closes)
   expect(new Set(closes)).toEqual(new Set([1012]))
-  expect(closes.length).toBe(18)
+  // Who comes back before the load balancer noticed may meet the same shard, and is closed once more.
+  expect(closes.length).toBeGreaterThanOrEqual(18)
   expect(clients.flatMap(({ refusals }) => refusals)).toEqual([])
 })
 
