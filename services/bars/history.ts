@@ -1,6 +1,7 @@
 import type { Bars } from '../core/bar.ts'
+import { knownOffset } from '../core/clock-history.ts'
 import type { FeedKey } from '../core/compound-key.ts'
-import { type FeedSeconds, feedNow, feedSeconds, fixedOffset } from '../core/feed-clock.ts'
+import { type FeedSeconds, feedNow, feedSeconds } from '../core/feed-clock.ts'
 import type { RegistryView } from '../core/registry.ts'
 import type { Series } from '../core/series.ts'
 import type { BarStore } from '../ports/bars.ts'
@@ -25,7 +26,7 @@ export interface HistoryDeps {
   readonly bars: BarStore
   readonly tail: Tail
   readonly registry: { view(): RegistryView }
-  /** Tells the newest tick of a feed whose clock is not fixed. */
+  /** Tells the newest tick of a feed whose clock is unknown. */
   readonly board: FeedBoard
   readonly clock: Clock
 }
@@ -35,9 +36,10 @@ export function createHistory(deps: HistoryDeps, countMax: number = sliceBarsMax
   const folded = createFolded(stored, countMax)
 
   const nowOf = async (feed: FeedKey): Promise<FeedSeconds | undefined> => {
-    const definition = deps.registry.view().feed(feed)
+    const view = deps.registry.view()
+    const definition = view.feed(feed)
     if (!definition) return undefined
-    const offset = fixedOffset(definition.clock)
+    const offset = knownOffset(definition, view)
     const signs = offset === undefined ? (await deps.board.read([feed])).get(feed) : undefined
     return feedNow(deps.clock.utcMs(), offset, signs?.newestTick)
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type ClockReading, knownClock, readingOfDefinition } from './clock-history.ts'
+import { type ClockReading, knownClock, readingOfDefinition, readingOfMeasure } from './clock-history.ts'
 import { feedKey } from './compound-key.ts'
 import type { FeedDefinition } from './feed.ts'
 import { type FeedClock, utcMs } from './feed-clock.ts'
@@ -42,4 +42,17 @@ test('a clock that was measured once and is fixed now is what the definition say
   const history = [reading(-7_200, 1, 4)]
   expect(knownClock(define(fixed(0)), history)).toEqual({ offsetSeconds: 0 })
   expect(readingOfDefinition(define(fixed(-7_200)), history, utcMs(9))).toEqual(reading(-7_200, 9))
+})
+
+test('a measured offset is a reading of its own; measured again, it only becomes younger, once an hour', () => {
+  const measured = define({ mode: 'Measured' })
+  const take = (history: readonly ClockReading[], offset: number, now: number) =>
+    readingOfMeasure(measured, history, offset, utcMs(now))
+  expect(take([], -7_200, 5)).toEqual(reading(-7_200, 5, 5))
+  expect(take([reading(-7_200, 5, 5)], -7_200, 3_600_004)).toBeUndefined()
+  expect(take([reading(-7_200, 5, 5)], -7_200, 3_600_005)).toEqual(reading(-7_200, 5, 3_600_005))
+  expect(take([reading(-7_200, 5, 5)], -10_800, 9)).toEqual(reading(-10_800, 9, 9))
+  // Of the time when the definition fixed it.
+  expect(take([reading(-7_200, 5)], -7_200, 9)).toEqual(reading(-7_200, 9, 9))
+  expect(readingOfMeasure(define(fixed(0)), [], -7_200, utcMs(9))).toBeUndefined()
 })

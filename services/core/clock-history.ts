@@ -30,10 +30,31 @@ export function readingOfDefinition(
   const newest = history.at(-1)
   if (offsetSeconds === undefined) return undefined
   if (newest?.source === 'Fixed' && newest.offsetSeconds === offsetSeconds) return undefined
-  // A clock of this machine that was set back must not reorder what happened.
-  const since = newest === undefined ? now : utcMs(Math.max(now, newest.since + 1))
-  return { feed: key, source: 'Fixed', offsetSeconds, since }
+  return { feed: key, source: 'Fixed', offsetSeconds, since: sinceAfter(newest, now) }
 }
+
+/** So often the age of a measured clock begins anew: every time is a row of the registry. */
+const measuredEveryMs = 3_600_000
+
+/** The reading that a measured offset adds to the history or makes younger; `undefined` where neither is due. */
+export function readingOfMeasure(
+  { key, clock }: FeedDefinition,
+  history: readonly ClockReading[],
+  offsetSeconds: number,
+  now: UtcMs,
+): ClockReading | undefined {
+  if (clock.mode !== 'Measured') return undefined
+  const newest = history.at(-1)
+  if (newest?.source === 'Measured' && newest.offsetSeconds === offsetSeconds) {
+    const isYoung = newest.measuredAt !== undefined && now - newest.measuredAt < measuredEveryMs
+    return isYoung ? undefined : { ...newest, measuredAt: now }
+  }
+  return { feed: key, source: 'Measured', offsetSeconds, since: sinceAfter(newest, now), measuredAt: now }
+}
+
+/** A clock of this machine that was set back must not reorder what happened. */
+const sinceAfter = (newest: ClockReading | undefined, now: UtcMs): UtcMs =>
+  newest === undefined ? now : utcMs(Math.max(now, newest.since + 1))
 
 export interface KnownClock {
   readonly offsetSeconds: number
@@ -50,3 +71,9 @@ export function knownClock(
   const newest = history.at(-1)
   return newest?.source === 'Measured' ? newest : undefined
 }
+
+/** The offset by which "now" on a feed's clock is reckoned. */
+export const knownOffset = (
+  definition: Pick<FeedDefinition, 'key' | 'clock'>,
+  view: { clocksOf(feed: FeedKey): readonly ClockReading[] },
+): number | undefined => knownClock(definition, view.clocksOf(definition.key))?.offsetSeconds

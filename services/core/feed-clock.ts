@@ -17,6 +17,9 @@ export type FeedClock =
   | { readonly mode: 'Fixed'; readonly offsetSeconds: number }
   | { readonly mode: 'Measured' }
 
+/** About thirty years, either way, so that "now" on the feed's clock stays after 1970. */
+export const offsetSecondsMax = 1_000_000_000
+
 export const feedSeconds = (value: number): FeedSeconds => value as FeedSeconds
 export const utcSeconds = (value: number): UtcSeconds => value as UtcSeconds
 export const utcMs = (value: number): UtcMs => value as UtcMs

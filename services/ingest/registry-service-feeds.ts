@@ -1,7 +1,7 @@
+import { knownClock } from '../core/clock-history.ts'
 import type { CompoundKey, FeedKey } from '../core/compound-key.ts'
 import type { FeedDefinition, FeedRecord } from '../core/feed.ts'
-import { fixedOffset } from '../core/feed-clock.ts'
-import { type FeedStatus, feedStatus } from '../core/feed-status.ts'
+import { ageSeconds, type FeedStatus, feedStatus } from '../core/feed-status.ts'
 import { definitionToManifest } from '../core/manifest/write.ts'
 import { newestByEnd } from '../core/newest-bar.ts'
 import type { RegistryView } from '../core/registry.ts'
@@ -94,11 +94,14 @@ async function statusOf(
   view: RegistryView,
   { bars, clock }: FeedStores,
 ): Promise<FeedStatus> {
+  const now = clock.utcMs()
+  const known = knownClock(definition, view.clocksOf(definition.key))
   return feedStatus({
     definition,
     signs,
-    now: clock.utcMs(),
-    offsetSeconds: fixedOffset(definition.clock),
+    now,
+    offsetSeconds: known?.offsetSeconds,
+    offsetAgeSeconds: ageSeconds(now, known?.measuredAt),
     newestStored: newestByEnd(await bars.lastTimes(definition.key)),
     symbolCount: shownSymbols(definition.key, view).length,
   })

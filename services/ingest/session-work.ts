@@ -74,7 +74,7 @@ export class SessionWork {
     const publishFirst = role.rereadable
     this.#live = new LiveLane(deps, state, { epoch: role.epoch ?? 0, publishFirst })
     this.#history = new HistoryLane(deps, state)
-    this.#signs = new SignsOfLife(deps, state, () => host.view().definition)
+    this.#signs = new SignsOfLife(deps, state, () => host.view())
     if (!role.isImport)
       this.#stopSettling = deps.clock.every(settleMs, () => {
         this.#live.settled().catch((cause: unknown) => host.fail(cause))
@@ -84,8 +84,9 @@ export class SessionWork {
   /** Joins the feed and tells the collector what is known of it. */
   static async begin(role: Role, deps: SessionDeps, host: Host): Promise<SessionWork> {
     const { state, newest, windows } = await deps.states.join(role.feed, role.isImport ? 'import' : 'live')
-    const { definition } = host.view()
-    const feedNow = state.now(definition, deps.clock)
+    const feed = host.view()
+    const { definition } = feed
+    const feedNow = state.now(feed, deps.clock)
     host.send({
       welcome: {
         active: true,
@@ -115,7 +116,7 @@ export class SessionWork {
     if (message.window) return this.#takeWindow(message.window, digest)
     if (message.catalogue) return this.#takeCatalogue(message.catalogue)
     if (message.heartbeat && !this.#role.isImport) this.#signs.heartbeat(message.heartbeat)
-    if (message.clockSample && !this.#role.isImport) this.#signs.tick(message.clockSample.newestTick)
+    if (message.clockSample && !this.#role.isImport) this.#signs.clockSample(message.clockSample)
     if (message.gap) {
       this.#deps.metrics.alarm('gap')
       this.#deps.log.error({ gap: message.gap }, 'the collector lost history')
@@ -133,6 +134,7 @@ export class SessionWork {
 
   leave(): void {
     if (!this.#left) this.#deps.states.leave(this.#state)
+    if (!this.#left && !this.#role.isImport) this.#signs.end()
     this.#left = true
     this.#stopSettling()
   }
@@ -175,7 +177,7 @@ export class SessionWork {
       view,
       definition,
       utcNow: this.#deps.clock.utcMs(),
-      feedNow: this.#state.now(definition, this.#deps.clock),
+      feedNow: this.#state.now({ view, definition }, this.#deps.clock),
       newestOf: (id) => this.#state.newest.get(id),
     })
   }
@@ -249,7 +251,7 @@ export class SessionWork {
     if (!this.#isNew(sequence, digest)) return
     const { view, definition } = this.#host.view()
     const { isImport } = this.#role
-    const feedNow = this.#state.now(definition, this.#deps.clock)
+    const feedNow = this.#state.now({ view, definition }, this.#deps.clock)
     const window = checkWindow(message, { view, definition, feedNow, isImport })
     if ('reason' in window) {
       this.#answer(sequence, [{ series: 0, index: 0, count: 0, ...window }], noCounts)

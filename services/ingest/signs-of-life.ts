@@ -1,37 +1,59 @@
-import type { FeedDefinition } from '../core/feed.ts'
-import { feedSeconds } from '../core/feed-clock.ts'
+import { knownOffset } from '../core/clock-history.ts'
+import { jumpSecondsMax } from '../core/clock-measure.ts'
+import { type FeedSeconds, feedNow, feedSeconds } from '../core/feed-clock.ts'
 import type { FeedSigns } from '../ports/feed-board.ts'
+import type { ClockSample__Output } from '../wire/fxd/v1/ClockSample.ts'
 import type { Heartbeat__Output } from '../wire/fxd/v1/Heartbeat.ts'
 import type { FeedState } from './feed-state.ts'
 import type { LaneDeps } from './lanes.ts'
+import { type FeedView, type MeasureDeps, MeasuredClock } from './measured-clock.ts'
 
 /** What a live session says about its terminal, on its way to the feed board. */
 export class SignsOfLife {
   readonly #deps: LaneDeps
   readonly #state: FeedState
-  readonly #definition: () => FeedDefinition
+  readonly #feed: () => FeedView
+  readonly #measured: MeasuredClock
 
-  constructor(deps: LaneDeps, state: FeedState, definition: () => FeedDefinition) {
+  constructor(deps: LaneDeps & MeasureDeps, state: FeedState, feed: () => FeedView) {
     this.#deps = deps
     this.#state = state
-    this.#definition = definition
+    this.#feed = feed
+    this.#measured = new MeasuredClock(deps, state, feed)
   }
 
   /** Counts while the terminal is connected, for feeds whose liveness it is. */
   heartbeat({ terminalConnected, newestTick }: Heartbeat__Output): void {
-    this.tick(newestTick)
-    if (terminalConnected && this.#definition().liveness === 'heartbeat') {
+    const tick = timeOf(newestTick)
+    if (tick !== undefined) {
+      this.#measured.heartbeat(tick)
+      this.#tick(tick)
+    }
+    if (terminalConnected && this.#feed().definition.liveness === 'heartbeat') {
       this.#note({ heartbeatAt: this.#deps.clock.utcMs() })
     }
   }
 
-  /** A tick from the future would close bars that are still forming: it is not believed where the clock is known. */
-  tick(newest: number | undefined): void {
-    if (newest === undefined || !Number.isSafeInteger(newest) || newest <= 0) return
-    const definition = this.#definition()
-    const isKnown = definition.clock.mode !== 'Measured'
-    const now = isKnown ? this.#state.now(definition, this.#deps.clock) : undefined
-    const newestTick = feedSeconds(now === undefined ? newest : Math.min(newest, now))
+  clockSample({ newestTick }: ClockSample__Output): void {
+    const tick = timeOf(newestTick)
+    if (tick === undefined) return
+    this.#measured.sample(tick)
+    this.#tick(tick)
+  }
+
+  end(): void {
+    this.#measured.end()
+  }
+
+  /**
+   * A tick from the future would close bars that are still forming: it is not believed where the clock is
+   * known, except that one which was measured may have been put forward since.
+   */
+  #tick(newest: FeedSeconds): void {
+    const { view, definition } = this.#feed()
+    const now = feedNow(this.#deps.clock.utcMs(), knownOffset(definition, view), undefined)
+    const ahead = definition.clock.mode === 'Measured' ? jumpSecondsMax : 0
+    const newestTick = now === undefined ? newest : feedSeconds(Math.min(newest, now + ahead))
     this.#state.tick(newestTick)
     this.#note({ newestTick })
   }
@@ -43,3 +65,6 @@ export class SignsOfLife {
       .catch((cause: unknown) => log.warn({ err: cause }, 'the feed board did not take a sign of life'))
   }
 }
+
+const timeOf = (tick: number | undefined): FeedSeconds | undefined =>
+  tick !== undefined && Number.isSafeInteger(tick) && tick > 0 ? feedSeconds(tick) : undefined

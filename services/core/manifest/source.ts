@@ -1,11 +1,9 @@
 import type { FeedSource } from '../feed.ts'
-import type { FeedClock } from '../feed-clock.ts'
+import { type FeedClock, offsetSecondsMax } from '../feed-clock.ts'
 import type { Place } from './document.ts'
 
 const pathLengthMax = 4_096
 const seedMax = 4_294_967_295
-/** About thirty years, so that "now" on the feed's clock stays after 1970. */
-const offsetSecondsMax = 1_000_000_000
 
 const sourceFields = {
   Push: ['type'],

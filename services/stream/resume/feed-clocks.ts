@@ -1,3 +1,4 @@
+import { knownOffset } from '../../core/clock-history.ts'
 import type { FeedKey } from '../../core/compound-key.ts'
 import { type FeedSeconds, feedNow, feedSeconds, fixedOffset, toSeconds } from '../../core/feed-clock.ts'
 import type { FollowedRegistry } from '../../platform/follow-registry.ts'
@@ -7,7 +8,7 @@ import type { FeedBoard } from '../../ports/feed-board.ts'
 
 const readEveryMs = 5_000
 
-/** Now on every feed's clock without waiting: where it is not fixed, the newest tick as read some seconds ago. */
+/** Now on every feed's clock without waiting: where it is unknown, the newest tick as read some seconds ago. */
 export class FeedClocks {
   readonly #parts: { readonly registry: FollowedRegistry; readonly board: FeedBoard; readonly clock: Clock }
   readonly #newestTicks = new Map<FeedKey, FeedSeconds>()
@@ -32,8 +33,9 @@ export class FeedClocks {
   /** UTC stands in for a clock of which nothing is known. */
   now(feed: FeedKey): FeedSeconds {
     const { registry, clock } = this.#parts
-    const definition = registry.view().feed(feed)
-    const offset = definition && fixedOffset(definition.clock)
+    const view = registry.view()
+    const definition = view.feed(feed)
+    const offset = definition && knownOffset(definition, view)
     const now = feedNow(clock.utcMs(), offset, this.#newestTicks.get(feed))
     return now ?? feedSeconds(toSeconds(clock.utcMs()))
   }
