@@ -15,7 +15,13 @@ const keyShape = /fxd_[0-9a-f]{32}/
 
 declare module 'vitest' {
   interface ProvidedContext {
-    pods: readonly { readonly name: string; readonly role: Role; readonly opsPort: number }[]
+    pods: readonly {
+      readonly name: string
+      readonly role: Role
+      /** Where it listens itself, beside the load balancer. */
+      readonly port: number
+      readonly opsPort: number
+    }[]
   }
 }
 
@@ -45,7 +51,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     project.provide('target', target)
     project.provide(
       'pods',
-      cluster.pods.map(({ name, role, opsPort }) => ({ name, role, opsPort })),
+      cluster.pods.map(({ name, role, port, opsPort }) => ({ name, role, port, opsPort })),
     )
   } catch (cause) {
     await cluster.stop()

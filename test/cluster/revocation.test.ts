@@ -1,0 +1,39 @@
+import { afterEach, expect, test } from 'vitest'
+import { issueKey, revokeKey, updateKey } from '../acceptance/client/keys.ts'
+import type { StreamSocket } from '../acceptance/client/socket.ts'
+import { basesOf, cutAll, isOpen, upgrade } from './pods.ts'
+
+const symbol = 'BROKERA:ZERO:BTCUSD'
+const withinMs = 5_000
+
+afterEach(cutAll)
+
+/** A subscribed socket on every shard. */
+async function onEveryShard(key: string): Promise<StreamSocket[]> {
+  const outcomes = await Promise.all(basesOf('stream').map((base) => upgrade(base, key)))
+  const sockets = outcomes.filter(isOpen)
+  expect(sockets.length).toBeGreaterThan(1)
+  await Promise.all(sockets.map((socket) => socket.subscribe([symbol])))
+  return sockets
+}
+
+test('a revoked key is cut from its sockets on every shard within five seconds', async () => {
+  const { key, id } = await issueKey()
+  const sockets = await onEveryShard(key)
+  await revokeKey(id)
+  const revokedMs = Date.now()
+  for (const socket of sockets) expect((await socket.closed).code).toBe(4500)
+  expect(Date.now() - revokedMs).toBeLessThan(withinMs)
+  for (const socket of sockets)
+    expect(socket.messages.at(-1)).toMatchObject({ type: 'error', code: 'KEY_INVALID' })
+})
+
+test('a grant that is withdrawn ends subscriptions on every shard within five seconds, and the sockets stay', async () => {
+  const { key, id } = await issueKey({ feeds: ['BROKERA:ZERO', 'BROKERB:LIVE'] })
+  const sockets = await onEveryShard(key)
+  await updateKey(id, { feeds: ['BROKERB:LIVE'] })
+  const withdrawn = await Promise.all(sockets.map((socket) => socket.next('unsubscribed', withinMs)))
+  for (const message of withdrawn)
+    expect(message).toEqual({ type: 'unsubscribed', symbols: [symbol], reason: 'SYMBOL_NOT_PERMITTED' })
+  await Promise.all(sockets.map((socket) => socket.settled()))
+})

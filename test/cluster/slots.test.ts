@@ -1,0 +1,52 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { issueKey } from '../acceptance/client/keys.ts'
+import { until } from '../acceptance/client/until.ts'
+import { effort } from '../support/effort.ts'
+import { basesOf, cutAll, isOpen, upgrade } from './pods.ts'
+
+const attempts = 64
+/** 500 over all caps in `make soak`. */
+const roundsPerCap = Math.ceil((25 * effort) / 4)
+
+afterEach(cutAll)
+
+describe.each([1, 2, 10, 50])('a cap of %i sockets', (cap) => {
+  test(`is met exactly by ${attempts} upgrades at once over all shards, and free again when they close`, async () => {
+    const { key } = await issueKey({ wsConnections: cap })
+    const shards = basesOf('stream')
+    expect(shards.length).toBeGreaterThan(1)
+    for (let round = 0; round < roundsPerCap; round++) {
+      const outcomes = await Promise.all(
+        Array.from({ length: attempts }, (_, i) => upgrade(shards[i % shards.length] as string, key)),
+      )
+      const open = outcomes.filter(isOpen)
+      expect(open).toHaveLength(Math.min(cap, attempts))
+      for (const refused of outcomes)
+        if (!isOpen(refused)) expect(refused).toEqual({ status: 429, code: 'TOO_MANY_CONNECTIONS' })
+      await Promise.all(open.map((socket) => socket.close()))
+    }
+  })
+})
+
+test('a slot that one shard frees is free for the other at once', async () => {
+  const { key } = await issueKey({ wsConnections: 1 })
+  const [here = '', there = ''] = basesOf('stream')
+  for (let round = 0; round < 5 * effort; round++) {
+    const first = await upgrade(here, key)
+    expect(isOpen(first)).toBe(true)
+    expect(isOpen(await upgrade(there, key))).toBe(false)
+    if (isOpen(first)) await first.close()
+    const second = await upgrade(there, key)
+    expect(isOpen(second)).toBe(true)
+    if (isOpen(second)) await second.close()
+  }
+})
+
+test('a socket that is cut without a word frees its slot', async () => {
+  const { key } = await issueKey({ wsConnections: 1 })
+  const [here = '', there = ''] = basesOf('stream')
+  const first = await upgrade(here, key)
+  expect(isOpen(first)).toBe(true)
+  if (isOpen(first)) first.raw.terminate()
+  await until('the slot', async () => isOpen(await upgrade(there, key)))
+})
