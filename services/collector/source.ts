@@ -111,7 +111,7 @@ export interface SourceListener {
   watched(resolution: Resolution, span: Span): void
   /** What was there has changed as a whole (a file that shrank): read the span again, covered or not. */
   again(series: SourceSeries, span: Span): void
-  /** Time of the newest tick, on the feed's clock. */
+  /** Time of the newest tick, on the feed's clock. Where that is to be measured, ticks of delayed symbols are left out. */
   tick(newest: FeedSeconds): void
   /** Whether the terminal is connected to its broker; counts as connected until told otherwise. */
   connected(is: boolean): void

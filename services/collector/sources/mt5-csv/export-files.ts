@@ -93,6 +93,7 @@ export class ExportFiles {
       series,
       decimalsMax: () => this.#digitsOf(series.raw) + (definition.quoteBasis === 'Mid' ? 1 : 0),
       maxGapSeconds: defaultMaxGapSeconds(series.resolution),
+      tellsTime: definition.clock.mode !== 'Measured' || delaySeconds === 0,
       isClosed: (open) => {
         const now = nowOnFeed()
         // The rule's tolerance is for clocks that differ; a line that may still be rewritten waits for its end.

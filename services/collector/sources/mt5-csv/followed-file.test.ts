@@ -18,6 +18,7 @@ test('lines whose reading failed are read again', async () => {
     series: { raw: 'EURUSD.z', resolution: '1' },
     decimalsMax: () => 5,
     maxGapSeconds: 60,
+    tellsTime: true,
     isClosed: () => true,
     hasBegun: () => true,
     onBad: () => {

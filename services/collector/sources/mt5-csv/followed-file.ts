@@ -14,6 +14,8 @@ export interface FollowedFileOptions {
   /** Decimals that a price of this symbol may have; another file of it may raise them. */
   readonly decimalsMax: () => number
   readonly maxGapSeconds: number
+  /** New bars of it show what time it is on the feed's clock. */
+  readonly tellsTime: boolean
   readonly isClosed: (open: FeedSeconds) => boolean
   /** Whether the feed's clock (less the symbol's delay) has come to a bar's open. */
   readonly hasBegun: (open: FeedSeconds) => boolean

@@ -85,7 +85,7 @@ async function tellAdded(file: FollowedFile, listener: SourceListener): Promise<
   const before = new Set(file.spans.map(textOf))
   for await (const bars of file.readOn()) {
     for (const piece of pieces(bars)) listener.closed([{ ...series, bars: piece }])
-    listener.tick(timeAt(bars, barCount(bars) - 1))
+    if (file.options.tellsTime) listener.tick(timeAt(bars, barCount(bars) - 1))
   }
   for (const span of file.spans) if (!before.has(textOf(span))) listener.complete(series, span)
 }
