@@ -45,12 +45,14 @@ async function pass(seconds: number, closed: readonly Closed[], total: number): 
 test('a drain sends sockets away evenly with 1012, and no one at the edge of the minute', async () => {
   await open({ start: start + 20_000 })
   const closed = await connectMany(30)
-  // From second 30 to second 15: 25 s and 7 s outside of the guard, a close about every second.
+  // From second 30 to second 15: 20 s after the notice and 7 s outside of the guard, a close about every second.
   const drained = house.stream.draining.start(45_000)
-  await pass(12, closed, 30)
+  await pass(4, closed, 30)
+  expect(closed).toEqual([])
+  await pass(13, closed, 30)
   expect(closed.length).toBeGreaterThan(8)
-  expect(closed.length).toBeLessThan(15)
-  await pass(12, closed, 30)
+  expect(closed.length).toBeLessThan(16)
+  await pass(7, closed, 30)
   const before = closed.length
   expect(before).toBeGreaterThan(20)
   await pass(14, closed, 30)

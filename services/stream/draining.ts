@@ -2,8 +2,8 @@ import { isGuarded, nextCloses } from '../core/drain.ts'
 import type { Cancel, Clock } from '../ports/clock.ts'
 
 /**
- * A load balancer needs a moment to see that a shard is not ready. Who still comes in that time is let in
- * and closed with the others; later ones are refused.
+ * A load balancer needs a moment to see that a shard is not ready. Nobody is closed in that time, or they
+ * would come back to this shard; who still comes is let in and closed with the others, later ones are refused.
  */
 export const noticeMs = 5_000
 
@@ -94,11 +94,12 @@ export class Draining {
     running.cancel()
     const now = this.#clock.monotonicMs()
     const { open } = this.#sockets
-    if (open === 0) {
-      if (now >= running.refusesAtMs) running.finish()
-      else running.cancel = this.#clock.after(running.refusesAtMs - now, () => this.#proceed(running))
+    const isShort = running.refusesAtMs >= running.endsAtMs
+    if (now < running.refusesAtMs && (open === 0 || !isShort)) {
+      running.cancel = this.#clock.after(running.refusesAtMs - now, () => this.#proceed(running))
       return
     }
+    if (open === 0) return running.finish()
     const { waitMs, count } = nextCloses({
       open,
       utc: this.#clock.utcMs(),
