@@ -15,7 +15,7 @@ import { StreamClient } from './stream-client.ts'
 /** As many as a manifest lists. */
 const symbols = Array.from({ length: 200 }, (_, i) => `S${String(i).padStart(3, '0')}`)
 /** A socket may be resumed from a day ago; what lies before now bounds how many minutes a run may send. */
-const liveBackSeconds = 20 * 3_600
+const liveBackSeconds = 23 * 3_600
 const rpm = 120
 export const cap = 3
 const patienceMs = 150_000
@@ -69,7 +69,13 @@ export class ClusterHouse {
     this.#home = home
     this.#token = readFileSync(cluster.token, 'utf8').trim()
     this.market = new Market(random, Date.now(), { symbols, liveBackSeconds })
-    this.live = this.feeder({ mode: 'LIVE', next: () => this.#nextMinute(), onAck: () => pause(minuteMs) })
+    this.live = this.feeder({
+      mode: 'LIVE',
+      // Behind a second one in some tests.
+      standsBy: true,
+      next: () => this.#nextMinute(),
+      onAck: () => pause(minuteMs),
+    })
   }
 
   static async start(options: HouseOptions): Promise<ClusterHouse> {

@@ -7,7 +7,7 @@ import { seeded } from './seeded.ts'
 
 /** Over all rounds: `make soak` makes it 120. */
 const killsMax = Math.max(5, Math.round(6 * effort))
-const killsPerRound = 24
+const killsPerRound = 20
 /** Of a hundred kills so many take a second victim with them. */
 const bothPercent = 15
 

@@ -76,6 +76,10 @@ export class Feeder {
     await this.#running
   }
 
+  get ingest(): Ingest {
+    return this.#ingest
+  }
+
   /** Leaves its session and goes on with another ingest. */
   move(ingest: Ingest): void {
     this.#ingest = ingest

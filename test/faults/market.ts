@@ -77,12 +77,15 @@ export class Market {
   /** A newer reading of the newest minutes of each symbol. */
   corrections(minutes: number): Batch {
     const first = Math.max(0, this.#minute - minutes)
+    return this.readAgain(first, this.#minute - first)
+  }
+
+  /** A newer reading of so many minutes of each symbol, as another collector makes it. */
+  readAgain(first: number, count: number): Batch {
     return new Map(
       this.symbols.map((symbol) => [
         symbol,
-        Array.from({ length: this.#minute - first }, (_, i) =>
-          this.#bar(this.#live(first + i), ++this.#revision),
-        ),
+        Array.from({ length: count }, (_, i) => this.#bar(this.#live(first + i), ++this.#revision)),
       ]),
     )
   }
