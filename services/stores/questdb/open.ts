@@ -1,5 +1,6 @@
 import type { FeedKey } from '../../core/compound-key.ts'
 import type { FeedDefinition } from '../../core/feed.ts'
+import type { Counter } from '../../platform/metrics.ts'
 import type { Stores } from '../../ports/stores.ts'
 import { questdbBars } from './bars.ts'
 import { administration } from './exec.ts'
@@ -60,7 +61,7 @@ export async function openQuestdbStores(options: QuestdbOptions): Promise<Questd
 
 /** Asks nothing of the server yet. */
 export async function prepareQuestdbStores(options: QuestdbOptions): Promise<PreparedQuestdb> {
-  const { clock, metrics } = options
+  const { clock } = options
   const names = new TableNames(options.prefix)
   const admin = administration(options)
   const sender = await senderOptions(options)
@@ -100,16 +101,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   }
   const catalogue = new Catalogue({ names, pool, admin, definitionOf })
   const refreshSoon = (): void => void catalogue.refresh().catch(() => undefined)
-  const broken = metrics.counter('fxd_questdb_broken_rows_total', 'Rows left out because a value is missing.')
-  metrics.gauge('fxd_questdb_suspended_tables', 'Tables that take rows and show none.', [], (gauge) =>
-    gauge.set(visibility.suspended.size),
-  )
-  metrics.gauge('fxd_questdb_connections', 'Connections for reading.', [], (gauge) =>
-    gauge.set(pool.connections + backfillPool.connections),
-  )
-  metrics.gauge('fxd_questdb_reads_waiting', 'Reads that wait for a connection.', [], (gauge) =>
-    gauge.set(pool.waiting + backfillPool.waiting),
-  )
+  const broken = readingMetrics(options, [pool, backfillPool], visibility)
   const shared = { catalogue, pool, backfillPool, writer, visibility, admin, sender, clock, broken }
   return {
     stores: {
@@ -134,4 +126,23 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
       if (options.migrates !== false) await feedsChanged()
     },
   }
+}
+
+/** Gives the counter of rows that cannot be given. */
+function readingMetrics(
+  { metrics }: QuestdbOptions,
+  pools: readonly PgPool[],
+  visibility: Visibility,
+): Counter {
+  const sum = (of: (pool: PgPool) => number): number => pools.reduce((total, pool) => total + of(pool), 0)
+  metrics.gauge('fxd_questdb_suspended_tables', 'Tables that take rows and show none.', [], (gauge) =>
+    gauge.set(visibility.suspended.size),
+  )
+  metrics.gauge('fxd_questdb_connections', 'Connections for reading.', [], (gauge) =>
+    gauge.set(sum(({ connections }) => connections)),
+  )
+  metrics.gauge('fxd_questdb_reads_waiting', 'Reads that wait for a connection.', [], (gauge) =>
+    gauge.set(sum(({ waiting }) => waiting)),
+  )
+  return metrics.counter('fxd_questdb_broken_rows_total', 'Rows left out because a value is missing.')
 }

@@ -26,14 +26,19 @@ const steps: readonly ((names: TableNames, admin: Administration) => Promise<voi
  */
 export async function migrate(names: TableNames, admin: Administration): Promise<void> {
   await admin.exec(createSchema(names.schema))
+  await settled(names, admin)
   const found = await storedVersion(names, admin)
   refuseNewer(found, names)
   for (let version = found; version < schemaVersion; version++) {
     await steps[version]?.(names, admin)
     await admin.exec(`INSERT INTO '${names.schema}' VALUES (0, ${version + 1})`)
   }
-  if (found < schemaVersion) await admin.exec(`SELECT wait_wal_table('${names.schema}')`)
+  if (found < schemaVersion) await settled(names, admin)
 }
+
+/** A server that was just started shows late what it had committed before. */
+const settled = async (names: TableNames, admin: Administration): Promise<void> =>
+  void (await admin.exec(`SELECT wait_wal_table('${names.schema}')`))
 
 /** The layout that the tables have; 0 while none was made. */
 export async function storedVersion(names: TableNames, admin: Administration): Promise<number> {
@@ -45,6 +50,7 @@ export async function storedVersion(names: TableNames, admin: Administration): P
 /** For a server that was left and found again: it must be as it was left. */
 export async function requireLayout(names: TableNames, admin: Administration): Promise<void> {
   const there = await admin.exec(`SELECT table_name FROM tables() WHERE table_name = '${names.schema}'`)
+  if (there.length > 0) await settled(names, admin)
   const found = there.length === 0 ? 0 : await storedVersion(names, admin)
   refuseNewer(found, names)
   if (found < schemaVersion)
