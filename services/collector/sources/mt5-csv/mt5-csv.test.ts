@@ -63,7 +63,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-async function open(overrides: Partial<FeedDefinition> = {}) {
+async function open() {
   const clock = createVirtualClock({ start: utcNow })
   const log: { msg: string; file?: string }[] = []
   const told = {
@@ -71,7 +71,6 @@ async function open(overrides: Partial<FeedDefinition> = {}) {
     closed: [] as RevisedBar[],
     complete: [] as Span[],
     again: [] as SourceSeries[],
-    ticks: [] as number[],
   }
   const listener: SourceListener = {
     catalogue: (symbols) => void told.symbols.push(...symbols),
@@ -79,11 +78,11 @@ async function open(overrides: Partial<FeedDefinition> = {}) {
     complete: (_, span) => void told.complete.push(span),
     watched: () => undefined,
     again: (series) => void told.again.push(series),
-    tick: (newest) => void told.ticks.push((newest - feedMinute) / 60),
+    tick: () => undefined,
     connected: () => undefined,
   }
   const source = createMt5Csv({
-    definition: { ...definition, ...overrides },
+    definition,
     path: folder,
     follow: true,
     clock,
@@ -137,25 +136,6 @@ test('a line appended after the first full read is given at once, in its own win
   await until(() => told.complete.at(-1)?.to === feedMinute)
   expect(times(told.closed)).toEqual([-2, -1])
   expect(told.complete.at(-1)?.from).toBe(feedMinute - 180)
-})
-
-test('where the clock is to be measured, the times of delayed quotes do not pass for ticks', async () => {
-  const path = (raw: string): string => join(folder, `${raw}_M1.csv`)
-  for (const raw of ['EURUSD', 'SLOW']) await writeFile(path(raw), header + line(-30))
-  const listed = { type: 'forex', digits: 5 } as const
-  const { read, told, until } = await open({
-    clock: { mode: 'Measured' },
-    symbols: [
-      { raw: 'EURUSD', ...listed },
-      { raw: 'SLOW', ...listed, delaySeconds: 900 },
-    ],
-  })
-  for (const raw of ['EURUSD', 'SLOW']) await read(raw, '1')
-  await appendFile(path('SLOW'), line(-17) + line(-16))
-  await until(() => told.closed.length > 0)
-  await appendFile(path('EURUSD'), line(-2) + line(-1))
-  await until(() => told.ticks.length > 0)
-  expect(Math.min(...told.ticks)).toBeGreaterThanOrEqual(-2)
 })
 
 test('a bar that has not closed is held back and given, as its line then stands, when it has', async () => {

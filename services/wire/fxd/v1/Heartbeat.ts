@@ -4,6 +4,9 @@ import type { Long } from '@grpc/proto-loader';
 
 export interface Heartbeat {
   'terminalConnected'?: (boolean);
+  /**
+   * As in ClockSample, or the greatest so far.
+   */
   'newestTick'?: (number | string | Long);
   'spooledBars'?: (number | string | Long);
   '_newestTick'?: "newestTick";
@@ -11,6 +14,9 @@ export interface Heartbeat {
 
 export interface Heartbeat__Output {
   'terminalConnected': (boolean);
+  /**
+   * As in ClockSample, or the greatest so far.
+   */
   'newestTick'?: (number);
   'spooledBars': (number);
   '_newestTick'?: "newestTick";
