@@ -53,20 +53,19 @@ test('where the clock is to be measured, the times of delayed quotes do not pass
   }
   await source.open(listener, stop.signal)
   const everything = { from: feedSeconds(0), to: feedSeconds(1e11) }
-  const seen = (raw: string) =>
-    expect.poll(
-      async () => {
-        await clock.advance(200)
-        return closed.includes(raw)
-      },
-      { interval: 2, timeout: 10_000 },
-    )
+  const isSeen = async (raw: string): Promise<boolean> => {
+    await clock.advance(200)
+    return closed.includes(raw)
+  }
+  const seen = async (raw: string): Promise<void> => {
+    await expect.poll(() => isSeen(raw), { interval: 2, timeout: 10_000 }).toBe(true)
+  }
   for (const raw of ['EURUSD', 'SLOW'])
     for await (const _ of source.read({ raw, resolution: '1' }, everything, stop.signal));
   await appendFile(path('SLOW'), lines(-17, -16))
-  await seen('SLOW').toBe(true)
+  await seen('SLOW')
   await appendFile(path('EURUSD'), lines(-2, -1))
-  await seen('EURUSD').toBe(true)
+  await seen('EURUSD')
   await expect.poll(() => ticks.length).toBeGreaterThan(0)
   expect(Math.min(...ticks)).toBe(noon / 1_000 - 120)
 })
