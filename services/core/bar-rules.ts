@@ -35,8 +35,8 @@ export interface BarLimits {
   readonly retention?: FeedSeconds | undefined
 }
 
-/** 9999-12-31 23:59:59: no store is asked for later times, whatever a feed's clock says. */
-const timeMax = 253_402_300_799
+/** In 2255: until then a double counts microseconds exactly. No store is given later times, whatever a feed's clock says. */
+export const barTimeMax = 9_007_199_254
 const fault = (reason: RefusalReason, message: string): BarFault => ({ reason, message })
 
 /** What is wrong with a bar by itself; whether it is closed is `isClosed`'s to say. */
@@ -54,7 +54,7 @@ function timeFault(time: number, r: Resolution, { now, retention }: BarLimits): 
   if (!Number.isSafeInteger(time) || time % grid !== 0) {
     return fault('OFF_GRID', `time: got ${time}, wanted a multiple of ${grid} s for resolution ${r}`)
   }
-  const latest = now === undefined ? timeMax : Math.min(timeMax, now + closeToleranceSeconds)
+  const latest = now === undefined ? barTimeMax : Math.min(barTimeMax, now + closeToleranceSeconds)
   if (time > latest) {
     return fault('IN_THE_FUTURE', `time: got ${time}, wanted at most ${latest}, now on the feed's clock`)
   }

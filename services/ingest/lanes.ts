@@ -1,4 +1,5 @@
 import { barAt, barCount, countUntil, sliceBars } from '../core/bar.ts'
+import { Unavailable } from '../core/failure.ts'
 import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
 import type { Log } from '../platform/log.ts'
 import type { LiveBar } from '../ports/bus.ts'
@@ -30,6 +31,8 @@ export class LiveLane {
   /** Newest time taken for publishing, which may come after the commit. */
   readonly #promised = new Map<string, FeedSeconds>()
   #last: Promise<unknown> = Promise.resolve()
+  /** Up to here readers know that the store shows everything. */
+  #applied = 0
   #underWay = 0
 
   constructor(deps: LaneDeps, state: FeedState, options: { epoch: number; publishFirst: boolean }) {
@@ -47,7 +50,11 @@ export class LiveLane {
     const published = this.#publishFirst ? this.#publish(fresh, receivedMs) : undefined
     const { bars } = this.#deps.stores
     const written = fresh.length > 0 ? bars.write(fresh, 'live') : Promise.resolve()
-    if (published) written.catch(() => this.#state.unstored.add(fresh))
+    if (published)
+      written.catch((cause: unknown) => {
+        // Anything else is a defect, which another try would meet again.
+        if (cause instanceof Unavailable) this.#state.unstored.add(fresh)
+      })
     const compared = storeHistory(late, (id) => newestBefore.get(id), bars, 'live')
     const done = this.#finish(this.#last, { fresh, written, compared, published, receivedMs })
     this.#last = done
@@ -90,7 +97,8 @@ export class LiveLane {
     const [, , { changed, ...late }, published] = await Promise.all(parts)
     const position = batch.published ? published : await this.#publish(batch.fresh, batch.receivedMs)
     await this.#state.publisher.tellRevised(changed)
-    if (position !== undefined) {
+    if (position !== undefined && position > this.#applied) {
+      this.#applied = position
       await this.#tell({ type: 'applied', feed: this.#state.key, position })
     }
     const accepted = batch.fresh.reduce((sum, { bars }) => sum + barCount(bars), 0)

@@ -1,8 +1,9 @@
+import { barTimeMax } from '../../../core/bar-rules.ts'
 import { type FeedSeconds, feedSeconds } from '../../../core/feed-clock.ts'
 
-/** QuestDB stores no time before 1970, and a double counts microseconds exactly until 2255. */
+/** QuestDB stores no time before 1970. */
 export const timeMin = 0
-export const timeMax = 9_007_199_254
+export const timeMax = barTimeMax
 
 export const microsOf = (seconds: number): string => String(seconds * 1_000_000)
 export const secondsOf = (micros: number): FeedSeconds => feedSeconds(micros / 1_000_000)
