@@ -2,8 +2,9 @@ import type { FeedKey } from '../core/compound-key.ts'
 import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
 import { seriesId } from '../core/series.ts'
 import type { Log } from '../platform/log.ts'
-import type { Bus, BusEvent } from '../ports/bus.ts'
+import type { Bus, BusEvent, LiveBar } from '../ports/bus.ts'
 import type { Cancel, Clock } from '../ports/clock.ts'
+import { batchBarsMax } from '../wire/limits.ts'
 import { Backlog } from './backlog.ts'
 import type { IngestMetrics } from './metrics.ts'
 import { SessionEnd } from './refuse-session.ts'
@@ -22,6 +23,13 @@ export interface PublisherDeps {
 /** What is told of a feed in order: everything but `revised`, which its revisions order. */
 type OrderedEvent = Exclude<BusEvent, { type: 'revised' | 'registry' }>
 
+/** Bars that wait for the event before them: those that come meanwhile go with them. */
+interface OpenTurn {
+  readonly epoch: number
+  readonly bars: LiveBar[]
+  readonly told: Promise<number | undefined>
+}
+
 /**
  * Puts what happens to one feed on the bus, one event after another, over all sessions of this process. While
  * the bus is away nobody waits for it: bars are kept and follow in order when it is back. When more than
@@ -35,6 +43,7 @@ export class Publisher {
   readonly #revised = new Map<string, Changed>()
   #state: 'up' | 'away' | 'overrun' = 'up'
   #last: Promise<unknown> = Promise.resolve()
+  #open: OpenTurn | undefined
   /** The greatest that published here. */
   #epoch = 0
   #isToldAway = false
@@ -50,14 +59,14 @@ export class Publisher {
   }
 
   /**
-   * Gives the event's position, or `undefined` when the bus is away. Rejects with `SessionEnd` once a newer
-   * publisher was seen.
+   * Gives the event's position, or `undefined` when the bus is away. Bars that had to wait share one event with
+   * those that came meanwhile, and all but the last of them are given the position before it: up to there
+   * the store shows everything once they are committed. Rejects with `SessionEnd` once a newer publisher was seen.
    */
   tell(event: OrderedEvent, epoch: number): Promise<number | undefined> {
-    // Two at once could change places when the first is lost and the second is not.
-    const told = this.#last.then(() => this.#tell(event, epoch))
-    this.#last = told.catch(() => undefined)
-    return told
+    if (event.type === 'bars') return this.#tellBars(event.bars, epoch)
+    this.#open = undefined
+    return this.#inTurn(() => this.#tell(event, epoch))
   }
 
   /** Resolves once readers know that these ranges changed, or when the bus is away; then they hear of it later. */
@@ -82,10 +91,40 @@ export class Publisher {
     this.#revised.clear()
   }
 
+  /** A minute may come in many batches: with a round trip for each the last would be late. */
+  #tellBars(bars: readonly LiveBar[], epoch: number): Promise<number | undefined> {
+    const open = this.#open
+    const isRoom = open?.epoch === epoch && open.bars.length + bars.length <= batchBarsMax
+    const turn = isRoom ? open : this.#openTurn(epoch)
+    for (const bar of bars) turn.bars.push(bar)
+    const count = turn.bars.length
+    return turn.told.then((position) =>
+      position === undefined || turn.bars.length === count ? position : position - 1,
+    )
+  }
+
+  #openTurn(epoch: number): OpenTurn {
+    const bars: LiveBar[] = []
+    const told = this.#inTurn(() => {
+      if (this.#open === turn) this.#open = undefined
+      return this.#tell({ type: 'bars', feed: this.#feed, bars }, epoch)
+    })
+    const turn: OpenTurn = { epoch, bars, told }
+    this.#open = turn
+    return turn
+  }
+
+  /** Two events at once could change places when the first is lost and the second is not. */
+  #inTurn(act: () => Promise<number | undefined>): Promise<number | undefined> {
+    const told = this.#last.then(act)
+    this.#last = told.catch(() => undefined)
+    return told
+  }
+
   async #tell(event: OrderedEvent, epoch: number): Promise<number | undefined> {
     if (this.#ended && epoch <= this.#ended.epoch) throw new SessionEnd('ABORTED', this.#ended.why)
     // Of a later session: what was overrun is behind it.
-    if (this.#state === 'overrun' && epoch > this.#epoch) this.#state = 'up'
+    if (this.#state === 'overrun' && epoch > this.#epoch) this.#leaveOverrun()
     this.#epoch = Math.max(this.#epoch, epoch)
     if (this.#state === 'away') {
       this.#keep(event, epoch)
@@ -98,7 +137,7 @@ export class Publisher {
       this.#noteBack()
       if (told.outcome === 'fenced') throw this.#end(epoch, 'another ingest took over this feed')
       if (this.#state === 'overrun') {
-        this.#state = 'up'
+        this.#leaveOverrun()
         throw this.#end(epoch, 'more had to wait for the bus than is kept; connect again')
       }
       return told.position
@@ -141,6 +180,12 @@ export class Publisher {
       { feed: this.#feed },
       'more live bars wait for the bus than are kept; readers will look',
     )
+  }
+
+  /** What was kept of revisions meanwhile still goes out. */
+  #leaveOverrun(): void {
+    this.#state = 'up'
+    this.#retryLater()
   }
 
   #retryLater(): void {

@@ -36,7 +36,8 @@ export function createRegistryWriter(
     const appended = await store.append(view.version, rows)
     await followed.refresh()
     if (appended.outcome === 'stored') {
-      await bus.publish({ type: 'registry', version: appended.version }, 0)
+      // Only a nudge: whoever does not hear it finds the change with the next poll.
+      await bus.publish({ type: 'registry', version: appended.version }, 0).catch(() => undefined)
       return result
     }
     if (left <= 1)
