@@ -13,6 +13,8 @@ import { Program } from './program.ts'
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url))
 const tokenBytes = 32
+/** 21 for each of up to twelve processes; beyond QuestDB's own 64 a connection hangs. */
+const connectionsMax = '256'
 
 export type Role = 'rest' | 'stream' | 'ingest' | 'collector'
 
@@ -81,7 +83,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   }
   try {
     const [questdb, redis] = await Promise.all([
-      startQuestdb({ settings: options.questdbSettings ?? {} }),
+      startQuestdb({ settings: { QDB_PG_NET_CONNECTION_LIMIT: connectionsMax, ...options.questdbSettings } }),
       startRedis(),
     ])
     stops.push(() => Promise.all([questdb.stop(), redis.stop()]))
