@@ -6,6 +6,7 @@ import { feedSeconds, utcMs } from '../../services/core/feed-clock.ts'
 import { createLog, type Log, silentLog } from '../../services/platform/log.ts'
 import { definition } from '../support/samples.ts'
 import { watchAcks } from './acks.ts'
+import { BusServer } from './bus-server.ts'
 import { type Chance, createChance } from './chance.ts'
 import type { Known } from './check.ts'
 import type { SimClient } from './clients.ts'
@@ -15,6 +16,7 @@ import { Market, marketNames } from './market.ts'
 import { SimDisk } from './memory-folder.ts'
 import { Network } from './network.ts'
 import { Record } from './record.ts'
+import { RedisServer } from './redis-server.ts'
 import {
   type Ports,
   type Reader,
@@ -24,9 +26,7 @@ import {
   startReader,
   startShard,
 } from './roles.ts'
-import { SharedBus } from './shared-bus.ts'
-import { SharedRedis } from './shared-redis.ts'
-import { SharedStore } from './shared-store.ts'
+import { StoreServer } from './store-server.ts'
 import { createLife, createTimeline, type Life, type Timeline } from './timeline.ts'
 
 const startUtcMs = Date.UTC(2026, 0, 5, 12)
@@ -53,9 +53,9 @@ export class World {
   readonly chance: Chance
   readonly timeline: Timeline = createTimeline()
   readonly network: Network
-  readonly store: SharedStore
-  readonly bus: SharedBus
-  readonly redis: SharedRedis
+  readonly store: StoreServer
+  readonly bus: BusServer
+  readonly redis: RedisServer
   readonly market: Market
   readonly record = new Record()
   readonly ingests = new Map<string, Answering>()
@@ -84,11 +84,11 @@ export class World {
     const told = { write: (line: string) => void this.story.push(`${this.#time()} ${line.trim()}`) }
     this.#log = tells ? createLog('info', told) : silentLog
     this.network = new Network(this.timeline, this.chance, trace)
-    this.store = new SharedStore(this.network, {
+    this.store = new StoreServer(this.network, {
       acksEarly: defect === 'acksEarly',
       lastWins: defect === 'lastWins',
     })
-    this.bus = new SharedBus(this.network, { neverTellsLoss: defect === 'neverTellsLoss' }, (event) => {
+    this.bus = new BusServer(this.network, { neverTellsLoss: defect === 'neverTellsLoss' }, (event) => {
       trace(JSON.stringify(event))
       if (event.type === 'bars') for (const { symbol, bar } of event.bars) this.record.publish(symbol, bar)
     })
@@ -201,8 +201,8 @@ export class World {
     closes: (time) => this.market.closes(rawOf(symbol), time),
   })
 
-  #newRedis(): SharedRedis {
-    return new SharedRedis(this.life('redis'), this.network, this.#defect === 'slotsStay')
+  #newRedis(): RedisServer {
+    return new RedisServer(this.life('redis'), this.network, this.#defect === 'slotsStay')
   }
 
   #ports(life: Life): { -readonly [P in keyof Ports]: Ports[P] } {

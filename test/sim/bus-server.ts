@@ -35,7 +35,7 @@ export interface BusDefects {
 }
 
 /** The bus as the processes share it: a log per feed that may be emptied, or lose its newest entries in a failover. */
-export class SharedBus {
+export class BusServer {
   readonly #network: Network
   readonly #defects: BusDefects
   #lanes = new Map<Lane, LaneLog>()

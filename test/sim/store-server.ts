@@ -25,7 +25,7 @@ export interface StoreDefects {
 }
 
 /** The truth of one run: the embedded store's own tables, asked over the network. */
-export class SharedStore {
+export class StoreServer {
   /** Nobody is answered while it is away. */
   away = false
   readonly #network: Network

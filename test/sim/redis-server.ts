@@ -15,7 +15,7 @@ import type { Network } from './network.ts'
 import type { Life } from './timeline.ts'
 
 /** What all processes share beside the bus; the embedded adapters, asked over the network. */
-export class SharedRedis {
+export class RedisServer {
   readonly #network: Network
   readonly #life: Life
   #leases: Leases
