@@ -41,7 +41,8 @@ async function round(kills: number, random: () => number): Promise<readonly stri
   history.start()
   const watched = [house.live, history]
   const killed: Record<string, number> = {}
-  let [queue, slowestMs]: [Victim[], number] = [[], 0]
+  let queue: Victim[] = []
+  let slowest = { ms: 0, after: '' }
   const next = (): Victim => {
     if (queue.length === 0) queue = shuffled(victims(house), random)
     return queue.pop() as Victim
@@ -58,13 +59,14 @@ async function round(kills: number, random: () => number): Promise<readonly stri
     done += chosen.length
     const begun = performance.now()
     await flows(watched, 1)
-    slowestMs = Math.max(slowestMs, performance.now() - begun)
+    const ms = Math.round(performance.now() - begun)
+    if (ms > slowest.ms) slowest = { ms, after: chosen.map(({ role }) => role).join(' and ') }
   }
   await flows(watched, 4)
   const complaints = await house.judge()
   const simulated = await minutesMissing(house)
   console.log(
-    `killed ${JSON.stringify(killed)}; ${house.told()}; the slowest return took ${Math.round(slowestMs)} ms`,
+    `killed ${JSON.stringify(killed)}; ${house.told()}; the slowest return took ${slowest.ms} ms, of ${slowest.after}`,
   )
   return [
     ...complaints,
