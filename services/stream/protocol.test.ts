@@ -131,3 +131,33 @@ describe('what the server says', () => {
     )
   })
 })
+
+describe('what a client missed', () => {
+  const symbol = 'BROKERA:ZERO:SYM0'
+  const ask = (since: string) =>
+    parseMessage(`{"action":"subscribe","symbols":["${symbol}"],"since":${since}}`)
+
+  test.each([
+    ['"yesterday"', 'since is "yesterday"'],
+    ['-1', 'since is -1'],
+    ['1767600000000', 'since is 1767600000000'],
+    ['1.5', 'since is 1.5'],
+    ['{"BROKERA:ZERO:NOPE":1}', 'which is not in symbols'],
+    ['{"BROKERA:ZERO:SYM0":"1"}', 'since of "BROKERA:ZERO:SYM0'],
+    ['[1]', 'since is [1]'],
+    ['null', 'since is null'],
+  ])('since %s is refused with a sentence', (since, words) => {
+    expect(ask(since)).toMatchObject({ code: 'BAD_MESSAGE' })
+    expect((ask(since) as { message: string }).message).toContain(words)
+  })
+
+  test("one time is every symbol's, an object says it for each", () => {
+    const since = new Map([[symbol, 1_767_600_000]])
+    expect(ask('1767600000')).toMatchObject({ since })
+    expect(ask(`{"${symbol}":1767600000}`)).toMatchObject({ since })
+  })
+
+  test.each(['1', '"yes"', 'null'])('markers %s is refused', (markers) => {
+    expect(codeOf(`{"action":"subscribe","symbols":[],"markers":${markers}}`)).toBe('BAD_MESSAGE')
+  })
+})

@@ -143,23 +143,6 @@ describe('a client that asks for what it missed', () => {
     expect(socket.messages.map(({ type }) => type)).toEqual(['connected', 'subscribed', 'bar', 'pong'])
   })
 
-  test.each([
-    ['"yesterday"', 'since is "yesterday"'],
-    ['-1', 'since is -1'],
-    ['1767600000000', 'since is 1767600000000'],
-    ['1.5', 'since is 1.5'],
-    ['{"BROKERA:ZERO:NOPE":1}', 'which is not in symbols'],
-    ['{"BROKERA:ZERO:SYM0":"1"}', 'since of "BROKERA:ZERO:SYM0'],
-    ['[1]', 'since is [1]'],
-    ['null', 'since is null'],
-  ])('since %s is refused with a sentence', async (since, words) => {
-    const socket = await opened()
-    socket.send(`{"action":"subscribe","symbols":["BROKERA:ZERO:SYM0"],"since":${since}}`)
-    const { code, message } = await socket.next('error')
-    expect(code).toBe('BAD_MESSAGE')
-    expect(message).toContain(words)
-  })
-
   test("one number for symbols of two feeds is refused, for one feed it is every symbol's", async () => {
     const socket = await opened()
     socket.send({ action: 'subscribe', symbols: [a, foreign], since: timeOf(1) })
