@@ -248,16 +248,16 @@ describe('a client that asks for markers', () => {
     await ask(socket, { symbols: [a], markers: true })
     await ask(socket, { symbols: [foreign] })
     await close(a, 1998)
-    await complete(1998)
+    await complete(2010)
     await close(a, 1999)
-    await complete(1999, 2000)
-    await complete(1999, 1999, live)
+    await complete(2011, 2012)
+    await complete(2011, 2011, live)
     await socket.settled()
-    expect(markersOf(socket)).toEqual(['bar', timeOf(1998), 'bar', timeOf(1999), timeOf(2000)])
+    expect(markersOf(socket)).toEqual(['bar', timeOf(2010), 'bar', timeOf(2011), timeOf(2012)])
     expect(socket.messages.find(({ type }) => type === 'minute')).toEqual({
       type: 'minute',
       feed: zero,
-      time: timeOf(1998),
+      time: timeOf(2010),
     })
   })
 
@@ -268,12 +268,12 @@ describe('a client that asks for markers', () => {
     const socket = await opened()
     await ask(socket, { symbols: [a], since: timeOf(1996), markers: true })
     await close(a, 1998)
-    await complete(1998)
+    await complete(2013)
     await socket.settled()
     expect(markersOf(socket)).toEqual([])
     open()
     await until('the marker', () => markersOf(socket).length === 3)
-    expect(markersOf(socket)).toEqual(['bar', 'bar', timeOf(1998)])
+    expect(markersOf(socket)).toEqual(['bar', 'bar', timeOf(2013)])
   })
 
   test('hears no more of a feed once it left its last symbol', async () => {
@@ -281,7 +281,7 @@ describe('a client that asks for markers', () => {
     await ask(socket, { symbols: [a], markers: true })
     socket.send({ action: 'unsubscribe', symbols: [a] })
     await socket.next('unsubscribed')
-    await complete(1999)
+    await complete(2014)
     await socket.settled()
     expect(markersOf(socket)).toEqual([])
   })
