@@ -7,6 +7,7 @@ import { silentLog } from '../platform/log.ts'
 import { createMetrics, type Metrics } from '../platform/metrics.ts'
 import type { Bus, BusEvent } from '../ports/bus.ts'
 import { embeddedBus } from '../stores/embedded/bus.ts'
+import { batchBarsMax } from '../wire/limits.ts'
 import { backlogAgeMs, backlogBarsMax } from './backlog.ts'
 import { createIngestMetrics } from './metrics.ts'
 import { busRetryMs, Publisher } from './publisher.ts'
@@ -74,6 +75,32 @@ async function back(): Promise<void> {
 }
 const value = async (name: string): Promise<number> => metrics.total(name, {})
 
+describe('while an event is on its way', () => {
+  test('batches that come are one event, and only the last of them says that it is whole', async () => {
+    const first = publisher.tell(bars(1), 1)
+    await Promise.resolve()
+    const later = [2, 3, 4].map((each) => publisher.tell(bars(each), 1))
+    const [position = 0, ...positions] = await Promise.all([first, ...later])
+    expect(positions).toEqual([position, position, position + 1])
+    await clock.advance(0)
+    expect(got).toEqual([bars(1), bars(2, 3)])
+  })
+
+  test('nothing changes places with another event, and publishers share none', async () => {
+    const told = [bars(1), minutes, bars(2), bars(3)].map((event) => publisher.tell(event, 1))
+    await Promise.all([...told, publisher.tell(bars(4), 2), publisher.tell(bars(5), 2)])
+    await clock.advance(0)
+    expect(got).toEqual([bars(1), minutes, bars(2, 2), bars(4, 2)])
+  })
+
+  test('an event has no more bars than a batch may have', async () => {
+    const told = [publisher.tell(bars(1, batchBarsMax - 1), 1), publisher.tell(bars(batchBarsMax, 2), 1)]
+    expect(await Promise.all(told)).not.toContain(undefined)
+    await clock.advance(0)
+    expect(got.map((event) => event.type === 'bars' && event.bars.length)).toEqual([batchBarsMax - 1, 2])
+  })
+})
+
 describe('while the bus is away', () => {
   beforeEach(() => {
     fault = { arrives: false }
@@ -102,7 +129,7 @@ describe('while the bus is away', () => {
     await Promise.all([first, publisher.tell(bars(2), 1), publisher.tell(bars(3), 1)])
     await back()
     // The first arrived, and its publisher could not know: once more is harmless, another order is not.
-    expect(got).toEqual([bars(1), bars(1), bars(2), bars(3)])
+    expect(got).toEqual([bars(1), bars(1), bars(2, 2)])
   })
 
   test('of a series that changes again and again one range is kept', async () => {
