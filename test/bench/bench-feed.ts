@@ -7,6 +7,7 @@ import { silentLog } from '../../services/platform/log.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import { openEmbeddedStores } from '../../services/stores/embedded/open.ts'
 import { run } from '../acceptance/client/command.ts'
+import type { Target } from '../acceptance/client/target.ts'
 import type { RunningService } from '../support/service-process.ts'
 
 /** The one feed of a bench: on UTC, pushed by whoever connects. */
@@ -40,7 +41,11 @@ export function makeBenchHome(names: readonly string[]): { home: string; discard
 }
 
 /** A key that no limit of which stands in a bench's way. */
-export async function issueBenchKey({ target }: RunningService): Promise<string> {
+export async function issueBenchKey({
+  target,
+}: {
+  readonly target: Pick<Target, 'issuer'>
+}): Promise<string> {
   const limits = ['--rpm', '1000000', '--rpd', '10000000', '--ws-connections', '10000', '--ws-symbols', '500']
   const args = ['create', '--plan', 'enterprise', '--feeds', feed, ...limits, '--json']
   const { code, stdout, stderr } = await run(target.issuer, args)
@@ -49,7 +54,10 @@ export async function issueBenchKey({ target }: RunningService): Promise<string>
 }
 
 /** A figure of the service's own metrics, summed over its labels. */
-export async function metricOf({ target }: RunningService, name: string): Promise<number> {
+export async function metricOf(
+  { target }: { readonly target: Pick<Target, 'ops'> },
+  name: string,
+): Promise<number> {
   const text = await (await fetch(`${target.ops}/metrics`)).text()
   const lines = text
     .split('\n')

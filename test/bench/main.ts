@@ -16,6 +16,8 @@ const benches = new Map([
   ['start', 'a start with five million bars, the first start, memory'],
   ['fan-out', 'the stream alone, beside one send per bar and socket'],
   ['embedded-store', 'the embedded store alone'],
+  ['cluster', 'a minute through the cluster, from its collector to 200 sockets, by stage'],
+  ['rate-decisions', 'rate decisions over Redis, beside a command per window and beside PING'],
   ['questdb', 'rates into QuestDB, and history beside the bare store and pg'],
 ])
 const onlyByName = new Map([
@@ -77,6 +79,24 @@ const sizes: readonly Size[] = [
     goal: '≤ 500 MiB',
     bench: 'start',
     figure: /^resident after seeding.*?\d+ MiB\s+(\d+ MiB)/m,
+  },
+  {
+    what: '2,000 bars of a minute, receipt to bus, median',
+    goal: '≤ 20 ms',
+    bench: 'cluster',
+    figure: /^2000 in 1 message\s+(\S+ ms)/m,
+  },
+  {
+    what: '2,000 bars of a minute acked by the cluster, median',
+    goal: '≤ 100 ms',
+    bench: 'cluster',
+    figure: /^2000 in 1 message.*?(\S+ ms) \/ \S+ ms$/m,
+  },
+  {
+    what: '100 decisions in flight, p95',
+    goal: '≤ 3.5 ms',
+    bench: 'rate-decisions',
+    figure: /^100 in flight, fxd.*?(\S+ ms)$/m,
   },
   {
     what: 'backfill into QuestDB',

@@ -9,14 +9,12 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Conversation } from '../../services/collector/conversation.ts'
-import { barsOf } from '../../services/core/bar.ts'
-import { feedSeconds } from '../../services/core/feed-clock.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
-import { type EncodedSeries, encodeSeriesBars } from '../../services/wire/encode-bars.ts'
 import { type RunningService, startService } from '../support/service-process.ts'
 import { digits, feed, issueBenchKey, keyOf, makeBenchHome, residentMb } from './bench-feed.ts'
 import type { BurstReport, ClientOrder } from './fan-out-client.ts'
 import { machine, ms, printTable, quantile } from './figures.ts'
+import { barMessageBytes, encodeMinute } from './whole-minute.ts'
 
 const [minutes = 30, ...given] = process.argv.slice(2).map(Number)
 const socketCounts = given.length > 0 ? given : [1, 500, 1_000]
@@ -24,25 +22,11 @@ const facts = machine()
 const warmUps = 5
 const perSocket = 200
 const names = Array.from({ length: 500 }, (_, n) => `T${String(n).padStart(4, '0')}_CFD.US`)
-const frameHeaderBytes = 4
 /** Sockets that do not get what they should end the bench instead of holding it. */
 const burstDeadlineMs = 30_000
 const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6
 
-/** Five decimals, the last of them no zero: every bar's text has the same length, so that bytes tell bars. */
-const price = (n: number): number => (110_001 + ((n * 7_919) % 8_000) * 10) / 1e5
-
-const barOf = (n: number, time: number) => ({
-  time: feedSeconds(time),
-  open: price(n + time),
-  high: 1.90001,
-  low: 1.00001,
-  close: price(n * 7 + time),
-  volume: 100 + (n % 900),
-})
-const { time, ...values } = barOf(0, 1_767_600_000)
-const message = { type: 'bar', symbol: keyOf(names[0] ?? ''), bar: { time, ...values } }
-const messageBytes = frameHeaderBytes + JSON.stringify(message).length
+const messageBytes = barMessageBytes(names[0] ?? '')
 
 async function collect({ target }: RunningService): Promise<Conversation> {
   const session = new Conversation({
@@ -74,12 +58,7 @@ interface Burst {
 
 /** Sends one minute of every symbol and waits until everybody has it and it is acknowledged. */
 async function burst(session: Conversation, clients: ChildProcess, minute: number): Promise<Burst> {
-  const series: EncodedSeries[] = names.map((symbol, n) =>
-    encodeSeriesBars(
-      { symbol, resolution: '1', scale: digits },
-      barsOf([{ ...barOf(n, minute), revision: systemClock.utcMs() }]),
-    ),
-  )
+  const series = encodeMinute(names, minute)
   const signal = AbortSignal.timeout(burstDeadlineMs)
   const arrived = once(clients, 'message', { signal }) as Promise<[BurstReport]>
   const sent = monotonicMs()

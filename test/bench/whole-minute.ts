@@ -1,0 +1,35 @@
+import { barsOf } from '../../services/core/bar.ts'
+import { feedSeconds } from '../../services/core/feed-clock.ts'
+import { systemClock } from '../../services/platform/system-clock.ts'
+import { type EncodedSeries, encodeSeriesBars } from '../../services/wire/encode-bars.ts'
+import { digits, keyOf } from './bench-feed.ts'
+
+const frameHeaderBytes = 4
+
+/** Five decimals, the last of them no zero: every bar's text has the same length, so that bytes tell bars. */
+const price = (n: number): number => (110_001 + ((n * 7_919) % 8_000) * 10) / 1e5
+
+const barOf = (n: number, time: number) => ({
+  time: feedSeconds(time),
+  open: price(n + time),
+  high: 1.90001,
+  low: 1.00001,
+  close: price(n * 7 + time),
+  volume: 100 + (n % 900),
+})
+
+/** Bytes of one bar on the wire to a client, by a symbol's name; the same for all names of its length. */
+export function barMessageBytes(name: string): number {
+  const { time, ...values } = barOf(0, 1_767_600_000)
+  const message = { type: 'bar', symbol: keyOf(name), bar: { time, ...values } }
+  return frameHeaderBytes + JSON.stringify(message).length
+}
+
+/** One minute of each symbol, read now. */
+export const encodeMinute = (names: readonly string[], minute: number): EncodedSeries[] =>
+  names.map((symbol, n) =>
+    encodeSeriesBars(
+      { symbol, resolution: '1', scale: digits },
+      barsOf([{ ...barOf(n, minute), revision: systemClock.utcMs() }]),
+    ),
+  )
