@@ -91,15 +91,11 @@ export class RegistryLog {
 
   async #read(pool: PgPool): Promise<void> {
     const rows = await this.#rowsFrom(this.#head, pool)
-    for (let i = 0; i < rows.length; ) {
-      const { basedOn, change, size } = rows[i] as LogRow
-      let end = i + 1
-      while (rows[end]?.change === change && rows[end]?.basedOn === basedOn) end++
-      if (basedOn === this.#head && end - i === size) {
-        this.#apply(rows.slice(i, end))
-        if (this.#expected.has(change)) this.#expected.set(change, true)
-      }
-      i = end
+    for (const change of wholeChanges(rows)) {
+      const [{ basedOn, change: id }] = change
+      if (basedOn !== this.#head) continue
+      this.#apply(change)
+      if (this.#expected.has(id)) this.#expected.set(id, true)
     }
   }
 
@@ -139,6 +135,26 @@ export class RegistryLog {
       }
     })
     return rows
+  }
+}
+
+/**
+ * The changes that are there whole, in the order of the log. A request whose answer was lost is sent
+ * again, so a change may stand there twice, and its first copy may be cut short: a change begins at
+ * every first position, and ends with its size, whatever follows.
+ */
+function* wholeChanges(rows: readonly LogRow[]): Generator<readonly [LogRow, ...LogRow[]]> {
+  let change: LogRow[] = []
+  for (const row of rows) {
+    const [first] = change
+    const goesOn = first?.change === row.change && first.basedOn === row.basedOn
+    if (row.position === 0) change = [row]
+    else if (goesOn && row.position === change.length) change.push(row)
+    else change = []
+    if (change.length === row.size) {
+      yield change as [LogRow, ...LogRow[]]
+      change = []
+    }
   }
 }
 
