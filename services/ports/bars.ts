@@ -26,7 +26,8 @@ export interface BarQuery {
  *  - `read` is ascending in time with each time once, and sees what was written before it began;
  *  - live writes overtake waiting backfill writes; the queue is bounded and a writer beyond the
  *    bound waits;
- *  - every call ends within its deadline (reads 2 s, of the backfill lane 15 s, writes 30 s) and fails as `Unavailable`.
+ *  - every call ends within its deadline (reads 2 s, of the backfill lane 15 s, writes 30 s, and
+ *    60 s more where one is the first of its kind) and fails as `Unavailable`.
  */
 export interface BarStore {
   write(batch: readonly SeriesBars[], lane: Lane): Promise<void>

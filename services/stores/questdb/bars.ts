@@ -15,7 +15,10 @@ import { readBars } from './read/read-bars.ts'
 import { bounds, lastTimes } from './read/series-times.ts'
 import { encodeBars, refuseUnfit, type TableBars } from './write/encode-bars.ts'
 import { suspendedError, type Visibility } from './write/visibility.ts'
-import { type Writer, writeDeadlineMs } from './write/writer.ts'
+import type { Writer } from './write/writer.ts'
+
+/** A hundred tables of feeds that begin at once wait for each other; what is made stays made. */
+const makingDeadlineMs = 60_000
 
 export interface BarDeps extends ReadDeps {
   readonly writer: Writer
@@ -31,18 +34,16 @@ export function questdbBars(deps: BarDeps): BarStore {
   const nextTaken = ascendingMicros(clock)
   return {
     async write(batch, lane) {
-      const begun = clock.monotonicMs()
       const held = batch.filter(({ bars }) => barCount(bars) > 0)
       held.forEach(refuseUnfit)
       for (const { series, bars } of held)
         refuseOtherClock(series, bars, deps.definitionOf(series.feed), clock)
-      const placed = await within(clock, writeDeadlineMs, 'making tables', place(held, catalogue)).catch(
+      const placed = await within(clock, makingDeadlineMs, 'making tables', place(held, catalogue)).catch(
         (cause: unknown) => {
           throw cause instanceof Unavailable ? cause : new Unavailable('store', cause)
         },
       )
-      const leftMs = Math.max(0, writeDeadlineMs - (clock.monotonicMs() - begun))
-      await writer.write(encodeBars(placed, sender, nextTaken), lane, leftMs)
+      await writer.write(encodeBars(placed, sender, nextTaken), lane)
     },
     read: (query) => readBars(query, deps),
     lastTimes: (feed, lane = 'live') => lastTimes(feed, lane, deps),
