@@ -7,6 +7,8 @@ const minuteMs = 60 * secondMs
 
 /** Suites whose files start whole processes: one file at a time, so that two cores are enough for them. */
 const patient = { testTimeout: minuteMs, hookTimeout: minuteMs }
+/** Where a test starts and kills servers in Java, a start of which takes a busy machine a minute. */
+const veryPatient = { testTimeout: 3 * minuteMs, hookTimeout: 3 * minuteMs }
 const oneByOne = { ...patient, fileParallelism: false }
 /** One real `fxd all` for all files of a suite. */
 const oneProcess = { globalSetup: ['test/support/all-process.ts'] }
@@ -19,8 +21,8 @@ const oneProcessOnQuestdb = {
 /** Whole servers and commands in front of real stores: beyond the minute that `make check` may take. */
 const edges = ['rest', 'stream', 'cli', 'roles'].map((folder) => `services/${folder}/**/*.test.ts`)
 
-/** The QuestDB store is not steady yet (CHANGELOG, "Known"): its suites run in `make soak` until it is. */
-const unsteady = effort > 1 ? [] : ['test/contract/questdb*.test.ts', 'test/faults/questdb*.test.ts']
+/** Kills, frozen processes, full disks and bad networks under QuestDB: `make soak` runs them. */
+const soaked = effort > 1 ? [] : ['test/faults/questdb*.test.ts']
 
 /** What is about `fxd all`, its folder and its end, or about the suite itself. */
 const ofOneProcess = ['test/acceptance/restart.test.ts', 'test/acceptance/coverage-map.test.ts']
@@ -45,11 +47,14 @@ export default defineConfig({
     projects: [
       suite('unit', ['services/**/*.test.ts'], 1, { exclude: edges }),
       suite('edges', edges, 1),
-      suite('contract', ['test/contract/**/*.test.ts'], 2, { ...patient, exclude: unsteady }),
+      suite('contract', ['test/contract/**/*.test.ts'], 2, veryPatient),
       suite('tidy', ['test/tidy/**/*.test.ts'], 3, { testTimeout: 2 * minuteMs }),
       suite('sim', ['test/sim/*.test.ts'], 3, { testTimeout: 15 * minuteMs }),
       suite('acceptance', ['test/acceptance/*.test.ts'], 4, { ...patient, ...oneProcess }),
-      suite('acceptance-questdb', ['test/acceptance/*.test.ts'], 5, { ...patient, ...oneProcessOnQuestdb }),
+      suite('acceptance-questdb', ['test/acceptance/*.test.ts'], 5, {
+        ...veryPatient,
+        ...oneProcessOnQuestdb,
+      }),
       suite('acceptance-clock', ['test/acceptance-clock/*.test.ts'], 6, patient),
       suite('interop', ['test/interop/**/*.test.ts'], 7, { ...oneByOne, ...oneProcess }),
       suite('planted', ['test/acceptance/planted/*.test.ts'], 8, oneByOne),
@@ -60,7 +65,7 @@ export default defineConfig({
       }),
       // A cluster of its own, whose processes are replaced.
       suite('rolling', ['test/cluster/rolling/*.test.ts'], 11, { ...oneByOne, testTimeout: 3 * minuteMs }),
-      suite('faults', ['test/faults/*.test.ts'], 9, { ...oneByOne, exclude: unsteady }),
+      suite('faults', ['test/faults/*.test.ts'], 9, { ...oneByOne, exclude: soaked }),
     ],
   },
 })
