@@ -1,7 +1,8 @@
 import { connect as connectHttp2, constants } from 'node:http2'
 import { credentials, Metadata, type StatusObject, status } from '@grpc/grpc-js'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { effort } from '../../test/support/effort.ts'
 import { defineFeed, houseToken, type IngestHouse, startIngest } from '../../test/support/ingest-house.ts'
 import { RawSession, seriesAt } from '../../test/support/raw-session.ts'
 import { toList } from '../core/bar.ts'
@@ -17,6 +18,9 @@ const feed = defineFeed({
   symbols: { suffixes: ['.z'], list: [{ raw: 'EURUSD.z', type: 'forex', digits: 5 }] },
 })
 const defects = ['INTERNAL', 'UNKNOWN', 'DATA_LOSS']
+
+// Thousands of messages over hundreds of real connections.
+vi.setConfig({ testTimeout: 60_000 * Math.max(1, effort) })
 
 let house: IngestHouse
 beforeAll(async () => {
