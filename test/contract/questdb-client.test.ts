@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { oneServer } from '../support/questdb/one-server.ts'
 import { openInTest } from '../support/questdb/stores.ts'
@@ -14,7 +14,12 @@ const soon = { timeout: 100_000, interval: 20 }
 async function inFront() {
   let failing = false
   let failed = 0
-  const writers = new Set<unknown>()
+  const writers = new Set<Socket>()
+  const writersOf = new Map<string, Set<Socket>>()
+  const noteTables = (socket: Socket, rows: string): void => {
+    for (const [, table = ''] of rows.matchAll(/^(\w+)[, ]/gm))
+      writersOf.set(table, (writersOf.get(table) ?? new Set()).add(socket))
+  }
   const forward = http.createServer((request, response) => {
     const isWrite = request.url?.startsWith('/write') === true
     if (isWrite && failing) {
@@ -23,7 +28,13 @@ async function inFront() {
       response.writeHead(500).end('{"message":"on purpose"}')
       return
     }
-    if (isWrite) writers.add(request.socket)
+    if (isWrite) {
+      const { socket } = request
+      writers.add(socket)
+      const body: Buffer[] = []
+      request.on('data', (part: Buffer) => body.push(part))
+      request.on('end', () => noteTables(socket, Buffer.concat(body).toString('latin1')))
+    }
     const { url: path, method, headers } = request
     const onward = http.request({ ...server().http, path, method, headers, agent: false }, (answer) => {
       response.writeHead(answer.statusCode ?? 500, answer.headers)
@@ -32,6 +43,8 @@ async function inFront() {
     onward.on('error', () => response.destroy())
     request.pipe(onward)
   })
+  // As QuestDB, it leaves idle connections open.
+  forward.keepAliveTimeout = 0
   const listen = async (port: number): Promise<number> => {
     forward.listen(port, '127.0.0.1')
     await once(forward, 'listening')
@@ -53,7 +66,9 @@ async function inFront() {
     },
     failed: () => failed,
     /** Connections that brought rows. */
-    writers: () => writers.size,
+    writers: () => [...writers],
+    /** Those of them that brought rows of each table. */
+    writersOf: (): ReadonlyMap<string, ReadonlySet<Socket>> => writersOf,
     /** Refuses connections, as a server that is not there. */
     refuse: close,
     listen: () => listen(port),
@@ -97,15 +112,66 @@ test(
   },
 )
 
-test('however many callers and tables, writes take few connections: the server holds every table open once for each', async () => {
+/** Five tables of bars. */
+const seriesOfTables = () =>
+  (['1', '5', '60', '240', '1D'] as const).map((resolution) => freshSeries(resolution))
+
+test(
+  'however many callers and tables, each table is written over one connection: the server holds it open once for each',
+  patient,
+  async () => {
+    const front = await inFront()
+    const { stores, prefix } = await openInTest(front.at)
+    const all = seriesOfTables()
+    const writes = all.flatMap((series) =>
+      minuteBars(0, 20).map((bar) => stores.bars.write([batchOf(series, [bar])], 'live')),
+    )
+    await Promise.all(writes)
+    for (const series of all) expect(await readList(stores.bars, series)).toEqual(minuteBars(0, 20))
+    const ofTables = [...front.writersOf()].filter(([table]) => table.startsWith(`${prefix}bars_`))
+    expect(ofTables.length).toBeGreaterThanOrEqual(all.length)
+    for (const [table, { size }] of ofTables) expect(size, table).toBe(1)
+    expect(front.writers().length).toBeGreaterThan(1)
+    expect(front.writers().length).toBeLessThanOrEqual(4)
+  },
+)
+
+test('a closed store leaves no connection for rows behind', patient, async () => {
   const front = await inFront()
   const { stores } = await openInTest(front.at)
-  const all = (['1', '5', '60', '240', '1D'] as const).map((resolution) => freshSeries(resolution))
-  const writes = all.flatMap((series) =>
-    minuteBars(0, 20).map((bar) => stores.bars.write([batchOf(series, [bar])], 'live')),
+  await Promise.all(
+    seriesOfTables().map((series) => stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')),
   )
-  await Promise.all(writes)
-  for (const series of all) expect(await readList(stores.bars, series)).toEqual(minuteBars(0, 20))
-  expect(front.writers()).toBeGreaterThan(0)
-  expect(front.writers()).toBeLessThanOrEqual(8)
+  const isOpen = () => front.writers().some((socket) => !socket.destroyed)
+  expect(isOpen()).toBe(true)
+  await stores.close()
+  // Sooner than the client would close them as idle.
+  await expect.poll(isOpen, { ...soon, timeout: 30_000 }).toBe(false)
 })
+
+test(
+  'once a table is removed and made again, no connection that knew the old one brings another row',
+  patient,
+  async () => {
+    const front = await inFront()
+    const { stores, prefix } = await openInTest(front.at)
+    const { stores: other } = await openInTest(server(), { prefix })
+    const series = freshSeries('60')
+    await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
+    const table = `${prefix}bars_brokera_zero_h1`
+    const writersNow = () => [...(front.writersOf().get(table) ?? [])]
+    const before = writersNow()
+    expect(before).toHaveLength(1)
+    await server().exec(`DROP TABLE ${table}`)
+    const stored = (bars: typeof stores.bars, minute: number) => () =>
+      bars.write([batchOf(series, [minuteBar(minute)])], 'live').then(
+        () => 'stored',
+        () => 'failed',
+      )
+    await expect.poll(stored(other.bars, 1), soon).toBe('stored')
+    await expect.poll(stored(stores.bars, 2), soon).toBe('stored')
+    expect(writersNow().length).toBeGreaterThan(1)
+    for (const socket of before) await expect.poll(() => socket.destroyed, soon).toBe(true)
+    expect(await readList(stores.bars, series)).toEqual(minuteBars(1, 3))
+  },
+)

@@ -1,4 +1,5 @@
 import { createTransport, SenderOptions, type SenderTransport } from '@questdb/nodejs-client'
+import { Agent } from 'undici'
 import { within } from '../deadline.ts'
 import type { QuestdbOptions } from '../options.ts'
 import type { Gate } from '../server/gate.ts'
@@ -26,6 +27,15 @@ export async function senderOptions({ http, credentials, log }: QuestdbOptions):
   return options
 }
 
+/** The client's own options, but for the one connection; closed after so long without rows. */
+const connection = { connections: 1, pipelining: 1, keepAliveTimeout: 60_000 }
+
+interface Connection {
+  /** The client's own, which it shares between all transports, takes whichever connection is free. */
+  readonly agent: Agent
+  readonly transport: SenderTransport
+}
+
 /**
  * Sends encoded rows over one connection. After a failure it takes a fresh one, and only once the
  * server answers: what the client had under way may wait for ever.
@@ -34,8 +44,9 @@ export class RowSender {
   readonly #senderOptions: SenderOptions
   readonly #options: QuestdbOptions
   readonly #gate: Gate
-  #transport: SenderTransport | undefined
+  #connection: Connection | undefined
   #isStale = false
+  #closed = false
 
   constructor(options: QuestdbOptions, sender: SenderOptions, gate: Gate) {
     this.#options = options
@@ -46,19 +57,20 @@ export class RowSender {
   /** Resolves once the server has committed all rows; rejects with `PoisonRows`, else worth another try. */
   async send(bytes: Buffer): Promise<void> {
     if (this.#isStale) this.#leave()
-    if (this.#transport === undefined) {
+    if (this.#connection === undefined) {
       await this.#gate.pass()
-      this.#transport = createTransport(this.#senderOptions)
+      if (this.#closed) throw new Error('the store is closed')
+      this.#connection = connect(this.#senderOptions)
     }
     try {
-      const sent = this.#transport.send(bytes)
+      const sent = this.#connection.transport.send(bytes)
       await within(this.#options.clock, sendDeadlineMs, 'sending rows to QuestDB', sent)
     } catch (cause) {
       const message = cause instanceof Error ? cause.message : String(cause)
       if (/\bstatusCode=4\d\d\b/.test(message) && !/\bstatusCode=40[13]\b/.test(message))
         throw new PoisonRows(message, { cause })
       this.#leave()
-      this.#gate.lost()
+      if (!this.#closed) this.#gate.lost()
       throw cause
     }
   }
@@ -68,10 +80,23 @@ export class RowSender {
     this.#isStale = true
   }
 
+  /** What is under way fails. */
+  close(): void {
+    this.#closed = true
+    this.#leave()
+  }
+
   #leave(): void {
     this.#isStale = false
-    const left = this.#transport
-    this.#transport = undefined
-    void left?.close().catch(() => undefined)
+    const left = this.#connection
+    this.#connection = undefined
+    // Closing the transport of the client would leave the connection open.
+    void left?.agent.destroy().catch(() => undefined)
   }
+}
+
+function connect(options: SenderOptions): Connection {
+  const agent = new Agent(connection)
+  const own = Object.assign(Object.create(options) as SenderOptions, { agent })
+  return { agent, transport: createTransport(own) }
 }

@@ -91,6 +91,7 @@ export class Writer {
   close(): void {
     this.#closed = true
     for (const submission of this.#line.all()) submission.settle(new Error('the store is closed'))
+    for (const path of this.#paths.all()) path.close()
   }
 
   #pump(): void {
@@ -139,6 +140,7 @@ export class Writer {
         if (refused.length > 0) await this.#park(path, refused)
         stored.push(...own)
       } catch (cause) {
+        if (this.#closed) return
         if (this.#isWorthAnother(own, cause)) for (const piece of own) again.add(piece)
       }
     }
