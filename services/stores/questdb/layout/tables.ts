@@ -77,11 +77,18 @@ export class TableNames {
   }
 
   isWindows(table: string): boolean {
-    return table.startsWith(`${this.#prefix}windows_`)
+    if (!table.startsWith(`${this.#prefix}windows_`)) return false
+    return /^windows_[a-z0-9]+_[a-z0-9]+$/.test(table.slice(this.#prefix.length))
   }
 
+  /** By its whole name: on one server the prefix of another fxd may begin with this one's. */
   isOurs(table: string): boolean {
-    return table.startsWith(this.#prefix)
+    const { registry, schema, parked, usageDays } = this
+    return (
+      [registry, schema, parked, usageDays].includes(table) ||
+      this.isWindows(table) ||
+      this.parseBars(table) !== undefined
+    )
   }
 
   bars(feed: FeedKey, resolution: Resolution, bucket: number, buckets: number): string {

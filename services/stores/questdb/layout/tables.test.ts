@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { feedKey } from '../../../core/compound-key.ts'
+import { TableNames } from './tables.ts'
+
+const feed = feedKey('BROKERA', 'ZERO')
+
+const allOf = (names: TableNames): readonly string[] => [
+  names.registry,
+  names.schema,
+  names.parked,
+  names.usageDays,
+  names.windows(feed),
+  names.bars(feed, '1', 3, 4),
+  names.bars(feed, '60', 0, 1),
+  names.bars(feed, '1M', 0, 1),
+]
+
+test.each(['fxd_eu_', 'fxd_bars_'])(
+  'the tables of an fxd are its own, and those with the prefix %s are not',
+  (other) => {
+    const [mine, theirs] = [new TableNames('fxd_'), new TableNames(other)]
+    for (const table of allOf(mine))
+      expect([table, mine.isOurs(table), theirs.isOurs(table)]).toEqual([table, true, false])
+    for (const table of allOf(theirs))
+      expect([table, mine.isOurs(table), theirs.isOurs(table)]).toEqual([table, false, true])
+  },
+)
