@@ -7,6 +7,8 @@ import type { PgPool } from '../pg/pool.ts'
 
 const pollMinMs = 2
 const pollMaxMs = 32
+/** Whoever waits hears by then, also while the server is away. */
+export const visibleDeadlineMs = 30_000
 /** Suspended tables are noticed within this time also when nothing is written. */
 const watchPeriodMs = 5_000
 
@@ -47,6 +49,7 @@ export class Visibility {
   #replacements = 0
   #suspended: ReadonlySet<string> = new Set()
   #pollMs = pollMinMs
+  #checking: Promise<void> | undefined
   #polling = false
   #closed = false
 
@@ -72,7 +75,8 @@ export class Visibility {
 
   /**
    * Resolves once everything committed to these tables before this call can be read. Rejects when one
-   * was replaced since `since`: a connection that knew the old table is told of commits into it.
+   * was replaced since `since`: a connection that knew the old table is told of commits into it. Rejects
+   * with `Unavailable` within `visibleDeadlineMs`.
    */
   wait(tables: Iterable<string>, since: number = this.#replacements): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -81,10 +85,13 @@ export class Visibility {
         targets: new Map([...tables].map((table) => [table, undefined])),
         settle: (cause) => {
           this.#waiters.delete(waiter)
+          cancelDeadline()
           if (cause === undefined) resolve()
           else reject(new Unavailable('store', cause))
         },
       }
+      const late = new Error(`not readable within ${visibleDeadlineMs} ms`)
+      const cancelDeadline = this.#options.clock.after(visibleDeadlineMs, () => waiter.settle(late))
       if (this.#closed) return waiter.settle(new Error('the store is closed'))
       this.#waiters.add(waiter)
       this.#pollMs = pollMinMs
@@ -92,9 +99,12 @@ export class Visibility {
     })
   }
 
-  /** The suspended tables now; rejects when the store does not answer. */
+  /** The suspended tables now, for all who ask meanwhile; rejects when the store does not answer. */
   async check(): Promise<ReadonlySet<string>> {
-    await this.#look()
+    this.#checking ??= this.#look().finally(() => {
+      this.#checking = undefined
+    })
+    await this.#checking
     return this.#suspended
   }
 

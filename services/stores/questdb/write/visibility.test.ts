@@ -1,0 +1,45 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
+import { Unavailable } from '../../../core/failure.ts'
+import { silentLog } from '../../../platform/log.ts'
+import { createMetrics } from '../../../platform/metrics.ts'
+import { TableNames } from '../layout/tables.ts'
+import { PgPool } from '../pg/pool.ts'
+import { Visibility, visibleDeadlineMs } from './visibility.ts'
+
+/** Where nobody listens. */
+const nowhere = { host: '127.0.0.1', port: 1 }
+
+function house() {
+  const clock = createVirtualClock()
+  const credentials = { user: 'admin', password: 'quest' }
+  const metrics = createMetrics({ ofProcess: false })
+  const options = { http: nowhere, pg: nowhere, credentials, prefix: 'fxd_', clock, log: silentLog, metrics }
+  const pool = new PgPool(options, { connections: 1, waiting: 1 })
+  const visibility = new Visibility(options, new TableNames('fxd_'), pool)
+  onTestFinished(() => {
+    visibility.close()
+    pool.close()
+  })
+  return { clock, visibility }
+}
+
+test('who waits for rows to be readable hears within the deadline while the server is away', async () => {
+  const { clock, visibility } = house()
+  const waiting = visibility.wait(['fxd_registry']).then(
+    () => 'readable',
+    (cause: unknown) => (cause instanceof Unavailable ? String(cause.cause) : cause),
+  )
+  await clock.advance(visibleDeadlineMs - 1)
+  expect(await Promise.race([waiting, Promise.resolve('waits')])).toBe('waits')
+  await clock.advance(1)
+  expect(await waiting).toContain('not readable within')
+})
+
+test('twenty who ask at once which tables are suspended share one look', async () => {
+  const { visibility } = house()
+  const asked = await Promise.allSettled(Array.from({ length: 20 }, () => visibility.check()))
+  const causes = asked.map((each) => (each.status === 'rejected' ? each.reason : 'answered'))
+  expect(causes[0]).toBeInstanceOf(Unavailable)
+  expect(new Set(causes).size).toBe(1)
+})
