@@ -21,8 +21,9 @@ const oneProcessOnQuestdb = {
 /** Whole servers and commands in front of real stores: beyond the minute that `make check` may take. */
 const edges = ['rest', 'stream', 'cli', 'roles'].map((folder) => `services/${folder}/**/*.test.ts`)
 
-/** Kills, frozen processes, full disks and bad networks under QuestDB: `make soak` runs them. */
-const soaked = effort > 1 ? [] : ['test/faults/questdb*.test.ts']
+/** Clusters, kills, frozen processes, full disks and bad networks: only `make soak` runs them yet (CHANGELOG, "Known"). */
+const isSoak = effort > 1
+const soaked = isSoak ? [] : ['test/faults/{questdb,cluster,collector,ingest}-*.test.ts']
 
 /** What is about `fxd all`, its folder and its end, or about the suite itself. */
 const ofOneProcess = ['test/acceptance/restart.test.ts', 'test/acceptance/coverage-map.test.ts']
@@ -32,6 +33,17 @@ const suite = (name: string, include: string[], groupOrder: number, more: object
   extends: true as const,
   test: { name, include, sequence: { groupOrder }, ...more },
 })
+
+/** Real processes of every role behind a load balancer. */
+const clusters = [
+  suite('cluster', ['test/cluster/*.test.ts', 'test/acceptance/*.test.ts'], 10, {
+    ...patient,
+    globalSetup: ['test/support/cluster/acceptance.ts'],
+    exclude: ofOneProcess,
+  }),
+  // A cluster of its own, whose processes are replaced.
+  suite('rolling', ['test/cluster/rolling/*.test.ts'], 11, { ...oneByOne, testTimeout: 3 * minuteMs }),
+]
 
 export default defineConfig({
   test: {
@@ -58,14 +70,8 @@ export default defineConfig({
       suite('acceptance-clock', ['test/acceptance-clock/*.test.ts'], 6, patient),
       suite('interop', ['test/interop/**/*.test.ts'], 7, { ...oneByOne, ...oneProcess }),
       suite('planted', ['test/acceptance/planted/*.test.ts'], 8, oneByOne),
-      suite('cluster', ['test/cluster/*.test.ts', 'test/acceptance/*.test.ts'], 10, {
-        ...patient,
-        globalSetup: ['test/support/cluster/acceptance.ts'],
-        exclude: ofOneProcess,
-      }),
-      // A cluster of its own, whose processes are replaced.
-      suite('rolling', ['test/cluster/rolling/*.test.ts'], 11, { ...oneByOne, testTimeout: 3 * minuteMs }),
       suite('faults', ['test/faults/*.test.ts'], 9, { ...oneByOne, exclude: soaked }),
+      ...(isSoak ? clusters : []),
     ],
   },
 })
