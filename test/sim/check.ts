@@ -92,7 +92,9 @@ export function checkCaughtUp(socket: SocketRecord, symbol: string, newest: numb
   const subscribed = socket.seen.find((seen) => seen.type === 'subscribed' && seen.symbols.includes(symbol))
   if (socket.closed || subscribed?.type !== 'subscribed' || newest < subscribed.at) return []
   const mine = socket.seen.filter((seen) => seen.type !== 'subscribed' && seen.symbol === symbol)
-  const last = mine.at(-1)
-  if (last?.type === 'bar' && last.bar.time >= newest) return []
+  const isTold = mine.some((seen) =>
+    seen.type === 'bar' ? seen.bar.time >= newest : seen.type === 'gap' && seen.after < newest,
+  )
+  if (isTold) return []
   return [`${socket.id} ${symbol}: open and without ${newest}, the newest bar`]
 }

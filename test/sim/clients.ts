@@ -34,6 +34,11 @@ export class SimClient {
     return this.#line !== undefined
   }
 
+  /** As its shard sees it: a client that is cut off learns later that it was closed. */
+  get holdsSlot(): boolean {
+    return this.#line !== undefined && this.#line.shard.life.alive && this.#line.socket.readyState === 1
+  }
+
   get key(): string {
     return this.#key.id
   }

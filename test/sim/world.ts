@@ -180,7 +180,7 @@ export class World {
   /** Promise 4: checked whenever a socket opened. */
   entered({ key }: SimClient): void {
     const cap = keys.find(({ id }) => id === key)?.limits.wsConnections ?? 0
-    const open = this.clients.filter((client) => client.key === key && client.open).length
+    const open = this.clients.filter((client) => client.key === key && client.holdsSlot).length
     if (open > cap) this.record.violations.push(`${key}: ${open} sockets, ${cap} allowed`)
   }
 
