@@ -94,7 +94,8 @@ test('closes are spread evenly over the time outside of the guard', () => {
       // The last moment before a guard, or the end, takes what late timers would push into it.
       expect(Math.max(...perSecond.values())).toBeLessThanOrEqual(Math.ceil(even * 1.3) + 2)
       const between = closes.slice(1).map((close, i) => openBetween(closes[i]?.utc ?? 0, close.utc))
-      expect(Math.max(0, ...between)).toBeLessThanOrEqual(openMs / count + 60)
+      // One that would fall into a late timer's margin goes with its neighbour, and leaves its place empty.
+      expect(Math.max(0, ...between)).toBeLessThanOrEqual((2 * openMs) / count + 300)
     }),
     { numRuns: 50 },
   )

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { copySources, occurrences, type SourceCopy } from '../acceptance/planted/copy.ts'
-import { effort } from '../support/effort.ts'
 import { startQuestdb } from '../support/questdb/server.ts'
 import { killAgain } from './kill-again.ts'
 import { writeLate } from './late-write.ts'
@@ -72,35 +71,32 @@ const defects: readonly Defect[] = [
   },
 ]
 
-/** Each costs minutes: `make soak` tries them all. */
-const tried = effort > 1 ? defects : []
 const named = (list: readonly Defect[]): [string, Defect][] => list.map((defect) => [defect.name, defect])
 
 test.for(named(defects))('the place for "%s" stands exactly once in its file', ([, defect]) => {
   expect(occurrences(defect)).toBe(1)
 })
 
-if (tried.length > 0)
-  describe('a planted defect is noticed', () => {
-    let copy: SourceCopy
-    beforeAll(() => {
-      copy = copySources()
-      return () => copy.discard()
-    })
-
-    test.for(named(tried))('%s', { timeout: 600_000 }, async ([, defect]) => {
-      const { random, seed } = seeded()
-      const server = await startQuestdb()
-      try {
-        const options = { server, prefix: 'planted_', random, root: copy.root }
-        const { complaints } = await copy.with(defect, () =>
-          defect.noticedBy === 'kill'
-            ? killAgain({ ...options, killsOfEach: 1, isLong: true })
-            : writeLate({ ...options, rounds: 1 }),
-        )
-        expect(complaints.join('\n'), `FXD_TEST_SEED=${seed}`).toMatch(defect.complaint)
-      } finally {
-        await server.stop()
-      }
-    })
+describe('a planted defect is noticed', () => {
+  let copy: SourceCopy
+  beforeAll(() => {
+    copy = copySources()
+    return () => copy.discard()
   })
+
+  test.for(named(defects))('%s', { timeout: 600_000 }, async ([, defect]) => {
+    const { random, seed } = seeded()
+    const server = await startQuestdb()
+    try {
+      const options = { server, prefix: 'planted_', random, root: copy.root }
+      const { complaints } = await copy.with(defect, () =>
+        defect.noticedBy === 'kill'
+          ? killAgain({ ...options, killsOfEach: 1, isLong: true })
+          : writeLate({ ...options, rounds: 1 }),
+      )
+      expect(complaints.join('\n'), `FXD_TEST_SEED=${seed}`).toMatch(defect.complaint)
+    } finally {
+      await server.stop()
+    }
+  })
+})

@@ -39,7 +39,7 @@ test('who waits for rows to be readable hears within the deadline while the serv
 test('twenty who ask at once which tables are suspended share one look', async () => {
   const { visibility } = house()
   const asked = await Promise.allSettled(Array.from({ length: 20 }, () => visibility.check()))
-  const causes = asked.map((each) => (each.status === 'rejected' ? each.reason : 'answered'))
+  const causes = asked.map((each): unknown => (each.status === 'rejected' ? each.reason : 'answered'))
   expect(causes[0]).toBeInstanceOf(Unavailable)
   expect(new Set(causes).size).toBe(1)
 })
