@@ -23,7 +23,9 @@ const edges = ['rest', 'stream', 'cli', 'roles'].map((folder) => `services/${fol
 
 /** Clusters, kills, frozen processes, full disks and bad networks: only `make soak` runs them yet (CHANGELOG, "Known"). */
 const isSoak = effort > 1
-const soaked = isSoak ? [] : ['test/faults/{questdb,cluster,collector,ingest}-*.test.ts']
+const soaked = isSoak
+  ? []
+  : ['test/faults/{questdb,cluster,collector,ingest}-*.test.ts', 'test/contract/questdb-service.test.ts']
 
 /** What is about `fxd all`, its folder and its end, or about the suite itself. */
 const ofOneProcess = ['test/acceptance/restart.test.ts', 'test/acceptance/coverage-map.test.ts']
@@ -59,7 +61,7 @@ export default defineConfig({
     projects: [
       suite('unit', ['services/**/*.test.ts'], 1, { exclude: edges }),
       suite('edges', edges, 1),
-      suite('contract', ['test/contract/**/*.test.ts'], 2, veryPatient),
+      suite('contract', ['test/contract/**/*.test.ts'], 2, { ...veryPatient, exclude: soaked }),
       suite('tidy', ['test/tidy/**/*.test.ts'], 3, { testTimeout: 2 * minuteMs }),
       suite('sim', ['test/sim/*.test.ts'], 3, { testTimeout: 15 * minuteMs }),
       suite('acceptance', ['test/acceptance/*.test.ts'], 4, { ...patient, ...oneProcess }),
