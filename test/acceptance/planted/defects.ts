@@ -75,8 +75,8 @@ export const defects: readonly Defect[] = [
   {
     name: 'Retry-After of a spent day counts to the minute',
     file: 'services/core/rate-window.ts',
-    search: "exceeded === 'day' ? (current.day + 1) * dayMs : (current.minute + 1) * minuteMs",
-    replacement: '(current.minute + 1) * minuteMs',
+    search: "exceeded === 'day' ? (use.day + 1) * dayMs : (use.minute + 1) * minuteMs",
+    replacement: '(use.minute + 1) * minuteMs',
     noticedBy: ['rate-limits.test.ts', 'Retry-After counts to midnight UTC'],
   },
   {
@@ -221,8 +221,8 @@ export const defects: readonly Defect[] = [
   {
     name: 'a bar is pushed twice',
     file: 'services/stream/live-lane.ts',
-    search: 'fanOut.push(id, barFrame(this.#prefix(id, symbol), bar))',
-    replacement: 'for (const _ of [1, 2]) fanOut.push(id, barFrame(this.#prefix(id, symbol), bar))',
+    search: 'fanOut.push(id, this.frame(id, bar))',
+    replacement: 'for (const _ of [1, 2]) fanOut.push(id, this.frame(id, bar))',
     noticedBy: ['stream-bars.test.ts', 'the bars of a symbol come once and in time order, none missing'],
   },
   {
