@@ -27,30 +27,21 @@ export interface LeadOptions {
 
 /**
  * Takes the lease of a feed, or waits for it, and renews it while the session lives. A store of
- * leases that does not answer takes the lead from nobody: only an answer of `false` does.
+ * leases that does not answer takes the lead from nobody: only an answer of `false` does, which says that
+ * another one leads.
  */
 export function lead(options: LeadOptions): Leading {
   const { leases, name, holder, clock, log, signal, onWait, onLost } = options
+  const calls = new Calls(log)
   const granted = waitForGrant()
 
   async function waitForGrant(): Promise<number | undefined> {
-    let isAway = false
     for (let first = true; !signal.aborted; first = false) {
-      const grant = await leases.acquire(name, holder).then(
-        (answer) => {
-          isAway = false
-          return answer
-        },
-        (cause: unknown) => {
-          if (!isAway) log.warn({ err: cause }, 'leases cannot be taken now; asking again')
-          isAway = true
-          return undefined
-        },
-      )
+      const grant = await calls.answer(leases.acquire(name, holder), 'taken')
       if (grant) {
         // The session died meanwhile: `release`, which waits for this, lets go of it.
         if (signal.aborted) return undefined
-        renew()
+        void renew()
         return grant.epoch
       }
       if (first) onWait()
@@ -59,27 +50,47 @@ export function lead(options: LeadOptions): Leading {
     return undefined
   }
 
-  function renew(): void {
-    const stop = clock.every(leaseRenewMs, () => {
-      leases.renew(name, holder).then(
-        (held) => {
-          if (held || signal.aborted) return
-          stop()
-          onLost()
-        },
-        (cause: unknown) => log.warn({ err: cause }, 'the lease could not be renewed'),
-      )
-    })
-    signal.addEventListener('abort', stop)
+  async function renew(): Promise<void> {
+    let isHeld: boolean | undefined = true
+    while (isHeld !== false) {
+      // After an outage it asks as often as those who stand by, or one of them would be granted what lapsed.
+      await clock.sleep(isHeld ? leaseRenewMs : leaseAskMs, signal)
+      if (signal.aborted) return
+      isHeld = await calls.answer(leases.renew(name, holder), 'renewed')
+    }
+    if (!signal.aborted) onLost()
   }
 
   return {
     granted,
     async release() {
       await granted
-      await leases
-        .release(name, holder)
-        .catch((cause: unknown) => log.warn({ err: cause }, 'the lease could not be released'))
+      await calls.answer(leases.release(name, holder), 'released')
     },
+  }
+}
+
+/** Says once per outage that there is one. */
+class Calls {
+  readonly #log: Log
+  #isAway = false
+
+  constructor(log: Log) {
+    this.#log = log
+  }
+
+  /** `undefined` too when there is no answer. */
+  answer<T>(call: Promise<T>, what: 'taken' | 'renewed' | 'released'): Promise<T | undefined> {
+    return call.then(
+      (answer) => {
+        this.#isAway = false
+        return answer
+      },
+      (cause: unknown) => {
+        if (!this.#isAway) this.#log.warn({ err: cause }, `a lease could not be ${what}; asking again`)
+        this.#isAway = true
+        return undefined
+      },
+    )
   }
 }

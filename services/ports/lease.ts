@@ -6,7 +6,9 @@ export interface Granted {
 /**
  * At most one holder per name. Contract (test/contract/lease.ts):
  *  - `acquire` grants when the lease is free, lapsed or already this holder's (same epoch), else `undefined`;
- *  - a lease not renewed for `leaseMs` lapses; `release` by another holder changes nothing.
+ *  - a lease not renewed for `leaseMs` lapses: another may be granted it. While nobody was, it is still its
+ *    holder's, who renews it under the same epoch; so an outage of the leases takes the lead from nobody;
+ *  - `release` by another holder changes nothing.
  */
 export interface Leases {
   acquire(name: string, holder: string): Promise<Granted | undefined>

@@ -17,15 +17,15 @@ export function describeLeases(adapter: string, open: Open<'leases'>): void {
           let greatest = 0
           let now = 0
           for (const { action, holder, ms } of steps) {
-            if (held && held.until <= now) held = undefined
+            const lasts = held !== undefined && held.until > now
             if (action === 'wait') {
               await opened().clock.advance(ms)
               now += ms
             } else if (action === 'acquire') {
               const granted = await leases().acquire(name, holder)
-              if (held && held.holder !== holder) expect(granted).toBeUndefined()
+              if (lasts && held?.holder !== holder) expect(granted).toBeUndefined()
               else {
-                if (held) expect(granted?.epoch).toBe(held.epoch)
+                if (held?.holder === holder) expect(granted?.epoch).toBe(held.epoch)
                 else expect(granted?.epoch).toBeGreaterThan(greatest)
                 greatest = granted!.epoch
                 held = { holder, epoch: granted!.epoch, until: now + leaseMs }
@@ -58,8 +58,28 @@ export function describeLeases(adapter: string, open: Open<'leases'>): void {
         expect(await leases().renew(name, 'a')).toBe(true)
       }
       await opened().clock.advance(leaseMs)
-      expect(await leases().renew(name, 'a')).toBe(false)
       expect(await leases().acquire(name, 'b')).toBeDefined()
+      expect(await leases().renew(name, 'a')).toBe(false)
+      expect(await leases().acquire(name, 'a')).toBeUndefined()
+    })
+
+    test('a lease that lapsed and was granted to nobody else is still its holder\'s, under the same epoch', async () => {
+      const name = freshName('lease')
+      const granted = await leases().acquire(name, 'a')
+      await opened().clock.advance(10 * leaseMs)
+      expect(await leases().renew(name, 'b')).toBe(false)
+      expect(await leases().renew(name, 'a')).toBe(true)
+      expect(await leases().acquire(name, 'b')).toBeUndefined()
+      expect(await leases().acquire(name, 'a')).toEqual(granted)
+    })
+
+    test('a lease that lapsed and was released is nobody\'s', async () => {
+      const name = freshName('lease')
+      const granted = await leases().acquire(name, 'a')
+      await opened().clock.advance(leaseMs)
+      await leases().release(name, 'a')
+      expect(await leases().renew(name, 'a')).toBe(false)
+      expect((await leases().acquire(name, 'a'))?.epoch).toBeGreaterThan(granted!.epoch)
     })
 
     test('a release by another holder changes nothing', async () => {

@@ -15,28 +15,25 @@ const grantsPerOpening = 2 ** 31
 export function embeddedLeases(opening: number, clock: Clock): Leases {
   const leases = new Map<string, Lease>()
   let granted = 0
-  const heldBy = (name: string): Lease | undefined => {
-    const lease = leases.get(name)
-    return lease && lease.lapsesAtMs > clock.monotonicMs() ? lease : undefined
-  }
 
   return {
     async acquire(name, holder) {
-      const held = heldBy(name)
-      if (held && held.holder !== holder) return undefined
+      const lease = leases.get(name)
+      const now = clock.monotonicMs()
+      if (lease && lease.holder !== holder && lease.lapsesAtMs > now) return undefined
       granted += 1
-      const epoch = held?.epoch ?? opening * grantsPerOpening + granted
-      leases.set(name, { holder, epoch, lapsesAtMs: clock.monotonicMs() + leaseMs })
+      const epoch = lease?.holder === holder ? lease.epoch : opening * grantsPerOpening + granted
+      leases.set(name, { holder, epoch, lapsesAtMs: now + leaseMs })
       return { epoch }
     },
     async renew(name, holder) {
-      const held = heldBy(name)
-      if (held?.holder !== holder) return false
-      held.lapsesAtMs = clock.monotonicMs() + leaseMs
+      const lease = leases.get(name)
+      if (lease?.holder !== holder) return false
+      lease.lapsesAtMs = clock.monotonicMs() + leaseMs
       return true
     },
     async release(name, holder) {
-      if (heldBy(name)?.holder === holder) leases.delete(name)
+      if (leases.get(name)?.holder === holder) leases.delete(name)
     },
   }
 }

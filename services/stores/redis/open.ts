@@ -83,7 +83,7 @@ export function prepareRedisStores(options: RedisStoreOptions): PreparedRedis {
       limits: redisLimits(limitsDeps),
       slots: redisSlots(calls, keys, given),
       bus: redisBus({ connection: connections.follow, calls, keys, given, clock, log }),
-      leases: redisLeases({ calls, keys, given, clock }),
+      leases: redisLeases({ calls, keys, given }),
       board: redisFeedBoard(calls, keys),
       async close() {
         await pods.close()

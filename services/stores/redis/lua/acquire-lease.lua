@@ -1,13 +1,12 @@
 -- KEYS: the lease; ARGV: given, holder, lease in ms, an epoch that the new one must exceed
 -- Gives: the epoch, or nothing while another holds it. An epoch is the time in microseconds, so that it
--- exceeds those that an emptied Redis has forgotten.
+-- exceeds those that an emptied Redis has forgotten. A released lease has `until` 0.
 local us = now_us(ARGV[1])
 local ms = math.floor(us / 1000)
 local known = redis.call('HMGET', KEYS[1], 'holder', 'until', 'epoch')
 local epoch = tonumber(known[3] or 0)
-if known[2] and tonumber(known[2]) > ms then
-  if known[1] ~= ARGV[2] then return false end
-else
+if known[1] ~= ARGV[2] or known[2] == '0' then
+  if known[2] and tonumber(known[2]) > ms then return false end
   epoch = math.max(us, epoch + 1, tonumber(ARGV[4]) + 1)
 end
 redis.call('HSET', KEYS[1], 'holder', ARGV[2], 'until', text(ms + ARGV[3]), 'epoch', text(epoch))

@@ -1,10 +1,11 @@
--- KEYS: the lease; ARGV: given, holder, lease in ms, epoch of a holder that knows its lease to last (else empty)
+-- A lease that lapsed is still its holder's while nobody else was granted it: a Redis that stood still, or was
+-- emptied, takes the lead from nobody.
+-- KEYS: the lease; ARGV: given, holder, lease in ms, epoch of a holder that was granted it (else empty)
 local ms = now_ms(ARGV[1])
 local known = redis.call('HMGET', KEYS[1], 'holder', 'until')
 if not known[1] and ARGV[4] ~= '' then
-  -- This Redis was emptied, and nobody else can have been granted it since.
   redis.call('HSET', KEYS[1], 'holder', ARGV[2], 'epoch', ARGV[4])
-elseif known[1] ~= ARGV[2] or tonumber(known[2]) <= ms then
+elseif known[1] ~= ARGV[2] or known[2] == '0' then
   return 0
 end
 redis.call('HSET', KEYS[1], 'until', text(ms + ARGV[3]))
