@@ -51,6 +51,8 @@ export class HistorySender {
   ): Promise<Promise<void>[]> {
     const { outbox } = this.#options
     const answers: Promise<void>[] = []
+    // Else sessions that all end soon would fill the spool with history, and live bars would leave it.
+    await outbox.drained
     for (const batch of batches) {
       const { parts, count, kept } = batch
       const leave = await this.#enter(count)

@@ -33,8 +33,8 @@ export const spooledOf = ({ message, parts }: Packed<OutgoingBars>): SpooledSeri
   }))
 
 /**
- * The way out of one session. With a spool, whatever could not be read again just so is on the disk
- * before it is sent and stays there until its Ack; what earlier sessions left goes out first.
+ * The way out of one session. With a spool every batch is on the disk before it is sent and stays there
+ * until its Ack; what earlier sessions left goes out first.
  */
 export class Outbox {
   /** Resolves once all that earlier sessions left was sent; rejects with the session's end. */
@@ -74,13 +74,13 @@ export class Outbox {
     return turn.then(() => this.#post('LIVE', batch, id))
   }
 
-  /** A correction that nobody would read again is kept until `history` has sent it. */
+  /** For a correction that nobody would read again: it is kept before its turn comes. */
   keep(batch: Packed<OutgoingBars>): Kept | undefined {
-    return this.#options.spool?.append('correction', spooledOf(batch))
+    return this.#options.spool?.append('history', spooledOf(batch))
   }
 
   /** Resolves at the Ack. */
-  async history(batch: Packed<OutgoingBars>, kept?: Kept): Promise<Answer> {
+  async history(batch: Packed<OutgoingBars>, kept = this.keep(batch)): Promise<Answer> {
     await kept?.kept.catch(() => undefined)
     return this.#post('BACKFILL', batch, kept?.id)
   }

@@ -35,6 +35,16 @@ const hung = (stores: Stores): Stores => ({
   bars: { ...stores.bars, write: () => new Promise(() => undefined) },
 })
 
+/** The same for history alone. */
+const hungBackfill = (stores: Stores): Stores => ({
+  ...stores,
+  bars: {
+    ...stores.bars,
+    write: (batches, lane) =>
+      lane === 'backfill' ? new Promise(() => undefined) : stores.bars.write(batches, lane),
+  },
+})
+
 describe('the spool', () => {
   test('what closes while ingest is away for hours comes in order when it is back, though the terminal has forgotten it', async () => {
     const { noon } = suite
@@ -118,6 +128,25 @@ describe('the spool', () => {
     expect(suite.pushed()).toEqual([])
   }, 60_000)
 
+  test('history too stays in it until it is acknowledged, longer than the collector lives', async () => {
+    const folder = new MemoryFolder()
+    const first = await spoolIn(folder)
+    await suite.restart(hungBackfill)
+    suite.collect(suite.terminal(), { spool: first })
+    await expect.poll(() => first.depth.bars, patience).toBeGreaterThan(1_000)
+    const left = folder.crash(() => 0)
+    const stopped = suite.stop()
+    await suite.restart(undefined, () => suite.clock.advance(10_000))
+    await stopped
+    const source = suite.terminal()
+    forget(source)
+    const spool = await spoolIn(left)
+    const { bars } = spool.depth
+    suite.collect(source, { spool })
+    await expect.poll(() => spool.depth.batches, patience).toBe(0)
+    expect((await suite.times()).length).toBeGreaterThanOrEqual(bars)
+  }, 60_000)
+
   test('what was left unsent at the bound is told to ingest, and the rest arrives', async () => {
     const { noon } = suite
     const source = suite.terminal()
@@ -128,14 +157,16 @@ describe('the spool', () => {
     await closeMinutes(source, 1)
     await expect.poll(() => suite.pushed().at(-1), patience).toBe(noon)
     await expect.poll(() => spool.depth.batches, patience).toBe(0)
+    await expect.poll(() => spool.lost, patience).toEqual([])
+    const lostBefore = spool.droppedBars
     forget(source)
     await suite.restart(undefined, () => closeMinutes(source, 30))
     expect(spool.lost).toMatchObject([{ symbol: 'EURUSD', resolution: '1', from: noon + minute }])
-    const { droppedBars } = spool
-    expect(droppedBars).toBeGreaterThan(5)
-    expect(await metrics.total('fxd_collector_spool_dropped_bars_total', {})).toBe(droppedBars)
+    const lostBars = spool.droppedBars - lostBefore
+    expect(lostBars).toBeGreaterThan(5)
+    expect(await metrics.total('fxd_collector_spool_dropped_bars_total', {})).toBe(spool.droppedBars)
     await suite.clock.advance(31_000)
-    await expect.poll(() => suite.pushed().length, patience).toBe(30 - droppedBars)
+    await expect.poll(() => suite.pushed().length, patience).toBe(30 - lostBars)
     expect(await suite.house.metrics.total('fxd_ingest_alarms_total', { kind: 'gap' })).toBeGreaterThan(0)
     await expect.poll(() => spool.lost, patience).toEqual([])
   }, 60_000)

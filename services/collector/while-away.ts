@@ -87,6 +87,6 @@ export class WhileAway {
     const fresh = routed.flatMap((each) => each.fresh)
     const corrections = routed.flatMap((each) => each.corrections)
     for (const packed of packBars(fresh)) spool.append('live', spooledOf(packed))
-    for (const packed of packBars(corrections)) spool.append('correction', spooledOf(packed))
+    for (const packed of packBars(corrections)) spool.append('history', spooledOf(packed))
   }
 }

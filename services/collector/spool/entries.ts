@@ -19,6 +19,7 @@ export class Entries {
   readonly #all = new Map<number, Entry>()
   /** The newest live bar of each series in here. */
   readonly #until = new Map<string, FeedSeconds>()
+  #live = 0
   #lastId = 0
 
   enter(record: SpoolRecord, at: Pick<Entry, 'bytes' | 'place'>): number {
@@ -30,6 +31,7 @@ export class Entries {
     this.batches += 1
     this.bars += bars
     if (kind === 'live') {
+      this.#live += 1
       for (const { symbol, resolution, last } of series) {
         const id = `${resolution} ${symbol}`
         this.#until.set(id, feedSeconds(Math.max(last, this.#until.get(id) ?? last)))
@@ -47,7 +49,7 @@ export class Entries {
     if (entry.kind === 'lost') return entry
     this.batches -= 1
     this.bars -= entry.bars
-    if (this.batches === 0) this.#until.clear()
+    if (entry.kind === 'live' && --this.#live === 0) this.#until.clear()
     return entry
   }
 

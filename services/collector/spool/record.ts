@@ -3,8 +3,8 @@ import type { FeedSeconds } from '../../core/feed-clock.ts'
 import { isResolution, type Resolution } from '../../core/resolution.ts'
 import type { EncodedSeries } from '../../wire/encode-bars.ts'
 
-/** Bars of the live lane, corrections of what was sent before, or what left the spool at its bound. */
-export type RecordKind = 'live' | 'correction' | 'lost'
+/** Bars of the live lane, of the backfill lane, or what left the spool at its bound. */
+export type RecordKind = 'live' | 'history' | 'lost'
 
 /** One series of a record. */
 export interface SpooledSeries {
@@ -34,7 +34,7 @@ const fixedBytes = 1 + 8 + 4
 const bytesPerSeries = 2 + 1 + 8 + 8 + 4 + 4
 /** No record is nearly as long: a length beyond is no length. */
 const recordBytesMax = 4 * 1024 * 1024
-const kinds: readonly (RecordKind | undefined)[] = [undefined, 'live', 'correction', 'lost']
+const kinds: readonly (RecordKind | undefined)[] = [undefined, 'live', 'history', 'lost']
 
 /** The record as it stands in a file: its length, its checksum, itself. */
 export function encodeRecord({ kind, utcMs, series }: SpoolRecord): Uint8Array {

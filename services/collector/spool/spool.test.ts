@@ -48,7 +48,7 @@ describe('what was kept', () => {
     const kept = [60, 120, 180].map((time) => spool.append('live', batch(time)))
     await Promise.all(kept.map((each) => each.kept))
     spool.remove(Number(kept[0]?.id))
-    await spool.append('correction', batch(60, 'GBPUSD')).kept
+    await spool.append('history', batch(60, 'GBPUSD')).kept
     await expect(openDiskFolder(path)).rejects.toThrow('is in use by another fxd')
     // What a killed process leaves: nobody closes anything.
     const left = temporaryFolder()
@@ -57,7 +57,7 @@ describe('what was kept', () => {
     // The acknowledged one may come once more; nothing else may be missing or doubled.
     expect((await timesIn(next)).filter((time, i) => i > 0 || time !== 60)).toEqual([120, 180, 60])
     const last = await next.read(next.ids.at(-1) as number)
-    expect(last?.kind).toBe('correction')
+    expect(last?.kind).toBe('history')
     expect(
       Buffer.compare(last?.series[0]?.encoded as Uint8Array, batch(60, 'GBPUSD')[0]?.encoded as Uint8Array),
     ).toBe(0)
@@ -105,7 +105,7 @@ describe('what was kept', () => {
     const folder = new MemoryFolder()
     const spool = await open(folder)
     await spool.append('live', batch(120)).kept
-    await spool.append('correction', batch(600)).kept
+    await spool.append('history', batch(600)).kept
     expect(spool.until('EURUSD', '1')).toBe(120)
     expect((await open(folder)).until('EURUSD', '1')).toBe(120)
     expect(spool.until('EURUSD', '5')).toBeUndefined()

@@ -99,7 +99,7 @@ export class Spool {
     this.#wake()
   }
 
-  append(kind: 'live' | 'correction', series: readonly SpooledSeries[]): Kept {
+  append(kind: 'live' | 'history', series: readonly SpooledSeries[]): Kept {
     const record = { kind, utcMs: this.#options.clock.utcMs(), series }
     const bytes = encodeRecord(record)
     if (this.#waitingBytes + bytes.length > waitingBytesMax) {
