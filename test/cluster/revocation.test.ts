@@ -25,7 +25,7 @@ test('a revoked key is cut from its sockets on every shard within five seconds',
   for (const socket of sockets) expect((await socket.closed).code).toBe(4500)
   expect(Date.now() - revokedMs).toBeLessThan(withinMs)
   for (const socket of sockets)
-    expect(socket.messages.at(-1)).toMatchObject({ type: 'error', code: 'KEY_INVALID' })
+    expect(socket.messages.at(-1)).toMatchObject({ type: 'error', code: 'KEY_INACTIVE' })
 })
 
 test('a grant that is withdrawn ends subscriptions on every shard within five seconds, and the sockets stay', async () => {

@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { until } from '../../acceptance/client/until.ts'
-import { fxd } from '../../support/cli-house.ts'
 import { type Cluster, startCluster } from '../../support/cluster/cluster.ts'
+import { newKey } from '../../support/cluster/new-key.ts'
+import { untilUpgraded } from '../../support/cluster/until-upgraded.ts'
 
 const startTimeoutMs = 240_000
 const drainSeconds = 9
@@ -38,10 +39,9 @@ beforeAll(async () => {
     env: { FXD_DRAIN_SECONDS: String(drainSeconds) },
   })
   const plan = '--plan enterprise --rpm 1000000 --rpd 1000000 --ws-connections 12 --ws-symbols 10'
-  const made = await fxd(`keys create ${plan} --feeds BROKERA:ZERO --json`, cluster.commandEnv)
-  key = (JSON.parse(made.out === '' ? '{}' : made.out) as { key?: string }).key ?? ''
-  if (key === '') throw new Error(`no key was issued: ${made.err}`)
+  key = await newKey(cluster, `${plan} --feeds BROKERA:ZERO`)
   await until('the key to be known', async () => (await get('/v1/status')) === 200)
+  await untilUpgraded(cluster.httpPort, key)
 }, startTimeoutMs)
 afterAll(async () => {
   const failed = await cluster?.stop()

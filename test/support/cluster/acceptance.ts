@@ -7,6 +7,8 @@ import type { Target } from '../../acceptance/client/target.ts'
 import { makeHome } from '../service-process.ts'
 import { type Cluster, type Role, startCluster } from './cluster.ts'
 import { loadBalancerSource } from './load-balancer.ts'
+import { newKey } from './new-key.ts'
+import { untilUpgraded } from './until-upgraded.ts'
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url))
 /** The address of loopback whose forwarded chain the acceptance suite wants to be believed. */
@@ -48,6 +50,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   try {
     const target = targetOf(cluster, home, log)
     await seed(target)
+    await untilUpgraded(cluster.httpPort, await newKey(cluster, '--plan basic --feeds BROKERA:ZERO'))
     project.provide('target', target)
     project.provide(
       'pods',

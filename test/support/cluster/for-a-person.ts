@@ -1,13 +1,12 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { readManifests } from '../../../services/platform/manifests.ts'
 import { demoFeeds } from '../../../services/roles/feeds.ts'
 import { type Cluster, startCluster } from './cluster.ts'
+import { newKey } from './new-key.ts'
+import { untilUpgraded } from './until-upgraded.ts'
 
-const repository = fileURLToPath(new URL('../../..', import.meta.url))
 const home = mkdtempSync(join(tmpdir(), 'fxd-cluster-'))
 const httpPort = Number(process.env['PORT'] ?? 8080)
 
@@ -19,13 +18,12 @@ const asksToEnd = new Promise<void>((resolve) => {
   process.stdin.on('close', () => resolve()).resume()
 })
 
-async function firstKey({ commandEnv }: Cluster): Promise<string> {
+/** That opens everything at once: sockets, too, are let in. */
+async function firstKey(cluster: Cluster): Promise<string> {
   const feeds = (await readManifests(demoFeeds)).definitions.map(({ key }) => key).join(',')
-  const args = ['services/main.ts', 'keys', 'create', '--plan', 'pro', '--feeds', feeds, '--json']
-  const env = { ...process.env, ...commandEnv }
-  const made = spawnSync(join(repository, 'bin/node'), args, { cwd: repository, env, encoding: 'utf8' })
-  if (made.status !== 0) return `none, because ${made.stderr.trim()}`
-  return (JSON.parse(made.stdout) as { key: string }).key
+  const key = await newKey(cluster, `--plan pro --feeds ${feeds}`)
+  await untilUpgraded(cluster.httpPort, key)
+  return key
 }
 
 function greeting({ httpPort: http, grpcPort, pods, questdb, redis }: Cluster, key: string): string {
@@ -61,12 +59,14 @@ const starting = startCluster({
   httpPort,
   questdbSettings: { QDB_CAIRO_COMMIT_MODE: 'sync' },
 })
-const cluster = await Promise.race([starting, asksToEnd]).catch((cause: Error) => {
+const greeted = starting.then(async (cluster) => greeting(cluster, await firstKey(cluster)))
+const words = await Promise.race([greeted, asksToEnd]).catch(async (cause: Error) => {
   process.stderr.write(`${cause.message}\nThe logs are in ${home}.\n`)
+  await starting.then((cluster) => cluster.stop()).catch(() => undefined)
   process.exit(1)
 })
-if (cluster) {
-  say(greeting(cluster, await firstKey(cluster)))
+if (words) {
+  say(words)
   await asksToEnd
 }
 say('Ending…')

@@ -6,6 +6,8 @@ import { Program } from './program.ts'
 
 /** From where the load balancer reaches the pods: they believe its forwarded chain. */
 export const loadBalancerSource = '127.0.0.4'
+/** From where it passes on what it does not read, and they believe nothing. */
+const unreadSource = '127.0.0.5'
 
 export interface Backend {
   readonly name: string
@@ -46,9 +48,9 @@ export function loadBalancer(options: LoadBalancerOptions): Program {
   })
 }
 
-const checked = (backends: readonly Backend[]): string =>
+const checked = (backends: readonly Backend[], more = ''): string =>
   backends
-    .map(({ name, port, opsPort }) => `  server ${name} 127.0.0.1:${port} check port ${opsPort}\n`)
+    .map(({ name, port, opsPort }) => `  server ${name} 127.0.0.1:${port} check port ${opsPort}${more}\n`)
     .join('')
 const anyOf = (backends: readonly Backend[]): string =>
   backends.map(({ name, port }) => `  server ${name} 127.0.0.1:${port}\n`).join('')
@@ -66,7 +68,13 @@ const spelled = [
   'X-Ws-Connections-In-Use',
 ]
 
-const configuration = ({ httpPort, grpcPort, rest, stream, ingest }: LoadBalancerOptions): string => `
+const configuration = ({
+  httpPort,
+  grpcPort,
+  rest,
+  stream,
+  ingest,
+}: LoadBalancerOptions): string => String.raw`
 global
   maxconn 8000
   # A client that does not read must show behind it: it is no store of megabytes.
@@ -78,6 +86,7 @@ ${spelled.map((name) => `  h1-case-adjust ${name.toLowerCase()} ${name}\n`).join
 defaults
   mode http
   log global
+  option forwardfor
   timeout connect 2s
   timeout http-request 10s
   timeout client 75s
@@ -91,10 +100,20 @@ defaults
   default-server inter 500ms fall 2 rise 1 source ${loadBalancerSource}
 
 frontend world
+  # HAProxy refuses half a handshake (no Sec-WebSocket-Key) as soon as it reads it, and fxd answers it as the plain
+  # request that it is: such a connection is passed on unread, every other one is read as HTTP.
+  mode tcp
   bind 127.0.0.1:${httpPort}
-  option forwardfor
   option h1-case-adjust-bogus-client
-  http-request disable-l7-retry unless METH_GET
+  tcp-request inspect-delay 10s
+  tcp-request content set-var(txn.head) req.payload(0,0) if { req.payload(0,0) -m reg '\r\n\r\n' }
+  acl is_handshake var(txn.head) -m reg -i '\r\nupgrade: *websocket'
+  acl has_key var(txn.head) -m reg -i '\r\nsec-websocket-key:'
+  tcp-request content set-var(txn.is_half) bool(true) if is_handshake !has_key
+  tcp-request content unset-var(txn.head)
+  acl is_half var(txn.is_half) -m bool
+  tcp-request content switch-mode http if !is_half
+  use_backend rest_unread if is_half
   acl wants_socket hdr(Upgrade) -i websocket
   acl stream_path path /v1/stream
   # A machine too busy for all of them at once: a late answer is better than none.
@@ -105,10 +124,17 @@ frontend world
 
 backend rest
   balance roundrobin
+  http-request disable-l7-retry unless METH_GET
   option httpchk GET /readyz
 ${checked(rest)}
+backend rest_unread
+  mode tcp
+  balance roundrobin
+  option httpchk GET /readyz
+${checked(rest, ` source ${unreadSource}`)}
 backend any_rest
   balance roundrobin
+  http-request disable-l7-retry unless METH_GET
 ${anyOf(rest)}
 backend stream
   # A refused upgrade ends its connection.
