@@ -39,7 +39,7 @@ export interface HubParts {
   readonly log: Log
   readonly registry: FollowedRegistry
   readonly bus: Bus
-  readonly bars: Pick<BarStore, 'read'>
+  readonly bars: Pick<BarStore, 'read' | 'lastTimes'>
   readonly board: FeedBoard
   readonly history: Pick<History, 'range'>
   readonly sessions: Sessions

@@ -5,6 +5,7 @@ import type { FollowedRegistry } from '../platform/follow-registry.ts'
 import type { BarStore } from '../ports/bars.ts'
 import type { Bus, Delivered, LiveBar } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
+import { Baseline } from './baseline.ts'
 import type { FanOut } from './fan-out/fan-out.ts'
 import { barFrame, barPrefix, type Frames } from './fan-out/frame.ts'
 import type { Subscriptions } from './fan-out/subscriptions.ts'
@@ -15,7 +16,7 @@ import type { Resumption } from './resume/resumption.ts'
 
 export interface LiveLaneParts {
   readonly bus: Bus
-  readonly bars: Pick<BarStore, 'read'>
+  readonly bars: Pick<BarStore, 'read' | 'lastTimes'>
   readonly clock: Clock
   readonly registry: FollowedRegistry
   readonly subscriptions: Subscriptions
@@ -34,6 +35,7 @@ const minutesHeldMax = 60
 export class LiveLane {
   readonly #parts: LiveLaneParts
   readonly #refill: Refill
+  readonly #baseline: Baseline
   /** By symbol number. */
   readonly #lastTimes: (FeedSeconds | undefined)[] = []
   readonly #prefixes: (string | undefined)[] = []
@@ -54,6 +56,7 @@ export class LiveLane {
       parts.bars,
       parts.clock,
     )
+    this.#baseline = new Baseline({ ...parts, subscribed: (feed) => this.#subscribed(feed) })
     this.#unfollow = parts.bus.follow({
       deliver: (delivered) => this.#take(delivered),
       lost: (feed, upTo) => this.#lost(feed, upTo),
@@ -85,6 +88,7 @@ export class LiveLane {
   close(): void {
     this.#unfollow()
     this.#refill.close()
+    this.#baseline.close()
   }
 
   #take({ position, event }: Delivered): void {
@@ -96,8 +100,7 @@ export class LiveLane {
 
   #lost(feed: FeedKey, upTo: number): void {
     this.#parts.metrics.losses.inc()
-    if (this.#parts.subscriptions.subscribedIds().some((id) => this.#liveFeed(id) === feed))
-      this.#refill.begin(feed, upTo)
+    if (this.#subscribed(feed).length > 0) this.#refill.begin(feed, upTo)
   }
 
   #arrive(feed: FeedKey, bars: readonly LiveBar[]): void {
@@ -145,16 +148,26 @@ export class LiveLane {
     return definition?.resolutions.includes('1') ? feed : undefined
   }
 
-  #wanted(feed: FeedKey): Wanted[] {
+  #subscribed(feed: FeedKey): CompoundKey[] {
     const { subscriptions } = this.#parts
     return subscriptions
       .subscribedIds()
       .filter((id) => this.#liveFeed(id) === feed)
-      .map((id) => ({ symbol: subscriptions.symbol(id), last: this.#lastTimes[id] }))
+      .map((id) => subscriptions.symbol(id))
+  }
+
+  #wanted(feed: FeedKey): Wanted[] {
+    return this.#subscribed(feed).map((symbol) => ({ symbol, last: this.#last(symbol) }))
+  }
+
+  /** What is later was delivered, or may be missed. */
+  #last(symbol: CompoundKey): FeedSeconds | undefined {
+    return this.#lastTimes[this.#parts.subscriptions.idOf(symbol)] ?? this.#baseline.of(symbol)
   }
 
   #gap(id: number): SymbolGap {
-    return { symbol: this.#parts.subscriptions.symbol(id), after: this.#lastTimes[id] }
+    const symbol = this.#parts.subscriptions.symbol(id)
+    return { symbol, after: this.#last(symbol) }
   }
 
   #nameGap(missing: readonly Wanted[]): void {

@@ -5,8 +5,12 @@ import type { BarStore } from '../ports/bars.ts'
 import type { LiveBar } from '../ports/bus.ts'
 import type { Cancel, Clock } from '../ports/clock.ts'
 
-/** A feed waits this long for the store to show what the bus lost, and to be read; then the gap is named. */
-export const refillTimeoutMs = 5_000
+/** Bars wait this long for the store to show what the bus lost before them, and to be read; then the gap is named. */
+export const refillTimeoutMs = 10_000
+/** Without bars that wait nobody is kept from anything: as long as another collector and ingest may need to take over. */
+export const refillQuietMs = 20_000
+/** A store that fails is asked again. */
+const readRetryMs = 250
 /** Four hours of one symbol; a longer hole is named instead of being pushed. */
 export const refillBarsMax = 240
 const readsAtOnce = 8
@@ -14,7 +18,7 @@ const readsAtOnce = 8
 const heldBarsMax = 100_000
 const endOfTime = feedSeconds(2 ** 40)
 
-/** A symbol someone is subscribed to, with the open time of its last bar on the bus. */
+/** A symbol someone is subscribed to, with the open time of its last bar on the bus, or of one before all it may miss. */
 export interface Wanted {
   readonly symbol: CompoundKey
   readonly last: FeedSeconds | undefined
@@ -39,7 +43,9 @@ interface Hole {
   readonly upTo: number
   /** What came since, waiting for its turn. */
   readonly held: LiveBar[]
-  readonly cancel: Cancel
+  cancel: Cancel
+  /** Once the store shows it all: what is read, and what of it was. */
+  reading: { readonly wanted: readonly Wanted[]; readonly found: Map<Wanted, Bars> } | undefined
 }
 
 /**
@@ -70,19 +76,25 @@ export class Refill {
   begin(feed: FeedKey, upTo: number): void {
     const before = this.#holes.get(feed)
     before?.cancel()
-    const cancel = this.#clock.after(refillTimeoutMs, () => this.#giveUp(feed))
-    this.#holes.set(feed, { upTo, held: before?.held ?? [], cancel })
+    const held = before?.held ?? []
+    const cancel = this.#giveUpAfter(feed, held.length > 0 ? refillTimeoutMs : refillQuietMs)
+    this.#holes.set(feed, { upTo, held, cancel, reading: undefined })
   }
 
   hold(feed: FeedKey, bars: readonly LiveBar[]): void {
     const hole = this.#holes.get(feed)
-    hole?.held.push(...bars)
-    if (hole && hole.held.length > heldBarsMax) this.#giveUp(feed)
+    if (!hole || bars.length === 0) return
+    if (hole.held.length === 0) {
+      hole.cancel()
+      hole.cancel = this.#giveUpAfter(feed, refillTimeoutMs)
+    }
+    hole.held.push(...bars)
+    if (hole.held.length > heldBarsMax) this.#giveUp(feed)
   }
 
   applied(feed: FeedKey, position: number): void {
     const hole = this.#holes.get(feed)
-    if (hole && position >= hole.upTo) void this.#fill(feed, hole)
+    if (hole && position >= hole.upTo && !hole.reading) void this.#fill(feed, hole)
   }
 
   close(): void {
@@ -91,55 +103,59 @@ export class Refill {
   }
 
   async #fill(feed: FeedKey, hole: Hole): Promise<void> {
-    const wanted = this.#lane.wanted(feed)
-    const found = new Map<Wanted, Bars | undefined>()
-    const queue = [...wanted]
+    const reading = { wanted: this.#lane.wanted(feed), found: new Map<Wanted, Bars>() }
+    hole.reading = reading
+    const queue = [...reading.wanted]
     const worker = async (): Promise<void> => {
       for (let next = queue.pop(); next; next = queue.pop()) {
+        const bars = await this.#read(feed, next, hole)
         if (this.#holes.get(feed) !== hole) return
-        found.set(next, await this.#read(feed, next))
+        if (bars) reading.found.set(next, bars)
       }
     }
     await Promise.all(Array.from({ length: readsAtOnce }, worker))
     // Given up meanwhile, or the bus lost more: then the next `applied` begins again.
-    if (this.#holes.get(feed) !== hole) return
-    for (const [{ symbol }, bars] of found) {
-      if (bars) for (const bar of toList(bars)) this.#lane.emit(symbol, bar)
-    }
-    this.#end(
-      feed,
-      wanted.filter((each) => found.get(each) === undefined),
-    )
+    if (this.#holes.get(feed) === hole) this.#end(feed, hole)
   }
 
-  /** `undefined`: it cannot be known what is missing. */
-  async #read(feed: FeedKey, { symbol, last }: Wanted): Promise<Bars | undefined> {
+  /** `undefined`: it cannot be known what is missing. Asks until the hole is given up. */
+  async #read(feed: FeedKey, { symbol, last }: Wanted, hole: Hole): Promise<Bars | undefined> {
     if (last === undefined) return undefined
-    try {
-      const bars = await this.#store.read({
-        series: { feed, symbol, resolution: '1' },
-        from: feedSeconds(last + 1),
-        to: endOfTime,
-        take: { count: refillBarsMax + 1, end: 'oldest' },
-      })
-      return barCount(bars) > refillBarsMax ? undefined : bars
-    } catch {
-      // The GAP frame says it to those whom it concerns, a metric to the operator.
-      this.#lane.readFailed()
-      return undefined
+    while (this.#holes.get(feed) === hole) {
+      try {
+        const bars = await this.#store.read({
+          series: { feed, symbol, resolution: '1' },
+          from: feedSeconds(last + 1),
+          to: endOfTime,
+          take: { count: refillBarsMax + 1, end: 'oldest' },
+        })
+        return barCount(bars) > refillBarsMax ? undefined : bars
+      } catch {
+        // The GAP frame says it to those whom it concerns, a metric to the operator.
+        this.#lane.readFailed()
+        await this.#clock.sleep(readRetryMs)
+      }
     }
+    return undefined
+  }
+
+  #giveUpAfter(feed: FeedKey, delayMs: number): Cancel {
+    return this.#clock.after(delayMs, () => this.#giveUp(feed))
   }
 
   #giveUp(feed: FeedKey): void {
-    this.#end(feed, this.#lane.wanted(feed))
+    const hole = this.#holes.get(feed)
+    if (hole) this.#end(feed, hole)
   }
 
-  #end(feed: FeedKey, missing: readonly Wanted[]): void {
-    const hole = this.#holes.get(feed)
-    hole?.cancel()
+  #end(feed: FeedKey, hole: Hole): void {
+    const { wanted, found } = hole.reading ?? { wanted: this.#lane.wanted(feed), found: new Map() }
+    hole.cancel()
     this.#holes.delete(feed)
+    for (const [{ symbol }, bars] of found) for (const bar of toList(bars)) this.#lane.emit(symbol, bar)
+    const missing = wanted.filter((each) => !found.has(each))
     if (missing.length > 0) this.#lane.nameGap(missing)
-    for (const { symbol, bar } of hole?.held ?? []) this.#lane.emit(symbol, bar)
+    for (const { symbol, bar } of hole.held) this.#lane.emit(symbol, bar)
     this.#lane.ended(feed, missing.length === 0)
   }
 }

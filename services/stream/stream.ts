@@ -29,7 +29,7 @@ export interface StreamParts {
   readonly limits: Limits
   readonly bus: Bus
   /** Where bars are read that the bus lost. */
-  readonly bars: Pick<BarStore, 'read'>
+  readonly bars: Pick<BarStore, 'read' | 'lastTimes'>
   /** What a client missed; its tail must follow the bus since before this stream. */
   readonly history: Pick<History, 'range'>
   readonly board: FeedBoard
