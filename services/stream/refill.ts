@@ -149,7 +149,10 @@ export class Refill {
   }
 
   #end(feed: FeedKey, hole: Hole): void {
-    const { wanted, found } = hole.reading ?? { wanted: this.#lane.wanted(feed), found: new Map() }
+    const { wanted, found } = hole.reading ?? {
+      wanted: this.#lane.wanted(feed),
+      found: new Map<Wanted, Bars>(),
+    }
     hole.cancel()
     this.#holes.delete(feed)
     for (const [{ symbol }, bars] of found) for (const bar of toList(bars)) this.#lane.emit(symbol, bar)
