@@ -1,26 +1,10 @@
 import type { Lane } from '../../../core/series.ts'
-import type { EncodedRows } from './rows.ts'
+import type { Piece, Submission } from './submission.ts'
 
 /** Rows that wait or are being written, per lane; a caller beyond that waits. */
 const rowsPerLane = 100_000
 /** Rows of one request: a live bar never waits for more than the one under way. */
 const rowsPerRequest = 20_000
-
-/** What a caller waits for. */
-export interface Submission {
-  readonly lane: Lane
-  readonly rows: number
-  readonly pieces: readonly EncodedRows[]
-  /** Pieces not yet stored. */
-  left: number
-  settled: boolean
-  readonly settle: (cause?: unknown) => void
-}
-
-export interface Piece {
-  readonly submission: Submission
-  readonly rows: EncodedRows
-}
 
 const lanes: readonly Lane[] = ['live', 'backfill']
 

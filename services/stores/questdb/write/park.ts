@@ -1,11 +1,11 @@
 import type { SenderOptions } from '@questdb/nodejs-client'
 import type { TableNames } from '../layout/tables.ts'
 import type { QuestdbOptions } from '../options.ts'
-import { type EncodedRows, RowEncoder } from './rows.ts'
+import { RowEncoder } from './rows.ts'
 
 const reasonLengthMax = 1_000
 
-/** A row that the server refused, as it was sent, and the server's words. */
+/** A row that is not stored, as it was sent, and why in the server's words. */
 export interface RefusedRow {
   readonly line: Buffer
   readonly reason: string
@@ -18,7 +18,7 @@ export interface RefusedRow {
 export function parkedRows(
   refused: readonly RefusedRow[],
   context: { options: QuestdbOptions; sender: SenderOptions; names: TableNames },
-): EncodedRows {
+): Buffer {
   const { options, sender, names } = context
   const encoder = new RowEncoder(sender)
   for (const { line, reason } of refused)
@@ -29,5 +29,5 @@ export function parkedRows(
         .stringColumn('line', line.toString('base64'))
         .at(options.clock.utcMs(), 'ms'),
     )
-  return encoder.pieces()[0] as EncodedRows
+  return Buffer.concat(encoder.pieces().map(({ bytes }) => bytes))
 }

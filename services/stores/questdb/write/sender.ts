@@ -45,6 +45,7 @@ export class RowSender {
   readonly #options: QuestdbOptions
   readonly #gate: Gate
   #connection: Connection | undefined
+  #failures = 0
   #isStale = false
   #closed = false
 
@@ -52,6 +53,11 @@ export class RowSender {
     this.#options = options
     this.#senderOptions = sender
     this.#gate = gate
+  }
+
+  /** Requests whose outcome is unknown so far; each may still arrive at the server, late. */
+  get failures(): number {
+    return this.#failures
   }
 
   /** Resolves once the server has committed all rows; rejects with `PoisonRows`, else worth another try. */
@@ -69,6 +75,7 @@ export class RowSender {
       const message = cause instanceof Error ? cause.message : String(cause)
       if (/\bstatusCode=4\d\d\b/.test(message) && !/\bstatusCode=40[13]\b/.test(message))
         throw new PoisonRows(message, { cause })
+      this.#failures += 1
       this.#leave()
       if (!this.#closed) this.#gate.lost()
       throw cause

@@ -1,0 +1,193 @@
+import type { SenderOptions } from '@questdb/nodejs-client'
+import type { TableNames } from '../layout/tables.ts'
+import type { QuestdbOptions } from '../options.ts'
+import { parkedRows, type RefusedRow } from './park.ts'
+import { blamedRow, isOfSchema } from './refusal.ts'
+import { PoisonRows, type RowSender } from './sender.ts'
+import { Slices } from './slices.ts'
+import type { Piece } from './submission.ts'
+import type { Suspended } from './suspended.ts'
+import type { Visibility } from './visibility.ts'
+import type { WriterMetrics } from './writer-metrics.ts'
+
+/** Rows that wait or are being sifted, well below what the line lets in; a piece beyond that fails at once. */
+export const siftedRowsMax = 50_000
+/** Rows of one piece that are looked for one by one: half a thousand requests, seconds. */
+const refusedRowsMax = 256
+const retryDelayMinMs = 100
+const retryDelayMaxMs = 2_000
+
+export interface SifterDeps {
+  readonly options: QuestdbOptions
+  readonly sender: SenderOptions
+  readonly names: TableNames
+  readonly visibility: Visibility
+  readonly suspended: Suspended
+  readonly metrics: WriterMetrics
+  readonly tableGone: () => void
+}
+
+/**
+ * Finds the rows for which the server refuses a request, piece by piece over a connection of its own, beside
+ * the pump: good rows are committed, refused ones parked with an alarm, and then the piece is acknowledged.
+ * A piece in which ever more rows are refused is parked with all the rest: nothing that is acknowledged
+ * is lost, and its collector need not send it for ever. A missing table or column fails its submission.
+ *
+ * Later rows of a series may overtake those that are sifted. No reader minds: bars go by their revisions
+ * and the moment of taking, counters of usage by the greater one; windows of a feed and changes of the
+ * registry are written one after the other.
+ */
+export class Sifter {
+  readonly #deps: SifterDeps
+  readonly #path: RowSender
+  readonly #queue: Piece[] = []
+  #rows = 0
+  #sifting = false
+  #closed = false
+
+  constructor(deps: SifterDeps, path: RowSender) {
+    this.#deps = deps
+    this.#path = path
+  }
+
+  /** Rows that wait or are being sifted. */
+  get rows(): number {
+    return this.#rows
+  }
+
+  take(pieces: readonly Piece[], refusal: PoisonRows): void {
+    for (const piece of pieces) {
+      const count = piece.rows.ends.length
+      if (this.#rows > 0 && this.#rows + count > siftedRowsMax) {
+        const full = `more than ${siftedRowsMax} rows of refused requests wait to be looked at one by one`
+        piece.submission.settle(new Error(full, { cause: refusal }))
+      } else {
+        this.#queue.push(piece)
+        this.#rows += count
+      }
+    }
+    this.#go()
+  }
+
+  close(): void {
+    this.#closed = true
+  }
+
+  #go(): void {
+    if (this.#sifting || this.#closed || this.#queue.length === 0) return
+    this.#sifting = true
+    this.#siftAll()
+      .catch((cause: unknown) => this.#deps.options.log.error({ err: cause }, 'sifting refused rows failed'))
+      .finally(() => {
+        this.#sifting = false
+        // Something may have come in after the last look.
+        this.#go()
+      })
+      .catch(() => undefined)
+  }
+
+  async #siftAll(): Promise<void> {
+    for (let piece = this.#queue.shift(); piece && !this.#closed; piece = this.#queue.shift()) {
+      try {
+        await this.#sift(piece)
+      } finally {
+        this.#rows -= piece.rows.ends.length
+      }
+    }
+  }
+
+  /** Until its caller has heard, at the latest at its deadline. */
+  async #sift(piece: Piece): Promise<void> {
+    const { options, suspended, metrics } = this.#deps
+    for (
+      let delayMs = retryDelayMinMs;
+      !this.#isOver(piece);
+      delayMs = Math.min(retryDelayMaxMs, delayMs * 2)
+    ) {
+      if (suspended.fails(piece)) return
+      try {
+        return await this.#store(piece)
+      } catch (cause) {
+        if (cause instanceof PoisonRows) return this.#fail(piece, cause)
+        metrics.failures.inc()
+        options.log.warn({ err: cause, retryInMs: delayMs }, 'QuestDB did not take rows that are sifted')
+        await options.clock.sleep(delayMs)
+      }
+    }
+  }
+
+  #isOver({ submission }: Piece): boolean {
+    return this.#closed || submission.settled
+  }
+
+  #fail({ submission, rows: { table } }: Piece, cause: PoisonRows): void {
+    this.#deps.tableGone()
+    this.#deps.options.log.error(
+      { err: cause, table },
+      'QuestDB refuses rows, and it is not their fault: its tables are not those of this fxd',
+    )
+    submission.settle(cause)
+  }
+
+  /** What is sent again after a lost answer changes nothing; rows may be parked twice. */
+  async #store(piece: Piece): Promise<void> {
+    const { visibility, names, tableGone } = this.#deps
+    const since = visibility.replacements
+    const refused: RefusedRow[] = []
+    await this.#commit(new Slices(piece.rows), piece, refused)
+    if (this.#isOver(piece)) return
+    if (refused.length > 0) await this.#park(refused, piece)
+    const tables = [piece.rows.table, ...(refused.length > 0 ? [names.parked] : [])]
+    // The next piece does not wait until this one can be read.
+    visibility.wait(tables, since).then(
+      () => piece.submission.stored(),
+      (cause: unknown) => {
+        tableGone()
+        piece.submission.settle(cause)
+      },
+    )
+  }
+
+  /** Commits what the server takes of these rows, and adds to `refused` what it does not. */
+  async #commit(rows: Slices, piece: Piece, refused: RefusedRow[]): Promise<void> {
+    for (let left = rows; left.count > 0 && !this.#isOver(piece); ) {
+      const refusal = await this.#refusalOf(left)
+      if (refusal === undefined) return
+      // A change of the registry counts whole or not at all.
+      if (isOfSchema(refusal) || piece.rows.table === this.#deps.names.registry) throw refusal
+      const isTooMany = refused.length >= refusedRowsMax
+      if (isTooMany || left.count === 1) {
+        const reason = isTooMany ? `among too many refused rows: ${refusal.message}` : refusal.message
+        for (const line of left.lines()) refused.push({ line, reason })
+        return
+      }
+      const blamed = blamedRow(refusal)
+      const [suspect, others] =
+        blamed === undefined || blamed >= left.count ? left.halves() : left.takeOut(blamed)
+      // Alone: nothing is parked on the strength of a number.
+      await this.#commit(suspect, piece, refused)
+      left = others
+    }
+  }
+
+  async #refusalOf(rows: Slices): Promise<PoisonRows | undefined> {
+    try {
+      await this.#path.send(rows.bytes())
+      return undefined
+    } catch (cause) {
+      if (cause instanceof PoisonRows) return cause
+      throw cause
+    }
+  }
+
+  async #park(refused: readonly RefusedRow[], { rows: { table } }: Piece): Promise<void> {
+    const { options, names, metrics } = this.#deps
+    await this.#path.send(parkedRows(refused, this.#deps))
+    metrics.parked.inc(refused.length)
+    const [{ reason } = { reason: '' }] = refused
+    options.log.error(
+      { rows: refused.length, of: table, reason, table: names.parked },
+      'QuestDB refused rows; they are parked',
+    )
+  }
+}

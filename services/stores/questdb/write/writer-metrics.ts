@@ -1,0 +1,22 @@
+import { type Counter, type Histogram, type Metrics, secondsBuckets } from '../../../platform/metrics.ts'
+
+export interface WriterMetrics {
+  readonly failures: Counter
+  readonly parked: Counter
+  readonly ack: Histogram
+  readonly visible: Histogram
+}
+
+export const writerMetrics = (metrics: Metrics): WriterMetrics => ({
+  failures: metrics.counter('fxd_questdb_write_failures_total', 'Requests with rows that failed.'),
+  parked: metrics.counter(
+    'fxd_questdb_parked_rows_total',
+    'Rows that QuestDB refused although ingest let them pass, or that came with too many such: a defect.',
+  ),
+  ack: metrics.histogram('fxd_questdb_commit_seconds', 'From sending rows to their commit.', secondsBuckets),
+  visible: metrics.histogram(
+    'fxd_questdb_visible_seconds',
+    'From sending rows until they can be read.',
+    secondsBuckets,
+  ),
+})
