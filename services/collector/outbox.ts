@@ -43,6 +43,9 @@ export class Outbox {
   #turn: Promise<unknown>
   #begin: () => void = () => undefined
   #toldVersion = 0
+  /** Batches sent in this session, and how many of them when the gaps were told last. */
+  #posted = 0
+  #toldAt = 0
 
   constructor(options: OutboxOptions) {
     const { spool, signal } = options
@@ -92,19 +95,21 @@ export class Outbox {
   ): Promise<Answer> {
     const { talk, metrics, spool } = this.#options
     const answered = talk.bars(lane, message)
+    this.#posted += 1
+    const number = this.#posted
     metrics?.sent(lane, count)
     const answer = await answered
     const refused = answer.refused.reduce((sum, each) => sum + each.count, 0)
     metrics?.acked(lane, count - refused)
     if (refused > 0) metrics?.refused(refused)
     if (id !== undefined) spool?.remove(id)
-    this.#tellLost()
+    this.#tellLost(number)
     return answer
   }
 
   async #drain(spool: Spool, backlog: readonly number[]): Promise<void> {
     const { signal, log } = this.#options
-    this.#tellLost()
+    this.#tellLost(this.#posted)
     const bars = new Room(backlogBarsMax, signal)
     const messages = new Room(backlogMessagesMax, signal)
     if (backlog.length > 0) log.info({ batches: backlog.length }, 'sends what the spool holds')
@@ -132,12 +137,16 @@ export class Outbox {
     }
   }
 
-  /** What left the spool at its bound is told until something later was acknowledged. */
-  #tellLost(): void {
+  /** What left the spool at its bound is told until something that was sent after the gaps is acknowledged. */
+  #tellLost(acked: number): void {
     const { spool, talk } = this.#options
     if (!spool || spool.lost.length === 0) return
-    if (this.#toldVersion === spool.lostVersion) return spool.told()
+    if (this.#toldVersion === spool.lostVersion) {
+      if (acked > this.#toldAt) spool.told()
+      return
+    }
     this.#toldVersion = spool.lostVersion
+    this.#toldAt = this.#posted
     for (const { symbol, resolution, from, to, bars } of spool.lost) {
       talk.gap({ symbol, resolution, from, to, reason: `the spool was full: ${bars} bars left it unsent` })
     }
