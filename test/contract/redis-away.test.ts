@@ -102,7 +102,7 @@ describe('limits while Redis is away', () => {
     const pod = await openInTest(server)
     const admit = () => pod.stores.limits.admit('key', rates, 'status')
     await admit()
-    server.freeze()
+    await server.freeze()
     onTestFinished(() => server.thaw())
     expect(await admit()).toMatchObject({ outcome: 'admitted' })
     const begun = performance.now()
@@ -163,7 +163,7 @@ test('a follower that begins while Redis is away is told so when it is back', as
   const pod = await openInTest(server)
   const feed = freshFeed()
   await pod.stores.bus.publish({ type: 'settled', feed }, 1)
-  server.freeze()
+  await server.freeze()
   onTestFinished(() => server.thaw())
   const lost: unknown[] = []
   const got: unknown[] = []

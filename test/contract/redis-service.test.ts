@@ -8,26 +8,13 @@ import { Fatal } from '../../services/platform/exit.ts'
 import { silentLog } from '../../services/platform/log.ts'
 import { type RunningAll, startAll } from '../../services/roles/all.ts'
 import { fxd } from '../support/cli-house.ts'
+import { oneSymbolFeed, simulated } from '../support/one-symbol-feed.ts'
 import { readAnswer, upgradeRequest } from '../support/raw-upgrade.ts'
 import { type RedisServer, startRedis } from '../support/redis/server.ts'
 import { freshPrefix } from '../support/redis/stores.ts'
 
 const patient = { timeout: 120_000 }
 const untilServed = { timeout: 30_000, interval: 100 }
-const manifest = `
-apiVersion: marketdata.fxd.dev/v1alpha1
-kind: Feed
-metadata: {name: brokera-zero}
-spec:
-  broker: BROKERA
-  account: ZERO
-  clock: {mode: UTC}
-  quoteBasis: Bid
-  resolutions: ["1"]
-  depth: {"1": 1d}
-  symbols: {list: [{raw: BTCUSD, type: crypto, digits: 2}]}
-  source: {type: Simulator, seed: 1}
-`
 
 let server: RedisServer
 beforeAll(async () => {
@@ -43,7 +30,7 @@ function folder(): string {
 
 function configured(more: Partial<Config> = {}): Config {
   const feeds = join(folder(), 'feeds.yaml')
-  writeFileSync(feeds, manifest)
+  writeFileSync(feeds, oneSymbolFeed(simulated))
   const anyPort = { host: '127.0.0.1', port: 0 }
   return {
     ...parseConfig({}),

@@ -11,6 +11,7 @@ import { statusOf } from '../support/cluster/answers.ts'
 import { Program } from '../support/cluster/program.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { defineFeed, houseToken, type IngestHouse, startIngest } from '../support/ingest-house.ts'
+import { oneSymbolFeed, simulated } from '../support/one-symbol-feed.ts'
 import { openTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))
@@ -18,20 +19,6 @@ const repository = fileURLToPath(new URL('../..', import.meta.url))
 const takeoverMs = 15_000 + 10_000
 const startMs = 60_000
 
-const manifest = `
-apiVersion: marketdata.fxd.dev/v1alpha1
-kind: Feed
-metadata: {name: brokera-zero}
-spec:
-  broker: BROKERA
-  account: ZERO
-  clock: {mode: UTC}
-  quoteBasis: Bid
-  resolutions: ["1"]
-  depth: {"1": 1d}
-  symbols: {list: [{raw: BTCUSD, type: crypto, digits: 2}]}
-  source: {type: Simulator, seed: 1}
-`
 const feed = defineFeed({
   resolutions: ['1'],
   symbols: { list: [{ raw: 'BTCUSD', type: 'crypto', digits: 2 }] },
@@ -112,7 +99,7 @@ test(
     onTestFinished(() => rmSync(home, { recursive: true, force: true }))
     const house = await startIngest([feed])
     onTestFinished(() => house.remove())
-    writeFileSync(join(home, 'feeds.yaml'), manifest)
+    writeFileSync(join(home, 'feeds.yaml'), oneSymbolFeed(simulated))
     const until = utcMs(systemClock.utcMs() + 3_600_000)
     writeFileSync(
       join(home, 'feed-token'),

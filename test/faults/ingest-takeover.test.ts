@@ -6,26 +6,12 @@ import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import { type Pod, startCluster } from '../support/cluster/cluster.ts'
 import { effort } from '../support/effort.ts'
+import { oneSymbolFeed, simulated } from '../support/one-symbol-feed.ts'
 
 /** As the design promises, and what a machine that is busy with other tests may add. */
 const takeoverMs = 15_000 + 15_000
 const patienceMs = 240_000
 const rounds = effort > 1 ? 4 : 1
-
-const manifest = `
-apiVersion: marketdata.fxd.dev/v1alpha1
-kind: Feed
-metadata: {name: brokera-zero}
-spec:
-  broker: BROKERA
-  account: ZERO
-  clock: {mode: UTC}
-  quoteBasis: Bid
-  resolutions: ["1"]
-  depth: {"1": 1d}
-  symbols: {list: [{raw: BTCUSD, type: crypto, digits: 2}]}
-  source: {type: Simulator, seed: 1}
-`
 
 /** The sum of a metric over its labels. */
 async function metricOf({ opsPort }: Pod, pattern: RegExp): Promise<number> {
@@ -42,7 +28,7 @@ test(
   async () => {
     const feeds = mkdtempSync(join(tmpdir(), 'fxd-takeover-'))
     onTestFinished(() => rmSync(feeds, { recursive: true, force: true }))
-    writeFileSync(join(feeds, 'feed.yaml'), manifest)
+    writeFileSync(join(feeds, 'feed.yaml'), oneSymbolFeed(simulated))
     const cluster = await startCluster({ rest: 1, stream: 0, ingest: 2, feeds })
     onTestFinished(async () => void (await cluster.stop()))
     const collector = cluster.pod('collector-brokera-zero').program

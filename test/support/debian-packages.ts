@@ -11,31 +11,43 @@ export interface FromPackages {
   readonly env: Readonly<Record<string, string>>
 }
 
+export interface ProgramWanted {
+  /** The program's own first, then what it links beyond a minimal system. */
+  readonly packages: readonly [name: string, ...more: string[]]
+  /** Where its package has it. */
+  readonly path: string
+  readonly versionArgs: readonly string[]
+  /** Whether a version will do, by what it says; without this any will. */
+  readonly accepts?: (said: string) => boolean
+  /** What to do where it can be had in neither way. */
+  readonly advice: string
+}
+
 /**
  * A program of the system, or else of Debian's packages, unpacked once into a cache outside the checkout;
- * needs no rights. `path` is where its package has it, `advice` what to do where that fails.
+ * needs no rights.
  */
-export function programOf(
-  packages: readonly [name: string, ...more: string[]],
-  path: string,
-  versionArgs: readonly string[],
-  advice: string,
-): FromPackages {
+export function programOf(wanted: ProgramWanted): FromPackages {
+  const { packages, path, advice } = wanted
   const own: FromPackages = { command: path.split('/').at(-1) ?? path, env: {} }
-  if (runs(own, versionArgs)) return own
+  if (runs(own, wanted)) return own
   const folder = join(cache, `debian-${packages[0]}`)
   if (!existsSync(folder)) fetchInto(folder, packages, advice)
   const libraries = join(folder, 'usr/lib')
   const folders = existsSync(libraries) ? readdirSync(libraries).map((name) => join(libraries, name)) : []
   const fetched = { command: join(folder, path), env: { LD_LIBRARY_PATH: folders.join(':') } }
-  if (!runs(fetched, versionArgs)) throw new Error(`${packages[0]} of Debian does not run here: ${advice}.`)
+  if (!runs(fetched, wanted)) throw new Error(`${packages[0]} of Debian does not run here: ${advice}.`)
   return fetched
 }
 
-function runs({ command, env }: FromPackages, args: readonly string[]): boolean {
+function runs({ command, env }: FromPackages, { versionArgs, accepts }: ProgramWanted): boolean {
   try {
-    execFileSync(command, args, { env: { ...process.env, ...env }, stdio: 'pipe' })
-    return true
+    const said = execFileSync(command, versionArgs, {
+      env: { ...process.env, ...env },
+      stdio: 'pipe',
+      encoding: 'utf8',
+    })
+    return accepts?.(said) ?? true
   } catch {
     return false
   }

@@ -3,12 +3,12 @@ import { programOf } from './debian-packages.ts'
 
 /** What `promtool check metrics` says against an exposition; empty when it is content. */
 export function promtoolComplaints(exposition: string): string {
-  const { command, env } = programOf(
-    ['prometheus'],
-    'usr/bin/promtool',
-    ['--version'],
-    'install Prometheus (Debian: "apt-get install prometheus", macOS: "brew install prometheus")',
-  )
+  const { command, env } = programOf({
+    packages: ['prometheus'],
+    path: 'usr/bin/promtool',
+    versionArgs: ['--version'],
+    advice: 'install Prometheus (Debian: "apt-get install prometheus", macOS: "brew install prometheus")',
+  })
   const { status, stdout, stderr, error } = spawnSync(command, ['check', 'metrics'], {
     input: exposition,
     env: { ...process.env, ...env },

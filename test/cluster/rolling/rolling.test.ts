@@ -8,28 +8,17 @@ import { until } from '../../acceptance/client/until.ts'
 import { type Cluster, startCluster } from '../../support/cluster/cluster.ts'
 import { newKey } from '../../support/cluster/new-key.ts'
 import { untilUpgraded } from '../../support/cluster/until-upgraded.ts'
+import { oneSymbolFeed, pushed } from '../../support/one-symbol-feed.ts'
 
 const startTimeoutMs = 240_000
 const drainSeconds = 9
-const manifest = `apiVersion: marketdata.fxd.dev/v1alpha1
-kind: Feed
-metadata: {name: brokera-zero}
-spec:
-  broker: BROKERA
-  account: ZERO
-  clock: {mode: UTC}
-  quoteBasis: Bid
-  resolutions: ["1"]
-  symbols: {list: [{raw: BTCUSD, type: crypto, digits: 2}]}
-  source: {type: Push}
-`
 
 let cluster: Cluster
 let key = ''
 const home = mkdtempSync(join(tmpdir(), 'fxd-rolling-'))
 beforeAll(async () => {
   const feeds = join(home, 'feeds.yaml')
-  writeFileSync(feeds, manifest)
+  writeFileSync(feeds, oneSymbolFeed(pushed))
   cluster = await startCluster({
     rest: 2,
     stream: 2,

@@ -26,12 +26,12 @@ export interface LoadBalancerOptions {
 }
 
 const haproxy = (): FromPackages =>
-  programOf(
-    ['haproxy', 'liblua5.3-0', 'libopentracing-c-wrapper0', 'libopentracing1'],
-    'usr/sbin/haproxy',
-    ['-v'],
-    'install HAProxy (Debian: "apt-get install haproxy", macOS: "brew install haproxy")',
-  )
+  programOf({
+    packages: ['haproxy', 'liblua5.3-0', 'libopentracing-c-wrapper0', 'libopentracing1'],
+    path: 'usr/sbin/haproxy',
+    versionArgs: ['-v'],
+    advice: 'install HAProxy (Debian: "apt-get install haproxy", macOS: "brew install haproxy")',
+  })
 
 /** A real HAProxy: requests in turn, sockets to the shard that has the fewest, only where `/readyz` says yes. */
 export function loadBalancer(options: LoadBalancerOptions): Program {

@@ -1,12 +1,10 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import http from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
-import { endWithUs } from '../end-with-us.ts'
 import { freePorts } from '../free-ports.ts'
+import { ServerProcess } from '../server-process.ts'
 import { questdbParts } from './parts.ts'
 
 const startDeadlineMs = 150_000
@@ -92,54 +90,31 @@ export async function startQuestdb(options: QuestdbServerOptions = {}): Promise<
     '-m',
     'io.questdb/io.questdb.ServerMain',
   ]
-  let child: ChildProcess | undefined
-  let gone: Promise<unknown> = Promise.resolve()
-
-  const start = async (more: Settings = {}): Promise<void> => {
-    const env = { ...process.env, ...settings, ...ports, ...more }
-    const started = spawn(parts.java, [...args, '-d', folder], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-    child = started
-    endWithUs(started)
-    let said = ''
-    const hear = (piece: Buffer): void => void (said = (said + piece.toString()).slice(-4_000))
-    started.stdout.on('data', hear)
-    started.stderr.on('data', hear)
-    gone = new Promise((resolve) => started.once('exit', resolve))
-    const end = Date.now() + startDeadlineMs
-    while (!(await answers(httpPort, pgPort))) {
-      if (started.exitCode === null && started.signalCode === null && Date.now() < end) await pause(50)
-      else {
-        started.kill('SIGKILL')
-        throw new Error(`QuestDB did not start:\n${said}`)
-      }
-    }
-  }
-  const signal = (name: NodeJS.Signals): void => void child?.kill(name)
-  const kill = async (): Promise<void> => {
-    signal('SIGKILL')
-    await gone
-  }
-  await start()
+  const process = new ServerProcess({
+    name: 'QuestDB',
+    command: parts.java,
+    args: [...args, '-d', folder],
+    env: { ...settings, ...ports },
+    answers: () => answers(httpPort, pgPort),
+    startDeadlineMs,
+  })
+  await process.start()
   return {
     http: { host, port: httpPort },
     pg: { host, port: pgPort },
     ops: { host, port: opsPort },
     folder,
     get pid() {
-      return child?.pid ?? 0
+      return process.pid
     },
-    kill,
-    start,
-    async freeze() {
-      signal('SIGSTOP')
-      // A signal takes its time on a busy machine, and until then it goes on answering.
-      while (stateOf(child?.pid) !== 'T') await pause(1)
-    },
-    thaw: () => signal('SIGCONT'),
+    kill: () => process.kill(),
+    start: (more) => process.start(more),
+    freeze: () => process.freeze(),
+    thaw: () => process.thaw(),
     exec: (sql) => execute(httpPort, sql),
     async stop() {
       // What it would still write is about to be removed.
-      await kill()
+      await process.kill()
       if (options.folder === undefined) rmSync(folder, { recursive: true, force: true })
     },
   }
@@ -159,11 +134,6 @@ const accepts = (port: number): Promise<boolean> =>
       resolve(true)
     })
   })
-
-const stateOf = (pid: number | undefined): string =>
-  execFileSync('ps', ['-o', 'state=', '-p', String(pid)], { encoding: 'utf8' })
-    .trim()
-    .slice(0, 1)
 
 async function execute(port: number, sql: string): Promise<readonly (readonly unknown[])[]> {
   const { text } = await get(port, `/exec?query=${encodeURIComponent(sql)}`, execDeadlineMs)

@@ -1,12 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
-import { endWithUs } from '../end-with-us.ts'
+import { programOf } from '../debian-packages.ts'
 import { freePorts } from '../free-ports.ts'
-import { redisParts } from './parts.ts'
+import { ServerProcess } from '../server-process.ts'
 
 const startDeadlineMs = 20_000
 const host = '127.0.0.1'
@@ -20,8 +18,8 @@ export interface RedisServer {
   kill(): Promise<void>
   /** Starts it on the same port again, empty unless it was told to keep its data. */
   start(): Promise<void>
-  /** Stands still in the middle of whatever it does, with its connections open. */
-  freeze(): void
+  /** Resolves once it stands still in the middle of whatever it does, with its connections open. */
+  freeze(): Promise<void>
   thaw(): void
   /** One command, its words separated by spaces, over a connection of its own; gives the raw reply. */
   command(line: string): Promise<string>
@@ -36,6 +34,17 @@ export interface RedisServerOptions {
   readonly sentinelFile?: (folder: string) => string
 }
 
+const majorMin = 7
+const redisProgram = () =>
+  programOf({
+    // The server and what it links beyond a minimal system.
+    packages: ['redis-server', 'redis-tools', 'libjemalloc2', 'liblzf1', 'libatomic1'],
+    path: 'usr/bin/redis-server',
+    versionArgs: ['--version'],
+    accepts: (version) => Number(/v=(\d+)/.exec(version)?.[1] ?? 0) >= majorMin,
+    advice: `install Redis ${majorMin} or newer (Debian: "apt-get install redis-server", macOS: "brew install redis")`,
+  })
+
 const settingsOfTests = [
   'appendonly no',
   'maxmemory-policy noeviction',
@@ -45,63 +54,47 @@ const settingsOfTests = [
 
 /** A real Redis of its own, on a free port with a temporary folder; resolves once it answers. */
 export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
-  const parts = redisParts()
+  const { command, env } = redisProgram()
   const [port = 0] = await freePorts(1)
   const folder = mkdtempSync(join(tmpdir(), 'fxd-redis-'))
-  let child: ChildProcess | undefined
-  let gone: Promise<unknown> = Promise.resolve()
-
-  const args = (): string[] => {
-    if (options.sentinelFile) return [options.sentinelFile(folder), '--sentinel', '--port', String(port)]
-    const lines = ['save ""', ...settingsOfTests, ...(options.settings ?? [])]
-    return ['--port', String(port), ...lines.flatMap((line) => `--${line}`.split(' '))].map((word) =>
-      word === '""' ? '' : word,
-    )
-  }
-  const start = async (): Promise<void> => {
-    const started = spawn(parts.server, [...args(), '--bind', host, '--dir', folder], {
-      env: { ...process.env, ...parts.env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    child = started
-    endWithUs(started)
-    let said = ''
-    const hear = (piece: Buffer): void => void (said = (said + piece.toString()).slice(-4_000))
-    started.stdout.on('data', hear)
-    started.stderr.on('data', hear)
-    gone = new Promise((resolve) => started.once('exit', resolve))
-    const end = Date.now() + startDeadlineMs
-    while (!(await send(port, 'PING').catch(() => '')).startsWith('+PONG')) {
-      if (started.exitCode === null && started.signalCode === null && Date.now() < end) await pause(20)
-      else {
-        started.kill('SIGKILL')
-        throw new Error(`Redis did not start:\n${said}`)
-      }
-    }
-  }
-  const signal = (name: NodeJS.Signals): void => void child?.kill(name)
-  const kill = async (): Promise<void> => {
-    signal('SIGKILL')
-    await gone
-  }
-  await start()
+  const process = new ServerProcess({
+    name: 'Redis',
+    command,
+    args: [...argsOf(options, folder, port), '--bind', host, '--dir', folder],
+    env,
+    answers: () =>
+      send(port, 'PING').then(
+        // One that wants a password first has started, too.
+        (reply) => /^(\+PONG|-NOAUTH)/.test(reply),
+        () => false,
+      ),
+    startDeadlineMs,
+  })
+  await process.start()
   return {
     host,
     port,
     url: `redis://${host}:${port}`,
     get pid() {
-      return child?.pid ?? 0
+      return process.pid
     },
-    kill,
-    start,
-    freeze: () => signal('SIGSTOP'),
-    thaw: () => signal('SIGCONT'),
+    kill: () => process.kill(),
+    start: () => process.start(),
+    freeze: () => process.freeze(),
+    thaw: () => process.thaw(),
     command: (line) => send(port, line),
     async stop() {
-      await kill()
+      await process.kill()
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+function argsOf({ sentinelFile, settings = [] }: RedisServerOptions, folder: string, port: number): string[] {
+  if (sentinelFile) return [sentinelFile(folder), '--sentinel', '--port', String(port)]
+  const lines = ['save ""', ...settingsOfTests, ...settings]
+  const words = lines.flatMap((line) => `--${line}`.split(' '))
+  return ['--port', String(port), ...words.map((word) => (word === '""' ? '' : word))]
 }
 
 const replyTimeoutMs = 2_000

@@ -1,0 +1,75 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { setTimeout as pause } from 'node:timers/promises'
+import { endWithUs } from './end-with-us.ts'
+
+const lastWordsLength = 4_000
+
+export interface ServerProcessOptions {
+  readonly name: string
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly answers: () => Promise<boolean>
+  readonly startDeadlineMs: number
+}
+
+/** The process of a real server: can be killed, frozen and started again. */
+export class ServerProcess {
+  readonly #options: ServerProcessOptions
+  #child: ChildProcess | undefined
+  #gone: Promise<unknown> = Promise.resolve()
+
+  constructor(options: ServerProcessOptions) {
+    this.#options = options
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0
+  }
+
+  /** Resolves once it answers. */
+  async start(more: Readonly<Record<string, string>> = {}): Promise<void> {
+    const { name, command, args, env, answers, startDeadlineMs } = this.#options
+    const started = spawn(command, args, {
+      env: { ...process.env, ...env, ...more },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.#child = started
+    endWithUs(started)
+    let said = ''
+    const hear = (piece: Buffer): void => void (said = (said + piece.toString()).slice(-lastWordsLength))
+    started.stdout.on('data', hear)
+    started.stderr.on('data', hear)
+    this.#gone = new Promise((resolve) => started.once('exit', resolve))
+    const end = Date.now() + startDeadlineMs
+    while (!(await answers())) {
+      if (started.exitCode === null && started.signalCode === null && Date.now() < end) await pause(20)
+      else {
+        started.kill('SIGKILL')
+        throw new Error(`${name} did not start:\n${said}`)
+      }
+    }
+  }
+
+  /** Ends it as a crash would. */
+  async kill(): Promise<void> {
+    this.#child?.kill('SIGKILL')
+    await this.#gone
+  }
+
+  /** Resolves once it stands still in the middle of whatever it does, with its connections open. */
+  async freeze(): Promise<void> {
+    this.#child?.kill('SIGSTOP')
+    // A signal takes its time on a busy machine, and until then it goes on answering.
+    while (stateOf(this.pid) !== 'T') await pause(1)
+  }
+
+  thaw(): void {
+    this.#child?.kill('SIGCONT')
+  }
+}
+
+const stateOf = (pid: number): string =>
+  execFileSync('ps', ['-o', 'state=', '-p', String(pid)], { encoding: 'utf8' })
+    .trim()
+    .slice(0, 1)
