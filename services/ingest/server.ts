@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { Server, type ServerCredentials } from '@grpc/grpc-js'
 import type { FeedKey } from '../core/compound-key.ts'
 import type { FollowedRegistry } from '../platform/follow-registry.ts'
@@ -7,7 +6,6 @@ import type { Metrics } from '../platform/metrics.ts'
 import type { WatchedTls } from '../platform/tls-files.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Stores } from '../ports/stores.ts'
-import { decodeBars, receivedBars } from '../wire/decode-bars.ts'
 import { channelOptions, streamsPerConnectionMax } from '../wire/limits.ts'
 import { Collector, Registry } from '../wire/load.ts'
 import { serverCredentials } from '../wire/server-credentials.ts'
@@ -19,10 +17,11 @@ import { FeedStates } from './feed-state.ts'
 import { createFeedTokens } from './feed-tokens.ts'
 import { createIngestMetrics } from './metrics.ts'
 import { OpenSessions, sessionsMax } from './open-sessions.ts'
+import { receive } from './receive.ts'
 import { SessionEnd } from './refuse-session.ts'
 import { registryService } from './registry-service.ts'
 import type { RegistryWriter } from './registry-writer.ts'
-import { type CollectorCall, CollectorSession, type Received } from './session.ts'
+import { type CollectorCall, CollectorSession } from './session.ts'
 import { wellFormedStatus } from './well-formed-status.ts'
 import { windowsFlushMs } from './windows.ts'
 
@@ -120,23 +119,6 @@ export function createIngest(deps: IngestDeps): Ingest {
       states.close()
       stopCounting()
     },
-  }
-}
-
-const { requestDeserialize } = Collector.service.Session
-
-/** Bytes that are no message end their own session with a sentence instead of the library's INTERNAL. */
-function receive(bytes: Buffer): Received {
-  const digest = (): string => hash('sha256', bytes, 'base64')
-  const plain = decodeBars(bytes)
-  if (plain) return { bars: plain, digest: digest() }
-  try {
-    const message = requestDeserialize(bytes)
-    if (message.bars) return { bars: receivedBars(message.bars), digest: digest() }
-    // Only what carries a sequence is ever compared.
-    return { message, digest: message.window ? digest() : '' }
-  } catch {
-    return { digest: '' }
   }
 }
 

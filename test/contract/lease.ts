@@ -63,7 +63,7 @@ export function describeLeases(adapter: string, open: Open<'leases'>): void {
       expect(await leases().acquire(name, 'a')).toBeUndefined()
     })
 
-    test('a lease that lapsed and was granted to nobody else is still its holder\'s, under the same epoch', async () => {
+    test("a lease that lapsed and was granted to nobody else is still its holder's, under the same epoch", async () => {
       const name = freshName('lease')
       const granted = await leases().acquire(name, 'a')
       await opened().clock.advance(10 * leaseMs)
@@ -73,7 +73,7 @@ export function describeLeases(adapter: string, open: Open<'leases'>): void {
       expect(await leases().acquire(name, 'a')).toEqual(granted)
     })
 
-    test('a lease that lapsed and was released is nobody\'s', async () => {
+    test("a lease that lapsed and was released is nobody's", async () => {
       const name = freshName('lease')
       const granted = await leases().acquire(name, 'a')
       await opened().clock.advance(leaseMs)

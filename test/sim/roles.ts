@@ -9,8 +9,9 @@ import { administration } from '../../services/ingest/access.ts'
 import { FeedStates } from '../../services/ingest/feed-state.ts'
 import { createIngestMetrics } from '../../services/ingest/metrics.ts'
 import { OpenSessions } from '../../services/ingest/open-sessions.ts'
+import { receive } from '../../services/ingest/receive.ts'
 import { createRegistryWriter } from '../../services/ingest/registry-writer.ts'
-import { CollectorSession, type Received } from '../../services/ingest/session.ts'
+import { CollectorSession } from '../../services/ingest/session.ts'
 import { windowsFlushMs } from '../../services/ingest/windows.ts'
 import { followRegistry } from '../../services/platform/follow-registry.ts'
 import { createMetrics } from '../../services/platform/metrics.ts'
@@ -20,12 +21,10 @@ import { Subscriptions } from '../../services/stream/fan-out/subscriptions.ts'
 import { Hub } from '../../services/stream/hub.ts'
 import { createStreamMetrics } from '../../services/stream/metrics.ts'
 import { Sessions } from '../../services/stream/sessions.ts'
-import { decodeBars, receivedBars } from '../../services/wire/decode-bars.ts'
-import { Collector } from '../../services/wire/load.ts'
 import type { SimSocket } from './client.ts'
+import type { SimDisk } from './disk.ts'
 import type { Answering } from './link.ts'
 import type { SimTerminal } from './market.ts'
-import type { SimDisk } from './memory-folder.ts'
 import type { Life } from './timeline.ts'
 
 export type Ports = Omit<Stores, 'close' | 'usageDays'>
@@ -47,14 +46,6 @@ export function startIngest(life: Life, stores: Ports): Answering {
       sessions.add(new CollectorSession(call, `${life.name}-${++count}`, administration, deps)),
     receive,
   }
-}
-
-function receive(bytes: Buffer): Received {
-  const digest = bytes.toString('base64')
-  const plain = decodeBars(bytes)
-  if (plain) return { bars: plain, digest }
-  const message = Collector.service.Session.requestDeserialize(bytes)
-  return message.bars ? { bars: receivedBars(message.bars), digest } : { message, digest }
 }
 
 export async function startCollector(
