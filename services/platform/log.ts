@@ -1,13 +1,23 @@
-import { type DestinationStream, type Logger, pino } from 'pino'
+import { type DestinationStream, type Logger, pino, type SerializedError } from 'pino'
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'child'>
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof logLevels)[number]
 
+/**
+ * Of an error what it says and where it came from. Whatever else libraries hang on theirs stays out: the
+ * Redis client puts the command there, with the password that it sent.
+ */
+function plain(error: Error): Partial<SerializedError> {
+  const { type, message, stack, code, aggregateErrors } = pino.stdSerializers.err(error)
+  const several = aggregateErrors && { aggregateErrors: aggregateErrors.map((each: Error) => each.message) }
+  return { type, message, stack, ...(code !== undefined && { code }), ...several }
+}
+
 /** One JSON line per event on standard error. Queries and keys never reach it: no logger here gets a raw URL. */
 export function createLog(level: LogLevel, destination?: DestinationStream): Logger {
   return pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: plain } },
     destination ?? pino.destination(2),
   )
 }
