@@ -140,7 +140,9 @@ export class Connection {
     const facts = factsOf(await redis.info())
     if (facts.role !== 'master') throw new Error(`this Redis is a ${facts.role}, not the primary`)
     this.#deps.judge(facts)
-    for (const { text } of Object.values(scripts)) await redis.script('LOAD', text)
+    const loading = redis.pipeline()
+    for (const { text } of Object.values(scripts)) loading.script('LOAD', text)
+    for (const [cause] of (await loading.exec()) ?? []) if (cause) throw cause
     return { redis, run: facts.run }
   }
 }

@@ -14,7 +14,6 @@ import { redisSlots } from './slots.ts'
 import { timeGiven } from './time-given.ts'
 
 /** A decision that is not taken by then is taken by share: a request has two seconds for everything. */
-const decisionDeadlineMs = 1_000
 const callDeadlineMs = 1_000
 
 /** What all pods share. Nothing here is lost with harm. */
@@ -60,14 +59,14 @@ export function prepareRedisStores(options: RedisStoreOptions): PreparedRedis {
     for (const [connection, { ready }] of Object.entries(connections))
       gauge.set({ connection }, Number(ready !== undefined))
   })
-  const callsOn = (connection: 'decisions' | 'calls', deadlineMs: number): Calls =>
+  const callsOn = (connection: 'decisions' | 'calls'): Calls =>
     new Calls(connections[connection], {
       clock,
-      deadlineMs,
+      deadlineMs: callDeadlineMs,
       onUnknown: (count) => unknown.inc({ connection }, count),
     })
-  const decisions = callsOn('decisions', decisionDeadlineMs)
-  const calls = callsOn('calls', callDeadlineMs)
+  const decisions = callsOn('decisions')
+  const calls = callsOn('calls')
   const pods = new Pods({ ...options, connection: connections.decisions, calls: decisions, keys, given })
   metrics.gauge('fxd_limits_pods', 'Pods that share the limits while Redis is away.', [], (gauge) =>
     gauge.set(pods.count ?? 0),

@@ -58,3 +58,25 @@ test('a minute of 1,622 symbols is one entry of less than 200 kB', () => {
   }))
   expect(encodeEvent({ type: 'bars', feed, bars }).length).toBeLessThan(200_000)
 })
+
+test('what was cut short, or another version wrote, is no event and no failure', () => {
+  const whole = encodeEvent({ type: 'registry', version: 3 })
+  const bars: BusEvent = {
+    type: 'bars',
+    feed,
+    bars: [
+      {
+        symbol: compoundKey(feed, 'EURUSD'),
+        resolution: '1',
+        bar: { time: feedSeconds(60), open: 1, high: 1, low: 1, close: 1, volume: 1, revision: 1 },
+      },
+    ],
+  }
+  for (const bytes of [
+    whole.subarray(0, -1),
+    encodeEvent(bars).subarray(0, 20),
+    Buffer.of(),
+    Buffer.of(9, 9),
+  ])
+    expect(decodeEvent(bytes)).toBeUndefined()
+})

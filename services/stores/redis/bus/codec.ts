@@ -23,10 +23,14 @@ export function encodeEvent(event: BusEvent): Buffer {
   return bytes
 }
 
-/** `undefined` for what another version wrote and this one cannot read. */
+/** `undefined` for what this version cannot read: another one wrote it, or it was cut short. */
 export function decodeEvent(bytes: Buffer): BusEvent | undefined {
-  if (bytes[0] === asJson) return JSON.parse(bytes.toString('utf8', 1)) as BusEvent
-  return bytes[0] === asBars ? decodeBars(bytes) : undefined
+  try {
+    if (bytes[0] === asJson) return JSON.parse(bytes.toString('utf8', 1)) as BusEvent
+    return bytes[0] === asBars ? decodeBars(bytes) : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function encodeJson(event: BusEvent): Buffer {
@@ -57,9 +61,10 @@ function encodeBars(feed: FeedKey, bars: readonly LiveBar[]): Buffer {
   return bytes
 }
 
-function decodeBars(bytes: Buffer): BusEvent {
+function decodeBars(bytes: Buffer): BusEvent | undefined {
   const count = bytes.readUInt32LE(1)
   const [feed, ...names] = bytes.toString('utf8', headBytes + count * barBytes).split('\n')
+  if (names.length !== count) return undefined
   const bars = names.map((name, i): LiveBar => {
     const space = name.indexOf(' ')
     const at = headBytes + i * barBytes
