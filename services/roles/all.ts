@@ -1,5 +1,6 @@
 import type { Config } from '../platform/config.ts'
 import { formatAddress, reachable } from '../platform/listen.ts'
+import { ensureToken } from '../platform/token-file.ts'
 import { collect } from './collect.ts'
 import { collectorsStopTimeoutMs } from './collector.ts'
 import { createCollectors } from './collectors.ts'
@@ -56,7 +57,12 @@ async function startParts(house: House, overrides: Overrides): Promise<RunningAl
       ? await untilAvailable(() => issueFirstKey(writer, definitions, clock), waiting)
       : undefined
 
-  const { port: grpcPort, identity } = await startIngestEdge(house, ground, writer)
+  const { port: grpcPort, identity } = await startIngestEdge(
+    house,
+    ground,
+    writer,
+    ensureToken(config, clock),
+  )
   const httpPort = earlyHttpPort ?? (await startEdges(house, ground))
   const collectors = await lifecycle.start({
     name: 'collectors',

@@ -1,13 +1,13 @@
 import { createRegistryWriter, type RegistryWriter } from '../ingest/registry-writer.ts'
 import { createIngest } from '../ingest/server.ts'
 import type { Config } from '../platform/config.ts'
-import { ensureToken } from '../platform/token-file.ts'
 import type { ClientIdentity } from '../wire/client.ts'
 import { applyManifests } from './feeds.ts'
 import { type Ground, layGround } from './ground.ts'
 import { grpcListenFailure } from './grpc-listen-failure.ts'
 import { type House, inHouse, type Overrides } from './house.ts'
 import { type Leaving, leaveThrough } from './leaving.ts'
+import { neededToken } from './needed-token.ts'
 import { createReload } from './reload.ts'
 import { requireStores } from './require-stores.ts'
 import { startTls } from './tls.ts'
@@ -29,6 +29,8 @@ export interface RunningIngest extends Leaving {
 export function startIngest(config: Config, overrides: Overrides = {}): Promise<RunningIngest> {
   return inHouse(config, overrides, async (house) => {
     if (!overrides.stores) requireStores('ingest', config)
+    // Tokens of feeds are signed with it: one that an ingest made for itself would be unknown to the others.
+    const token = neededToken('An ingest', config)
     const ground = await layGround(house, overrides, { migrates: true, admits: false })
     const { health } = ground
     await ground.loaded()
@@ -36,7 +38,7 @@ export function startIngest(config: Config, overrides: Overrides = {}): Promise<
     const { feeds } = config
     const apply = async (): Promise<unknown> => (feeds === undefined ? [] : applyManifests(feeds, writer))
     await untilAvailable(apply, ground.waiting)
-    const { port } = await startIngestEdge(house, ground, writer)
+    const { port } = await startIngestEdge(house, ground, writer, token)
     health.listening()
     return {
       grpcPort: port,
@@ -52,15 +54,15 @@ export const writerOf = ({ stores, registry }: Ground): RegistryWriter =>
   createRegistryWriter(stores.registry, registry, stores.bus)
 
 /**
- * Listens for collectors and administration, behind the token of the data folder or of FXD_TOKEN_FILE and, with
- * FXD_TLS_CERT, over TLS. Gives the identity with which this process calls itself.
+ * Listens for collectors and administration, behind their token and, with FXD_TLS_CERT, over TLS. Gives the
+ * identity with which this process calls itself.
  */
 export async function startIngestEdge(
   { config, lifecycle, ...shared }: House,
   { stores, registry }: Ground,
   writer: RegistryWriter,
+  token: string,
 ): Promise<{ readonly port: number; readonly identity: () => ClientIdentity }> {
-  const token = ensureToken(config, shared.clock)
   const tls = await startTls({ config, lifecycle, ...shared })
   const ingest = createIngest({ ...shared, stores, registry, writer, token, tls })
   const port = await lifecycle.start({

@@ -231,7 +231,7 @@ test('a role of its own without shared stores ends with a sentence that names wh
   expect((await refusal(startRest(half, { log: silentLog }))).message).toContain('set FXD_REDIS=')
 })
 
-test('a collector and a shard without what they need end with a sentence that names the variable', async () => {
+test('a collector, an ingest and a shard without what they need end with a sentence that names the variable', async () => {
   const feeds = join(home, 'feeds.yaml')
   const tokenFile = join(home, 'none')
   const collector = (more: Partial<Config>) =>
@@ -244,6 +244,9 @@ test('a collector and a shard without what they need end with a sentence that na
   expect((await collector({ feeds })).message).toContain('set FXD_FEED to one of them')
   writeFileSync(feeds, manifest.replace('{type: Simulator, seed: 1}', '{type: Push}'))
   expect((await collector({ feeds })).message).toContain('Push')
+  expect((await refusal(startIngest(configured('ingest', { tokenFile }), overrides()))).message).toContain(
+    'set FXD_TOKEN_FILE',
+  )
   expect((await refusal(startStream(configured('stream', { tokenFile }), overrides()))).message).toContain(
     'set FXD_TOKEN_FILE',
   )

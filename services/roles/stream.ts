@@ -1,5 +1,4 @@
-import { type Config, ConfigError } from '../platform/config.ts'
-import { readToken, tokenPath } from '../platform/token-file.ts'
+import type { Config } from '../platform/config.ts'
 import { answerPlainRequest } from '../stream/plain-request.ts'
 import { createShardServer } from '../stream/shard/server.ts'
 import { createStream, type Stream, streamPath } from '../stream/stream.ts'
@@ -8,6 +7,7 @@ import { grpcListenFailure } from './grpc-listen-failure.ts'
 import { type House, inHouse, type Overrides } from './house.ts'
 import { startHttp } from './http.ts'
 import { type Leaving, leaveThrough } from './leaving.ts'
+import { neededToken } from './needed-token.ts'
 import { type Reading, startReading } from './reading.ts'
 import { requireStores } from './require-stores.ts'
 import { startTls } from './tls.ts'
@@ -22,7 +22,7 @@ export interface RunningStream extends Leaving {
 export function startStream(config: Config, overrides: Overrides = {}): Promise<RunningStream> {
   return inHouse(config, overrides, async (house) => {
     if (!overrides.stores) requireStores('stream', config)
-    const token = neededToken(config)
+    const token = neededToken('A shard', config)
     const ground = await layGround(house, overrides, { migrates: false, admits: false })
     const { health } = ground
     const edge = await startStreamEdge(house, ground, await startReading(house, ground))
@@ -50,15 +50,6 @@ export function startStreamEdge(house: House, ground: Ground, reading: Reading):
     start: () => createStream({ ...shared, trustedProxies, connectionsMax }),
     stop: (stream) => stream.close(),
   })
-}
-
-/** Of administration: the operator's. */
-function neededToken(config: Config): string {
-  const token = readToken(config)
-  if (token !== undefined) return token
-  throw new ConfigError(
-    `A shard needs the administration token, and there is none at ${tokenPath(config)}: set FXD_TOKEN_FILE.`,
-  )
 }
 
 async function startShardServer(

@@ -1,0 +1,11 @@
+import { type Config, ConfigError } from '../platform/config.ts'
+import { readToken, tokenPath } from '../platform/token-file.ts'
+
+/** The administration token, which processes share; `who` begins the sentence that says it is missing. */
+export function neededToken(who: string, config: Config): string {
+  const token = readToken(config)
+  if (token !== undefined) return token
+  throw new ConfigError(
+    `${who} needs the administration token, and there is none at ${tokenPath(config)}: set FXD_TOKEN_FILE.`,
+  )
+}
