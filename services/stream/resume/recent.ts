@@ -5,10 +5,11 @@ import type { FeedSeconds } from '../../core/feed-clock.ts'
 const barsMax = 30
 
 interface Held {
-  readonly bars: Bar[]
-  /** Every live bar after this time is in `bars`. */
-  floor: FeedSeconds
-  /** Bars that ever came, and how many of them left. */
+  /** Ascending, all after the floor but for the bar that set it. */
+  bars: Bar[]
+  /** Every live bar after this time is in `bars`; absent: bars were lost, and none came since. */
+  floor: FeedSeconds | undefined
+  /** Bars and losses that ever came, and how many of them left; the oldest leave first. */
   came: number
   left: number
 }
@@ -18,25 +19,28 @@ export class Recent {
   readonly #held = new Map<number, Held>()
 
   add(id: number, bar: Bar): void {
-    const held = this.#held.get(id)
-    if (!held) return void this.#held.set(id, { bars: [bar], floor: bar.time, came: 1, left: 0 })
+    const held = this.#of(id)
     held.came += 1
+    held.floor ??= bar.time
     if (held.bars.push(bar) <= barsMax) return
     held.floor = (held.bars.shift() as Bar).time
     held.left += 1
   }
 
-  /** Bars up to the newest one may be missing here. */
+  /** Bars before the next one may be missing here: what is remembered begins anew with it. */
   broken(id: number): void {
-    const held = this.#held.get(id)
-    const newest = held?.bars.at(-1)
-    if (held && newest) held.floor = newest.time
+    const held = this.#of(id)
+    held.bars = []
+    held.floor = undefined
+    // Who read the store before the loss has not read what was lost.
+    held.came += 1
+    held.left = held.came
   }
 
   /** Whether every live bar after this time is here. */
   covers(id: number, time: FeedSeconds): boolean {
-    const held = this.#held.get(id)
-    return held !== undefined && time >= held.floor
+    const floor = this.#held.get(id)?.floor
+    return floor !== undefined && time >= floor
   }
 
   /** A mark to be asked about later. */
@@ -44,12 +48,18 @@ export class Recent {
     return this.#held.get(id)?.came ?? 0
   }
 
-  /** Whether all bars that came since the mark are still here. */
+  /** Whether all bars that came since the mark are still here, and none was lost. */
   coversSince(id: number, mark: number): boolean {
     return (this.#held.get(id)?.left ?? 0) <= mark
   }
 
   after(id: number, time: FeedSeconds): readonly Bar[] {
     return this.#held.get(id)?.bars.filter((bar) => bar.time > time) ?? []
+  }
+
+  #of(id: number): Held {
+    const held = this.#held.get(id) ?? { bars: [], floor: undefined, came: 0, left: 0 }
+    this.#held.set(id, held)
+    return held
   }
 }

@@ -1,0 +1,53 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { minuteBar } from '../../../test/support/open-stream.ts'
+import { Recent } from './recent.ts'
+
+const id = 7
+const timeOf = (minute: number) => minuteBar(minute).time
+const minutesAfter = (recent: Recent, minute: number) =>
+  recent.after(id, timeOf(minute)).map(({ volume }) => volume)
+
+function remembering(...minutes: number[]): Recent {
+  const recent = new Recent()
+  for (const minute of minutes) recent.add(id, minuteBar(minute))
+  return recent
+}
+
+test('after a loss nothing before the next bar counts as remembered', () => {
+  const recent = remembering(1, 2, 3, 4, 5)
+  recent.broken(id)
+  expect(recent.covers(id, timeOf(5))).toBe(false)
+  recent.add(id, minuteBar(8))
+  expect(recent.covers(id, timeOf(5))).toBe(false)
+  expect(recent.covers(id, timeOf(7))).toBe(false)
+  expect(recent.covers(id, timeOf(8))).toBe(true)
+  recent.add(id, minuteBar(9))
+  expect(minutesAfter(recent, 8)).toEqual([9])
+})
+
+test('who read the store before a loss must read it again, of a symbol never seen, too', () => {
+  const recent = remembering(1, 2)
+  const [mark, unseen] = [recent.mark(id), recent.mark(8)]
+  expect(recent.coversSince(id, mark)).toBe(true)
+  recent.broken(id)
+  recent.broken(8)
+  expect(recent.coversSince(id, mark)).toBe(false)
+  expect(recent.coversSince(8, unseen)).toBe(false)
+  expect(recent.coversSince(id, recent.mark(id))).toBe(true)
+})
+
+test('whatever comes and is lost, what it says to cover it has', () => {
+  fc.assert(
+    fc.property(fc.array(fc.boolean(), { maxLength: 80 }), fc.nat(80), (lost, asked) => {
+      const recent = new Recent()
+      const all = lost.map((isLost, minute) => {
+        if (isLost) recent.broken(id)
+        else recent.add(id, minuteBar(minute))
+        return minute
+      })
+      if (recent.covers(id, timeOf(asked)))
+        expect(minutesAfter(recent, asked)).toEqual(all.filter((minute) => minute > asked))
+    }),
+  )
+})
