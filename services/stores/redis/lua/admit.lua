@@ -4,28 +4,33 @@
 local ms = now_ms(ARGV[1])
 local day, minute = math.floor(ms / day_ms), math.floor(ms / minute_ms)
 local key = use_key(KEYS[1], day)
-local known = redis.call('HMGET', key, 'minute', 'used_minute', 'used_day')
+-- Read once and written once: the calls cost more than the decision.
+local known = redis.call('HMGET', key, 'minute', 'used_minute', 'used_day', 'requests', ARGV[3])
 local counted = tonumber(known[1] or -1)
 -- A clock set back by a moment must not open a window again that was counted already.
 if minute < counted and counted * minute_ms - ms <= minute_ms then minute = counted end
 local used_minute = minute == counted and tonumber(known[2]) or 0
 local used_day = tonumber(known[3] or 0)
 
-local exceeded = 0
-if ARGV[2] == 'admit' then
+local admits, exceeded = ARGV[2] == 'admit', 0
+if admits then
   -- The day reopens no sooner than the minute.
   if used_day >= tonumber(ARGV[5]) then exceeded = 2
   elseif used_minute >= tonumber(ARGV[4]) then exceeded = 1
-  else
-    used_minute, used_day = used_minute + 1, used_day + 1
-    redis.call('HSET', key, 'minute', minute, 'used_minute', used_minute, 'used_day', used_day)
   end
 end
-if exceeded == 0 then
-  redis.call('HINCRBY', key, 'requests', 1)
-  redis.call('HINCRBY', key, ARGV[3], 1)
-else
+if exceeded > 0 then
   redis.call('HINCRBY', key, 'rate_limited', 1)
+else
+  local requests, asked = (known[4] or 0) + 1, (known[5] or 0) + 1
+  if admits then
+    used_minute, used_day = used_minute + 1, used_day + 1
+    redis.call('HSET', key, 'minute', minute, 'used_minute', used_minute, 'used_day', used_day,
+      'requests', requests, ARGV[3], asked)
+  else
+    redis.call('HSET', key, 'requests', requests, ARGV[3], asked)
+  end
 end
-keep_use(key)
+-- The day's first: later ones find a count of either kind.
+if not (known[1] or known[4]) then keep_use(key) end
 return { exceeded, minute, used_minute, day, used_day, ms }
