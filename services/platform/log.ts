@@ -8,10 +8,11 @@ export type LogLevel = (typeof logLevels)[number]
  * Of an error what it says and where it came from. Whatever else libraries hang on theirs stays out: the
  * Redis client puts the command there, with the password that it sent.
  */
-function plain(error: Error): Partial<SerializedError> {
-  const { type, message, stack, code, aggregateErrors } = pino.stdSerializers.err(error)
-  const several = aggregateErrors && { aggregateErrors: aggregateErrors.map((each: Error) => each.message) }
-  return { type, message, stack, ...(code !== undefined && { code }), ...several }
+function plain(error: Error): Pick<SerializedError, 'type' | 'message' | 'stack'> {
+  const { type, message, stack } = pino.stdSerializers.err(error)
+  const code = 'code' in error && { code: error.code }
+  const several = error instanceof AggregateError && { causes: error.errors.map(String) }
+  return { type, message, stack, ...code, ...several }
 }
 
 /** One JSON line per event on standard error. Queries and keys never reach it: no logger here gets a raw URL. */

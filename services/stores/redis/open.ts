@@ -81,7 +81,7 @@ export function prepareRedisStores(options: RedisStoreOptions): PreparedRedis {
     stores: {
       limits: redisLimits(limitsDeps),
       slots: redisSlots(calls, keys, given),
-      bus: redisBus({ connection: connections.follow, calls, keys, given, clock, log }),
+      bus: redisBus({ connection: connections.follow, calls, keys, given, clock, log, metrics }),
       leases: redisLeases({ calls, keys, given }),
       board: redisFeedBoard(calls, keys),
       async close() {

@@ -1,4 +1,5 @@
 import type { Log } from '../../../platform/log.ts'
+import type { Metrics } from '../../../platform/metrics.ts'
 import { type Bus, feedOfEvent, fencedFeed } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { type Calls, serverRun, type Word } from '../calls.ts'
@@ -22,6 +23,7 @@ export interface BusDeps {
   readonly given: () => string
   readonly clock: Clock
   readonly log: Log
+  readonly metrics: Metrics
 }
 
 /** One stream per feed, one entry per event. Whoever publishes learns of the entry's position, or that it is fenced. */
@@ -29,7 +31,11 @@ export function redisBus(deps: BusDeps): Bus {
   const { calls, keys, given, log } = deps
   const { streams, tops, starts, epochs, bytes, life, news } = keys.bus
   const followers = new Set<Following>()
-  const reader = new Reader({ ...deps, followers })
+  const losses = deps.metrics.counter(
+    'fxd_bus_losses_total',
+    'Times that this process missed events of the bus, or could not read one.',
+  )
+  const reader = new Reader({ ...deps, followers, onLoss: () => losses.inc() })
 
   const begin = async (following: Following): Promise<void> => {
     try {
