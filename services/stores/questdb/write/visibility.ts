@@ -2,8 +2,8 @@ import { Unavailable } from '../../../core/failure.ts'
 import type { Cancel } from '../../../ports/clock.ts'
 import type { TableNames } from '../layout/tables.ts'
 import type { QuestdbOptions } from '../options.ts'
-import { Fields } from '../pg/fields.ts'
 import type { PgPool } from '../pg/pool.ts'
+import { readTableStates, type TableState } from './table-states.ts'
 
 const pollMinMs = 2
 const pollMaxMs = 32
@@ -11,19 +11,6 @@ const pollMaxMs = 32
 export const visibleDeadlineMs = 30_000
 /** Suspended tables are noticed within this time also when nothing is written. */
 const watchPeriodMs = 5_000
-
-const progress = {
-  sql: 'SELECT table_name, id, table_txn, wal_txn, table_suspended FROM tables()',
-  parameterSets: [[]],
-}
-
-interface TableState {
-  /** Transactions that readers see. */
-  readonly applied: number
-  /** Transactions committed. */
-  readonly committed: number
-  readonly suspended: boolean
-}
 
 interface Waiter {
   /** A table that was replaced since then has nothing of what was sent. */
@@ -132,29 +119,16 @@ export class Visibility {
   async #look(): Promise<void> {
     // Only who waited before the question was asked may take the answer for a target.
     const asking = [...this.#waiters]
-    const states = new Map<string, TableState>()
-    const ids = new Map<string, number>()
-    await this.#pool.read(progress, () => {
-      states.clear()
-      ids.clear()
-      return (view, start) => {
-        const fields = new Fields(view, start)
-        const table = fields.text() ?? ''
-        if (!this.#names.isOurs(table)) return
-        ids.set(table, fields.long())
-        // Unknown until the first write or read after the server's start.
-        const [applied, committed] = [fields.long() || 0, fields.long() || 0]
-        states.set(table, { applied, committed, suspended: fields.boolean() })
-      }
-    })
-    this.#noteReplaced(ids)
+    const wanted = new Set(asking.flatMap(({ targets }) => [...targets.keys()]))
+    const states = await readTableStates(this.#pool, this.#names, wanted)
+    this.#noteReplaced(states)
     this.#suspended = new Set([...states].flatMap(([table, { suspended }]) => (suspended ? [table] : [])))
     for (const waiter of asking) this.#advance(waiter, states)
   }
 
-  #noteReplaced(ids: ReadonlyMap<string, number>): void {
+  #noteReplaced(states: ReadonlyMap<string, TableState>): void {
     const before = this.#replacements
-    for (const [table, id] of ids) {
+    for (const [table, { id }] of states) {
       const known = this.#ids.get(table)
       if (known !== undefined && known !== id) this.#replaced.set(table, ++this.#replacements)
       this.#ids.set(table, id)
@@ -170,6 +144,8 @@ export class Visibility {
         return waiter.settle(new Error(`the table ${table} was removed and made again`))
       if (state.suspended) return waiter.settle(suspendedError(table))
       const wanted = target ?? state.committed
+      // Not known yet, and so not readable as far as anybody knows.
+      if (Number.isNaN(wanted)) continue
       if (state.applied >= wanted) waiter.targets.delete(table)
       else waiter.targets.set(table, wanted)
     }

@@ -1,0 +1,51 @@
+import type { TableNames } from '../layout/tables.ts'
+import { Fields } from '../pg/fields.ts'
+import type { PgPool } from '../pg/pool.ts'
+
+export interface TableState {
+  /** Another one when the table was removed and made again. */
+  readonly id: number
+  /** Transactions that readers see. */
+  readonly applied: number
+  /** Transactions committed. */
+  readonly committed: number
+  readonly suspended: boolean
+}
+
+/** From the memory of the server: cheap, and NULL where it has not seen a write since its start. */
+const remembered = {
+  sql: 'SELECT table_name, id, table_txn, wal_txn, table_suspended FROM tables()',
+  parameterSets: [[]],
+}
+/** From the files of each table, ten times as dear. */
+const counted = { sql: 'SELECT name, writerTxn, sequencerTxn FROM wal_tables()', parameterSets: [[]] }
+
+/** Of all tables of ours; the transactions are exact for those in `wanted`, and may be NaN for others. */
+export async function readTableStates(
+  pool: PgPool,
+  names: TableNames,
+  wanted: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, TableState>> {
+  const states = new Map<string, TableState>()
+  await pool.read(remembered, () => {
+    states.clear()
+    return (view, start) => {
+      const fields = new Fields(view, start)
+      const table = fields.text() ?? ''
+      if (!names.isOurs(table)) return
+      // Committed and never applied: nothing of it can be read.
+      const [id, applied, committed] = [fields.long(), fields.long() || 0, fields.long()]
+      states.set(table, { id, applied, committed, suspended: fields.boolean() })
+    }
+  })
+  const isUnknown = (table: string): boolean => Number.isNaN(states.get(table)?.committed)
+  if (![...wanted].some(isUnknown)) return states
+  await pool.read(counted, () => (view, start) => {
+    const fields = new Fields(view, start)
+    const table = fields.text() ?? ''
+    const state = states.get(table)
+    if (state && isUnknown(table))
+      states.set(table, { ...state, applied: fields.long(), committed: fields.long() })
+  })
+  return states
+}
