@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { MemoryFolder } from '../../test/support/memory-folder.ts'
+import { spoolBounds } from '../../test/support/spool-bounds.ts'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import { barsOf } from '../core/bar.ts'
 import { feedSeconds } from '../core/feed-clock.ts'
@@ -24,7 +25,7 @@ function batch(time: number) {
 test('what was lost is told until something that was sent after it is acknowledged', async () => {
   const clock = createVirtualClock()
   const folder = new MemoryFolder()
-  const spool = await openSpool({ folder, clock, log: silentLog })
+  const spool = await openSpool({ folder, clock, log: silentLog, ...spoolBounds })
   await spool.append('live', spooledOf(batch(60))).kept
   await clock.advance(24 * hourMs)
 
@@ -50,7 +51,8 @@ test('what was lost is told until something that was sent after it is acknowledg
   await inFlight[1]
   // Cut here, another session must tell it again, and so must another life.
   expect(spool.lost).toMatchObject([{ from: 60, to: 120 }])
-  expect((await openSpool({ folder: folder.crash(() => 0), clock, log: silentLog })).lost).toHaveLength(1)
+  const next = await openSpool({ folder: folder.crash(() => 0), clock, log: silentLog, ...spoolBounds })
+  expect(next.lost).toHaveLength(1)
 
   const later = outbox.live(batch(240))
   await expect.poll(() => acks.length).toBe(4)

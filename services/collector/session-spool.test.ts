@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { CollectorSuite, hour, minute, minutes } from '../../test/support/collector-suite.ts'
 import { MemoryFolder } from '../../test/support/memory-folder.ts'
 import type { PaperTerminal } from '../../test/support/paper-terminal.ts'
+import { spoolBounds } from '../../test/support/spool-bounds.ts'
 import { silentLog } from '../platform/log.ts'
 import { createMetrics } from '../platform/metrics.ts'
 import type { Stores } from '../ports/stores.ts'
@@ -12,8 +13,8 @@ import { openSpool, type Spool } from './spool/spool.ts'
 const suite = new CollectorSuite()
 const patience = { timeout: 20_000 }
 
-const spoolIn = (folder: MemoryFolder, bytesMax?: number): Promise<Spool> =>
-  openSpool({ folder, clock: suite.clock, log: silentLog, bytesMax })
+const spoolIn = (folder: MemoryFolder, bytesMax = spoolBounds.bytesMax): Promise<Spool> =>
+  openSpool({ folder, clock: suite.clock, log: silentLog, ...spoolBounds, bytesMax })
 
 async function closeMinutes(source: PaperTerminal, count: number): Promise<void> {
   for (let i = 0; i < count; i++) {

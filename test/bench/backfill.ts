@@ -18,6 +18,7 @@ import { systemClock } from '../../services/platform/system-clock.ts'
 import { defineFeed } from '../support/ingest-house.ts'
 import { PaperTerminal, paperSymbol } from '../support/paper-terminal.ts'
 import { startService } from '../support/service-process.ts'
+import { spoolBounds } from '../support/spool-bounds.ts'
 import { issueBenchKey, keyOf, makeBenchHome, metricOf } from './bench-feed.ts'
 import { count, machine, ms, printTable, quantile } from './figures.ts'
 import type { MinuteOrder, MinuteReport } from './minute-client.ts'
@@ -92,6 +93,7 @@ try {
     folder: await openDiskFolder(spoolPath),
     clock: systemClock,
     log: silentLog,
+    ...spoolBounds,
   })
   const collecting = runCollector({
     definition: defineFeed(manifest.spec),

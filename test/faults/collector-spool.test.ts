@@ -21,6 +21,7 @@ import { endWithUs } from '../support/end-with-us.ts'
 import { defineFeed } from '../support/ingest-house.ts'
 import { PaperTerminal, paperSymbol } from '../support/paper-terminal.ts'
 import { type RunningService, startService } from '../support/service-process.ts'
+import { spoolBounds } from '../support/spool-bounds.ts'
 import { seeded } from './seeded.ts'
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))
@@ -52,7 +53,7 @@ function temporaryFolder(): string {
 }
 
 const openIn = async (path: string): Promise<Spool> =>
-  openSpool({ folder: await openDiskFolder(path), clock: systemClock, log: silentLog })
+  openSpool({ folder: await openDiskFolder(path), clock: systemClock, log: silentLog, ...spoolBounds })
 
 /** Runs the writer until it is killed; gives the numbers it said. */
 async function writeUntilKilled(path: string, first: number, killAfterMs: number) {

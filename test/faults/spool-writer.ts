@@ -10,6 +10,7 @@ import { feedSeconds } from '../../services/core/feed-clock.ts'
 import { silentLog } from '../../services/platform/log.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import { encodeSeriesBars } from '../../services/wire/encode-bars.ts'
+import { spoolBounds } from '../support/spool-bounds.ts'
 
 const [path = '', first = '1'] = process.argv.slice(2)
 const inFlightMax = 40
@@ -19,7 +20,13 @@ const batchesAtOnce = 3
 const say = (line: string): void => void writeSync(1, `${line}\n`)
 
 const folder = await openDiskFolder(path)
-const spool = await openSpool({ folder, clock: systemClock, log: silentLog, bytesMax: 1_048_576 })
+const spool = await openSpool({
+  folder,
+  clock: systemClock,
+  log: silentLog,
+  ...spoolBounds,
+  bytesMax: 1_048_576,
+})
 const inFlight: { readonly id: number; readonly number: number }[] = []
 for (let number = Number(first); ; ) {
   const group = Array.from({ length: batchesAtOnce }, () => {

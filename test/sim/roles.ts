@@ -21,6 +21,7 @@ import { Subscriptions } from '../../services/stream/fan-out/subscriptions.ts'
 import { Hub } from '../../services/stream/hub.ts'
 import { createStreamMetrics } from '../../services/stream/metrics.ts'
 import { Sessions } from '../../services/stream/sessions.ts'
+import { spoolBounds } from '../support/spool-bounds.ts'
 import type { SimSocket } from './client.ts'
 import type { SimDisk } from './disk.ts'
 import type { Answering } from './link.ts'
@@ -60,7 +61,12 @@ export async function startCollector(
   },
 ): Promise<void> {
   const { clock, log } = life
-  const spool = await openSpool({ folder: options.disk.of(life, options.spoolForgets), clock, log })
+  const spool = await openSpool({
+    folder: options.disk.of(life, options.spoolForgets),
+    clock,
+    log,
+    ...spoolBounds,
+  })
   let turn = 0
   const { definition, source, addresses, dial } = options
   void runCollector({

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { MemoryFolder } from '../../../test/support/memory-folder.ts'
+import { spoolBounds } from '../../../test/support/spool-bounds.ts'
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import { barsOf } from '../../core/bar.ts'
 import { feedSeconds } from '../../core/feed-clock.ts'
@@ -28,7 +29,7 @@ function batch(time: number, symbol = 'EURUSD'): SpooledSeries[] {
 const open = (
   folder: SpoolFolder,
   more: { clock?: ReturnType<typeof createVirtualClock>; bytesMax?: number } = {},
-) => openSpool({ folder, clock: createVirtualClock(), log: silentLog, ...more })
+) => openSpool({ folder, clock: createVirtualClock(), log: silentLog, ...spoolBounds, ...more })
 
 async function timesIn(spool: Spool): Promise<number[]> {
   const records = await Promise.all(spool.ids.map((id) => spool.read(id)))

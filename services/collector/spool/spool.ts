@@ -8,9 +8,6 @@ import { Lost, type LostSpan } from './lost.ts'
 import { encodeRecord, recordsIn, type SpooledSeries, type SpoolRecord } from './record.ts'
 import { type Place, Segments } from './segments.ts'
 
-/** At either bound the oldest batches leave; a gap names their series and range. */
-const spoolBytesMax = 256 * 1024 * 1024
-const spoolAgeMaxMs = 24 * 3_600_000
 /** The oldest file leaves as a whole, so files are a small part of it all. */
 const segmentBytesMax = 8 * 1024 * 1024
 const segmentsMin = 4
@@ -22,8 +19,9 @@ export interface SpoolOptions {
   readonly folder: SpoolFolder
   readonly clock: Clock
   readonly log: Log
-  readonly bytesMax?: number | undefined
-  readonly ageMaxMs?: number | undefined
+  /** At either bound the oldest batches leave; a gap names their series and range. */
+  readonly bytesMax: number
+  readonly ageMaxMs: number
 }
 
 export interface Kept {
@@ -76,7 +74,7 @@ export class Spool {
   #working: Promise<void> | undefined
 
   constructor(options: SpoolOptions) {
-    const { folder, clock, log, bytesMax = spoolBytesMax } = options
+    const { folder, clock, log, bytesMax } = options
     this.#options = options
     this.#bytesMax = bytesMax
     const fileBytesMax = Math.min(segmentBytesMax, Math.ceil(bytesMax / segmentsMin))
@@ -241,7 +239,7 @@ export class Spool {
 
   /** At the bound in age: the oldest batches leave. */
   async #expire(): Promise<void> {
-    const { clock, ageMaxMs = spoolAgeMaxMs } = this.#options
+    const { clock, ageMaxMs } = this.#options
     const old = this.#entries.before(clock.utcMs() - ageMaxMs)
     await this.#lose(old, `batches are kept for ${ageMaxMs / 3_600_000} hours`)
   }
