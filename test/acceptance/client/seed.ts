@@ -54,20 +54,28 @@ const awaitFollowed = async (target: Target, wanted: Readonly<Record<string, num
   }
 }
 
+/** The importer's word for a store that is away, or too busy for now: the file again does the rest. */
+const tryAgain = 69
+const triesMax = 3
+
+const importOne = async (importer: string, args: readonly string[]): Promise<void> => {
+  for (let tries = 1; ; tries++) {
+    const { code, stdout, stderr } = await run(importer, args, 120_000)
+    if (code === 0) return
+    if (code !== tryAgain || tries === triesMax)
+      throw new Error(`an import failed (${code}): ${stdout}${stderr}`)
+  }
+}
+
 /** Repeatable: the same bars again change nothing. */
 export const seed = async (target: Target): Promise<void> => {
   const hours = fold(bitcoinMinutes(), 3600)
   const days = googleDays().filter((day) => day.time < lastGoogleDay)
   lay(target, 'brokerc-tadil', 'BTCUSD_H1.csv', exportText(hours))
   lay(target, 'brokerc-tadil', 'GOOGL_D1.csv', dailyText(days))
-  const outcomes = await Promise.all(
-    imports.map(([file, series, more]) =>
-      run(target.importer, [file, ...series, ...more, '--json'], 120_000),
-    ),
+  await Promise.all(
+    imports.map(([file, series, more]) => importOne(target.importer, [file, ...series, ...more, '--json'])),
   )
-  for (const { code, stdout, stderr } of outcomes) {
-    if (code !== 0) throw new Error(`an import failed (${code}): ${stdout}${stderr}`)
-  }
   await awaitFollowed(target, {
     'BTCUSD&resolution=60': hours.length,
     'GOOGL&resolution=1D': days.length,
