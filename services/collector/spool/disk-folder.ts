@@ -1,5 +1,5 @@
 import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { lockFolder } from '../../platform/lock-folder.ts'
 import type { SpoolFolder } from './folder.ts'
 
@@ -12,8 +12,30 @@ const fileMode = 0o600
  * another collector uses it.
  */
 export async function openDiskFolder(path: string): Promise<SpoolFolder> {
-  await mkdir(path, { recursive: true, mode: folderMode })
+  await makeLasting(resolve(path))
   return new DiskFolder(path, lockFolder(join(path, 'lock.db'), path))
+}
+
+/** Makes the folder, with those it lies in; a loss of power takes none of them away again. */
+async function makeLasting(path: string): Promise<void> {
+  const first = await mkdir(path, { recursive: true, mode: folderMode })
+  // A folder that an earlier life made may still be in memory alone.
+  let made = path
+  await syncFolder(dirname(made))
+  while (first !== undefined && made !== first && dirname(made) !== made) {
+    made = dirname(made)
+    await syncFolder(dirname(made))
+  }
+}
+
+/** What was made in the folder is found after a loss of power. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
 }
 
 class DiskFolder implements SpoolFolder {
@@ -96,13 +118,7 @@ class DiskFolder implements SpoolFolder {
       if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause
     }
     const file = await open(path, 'wx+', fileMode)
-    // A file is found after a loss of power once its folder is on the disk too.
-    const folder = await open(this.#path, 'r')
-    try {
-      await folder.sync()
-    } finally {
-      await folder.close()
-    }
+    await syncFolder(this.#path)
     return file
   }
 }
