@@ -1,4 +1,5 @@
 import type { Bar } from '../../services/core/bar.ts'
+import { checkSequence } from '../support/check-sequence.ts'
 import type { Shown } from './check-history.ts'
 
 /** A minute of the feed as its collector sent it; one follows the other. */
@@ -43,31 +44,23 @@ export function checkLife(life: Life, minutes: readonly Minute[]): string[] {
 function checkSymbol(
   what: string,
   symbol: string,
-  of: readonly Seen[],
+  seen: readonly Seen[],
   life: Life,
   minutes: readonly Minute[],
 ): string[] {
-  const complaints: string[] = []
-  let last = life.since.get(symbol)
-  let named: { after: number; until: number }[] = []
-  for (const seen of of) {
-    if (seen.type === 'gap') {
-      named.push(seen)
-      continue
-    }
-    const { time } = seen.bar
-    const [from, gaps] = [last, named]
-    if (from !== undefined && time <= from) complaints.push(`${what} at ${time} came after ${from}`)
-    const before = between(minutes, from, time)
-    const missed = from === undefined ? before.filter(({ begunMs }) => begunMs > life.subscribedMs) : before
-    for (const minute of missed)
-      if (!gaps.some(({ after, until }) => minute.time > after && minute.time <= until))
-        complaints.push(`${what} at ${minute.time} is neither delivered nor named`)
-    if (from === undefined) complaints.push(...checkFilled(what, life, symbol, before))
-    last = time
-    named = []
-  }
-  return complaints
+  const since = life.since.get(symbol)
+  const told = seen.map((each) => (each.type === 'gap' ? each : { type: each.type, time: each.bar.time }))
+  const owed = (after: number | undefined, before: number): readonly number[] =>
+    between(minutes, after, before)
+      .filter(({ begunMs }) => after !== undefined || begunMs > life.subscribedMs)
+      .map(({ time }) => time)
+  const first = told.find((each) => each.type === 'bar')
+  return [
+    ...checkSequence(what, told, since, owed),
+    ...(first && since === undefined
+      ? checkFilled(what, life, symbol, between(minutes, undefined, first.time))
+      : []),
+  ]
 }
 
 /** Those that lie between two times, of minutes without a hole. */

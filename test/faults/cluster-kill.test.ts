@@ -8,6 +8,8 @@ import { seeded } from './seeded.ts'
 /** Over all rounds: `make soak` makes it 120. */
 const killsMax = Math.max(5, Math.round(6 * effort))
 const killsPerRound = 20
+/** A million with the hundred kills of a soak. */
+const barsPerKill = 10_000
 /** Of a hundred kills so many take a second victim with them. */
 const bothPercent = 15
 
@@ -62,7 +64,9 @@ async function round(kills: number, random: () => number): Promise<readonly stri
     const ms = Math.round(performance.now() - begun)
     if (ms > slowest.ms) slowest = { ms, after: chosen.map(({ role }) => role).join(' and ') }
   }
-  await flows(watched, 4)
+  // More kills only where bars flowed in between.
+  do await flows(watched, 4)
+  while (house.ackedBars < kills * barsPerKill)
   const complaints = await house.judge()
   const simulated = await minutesMissing(house)
   console.log(
@@ -108,7 +112,7 @@ function shuffled<T>(items: readonly T[], random: () => number): T[] {
 }
 
 /** What a real collector read from its terminal, whose market never rests: gives what is missing. */
-async function minutesMissing({ get }: ClusterHouse): Promise<string[]> {
+async function minutesMissing({ people: { get } }: ClusterHouse): Promise<string[]> {
   const missing = async (): Promise<string[]> => {
     const to = Math.floor(Date.now() / 1_000)
     const { body } = await get(

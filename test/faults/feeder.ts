@@ -45,6 +45,7 @@ export class Feeder {
   /** Sessions that ended before their time. */
   broken = 0
   ackedBatches = 0
+  ackedBars = 0
   /** From first sending a batch to its ack. */
   longestMs = 0
   readonly #options: FeederOptions
@@ -130,6 +131,7 @@ export class Feeder {
       this.longestMs = Math.max(this.longestMs, performance.now() - first.sent.begun)
       this.#kept.shift()
       this.ackedBatches++
+      this.ackedBars += first.sent.readings.length
       await onAck?.(first.sent.readings)
     }
   }

@@ -39,14 +39,14 @@ export class Market {
   readonly liveBegin: number
   readonly historyBegin: number
   readonly symbols: readonly string[]
-  readonly #random: () => number
+  readonly random: () => number
   readonly #revisionBegin = Date.now() - daySeconds * 1_000
   #revision = this.#revisionBegin
   #minute = 0
   #history = 0
 
   constructor(random: () => number, now: number = Date.now(), options: MarketOptions = {}) {
-    this.#random = random
+    this.random = random
     this.symbols = options.symbols ?? symbols
     const today = Math.floor(now / 1_000 / bucketSeconds) * bucketSeconds
     this.liveBegin = today - (options.liveBackSeconds ?? 30 * daySeconds)
@@ -54,7 +54,7 @@ export class Market {
   }
 
   any(count: number): number {
-    return Math.floor(this.#random() * count)
+    return Math.floor(this.random() * count)
   }
 
   /** The next minute of all symbols, of some with an earlier one corrected or read late. */
@@ -62,7 +62,7 @@ export class Market {
     const batch = new Map<string, RevisedBar[]>()
     for (const symbol of this.symbols) {
       const newest = this.#bar(this.#live(this.#minute), ++this.#revision)
-      if (this.#minute === 0 || this.#random() < 0.5) batch.set(symbol, [newest])
+      if (this.#minute === 0 || this.random() < 0.5) batch.set(symbol, [newest])
       else batch.set(symbol, [this.#again(this.#live(this.any(this.#minute))), newest])
     }
     this.#minute++
@@ -113,7 +113,7 @@ export class Market {
 
   /** A correction, or a reading older than what is stored: that one must change nothing. */
   #again(time: number): RevisedBar {
-    const isCorrection = this.#random() < 0.7
+    const isCorrection = this.random() < 0.7
     const age = Math.min(1 + this.any(5_000), this.#revision - this.#revisionBegin - 1)
     return this.#bar(time, isCorrection ? ++this.#revision : this.#revision - age)
   }

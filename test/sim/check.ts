@@ -1,5 +1,6 @@
 import type { Bar, RevisedBar } from '../../services/core/bar.ts'
 import type { CompoundKey } from '../../services/core/compound-key.ts'
+import { checkSequence } from '../support/check-sequence.ts'
 import type { Record, Seen, SocketRecord } from './record.ts'
 
 /** What is known of one symbol when all is over. */
@@ -43,48 +44,29 @@ export function checkSocket(record: Record, socket: SocketRecord): string[] {
   const symbols = new Set(socket.seen.flatMap((seen) => (seen.type === 'bar' ? [seen.symbol] : [])))
   for (const symbol of symbols) {
     const published = record.published.get(symbol) ?? new Map<number, Bar>()
-    const mine = socket.seen.filter((seen) => seen.type !== 'subscribed' && seen.symbol === symbol)
-    const since = socket.since.get(symbol)
-    let last = since
-    const gaps: { after: number; until: number }[] = []
-    for (const seen of mine) {
-      if (seen.type === 'gap') gaps.push(seen)
-      if (seen.type !== 'bar') continue
-      const { time } = seen.bar
-      found.push(...checkFrame(seen, published.get(time), socket, last))
-      const from = last ?? time
-      const missed = [...published.keys()].filter(
-        (each) => each > from && each < time && !isNamed(each, gaps),
-      )
-      found.push(...missed.map((each) => `${socket.id} ${symbol} ${each}: neither delivered nor named`))
-      last = time
-      gaps.length = 0
-    }
+    const mine = socket.seen.flatMap((seen) =>
+      seen.type !== 'subscribed' && seen.symbol === symbol ? [seen] : [],
+    )
+    const told = mine.map((seen) => (seen.type === 'gap' ? seen : { type: seen.type, time: seen.bar.time }))
+    const owed = (after: number | undefined, before: number): readonly number[] =>
+      after === undefined ? [] : [...published.keys()].filter((time) => time > after && time < before)
+    found.push(...checkSequence(`${socket.id} ${symbol}`, told, socket.since.get(symbol), owed))
+    for (const seen of mine)
+      if (seen.type === 'bar') found.push(...checkFrame(seen, published.get(seen.bar.time), socket))
   }
   return found
 }
 
-const isNamed = (time: number, gaps: readonly { after: number; until: number }[]): boolean =>
-  gaps.some(({ after, until }) => time > after && time <= until)
-
+/** A replay brings what history says, which the broker may have corrected since. */
 function checkFrame(
   { symbol, bar }: Extract<Seen, { type: 'bar' }>,
   published: Bar | undefined,
   socket: SocketRecord,
-  last: number | undefined,
 ): string[] {
-  const found: string[] = []
-  if (last !== undefined && bar.time <= last)
-    found.push(`${socket.id} ${symbol} ${bar.time}: came after ${last}`)
-  // A replay brings what history says, which the broker may have corrected since.
-  if (
-    published &&
-    !socket.since.has(symbol) &&
-    published.close !== bar.close &&
-    socket.id.startsWith('plain')
-  )
-    found.push(`${socket.id} ${symbol} ${bar.time}: pushed with other numbers than published`)
-  return found
+  const isPlain = socket.id.startsWith('plain') && !socket.since.has(symbol)
+  return isPlain && published && published.close !== bar.close
+    ? [`${socket.id} ${symbol} ${bar.time}: pushed with other numbers than published`]
+    : []
 }
 
 /** When all is well again an open socket has the newest bar, or was told that it does not. */
