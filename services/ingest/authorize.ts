@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import {
   Metadata,
   ServerInterceptingCall,
@@ -8,11 +7,10 @@ import {
   status,
 } from '@grpc/grpc-js'
 import type { Clock } from '../ports/clock.ts'
+import { bearerOf, tokenCheck } from '../wire/bearer.ts'
 import { type Access, administration, type CredentialFault, type CredentialRefusal } from './access.ts'
 import { certificateAccess } from './certificate-access.ts'
 import { type FeedTokens, unknown } from './feed-tokens.ts'
-
-const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 /** Collectors come with what they may push; everything else is administration. */
 const collectorPath = '/fxd.v1.Collector/'
@@ -32,20 +30,15 @@ export interface AuthorizerOptions {
   readonly refused: (fault: CredentialFault) => void
 }
 
-/** Tokens are compared as digests in constant time: neither their length nor their beginning shows in the timing. */
 export function createAuthorizer({ token, feedTokens, clock, refused }: AuthorizerOptions): Authorizer {
-  const wanted = sha256(token)
+  const isAdministration = tokenCheck(token)
   const accesses = new WeakMap<Metadata, Access>()
 
   const judge = (metadata: Metadata, call: ServerInterceptingCallInterface) => {
-    const given = metadata.get('authorization')
-    if (given.length > 0) {
-      const [text, ...more] = given
-      const match = typeof text === 'string' && more.length === 0 ? /^bearer +(\S+)$/i.exec(text) : null
-      if (match?.[1] === undefined) return unknown
-      return timingSafeEqual(sha256(match[1]), wanted)
-        ? administration
-        : (feedTokens.read(match[1]) ?? unknown)
+    if (metadata.get('authorization').length > 0) {
+      const given = bearerOf(metadata)
+      if (given === undefined) return unknown
+      return isAdministration(given) ? administration : (feedTokens.read(given) ?? unknown)
     }
     // Only there when TLS found its authority trusted and its dates right.
     const certificate = call.getAuthContext().sslPeerCertificate

@@ -1,4 +1,4 @@
-import { Server, type ServerCredentials } from '@grpc/grpc-js'
+import { Server } from '@grpc/grpc-js'
 import type { FeedKey } from '../core/compound-key.ts'
 import type { FollowedRegistry } from '../platform/follow-registry.ts'
 import type { Log } from '../platform/log.ts'
@@ -7,6 +7,7 @@ import type { WatchedTls } from '../platform/tls-files.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Stores } from '../ports/stores.ts'
 import { channelOptions, streamsPerConnectionMax } from '../wire/limits.ts'
+import { listen } from '../wire/listen.ts'
 import { Collector, Registry } from '../wire/load.ts'
 import { serverCredentials } from '../wire/server-credentials.ts'
 import { createAuthorizer } from './authorize.ts'
@@ -98,7 +99,7 @@ export function createIngest(deps: IngestDeps): Ingest {
 
   return {
     async listen(host, port) {
-      const bound = await listen(server, host, port, serverCredentials(deps.tls))
+      const bound = await listen(server, { host, port, credentials: serverCredentials(deps.tls) })
       stopCounting = countCalls(bound, (code) => metrics.call(code))
       return bound
     },
@@ -121,20 +122,6 @@ export function createIngest(deps: IngestDeps): Ingest {
     },
   }
 }
-
-const listen = (
-  server: Server,
-  host: string,
-  port: number,
-  credentials: ServerCredentials,
-): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
-    server.bindAsync(address, credentials, (cause, bound) => {
-      if (cause) reject(cause)
-      else resolve(bound)
-    })
-  })
 
 const shutDown = (server: Server): Promise<void> =>
   new Promise((resolve, reject) => {

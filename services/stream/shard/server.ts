@@ -2,6 +2,7 @@ import { Server } from '@grpc/grpc-js'
 import type { Log } from '../../platform/log.ts'
 import type { WatchedTls } from '../../platform/tls-files.ts'
 import { channelOptions, streamsPerConnectionMax } from '../../wire/limits.ts'
+import { listen } from '../../wire/listen.ts'
 import { Shard } from '../../wire/load.ts'
 import { serverCredentials } from '../../wire/server-credentials.ts'
 import type { Stream } from '../stream.ts'
@@ -30,14 +31,7 @@ export function createShardServer(deps: ShardServerDeps): ShardServer {
   const server = new Server({ ...channelOptions, 'grpc.max_concurrent_streams': streamsPerConnectionMax })
   server.addService(Shard.service, shardService(deps))
   return {
-    listen: (host, port) =>
-      new Promise((resolve, reject) => {
-        const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
-        server.bindAsync(address, serverCredentials(deps.tls), (cause, bound) => {
-          if (cause) reject(cause)
-          else resolve(bound)
-        })
-      }),
+    listen: (host, port) => listen(server, { host, port, credentials: serverCredentials(deps.tls) }),
     close: () => server.forceShutdown(),
   }
 }

@@ -1,5 +1,5 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
-import { type handleUnaryCall, type Metadata, status } from '@grpc/grpc-js'
+import { type handleUnaryCall, status } from '@grpc/grpc-js'
+import { bearerOf, tokenCheck } from '../../wire/bearer.ts'
 import type { DrainRequest__Output } from '../../wire/fxd/v1/DrainRequest.ts'
 import type { Load } from '../../wire/fxd/v1/Load.ts'
 import type { ShardHandlers } from '../../wire/fxd/v1/Shard.ts'
@@ -7,11 +7,9 @@ import type { ShardServerDeps } from './server.ts'
 
 const drainSecondsMax = 3_600
 
-const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
-
 /** The calls of `fxd.v1.Shard`; each answers the load as it is then. */
 export function shardService({ stream, notReady, token, log }: ShardServerDeps): ShardHandlers {
-  const wanted = sha256(token)
+  const isToken = tokenCheck(token)
   const load = (): Load => {
     const { connections, connectionsMax, subscriptions, backlogBytes, forcedCloses } = stream.load()
     const reason = notReady()
@@ -31,7 +29,8 @@ export function shardService({ stream, notReady, token, log }: ShardServerDeps):
   const answering =
     <Request>(act: (request: Request) => string | undefined): handleUnaryCall<Request, Load> =>
     (call, answer) => {
-      if (!carries(call.metadata, wanted)) {
+      const given = bearerOf(call.metadata)
+      if (given === undefined || !isToken(given)) {
         const details = 'this service wants the metadata "authorization: Bearer <administration token>"'
         return answer({ code: status.UNAUTHENTICATED, details })
       }
@@ -54,11 +53,4 @@ export function shardService({ stream, notReady, token, log }: ShardServerDeps):
       return undefined
     }),
   }
-}
-
-/** Compared as digests in constant time: neither the token's length nor its beginning shows in the timing. */
-function carries(metadata: Metadata, wanted: Buffer): boolean {
-  const [given, ...more] = metadata.get('authorization')
-  const match = typeof given === 'string' && more.length === 0 ? /^bearer +(\S+)$/i.exec(given) : null
-  return match?.[1] !== undefined && timingSafeEqual(sha256(match[1]), wanted)
 }
