@@ -7,12 +7,14 @@ import type { SpooledSeries } from './record.ts'
 
 /** What of one series left a spool at its bound; other bars may lie between. */
 export interface LostSpan extends Span {
-  /** Clean name. */
+  /** Clean name; empty where so many series were lost that those of a resolution are told as one. */
   readonly symbol: string
   readonly resolution: Resolution
   readonly bars: number
 }
 
+/** Beyond, those of a resolution are one: a record holds no more names, and nobody reads them. */
+export const lostSeriesMax = 10_000
 const nothing = new Uint8Array(0) as EncodedSeries
 
 /** What left the spool unsent, one range for each series; ingest has not been told of it yet. */
@@ -20,18 +22,26 @@ export class Lost {
   readonly #series = new Map<string, SpooledSeries>()
 
   add(list: readonly SpooledSeries[]): void {
-    for (const { symbol, resolution, first, last, count } of list) {
-      const id = `${resolution} ${symbol}`
-      const had = this.#series.get(id)
-      this.#series.set(id, {
-        symbol,
-        resolution,
-        first: feedSeconds(Math.min(first, had?.first ?? first)),
-        last: feedSeconds(Math.max(last, had?.last ?? last)),
-        count: count + (had?.count ?? 0),
-        encoded: nothing,
-      })
+    for (const each of list) {
+      this.#join(each, this.#series.has(idOf({ ...each, symbol: '' })) ? '' : each.symbol)
+      if (this.#series.size <= lostSeriesMax) continue
+      const all = this.series
+      this.clear()
+      for (const one of all) this.#join(one, '')
     }
+  }
+
+  #join({ resolution, first, last, count }: SpooledSeries, symbol: string): void {
+    const id = idOf({ symbol, resolution })
+    const had = this.#series.get(id)
+    this.#series.set(id, {
+      symbol,
+      resolution,
+      first: feedSeconds(Math.min(first, had?.first ?? first)),
+      last: feedSeconds(Math.max(last, had?.last ?? last)),
+      count: count + (had?.count ?? 0),
+      encoded: nothing,
+    })
   }
 
   clear(): void {
@@ -53,3 +63,6 @@ export class Lost {
     }))
   }
 }
+
+const idOf = ({ symbol, resolution }: Pick<SpooledSeries, 'symbol' | 'resolution'>): string =>
+  `${resolution} ${symbol}`

@@ -36,7 +36,7 @@ const bytesPerSeries = 2 + 1 + 8 + 8 + 4 + 4
 const recordBytesMax = 4 * 1024 * 1024
 const kinds: readonly (RecordKind | undefined)[] = [undefined, 'live', 'history', 'lost']
 
-/** The record as it stands in a file: its length, its checksum, itself. */
+/** The record as it stands in a file: its length, its checksum, itself. Throws for one that could not be read back. */
 export function encodeRecord({ kind, utcMs, series }: SpoolRecord): Uint8Array {
   const named = series.map((each) => ({ ...each, name: Buffer.from(each.symbol) }))
   const length = named.reduce(
@@ -44,6 +44,8 @@ export function encodeRecord({ kind, utcMs, series }: SpoolRecord): Uint8Array {
       sum + bytesPerSeries + name.length + resolution.length + encoded.length,
     fixedBytes,
   )
+  if (length > recordBytesMax)
+    throw new Error(`a record of the spool: got ${length} bytes, wanted at most ${recordBytesMax}`)
   const bytes = Buffer.alloc(headBytes + length)
   let at = headBytes
   at = bytes.writeUInt8(kinds.indexOf(kind), at)

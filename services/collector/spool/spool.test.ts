@@ -8,6 +8,7 @@ import { spoolBounds } from '../../../test/support/spool-bounds.ts'
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import { barsOf } from '../../core/bar.ts'
 import { feedSeconds } from '../../core/feed-clock.ts'
+import { storedResolutions } from '../../core/resolution.ts'
 import { silentLog } from '../../platform/log.ts'
 import { encodeSeriesBars } from '../../wire/encode-bars.ts'
 import { openDiskFolder } from './disk-folder.ts'
@@ -235,6 +236,29 @@ describe('at its bounds', () => {
       .toEqual([{ symbol: 'EURUSD', resolution: '1', from: 60, to: 120, bars: 1 }])
     expect(spool.droppedBars).toBe(1)
   })
+
+  test('what was lost of a whole catalogue is known in the next life, with what came after it', async () => {
+    const clock = createVirtualClock()
+    const folder = new MemoryFolder()
+    const spool = await open(folder, { clock })
+    const names = Array.from({ length: 10_000 }, (_, i) => `SHARE_WITH_A_LONG_NAME_${i}_CFD.XETRA`)
+    const one = batch(60)[0] as SpooledSeries
+    for (const resolution of storedResolutions) {
+      const series = names.map((symbol) => ({ ...one, symbol, resolution }))
+      for (let i = 0; i < names.length; i += 2_000) spool.append('live', series.slice(i, i + 2_000))
+    }
+    await clock.advance(25 * hour)
+    await expect.poll(() => spool.droppedBars).toBe(names.length * storedResolutions.length)
+    await spool.append('live', batch(120)).kept
+    const next = await open(
+      folder.crash(() => 0),
+      { clock },
+    )
+    expect(next.lost).toEqual(spool.lost)
+    expect(next.lost).toHaveLength(storedResolutions.length)
+    expect(next.lost[0]).toEqual({ symbol: '', resolution: '1', from: 60, to: 120, bars: names.length })
+    expect((await next.read(next.ids.at(-1) as number))?.series).toMatchObject([{ first: 120 }])
+  }, 30_000)
 
   test('a disk that takes nothing is told of, and what comes later is kept again', async () => {
     const folder = new MemoryFolder()
