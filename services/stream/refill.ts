@@ -5,8 +5,10 @@ import type { BarStore } from '../ports/bars.ts'
 import type { LiveBar } from '../ports/bus.ts'
 import type { Cancel, Clock } from '../ports/clock.ts'
 
-/** Bars wait this long for the store to show what the bus lost before them, and to be read; then the gap is named. */
+/** Bars wait this long for the store to show what the bus lost before them, and for each read; then the gap is named. */
 export const refillTimeoutMs = 10_000
+/** In all, while the store answers read after read: a slow one is still faster than each client asking for itself. */
+const refillWholeMs = 60_000
 /** Without bars that wait nobody is kept from anything: as long as another collector and ingest may need to take over. */
 export const refillQuietMs = 20_000
 /** A store that fails is asked again. */
@@ -30,6 +32,8 @@ export interface RefillLane {
   wanted(feed: FeedKey): readonly Wanted[]
   /** Sends a bar on, unless its symbol is past it already. */
   emit(symbol: CompoundKey, bar: Bar): void
+  /** What was lost of the feed is over; of these symbols it was sent on, of all others it is not known. */
+  broken(feed: FeedKey, filled: ReadonlySet<CompoundKey>): void
   /** The hole is closed, after everything that waited was sent on; not whole: a gap was named. */
   ended(feed: FeedKey, isWhole: boolean): void
   /** Names what may be missing to its subscribers. */
@@ -45,7 +49,9 @@ interface Hole {
   readonly held: LiveBar[]
   cancel: Cancel
   /** Once the store shows it all: what is read, and what of it was. */
-  reading: { readonly wanted: readonly Wanted[]; readonly found: Map<Wanted, Bars> } | undefined
+  reading:
+    | { readonly wanted: readonly Wanted[]; readonly found: Map<Wanted, Bars>; readonly endMs: number }
+    | undefined
 }
 
 /**
@@ -84,7 +90,7 @@ export class Refill {
   hold(feed: FeedKey, bars: readonly LiveBar[]): void {
     const hole = this.#holes.get(feed)
     if (!hole || bars.length === 0) return
-    if (hole.held.length === 0) {
+    if (hole.held.length === 0 && !hole.reading) {
       hole.cancel()
       hole.cancel = this.#giveUpAfter(feed, refillTimeoutMs)
     }
@@ -103,14 +109,19 @@ export class Refill {
   }
 
   async #fill(feed: FeedKey, hole: Hole): Promise<void> {
-    const reading = { wanted: this.#lane.wanted(feed), found: new Map<Wanted, Bars>() }
+    const endMs = this.#clock.monotonicMs() + refillWholeMs
+    const reading = { wanted: this.#lane.wanted(feed), found: new Map<Wanted, Bars>(), endMs }
     hole.reading = reading
     const queue = [...reading.wanted]
     const worker = async (): Promise<void> => {
       for (let next = queue.pop(); next; next = queue.pop()) {
         const bars = await this.#read(feed, next, hole)
         if (this.#holes.get(feed) !== hole) return
-        if (bars) reading.found.set(next, bars)
+        if (!bars) continue
+        reading.found.set(next, bars)
+        const leftMs = endMs - this.#clock.monotonicMs()
+        hole.cancel()
+        hole.cancel = this.#giveUpAfter(feed, Math.max(0, Math.min(refillTimeoutMs, leftMs)))
       }
     }
     await Promise.all(Array.from({ length: readsAtOnce }, worker))
@@ -156,6 +167,7 @@ export class Refill {
     hole.cancel()
     this.#holes.delete(feed)
     for (const [{ symbol }, bars] of found) for (const bar of toList(bars)) this.#lane.emit(symbol, bar)
+    this.#lane.broken(feed, new Set([...found.keys()].map(({ symbol }) => symbol)))
     const missing = wanted.filter((each) => !found.has(each))
     if (missing.length > 0) this.#lane.nameGap(missing)
     for (const { symbol, bar } of hole.held) this.#lane.emit(symbol, bar)
