@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
+import { Unavailable } from '../../services/core/failure.ts'
 import { oneServer } from '../support/questdb/one-server.ts'
 import { openInTest } from '../support/questdb/stores.ts'
 import { batchOf, freshSeries, minuteBar, minuteBars, readList } from './sample-bars.ts'
@@ -92,6 +93,33 @@ test(
     front.fail(false)
     await Promise.all(writes)
     expect(await readList(stores.bars, series)).toEqual(minuteBars(0, 4))
+  },
+)
+
+test(
+  'a server that answers everything but takes no rows counts as away after ten seconds, until it takes rows again',
+  patient,
+  async () => {
+    const front = await inFront()
+    const { stores, metric } = await openInTest(front.at)
+    const series = freshSeries('60')
+    await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
+    front.fail(true)
+    // It may be told as late, if the machine is too busy for its deadline.
+    const write = stores.bars.write([batchOf(series, [minuteBar(1)])], 'live').catch(() => undefined)
+    const ping = () =>
+      stores.bars.ping().then(
+        () => 'fine',
+        (cause: unknown) => (cause instanceof Unavailable ? String(cause.cause) : cause),
+      )
+    expect(await ping()).toBe('fine')
+    await expect.poll(ping, soon).toContain('no rows were taken for')
+    expect(await metric('fxd_questdb_writes_failing_seconds')).toBeGreaterThan(10)
+    front.fail(false)
+    await write
+    await stores.bars.write([batchOf(series, [minuteBar(2)])], 'live')
+    expect(await ping()).toBe('fine')
+    expect(await metric('fxd_questdb_writes_failing_seconds')).toBe(0)
   },
 )
 

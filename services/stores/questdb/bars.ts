@@ -56,6 +56,7 @@ export function questdbBars(deps: BarDeps): BarStore {
     },
     async ping() {
       await admin.ping()
+      writer.refuseTrouble()
       const [table] = await visibility.check()
       if (table !== undefined) throw new Unavailable('store', suspendedError(table))
     },

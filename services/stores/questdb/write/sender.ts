@@ -3,6 +3,7 @@ import { Agent } from 'undici'
 import { within } from '../deadline.ts'
 import type { QuestdbOptions } from '../options.ts'
 import type { Gate } from '../server/gate.ts'
+import { Trouble } from './trouble.ts'
 
 /** The server's 400: sent again it would be refused again. */
 export class PoisonRows extends Error {}
@@ -44,6 +45,7 @@ export class RowSender {
   readonly #senderOptions: SenderOptions
   readonly #options: QuestdbOptions
   readonly #gate: Gate
+  readonly #trouble: Trouble
   #connection: Connection | undefined
   #failures = 0
   #isStale = false
@@ -53,6 +55,12 @@ export class RowSender {
     this.#options = options
     this.#senderOptions = sender
     this.#gate = gate
+    this.#trouble = new Trouble(options.clock)
+  }
+
+  /** For so long the server has not taken what it was given, in milliseconds. */
+  get troubleMs(): number {
+    return this.#trouble.ms
   }
 
   /** Requests whose outcome is unknown so far; each may still arrive at the server, late. */
@@ -62,6 +70,7 @@ export class RowSender {
 
   /** Resolves once the server has committed all rows; rejects with `PoisonRows`, else worth another try. */
   async send(bytes: Buffer): Promise<void> {
+    this.#trouble.asked()
     if (this.#isStale) this.#leave()
     if (this.#connection === undefined) {
       await this.#gate.pass()
@@ -71,10 +80,13 @@ export class RowSender {
     try {
       const sent = this.#connection.transport.send(bytes)
       await within(this.#options.clock, sendDeadlineMs, 'sending rows to QuestDB', sent)
+      this.#trouble.answered()
     } catch (cause) {
       const message = cause instanceof Error ? cause.message : String(cause)
-      if (/\bstatusCode=4\d\d\b/.test(message) && !/\bstatusCode=40[13]\b/.test(message))
+      if (/\bstatusCode=4\d\d\b/.test(message) && !/\bstatusCode=40[13]\b/.test(message)) {
+        this.#trouble.answered()
         throw new PoisonRows(message, { cause })
+      }
       this.#failures += 1
       this.#leave()
       if (!this.#closed) this.#gate.lost()

@@ -1,4 +1,5 @@
 import type { SenderOptions } from '@questdb/nodejs-client'
+import { Unavailable } from '../../../core/failure.ts'
 import type { Lane } from '../../../core/series.ts'
 import type { TableNames } from '../layout/tables.ts'
 import type { QuestdbOptions } from '../options.ts'
@@ -13,6 +14,7 @@ import { PoisonRows, RowSender } from './sender.ts'
 import { Sifter } from './sifter.ts'
 import { type Piece, Submission, tablesOf } from './submission.ts'
 import { Suspended } from './suspended.ts'
+import { troubleMsMax } from './trouble.ts'
 import type { Visibility } from './visibility.ts'
 import { type WriterMetrics, writerMetrics } from './writer-metrics.ts'
 
@@ -63,12 +65,19 @@ export class Writer {
     visibility.onReplaced = () => {
       for (const path of this.#allPaths()) path.renew()
     }
-    waitingMetrics(options, this.#line, this.#sifter)
+    this.#gauges()
   }
 
   /** Requests whose outcome is unknown so far; each may still arrive at the server, late. */
   get failures(): number {
     return this.#allPaths().reduce((sum, { failures }) => sum + failures, 0)
+  }
+
+  /** Throws when the server has not taken rows for too long, whatever else it answers. */
+  refuseTrouble(): void {
+    const ms = this.#troubleMs()
+    if (ms > troubleMsMax)
+      throw new Unavailable('store', new Error(`no rows were taken for ${Math.round(ms / 1_000)} s`))
   }
 
   /** Resolves once all rows are committed and readable, or parked; rejects with `Unavailable` within the deadline. */
@@ -91,6 +100,10 @@ export class Writer {
     this.#sifter.close()
     for (const submission of this.#line.all()) submission.settle(new Error('the store is closed'))
     for (const path of this.#allPaths()) path.close()
+  }
+
+  #troubleMs(): number {
+    return Math.max(...this.#allPaths().map(({ troubleMs }) => troubleMs))
   }
 
   #allPaths(): readonly RowSender[] {
@@ -160,13 +173,20 @@ export class Writer {
     this.#sifter.take([...sifted], cause)
     return pieces.filter((piece) => !sifted.has(piece))
   }
-}
 
-function waitingMetrics({ metrics }: QuestdbOptions, line: Line, sifter: Sifter): void {
-  metrics.gauge('fxd_questdb_rows_waiting', 'Rows that wait or are being written.', ['lane'], (gauge) => {
-    for (const lane of ['live', 'backfill'] as const) gauge.set({ lane }, line.rows(lane))
-  })
-  metrics.gauge('fxd_questdb_rows_sifted', 'Rows among which refused ones are looked for.', [], (gauge) =>
-    gauge.set(sifter.rows),
-  )
+  #gauges(): void {
+    const { metrics } = this.#deps.options
+    metrics.gauge('fxd_questdb_rows_waiting', 'Rows that wait or are being written.', ['lane'], (gauge) => {
+      for (const lane of ['live', 'backfill'] as const) gauge.set({ lane }, this.#line.rows(lane))
+    })
+    metrics.gauge('fxd_questdb_rows_sifted', 'Rows among which refused ones are looked for.', [], (gauge) =>
+      gauge.set(this.#sifter.rows),
+    )
+    metrics.gauge(
+      'fxd_questdb_writes_failing_seconds',
+      'For how long QuestDB has not taken rows that it was given.',
+      [],
+      (gauge) => gauge.set(this.#troubleMs() / 1_000),
+    )
+  }
 }

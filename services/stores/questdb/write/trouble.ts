@@ -1,0 +1,33 @@
+import type { Clock } from '../../../ports/clock.ts'
+
+/** So long rows may fail until the store counts as away. */
+export const troubleMsMax = 10_000
+/** After so long without another try nothing is known of a failure any more. */
+const forgottenMs = 60_000
+
+/** For how long the server has not taken what it was given over one connection. */
+export class Trouble {
+  readonly #clock: Clock
+  #sinceMs: number | undefined
+  #lastMs = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  asked(): void {
+    if (this.ms === 0) this.#sinceMs = undefined
+    this.#lastMs = this.#clock.monotonicMs()
+    this.#sinceMs ??= this.#lastMs
+  }
+
+  /** Also by a refusal. */
+  answered(): void {
+    this.#sinceMs = undefined
+  }
+
+  get ms(): number {
+    const now = this.#clock.monotonicMs()
+    return this.#sinceMs === undefined || now - this.#lastMs > forgottenMs ? 0 : now - this.#sinceMs
+  }
+}
