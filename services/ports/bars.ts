@@ -25,7 +25,7 @@ export interface BarQuery {
  *    an equal revision changes nothing;
  *  - `read` is ascending in time with each time once, and sees what was written before it began;
  *  - live writes overtake waiting backfill writes; the queue is bounded and a writer beyond the
- *    bound waits;
+ *    bound waits, or fails as `Unavailable` where hundreds of thousands of bars wait already;
  *  - every call ends within its deadline (reads 2 s, of the backfill lane 15 s, writes 30 s, and
  *    60 s more where one is the first of its kind) and fails as `Unavailable`.
  */
@@ -36,7 +36,7 @@ export interface BarStore {
   lastTimes(feed: FeedKey, lane?: Lane): Promise<ReadonlyMap<string, FeedSeconds>>
   /** First and last bar inside each half-open span; `undefined` where it holds none. */
   bounds(series: Series, spans: readonly Span[]): Promise<readonly (BarBounds | undefined)[]>
-  /** Removes all bars of the feed. */
+  /** Removes all bars of the feed. Rejects with `Unfinished`, which names what is left; again goes on there. */
   purge(feed: FeedKey): Promise<void>
   /** Resolves when the store answers, else rejects with `Unavailable`. */
   ping(): Promise<void>

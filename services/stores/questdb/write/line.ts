@@ -1,8 +1,10 @@
 import type { Lane } from '../../../core/series.ts'
 import type { Piece, Submission } from './submission.ts'
 
-/** Rows that wait or are being written, per lane; a caller beyond that waits. */
-const rowsPerLane = 100_000
+/** Rows that wait or are being written, per lane; a caller beyond that waits outside, until its deadline. */
+export const rowsPerLane = 100_000
+/** Rows that wait outside, per lane: a caller beyond that fails at once, and its collector comes again later. */
+export const rowsOutsideMax = 300_000
 /** Rows of one request: a live bar never waits for more than the one under way. */
 const rowsPerRequest = 20_000
 
@@ -13,18 +15,27 @@ export class Line {
   readonly #outside: Record<Lane, Set<Submission>> = { live: new Set(), backfill: new Set() }
   readonly #inside: Record<Lane, Set<Submission>> = { live: new Set(), backfill: new Set() }
   readonly #rowsInside: Record<Lane, number> = { live: 0, backfill: 0 }
+  readonly #rowsOutside: Record<Lane, number> = { live: 0, backfill: 0 }
   readonly #pieces: Record<Lane, Piece[]> = { live: [], backfill: [] }
 
   enter(submission: Submission): void {
-    this.#outside[submission.lane].add(submission)
-    this.#admit(submission.lane)
+    const { lane, rows } = submission
+    const waiting = this.#rowsOutside[lane]
+    // Something larger than the bound waits alone.
+    if (waiting > 0 && waiting + rows > rowsOutsideMax) {
+      const full = `${this.rows(lane)} rows of the ${lane} lane wait already: try again later`
+      return submission.settle(new Error(full))
+    }
+    this.#outside[lane].add(submission)
+    this.#rowsOutside[lane] += rows
+    this.#admit(lane)
   }
 
   /** Call it when a submission is settled, wherever it was. */
   leave(submission: Submission): void {
-    const { lane } = submission
-    this.#outside[lane].delete(submission)
-    if (this.#inside[lane].delete(submission)) this.#rowsInside[lane] -= submission.rows
+    const { lane, rows } = submission
+    if (this.#outside[lane].delete(submission)) this.#rowsOutside[lane] -= rows
+    if (this.#inside[lane].delete(submission)) this.#rowsInside[lane] -= rows
     this.#admit(lane)
   }
 
@@ -60,8 +71,9 @@ export class Line {
     return lanes.flatMap((lane) => [...this.#inside[lane], ...this.#outside[lane]])
   }
 
+  /** Rows that wait outside or inside, or are being written. */
   rows(lane: Lane): number {
-    return this.#rowsInside[lane]
+    return this.#rowsInside[lane] + this.#rowsOutside[lane]
   }
 
   #admit(lane: Lane): void {
@@ -69,6 +81,7 @@ export class Line {
       // Something larger than the bound gets in alone.
       if (this.#rowsInside[lane] > 0 && this.#rowsInside[lane] + submission.rows > rowsPerLane) return
       this.#outside[lane].delete(submission)
+      this.#rowsOutside[lane] -= submission.rows
       this.#inside[lane].add(submission)
       this.#rowsInside[lane] += submission.rows
       for (const rows of submission.pieces) this.#pieces[lane].push({ submission, rows })
