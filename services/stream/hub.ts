@@ -89,6 +89,7 @@ export class Hub {
       ...parts,
       fanOut: this.#fanOut,
       isFilling: (feed) => this.#lane.isFilling(feed),
+      isUnproven: (feed) => this.#lane.isUnproven(feed),
       lastTime: (id) => this.#lane.lastTime(id),
       frame: (id, bar) => this.#lane.frame(id, bar),
     })

@@ -11,8 +11,9 @@ import { barFrame, barPrefix, type Frames } from './fan-out/frame.ts'
 import type { Subscriptions } from './fan-out/subscriptions.ts'
 import type { StreamMetrics } from './metrics.ts'
 import type { SymbolGap } from './protocol.ts'
-import { Refill, type Wanted } from './refill.ts'
+import { Refill, refillQuietMs, type Wanted } from './refill.ts'
 import type { Resumption } from './resume/resumption.ts'
+import { Unshown } from './unshown.ts'
 
 export interface LiveLaneParts {
   readonly bus: Bus
@@ -35,6 +36,7 @@ const minutesHeldMax = 60
 export class LiveLane {
   readonly #parts: LiveLaneParts
   readonly #refill: Refill
+  readonly #unshown: Unshown
   readonly #baseline: Baseline
   /** By symbol number. */
   readonly #lastTimes: (FeedSeconds | undefined)[] = []
@@ -49,6 +51,7 @@ export class LiveLane {
       {
         wanted: (feed) => this.#wanted(feed),
         emit: (symbol, bar) => this.#emit(symbol, bar),
+        broken: (feed, filled) => this.#broken(feed, filled),
         ended: (feed, isWhole) => this.#filled(feed, isWhole),
         nameGap: (missing) => this.#nameGap(missing),
         readFailed: () => parts.metrics.refillFailures.inc(),
@@ -56,6 +59,7 @@ export class LiveLane {
       parts.bars,
       parts.clock,
     )
+    this.#unshown = new Unshown(parts.clock)
     this.#baseline = new Baseline({ ...parts, subscribed: (feed) => this.#subscribed(feed) })
     this.#unfollow = parts.bus.follow({
       deliver: (delivered) => this.#take(delivered),
@@ -72,9 +76,15 @@ export class LiveLane {
     })
   }
 
-  /** Whether bars of the feed are on their way from the store. */
+  /** Whether bars of the feed are on their way from the store, or it may show in a moment what the bus lost. */
   isFilling(feed: FeedKey): boolean {
-    return this.#refill.isOpen(feed)
+    const isAwaited = this.#unshown.has(feed) && this.#unshown.ageMs(feed) < refillQuietMs
+    return isAwaited || this.#refill.isOpen(feed)
+  }
+
+  /** Whether the bus lost bars of the feed that the store may not show yet. */
+  isUnproven(feed: FeedKey): boolean {
+    return this.#unshown.has(feed)
   }
 
   lastTime(id: number): FeedSeconds | undefined {
@@ -93,14 +103,30 @@ export class LiveLane {
 
   #take({ position, event }: Delivered): void {
     if (event.type === 'bars') this.#arrive(event.feed, event.bars)
-    else if (event.type === 'applied') this.#refill.applied(event.feed, event.position)
-    else if (event.type === 'settled') this.#refill.applied(event.feed, position)
+    else if (event.type === 'applied') this.#applied(event.feed, event.position)
+    else if (event.type === 'settled') this.#applied(event.feed, position)
     else if (event.type === 'minutes') this.#complete(event.feed, event)
   }
 
   #lost(feed: FeedKey, upTo: number): void {
     this.#parts.metrics.losses.inc()
-    if (this.#subscribed(feed).length > 0) this.#refill.begin(feed, upTo)
+    this.#unshown.lost(feed, upTo)
+    if (this.#refill.isOpen(feed) || this.#subscribed(feed).length > 0) this.#refill.begin(feed, upTo)
+    else this.#broken(feed, new Set())
+  }
+
+  #applied(feed: FeedKey, position: number): void {
+    this.#unshown.applied(feed, position)
+    this.#refill.applied(feed, position)
+  }
+
+  /** Bars of the feed were lost; of other symbols than these nobody read them. */
+  #broken(feed: FeedKey, filled: ReadonlySet<CompoundKey>): void {
+    const { subscriptions, resumption } = this.#parts
+    for (const id of new Set([...this.#lastTimes.keys(), ...subscriptions.subscribedIds()])) {
+      const symbol = subscriptions.symbol(id)
+      if (parseCompoundKey(symbol)?.feed === feed && !filled.has(symbol)) resumption.broken(id)
+    }
   }
 
   #arrive(feed: FeedKey, bars: readonly LiveBar[]): void {
@@ -171,10 +197,9 @@ export class LiveLane {
   }
 
   #nameGap(missing: readonly Wanted[]): void {
-    const { subscriptions, fanOut, sendGap, resumption } = this.#parts
+    const { subscriptions, fanOut, sendGap } = this.#parts
     fanOut.settle()
     const ids = new Set(missing.map(({ symbol }) => subscriptions.idOf(symbol)))
-    resumption.broken(ids)
     for (let row = 0; row < subscriptions.rows; row++) {
       const concerned = subscriptions.idsOf(row).filter((id) => ids.has(id))
       if (concerned.length > 0)

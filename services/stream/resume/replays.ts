@@ -30,8 +30,10 @@ export interface ReplayParts {
   readonly history: Pick<History, 'range'>
   readonly subscriptions: Subscriptions
   readonly recent: Recent
-  /** Whether bars of the feed are on their way from the store to all subscribers. */
+  /** Whether the store may show in a moment what the bus lost, or it is on its way to all subscribers. */
   readonly isFilling: (feed: FeedKey) => boolean
+  /** Whether the bus lost bars of the feed that the store may not show yet. */
+  readonly isUnproven: (feed: FeedKey) => boolean
   /** Open time of the symbol's last bar on the live lane. */
   readonly lastTime: (id: number) => FeedSeconds | undefined
   /** Whether a bar of the symbol is on its way to sockets. */
@@ -145,7 +147,7 @@ export class Replays {
   }
 
   async #replay(connection: Connection, resumed: Resumed): Promise<void> {
-    const { clock, recent, isFilling } = this.#parts
+    const { clock, recent, isFilling, isUnproven } = this.#parts
     const { id, feed } = resumed
     let last = resumed.after
     let mark: number | undefined
@@ -155,8 +157,11 @@ export class Replays {
         await clock.sleep(holePauseMs)
         continue
       }
-      if (recent.covers(id, last) || (mark !== undefined && recent.coversSince(id, mark)))
+      if (recent.covers(id, last)) return this.#join(connection, resumed, last)
+      if (mark !== undefined && recent.coversSince(id, mark)) {
+        if (isUnproven(feed)) this.#parts.nameGap(connection, resumed.symbol, last)
         return this.#join(connection, resumed, last)
+      }
       const before = recent.mark(id)
       try {
         last = await this.#send(connection, resumed, last)

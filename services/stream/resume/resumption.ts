@@ -30,6 +30,7 @@ export interface ResumptionParts {
   readonly fanOut: FanOut
   readonly metrics: StreamMetrics
   readonly isFilling: (feed: FeedKey) => boolean
+  readonly isUnproven: (feed: FeedKey) => boolean
   readonly lastTime: (id: number) => FeedSeconds | undefined
   readonly frame: (id: number, bar: Bar) => Frames
 }
@@ -116,9 +117,9 @@ export class Resumption {
     this.#recent.add(id, bar)
   }
 
-  /** Live bars of these symbols were lost. */
-  broken(ids: Iterable<number>): void {
-    for (const id of ids) this.#recent.broken(id)
+  /** Live bars of the symbol may have been lost. */
+  broken(id: number): void {
+    this.#recent.broken(id)
   }
 
   complete(feed: FeedKey, from: FeedSeconds, to: FeedSeconds): void {
