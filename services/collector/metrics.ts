@@ -5,9 +5,15 @@ import type { SpoolDepth } from './spool/spool.ts'
 
 export type WireLane = 'LIVE' | 'BACKFILL'
 
+interface SpoolFailings {
+  readonly droppedBars: number
+  readonly failures: number
+  readonly unreadableBytes: number
+}
+
 /** What is asked of a collector at each scrape. */
 export interface CollectorSigns {
-  readonly spool: (SpoolDepth & { readonly droppedBars: number; readonly failures: number }) | undefined
+  readonly spool: (SpoolDepth & SpoolFailings) | undefined
   readonly isActive: boolean
   readonly isTerminalConnected: boolean
   /** Since the newest tick came; absent before the first. */
@@ -87,4 +93,9 @@ function createSigns(metrics: Metrics, readers: ReadonlyMap<FeedKey, () => Colle
     ({ spool }) => spool?.droppedBars,
   )
   total('spool_failures_total', 'Batches that the disk did not take', ({ spool }) => spool?.failures)
+  total(
+    'spool_unreadable_bytes_total',
+    'Bytes of its files that were damaged, or torn when they were written',
+    ({ spool }) => spool?.unreadableBytes,
+  )
 }

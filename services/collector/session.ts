@@ -189,8 +189,9 @@ class Collector implements SourceListener {
   #signs(): CollectorSigns {
     const { clock, spool } = this.#options
     const tickAgeMs = this.#tickedMs === undefined ? undefined : clock.monotonicMs() - this.#tickedMs
+    const { droppedBars = 0, failures = 0, unreadableBytes = 0 } = spool ?? {}
     return {
-      spool: spool && { ...spool.depth, droppedBars: spool.droppedBars, failures: spool.failures },
+      spool: spool && { ...spool.depth, droppedBars, failures, unreadableBytes },
       isActive: this.#active !== undefined,
       isTerminalConnected: this.#isConnected,
       tickAgeSeconds: tickAgeMs === undefined ? undefined : tickAgeMs / 1_000,

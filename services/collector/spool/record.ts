@@ -74,25 +74,30 @@ export interface FoundRecord {
   readonly length: number
 }
 
-/** The records at the beginning of these bytes; what follows the last whole one is the torn end of a write. */
+/** The whole records in these bytes; between and behind them lies what was damaged, or torn when it was written. */
 export function* recordsIn(bytes: Uint8Array): Generator<FoundRecord> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  for (let offset = 0; offset + headBytes <= buffer.length; ) {
-    const length = buffer.readUInt32LE(offset)
-    const end = offset + headBytes + length
-    if (length < fixedBytes || length > recordBytesMax || end > buffer.length) return
-    const body = buffer.subarray(offset + headBytes, end)
-    const record = crc32(body) === buffer.readUInt32LE(offset + 4) ? decode(body) : undefined
-    if (!record) return
-    yield { record, offset, length: headBytes + length }
-    offset = end
+  for (let offset = 0; offset + headBytes + fixedBytes <= buffer.length; ) {
+    const found = recordAt(buffer, offset)
+    if (found) yield found
+    // Behind damage no length can be trusted: the next checksum that is right tells where it goes on.
+    offset += found?.length ?? 1
   }
 }
 
+function recordAt(buffer: Buffer, offset: number): FoundRecord | undefined {
+  const length = buffer.readUInt32LE(offset)
+  const end = offset + headBytes + length
+  const kind = kinds[buffer.readUInt8(offset + headBytes)]
+  if (kind === undefined || length < fixedBytes || length > recordBytesMax || end > buffer.length)
+    return undefined
+  const body = buffer.subarray(offset + headBytes, end)
+  const record = crc32(body) === buffer.readUInt32LE(offset + 4) ? decode(kind, body) : undefined
+  return record && { record, offset, length: headBytes + length }
+}
+
 /** `undefined` for what another version of this program may have written. */
-function decode(body: Buffer): SpoolRecord | undefined {
-  const kind = kinds[body.readUInt8(0)]
-  if (kind === undefined) return undefined
+function decode(kind: RecordKind, body: Buffer): SpoolRecord | undefined {
   const utcMs = body.readDoubleLE(1)
   const series: SpooledSeries[] = []
   let at = fixedBytes

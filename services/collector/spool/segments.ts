@@ -30,6 +30,8 @@ export interface SegmentsOptions {
 
 /** The files of a spool, oldest first. One is written at its end; all others wait for their last record to leave. */
 export class Segments {
+  /** Found at the start, in which there is no whole record. */
+  unreadableBytes = 0
   readonly #options: SegmentsOptions
   readonly #all: Segment[] = []
   #current: Segment | undefined
@@ -54,7 +56,7 @@ export class Segments {
 
   /** What earlier lives left, in order. A file that was written before is never written on. */
   async *recover(): AsyncGenerator<{ readonly found: FoundRecord; readonly segment: Segment }> {
-    const { folder, log } = this.#options
+    const { folder } = this.#options
     for (const name of [...(await folder.list())].sort()) {
       const number = Number(named.exec(name)?.[1] ?? Number.NaN)
       if (Number.isNaN(number)) continue
@@ -64,15 +66,23 @@ export class Segments {
       this.#all.push(segment)
       let end = 0
       for (const found of recordsIn(bytes)) {
+        this.#skip(name, end, found.offset, false)
         segment.records += 1
         end = found.offset + found.length
         yield { found, segment }
       }
-      if (end < bytes.length) {
-        const torn = bytes.length - end
-        log.warn({ file: name, bytes: torn }, 'the end of a spool file is torn and was left out')
-      }
+      this.#skip(name, end, bytes.length, true)
     }
+  }
+
+  #skip(file: string, from: number, to: number, isEnd: boolean): void {
+    if (from === to) return
+    const { log } = this.#options
+    const bytes = to - from
+    this.unreadableBytes += bytes
+    // Nobody was told that a write which was cut off is kept.
+    if (isEnd) log.warn({ file, from, bytes }, 'the end of a spool file is torn and was left out')
+    else log.error({ file, from, bytes }, 'a spool file is damaged: the batches there cannot be read')
   }
 
   /** Resolves once all of them are on the disk; rejects when that is not known of any of them. */

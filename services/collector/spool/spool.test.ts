@@ -9,14 +9,17 @@ import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import { barsOf } from '../../core/bar.ts'
 import { feedSeconds } from '../../core/feed-clock.ts'
 import { storedResolutions } from '../../core/resolution.ts'
-import { silentLog } from '../../platform/log.ts'
+import { createLog, type Log, silentLog } from '../../platform/log.ts'
 import { encodeSeriesBars } from '../../wire/encode-bars.ts'
 import { openDiskFolder } from './disk-folder.ts'
 import type { SpoolFolder } from './folder.ts'
-import type { SpooledSeries } from './record.ts'
+import { recordsIn, type SpooledSeries } from './record.ts'
 import { openSpool, type Spool } from './spool.ts'
 
 const hour = 3_600_000
+/** As they stand in a line of the log. */
+const warnLevel = 40
+const errorLevel = 50
 
 /** One bar of one series, told from others by its time. */
 function batch(time: number, symbol = 'EURUSD'): SpooledSeries[] {
@@ -29,7 +32,7 @@ function batch(time: number, symbol = 'EURUSD'): SpooledSeries[] {
 
 const open = (
   folder: SpoolFolder,
-  more: { clock?: ReturnType<typeof createVirtualClock>; bytesMax?: number } = {},
+  more: { clock?: ReturnType<typeof createVirtualClock>; bytesMax?: number; log?: Log } = {},
 ) => openSpool({ folder, clock: createVirtualClock(), log: silentLog, ...spoolBounds, ...more })
 
 async function timesIn(spool: Spool): Promise<number[]> {
@@ -132,15 +135,43 @@ describe('what a crash left', () => {
     }
   })
 
-  test('a damaged byte is noticed, and what stands before it stays', async () => {
+  test('a damaged byte costs the batch it stands in, wherever it stands, and is told with its bytes', async () => {
     const folder = new MemoryFolder()
     const spool = await open(folder)
     for (const time of [60, 120, 180]) await spool.append('live', batch(time)).kept
     const [name = ''] = folder.names
+    const whole = await folder.read(name, 0, 1_000_000)
+    const records = [...recordsIn(whole)]
+    expect(records).toHaveLength(3)
+    for (let at = 0; at < whole.length; at += 1) {
+      const damaged = whole.slice()
+      damaged[at] = (damaged[at] as number) ^ 0x81
+      await folder.write(name, 0, damaged)
+      const lines: unknown[] = []
+      const log = createLog('warn', { write: (line) => void lines.push(JSON.parse(line)) })
+      const next = await open(folder, { log })
+      const hit = records.findLastIndex(({ offset }) => offset <= at)
+      expect(await timesIn(next)).toEqual([60, 120, 180].filter((_, i) => i !== hit))
+      const bytes = records[hit]?.length
+      expect(next.unreadableBytes).toBe(bytes)
+      const level = hit === 2 ? warnLevel : errorLevel
+      expect(lines).toEqual([expect.objectContaining({ level, file: name, bytes })])
+    }
+  })
+
+  test('a page of nothing in a file costs the batches it lies on and no others', async () => {
+    const folder = new MemoryFolder()
+    const spool = await open(folder)
+    for (let i = 1; i <= 200; i++) await spool.append('live', batch(60 * i)).kept
+    const [name = ''] = folder.names
     const bytes = await folder.read(name, 0, 1_000_000)
-    bytes[Math.floor(bytes.length / 2)] = (bytes[Math.floor(bytes.length / 2)] as number) ^ 1
-    await folder.write(name, 0, bytes)
-    expect(await timesIn(await open(folder))).toEqual([60])
+    const [from, to] = [4_096, 8_192]
+    const records = [...recordsIn(bytes)]
+    const isHit = records.map(({ offset, length }) => offset < to && offset + length > from)
+    await folder.write(name, 0, bytes.fill(0, from, to))
+    const next = await open(folder)
+    expect(await timesIn(next)).toEqual(isHit.flatMap((is, i) => (is ? [] : [60 * (i + 1)])))
+    expect(next.unreadableBytes).toBeGreaterThanOrEqual(to - from)
   })
 
   test('through any crashes: what was kept and not acknowledged is there, once, in order', async () => {

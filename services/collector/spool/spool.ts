@@ -138,6 +138,11 @@ export class Spool {
     return this.#entries.until(symbol, resolution)
   }
 
+  /** Of its files when it was opened: damaged, or torn when they were written. */
+  get unreadableBytes(): number {
+    return this.#segments.unreadableBytes
+  }
+
   get depth(): SpoolDepth {
     const { batches, bars, oldest } = this.#entries
     const ageMs = oldest === undefined ? 0 : this.#options.clock.utcMs() - oldest.utcMs
