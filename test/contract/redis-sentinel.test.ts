@@ -1,21 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { silentLog } from '../../services/platform/log.ts'
-import { createMetrics } from '../../services/platform/metrics.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
-import { openRedisStores, type RedisStores } from '../../services/stores/redis/open.ts'
-import { slotHoldMs } from '../../services/stores/redis/slots.ts'
 import { effort } from '../support/effort.ts'
 import { FailingOver } from '../support/redis/failing-over.ts'
 import { type RedisGroup, startRedisGroup } from '../support/redis/sentinels.ts'
 import { fastClock, freshPrefix, openInTest } from '../support/redis/stores.ts'
-import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
-import { describeBus } from './bus.ts'
-import { describeFeedBoard } from './feed-board.ts'
-import { describeLeases } from './lease.ts'
-import { describeLimits } from './limits.ts'
-import type { Opened } from './opened.ts'
+import { describeRedis } from './redis-suite.ts'
 import { freshFeed } from './sample-bars.ts'
-import { describeSlots } from './slots.ts'
 
 const startMs = 60_000
 const patience = { timeout: 20_000 }
@@ -163,31 +153,4 @@ describe('while a replica takes over', () => {
   })
 })
 
-async function openPrefix(prefix: string, clock: VirtualClock): Promise<Opened<keyof RedisStores>> {
-  const metrics = createMetrics({ ofProcess: false })
-  const shared = { prefix, admits: true, clock: systemClock, time: clock, log: silentLog, metrics }
-  const stores = await openRedisStores({ at: at(), ...shared })
-  return {
-    stores,
-    clock,
-    close: () => stores.close(),
-    async reopen() {
-      await stores.close()
-      return openPrefix(prefix, clock)
-    },
-  }
-}
-
-async function open(start = Date.UTC(2026, 0, 5, 12)): Promise<Opened<keyof RedisStores>> {
-  const clock = createVirtualClock({ start: start - slotHoldMs })
-  const opened = await openPrefix(freshPrefix(), clock)
-  await clock.advance(slotHoldMs)
-  return opened
-}
-
-const name = 'Redis behind Sentinels, after a failover'
-describeLimits(name, open)
-describeSlots(name, open)
-describeLeases(name, open)
-describeFeedBoard(name, open)
-describeBus(name, open)
+describeRedis('Redis behind Sentinels, after a failover', at)

@@ -1,0 +1,48 @@
+import { silentLog } from '../../services/platform/log.ts'
+import { createMetrics } from '../../services/platform/metrics.ts'
+import { systemClock } from '../../services/platform/system-clock.ts'
+import { openRedisStores, type RedisStores } from '../../services/stores/redis/open.ts'
+import type { RedisAt } from '../../services/stores/redis/options.ts'
+import { slotHoldMs } from '../../services/stores/redis/slots.ts'
+import { freshPrefix } from '../support/redis/stores.ts'
+import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
+import { describeBus } from './bus.ts'
+import { describeFeedBoard } from './feed-board.ts'
+import { describeLeases } from './lease.ts'
+import { describeLimits } from './limits.ts'
+import type { Opened } from './opened.ts'
+import { describeSlots } from './slots.ts'
+
+/** The contracts of all that is kept in Redis, on the one that `at` tells once tests run. */
+export function describeRedis(name: string, at: () => RedisAt): void {
+  /** On the suite's clock instead of Redis's: time that a test moves on. */
+  async function openPrefix(prefix: string, clock: VirtualClock): Promise<Opened<keyof RedisStores>> {
+    const metrics = createMetrics({ ofProcess: false })
+    const shared = { prefix, admits: true, clock: systemClock, time: clock, log: silentLog, metrics }
+    const stores = await openRedisStores({ at: at(), ...shared })
+    return {
+      stores,
+      clock,
+      close: () => stores.close(),
+      // What is in Redis outlives a process however it ends.
+      async reopen() {
+        await stores.close()
+        return openPrefix(prefix, clock)
+      },
+    }
+  }
+
+  /** New slots open some time after an empty Redis was found. */
+  async function open(start = Date.UTC(2026, 0, 5, 12)): Promise<Opened<keyof RedisStores>> {
+    const clock = createVirtualClock({ start: start - slotHoldMs })
+    const opened = await openPrefix(freshPrefix(), clock)
+    await clock.advance(slotHoldMs)
+    return opened
+  }
+
+  describeLimits(name, open)
+  describeSlots(name, open)
+  describeLeases(name, open)
+  describeFeedBoard(name, open)
+  describeBus(name, open)
+}
