@@ -1,11 +1,11 @@
 import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
 import type { Resolution } from '../../core/resolution.ts'
+import type { Came } from './ages.ts'
 import { barsIn, type SpoolRecord } from './record.ts'
 import type { Place, Segment } from './segments.ts'
 
-export interface Entry {
+export interface Entry extends Came {
   readonly kind: SpoolRecord['kind']
-  readonly utcMs: number
   readonly bars: number
   /** Until it is on the disk. */
   bytes: Uint8Array | undefined
@@ -22,7 +22,7 @@ export class Entries {
   #live = 0
   #lastId = 0
 
-  enter(record: SpoolRecord, at: Pick<Entry, 'bytes' | 'place'>): number {
+  enter(record: SpoolRecord, at: Pick<Entry, 'bytes' | 'place' | 'sinceMs'>): number {
     const { kind, utcMs, series } = record
     const bars = barsIn(record)
     this.#lastId += 1
@@ -70,12 +70,12 @@ export class Entries {
     return this.#where(({ kind, place }) => kind !== 'lost' && place?.segment === segment)
   }
 
-  /** Of batches that came before then. */
-  before(utcMs: number): readonly number[] {
+  /** Of the oldest batches, up to the first that is not past. */
+  past(isPast: (came: Came) => boolean): readonly number[] {
     const old: number[] = []
     for (const [id, entry] of this.#all) {
       if (entry.kind === 'lost') continue
-      if (entry.utcMs >= utcMs || !entry.place) break
+      if (!entry.place || !isPast(entry)) break
       old.push(id)
     }
     return old

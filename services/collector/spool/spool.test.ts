@@ -7,9 +7,10 @@ import { MemoryFolder } from '../../../test/support/memory-folder.ts'
 import { spoolBounds } from '../../../test/support/spool-bounds.ts'
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import { barsOf } from '../../core/bar.ts'
-import { feedSeconds } from '../../core/feed-clock.ts'
+import { feedSeconds, utcMs } from '../../core/feed-clock.ts'
 import { storedResolutions } from '../../core/resolution.ts'
 import { createLog, type Log, silentLog } from '../../platform/log.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { encodeSeriesBars } from '../../wire/encode-bars.ts'
 import { openDiskFolder } from './disk-folder.ts'
 import type { SpoolFolder } from './folder.ts'
@@ -30,10 +31,8 @@ function batch(time: number, symbol = 'EURUSD'): SpooledSeries[] {
   return [{ symbol, resolution: '1', first: feedSeconds(time), last: feedSeconds(time), count: 1, encoded }]
 }
 
-const open = (
-  folder: SpoolFolder,
-  more: { clock?: ReturnType<typeof createVirtualClock>; bytesMax?: number; log?: Log } = {},
-) => openSpool({ folder, clock: createVirtualClock(), log: silentLog, ...spoolBounds, ...more })
+const open = (folder: SpoolFolder, more: { clock?: Clock; bytesMax?: number; log?: Log } = {}) =>
+  openSpool({ folder, clock: createVirtualClock(), log: silentLog, ...spoolBounds, ...more })
 
 async function timesIn(spool: Spool): Promise<number[]> {
   const records = await Promise.all(spool.ids.map((id) => spool.read(id)))
@@ -266,6 +265,52 @@ describe('at its bounds', () => {
       .poll(() => spool.lost)
       .toEqual([{ symbol: 'EURUSD', resolution: '1', from: 60, to: 120, bars: 1 }])
     expect(spool.droppedBars).toBe(1)
+  })
+
+  test('in age: a wall clock that is set a day on takes nothing out, in this life and at the start of the next', async () => {
+    const clock = createVirtualClock()
+    let aheadMs = 0
+    const jumping = { ...clock, utcMs: () => utcMs(clock.utcMs() + aheadMs) }
+    const folder = new MemoryFolder()
+    const spool = await open(folder, { clock: jumping })
+    await spool.append('live', batch(60)).kept
+    aheadMs = 25 * hour
+    await clock.advance(hour)
+    expect(await timesIn(spool)).toEqual([60])
+    expect(spool.depth.ageMs).toBe(hour)
+    // Ahead already when it starts, as a machine without a clock of its own that asks the net a little later.
+    const next = await open(
+      folder.crash(() => 0),
+      { clock: jumping },
+    )
+    await clock.advance(hour / 2)
+    expect(await timesIn(next)).toEqual([60])
+    aheadMs = 0
+    await clock.advance(2 * hour)
+    aheadMs = 25 * hour
+    await clock.advance(2 * hour)
+    expect(await timesIn(next)).toEqual([60])
+    expect(next.depth.ageMs).toBe(5.5 * hour)
+    expect([spool.lost, next.lost]).toEqual([[], []])
+  })
+
+  test('in age: what an earlier life left is as old as it is, and is first given an hour to be sent', async () => {
+    const clock = createVirtualClock()
+    const folder = new MemoryFolder()
+    const spool = await open(folder, { clock })
+    await spool.append('live', batch(60)).kept
+    await spool.close()
+    await clock.advance(70 * hour)
+    const next = await open(
+      folder.crash(() => 0),
+      { clock },
+    )
+    expect(next.depth.ageMs).toBe(70 * hour)
+    await clock.advance(hour - 60_000)
+    expect(await timesIn(next)).toEqual([60])
+    await clock.advance(2 * 60_000)
+    await expect.poll(() => timesIn(next)).toEqual([])
+    expect(next.droppedBars).toBe(1)
   })
 
   test('what was lost of a whole catalogue is known in the next life, with what came after it', async () => {

@@ -2,6 +2,7 @@ import type { FeedSeconds } from '../../core/feed-clock.ts'
 import type { Resolution } from '../../core/resolution.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
+import { Ages } from './ages.ts'
 import { Entries, type Entry } from './entries.ts'
 import type { SpoolFolder } from './folder.ts'
 import { Lost, type LostSpan } from './lost.ts'
@@ -66,6 +67,7 @@ export class Spool {
   readonly #bytesMax: number
   readonly #segments: Segments
   readonly #entries = new Entries()
+  readonly #ages: Ages
   readonly #lost = new Lost()
   readonly #stopChecking: Cancel
   #waiting: Waiting[] = []
@@ -77,6 +79,7 @@ export class Spool {
     const { folder, clock, log, bytesMax } = options
     this.#options = options
     this.#bytesMax = bytesMax
+    this.#ages = new Ages(clock)
     const fileBytesMax = Math.min(segmentBytesMax, Math.ceil(bytesMax / segmentsMin))
     this.#segments = new Segments({ folder, log, segmentBytesMax: fileBytesMax })
     this.#stopChecking = clock.every(ageCheckMs, () => this.#wake())
@@ -90,7 +93,8 @@ export class Spool {
         this.#replaceLost(record.series)
         this.lostVersion += 1
       }
-      this.#entries.enter(record, { bytes: undefined, place: { segment, offset, length } })
+      const place = { segment, offset, length }
+      this.#entries.enter(record, { bytes: undefined, place, sinceMs: undefined })
     }
     const { batches, bars } = this.#entries
     if (batches > 0) this.#options.log.info({ batches, bars }, 'the spool holds what was not acknowledged')
@@ -107,7 +111,7 @@ export class Spool {
       return { id: 0, kept }
     }
     this.#waitingBytes += bytes.length
-    const id = this.#entries.enter(record, { bytes, place: undefined })
+    const id = this.#entries.enter(record, { bytes, place: undefined, sinceMs: this.#ages.nowMs })
     const kept = new Promise<void>((resolve, reject) => {
       this.#waiting.push({ id, bytes, resolve, reject })
     })
@@ -145,8 +149,7 @@ export class Spool {
 
   get depth(): SpoolDepth {
     const { batches, bars, oldest } = this.#entries
-    const ageMs = oldest === undefined ? 0 : this.#options.clock.utcMs() - oldest.utcMs
-    return { batches, bars, bytes: this.#segments.bytes, ageMs: Math.max(0, ageMs) }
+    return { batches, bars, bytes: this.#segments.bytes, ageMs: oldest ? this.#ages.ageMs(oldest) : 0 }
   }
 
   /** What left at a bound and ingest has not been told of. */
@@ -244,8 +247,8 @@ export class Spool {
 
   /** At the bound in age: the oldest batches leave. */
   async #expire(): Promise<void> {
-    const { clock, ageMaxMs } = this.#options
-    const old = this.#entries.before(clock.utcMs() - ageMaxMs)
+    const { ageMaxMs } = this.#options
+    const old = this.#entries.past((came) => this.#ages.isPast(came, ageMaxMs))
     await this.#lose(old, `batches are kept for ${ageMaxMs / 3_600_000} hours`)
   }
 
@@ -269,7 +272,7 @@ export class Spool {
     const record = { kind: 'lost' as const, utcMs: clock.utcMs(), series }
     const [place] = await this.#segments.write([encodeRecord(record)])
     this.#replaceLost(series)
-    this.#entries.enter(record, { bytes: undefined, place })
+    this.#entries.enter(record, { bytes: undefined, place, sinceMs: undefined })
   }
 
   #replaceLost(series: readonly SpooledSeries[]): void {
