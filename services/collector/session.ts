@@ -174,7 +174,10 @@ class Collector implements SourceListener {
   #standBy(over: AbortSignal): void {
     this.#log.info('stands by: another collector is active')
     // The lease of an ingest that is gone lapses sooner: until then nobody else keeps what closes.
-    const cancel = this.#options.clock.after(standbyKeptMs, () => void this.#leaveAway())
+    const cancel = this.#options.clock.after(standbyKeptMs, () => {
+      this.#leaveAway()
+      this.#options.spool?.handOver()
+    })
     over.addEventListener('abort', cancel)
   }
 

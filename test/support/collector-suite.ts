@@ -100,7 +100,7 @@ export class CollectorSuite {
     return new PaperTerminal(symbols, now, { rereadable: true, reads })
   }
 
-  collect(source: PaperTerminal, kept: Pick<CollectorOptions, 'spool' | 'metrics'> = {}): void {
+  collect(source: PaperTerminal, kept: Pick<CollectorOptions, 'spool' | 'metrics' | 'dial'> = {}): void {
     const { address } = this.house
     const identity = () => ({ token: houseToken })
     const shared = { clock: this.clock, log: silentLog, signal: this.#stopping.signal, identity }

@@ -7,6 +7,8 @@ import type { Place, Segment } from './segments.ts'
 export interface Entry extends Came {
   readonly kind: SpoolRecord['kind']
   readonly bars: number
+  /** Another collector stands for these bars. */
+  isSpare: boolean
   /** Until it is on the disk. */
   bytes: Uint8Array | undefined
   place: Place | undefined
@@ -26,7 +28,7 @@ export class Entries {
     const { kind, utcMs, series } = record
     const bars = barsIn(record)
     this.#lastId += 1
-    this.#all.set(this.#lastId, { kind, utcMs, bars, ...at })
+    this.#all.set(this.#lastId, { kind, utcMs, bars, isSpare: false, ...at })
     if (kind === 'lost') return this.#lastId
     this.batches += 1
     this.bars += bars
@@ -51,6 +53,11 @@ export class Entries {
     this.bars -= entry.bars
     if (entry.kind === 'live' && --this.#live === 0) this.#until.clear()
     return entry
+  }
+
+  /** All that is in here now. */
+  spare(): void {
+    for (const entry of this.#all.values()) entry.isSpare = true
   }
 
   get(id: number): Entry | undefined {

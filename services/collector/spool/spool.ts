@@ -137,6 +137,11 @@ export class Spool {
     if (this.#entries.leave(id)) this.#wake()
   }
 
+  /** Another collector leads, and stands for what is in here: it still goes out, but is no loss at a bound. */
+  handOver(): void {
+    this.#entries.spare()
+  }
+
   /** The newest live bar of a series that is in here. */
   until(symbol: string, resolution: Resolution): FeedSeconds | undefined {
     return this.#entries.until(symbol, resolution)
@@ -254,16 +259,16 @@ export class Spool {
 
   /** What is lost is on the disk before what it names is gone from there. */
   async #lose(ids: readonly number[], why: string): Promise<void> {
-    if (ids.length === 0) return
     let bars = 0
     for (const id of ids) {
       const record = await this.read(id).catch(() => undefined)
       // Acknowledged while it was read.
       const entry = this.#entries.leave(id)
-      if (!entry) continue
+      if (!entry || entry.isSpare) continue
       bars += entry.bars
       this.#lost.add(record?.series ?? [])
     }
+    if (bars === 0) return
     this.droppedBars += bars
     this.lostVersion += 1
     const { series } = this.#lost
