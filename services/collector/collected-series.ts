@@ -47,6 +47,8 @@ export interface CollectedSeries extends SourceSeries {
 }
 
 const waitingBarsMax = 10_000
+/** Of minutes without a hole there is one. */
+export const waitingClaimsMax = 100
 
 /** Keeps bars that closed while their series is being read; more than the bound are read once more instead. */
 export function keepWaiting(series: CollectedSeries, given: SourceBars): void {
@@ -56,6 +58,11 @@ export function keepWaiting(series: CollectedSeries, given: SourceBars): void {
   series.waiting = []
   series.waitingCount = 0
   series.readAgain = true
+}
+
+/** Keeps a claim about what waits; beyond the bound the oldest go, and the next session reads what they spoke for. */
+export function keepClaim(series: CollectedSeries, span: Span): void {
+  series.waitingClaims = joinSpans([...series.waitingClaims, span]).slice(-waitingClaimsMax)
 }
 
 /** A series at the beginning of its session. */

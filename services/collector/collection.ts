@@ -10,7 +10,7 @@ import { addresses } from './addressed-bars.ts'
 import { outside, within } from './bar-spans.ts'
 import { Claims } from './claims.ts'
 import { closedUntil } from './closed-until.ts'
-import { type CollectedSeries, keepWaiting, missingHistory } from './collected-series.ts'
+import { type CollectedSeries, keepClaim, keepWaiting, missingHistory } from './collected-series.ts'
 import type { FeedTime } from './feed-time.ts'
 import { formingCheckMs, releaseClosed, takeClosed } from './forming.ts'
 import { HistoryReader } from './history-reader.ts'
@@ -133,7 +133,7 @@ export class Collection {
   complete(of: SourceSeries, span: Span): void {
     const series = this.#series.get(idOf(of))
     if (series?.phase === 'live') this.#claims.series(series, [span])
-    else series?.waitingClaims.push(span)
+    else if (series) keepClaim(series, span)
   }
 
   watched(r: Resolution, span: Span): void {
