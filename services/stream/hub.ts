@@ -122,8 +122,7 @@ export class Hub {
     return this.#open.size
   }
 
-  /** Symbols whose replay waits or is under way. */
-  get replays(): number {
+  get replays(): Resumption['replays'] {
     return this.#resumption.replays
   }
 

@@ -3,30 +3,18 @@ import { secondsBuckets } from '../platform/metrics.ts'
 
 export type StreamMetrics = ReturnType<typeof createStreamMetrics>
 
+interface Readings {
+  connections(): number
+  subscriptions(): number
+  backlogBytes(): number
+  /** Symbols of sockets. */
+  replays(): { readonly waiting: number; readonly caught: number }
+  draining(): boolean
+}
+
 /** What the stream counts. No label grows with keys, symbols or anything a client chooses. */
-export const createStreamMetrics = (
-  metrics: Metrics,
-  read: {
-    connections(): number
-    subscriptions(): number
-    backlogBytes(): number
-    replays(): number
-    draining(): boolean
-  },
-) => {
-  metrics.gauge('fxd_stream_connections', 'Open sockets.', [], (gauge) => gauge.set(read.connections()))
-  metrics.gauge('fxd_stream_subscriptions', 'Subscriptions over all open sockets.', [], (gauge) =>
-    gauge.set(read.subscriptions()),
-  )
-  metrics.gauge('fxd_stream_backlog_bytes', 'Bytes waiting for clients that read slowly.', [], (gauge) =>
-    gauge.set(read.backlogBytes()),
-  )
-  metrics.gauge('fxd_stream_draining', '1 while sockets are sent elsewhere.', [], (gauge) =>
-    gauge.set(read.draining() ? 1 : 0),
-  )
-  metrics.gauge('fxd_stream_replays', 'Symbols of sockets whose replay waits or is under way.', [], (gauge) =>
-    gauge.set(read.replays()),
-  )
+export const createStreamMetrics = (metrics: Metrics, read: Readings) => {
+  addGauges(metrics, read)
   return {
     forcedCloses: metrics.counter(
       'fxd_stream_drain_forced_closes_total',
@@ -69,4 +57,26 @@ export const createStreamMetrics = (
       secondsBuckets,
     ),
   }
+}
+
+function addGauges(metrics: Metrics, read: Readings): void {
+  metrics.gauge('fxd_stream_connections', 'Open sockets.', [], (gauge) => gauge.set(read.connections()))
+  metrics.gauge('fxd_stream_subscriptions', 'Subscriptions over all open sockets.', [], (gauge) =>
+    gauge.set(read.subscriptions()),
+  )
+  metrics.gauge('fxd_stream_backlog_bytes', 'Bytes waiting for clients that read slowly.', [], (gauge) =>
+    gauge.set(read.backlogBytes()),
+  )
+  metrics.gauge('fxd_stream_draining', '1 while sockets are sent elsewhere.', [], (gauge) =>
+    gauge.set(read.draining() ? 1 : 0),
+  )
+  metrics.gauge('fxd_stream_replays', 'Symbols of sockets whose replay waits or is under way.', [], (gauge) =>
+    gauge.set(read.replays().waiting),
+  )
+  metrics.gauge(
+    'fxd_stream_replays_caught',
+    'Symbols of sockets that were replayed and join with the first bar later than that.',
+    [],
+    (gauge) => gauge.set(read.replays().caught),
+  )
 }

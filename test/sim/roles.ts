@@ -131,7 +131,7 @@ export function startShard(
     connections: none,
     subscriptions: none,
     backlogBytes: none,
-    replays: none,
+    replays: () => ({ waiting: 0, caught: 0 }),
     draining: () => false,
   })
   const sessions = new Sessions(stores.slots, clock, log, metrics)

@@ -6,6 +6,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Connection } from '../connection.ts'
 import type { Frames } from '../fan-out/frame.ts'
 import type { Subscriptions } from '../fan-out/subscriptions.ts'
+import { Caught } from './caught.ts'
 import type { Recent } from './recent.ts'
 
 const readsAtOnce = 8
@@ -47,12 +48,6 @@ export interface ReplayParts {
   readonly ended: (connection: Connection, feed: FeedKey) => void
 }
 
-interface Caught {
-  readonly connection: Connection
-  readonly resumed: Resumed
-  readonly last: FeedSeconds
-}
-
 /**
  * Sends the bars that a client missed, then lets it join the live lane, each bar once and in order. The
  * symbol is held (`Subscriptions.hold`) meanwhile; its live bars are remembered by `Recent`. A store that
@@ -63,8 +58,7 @@ export class Replays {
   /** What waits or is under way, in the order of asking. */
   readonly #waiting = new Map<Connection, Map<number, Resumed>>()
   readonly #queue: Connection[] = []
-  /** Sent everything there is, by symbol number: they join with the next bar. */
-  readonly #caught = new Map<number, Caught[]>()
+  readonly #caught = new Caught()
   #count = 0
   #reading = 0
   #closed = false
@@ -73,9 +67,9 @@ export class Replays {
     this.#parts = parts
   }
 
-  /** Symbols that wait or are under way. */
-  get count(): number {
-    return this.#count
+  /** Symbols of sockets: those that wait or are under way, and those sent everything there is. */
+  get counts(): { readonly waiting: number; readonly caught: number } {
+    return { waiting: this.#count, caught: this.#caught.count }
   }
 
   isBusy(connection: Connection, feed: FeedKey): boolean {
@@ -92,6 +86,7 @@ export class Replays {
       this.#queue.push(connection)
     }
     for (const resumed of list) {
+      this.#caught.delete(connection, resumed.id)
       if (!waiting.has(resumed.id)) this.#count += 1
       waiting.set(resumed.id, resumed)
       if (this.#count > replaysMax) this.#giveUp(connection, resumed, resumed.after)
@@ -103,21 +98,26 @@ export class Replays {
   forget(connection: Connection): void {
     this.#count -= this.#waiting.get(connection)?.size ?? 0
     this.#waiting.delete(connection)
+    for (const id of this.#caught.idsOf(connection)) this.#caught.delete(connection, id)
+  }
+
+  /** Some of its subscriptions ended. */
+  review(connection: Connection): void {
+    for (const id of this.#caught.idsOf(connection))
+      if (!this.#isHeld(connection, id)) this.#caught.delete(connection, id)
+    for (const resumed of this.#waiting.get(connection)?.values() ?? [])
+      if (!this.#isHeld(connection, resumed.id)) this.#end(connection, resumed)
   }
 
   /** Before a live bar of the symbol is pushed: those who wait for one as late as this join in. */
   arriving(id: number, time: FeedSeconds): void {
-    const caught = this.#caught.get(id)
-    if (!caught) return
+    if (!this.#caught.has(id)) return
     if (this.#parts.isOnItsWay(id)) this.#parts.settle()
-    const left = caught.filter((each) => {
-      if (!this.#isHeld(each.connection, id)) return false
-      if (time <= each.last) return true
-      this.#parts.subscriptions.release(each.connection.row, id)
-      return false
-    })
-    if (left.length > 0) this.#caught.set(id, left)
-    else this.#caught.delete(id)
+    for (const [connection, last] of this.#caught.of(id)) {
+      if (time <= last) continue
+      this.#caught.delete(connection, id)
+      this.#parts.subscriptions.release(connection.row, id)
+    }
   }
 
   close(): void {
@@ -203,7 +203,7 @@ export class Replays {
     const last = bars.at(-1)?.time ?? sent
     const lane = lastTime(id)
     if (lane !== undefined && lane >= last) subscriptions.release(connection.row, id)
-    else this.#caught.set(id, [...(this.#caught.get(id) ?? []), { connection, resumed, last }])
+    else this.#caught.set(connection, id, last)
     this.#end(connection, resumed)
   }
 

@@ -201,6 +201,37 @@ describe('no gap and no duplicate', () => {
     expect(minutesOf(socket, a)).toEqual([1991])
   })
 
+  test('a symbol subscribed anew waits for bars later than asked for last, and only once', async () => {
+    const socket = await resumed(a, 1991)
+    const unsubscribe = async () => {
+      socket.send({ action: 'unsubscribe', symbols: [a] })
+      await socket.next('unsubscribed')
+    }
+    const waiting = () => house.metric('fxd_stream_replays_caught')
+    for (let i = 0; i < 3; i++) {
+      await unsubscribe()
+      expect(await waiting()).toBe(0)
+      await ask(socket, { symbols: [a], since: timeOf(1998) })
+      await until('it waits', async () => (await waiting()) === 1)
+    }
+    await close(a, 1997)
+    await socket.settled()
+    expect(minutesOf(socket, a)).toEqual([])
+    await close(a, 1999)
+    await until('the bar', () => minutesOf(socket, a).length === 1)
+    expect(minutesOf(socket, a)).toEqual([1999])
+    expect(await waiting()).toBe(0)
+  })
+
+  test('nothing is kept of a socket that left while it waited for the next bar', async () => {
+    const socket = await resumed(a, 1991)
+    const waiting = () => house.metric('fxd_stream_replays_caught')
+    await until('it waits', async () => (await waiting()) === 1)
+    socket.raw.terminate()
+    await until('it left', () => house.stream.connections() === 0)
+    expect(await waiting()).toBe(0)
+  })
+
   test('whenever a client comes and whatever the store is ahead, it has every bar once and in order', async () => {
     const step = fc.constantFrom('publish', 'store', 'both', 'turn', 'turn', 'clock')
     let run = 0

@@ -61,9 +61,8 @@ export class Resumption {
     })
   }
 
-  /** Symbols whose replay waits or is under way. */
-  get replays(): number {
-    return this.#replays.count
+  get replays(): Replays['counts'] {
+    return this.#replays.counts
   }
 
   /** The time after which bars can follow a client that asks for those since `asked`. */
@@ -99,6 +98,7 @@ export class Resumption {
 
   /** Some of its subscriptions ended. */
   review(connection: Connection): void {
+    this.#replays.review(connection)
     const feeds = this.#markers.feedsOf(connection)
     if (feeds.length === 0) return
     const { subscriptions } = this.#parts
