@@ -45,8 +45,15 @@ export class ActiveSession {
         this.collection.sendSpooled()
         this.#collect(names, snapshot, before)
       })
-      // The session is over; the next one lists everything anew.
-      .catch(() => undefined)
+      .catch((cause: unknown) => this.#fail(cause))
+  }
+
+  /** The session is over, and the next one lists everything anew; or what failed is a defect, which ends it. */
+  #fail(cause: unknown): void {
+    const { talk, log, signal } = this.#options
+    if (signal.aborted || talk.isOver) return
+    log.error({ err: cause }, 'symbols could not be collected: beginning anew')
+    talk.cancel()
   }
 
   #collect(

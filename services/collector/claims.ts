@@ -21,6 +21,8 @@ export interface ClaimsOptions {
   readonly time: FeedTime
   /** All series of a resolution. */
   readonly seriesOf: (r: Resolution) => readonly CollectedSeries[]
+  /** Told of what could not be claimed; the next session reads it again. */
+  readonly failed: (cause: unknown) => void
 }
 
 /** Sends windows, each only after the bars it speaks for were acknowledged. */
@@ -88,8 +90,7 @@ export class Claims {
           ? this.#send(series.name, resolution, series.holes.outside([span]))
           : this.#sendWide(resolution, span),
       )
-      // The session is over; the next one reads again what was not claimed.
-      .catch(() => undefined)
+      .catch(this.#options.failed)
   }
 
   /** Where one series has a hole, the others get windows of their own. */

@@ -70,6 +70,7 @@ export class Collection {
       ...options,
       windows,
       settled: () => this.#lanes.settled(),
+      failed: this.#failed,
       seriesOf: (r) => [...this.#series.values()].filter(({ resolution }) => resolution === r),
     })
     signal.addEventListener(
