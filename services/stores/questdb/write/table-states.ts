@@ -12,7 +12,10 @@ export interface TableState {
   readonly suspended: boolean
 }
 
-/** From the memory of the server: cheap, and NULL where it has not seen a write since its start. */
+/**
+ * From the memory of the server: cheap, and NULL where it has not seen a write since its start; seldom it
+ * has seen a commit and never hears that it was applied.
+ */
 const remembered = {
   sql: 'SELECT table_name, id, table_txn, wal_txn, table_suspended FROM tables()',
   parameterSets: [[]],
@@ -33,12 +36,14 @@ export async function readTableStates(
       const fields = new Fields(view, start)
       const table = fields.text() ?? ''
       if (!names.isOurs(table)) return
-      // Committed and never applied: nothing of it can be read.
-      const [id, applied, committed] = [fields.long(), fields.long() || 0, fields.long()]
+      const [id, applied, committed] = [fields.long(), fields.long(), fields.long()]
       states.set(table, { id, applied, committed, suspended: fields.boolean() })
     }
   })
-  const isUnknown = (table: string): boolean => Number.isNaN(states.get(table)?.committed)
+  const isUnknown = (table: string): boolean => {
+    const state = states.get(table)
+    return state !== undefined && Number.isNaN(state.applied + state.committed)
+  }
   if (![...wanted].some(isUnknown)) return states
   await pool.read(counted, () => (view, start) => {
     const fields = new Fields(view, start)
