@@ -98,6 +98,23 @@ describe('limits while Redis is away', () => {
     expect(usage.get(today)).toEqual({ ...noCounters, requests: 4, status: 4 })
   })
 
+  test('a primary whose replicas are gone (min-replicas-to-write) refuses: decided by share, counted on its return', async () => {
+    const pod = await openInTest(server, { time: timeOfTests() })
+    const admit = () => pod.stores.limits.admit('key', rates, 'status')
+    await admit()
+    await server.command('CONFIG SET min-replicas-to-write 1')
+    expect(await admit()).toMatchObject({ outcome: 'admitted' })
+    await expect(pod.stores.slots.open('key', 'a', 1)).rejects.toThrow(Unavailable)
+    expect(await pod.metric('fxd_limits_by_share_total')).toBe(1)
+    expect(await pod.metric('fxd_redis_unknown_outcomes_total')).toBe(0)
+    await server.command('CONFIG SET min-replicas-to-write 0')
+    await admit()
+    await vi.waitFor(async () => {
+      const usage = await pod.stores.limits.usage('key', today, today)
+      expect(usage.get(today)).toEqual({ ...noCounters, requests: 3, status: 3 })
+    }, patience)
+  })
+
   test('a server that stands still costs one deadline, and later requests none', async () => {
     const pod = await openInTest(server)
     const admit = () => pod.stores.limits.admit('key', rates, 'status')

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { silentLog } from '../../platform/log.ts'
+import { createMetrics } from '../../platform/metrics.ts'
+import { factsOf, serverJudge } from './server-facts.ts'
+import { WrongServer } from './wrong-server.ts'
+
+const info = (version: string, policy = 'noeviction'): string =>
+  [
+    '# Server',
+    `redis_version:${version}`,
+    'run_id:abc',
+    '# Memory',
+    `maxmemory_policy:${policy}`,
+    'role:master',
+    '',
+  ].join('\r\n')
+const judge = () => serverJudge(silentLog, createMetrics({ ofProcess: false }))
+
+test.each(['6.2.14', '5.0.3', '2.8.24'])(
+  'Redis %s is too old, and the answer names what is wanted',
+  (version) => {
+    const told = `Redis ${version} is too old: install 7 or a newer one.`
+    expect(() => judge()(factsOf(info(version)))).toThrow(new WrongServer(told))
+  },
+)
+
+test.each(['7.0.15', '7.2.4', '8.0.0', '10.1.2'])('Redis %s is new enough', (version) => {
+  expect(() => judge()(factsOf(info(version)))).not.toThrow()
+})
+
+test('a server that throws keys away is refused at the start, and only told of when a failover brought it', async () => {
+  const loose = factsOf(info('7.2.4', 'allkeys-lru'))
+  expect(() => judge()(loose)).toThrow(WrongServer)
+  const metrics = createMetrics({ ofProcess: false })
+  const later = serverJudge(silentLog, metrics)
+  later(factsOf(info('7.2.4')))
+  expect(() => later(loose)).not.toThrow()
+  expect(await metrics.total('fxd_redis_noeviction', {})).toBe(0)
+})
