@@ -108,9 +108,17 @@ export class ClusterHouse {
   /** Resolves once every client has, or was told to miss, what was sent until now. */
   async caughtUp(): Promise<void> {
     const minutes = [...this.#minutes]
-    await within(patienceMs, 'all clients to catch up', () =>
-      this.people.clients.every(({ life }) => life !== undefined && isCaughtUp(life, minutes)),
-    )
+    const late = (): string[] =>
+      this.people.clients.flatMap(({ life, name }) =>
+        life === undefined
+          ? [`${name} has no socket`]
+          : isCaughtUp(life, minutes)
+            ? []
+            : [`${life.id} has ${life.seen.length} bars and gaps`],
+      )
+    await within(patienceMs, 'all clients to catch up', () => late().length === 0).catch((cause: unknown) => {
+      throw new Error(`${late().join(', ')} of ${minutes.length} minutes`, { cause })
+    })
   }
 
   /** What is wrong in the end, a sentence each: the four promises. */

@@ -58,6 +58,10 @@ export class StreamClient {
     this.#options = options
   }
 
+  get name(): string {
+    return this.#options.name
+  }
+
   start(): this {
     this.#running = this.#run()
     return this

@@ -1,5 +1,5 @@
 /** What one socket was told of one symbol. */
-export type Told =
+type Told =
   | { readonly type: 'bar'; readonly time: number }
   /** Bars after one time, until another, may be missing. */
   | { readonly type: 'gap'; readonly after: number; readonly until: number }

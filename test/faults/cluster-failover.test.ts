@@ -1,0 +1,44 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { effort } from '../support/effort.ts'
+import { FailingOver } from '../support/redis/failing-over.ts'
+import { startRedisGroup } from '../support/redis/sentinels.ts'
+import { ClusterHouse } from './cluster-house.ts'
+import { flows } from './quiet.ts'
+import { seeded } from './seeded.ts'
+
+const failovers = Math.max(2, Math.round(2 * effort))
+
+test('a Redis whose primary is killed and replaced by its replica takes no bar, no socket and no session with it', {
+  timeout: 400_000 + failovers * 60_000,
+}, async () => {
+  const { random, seed } = seeded()
+  const hint = `FXD_TEST_SEED=${seed}`
+  console.log(`${hint}: ${failovers} failovers`)
+  const group = await startRedisGroup()
+  onTestFinished(() => group.stop())
+  const sentinels = group.sentinels.map(({ host, port }) => `${host}:${port}`).join(',')
+  const house = await ClusterHouse.start({
+    random,
+    minuteMs: 400,
+    cluster: {
+      podEnv: (name): Record<string, string> =>
+        name.startsWith('collector-')
+          ? {}
+          : { FXD_REDIS_SENTINELS: sentinels, FXD_REDIS_MASTER: group.master },
+    },
+  })
+  onTestFinished(async () => void (await house.end()))
+  const { people, live, outages } = house
+  const before = [people.sockets, people.named, live.broken]
+  for (let i = 0; i < failovers; i++) {
+    const fromMs = Date.now()
+    await Promise.all([new FailingOver(group, 1).run(), flows([live], 10)])
+    await flows([live], 5)
+    outages.push({ fromMs, untilMs: Date.now() })
+  }
+  await house.caughtUp()
+  expect([people.sockets, people.named, live.broken], hint).toEqual(before)
+  expect(await house.judge(), hint).toEqual([])
+  console.log(house.told())
+  expect(await house.end(), hint).toEqual([])
+})
