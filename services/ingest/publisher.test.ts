@@ -180,20 +180,46 @@ describe('while the bus is away', () => {
       expect(await value('fxd_ingest_backlog_bars')).toBe(0)
       expect(await value('fxd_ingest_backlog_dropped_bars_total')).toBeGreaterThan(0)
       await back()
-      expect(await publisher.tell(bars(3), 1)).toBeUndefined()
-      await expect(publisher.tell(settled, 1)).rejects.toMatchObject({ code: 'ABORTED' })
+      await expect(publisher.tell(bars(3), 1)).rejects.toMatchObject({ code: 'ABORTED' })
       await expect(publisher.tell(bars(4), 1)).rejects.toMatchObject({ code: 'ABORTED' })
       expect(await publisher.tell(bars(5), 2)).toBeGreaterThan(0)
       expect(got.filter(({ type }) => type === 'bars')).toEqual([bars(5)])
     },
   )
 
+  test('a session that is never idle is ended too once the bus is back after an overrun', async () => {
+    await publisher.tell(bars(1, backlogBarsMax), 1)
+    for (let i = 0; i < 10; i++) {
+      expect(await publisher.tell(bars(2 + i), 1)).toBeUndefined()
+      await clock.advance(busRetryMs)
+    }
+    await back()
+    await expect(publisher.tell(bars(20), 1)).rejects.toMatchObject({
+      code: 'ABORTED',
+      message: 'more had to wait for the bus than is kept; connect again',
+    })
+    expect(await publisher.tell(bars(21), 2)).toBeGreaterThan(0)
+    expect(got.filter(({ type }) => type === 'bars')).toEqual([bars(21)])
+    expect(await value('fxd_ingest_backlog_bars')).toBe(0)
+  })
+
+  test('another leader ends a session after an overrun', async () => {
+    await publisher.tell(bars(1, backlogBarsMax), 1)
+    await publisher.tell(bars(2), 1)
+    await bus.publish(bars(9), 2)
+    await back()
+    await expect(publisher.tell(bars(3), 1)).rejects.toMatchObject({
+      code: 'ABORTED',
+      message: 'another ingest took over this feed',
+    })
+  })
+
   test('a later session need not wait for an overrun of the one before', async () => {
     await publisher.tell(bars(1, backlogBarsMax), 1)
     await publisher.tell(bars(2), 1)
     await back()
     expect(await publisher.tell(bars(3), 2)).toBeGreaterThan(0)
-    expect(got).toEqual([bars(3)])
+    expect(got.filter(({ type }) => type === 'bars')).toEqual([bars(3)])
   })
 
   test('of a feed that is purged nothing follows', async () => {

@@ -12,6 +12,9 @@ import type { Changed } from './store-history.ts'
 
 /** A bus that was away is tried again so often. */
 export const busRetryMs = 500
+/** Why a session ends. */
+const overtaken = 'another ingest took over this feed'
+const overran = 'more had to wait for the bus than is kept; connect again'
 
 export interface PublisherDeps {
   readonly bus: Bus
@@ -135,10 +138,10 @@ export class Publisher {
     try {
       const told = await this.#deps.bus.publish(event, epoch)
       this.#noteBack()
-      if (told.outcome === 'fenced') throw this.#end(epoch, 'another ingest took over this feed')
+      if (told.outcome === 'fenced') throw this.#end(epoch, overtaken)
       if (this.#state === 'overrun') {
         this.#leaveOverrun()
-        throw this.#end(epoch, 'more had to wait for the bus than is kept; connect again')
+        throw this.#end(epoch, overran)
       }
       return told.position
     } catch (cause) {
@@ -198,8 +201,22 @@ export class Publisher {
     do {
       if (!(await this.#publishBacklog()) || !(await this.#publishKeptRevised())) return this.#retryLater()
     } while (this.#state === 'away' && (this.#backlog.first || this.#revised.size > 0))
-    // Overrun: whether the bus is back shows with the next `settled`.
+    if (this.#state === 'overrun' && !(await this.#probe())) return this.#retryLater()
     if (this.#state === 'away') this.#state = 'up'
+  }
+
+  /** After an overrun: whether the bus takes what says nothing. A session that is never idle tells no `settled`. */
+  async #probe(): Promise<boolean> {
+    const epoch = this.#epoch
+    const nothing = { type: 'applied' as const, feed: this.#feed, position: 0 }
+    const told = await this.#deps.bus.publish(nothing, epoch).catch(() => undefined)
+    if (!told) return false
+    // A later session left the overrun meanwhile.
+    if (this.#state !== 'overrun') return true
+    this.#noteBack()
+    this.#end(epoch, told.outcome === 'fenced' ? overtaken : overran)
+    this.#leaveOverrun()
+    return true
   }
 
   /** False when the bus is still away. */
@@ -211,7 +228,7 @@ export class Publisher {
         this.#backlog.remove(next)
         this.#countPushed(next.event, next.sinceMs)
       } else {
-        this.#end(next.epoch, 'another ingest took over this feed')
+        this.#end(next.epoch, overtaken)
         this.#backlog.removeUpTo(next.epoch)
       }
     }
