@@ -110,10 +110,14 @@ describe('a long range', () => {
     const bars = minutes(Date.UTC(2020, 0, 6) / 1000, 25_000, 3000, 2)
     new FollowedFile('brokera-zero', 'ETHUSD.z_M1.csv').write(bars)
     const symbol = 'BROKERA:ZERO:ETHUSD'
-    const whole = await until('25,000 bars', async () => {
-      const got = await readHistory(key, { symbol, resolution: '1', from: 0, to: 4_000_000_000 })
-      return got.s === 'ok' && got.meta.bar_count === bars.length && got
-    })
+    const whole = await until(
+      '25,000 bars',
+      async () => {
+        const got = await readHistory(key, { symbol, resolution: '1', from: 0, to: 4_000_000_000 })
+        return got.s === 'ok' && got.meta.bar_count === bars.length && got
+      },
+      45_000,
+    )
     expect(barsOf(whole)).toEqual(bars)
     expect(await stored(symbol)).toEqual(bars.slice(-10_000))
   })
