@@ -14,7 +14,7 @@ const now = feedSeconds(100 * daySeconds + 50)
 const held = (symbol: CompoundKey, resolution: Resolution, ...days: number[]): HeldSeries => ({
   symbol,
   resolution,
-  days,
+  days: days.map((day) => ({ day, bars: 1 })),
 })
 /** Whole days, the last one included. */
 const window = (
@@ -47,6 +47,7 @@ test('a claimed day without a bar of a resolution, on which another one has bars
       kind: 'empty',
       resolution: '1',
       count: 2,
+      missing: 0,
       symbols: 1,
       first: { symbol: a, day: 12 },
       last: { symbol: a, day: 15 },
@@ -61,6 +62,31 @@ test('a day on which nothing traded, one that no window claims whole, and one be
   expect(audit([...windows, window(a, '1', 15, 15)], series)).toMatchObject([{ kind: 'empty', count: 1 }])
 })
 
+test('a claimed day with fewer bars than those of another resolution imply is told with how many there are too few', () => {
+  const windows = [window(a, '1', 10, 20), window(a, '5', 10, 20), window(a, '60', 10, 20)]
+  const series = (resolution: Resolution, bars: number): HeldSeries => ({
+    symbol: a,
+    resolution,
+    days: [10, 15, 20].map((day) => ({ day, bars: day === 15 ? bars : 1_000 })),
+  })
+  const whole = [series('1', 1_440), series('5', 288), series('60', 24)]
+  expect(audit(windows, whole)).toEqual([])
+  // Twenty minutes of 1,440 may have had no tick, but not where bars of five minutes stand.
+  expect(audit(windows, [series('1', 1_420), series('5', 288), series('60', 24)])).toEqual([])
+  expect(audit(windows, [series('1', 200), series('5', 288), series('60', 24)])).toMatchObject([
+    { kind: 'thin', resolution: '1', count: 1, missing: 88, first: { symbol: a, day: 15 } },
+  ])
+  expect(audit(windows, [series('1', 1_440), series('5', 100), series('60', 24)])).toMatchObject([
+    { kind: 'thin', resolution: '5', count: 1, missing: 188 },
+  ])
+  // One bar of an hour may belong to the day before by its session.
+  expect(audit(windows, [series('1', 1_440), series('5', 288), series('60', 23)])).toEqual([])
+  expect(audit(windows, [series('1', 1_440), series('5', 288), series('60', 20)])).toMatchObject([
+    { kind: 'thin', resolution: '60', missing: 3 },
+  ])
+  expect(audit(windows.slice(1), [series('1', 200), series('5', 288)])).toMatchObject([{ kind: 'unclaimed' }])
+})
+
 test('daily and longer bars make no day a traded one: whose day a bar belongs to is the broker’s affair', () => {
   const windows = [window(a, '1', 1, 30), window(a, '1D', 1, 30)]
   expect(audit(windows, [held(a, '1', 1, 30), held(a, '1D', 1, 7, 30)])).toEqual([])
@@ -73,6 +99,7 @@ test('bars on a day that no window touches are told, but for the last two days',
       kind: 'unclaimed',
       resolution: '1',
       count: 3,
+      missing: 0,
       symbols: 2,
       first: { symbol: a, day: 10 },
       last: { symbol: a, day: 98 },

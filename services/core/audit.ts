@@ -2,7 +2,7 @@ import { daySeconds } from './calendar.ts'
 import type { CompoundKey } from './compound-key.ts'
 import { joinSpans } from './coverage.ts'
 import { type FeedSeconds, feedSeconds } from './feed-clock.ts'
-import { isIntraday, type Resolution } from './resolution.ts'
+import { durationSeconds, isIntraday, type Resolution } from './resolution.ts'
 import type { Span, Window } from './window.ts'
 
 /** What is stored of one feed, by whole days of its clock (days since 1970). */
@@ -10,7 +10,13 @@ export interface HeldSeries {
   readonly symbol: CompoundKey
   readonly resolution: Resolution
   /** Days with a bar, ascending. */
-  readonly days: readonly number[]
+  readonly days: readonly HeldDay[]
+}
+
+export interface HeldDay {
+  readonly day: number
+  /** Times with a bar, however often it was read. */
+  readonly bars: number
 }
 
 export interface Audited {
@@ -26,11 +32,14 @@ export interface Audited {
 export interface Disagreement {
   /**
    * `empty`: windows say that the terminal answered completely for a day between stored ones, other
-   * resolutions of the symbol have bars on it, and this one has none. `unclaimed`: bars lie on a day that
-   * no window touches, so that coverage does not show them.
+   * resolutions of the symbol have bars on it, and this one has none. `thin`: the same, but it has fewer
+   * than the counts of the others imply: every bar of an hour holds a minute's, sixty of which need an hour's.
+   * `unclaimed`: bars lie on a day that no window touches, so that coverage does not show them.
    */
-  readonly kind: 'empty' | 'unclaimed'
+  readonly kind: 'empty' | 'thin' | 'unclaimed'
   readonly resolution: Resolution
+  /** At least so many bars, of `thin` ones; else 0. */
+  readonly missing: number
   /** Pairs of a symbol and a day. */
   readonly count: number
   readonly symbols: number
@@ -46,27 +55,55 @@ export function auditFeed({ windows, held, since, now }: Audited): readonly Disa
   const claims = new Claims(windows, since)
   const settledBefore = dayOf(now) - 1
   const found = new Map<string, Found>()
-  const note = (kind: Disagreement['kind'], { symbol, resolution }: HeldSeries, day: number): void => {
+  const note = (
+    kind: Disagreement['kind'],
+    { symbol, resolution }: HeldSeries,
+    day: number,
+    missing = 0,
+  ): void => {
     const id = `${kind} ${resolution}`
     const each = found.get(id) ?? new Found(kind, resolution)
     found.set(id, each)
-    each.add(symbol, day)
+    each.add(symbol, day, missing)
   }
   for (const ofSymbol of Map.groupBy(held, ({ symbol }) => symbol).values()) {
-    const traded = new Set(ofSymbol.flatMap(({ resolution, days }) => (isIntraday(resolution) ? days : [])))
+    const traded = Map.groupBy(
+      ofSymbol.flatMap(({ resolution, days }) =>
+        isIntraday(resolution) ? days.map((of) => ({ ...of, resolution })) : [],
+      ),
+      ({ day }) => day,
+    )
     for (const series of ofSymbol) {
       const spans = claims.of(series)
-      for (const day of series.days)
+      for (const { day } of series.days)
         if (day < settledBefore && !touches(spans, day)) note('unclaimed', series, day)
       if (!isIntraday(series.resolution)) continue
-      const own = new Set(series.days)
-      const [oldest, newest] = [series.days[0] ?? 0, series.days.at(-1) ?? 0]
-      for (const day of traded)
-        if (day > oldest && day < newest && !own.has(day) && covers(spans, day)) note('empty', series, day)
+      const own = new Map(series.days.map(({ day, bars }) => [day, bars]))
+      const [oldest, newest] = [series.days[0]?.day ?? 0, series.days.at(-1)?.day ?? 0]
+      for (const [day, others] of traded) {
+        if (day <= oldest || day >= newest || !covers(spans, day)) continue
+        const bars = own.get(day) ?? 0
+        const missing = Math.max(...others.map((other) => implied(series.resolution, other))) - bars
+        if (bars === 0) note('empty', series, day)
+        else if (missing > 0) note('thin', series, day, missing)
+      }
     }
   }
   return [...found.values()].map((each) => each.disagreement())
 }
+
+/** How many bars a day at least has at a resolution, by the count of another one. */
+function implied(
+  own: Resolution,
+  { resolution, bars }: HeldDay & { readonly resolution: Resolution },
+): number {
+  const [ours, theirs] = [secondsOfBar(own), secondsOfBar(resolution)]
+  const least = theirs < ours ? Math.ceil((bars * theirs) / ours) : bars
+  // Bars of an hour and more begin when the broker's session does, so one of them may lie across midnight.
+  return Math.max(ours, theirs) < 3_600 || ours === theirs ? least : least - 1
+}
+
+const secondsOfBar = (r: Resolution): number => (r === '1M' ? Number.NaN : durationSeconds[r])
 
 /** The joined windows of each series, its own and those of the feed that count for it. */
 class Claims {
@@ -123,6 +160,7 @@ class Found {
   readonly #resolution: Resolution
   readonly #symbols = new Set<CompoundKey>()
   #count = 0
+  #missing = 0
   #first: Disagreement['first'] | undefined
   #last: Disagreement['last'] | undefined
 
@@ -131,8 +169,9 @@ class Found {
     this.#resolution = resolution
   }
 
-  add(symbol: CompoundKey, day: number): void {
+  add(symbol: CompoundKey, day: number, missing: number): void {
     this.#count++
+    this.#missing += missing
     this.#symbols.add(symbol)
     if (this.#first === undefined || day < this.#first.day) this.#first = { symbol, day }
     if (this.#last === undefined || day > this.#last.day) this.#last = { symbol, day }
@@ -144,6 +183,7 @@ class Found {
       kind: this.#kind,
       resolution: this.#resolution,
       count: this.#count,
+      missing: this.#missing,
       symbols: this.#symbols.size,
       first: this.#first,
       last: this.#last,

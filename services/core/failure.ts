@@ -52,6 +52,14 @@ export class Unavailable extends Error {
   }
 }
 
+/** Begun and not finished for want of a dependency; the message is a sentence for whoever asked for it. */
+export class Unfinished extends Unavailable {
+  constructor(dependency: string, message: string, cause?: unknown) {
+    super(dependency, cause)
+    this.message = message
+  }
+}
+
 export const upgradeStatus = (code: FailureCode): number => {
   const row: { status: number; upgradeStatus?: number } = failures[code]
   return row.upgradeStatus ?? row.status

@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js'
-import { Failure, failures, Unavailable } from '../core/failure.ts'
+import { Failure, failures, Unavailable, Unfinished } from '../core/failure.ts'
 
 /** A call of the Registry that is refused; the message is a sentence for the person who asked. */
 export class RegistryRefusal extends Error {
@@ -19,6 +19,7 @@ export const moved = (message: string) => new RegistryRefusal(status.ABORTED, me
 export function refusalOf(error: unknown): RegistryRefusal | undefined {
   if (error instanceof RegistryRefusal) return error
   if (error instanceof Failure && error.code === 'INVALID_PARAMS') return invalid(error.message)
+  if (error instanceof Unfinished) return new RegistryRefusal(status.UNAVAILABLE, error.message)
   if (error instanceof Unavailable) {
     return new RegistryRefusal(status.UNAVAILABLE, `The ${error.dependency} does not answer; try again.`)
   }

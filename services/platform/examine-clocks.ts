@@ -1,5 +1,5 @@
 import type { FeedDefinition } from '../core/feed.ts'
-import { type FeedSeconds, feedNow, fixedOffset, type UtcMs } from '../core/feed-clock.ts'
+import { type FeedSeconds, feedNow, type UtcMs } from '../core/feed-clock.ts'
 import type { Resolution } from '../core/resolution.ts'
 import { type Finding, fine, warning, wrong } from './finding.ts'
 
@@ -12,6 +12,8 @@ const behindSecondsMax = 10 * 86_400
 export interface NewestHeld {
   readonly where: string
   readonly feed: FeedDefinition
+  /** As far as it is known, measured or fixed. */
+  readonly offsetSeconds: number | undefined
   readonly resolution: Resolution
   readonly time: FeedSeconds
 }
@@ -21,7 +23,7 @@ export function examineClocks(newest: readonly NewestHeld[], now: UtcMs): readon
   const findings: Finding[] = []
   let unknown = 0
   for (const held of newest) {
-    const feedTime = feedNow(now, fixedOffset(held.feed.clock), undefined)
+    const feedTime = feedNow(now, held.offsetSeconds, undefined)
     if (feedTime === undefined) unknown++
     else findings.push(...judge(held, held.time - feedTime))
   }

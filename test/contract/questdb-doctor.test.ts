@@ -1,11 +1,15 @@
 import { once } from 'node:events'
+import { rmSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { run } from '../../services/cli/run.ts'
+import { clockReadingId } from '../../services/core/clock-history.ts'
 import { feedKey } from '../../services/core/compound-key.ts'
 import { feedSeconds, toSeconds } from '../../services/core/feed-clock.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import { schemaVersion } from '../../services/stores/questdb/layout/migrate.ts'
+import { createParked } from '../../services/stores/questdb/layout/statements.ts'
 import { defineFeed } from '../support/ingest-house.ts'
 import { oneServer } from '../support/questdb/one-server.ts'
 import { openInTest } from '../support/questdb/stores.ts'
@@ -172,6 +176,71 @@ test('a server that does not answer is named with the variable to set, for writi
   expect(lineOf(password, 'postgres')).toMatch(/^WRONG .*FXD_QUESTDB_PASSWORD/)
 })
 
+test('a measured clock is known to doctor: a bar ahead of it is named; and where it is not measured yet, that a retention waits for it', async () => {
+  const { stores, prefix } = await openInTest(server())
+  const definition = defineFeed({ clock: { mode: 'Measured' }, retention: { '60': '400d' } })
+  await stores.registry.append(0, [{ kind: 'feed', id: feed, body: { definition, hidden: false } }])
+  const now = systemClock.utcMs()
+  const time = feedSeconds(Math.floor(toSeconds(now) / 60) * 60)
+  await stores.bars.write([batchOf(seriesOf('A', '60', feed), [{ ...minuteBar(0), time }])], 'live')
+  const unknown = await doctor(prefix)
+  expect(unknown.code).toBe(0)
+  expect(lineOf(unknown, 'clocks')).toMatch(/^ok .*the clocks of the others are unknown/)
+  expect(lineOf(unknown, 'retention')).toMatch(/^warning .*BROKERA:ZERO keeps everything/)
+  const reading = { feed, source: 'Measured', offsetSeconds: 3 * hourSeconds, since: now } as const
+  await stores.registry.append(1, [{ kind: 'clock', id: clockReadingId(reading), body: reading }])
+  const measured = await doctor(prefix)
+  expect(lineOf(measured, 'clock')).toMatch(/^WRONG .*bars_brokera_zero_h1 is 3 hours ahead.*BROKERA:ZERO/)
+  expect(lineOf(measured, 'retention')).toContain('nothing about')
+})
+
+test('tables that were left unfinished are named with the statement that removes them', async () => {
+  const { prefix } = await openInTest(server())
+  const draft = `${prefix}draft_${'0'.repeat(16)}`
+  await server().exec(createParked(draft))
+  const found = await doctor(prefix)
+  expect(found.code).toBe(0)
+  expect(lineOf(found, 'left-over tables')).toMatch(new RegExp(`^warning .*DROP TABLE '${draft}'`))
+  const [row] = await server().exec(`SELECT directoryName FROM tables() WHERE table_name = '${prefix}parked'`)
+  await server().kill()
+  // As QuestDB leaves a table in whose making it was killed.
+  rmSync(join(server().folder, 'db', String(row?.[0]), 'txn_seq'), { recursive: true })
+  await server().start()
+  const broken = await doctor(prefix)
+  expect(broken.code).toBe(1)
+  expect(lineOf(broken, 'half-made table')).toMatch(new RegExp(`^WRONG .*${prefix}parked .*DROP TABLE`))
+})
+
+test('--audit tells that bars are too few for those of another resolution', async () => {
+  const { stores, prefix } = await openInTest(server())
+  const definition = defineFeed({ clock: { mode: 'UTC' } })
+  await stores.registry.append(0, [{ kind: 'feed', id: feed, body: { definition, hidden: false } }])
+  const daySeconds = 24 * hourSeconds
+  const first = (Math.floor(toSeconds(systemClock.utcMs()) / daySeconds) - 12) * daySeconds
+  const every = (seconds: number) =>
+    Array.from({ length: (10 * daySeconds) / seconds }, (_, i) => ({
+      ...minuteBar(0),
+      time: feedSeconds(first + i * seconds),
+    }))
+  const [fives, hours] = [seriesOf('A', '5', feed), seriesOf('A', '60', feed)]
+  const lost = ({ time }: { time: number }) =>
+    time >= first + 5 * daySeconds && time < first + 5.8 * daySeconds
+  const kept = every(300).filter((bar) => !lost(bar))
+  await stores.bars.write([batchOf(fives, kept), batchOf(hours, every(hourSeconds))], 'backfill')
+  const span = { from: feedSeconds(first), to: feedSeconds(first + 10 * daySeconds) }
+  await stores.windows.add(
+    [fives, hours].map(({ symbol, resolution }) => ({ feed, symbol, resolution, ...span })),
+  )
+  // 57.6 of 288 are left, and 24 hours need no more than 23 of them: they hide it. An hour of them does not.
+  expect(lineOf(await doctor(prefix, {}, '--audit'), 'audit')).toMatch(/^ok /)
+  const tens = seriesOf('A', '10', feed)
+  await stores.bars.write([batchOf(tens, every(600))], 'backfill')
+  await stores.windows.add([{ feed, symbol: tens.symbol, resolution: '10', ...span }])
+  expect(lineOf(await doctor(prefix, {}, '--audit'), 'audit')).toMatch(
+    /^warning .*BROKERA:ZERO at 5: 1 day of 1 symbol acknowledged as complete with at least 87 bars fewer/,
+  )
+})
+
 test('--audit tells that a partition is lost which windows claim, and that bars lie where no window is', async () => {
   const { stores, prefix } = await openInTest(server())
   const definition = defineFeed({ clock: { mode: 'UTC' } })
@@ -182,6 +251,11 @@ test('--audit tells that a partition is lost which windows claim, and that bars 
   const bars = days.map((at) => ({ ...minuteBar(0), time: feedSeconds(at) }))
   const [minutes, hours] = [seriesOf('A', '1', feed), seriesOf('A', '60', feed)]
   await stores.bars.write([batchOf(minutes, bars), batchOf(hours, bars)], 'backfill')
+  // Read again, it is still one bar.
+  await stores.bars.write(
+    [batchOf(minutes, [{ ...minuteBar(0, 9), time: feedSeconds(noon - 20 * daySeconds) }])],
+    'backfill',
+  )
   const span = { from: feedSeconds(noon - 40 * daySeconds), to: feedSeconds(noon) }
   const windowOf = ({ symbol, resolution }: typeof minutes) => ({ feed, symbol, resolution, ...span })
   await stores.windows.add([windowOf(minutes)])
@@ -193,13 +267,15 @@ test('--audit tells that a partition is lost which windows claim, and that bars 
   expect(unclaimed.code).toBe(0)
 
   await stores.windows.add([windowOf(hours)])
-  expect(lineOf(await doctor(prefix, {}, '--audit'), 'audit')).toMatch(/^ok .*agree on 60 days of 2 series$/)
+  expect(lineOf(await doctor(prefix, {}, '--audit'), 'audit')).toMatch(
+    /^ok .*agree on 60 days of 2 series, 60 bars$/,
+  )
   const table = (await server().exec('SELECT table_name FROM tables()'))
     .flat()
     .map(String)
     .filter((name) => name.startsWith(`${prefix}bars_brokera_zero_m1_`))
   const held = await Promise.all(table.map((name) => server().exec(`SELECT count() FROM ${name}`)))
-  const full = table[held.findIndex(([row]) => row?.[0] === 30)]
+  const full = table[held.findIndex(([row]) => Number(row?.[0]) >= 30)]
   const weeks = await server().exec(`SELECT name FROM table_partitions('${full}') WHERE numRows = 7`)
   await server().exec(`ALTER TABLE ${full} DROP PARTITION LIST '${String(weeks[1]?.[0])}'`)
   await expect

@@ -1,13 +1,17 @@
 import { createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
+import { clockReadingId } from '../../services/core/clock-history.ts'
 import { feedKey } from '../../services/core/compound-key.ts'
-import { Unavailable } from '../../services/core/failure.ts'
+import { Unavailable, Unfinished } from '../../services/core/failure.ts'
 import type { FeedDefinition } from '../../services/core/feed.ts'
 import { feedSeconds, toSeconds } from '../../services/core/feed-clock.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import type { RegistryStore } from '../../services/ports/registry.ts'
+import { emptyTables } from '../../services/stores/questdb/empty-tables.ts'
+import { administration } from '../../services/stores/questdb/exec.ts'
 import { schemaVersion } from '../../services/stores/questdb/layout/migrate.ts'
 import { createBars, timeToLive } from '../../services/stores/questdb/layout/statements.ts'
+import { TableNames } from '../../services/stores/questdb/layout/tables.ts'
 import { oneServer } from '../support/questdb/one-server.ts'
 import { openInTest, openOn } from '../support/questdb/stores.ts'
 import { batchOf, minuteBar, readList, seriesOf } from './sample-bars.ts'
@@ -55,6 +59,15 @@ const tablesOf = async (prefix: string): Promise<readonly string[]> =>
 
 const ttlOf = async (table: string): Promise<readonly unknown[] | undefined> =>
   (await server().exec(`SELECT ttlValue, ttlUnit FROM tables() WHERE table_name = '${table}'`))[0]
+
+/** For what ends before it could be asked. */
+const neverAsked = { wait: () => Promise.reject(new Error('nothing was emptied')) }
+
+const connection = () => ({
+  http: server().http,
+  credentials: { user: 'admin', password: 'quest' },
+  clock: systemClock,
+})
 
 test('two that start at once make one schema, and a further start changes nothing', async () => {
   const prefix = 'twice_'
@@ -165,4 +178,69 @@ test('retention counts on the feed’s own clock, eleven years behind, and one b
   expect(kept.length).toBeGreaterThanOrEqual(5)
   expect(kept.length).toBeLessThan(13)
   expect(kept.filter((time) => time > minute - 4 * weekSeconds)).toHaveLength(5)
+})
+
+test('retention waits for a clock that is measured: until it is known nothing is deleted, then it counts on it', async () => {
+  const { stores, prefix } = await openInTest(server())
+  const retention = { '1': 4 * weekSeconds }
+  await define(stores.registry, definition({ clock: { mode: 'Measured' }, retention }))
+  const now = toSeconds(systemClock.utcMs()) - 4_018 * daySeconds
+  const minute = Math.floor(now / 60) * 60
+  const [series, spoiled] = ['A', 'B'].map((name) => seriesOf(name, '1', feed))
+  if (series === undefined || spoiled === undefined) throw new Error('two series')
+  const [table, spoiledTable] = [series, spoiled].map((of) => new TableNames(prefix).barsOf(of, 4))
+  expect(table).not.toBe(spoiledTable)
+  const at = (seconds: number) => ({ ...minuteBar(0), time: feedSeconds(seconds) })
+  const weekly = Array.from({ length: 12 }, (_, week) => at(minute - (11 - week) * weekSeconds))
+  const otherClock = at(toSeconds(systemClock.utcMs()))
+  await stores.bars.write([batchOf(series, weekly), batchOf(spoiled, weekly)], 'backfill')
+  await stores.bars.write([batchOf(spoiled, [otherClock])], 'live')
+  expect((await ttlOf(String(table)))?.[0]).toBe(0)
+  expect(await readList(stores.bars, series)).toHaveLength(12)
+  expect(await readList(stores.bars, spoiled)).toHaveLength(13)
+
+  const reading = {
+    feed,
+    source: 'Measured',
+    offsetSeconds: 4_018 * daySeconds,
+    since: systemClock.utcMs(),
+  } as const
+  const version = (await stores.registry.since(0)).at(-1)?.version ?? 0
+  await stores.registry.append(version, [{ kind: 'clock', id: clockReadingId(reading), body: reading }])
+  await expect.poll(() => ttlOf(String(table))).toEqual([4, 'WEEK'])
+  await expect(stores.bars.write([batchOf(series, [otherClock])], 'live')).rejects.toThrow(
+    "its feed's clock shows",
+  )
+  await stores.bars.write([batchOf(series, [at(minute + 60)]), batchOf(spoiled, [at(minute + 60)])], 'live')
+  const kept = (await readList(stores.bars, series)).map(({ time }) => time)
+  expect(kept.length).toBeLessThan(13)
+  expect(kept.filter((time) => time > minute - 4 * weekSeconds)).toHaveLength(5)
+  // What another clock left in this one would take all the rest with it.
+  expect((await ttlOf(String(spoiledTable)))?.[0]).toBe(0)
+  expect(await readList(stores.bars, spoiled)).toHaveLength(14)
+})
+
+test('a purge that cannot be finished names what is left within its deadline, and goes on there when it is asked again', async () => {
+  const { stores, prefix } = await openInTest(server())
+  const hours = seriesOf('A', '60', feed)
+  await stores.bars.write(
+    [batchOf(hours, [minuteBar(-6_000_000)]), batchOf(seriesOf('A', '240', feed), [minuteBar(-6_000_000)])],
+    'live',
+  )
+  const table = `${prefix}bars_brokerc_tadil_h1`
+  await server().exec(`ALTER TABLE ${table} SUSPEND WAL`)
+  const unfinished: unknown = await stores.bars.purge(feed).catch((cause: unknown) => cause)
+  expect(unfinished).toBeInstanceOf(Unfinished)
+  expect(String(unfinished)).toContain(`1 of 2 tables may still hold rows (${table})`)
+  expect(String(unfinished)).toContain('Purge it again')
+  await server().exec(`ALTER TABLE ${table} RESUME WAL`)
+  await expect.poll(() => stores.bars.purge(feed).then(() => 'purged', String)).toBe('purged')
+  expect(await readList(stores.bars, hours)).toEqual([])
+
+  await server().freeze()
+  onTestFinished(() => server().thaw())
+  const deps = { admin: administration(connection()), visibility: neverAsked, clock: systemClock }
+  const late: unknown = await emptyTables(feed, [table], 1_000, deps).catch((cause: unknown) => cause)
+  expect(late).toBeInstanceOf(Unfinished)
+  expect(String(late)).toContain(`1 of 1 tables may still hold rows (${table})`)
 })

@@ -2,7 +2,8 @@ import { existsSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { daySeconds } from '../../core/calendar.ts'
-import type { CompoundKey } from '../../core/compound-key.ts'
+import { type ClockReading, knownOffset } from '../../core/clock-history.ts'
+import type { CompoundKey, FeedKey } from '../../core/compound-key.ts'
 import type { FeedDefinition, FeedRecord } from '../../core/feed.ts'
 import { feedSeconds, type UtcMs } from '../../core/feed-clock.ts'
 import type { Resolution } from '../../core/resolution.ts'
@@ -64,12 +65,12 @@ function examineFile(db: DatabaseSync, path: string, now: UtcMs, audits: boolean
         'run the fxd that wrote it, or set FXD_DATA_DIR to another folder',
       ),
     ]
-  const definitions = feedsIn(db)
+  const feeds = feedsIn(db)
   return [
     fine('schema', `version ${version}`),
     examineWhole(db, path),
-    ...examineClocks(newestHeld(db, definitions), now),
-    ...(audits ? definitions.flatMap((feed) => examineAudit(heldOf(db, feed), now)) : []),
+    ...examineClocks(newestHeld(db, feeds), now),
+    ...(audits ? feeds.flatMap((feed) => examineAudit(heldOf(db, feed), now)) : []),
   ]
 }
 
@@ -86,13 +87,13 @@ function examineWhole(db: DatabaseSync, path: string): Finding {
 }
 
 /** Everything stored of one feed, by days. */
-function heldOf(db: DatabaseSync, feed: FeedDefinition): FeedHeld {
+function heldOf(db: DatabaseSync, { definition: feed, offsetSeconds }: TimedFeed): FeedHeld {
   const symbols = db
     .prepare("SELECT body FROM registry WHERE kind = 'symbol'")
     .all()
     .map((row) => JSON.parse(String(row['body'])) as SymbolRecord)
   const days = db.prepare(
-    `SELECT DISTINCT time / ${daySeconds} AS day FROM bar WHERE series = ? ORDER BY day`,
+    `SELECT time / ${daySeconds} AS day, count(*) AS bars FROM bar WHERE series = ? GROUP BY day ORDER BY day`,
   )
   const held = db
     .prepare('SELECT id, symbol, resolution FROM series WHERE feed = ?')
@@ -100,32 +101,49 @@ function heldOf(db: DatabaseSync, feed: FeedDefinition): FeedHeld {
     .map(({ id, symbol, resolution }) => ({
       symbol: symbol as CompoundKey,
       resolution: resolution as Resolution,
-      days: days.all(Number(id)).map(({ day }) => Number(day)),
+      days: days.all(Number(id)).map(({ day, bars }) => ({ day: Number(day), bars: Number(bars) })),
     }))
   return {
     feed,
+    offsetSeconds,
     symbols: symbols.filter((each) => each.feed === feed.key),
     windows: windowReads(db)(feed.key),
     held,
   }
 }
 
-const feedsIn = (db: DatabaseSync): readonly FeedDefinition[] =>
-  db
-    .prepare("SELECT body FROM registry WHERE kind = 'feed'")
-    .all()
-    .map((row) => (JSON.parse(String(row['body'])) as FeedRecord).definition)
+interface TimedFeed {
+  readonly definition: FeedDefinition
+  /** As far as it is known, measured or fixed. */
+  readonly offsetSeconds: number | undefined
+}
+
+function feedsIn(db: DatabaseSync): readonly TimedFeed[] {
+  const bodies = (kind: string): readonly unknown[] =>
+    db
+      .prepare('SELECT body FROM registry WHERE kind = ?')
+      .all(kind)
+      .map((row) => JSON.parse(String(row['body'])) as unknown)
+  const readings = Map.groupBy(bodies('clock') as readonly ClockReading[], ({ feed }) => feed)
+  const clocksOf = (feed: FeedKey): readonly ClockReading[] =>
+    (readings.get(feed) ?? []).toSorted((a, b) => a.since - b.since)
+  return (bodies('feed') as readonly FeedRecord[]).map(({ definition }) => ({
+    definition,
+    offsetSeconds: knownOffset(definition, { clocksOf }),
+  }))
+}
 
 /** Per feed and resolution the newest of all its symbols. */
-function newestHeld(db: DatabaseSync, definitions: readonly FeedDefinition[]): readonly NewestHeld[] {
+function newestHeld(db: DatabaseSync, feeds: readonly TimedFeed[]): readonly NewestHeld[] {
   const timesOf = newestTimes(db)
-  return definitions.flatMap((feed) => {
+  return feeds.flatMap(({ definition: feed, offsetSeconds }) => {
     const newest = new Map<string, number>()
     for (const { resolution, time } of timesOf(feed.key))
       newest.set(resolution, Math.max(time, newest.get(resolution) ?? time))
     return [...newest].map(([resolution, time]) => ({
       where: `${feed.key} at ${resolution}`,
       feed,
+      offsetSeconds,
       resolution: resolution as Resolution,
       time: feedSeconds(time),
     }))

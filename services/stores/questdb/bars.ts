@@ -2,14 +2,14 @@ import type { SenderOptions } from '@questdb/nodejs-client'
 import { barCount } from '../../core/bar.ts'
 import type { FeedKey } from '../../core/compound-key.ts'
 import { Unavailable } from '../../core/failure.ts'
-import type { FeedDefinition } from '../../core/feed.ts'
 import type { SeriesBars } from '../../core/series.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { within } from './deadline.ts'
+import { emptyTables } from './empty-tables.ts'
 import type { Administration } from './exec.ts'
 import type { Catalogue } from './layout/catalogue.ts'
-import { refuseOtherClock } from './layout/retention.ts'
+import { refuseOtherClock, type TimedFeed } from './layout/retention.ts'
 import type { ReadDeps } from './read/read-bars.ts'
 import { readBars } from './read/read-bars.ts'
 import { bounds, lastTimes } from './read/series-times.ts'
@@ -19,6 +19,8 @@ import type { Writer } from './write/writer.ts'
 
 /** A hundred tables of feeds that begin at once wait for each other; what is made stays made. */
 const makingDeadlineMs = 60_000
+/** Together with the windows' less than whoever asks for a purge waits (a minute). */
+const purgeDeadlineMs = 40_000
 
 export interface BarDeps extends ReadDeps {
   readonly writer: Writer
@@ -26,7 +28,7 @@ export interface BarDeps extends ReadDeps {
   readonly visibility: Visibility
   readonly admin: Administration
   /** As far as this process knows. */
-  readonly definitionOf: (feed: FeedKey) => FeedDefinition | undefined
+  readonly timedFeed: (feed: FeedKey) => TimedFeed | undefined
 }
 
 export function questdbBars(deps: BarDeps): BarStore {
@@ -36,8 +38,7 @@ export function questdbBars(deps: BarDeps): BarStore {
     async write(batch, lane) {
       const held = batch.filter(({ bars }) => barCount(bars) > 0)
       held.forEach(refuseUnfit)
-      for (const { series, bars } of held)
-        refuseOtherClock(series, bars, deps.definitionOf(series.feed), clock)
+      for (const { series, bars } of held) refuseOtherClock(series, bars, deps.timedFeed(series.feed), clock)
       const placed = await within(clock, makingDeadlineMs, 'making tables', place(held, catalogue)).catch(
         (cause: unknown) => {
           throw cause instanceof Unavailable ? cause : new Unavailable('store', cause)
@@ -50,9 +51,7 @@ export function questdbBars(deps: BarDeps): BarStore {
     bounds: (series, spans) => bounds(series, spans, deps),
     async purge(feed) {
       const tables = (await catalogue.barTablesOf(feed)).map(({ table }) => table)
-      // Not dropped: a writer elsewhere would have its rows acknowledged into the dropped table.
-      for (const table of tables) await admin.exec(`TRUNCATE TABLE '${table}'`)
-      if (tables.length > 0) await visibility.wait(tables)
+      await emptyTables(feed, tables, purgeDeadlineMs, deps)
     },
     async ping() {
       await admin.ping()

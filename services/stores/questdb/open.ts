@@ -1,12 +1,11 @@
 import type { FeedKey } from '../../core/compound-key.ts'
-import type { FeedDefinition } from '../../core/feed.ts'
 import type { Counter } from '../../platform/metrics.ts'
 import type { Stores } from '../../ports/stores.ts'
 import { questdbBars } from './bars.ts'
 import { administration } from './exec.ts'
 import { Catalogue } from './layout/catalogue.ts'
 import { awaitLayout, migrate, requireLayout } from './layout/migrate.ts'
-import { applyRetention } from './layout/retention.ts'
+import { applyRetention, type TimedFeed } from './layout/retention.ts'
 import { TableNames } from './layout/tables.ts'
 import type { QuestdbOptions } from './options.ts'
 import {
@@ -19,6 +18,7 @@ import {
 import { questdbRegistry, RegistryLog } from './registry.ts'
 import { ServerGate } from './server/gate.ts'
 import { serverJudge } from './server/judge.ts'
+import { untilListed } from './server/until-listed.ts'
 import { questdbUsageDays } from './usage-days.ts'
 import { questdbWindows } from './windows.ts'
 import { Resumption } from './write/resumption.ts'
@@ -68,6 +68,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   const judge = serverJudge(options, admin)
   const gate = new ServerGate(options, async () => {
     await judge()
+    await untilListed(names, admin, clock)
     await requireLayout(names, admin)
   })
   const pool = new PgPool(options, readConnections, gate)
@@ -78,7 +79,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   const tableGone = (): void => refreshSoon()
   const writer = new Writer({ options, sender, names, gate, visibility, resumption, tableGone })
   const feedsChanged = (): Promise<void> =>
-    applyRetention(log.definitions(), names, admin).catch((cause: unknown) =>
+    applyRetention(log.timedFeeds(), { names, admin, clock, log: options.log }).catch((cause: unknown) =>
       options.log.error(
         { err: cause },
         'the retention of the tables was not changed; the next start does it',
@@ -95,17 +96,17 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   }
   const log = new RegistryLog(registryDeps)
   const registry = questdbRegistry(log, registryDeps)
-  const definitionOf = async (feed: FeedKey): Promise<FeedDefinition | undefined> => {
+  const timedFeed = async (feed: FeedKey): Promise<TimedFeed | undefined> => {
     await log.follow()
-    return log.definition(feed)
+    return log.timedFeed(feed)
   }
-  const catalogue = new Catalogue({ names, pool, admin, definitionOf })
+  const catalogue = new Catalogue({ names, pool, admin, clock, timedFeed })
   const refreshSoon = (): void => void catalogue.refresh().catch(() => undefined)
   const broken = readingMetrics(options, [pool, backfillPool], visibility)
   const shared = { catalogue, pool, backfillPool, writer, visibility, admin, sender, clock, broken }
   return {
     stores: {
-      bars: questdbBars({ ...shared, definitionOf: (feed) => log.definition(feed) }),
+      bars: questdbBars({ ...shared, timedFeed: (feed) => log.timedFeed(feed) }),
       windows: questdbWindows(shared),
       registry,
       usageDays: questdbUsageDays({ table: names.usageDays, pool, writer, sender }),
@@ -120,7 +121,8 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
     async connect() {
       await judge()
       if (options.migrates === false) await awaitLayout(names, admin)
-      else await migrate(names, admin)
+      else await migrate({ names, admin, clock })
+      await untilListed(names, admin, clock)
       gate.open()
       await log.follow(backfillPool)
       if (options.migrates !== false) await feedsChanged()

@@ -1,8 +1,10 @@
 import type { SenderOptions } from '@questdb/nodejs-client'
+import { type ClockReading, knownOffset } from '../../core/clock-history.ts'
 import type { FeedKey } from '../../core/compound-key.ts'
 import type { FeedDefinition } from '../../core/feed.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AppendOutcome, RegistryBody, RegistryRow, RegistryStore } from '../../ports/registry.ts'
+import type { TimedFeed } from './layout/retention.ts'
 import { Fields } from './pg/fields.ts'
 import type { PgPool } from './pg/pool.ts'
 import { RowEncoder } from './write/rows.ts'
@@ -19,7 +21,7 @@ export interface RegistryDeps {
   readonly writer: Writer
   readonly sender: SenderOptions
   readonly clock: Clock
-  /** Called after a change of a feed's definition; must not reject. */
+  /** Called after a change of a feed's definition or clock; must not reject. */
   readonly feedsChanged: () => Promise<void>
 }
 
@@ -41,6 +43,8 @@ interface LogRow {
 export class RegistryLog {
   readonly #deps: Pick<RegistryDeps, 'table' | 'pool'>
   readonly #newest = new Map<string, RegistryRow>()
+  /** By the beginning of each reading; few, and asked for with every batch of bars. */
+  readonly #clocks = new Map<FeedKey, Map<number, ClockReading>>()
   readonly #expected = new Map<string, boolean>()
   #head = 0
   #reading: Promise<void> = Promise.resolve()
@@ -68,6 +72,21 @@ export class RegistryLog {
 
   definitions(): readonly FeedDefinition[] {
     return [...this.#newest.values()].flatMap((row) => (row.kind === 'feed' ? [row.body.definition] : []))
+  }
+
+  timedFeeds(): readonly TimedFeed[] {
+    return this.definitions().flatMap(({ key }) => this.timedFeed(key) ?? [])
+  }
+
+  /** With what is known of its clock. */
+  timedFeed(feed: FeedKey): TimedFeed | undefined {
+    const definition = this.definition(feed)
+    return definition && { definition, offsetSeconds: knownOffset(definition, this) }
+  }
+
+  /** In the order of time. */
+  clocksOf(feed: FeedKey): readonly ClockReading[] {
+    return [...(this.#clocks.get(feed)?.values() ?? [])].sort((a, b) => a.since - b.since)
   }
 
   /** Notes whether this change will count, whoever reads it first. */
@@ -110,8 +129,14 @@ export class RegistryLog {
       // Deleted first: a record's place in the map follows its newest version.
       this.#newest.delete(`${kind} ${id}`)
       this.#newest.set(`${kind} ${id}`, row)
+      if (row.kind === 'clock') this.#noteClock(row.body)
     }
     this.#head += change.length
+  }
+
+  #noteClock(reading: ClockReading): void {
+    const ofFeed = this.#clocks.get(reading.feed) ?? new Map<number, ClockReading>()
+    this.#clocks.set(reading.feed, ofFeed.set(reading.since, reading))
   }
 
   async #rowsFrom(head: number, pool: PgPool): Promise<LogRow[]> {
@@ -175,7 +200,7 @@ export function questdbRegistry(log: RegistryLog, deps: RegistryDeps): RegistryS
       throw cause
     }
     if (!log.counted(change)) return { outcome: 'conflict' }
-    if (rows.some(({ kind }) => kind === 'feed')) await deps.feedsChanged()
+    if (rows.some(({ kind }) => kind === 'feed' || kind === 'clock')) await deps.feedsChanged()
     return { outcome: 'stored', version: basedOn + rows.length }
   }
 

@@ -6,6 +6,7 @@ import type { Resolution } from '../../core/resolution.ts'
 import type { Span, Window } from '../../core/window.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { WindowStore } from '../../ports/windows.ts'
+import { emptyTables } from './empty-tables.ts'
 import type { Administration } from './exec.ts'
 import type { Catalogue } from './layout/catalogue.ts'
 import { nameOf } from './layout/tables.ts'
@@ -29,6 +30,7 @@ export interface WindowDeps {
 
 /** A session that begins waits for all of them: hundreds of thousands of rows after years of restarts. */
 const readDeadlineMs = 15_000
+const purgeDeadlineMs = 10_000
 
 /** Stands for all symbols of the feed; no instrument has this name. */
 const allSymbols = ''
@@ -53,8 +55,7 @@ export function questdbWindows(deps: WindowDeps): WindowStore {
     async purge(feed) {
       const table = await deps.catalogue.windowsOf(feed)
       if (table === undefined) return
-      await deps.admin.exec(`TRUNCATE TABLE '${table}'`)
-      await deps.visibility.wait([table])
+      await emptyTables(feed, [table], purgeDeadlineMs, deps)
       feeds.delete(feed)
     },
   }

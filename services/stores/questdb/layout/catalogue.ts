@@ -1,22 +1,21 @@
 import type { FeedKey } from '../../../core/compound-key.ts'
 import { Unavailable } from '../../../core/failure.ts'
-import type { FeedDefinition } from '../../../core/feed.ts'
 import type { Resolution } from '../../../core/resolution.ts'
 import type { Series } from '../../../core/series.ts'
-import type { Administration } from '../exec.ts'
 import { Fields } from '../pg/fields.ts'
 import { isTableMissing, type PgPool } from '../pg/pool.ts'
-import { createBars, createWindows, timeToLive } from './statements.ts'
-import { type BarTable, bucketCount, bucketsDefault, type TableNames } from './tables.ts'
+import { type MakingDeps, makeTable } from './make-table.ts'
+import { retentionOf, type TimedFeed } from './retention.ts'
+import { createBars, createWindows } from './statements.ts'
+import { type BarTable, bucketCount, bucketsDefault } from './tables.ts'
 
-const listTables = { sql: 'SELECT table_name FROM tables()', parameterSets: [[]] }
+/** Not `tables()`: a server that was just started leaves most of them out, and history would say "no data". */
+const listAll = { sql: 'SELECT table_name FROM all_tables()', parameterSets: [[]] }
 
-export interface CatalogueDeps {
-  readonly names: TableNames
+export interface CatalogueDeps extends MakingDeps {
   readonly pool: PgPool
-  readonly admin: Administration
   /** How a feed is to be laid out; `undefined`: nobody defined it. */
-  readonly definitionOf: (feed: FeedKey) => Promise<FeedDefinition | undefined>
+  readonly timedFeed: (feed: FeedKey) => Promise<TimedFeed | undefined>
 }
 
 /** Which tables there are. Tables are made when the first bar of their feed and resolution arrives. */
@@ -70,7 +69,7 @@ export class Catalogue {
     const table = this.#deps.names.windows(feed)
     if (!this.#tables.has(table)) {
       await this.#once(table, async () => {
-        await this.#deps.admin.exec(createWindows(table))
+        await makeTable(table, createWindows, this.#deps)
         await this.refresh()
       })
     }
@@ -111,7 +110,7 @@ export class Catalogue {
 
   async #list(): Promise<void> {
     const tables = new Map<string, BarTable | undefined>()
-    await this.#deps.pool.read(listTables, () => {
+    await this.#deps.pool.read(listAll, () => {
       tables.clear()
       return (view, start) => {
         const table = new Fields(view, start).text() ?? ''
@@ -152,14 +151,18 @@ export class Catalogue {
   >()
 
   async #make(feed: FeedKey, resolution: Resolution): Promise<void> {
-    const { names, admin, definitionOf } = this.#deps
+    const { names, timedFeed } = this.#deps
     await this.refresh()
-    const definition = await definitionOf(feed)
+    const timed = await timedFeed(feed)
     const [existing] = this.#splits(feed, resolution)
-    const buckets = existing ?? bucketCount(resolution, definition?.storageBuckets ?? bucketsDefault)
-    const ttl = timeToLive(resolution, definition?.retention[resolution])
+    const buckets = existing ?? bucketCount(resolution, timed?.definition.storageBuckets ?? bucketsDefault)
+    const ttl = timed && retentionOf(timed, resolution)
     for (let bucket = 0; bucket < buckets; bucket++)
-      await admin.exec(createBars(names.bars(feed, resolution, bucket, buckets), resolution, ttl))
+      await makeTable(
+        names.bars(feed, resolution, bucket, buckets),
+        (name) => createBars(name, resolution, ttl),
+        this.#deps,
+      )
     await this.refresh()
   }
 

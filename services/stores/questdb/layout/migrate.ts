@@ -1,5 +1,6 @@
 import type { Administration } from '../exec.ts'
 import { WrongServer } from '../server/wrong-server.ts'
+import { listTables, type MakingDeps, makeTable } from './make-table.ts'
 import { createParked, createRegistry, createSchema, createUsageDays, numberWindows } from './statements.ts'
 import type { TableNames } from './tables.ts'
 
@@ -7,16 +8,16 @@ import type { TableNames } from './tables.ts'
 export const schemaVersion = 2
 
 /** One step per version; each may run again, and beside another that runs it. */
-const steps: readonly ((names: TableNames, admin: Administration) => Promise<void>)[] = [
-  async (names, admin) => {
-    await admin.exec(createRegistry(names.registry))
-    await admin.exec(createParked(names.parked))
+const steps: readonly ((deps: MakingDeps) => Promise<void>)[] = [
+  async (deps) => {
+    await makeTable(deps.names.registry, createRegistry, deps)
+    await makeTable(deps.names.parked, createParked, deps)
   },
-  async (names, admin) => {
-    await admin.exec(createUsageDays(names.usageDays))
-    for (const [table] of await admin.exec('SELECT table_name FROM tables()'))
-      if (names.isWindows(String(table)))
-        for (const statement of numberWindows(String(table))) await admin.exec(statement)
+  async (deps) => {
+    const { names, admin } = deps
+    await makeTable(names.usageDays, createUsageDays, deps)
+    for (const table of await listTables(admin))
+      if (names.isWindows(table)) for (const statement of numberWindows(table)) await admin.exec(statement)
   },
 ]
 
@@ -24,13 +25,14 @@ const steps: readonly ((names: TableNames, admin: Administration) => Promise<voi
  * Makes or changes what is there to this version. Two that start at once do the same things, each of
  * which is done once. Rejects when a newer fxd was here.
  */
-export async function migrate(names: TableNames, admin: Administration): Promise<void> {
-  await admin.exec(createSchema(names.schema))
+export async function migrate(deps: MakingDeps): Promise<void> {
+  const { names, admin } = deps
+  await makeTable(names.schema, createSchema, deps)
   await settled(names, admin)
   const found = await storedVersion(names, admin)
   refuseNewer(found, names)
   for (let version = found; version < schemaVersion; version++) {
-    await steps[version]?.(names, admin)
+    await steps[version]?.(deps)
     await admin.exec(`INSERT INTO '${names.schema}' VALUES (0, ${version + 1})`)
   }
   if (found < schemaVersion) await settled(names, admin)
@@ -49,9 +51,9 @@ export async function storedVersion(names: TableNames, admin: Administration): P
 
 /** For a server that was left and found again: it must be as it was left. */
 export async function requireLayout(names: TableNames, admin: Administration): Promise<void> {
-  const there = await admin.exec(`SELECT table_name FROM tables() WHERE table_name = '${names.schema}'`)
-  if (there.length > 0) await settled(names, admin)
-  const found = there.length === 0 ? 0 : await storedVersion(names, admin)
+  const isThere = (await listTables(admin)).includes(names.schema)
+  if (isThere) await settled(names, admin)
+  const found = isThere ? await storedVersion(names, admin) : 0
   refuseNewer(found, names)
   if (found < schemaVersion)
     throw new WrongServer(

@@ -68,6 +68,17 @@ export class TableNames {
     return `${this.#prefix}parked`
   }
 
+  /** Of a table that is being made; `mark` is the maker's own. */
+  draft(mark: string): string {
+    return `${this.#prefix}draft_${mark}`
+  }
+
+  /** Left behind by whoever was ended while making a table. */
+  isDraft(table: string): boolean {
+    if (!table.startsWith(`${this.#prefix}draft_`)) return false
+    return /^draft_[0-9a-f]{16}$/.test(table.slice(this.#prefix.length))
+  }
+
   get usageDays(): string {
     return `${this.#prefix}usage_days`
   }

@@ -1,5 +1,6 @@
 import { type Finding, fine, warning, wrong } from '../../../platform/finding.ts'
 import type { Administration } from '../exec.ts'
+import { listTables } from '../layout/make-table.ts'
 import type { TableNames } from '../layout/tables.ts'
 
 /** More of them exhaust the memory and the handles of a server of usual size. */
@@ -9,10 +10,11 @@ const handlesPerTable = 54
 
 /** Tables that show nothing of what they take, rows that were set aside, and what the tables need. */
 export async function examineTables(names: TableNames, admin: Administration): Promise<readonly Finding[]> {
-  const all = (await admin.exec('SELECT table_name FROM tables()')).map(([table]) => String(table))
+  const all = await listTables(admin)
   const ours = all.filter((table) => names.isOurs(table))
   return [
     ...(await suspended(names, admin)),
+    ...(await halfMade(all, names, admin)),
     ...(ours.includes(names.parked) ? [await parked(names, admin)] : []),
     ...(await budget(ours.length, all.length, admin)),
   ]
@@ -33,6 +35,36 @@ async function suspended(names: TableNames, admin: Administration): Promise<read
       )
     })
   return found.length > 0 ? found : [fine('suspended tables', 'none')]
+}
+
+/** QuestDB was killed while it made them: they take no row, and nothing but removing them helps. */
+async function halfMade(
+  all: readonly string[],
+  names: TableNames,
+  admin: Administration,
+): Promise<readonly Finding[]> {
+  const rows = await admin.exec('SELECT name, sequencerTxn FROM wal_tables()')
+  const whole = new Set(rows.flatMap(([table, txn]) => (Number(txn) >= 0 ? [String(table)] : [])))
+  const broken = all
+    .filter((table) => names.isOurs(table) && !whole.has(table))
+    .map((table) =>
+      wrong(
+        'half-made table',
+        `${table} can take no rows: QuestDB was ended while it made it`,
+        `run: DROP TABLE '${table}' (it removes the table although it answers with an error), then start fxd again`,
+      ),
+    )
+  const left = all.filter((table) => names.isDraft(table))
+  if (left.length === 0) return broken
+  const drop = left.map((table) => `DROP TABLE '${table}'`).join('; ')
+  return [
+    ...broken,
+    warning(
+      'left-over tables',
+      `${left.length} that were never finished`,
+      `unless fxd is just starting, run: ${drop}`,
+    ),
+  ]
 }
 
 async function parked({ parked: table }: TableNames, admin: Administration): Promise<Finding> {

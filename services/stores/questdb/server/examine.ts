@@ -2,9 +2,9 @@ import { Unavailable } from '../../../core/failure.ts'
 import { examineAudit } from '../../../platform/examine-audit.ts'
 import { examineClocks } from '../../../platform/examine-clocks.ts'
 import { type Finding, fine, warning, wrong } from '../../../platform/finding.ts'
-import type { Clock } from '../../../ports/clock.ts'
 import { type Administration, administration } from '../exec.ts'
 import { schemaVersion, storedVersion } from '../layout/migrate.ts'
+import { isRetentionPending, type TimedFeed } from '../layout/retention.ts'
 import { TableNames } from '../layout/tables.ts'
 import type { QuestdbOptions } from '../options.ts'
 import { connectionsPerProcess, PgPool } from '../pg/pool.ts'
@@ -20,11 +20,14 @@ type Examined = Omit<QuestdbOptions, 'metrics'> & {
   readonly audits: boolean
 }
 
+/** A person waits, and a busy machine is when they ask: the two seconds of a request are no fault here. */
+const readDeadlineMs = 30_000
+
 /** Looks at a QuestDB and changes nothing; what cannot be looked at is a finding, so it never rejects. */
 export async function examineQuestdb(options: Examined): Promise<readonly Finding[]> {
   const names = new TableNames(options.prefix)
   const admin = administration(options)
-  const pool = new PgPool(options, { connections: 1, waiting: 1 })
+  const pool = new PgPool(options, { connections: 1, waiting: 1, deadlineMs: readDeadlineMs })
   try {
     const http = await examined('http', httpCure(options), () => examineServer(admin))
     if (http.some(({ state }) => state === 'wrong')) return http
@@ -35,9 +38,11 @@ export async function examineQuestdb(options: Examined): Promise<readonly Findin
     const log = new RegistryLog({ table: names.registry, pool })
     const clocks = await examined('clocks', 'see the reason', async () => {
       await log.follow()
-      return examineClocks(await newestBars(log.definitions(), names, admin), options.clock.utcMs())
+      const feeds = log.timedFeeds()
+      const newest = await newestBars(feeds, names, admin)
+      return [...examineClocks(newest, options.clock.utcMs()), ...pendingRetention(feeds)]
     })
-    const audit = options.audits ? await auditAll({ names, admin, pool, log }, options.clock) : []
+    const audit = options.audits ? await auditAll({ names, admin, clock: options.clock, pool, log }) : []
     return [...http, ...pg, ...schema, ...tables, ...clocks, ...audit]
   } finally {
     pool.close()
@@ -113,12 +118,24 @@ async function examineSchema(names: TableNames, admin: Administration): Promise<
     : [warning('schema', `version ${found} of ${schemaVersion}`, 'start fxd once: it changes the tables')]
 }
 
-async function auditAll(deps: HeldDeps, clock: Clock): Promise<readonly Finding[]> {
+function pendingRetention(feeds: readonly TimedFeed[]): readonly Finding[] {
+  return feeds
+    .filter(isRetentionPending)
+    .map(({ definition: { key, name } }) =>
+      warning(
+        'retention',
+        `${key} keeps everything: its retention counts on a clock that is not known yet`,
+        `let its collector run until the clock is measured, or fix spec.clock of the Feed ${name}`,
+      ),
+    )
+}
+
+async function auditAll(deps: HeldDeps): Promise<readonly Finding[]> {
   const found: Finding[] = []
   for (const feed of deps.log.definitions())
     found.push(
       ...(await examined('audit', `see the reason; of ${feed.key} nothing was compared`, async () =>
-        examineAudit(await heldOf(feed, deps), clock.utcMs()),
+        examineAudit(await heldOf(feed, deps), deps.clock.utcMs()),
       )),
     )
   return found

@@ -1,11 +1,10 @@
-import type { HeldSeries } from '../../../core/audit.ts'
+import type { HeldDay, HeldSeries } from '../../../core/audit.ts'
 import { daySeconds } from '../../../core/calendar.ts'
 import { type CompoundKey, compoundKey } from '../../../core/compound-key.ts'
 import type { FeedDefinition } from '../../../core/feed.ts'
 import type { FeedHeld } from '../../../platform/examine-audit.ts'
-import type { Administration } from '../exec.ts'
 import { Catalogue } from '../layout/catalogue.ts'
-import type { TableNames } from '../layout/tables.ts'
+import type { MakingDeps } from '../layout/make-table.ts'
 import { Fields } from '../pg/fields.ts'
 import type { PgPool } from '../pg/pool.ts'
 import { secondsOf } from '../read/times.ts'
@@ -15,36 +14,39 @@ import { readWindows } from '../windows.ts'
 /** Counting the days of a table reads all of it: half a second for twenty million rows that are warm. */
 const countDeadlineMs = 120_000
 
-export interface HeldDeps {
-  readonly names: TableNames
-  readonly admin: Administration
+export interface HeldDeps extends MakingDeps {
   readonly pool: PgPool
   readonly log: RegistryLog
 }
 
 /** Everything stored of one feed, by days. */
-export async function heldOf(feed: FeedDefinition, { names, admin, pool, log }: HeldDeps): Promise<FeedHeld> {
-  const catalogue = new Catalogue({ names, pool, admin, definitionOf: async () => feed })
+export async function heldOf(feed: FeedDefinition, deps: HeldDeps): Promise<FeedHeld> {
+  const { pool, log } = deps
+  const catalogue = new Catalogue({ ...deps, timedFeed: async () => log.timedFeed(feed.key) })
   const held: HeldSeries[] = []
   for (const { table, holds } of await catalogue.barTablesOf(feed.key)) {
     const days = await daysIn(table, feed, pool)
     for (const [symbol, of] of days)
-      held.push({ symbol, resolution: holds.resolution, days: of.sort((a, b) => a - b) })
+      held.push({ symbol, resolution: holds.resolution, days: of.sort((a, b) => a.day - b.day) })
   }
   const symbols = log
     .since(0)
     .flatMap((row) => (row.kind === 'symbol' && row.body.feed === feed.key ? [row.body] : []))
-  return { feed, symbols, windows: await readWindows(feed.key, { catalogue, pool }), held }
+  const windows = await readWindows(feed.key, { catalogue, pool })
+  return { feed, offsetSeconds: log.timedFeed(feed.key)?.offsetSeconds, symbols, windows, held }
 }
 
-/** Grouped, not filtered by a count: this version counts wrongly around a grouping (`where n <> …`). */
+/**
+ * Grouped, not filtered by a count: this version counts wrongly around a grouping (`where n <> …`). A bar
+ * that was read again is several rows of one time.
+ */
 async function daysIn(
   table: string,
   { key }: FeedDefinition,
   pool: PgPool,
-): Promise<ReadonlyMap<CompoundKey, number[]>> {
-  const days = new Map<CompoundKey, number[]>()
-  const sql = `SELECT sym, timestamp_floor('d', ts)::long AS day, count() AS bars FROM '${table}' GROUP BY sym, day`
+): Promise<ReadonlyMap<CompoundKey, HeldDay[]>> {
+  const days = new Map<CompoundKey, HeldDay[]>()
+  const sql = `SELECT sym, timestamp_floor('d', ts)::long AS day, count_distinct(ts) AS bars FROM '${table}' GROUP BY sym, day`
   await pool.read(
     { sql, parameterSets: [[]] },
     () => {
@@ -52,10 +54,10 @@ async function daysIn(
       return (view, start) => {
         const fields = new Fields(view, start)
         const symbol = compoundKey(key, fields.text() ?? '')
-        const day = secondsOf(fields.long()) / daySeconds
+        const held = { day: secondsOf(fields.long()) / daySeconds, bars: fields.long() }
         const of = days.get(symbol)
-        if (of === undefined) days.set(symbol, [day])
-        else of.push(day)
+        if (of === undefined) days.set(symbol, [held])
+        else of.push(held)
       }
     },
     countDeadlineMs,

@@ -1,0 +1,71 @@
+import { Unavailable, Unfinished } from '../../core/failure.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { within } from './deadline.ts'
+import type { Administration } from './exec.ts'
+import type { Visibility } from './write/visibility.ts'
+
+/** Names in an error; it tells how many more there are. */
+const namesMax = 5
+
+export interface EmptyingDeps {
+  readonly admin: Administration
+  readonly visibility: Pick<Visibility, 'wait'>
+  readonly clock: Clock
+}
+
+/**
+ * Empties tables, and resolves once readers see that. Not dropped: a writer elsewhere would have its rows
+ * acknowledged into a dropped table. Rejects with `Unfinished` within the deadline; called again, it passes
+ * over what is empty already.
+ */
+export async function emptyTables(
+  what: string,
+  tables: readonly string[],
+  deadlineMs: number,
+  deps: EmptyingDeps,
+): Promise<void> {
+  const { admin, visibility, clock } = deps
+  const end = clock.monotonicMs() + deadlineMs
+  const leftMs = (): number => {
+    const left = end - clock.monotonicMs()
+    if (left > 0) return left
+    throw new Error(`it took longer than ${deadlineMs / 1_000} s`)
+  }
+  const left = new Set(tables)
+  try {
+    const settled = await settledTables(admin, leftMs())
+    for (const table of tables) {
+      if (settled.has(table) && (await isEmpty(table, admin, leftMs()))) left.delete(table)
+      else await admin.exec(`TRUNCATE TABLE '${table}'`, leftMs())
+    }
+    const waits = [...left].map(async (table) => {
+      await within(clock, leftMs(), `emptying ${table}`, visibility.wait([table]))
+      left.delete(table)
+    })
+    // One that shows nothing does not keep the others from being known to be empty.
+    const failed = (await Promise.allSettled(waits)).find(({ status }) => status === 'rejected')
+    if (failed?.status === 'rejected') throw failed.reason
+  } catch (cause) {
+    const names = [...left].slice(0, namesMax).join(', ')
+    const more = left.size > namesMax ? ` and ${left.size - namesMax} more` : ''
+    throw new Unfinished(
+      'store',
+      `${what} is not purged whole: ${left.size} of ${tables.length} tables may still hold rows (${names}${more}), because ${reasonOf(cause)}. Purge it again: it goes on with these.`,
+      cause,
+    )
+  }
+}
+
+/** Those that show all that was committed to them. */
+async function settledTables(admin: Administration, deadlineMs: number): Promise<ReadonlySet<string>> {
+  const sql = 'SELECT name FROM wal_tables() WHERE NOT suspended AND writerTxn = sequencerTxn'
+  return new Set((await admin.exec(sql, deadlineMs)).map(([name]) => String(name)))
+}
+
+const isEmpty = async (table: string, admin: Administration, deadlineMs: number): Promise<boolean> =>
+  (await admin.exec(`SELECT ts FROM '${table}' LIMIT 1`, deadlineMs)).length === 0
+
+function reasonOf(cause: unknown): string {
+  const inner = cause instanceof Unavailable ? (cause.cause ?? cause) : cause
+  return inner instanceof Error ? inner.message : String(inner)
+}

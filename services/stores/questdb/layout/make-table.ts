@@ -1,0 +1,49 @@
+import type { Clock } from '../../../ports/clock.ts'
+import type { Administration } from '../exec.ts'
+import type { TableNames } from './tables.ts'
+
+const listedDeadlineMs = 2_000
+const pollMs = 20
+
+export interface MakingDeps {
+  readonly names: TableNames
+  readonly admin: Administration
+  readonly clock: Clock
+}
+
+/**
+ * Makes a table whole or not at all; nothing where there is one. QuestDB writes the files of a new table
+ * one after the other: killed between two of them it shows a table afterwards that "if not exists" takes
+ * for one, and that no row, no `RESUME WAL` and no restart ever mends. So it is made under a name that
+ * nobody uses and then renamed, which is one step.
+ */
+export async function makeTable(
+  table: string,
+  create: (name: string) => string,
+  { names, admin, clock }: MakingDeps,
+): Promise<void> {
+  if ((await listTables(admin)).includes(table)) return
+  const draft = names.draft(clock.randomHex(8))
+  await admin.exec(create(draft))
+  try {
+    await admin.exec(`RENAME TABLE '${draft}' TO '${table}'`)
+  } catch (cause) {
+    // Another process was first, or only the answer was lost.
+    if (!(await isListed(table, admin, clock))) throw cause
+    await admin.exec(`DROP TABLE IF EXISTS '${draft}'`)
+  }
+}
+
+/** A name that is taken is not listed before its renaming has ended. */
+async function isListed(table: string, admin: Administration, clock: Clock): Promise<boolean> {
+  const end = clock.monotonicMs() + listedDeadlineMs
+  while (!(await listTables(admin)).includes(table)) {
+    if (clock.monotonicMs() >= end) return false
+    await clock.sleep(pollMs)
+  }
+  return true
+}
+
+/** All tables of the server. Not from `tables()`: a server that was just started leaves most of them out. */
+export const listTables = async (admin: Administration): Promise<readonly string[]> =>
+  (await admin.exec('SELECT table_name FROM all_tables()')).map(([table]) => String(table))
