@@ -17,7 +17,7 @@ import { countCalls } from './count-calls.ts'
 import { FeedStates } from './feed-state.ts'
 import { createFeedTokens } from './feed-tokens.ts'
 import { createIngestMetrics } from './metrics.ts'
-import { OpenSessions, sessionsMax } from './open-sessions.ts'
+import { OpenSessions } from './open-sessions.ts'
 import { receive } from './receive.ts'
 import { SessionEnd } from './refuse-session.ts'
 import { registryService } from './registry-service.ts'
@@ -67,13 +67,13 @@ export function createIngest(deps: IngestDeps): Ingest {
   let count = 0
 
   const serve = (call: CollectorCall): void => {
-    if (sessions.isFull) {
-      const full = new SessionEnd('RESOURCE_EXHAUSTED', `more than ${sessionsMax} sessions are open`)
-      call.emit('error', full.status)
+    const access = authorizer.accessOf(call.metadata)
+    const refusal = sessions.refusal(access)
+    if (refusal) {
+      call.emit('error', refusal.status)
       return
     }
     count += 1
-    const access = authorizer.accessOf(call.metadata)
     sessions.add(new CollectorSession(call, `${processId}-${count}`, access, sessionDeps))
   }
   server.addService(

@@ -54,11 +54,11 @@ const credentialEnded = 'the credential of this session has expired; connect wit
  */
 export class CollectorSession {
   readonly id: string
+  readonly access: Access
   readonly #call: CollectorCall
   readonly #deps: SessionDeps
   readonly #abort = new AbortController()
   readonly #inOrder = new InOrder((cause) => void this.end(cause))
-  readonly #access: Access
   readonly #cancelHelloDeadline: () => void
   readonly #cancelExpiry: () => void
   #log: Log
@@ -71,7 +71,7 @@ export class CollectorSession {
   constructor(call: CollectorCall, id: string, access: Access, deps: SessionDeps) {
     this.id = id
     this.#call = call
-    this.#access = access
+    this.access = access
     this.#deps = deps
     this.#log = deps.log.child({ session: id })
     this.#cancelHelloDeadline = deps.clock.after(helloDeadlineMs, () => {
@@ -160,7 +160,9 @@ export class CollectorSession {
 
   async #greet(hello: Hello__Output | null | undefined): Promise<void> {
     if (!hello) throw new SessionEnd('FAILED_PRECONDITION', 'the first message must be Hello')
-    const who = introduce(hello, this.#deps.registry.view(), this.#access)
+    const who = introduce(hello, this.#deps.registry.view(), this.access)
+    const refusal = this.#deps.sessions.refusalOf(this, who)
+    if (refusal) throw refusal
     this.#who = who
     this.#cancelHelloDeadline()
     this.#deps.metrics.session(who.isImport ? 'import' : 'live', 1)

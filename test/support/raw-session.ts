@@ -28,7 +28,9 @@ export class RawSession {
 
   constructor(address: string, who: string | ClientIdentity = houseToken) {
     const identity = typeof who === 'string' ? { token: who === '' ? undefined : who } : who
-    this.#client = new Collector(address, channelCredentials(identity))
+    // A connection of its own, as every collector has.
+    const options = { 'grpc.use_local_subchannel_pool': 1 }
+    this.#client = new Collector(address, channelCredentials(identity), options)
     this.stream = this.#client.Session(callMetadata(identity))
     this.stream.on('data', (message: IngestMessage__Output) => {
       this.received.push(message)
