@@ -16,7 +16,7 @@ import { type CompoundKey, compoundKey, type FeedKey } from '../core/compound-ke
 import { Unavailable } from '../core/failure.ts'
 import type { BarStore } from '../ports/bars.ts'
 import { type Bus, feedOfEvent } from '../ports/bus.ts'
-import { refillBarsMax, refillQuietMs, refillTimeoutMs } from './refill.ts'
+import { refillBarsMax, refillLongestMs, refillQuietMs, refillTimeoutMs } from './refill.ts'
 
 /** What the bus loses on its way to the stream, and whether the store can be read. */
 const faults = { losing: false, away: false }
@@ -239,6 +239,39 @@ describe('when the bus loses an event', () => {
     await applied(await house.publish([a], refillBarsMax + 10))
     await until('the bar', () => minutesOf(socket, a).length === 2)
     expect(gapsOf(socket)).toHaveLength(1)
+  })
+
+  test('losses that follow each other put off what waits for no longer than one', async () => {
+    const socket = await subscribed(a)
+    await house.publish([a], 1)
+    faults.away = true
+    await lose(() => house.publish([a], 2))
+    await house.publish([a], 3)
+    for (const minute of [4, 6, 8, 10]) {
+      await house.clock.advance(refillTimeoutMs / 4 - 1)
+      await lose(() => house.publish([a], minute))
+      await house.publish([a], minute + 1)
+    }
+    await socket.settled()
+    expect(gapsOf(socket)).toEqual([])
+    await house.clock.advance(4)
+    await socket.settled()
+    expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a, after: timeOf(1) }] }])
+    expect(minutesOf(socket, a)).toEqual([1, 3, 5, 7, 9, 11])
+  })
+
+  test('losses without end are told of, though nothing waits behind them', async () => {
+    const socket = await subscribed(a)
+    await house.publish([a], 1)
+    for (let ms = 0; ms < refillLongestMs; ms += refillQuietMs / 2) {
+      await lose(() => house.publish([a], 2))
+      // Not of a symbol that anyone hears of.
+      await applied(0)
+      await socket.settled()
+      expect(gapsOf(socket)).toEqual([])
+      await house.clock.advance(refillQuietMs / 2)
+    }
+    await until('the gap', () => gapsOf(socket).length === 1)
   })
 
   test('a loss during a refill begins it again', async () => {

@@ -11,6 +11,8 @@ export const refillTimeoutMs = 10_000
 const refillWholeMs = 60_000
 /** Without bars that wait nobody is kept from anything: as long as another collector and ingest may need to take over. */
 export const refillQuietMs = 20_000
+/** Losses that follow each other, as when sessions of a feed end one after another, make one hole for no longer. */
+export const refillLongestMs = 60_000
 /** A store that fails is asked again. */
 const readRetryMs = 250
 /** Four hours of one symbol; a longer hole is named instead of being pushed. */
@@ -47,6 +49,10 @@ interface Hole {
   readonly upTo: number
   /** What came since, waiting for its turn. */
   readonly held: LiveBar[]
+  /** Monotonic milliseconds of its first loss. */
+  readonly begunMs: number
+  /** When it is given up; further losses move it only while nothing is held. */
+  endMs: number
   cancel: Cancel
   /** Once the store shows it all: what is read, and what of it was. */
   reading:
@@ -82,9 +88,12 @@ export class Refill {
   begin(feed: FeedKey, upTo: number): void {
     const before = this.#holes.get(feed)
     before?.cancel()
-    const held = before?.held ?? []
-    const cancel = this.#giveUpAfter(feed, held.length > 0 ? refillTimeoutMs : refillQuietMs)
-    this.#holes.set(feed, { upTo, held, cancel, reading: undefined })
+    const nowMs = this.#clock.monotonicMs()
+    const { held, begunMs } = before ?? { held: [], begunMs: nowMs }
+    const quietMs = Math.min(nowMs + refillQuietMs, begunMs + refillLongestMs)
+    const endMs = before && held.length > 0 ? before.endMs : quietMs
+    const cancel = this.#giveUpAfter(feed, endMs - nowMs)
+    this.#holes.set(feed, { upTo, held, begunMs, endMs, cancel, reading: undefined })
   }
 
   hold(feed: FeedKey, bars: readonly LiveBar[]): void {
@@ -92,6 +101,7 @@ export class Refill {
     if (!hole || bars.length === 0) return
     if (hole.held.length === 0 && !hole.reading) {
       hole.cancel()
+      hole.endMs = this.#clock.monotonicMs() + refillTimeoutMs
       hole.cancel = this.#giveUpAfter(feed, refillTimeoutMs)
     }
     hole.held.push(...bars)
