@@ -59,6 +59,7 @@ export class Connection {
   /** While bytes wait: how far the socket must get until `#waitingSince` is moved on. */
   #waitingFor = 0
   #waitingSince: number | undefined
+  #room: Promise<void> | undefined
 
   constructor(caller: Caller, row: number, socket: StreamSocket, raw: Duplex, host: ConnectionHost) {
     this.sessionId = caller.sessionId
@@ -96,16 +97,23 @@ export class Connection {
     this.write(textFrame(message))
   }
 
-  /** Resolves when the socket takes more, or is gone. For what need not be sent at once. */
-  async room(): Promise<void> {
-    if (!this.open || !this.#raw.writableNeedDrain) return
-    await new Promise<void>((resolve) => {
+  /** Whether bytes wait for a client that reads slowly: what need not be sent at once should wait for `room`. */
+  get isFull(): boolean {
+    return this.open && this.#raw.writableNeedDrain
+  }
+
+  /** Resolves when the socket takes more, or is gone. */
+  room(): Promise<void> {
+    if (!this.isFull) return Promise.resolve()
+    this.#room ??= new Promise<void>((resolve) => {
       const done = (): void => {
         this.#raw.off('drain', done).off('close', done)
+        this.#room = undefined
         resolve()
       }
       this.#raw.on('drain', done).on('close', done)
     })
+    return this.#room
   }
 
   /** Closes with 4001 if the oldest waiting byte is too old. Asked once a second. */

@@ -41,6 +41,11 @@ export const createStreamMetrics = (metrics: Metrics, read: Readings) => {
     ),
     misunderstood: metrics.counter('fxd_stream_bad_messages_total', 'Messages answered by an error frame.'),
     gaps: metrics.counter('fxd_stream_gaps_total', 'Symbols named in GAP frames, one per socket.'),
+    replayGaps: metrics.counter(
+      'fxd_stream_replay_gaps_total',
+      'Replays that ended in a GAP frame: late, failed reads of the store, too many, or unproven after a loss of the bus.',
+      ['reason'],
+    ),
     losses: metrics.counter('fxd_stream_bus_losses_total', 'Jumps in the position of the bus.'),
     refillFailures: metrics.counter(
       'fxd_stream_refill_failures_total',

@@ -2,7 +2,7 @@ import type { History } from '../../bars/history.ts'
 import { type Bar, toList } from '../../core/bar.ts'
 import type { CompoundKey, FeedKey } from '../../core/compound-key.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Cancel, Clock } from '../../ports/clock.ts'
 import type { Connection } from '../connection.ts'
 import type { Frames } from '../fan-out/frame.ts'
 import type { Subscriptions } from '../fan-out/subscriptions.ts'
@@ -13,6 +13,13 @@ const readsAtOnce = 8
 /** Symbols of all sockets that wait for their replay; beyond, a GAP frame names what a replay would have brought. */
 const replaysMax = 200_000
 const framesPerWrite = 500
+/** From being asked for; what takes longer is named in a GAP frame, and the symbol joins the live lane. */
+export const replayMsMax = 120_000
+const overdueEveryMs = 1_000
+/** Two days of minutes: `since` reaches back one, unless nobody knows what time it is at the feed. */
+const replayBarsMax = 2 * 1_440
+/** A socket that takes no more for so long gives its place among the readers to another. */
+const roomMs = 250
 const holePauseMs = 100
 const readPauseMs = 1_000
 const readAttempts = 3
@@ -25,6 +32,22 @@ export interface Resumed {
   readonly feed: FeedKey
   readonly after: FeedSeconds
 }
+
+/** Why a client is told of a gap instead of being sent its bars. */
+export type GivenUp = 'late' | 'failed' | 'too many' | 'unproven'
+
+interface Replay extends Resumed {
+  readonly begunMs: number
+  /** Open time of the last bar sent. */
+  last: FeedSeconds
+  sent: number
+  /** Of `Recent`, from before the last read of the store. */
+  mark: number | undefined
+  failures: number
+}
+
+/** What is waited for until a socket's replays go on. */
+type Pause = () => Promise<unknown>
 
 export interface ReplayParts {
   readonly clock: Clock
@@ -43,7 +66,7 @@ export interface ReplayParts {
   readonly settle: () => void
   readonly frame: (id: number, bar: Bar) => Frames
   /** The socket's bars of the symbol may be missing from there on. */
-  readonly nameGap: (connection: Connection, symbol: CompoundKey, after: FeedSeconds) => void
+  readonly nameGap: (connection: Connection, symbol: CompoundKey, after: FeedSeconds, why: GivenUp) => void
   /** A replay of the feed ended: all its bars were sent, or a gap was named. */
   readonly ended: (connection: Connection, feed: FeedKey) => void
 }
@@ -52,19 +75,23 @@ export interface ReplayParts {
  * Sends the bars that a client missed, then lets it join the live lane, each bar once and in order. The
  * symbol is held (`Subscriptions.hold`) meanwhile; its live bars are remembered by `Recent`. A store that
  * is ahead of the bus is waited for: the socket joins with the first bar later than all it was sent.
+ * Few read at once; who has to wait, for its client, the store or a hole of the bus, keeps none of the others.
  */
 export class Replays {
   readonly #parts: ReplayParts
   /** What waits or is under way, in the order of asking. */
-  readonly #waiting = new Map<Connection, Map<number, Resumed>>()
+  readonly #waiting = new Map<Connection, Map<number, Replay>>()
+  /** Sockets whose turn it may be; of those with replays all others are being read for, or pause. */
   readonly #queue: Connection[] = []
   readonly #caught = new Caught()
+  readonly #stop: Cancel
   #count = 0
   #reading = 0
   #closed = false
 
   constructor(parts: ReplayParts) {
     this.#parts = parts
+    this.#stop = parts.clock.every(overdueEveryMs, () => this.#giveUpOverdue())
   }
 
   /** Symbols of sockets: those that wait or are under way, and those sent everything there is. */
@@ -80,16 +107,18 @@ export class Replays {
   }
 
   begin(connection: Connection, list: readonly Resumed[]): void {
-    const waiting = this.#waiting.get(connection) ?? new Map<number, Resumed>()
+    const waiting = this.#waiting.get(connection) ?? new Map<number, Replay>()
     if (!this.#waiting.has(connection)) {
       this.#waiting.set(connection, waiting)
       this.#queue.push(connection)
     }
+    const begunMs = this.#parts.clock.monotonicMs()
     for (const resumed of list) {
       this.#caught.delete(connection, resumed.id)
-      if (!waiting.has(resumed.id)) this.#count += 1
-      waiting.set(resumed.id, resumed)
-      if (this.#count > replaysMax) this.#giveUp(connection, resumed, resumed.after)
+      if (!waiting.delete(resumed.id)) this.#count += 1
+      const replay = { ...resumed, begunMs, last: resumed.after, sent: 0, mark: undefined, failures: 0 }
+      waiting.set(resumed.id, replay)
+      if (this.#count > replaysMax) this.#giveUp(connection, replay, 'too many')
     }
     this.#pump()
   }
@@ -105,8 +134,8 @@ export class Replays {
   review(connection: Connection): void {
     for (const id of this.#caught.idsOf(connection))
       if (!this.#isHeld(connection, id)) this.#caught.delete(connection, id)
-    for (const resumed of this.#waiting.get(connection)?.values() ?? [])
-      if (!this.#isHeld(connection, resumed.id)) this.#end(connection, resumed)
+    for (const replay of this.#waiting.get(connection)?.values() ?? [])
+      if (!this.#isHeld(connection, replay.id)) this.#end(connection, replay)
   }
 
   /** Before a live bar of the symbol is pushed: those who wait for one as late as this join in. */
@@ -122,111 +151,143 @@ export class Replays {
 
   close(): void {
     this.#closed = true
+    this.#stop()
     this.#waiting.clear()
     this.#caught.clear()
   }
 
   #pump(): void {
-    while (this.#reading < readsAtOnce) {
+    while (this.#reading < readsAtOnce && !this.#closed) {
       const connection = this.#queue.shift()
       if (!connection) return
       const waiting = this.#waiting.get(connection)
-      const next = waiting?.values().next().value
-      if (!next) {
+      if (!waiting || waiting.size === 0) {
         this.#waiting.delete(connection)
         continue
       }
-      this.#reading += 1
-      void this.#replay(connection, next).finally(() => {
-        this.#reading -= 1
-        // One symbol at a time, so that nobody waits for all symbols of another.
-        if (this.#waiting.has(connection)) this.#queue.push(connection)
-        if (!this.#closed) this.#pump()
-      })
+      const next = waiting.values().find(({ feed }) => !this.#parts.isFilling(feed))
+      if (next) this.#begin(connection, next)
+      else this.#pause(connection, () => this.#parts.clock.sleep(holePauseMs))
     }
   }
 
-  async #replay(connection: Connection, resumed: Resumed): Promise<void> {
+  #begin(connection: Connection, replay: Replay): void {
+    this.#reading += 1
+    void this.#turn(connection, replay).then((pause) => {
+      this.#reading -= 1
+      // One symbol at a time, so that nobody waits for all symbols of another.
+      if (pause) this.#pause(connection, pause)
+      else this.#queue.push(connection)
+      this.#pump()
+    })
+  }
+
+  #pause(connection: Connection, pause: Pause): void {
+    void pause().then(() => {
+      this.#queue.push(connection)
+      this.#pump()
+    })
+  }
+
+  /** Until the symbol joined, was given up, or has to wait. */
+  async #turn(connection: Connection, replay: Replay): Promise<Pause | undefined> {
     const { clock, recent, isFilling, isUnproven } = this.#parts
-    const { id, feed } = resumed
-    let last = resumed.after
-    let mark: number | undefined
-    let failures = 0
-    while (this.#isWanted(connection, resumed)) {
-      if (isFilling(feed)) {
-        await clock.sleep(holePauseMs)
-        continue
+    const { id, feed } = replay
+    while (this.#isWanted(connection, replay)) {
+      if (isFilling(feed)) return () => clock.sleep(holePauseMs)
+      const isRead = replay.mark !== undefined && recent.coversSince(id, replay.mark)
+      if (isRead && isUnproven(feed)) this.#nameGap(connection, replay, 'unproven')
+      if (isRead || recent.covers(id, replay.last)) {
+        this.#join(connection, replay)
+        return undefined
       }
-      if (recent.covers(id, last)) return this.#join(connection, resumed, last)
-      if (mark !== undefined && recent.coversSince(id, mark)) {
-        if (isUnproven(feed)) this.#parts.nameGap(connection, resumed.symbol, last)
-        return this.#join(connection, resumed, last)
-      }
-      const before = recent.mark(id)
+      const mark = recent.mark(id)
       try {
-        last = await this.#send(connection, resumed, last)
-        mark = before
+        if (!(await this.#send(connection, replay))) return () => connection.room()
+        replay.mark = mark
       } catch {
-        failures += 1
-        if (failures === readAttempts) return this.#giveUp(connection, resumed, last)
-        await clock.sleep(readPauseMs)
+        replay.failures += 1
+        if (replay.failures < readAttempts) return () => clock.sleep(readPauseMs)
+        this.#giveUp(connection, replay, 'failed')
       }
     }
-    this.#end(connection, resumed)
+    this.#end(connection, replay)
+    return undefined
   }
 
-  /** Sends what the store and its tail have after this time; gives the time of the last bar sent. */
-  async #send(connection: Connection, resumed: Resumed, after: FeedSeconds): Promise<FeedSeconds> {
-    const { feed, symbol, id } = resumed
+  /** Sends what the store and its tail have later than what was sent. False: the socket takes no more for now. */
+  async #send(connection: Connection, replay: Replay): Promise<boolean> {
+    const { feed, symbol, id } = replay
     const series = { feed, symbol, resolution: '1' } as const
-    let last = after
-    for await (const bars of this.#parts.history.range(series, feedSeconds(after + 1), endOfTime)) {
+    const from = feedSeconds(replay.last + 1)
+    for await (const bars of this.#parts.history.range(series, from, endOfTime)) {
       const list = toList(bars)
       for (let start = 0; start < list.length; start += framesPerWrite) {
-        await connection.room()
-        if (!this.#isWanted(connection, resumed)) return last
+        if (!(await this.#hasRoom(connection))) return false
+        if (!this.#isWanted(connection, replay)) return true
         const some = list.slice(start, start + framesPerWrite)
         connection.write(some.map((bar) => this.#parts.frame(id, bar)).join(''))
-        last = some.at(-1)?.time ?? last
+        replay.last = some.at(-1)?.time ?? replay.last
+        replay.sent += some.length
+        if (replay.sent > replayBarsMax) this.#giveUp(connection, replay, 'too many')
       }
     }
-    return last
+    return true
+  }
+
+  async #hasRoom(connection: Connection): Promise<boolean> {
+    if (connection.isFull) await Promise.race([connection.room(), this.#parts.clock.sleep(roomMs)])
+    return !connection.isFull
   }
 
   /** In one turn of the loop: what the lane brought meanwhile, then the lane itself. */
-  #join(connection: Connection, resumed: Resumed, sent: FeedSeconds): void {
+  #join(connection: Connection, replay: Replay): void {
     const { settle, recent, frame, subscriptions, lastTime } = this.#parts
-    const { id } = resumed
+    const { id } = replay
     settle()
-    const bars = recent.after(id, sent)
+    const bars = recent.after(id, replay.last)
     if (bars.length > 0) connection.write(bars.map((bar) => frame(id, bar)).join(''))
-    const last = bars.at(-1)?.time ?? sent
+    const last = bars.at(-1)?.time ?? replay.last
     const lane = lastTime(id)
     if (lane !== undefined && lane >= last) subscriptions.release(connection.row, id)
     else this.#caught.set(connection, id, last)
-    this.#end(connection, resumed)
+    this.#end(connection, replay)
   }
 
-  #giveUp(connection: Connection, resumed: Resumed, after: FeedSeconds): void {
-    if (this.#isWanted(connection, resumed)) {
-      this.#parts.settle()
-      this.#parts.nameGap(connection, resumed.symbol, after)
-      this.#parts.subscriptions.release(connection.row, resumed.id)
+  #giveUpOverdue(): void {
+    const begunMs = this.#parts.clock.monotonicMs() - replayMsMax
+    for (const [connection, waiting] of this.#waiting)
+      for (const replay of waiting.values()) {
+        // In the order of asking.
+        if (replay.begunMs > begunMs) break
+        this.#giveUp(connection, replay, 'late')
+      }
+  }
+
+  #giveUp(connection: Connection, replay: Replay, why: GivenUp): void {
+    if (this.#isWanted(connection, replay)) {
+      this.#nameGap(connection, replay, why)
+      this.#parts.subscriptions.release(connection.row, replay.id)
     }
-    this.#end(connection, resumed)
+    this.#end(connection, replay)
   }
 
-  #end(connection: Connection, resumed: Resumed): void {
+  #nameGap(connection: Connection, { symbol, last }: Replay, why: GivenUp): void {
+    this.#parts.settle()
+    this.#parts.nameGap(connection, symbol, last, why)
+  }
+
+  #end(connection: Connection, replay: Replay): void {
     const waiting = this.#waiting.get(connection)
-    if (waiting?.get(resumed.id) !== resumed) return
-    waiting.delete(resumed.id)
+    if (waiting?.get(replay.id) !== replay) return
+    waiting.delete(replay.id)
     this.#count -= 1
-    if (!this.isBusy(connection, resumed.feed)) this.#parts.ended(connection, resumed.feed)
+    if (!this.isBusy(connection, replay.feed)) this.#parts.ended(connection, replay.feed)
   }
 
   /** It may have been unsubscribed, and subscribed anew, meanwhile. */
-  #isWanted(connection: Connection, resumed: Resumed): boolean {
-    return this.#waiting.get(connection)?.get(resumed.id) === resumed && this.#isHeld(connection, resumed.id)
+  #isWanted(connection: Connection, replay: Replay): boolean {
+    return this.#waiting.get(connection)?.get(replay.id) === replay && this.#isHeld(connection, replay.id)
   }
 
   #isHeld(connection: Connection, id: number): boolean {

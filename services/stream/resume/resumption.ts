@@ -56,7 +56,10 @@ export class Resumption {
       settle,
       recent: this.#recent,
       isOnItsWay: (id) => parts.fanOut.holds(id),
-      nameGap: (connection, symbol, after) => this.#nameGaps(connection, [{ symbol, after }]),
+      nameGap: (connection, symbol, after, reason) => {
+        parts.metrics.replayGaps.inc({ reason })
+        this.#nameGaps(connection, [{ symbol, after }])
+      },
       ended: (connection, feed) => this.#markers.replayed(connection, feed),
     })
   }

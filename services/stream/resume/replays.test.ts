@@ -1,0 +1,92 @@
+import { PassThrough } from 'node:stream'
+import { beforeEach, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { until } from '../../../test/acceptance/client/until.ts'
+import { minuteBar, sampleKey, zero } from '../../../test/support/open-stream.ts'
+import { createVirtualClock, type VirtualClock } from '../../../test/support/virtual-clock.ts'
+import { barsOf } from '../../core/bar.ts'
+import { compoundKey } from '../../core/compound-key.ts'
+import { Connection, type ConnectionHost, type StreamSocket } from '../connection.ts'
+import { barFrame, barPrefix } from '../fan-out/frame.ts'
+import { Subscriptions } from '../fan-out/subscriptions.ts'
+import { Recent } from './recent.ts'
+import { Replays, replayMsMax } from './replays.ts'
+
+const day = 1_440
+const symbol = compoundKey(zero, 'SYM0')
+const timeOf = (minute: number) => minuteBar(minute).time
+
+let clock: VirtualClock
+let subscriptions: Subscriptions
+let replays: Replays
+let gaps: { connection: Connection; after: number; why: string }[]
+beforeEach(() => {
+  clock = createVirtualClock()
+  subscriptions = new Subscriptions()
+  gaps = []
+  replays = new Replays({
+    clock,
+    subscriptions,
+    recent: new Recent(),
+    history: {
+      // A day of minutes.
+      async *range(_, from) {
+        await Promise.resolve()
+        const minutes = [...Array(day).keys()].map(minuteBar).filter(({ time }) => time >= from)
+        if (minutes.length > 0) yield barsOf(minutes)
+      },
+    },
+    isFilling: () => false,
+    isUnproven: () => false,
+    lastTime: () => timeOf(day - 1),
+    isOnItsWay: () => false,
+    settle: () => undefined,
+    frame: (_, bar) => barFrame(barPrefix(symbol), bar),
+    nameGap: (connection, _, after, why) => void gaps.push({ connection, after, why }),
+    ended: () => undefined,
+  })
+})
+
+const host: ConnectionHost = {
+  now: () => clock.monotonicMs(),
+  leave: () => Promise.resolve(),
+  lastWords: () => '',
+  after: (delayMs, run) => clock.after(delayMs, run),
+  closed: () => undefined,
+}
+
+/** A socket that asks for a day, whose bytes are only taken when `raw` is read. */
+function asking() {
+  const raw = new PassThrough()
+  const { record } = sampleKey()
+  const caller = { key: record, digest: '', address: '', sessionId: '' }
+  const socket = { readyState: WebSocket.OPEN } as StreamSocket
+  const connection = new Connection(caller, subscriptions.openRow(), socket, raw, host)
+  const id = subscriptions.idOf(symbol)
+  subscriptions.hold(connection.row, id)
+  replays.begin(connection, [{ id, symbol, feed: zero, after: timeOf(-1) }])
+  return { raw, connection, isHeld: () => subscriptions.isHeld(connection.row, id) }
+}
+
+test('sockets that take nothing keep nobody else from a replay, and get theirs when they read on', async () => {
+  const slow = Array.from({ length: 20 }, asking)
+  const fast = asking()
+  fast.raw.resume()
+  for (let i = 0; i < 4; i++) await clock.advance(250)
+  await until('all of the fast one', () => !fast.isHeld())
+  expect(slow.every(({ isHeld }) => isHeld())).toBe(true)
+  for (const { raw } of slow) raw.resume()
+  await until('all', () => replays.counts.waiting === 0)
+  expect(slow.some(({ isHeld }) => isHeld())).toBe(false)
+  expect(gaps).toEqual([])
+})
+
+test('a replay that takes too long is named in a gap from its last bar on, and joins the live lane', async () => {
+  const { connection, isHeld } = asking()
+  await clock.advance(replayMsMax - 1_000)
+  expect(isHeld()).toBe(true)
+  await clock.advance(1_000)
+  expect(gaps).toEqual([{ connection, after: timeOf(499), why: 'late' }])
+  expect(isHeld()).toBe(false)
+  expect(replays.counts.waiting).toBe(0)
+})
