@@ -61,7 +61,7 @@ describe('rows that QuestDB refuses', () => {
     await makeNarrow(prefix)
     const [narrow, other] = [freshSeries('60'), freshSeries('240')]
     await stores.bars.write([batchOf(other, [minuteBar(0)])], 'live')
-    const list = spoiltBars(5_000, 25)
+    const list = spoiltBars(5_000, 50)
     let isSifted = false
     const sifted = stores.bars.write([batchOf(narrow, list)], 'live').then(() => {
       isSifted = true
@@ -73,8 +73,8 @@ describe('rows that QuestDB refuses', () => {
     await sifted
     expect(await readList(stores.bars, other)).toEqual(minuteBars(0, 4))
     expect(await readList(stores.bars, narrow)).toEqual(list.filter(({ volume }) => volume === 1))
-    expect(await metric('fxd_questdb_parked_rows_total')).toBe(200)
-    expect(await server().exec(`SELECT count() FROM ${prefix}parked`)).toEqual([[200]])
+    expect(await metric('fxd_questdb_parked_rows_total')).toBe(100)
+    expect(await server().exec(`SELECT count() FROM ${prefix}parked`)).toEqual([[100]])
     expect(await metric('fxd_questdb_rows_sifted')).toBe(0)
   })
 

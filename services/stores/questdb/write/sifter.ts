@@ -12,8 +12,8 @@ import type { WriterMetrics } from './writer-metrics.ts'
 
 /** Rows that wait or are being sifted, well below what the line lets in; a piece beyond that fails at once. */
 export const siftedRowsMax = 50_000
-/** Rows of one piece that are looked for one by one: half a thousand requests, seconds. */
-const refusedRowsMax = 256
+/** Rows of one piece that are looked for one by one, each by a request: seconds, and within a caller's deadline on a slow server. */
+const refusedRowsMax = 128
 const retryDelayMinMs = 100
 const retryDelayMaxMs = 2_000
 
@@ -162,10 +162,12 @@ export class Sifter {
         return
       }
       const blamed = blamedRow(refusal)
-      const [suspect, others] =
-        blamed === undefined || blamed >= left.count ? left.halves() : left.takeOut(blamed)
-      // Alone: nothing is parked on the strength of a number.
-      await this.#commit(suspect, piece, refused)
+      const isBlamed = blamed !== undefined && blamed < left.count
+      const [suspect, others] = isBlamed ? left.takeOut(blamed) : left.halves()
+      // The first one alone: nothing is parked before the server's numbers have proven to be ours.
+      if (isBlamed && refused.length > 0)
+        for (const line of suspect.lines()) refused.push({ line, reason: refusal.message })
+      else await this.#commit(suspect, piece, refused)
       left = others
     }
   }
