@@ -42,10 +42,12 @@ export function encodeBars(
 }
 
 /**
- * What QuestDB would take and change: NaN and infinities become NULL, milliseconds land in 1970. A defect
- * of the caller, named, before any other row is harmed.
+ * What QuestDB would take and change: NaN and infinities become NULL, milliseconds land in 1970, a row
+ * may lack its symbol. A defect of the caller, named, before any other row is harmed.
  */
 export function refuseUnfit({ series, bars }: SeriesBars): void {
+  if (nameOf(series) === '')
+    throw new RangeError(`Bars have the symbol "${series.symbol}"; it wants BROKER:ACCOUNT:NAME.`)
   const { time, open, high, low, close, volume, revision } = bars
   for (let i = 0; i < time.length; i++) {
     const at = time[i] as number

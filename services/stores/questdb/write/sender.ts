@@ -16,13 +16,13 @@ const sendDeadlineMs = 9_000
 export async function senderOptions({ http, credentials, log }: QuestdbOptions): Promise<SenderOptions> {
   const timeouts = `request_timeout=${clientRetryMs};retry_timeout=${clientRetryMs};`
   // Not "auto": that asks the server, and fails at once while it is away.
-  const text = `http::addr=${http.host}:${http.port};auto_flush=off;protocol_version=2;${timeouts}`
+  const text = `http::addr=questdb:${http.port};auto_flush=off;protocol_version=2;${timeouts}`
   const options = await SenderOptions.fromConfig(text, {
     log: (level, message) =>
       log[level === 'error' ? 'warn' : 'debug']({ questdb: String(message) }, 'QuestDB client'),
   })
-  // Set here because a configuration text would need escaping.
-  options.host = http.host
+  // Set here because a configuration text would need escaping, and knows no IPv6.
+  options.host = http.host.includes(':') ? `[${http.host}]` : http.host
   options.username = credentials.user
   options.password = credentials.password
   return options
