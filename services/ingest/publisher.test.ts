@@ -101,6 +101,40 @@ describe('while an event is on its way', () => {
   })
 })
 
+test('revisions without an end hold up no bar when the bus is back, and bars have positions again', async () => {
+  let count = 0
+  const revise = (): Promise<void> => {
+    const series = { feed, symbol: compoundKey(feed, `SYM${count++}`), resolution: '1' as const }
+    return publisher.tellRevised([{ series, from: feedSeconds(0), to: feedSeconds(60) }])
+  }
+  const slow: Bus = {
+    ...bus,
+    async publish(event, epoch) {
+      if (fault) throw new Unavailable('the bus')
+      if (event.type === 'revised' && count < 1_000) void revise()
+      await clock.sleep(10)
+      return bus.publish(event, epoch)
+    },
+  }
+  const deps = {
+    bus: slow,
+    clock,
+    log: silentLog,
+    metrics: createIngestMetrics(createMetrics({ ofProcess: false })),
+  }
+  publisher = new Publisher(feed, deps)
+  fault = { arrives: false }
+  await publisher.tell(bars(1), 1)
+  for (let i = 0; i < 100; i++) await revise()
+  fault = undefined
+  await clock.advance(busRetryMs)
+  for (let i = 0; i < 20; i++) await clock.advance(1)
+  const told = publisher.tell(bars(2), 1)
+  for (let i = 0; i < 20; i++) await clock.advance(1)
+  expect(await told).toBeGreaterThan(0)
+  expect(got.filter(({ type }) => type === 'bars')).toEqual([bars(1), bars(2)])
+})
+
 describe('while the bus is away', () => {
   beforeEach(() => {
     fault = { arrives: false }

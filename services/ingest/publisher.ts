@@ -12,6 +12,8 @@ import type { Changed } from './store-history.ts'
 
 /** A bus that was away is tried again so often. */
 export const busRetryMs = 500
+/** Revisions that were kept meanwhile go out side by side. */
+const revisedAtOnce = 1_000
 /** Why a session ends. */
 const overtaken = 'another ingest took over this feed'
 const overran = 'more had to wait for the bus than is kept; connect again'
@@ -199,10 +201,14 @@ export class Publisher {
     if (this.#state === 'away' && this.#backlog.isTooOld) this.#overrun()
     // While the last of it goes out more may come.
     do {
-      if (!(await this.#publishBacklog()) || !(await this.#publishKeptRevised())) return this.#retryLater()
-    } while (this.#state === 'away' && (this.#backlog.first || this.#revised.size > 0))
-    if (this.#state === 'overrun' && !(await this.#probe())) return this.#retryLater()
+      if (!(await this.#publishBacklog())) return this.#retryLater()
+    } while (this.#state === 'away' && this.#backlog.first)
+    // Bars have positions again; revisions are in no order with them, and there may be no end of them.
     if (this.#state === 'away') this.#state = 'up'
+    const isTold = await this.#publishKeptRevised()
+    // Otherwise it went away anew, and comes back by itself.
+    if (this.#state !== 'overrun') return
+    if (!isTold || !(await this.#probe())) this.#retryLater()
   }
 
   /** After an overrun: whether the bus takes what says nothing. A session that is never idle tells no `settled`. */
@@ -240,11 +246,17 @@ export class Publisher {
     if (event.type === 'bars') metrics.pushed(event.bars.length, (clock.monotonicMs() - sinceMs) / 1_000)
   }
 
+  /** What was kept until now; what is kept meanwhile follows a failure. */
   async #publishKeptRevised(): Promise<boolean> {
-    for (const [id, range] of this.#revised) {
-      if (!(await this.#publishRevised(range))) return false
-      // More may have been joined to it meanwhile.
-      if (this.#revised.get(id) === range) this.#revised.delete(id)
+    const all = [...this.#revised]
+    for (let i = 0; i < all.length; i += revisedAtOnce) {
+      const kept = all.slice(i, i + revisedAtOnce)
+      const told = await Promise.all(kept.map(([, range]) => this.#publishRevised(range)))
+      kept.forEach(([id, range], each) => {
+        // More may have been joined to it meanwhile.
+        if (told[each] && this.#revised.get(id) === range) this.#revised.delete(id)
+      })
+      if (told.includes(false)) return false
     }
     return true
   }
