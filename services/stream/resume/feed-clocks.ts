@@ -1,12 +1,18 @@
 import { knownOffset } from '../../core/clock-history.ts'
 import type { FeedKey } from '../../core/compound-key.ts'
-import { type FeedSeconds, feedNow, feedSeconds, fixedOffset, toSeconds } from '../../core/feed-clock.ts'
+import { type FeedSeconds, feedNow, fixedOffset } from '../../core/feed-clock.ts'
 import type { FollowedRegistry } from '../../platform/follow-registry.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { FeedBoard } from '../../ports/feed-board.ts'
 
 const readEveryMs = 5_000
+
+export interface FeedNow {
+  readonly time: FeedSeconds
+  /** False: a tick told of it some time ago. */
+  readonly isExact: boolean
+}
 
 /** Now on every feed's clock without waiting: where it is unknown, the newest tick as read some seconds ago. */
 export class FeedClocks {
@@ -30,14 +36,14 @@ export class FeedClocks {
     read()
   }
 
-  /** UTC stands in for a clock of which nothing is known. */
-  now(feed: FeedKey): FeedSeconds {
+  /** `undefined`: nothing is known, as before the first tick, or while the feed board is away since the start. */
+  now(feed: FeedKey): FeedNow | undefined {
     const { registry, clock } = this.#parts
     const view = registry.view()
     const definition = view.feed(feed)
     const offset = definition && knownOffset(definition, view)
-    const now = feedNow(clock.utcMs(), offset, this.#newestTicks.get(feed))
-    return now ?? feedSeconds(toSeconds(clock.utcMs()))
+    const time = feedNow(clock.utcMs(), offset, this.#newestTicks.get(feed))
+    return time === undefined ? undefined : { time, isExact: offset !== undefined }
   }
 
   async #read(): Promise<void> {

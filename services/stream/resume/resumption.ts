@@ -68,10 +68,12 @@ export class Resumption {
     return this.#replays.counts
   }
 
-  /** The time after which bars can follow a client that asks for those since `asked`. */
+  /** The time after which bars can follow a client that asks for those since `asked`, as far as is known. */
   start(feed: FeedKey, asked: FeedSeconds): FeedSeconds {
     const now = this.#clocks.now(feed)
-    return feedSeconds(Math.max(now - backMaxSeconds, Math.min(asked, now)))
+    if (!now) return asked
+    const latest = now.isExact ? Math.min(asked, now.time) : asked
+    return feedSeconds(Math.max(now.time - backMaxSeconds, latest))
   }
 
   /** Replays held symbols, each from its start; what was asked for before that is named. */
