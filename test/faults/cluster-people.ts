@@ -155,7 +155,7 @@ export class ClusterPeople {
       ...refusals.map((end) => `a good key's socket was ended with ${end}`),
       ...(this.#asker?.strange ?? []),
       ...(this.#greedy?.strange ?? []),
-      ...checkAdmitted(this.#greedy?.admitted ?? new Map(), { rpm, pods: restPods }, outages),
+      ...(this.#greedy ? checkAdmitted(this.#greedy, { rpm, pods: restPods }, outages) : []),
     ]
   }
 

@@ -79,24 +79,32 @@ export class HistoryUser {
   stop = (): Promise<void> => this.#repeated.stop()
 }
 
+/** A request waits so long for Redis, then its pod decides by its share. */
+const decisionMs = 1_000
+
 /** Asks more than its key may, and counts by the end of the minute what was admitted. */
 export class GreedyUser {
   readonly admitted = new Map<number, number>()
   readonly refused = new Map<number, number>()
+  /** Of the admitted those that took as long as a decision without Redis does. */
+  readonly slow = new Map<number, number>()
   readonly strange: string[] = []
   readonly #repeated: Repeated
 
   constructor(port: number, key: string) {
     this.#repeated = new Repeated(4, 60, async () => {
+      const begun = performance.now()
       const { status, headers, body } = await ask(port, '/v1/status', key)
+      const tookMs = performance.now() - begun
       const window = Number(headers['x-ratelimit-reset-minute'] ?? Number.NaN)
       if (Number.isNaN(window)) {
         if (status > 0 && status < 500)
           this.strange.push(`${status} without a window: ${JSON.stringify(body)}`)
         return
       }
-      const counts = status === 429 ? this.refused : this.admitted
-      counts.set(window, (counts.get(window) ?? 0) + 1)
+      const count = (counts: Map<number, number>) => counts.set(window, (counts.get(window) ?? 0) + 1)
+      count(status === 429 ? this.refused : this.admitted)
+      if (status !== 429 && tookMs >= decisionMs) count(this.slow)
     })
   }
 
@@ -120,10 +128,10 @@ const afterMs = 3_000
 /**
  * Promise 4, a sentence for each minute in which more was admitted than may be: the limit; and for each
  * outage that touches the minute once more the limit and one per pod, and if Redis came back empty the
- * limit again.
+ * limit again. A request for which Redis answered too late, on a machine that is too busy, met an outage of its own.
  */
 export function checkAdmitted(
-  admitted: ReadonlyMap<number, number>,
+  { admitted, slow }: Pick<GreedyUser, 'admitted' | 'slow'>,
   { rpm, pods }: RateRule,
   outages: readonly Outage[],
 ): string[] {
@@ -131,7 +139,8 @@ export function checkAdmitted(
     const touching = outages.filter(
       ({ fromMs, untilMs }) => fromMs < end * 1_000 && untilMs + afterMs > (end - 60) * 1_000,
     )
-    const most = rpm + touching.length * (2 * rpm + pods)
+    const late = Math.min(slow.get(end) ?? 0, rpm + pods)
+    const most = rpm + late + touching.length * (2 * rpm + pods)
     return count > most ? [`until ${end} ${count} were admitted, ${most} at most`] : []
   })
 }
