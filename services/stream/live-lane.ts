@@ -1,6 +1,7 @@
 import type { Bar } from '../core/bar.ts'
 import { type CompoundKey, type FeedKey, parseCompoundKey } from '../core/compound-key.ts'
 import type { FeedSeconds } from '../core/feed-clock.ts'
+import type { Series } from '../core/series.ts'
 import type { FollowedRegistry } from '../platform/follow-registry.ts'
 import type { BarStore } from '../ports/bars.ts'
 import type { Bus, Delivered, LiveBar } from '../ports/bus.ts'
@@ -106,6 +107,7 @@ export class LiveLane {
     else if (event.type === 'applied') this.#applied(event.feed, event.position)
     else if (event.type === 'settled') this.#applied(event.feed, position)
     else if (event.type === 'minutes') this.#complete(event.feed, event)
+    else if (event.type === 'revised') this.#revised(event.series, event.to)
   }
 
   #lost(feed: FeedKey, upTo: number): void {
@@ -127,6 +129,11 @@ export class LiveLane {
       const symbol = subscriptions.symbol(id)
       if (parseCompoundKey(symbol)?.feed === feed && !filled.has(symbol)) resumption.broken(id)
     }
+  }
+
+  #revised({ symbol, resolution }: Series, to: FeedSeconds): void {
+    const id = this.#parts.subscriptions.knownId(symbol)
+    if (resolution === '1' && id !== undefined) this.#parts.resumption.revised(id, to)
   }
 
   #arrive(feed: FeedKey, bars: readonly LiveBar[]): void {

@@ -37,6 +37,22 @@ test('who read the store before a loss must read it again, of a symbol never see
   expect(recent.coversSince(id, recent.mark(id))).toBe(true)
 })
 
+test('what was revised, or waited while it was, is remembered no more; what came later is', () => {
+  const recent = remembering(1, 2, 3, 4, 5)
+  const mark = recent.mark(id)
+  recent.revised(id, timeOf(3))
+  expect(recent.covers(id, timeOf(2))).toBe(false)
+  expect(recent.covers(id, timeOf(3))).toBe(true)
+  expect(minutesAfter(recent, 3)).toEqual([4, 5])
+  expect(recent.coversSince(id, mark)).toBe(true)
+  recent.revised(id, timeOf(7))
+  recent.add(id, minuteBar(7))
+  expect(recent.coversSince(id, mark)).toBe(false)
+  expect(recent.covers(id, timeOf(6))).toBe(false)
+  recent.add(id, minuteBar(8))
+  expect(minutesAfter(recent, 7)).toEqual([8])
+})
+
 test('whatever comes and is lost, what it says to cover it has', () => {
   fc.assert(
     fc.property(fc.array(fc.boolean(), { maxLength: 80 }), fc.nat(80), (lost, asked) => {

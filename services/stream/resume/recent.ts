@@ -21,6 +21,8 @@ export class Recent {
   add(id: number, bar: Bar): void {
     const held = this.#of(id)
     held.came += 1
+    // It waited for its turn while it was revised.
+    if (held.floor !== undefined && bar.time <= held.floor) return void (held.left = held.came)
     held.floor ??= bar.time
     if (held.bars.push(bar) <= barsMax) return
     held.floor = (held.bars.shift() as Bar).time
@@ -35,6 +37,16 @@ export class Recent {
     // Who read the store before the loss has not read what was lost.
     held.came += 1
     held.left = held.came
+  }
+
+  /** History shows something else of bars up to this time than the live lane did: the store is read for them. */
+  revised(id: number, to: FeedSeconds): void {
+    const held = this.#held.get(id)
+    if (held?.floor === undefined || to <= held.floor) return
+    const later = held.bars.filter(({ time }) => time > to)
+    held.left += held.bars.length - later.length
+    held.bars = later
+    held.floor = to
   }
 
   /** Whether every live bar after this time is here. */

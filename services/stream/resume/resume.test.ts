@@ -4,6 +4,7 @@ import type { StreamSocket } from '../../../test/acceptance/client/socket.ts'
 import { until } from '../../../test/acceptance/client/until.ts'
 import { effort } from '../../../test/support/effort.ts'
 import { live, minuteBar, type OpenedStream, openStream, zero } from '../../../test/support/open-stream.ts'
+import { barsOf } from '../../core/bar.ts'
 import { type CompoundKey, compoundKey } from '../../core/compound-key.ts'
 import { Unavailable } from '../../core/failure.ts'
 import type { BarStore } from '../../ports/bars.ts'
@@ -98,6 +99,23 @@ describe('a client that asks for what it missed', () => {
     const socket = await resumed(b, 1981)
     await until('the bars', () => minutesOf(socket, b).length === 2)
     expect(minutesOf(socket, b)).toEqual([1982, 1983])
+  })
+
+  test('gets what the broker corrected with the numbers of history, however long it was away', async () => {
+    await close(a, 1980, 1981, 1982, 1983)
+    const corrected = { ...minuteBar(1982), volume: 7, revision: 2 }
+    const series = { feed: zero, symbol: a, resolution: '1' } as const
+    await house.stores.bars.write([{ series, bars: barsOf([corrected]) }], 'live')
+    const { time } = corrected
+    await house.stores.bus.publish({ type: 'revised', series, from: time, to: time }, 1)
+    for (const [since, volumes] of [
+      [1980, [1981, 7, 1983]],
+      [1982, [1983]],
+    ] as const) {
+      const socket = await resumed(a, since)
+      await until('the bars', () => minutesOf(socket, a).length === volumes.length)
+      expect(minutesOf(socket, a)).toEqual(volumes)
+    }
   })
 
   test('is told the time after which bars really follow, and a day is the most', async () => {

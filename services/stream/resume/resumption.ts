@@ -127,6 +127,11 @@ export class Resumption {
     this.#recent.broken(id)
   }
 
+  /** History of the symbol changed up to this time. */
+  revised(id: number, to: FeedSeconds): void {
+    this.#recent.revised(id, to)
+  }
+
   complete(feed: FeedKey, from: FeedSeconds, to: FeedSeconds): void {
     this.#markers.complete(feed, from, to)
   }
