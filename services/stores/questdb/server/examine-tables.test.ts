@@ -6,8 +6,8 @@ import { examineTables } from './examine-tables.ts'
 /** A server with so many tables and with these limits; one that warns of nothing has high ones. */
 const serverOf = (tables: number, limits: { files?: number; maps?: number } = {}): Administration => ({
   exec: async (sql) =>
-    sql.includes('FROM tables()')
-      ? Array.from({ length: tables }, (_, i) => [`fxd_bars_broker_acc${i}_h1`])
+    sql.includes('FROM all_tables()') || sql.includes('sequencerTxn')
+      ? Array.from({ length: tables }, (_, i) => [`fxd_bars_broker_acc${i}_h1`, 0])
       : [],
   warnings: async () =>
     Object.entries({ 'TOO MANY OPEN FILES': limits.files, 'OUT OF MMAP AREAS': limits.maps }).flatMap(
