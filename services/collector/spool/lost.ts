@@ -14,7 +14,7 @@ export interface LostSpan extends Span {
 }
 
 /** Beyond, those of a resolution are one: a record holds no more names, and nobody reads them. */
-export const lostSeriesMax = 10_000
+const lostSeriesMax = 10_000
 const nothing = new Uint8Array(0) as EncodedSeries
 
 /** What left the spool unsent, one range for each series; ingest has not been told of it yet. */

@@ -4,40 +4,14 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { MemoryFolder } from '../../../test/support/memory-folder.ts'
-import { spoolBounds } from '../../../test/support/spool-bounds.ts'
-import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
-import { barsOf } from '../../core/bar.ts'
-import { feedSeconds, utcMs } from '../../core/feed-clock.ts'
-import { storedResolutions } from '../../core/resolution.ts'
-import { createLog, type Log, silentLog } from '../../platform/log.ts'
-import type { Clock } from '../../ports/clock.ts'
-import { encodeSeriesBars } from '../../wire/encode-bars.ts'
+import { batch, open, timesIn } from '../../../test/support/small-spool.ts'
+import { createLog } from '../../platform/log.ts'
 import { openDiskFolder } from './disk-folder.ts'
-import type { SpoolFolder } from './folder.ts'
-import { recordsIn, type SpooledSeries } from './record.ts'
-import { openSpool, type Spool } from './spool.ts'
+import { recordsIn } from './record.ts'
 
-const hour = 3_600_000
 /** As they stand in a line of the log. */
 const warnLevel = 40
 const errorLevel = 50
-
-/** One bar of one series, told from others by its time. */
-function batch(time: number, symbol = 'EURUSD'): SpooledSeries[] {
-  const bars = barsOf([
-    { time: feedSeconds(time), open: 1, high: 1, low: 1, close: 1, volume: time, revision: 7 },
-  ])
-  const encoded = encodeSeriesBars({ symbol, resolution: '1', scale: 5 }, bars)
-  return [{ symbol, resolution: '1', first: feedSeconds(time), last: feedSeconds(time), count: 1, encoded }]
-}
-
-const open = (folder: SpoolFolder, more: { clock?: Clock; bytesMax?: number; log?: Log } = {}) =>
-  openSpool({ folder, clock: createVirtualClock(), log: silentLog, ...spoolBounds, ...more })
-
-async function timesIn(spool: Spool): Promise<number[]> {
-  const records = await Promise.all(spool.ids.map((id) => spool.read(id)))
-  return records.flatMap((record) => record?.series.map(({ first }) => Number(first)) ?? [])
-}
 
 function temporaryFolder(): string {
   const path = mkdtempSync(join(tmpdir(), 'fxd-spool-'))
@@ -219,133 +193,5 @@ describe('what a crash left', () => {
         },
       ),
     )
-  })
-})
-
-describe('at its bounds', () => {
-  test('in bytes: the oldest leave, what was lost is named, and the bound holds', async () => {
-    const bytesMax = 8_192
-    const folder = new MemoryFolder()
-    const spool = await open(folder, { bytesMax })
-    for (let i = 1; i <= 400; i++) {
-      await spool.append('live', batch(60 * i, i % 2 === 0 ? 'EURUSD' : 'GBPUSD')).kept
-      expect(spool.depth.bytes).toBeLessThanOrEqual(bytesMax)
-    }
-    const left = await timesIn(spool)
-    expect(left.at(-1)).toBe(60 * 400)
-    expect(left).toEqual(Array.from({ length: left.length }, (_, i) => 60 * (401 - left.length + i)))
-    const lost = 400 - left.length
-    expect(spool.droppedBars).toBe(lost)
-    const of = (symbol: string) => spool.lost.find((each) => each.symbol === symbol)
-    expect(of('GBPUSD')).toMatchObject({ resolution: '1', from: 60 })
-    expect(of('EURUSD')).toMatchObject({ resolution: '1', from: 120 })
-    expect(Math.max(Number(of('GBPUSD')?.to), Number(of('EURUSD')?.to))).toBe(60 * lost + 60)
-    expect(Number(of('GBPUSD')?.bars) + Number(of('EURUSD')?.bars)).toBe(lost)
-    // Another life knows of it too, until ingest was told.
-    const next = await open(
-      folder.crash(() => 0),
-      { bytesMax },
-    )
-    expect(next.lost).toEqual(spool.lost)
-    next.told()
-    expect(next.lost).toEqual([])
-  })
-
-  test('in age: batches older than a day leave and are named', async () => {
-    const clock = createVirtualClock()
-    const folder = new MemoryFolder()
-    const spool = await open(folder, { clock })
-    await spool.append('live', batch(60)).kept
-    await clock.advance(23 * hour)
-    await spool.append('live', batch(120)).kept
-    expect(spool.depth.ageMs).toBe(23 * hour)
-    await clock.advance(2 * hour)
-    await expect.poll(() => timesIn(spool)).toEqual([120])
-    await expect
-      .poll(() => spool.lost)
-      .toEqual([{ symbol: 'EURUSD', resolution: '1', from: 60, to: 120, bars: 1 }])
-    expect(spool.droppedBars).toBe(1)
-  })
-
-  test('in age: a wall clock that is set a day on takes nothing out, in this life and at the start of the next', async () => {
-    const clock = createVirtualClock()
-    let aheadMs = 0
-    const jumping = { ...clock, utcMs: () => utcMs(clock.utcMs() + aheadMs) }
-    const folder = new MemoryFolder()
-    const spool = await open(folder, { clock: jumping })
-    await spool.append('live', batch(60)).kept
-    aheadMs = 25 * hour
-    await clock.advance(hour)
-    expect(await timesIn(spool)).toEqual([60])
-    expect(spool.depth.ageMs).toBe(hour)
-    // Ahead already when it starts, as a machine without a clock of its own that asks the net a little later.
-    const next = await open(
-      folder.crash(() => 0),
-      { clock: jumping },
-    )
-    await clock.advance(hour / 2)
-    expect(await timesIn(next)).toEqual([60])
-    aheadMs = 0
-    await clock.advance(2 * hour)
-    aheadMs = 25 * hour
-    await clock.advance(2 * hour)
-    expect(await timesIn(next)).toEqual([60])
-    expect(next.depth.ageMs).toBe(5.5 * hour)
-    expect([spool.lost, next.lost]).toEqual([[], []])
-  })
-
-  test('in age: what an earlier life left is as old as it is, and is first given an hour to be sent', async () => {
-    const clock = createVirtualClock()
-    const folder = new MemoryFolder()
-    const spool = await open(folder, { clock })
-    await spool.append('live', batch(60)).kept
-    await spool.close()
-    await clock.advance(70 * hour)
-    const next = await open(
-      folder.crash(() => 0),
-      { clock },
-    )
-    expect(next.depth.ageMs).toBe(70 * hour)
-    await clock.advance(hour - 60_000)
-    expect(await timesIn(next)).toEqual([60])
-    await clock.advance(2 * 60_000)
-    await expect.poll(() => timesIn(next)).toEqual([])
-    expect(next.droppedBars).toBe(1)
-  })
-
-  test('what was lost of a whole catalogue is known in the next life, with what came after it', async () => {
-    const clock = createVirtualClock()
-    const folder = new MemoryFolder()
-    const spool = await open(folder, { clock })
-    const names = Array.from({ length: 10_000 }, (_, i) => `SHARE_WITH_A_LONG_NAME_${i}_CFD.XETRA`)
-    const one = batch(60)[0] as SpooledSeries
-    for (const resolution of storedResolutions) {
-      const series = names.map((symbol) => ({ ...one, symbol, resolution }))
-      for (let i = 0; i < names.length; i += 2_000) spool.append('live', series.slice(i, i + 2_000))
-    }
-    await clock.advance(25 * hour)
-    await expect.poll(() => spool.droppedBars).toBe(names.length * storedResolutions.length)
-    await spool.append('live', batch(120)).kept
-    const next = await open(
-      folder.crash(() => 0),
-      { clock },
-    )
-    expect(next.lost).toEqual(spool.lost)
-    expect(next.lost).toHaveLength(storedResolutions.length)
-    expect(next.lost[0]).toEqual({ symbol: '', resolution: '1', from: 60, to: 120, bars: names.length })
-    expect((await next.read(next.ids.at(-1) as number))?.series).toMatchObject([{ first: 120 }])
-  }, 30_000)
-
-  test('a disk that takes nothing is told of, and what comes later is kept again', async () => {
-    const folder = new MemoryFolder()
-    const spool = await open(folder)
-    folder.beforeSync = () => Promise.reject(new Error('no space left on device'))
-    await expect(spool.append('live', batch(60)).kept).rejects.toThrow('no space left')
-    expect(spool.failures).toBe(1)
-    expect(spool.depth.batches).toBe(0)
-    folder.beforeSync = () => undefined
-    await spool.append('live', batch(120)).kept
-    expect(await timesIn(spool)).toEqual([120])
-    expect(await timesIn(await open(folder.crash(() => 0)))).toContain(120)
   })
 })
