@@ -21,11 +21,11 @@ const oneProcessOnQuestdb = {
 /** Whole servers and commands in front of real stores: beyond the minute that `make check` may take. */
 const edges = ['rest', 'stream', 'cli', 'roles'].map((folder) => `services/${folder}/**/*.test.ts`)
 
-/** Clusters, kills, frozen processes, full disks and bad networks: only `make soak` runs them yet (CHANGELOG, "Known"). */
 const isSoak = effort > 1
+/** What costs many minutes or is a real cluster: only `make soak` runs it. */
 const soaked = isSoak
   ? []
-  : ['test/faults/{questdb,cluster,collector,ingest}-*.test.ts', 'test/contract/questdb-service.test.ts']
+  : ['test/faults/{cluster,collector,ingest}-*.test.ts', 'test/faults/questdb-{network,backup,planted,disk-full}.test.ts']
 
 /** What is about `fxd all`, its folder and its end, or about the suite itself. */
 const ofOneProcess = ['test/acceptance/restart.test.ts', 'test/acceptance/coverage-map.test.ts']
