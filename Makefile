@@ -10,7 +10,7 @@ run: ## install what is needed and start the whole service on this machine
 cluster: ## the same as many processes: QuestDB, Redis, every role, HAProxy in front
 	@bin/install && npm run cluster --silent
 
-test: ## install what is needed and run every suite (clusters, faults of QuestDB: soak)
+test: ## install what is needed and run every suite (the long faults of QuestDB: soak)
 	@bin/install && npm test --silent
 
 check: ## the inner loop: types, lint, format, unused code, house rules, unit tests

@@ -22,10 +22,8 @@ const oneProcessOnQuestdb = {
 const edges = ['rest', 'stream', 'cli', 'roles'].map((folder) => `services/${folder}/**/*.test.ts`)
 
 const isSoak = effort > 1
-/** What costs many minutes or is a real cluster: only `make soak` runs it. */
-const soaked = isSoak
-  ? []
-  : ['test/faults/{cluster,collector,ingest}-*.test.ts', 'test/faults/questdb-{network,backup,planted,disk-full}.test.ts']
+/** What costs many minutes: only `make soak` runs it. */
+const soaked = isSoak ? [] : ['test/faults/questdb-{network,backup,planted,disk-full}.test.ts']
 
 /** What is about `fxd all`, its folder and its end, or about the suite itself. */
 const ofOneProcess = ['test/acceptance/restart.test.ts', 'test/acceptance/coverage-map.test.ts']
@@ -39,12 +37,12 @@ const suite = (name: string, include: string[], groupOrder: number, more: object
 /** Real processes of every role behind a load balancer. */
 const clusters = [
   suite('cluster', ['test/cluster/*.test.ts', 'test/acceptance/*.test.ts'], 10, {
-    ...patient,
+    ...veryPatient,
     globalSetup: ['test/support/cluster/acceptance.ts'],
     exclude: ofOneProcess,
   }),
   // A cluster of its own, whose processes are replaced.
-  suite('rolling', ['test/cluster/rolling/*.test.ts'], 11, { ...oneByOne, testTimeout: 3 * minuteMs }),
+  suite('rolling', ['test/cluster/rolling/*.test.ts'], 11, { ...oneByOne, ...veryPatient }),
 ]
 
 export default defineConfig({
@@ -73,7 +71,7 @@ export default defineConfig({
       suite('interop', ['test/interop/**/*.test.ts'], 7, { ...oneByOne, ...oneProcess }),
       suite('planted', ['test/acceptance/planted/*.test.ts'], 8, oneByOne),
       suite('faults', ['test/faults/*.test.ts'], 9, { ...oneByOne, exclude: soaked }),
-      ...(isSoak ? clusters : []),
+      ...clusters,
     ],
   },
 })
