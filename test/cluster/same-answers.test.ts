@@ -1,6 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
+import type { History } from '../acceptance/client/history.ts'
 import { ask } from '../acceptance/client/http.ts'
 import { issueKey } from '../acceptance/client/keys.ts'
+import { until } from '../acceptance/client/until.ts'
 import { basesOf } from './pods.ts'
 
 let key = ''
@@ -30,4 +33,54 @@ test.each(questions)('every pod gives the same answer to %s', async (path) => {
   const [first, ...others] = answers.map(({ status, text }) => ({ status, text }))
   expect(others.length).toBeGreaterThan(0)
   for (const other of others) expect(other).toEqual(first)
+})
+
+const simulated = 'symbol=BROKERG:SIM:BTCUSD'
+/** Of all pods: each one's newest bar, and the answer. */
+const askAll = (question: string) =>
+  Promise.all(
+    basesOf('rest').map(async (base) => {
+      const { body, text } = await ask<History>(`/v1/history?${question}`, { key, base })
+      return { newest: body.t?.at(-1), count: body.t?.length ?? 0, text }
+    }),
+  )
+/** `undefined` as long as one pod has read less than another. */
+const readTo = (answers: Awaited<ReturnType<typeof askAll>>): number | undefined => {
+  const [first, ...others] = answers.map(({ newest }) => newest)
+  return others.every((newest) => newest === first) ? first : undefined
+}
+
+test('every pod gives the same answer to a range that still grows, once all have read the bus as far', {
+  timeout: 170_000,
+}, async () => {
+  // The simulator's day before now comes on the other lane.
+  const depth = { '1': 1_435, '5': 285 }
+  for (const [resolution, count] of Object.entries(depth))
+    await until(
+      `the day of ${resolution}`,
+      async () =>
+        (await askAll(`${simulated}&resolution=${resolution}&countback=10000`)).every(
+          (each) => each.count > count,
+        ),
+      60_000,
+    )
+  const now = Math.floor(Date.now() / 1000)
+  const ranges = [`from=${now - 6 * 3600}&to=${now + day}`, 'countback=200', `countback=200&to=${now + day}`]
+  const growing = ranges.flatMap((range) =>
+    ['1', '5', '60'].map((resolution) => `${simulated}&resolution=${resolution}&${range}`),
+  )
+  const minute = async () => readTo(await askAll(`${simulated}&resolution=1&countback=1`))
+  const begun = Math.max(...(await askAll(growing[0] as string)).map(({ newest }) => newest ?? 0))
+  const compared = new Set<string>()
+  while (compared.size < growing.length) {
+    for (const question of growing) {
+      const before = await minute()
+      const answers = await askAll(question)
+      if (before === undefined || readTo(answers) === undefined || (await minute()) !== before) continue
+      for (const { text } of answers) expect(text, question).toBe(answers[0]?.text)
+      // Of a minute that came while this went on.
+      if (before > begun) compared.add(question)
+    }
+    await pause(50)
+  }
 })
