@@ -15,7 +15,8 @@ import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 const start = Date.UTC(2026, 0, 5, 12)
 const feedsMax = 20
 /** So long a busy machine may take for what is no matter of time. */
-const patienceMs = 8_000
+const patienceMs = 30_000
+const testTimeoutMs = 60_000
 export const minute = 60
 export const hour = 3_600
 export const day = 86_400
@@ -38,6 +39,7 @@ export class CollectorSuite {
   #running: Promise<void>[] = []
 
   constructor() {
+    vi.setConfig({ testTimeout: testTimeoutMs, hookTimeout: testTimeoutMs })
     beforeAll(async () => {
       this.#clock = createVirtualClock({ start })
       this.#house = await startIngest(this.#feeds, { clock: this.#clock })
