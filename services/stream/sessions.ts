@@ -7,6 +7,8 @@ import { type Session, type SlotOutcome, type Slots, slotRenewMs } from '../port
 import type { StreamMetrics } from './metrics.ts'
 
 const dayMs = daySeconds * 1000
+/** After a failure held slots are renewed so often, until they are. */
+const renewRetryMs = 1_000
 
 interface Held extends Session {
   /** The last UTC day on which the session was counted. */
@@ -26,6 +28,8 @@ export class Sessions {
   readonly #held = new Map<string, Held>()
   readonly #stopRenewing: Cancel
   #cancelMidnight: Cancel = () => undefined
+  #cancelRetry: Cancel = () => undefined
+  #isStopped = false
   #onLapse: (sessionIds: readonly string[]) => void = () => undefined
 
   constructor(slots: Slots, clock: Clock, log: Log, metrics: StreamMetrics) {
@@ -88,6 +92,8 @@ export class Sessions {
   stop(): void {
     this.#stopRenewing()
     this.#cancelMidnight()
+    this.#cancelRetry()
+    this.#isStopped = true
   }
 
   async #free({ keyId, sessionId }: Session): Promise<void> {
@@ -112,6 +118,9 @@ export class Sessions {
       this.#onLapse([...lapsed])
     } catch (cause) {
       this.#failed('renew', cause)
+      // Whoever is first after an outage takes what lapsed, or what an emptied Redis does not know.
+      this.#cancelRetry()
+      if (!this.#isStopped) this.#cancelRetry = this.#clock.after(renewRetryMs, () => void this.#renew())
     }
   }
 
