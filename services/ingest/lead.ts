@@ -19,8 +19,10 @@ export interface LeadOptions {
   readonly clock: Clock
   readonly log: Log
   readonly signal: AbortSignal
-  /** Another one leads already: called once, before waiting. */
+  /** It was not granted at once: called once, before waiting. */
   readonly onWait: () => void
+  /** Another one leads already: called once. While leases are away nobody knows. */
+  readonly onTaken: () => void
   /** Another one leads now: this one stood still for longer than a lease lasts. */
   readonly onLost: () => void
 }
@@ -31,14 +33,19 @@ export interface LeadOptions {
  * another one leads.
  */
 export function lead(options: LeadOptions): Leading {
-  const { leases, name, holder, clock, log, signal, onWait, onLost } = options
+  const { leases, name, holder, clock, log, signal, onWait, onTaken, onLost } = options
   const calls = new Calls(log)
   const granted = waitForGrant()
 
   async function waitForGrant(): Promise<number | undefined> {
+    let isTold = false
     for (let first = true; !signal.aborted; first = false) {
-      const grant = await calls.answer(leases.acquire(name, holder), 'taken')
-      if (grant) {
+      const asked = leases.acquire(name, holder).then((given) => given ?? 'taken')
+      const grant = await calls.answer(asked, 'taken')
+      if (grant === 'taken') {
+        if (!isTold) onTaken()
+        isTold = true
+      } else if (grant) {
         // The session died meanwhile: `release`, which waits for this, lets go of it.
         if (signal.aborted) return undefined
         void renew()

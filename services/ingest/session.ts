@@ -183,10 +183,10 @@ export class CollectorSession {
         clock: this.#deps.clock,
         log: this.#log,
         signal: this.#abort.signal,
-        onWait: () => {
+        onWait: resolve,
+        onTaken: () => {
           this.#send({ welcome: { active: false, utcMs: this.#deps.clock.utcMs() } })
           this.#log.info('stands by')
-          resolve()
         },
         onLost: () =>
           void this.end(new SessionEnd('ABORTED', 'the lease of the feed went to another ingest')),
