@@ -52,15 +52,20 @@ export class BusServer {
     this.#defects = defects
   }
 
+  /** Told whenever events were lost. */
+  onLoss: () => void = () => undefined
+
   /** Everything is forgotten. */
   empty(): void {
     this.#life += 1
+    this.onLoss()
     this.#lanes = new Map()
     this.#epochs = new Map()
   }
 
   /** A replica that had not seen the newest entries takes over. */
   failOver(lost: number): void {
+    this.onLoss()
     for (const lane of this.#lanes.values()) {
       const gone = lane.entries.splice(Math.max(0, lane.entries.length - lost), lost)
       lane.top -= gone.length

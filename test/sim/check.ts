@@ -44,9 +44,7 @@ export function checkSocket(record: Record, socket: SocketRecord): string[] {
   const symbols = new Set(socket.seen.flatMap((seen) => (seen.type === 'bar' ? [seen.symbol] : [])))
   for (const symbol of symbols) {
     const published = record.published.get(symbol) ?? new Map<number, Bar>()
-    const mine = socket.seen.flatMap((seen) =>
-      seen.type !== 'subscribed' && seen.symbol === symbol ? [seen] : [],
-    )
+    const mine = socket.seen.flatMap((seen) => ('symbol' in seen && seen.symbol === symbol ? [seen] : []))
     const told = mine.map((seen) => (seen.type === 'gap' ? seen : { type: seen.type, time: seen.bar.time }))
     const owed = (after: number | undefined, before: number): readonly number[] =>
       after === undefined ? [] : [...published.keys()].filter((time) => time > after && time < before)
@@ -54,6 +52,32 @@ export function checkSocket(record: Record, socket: SocketRecord): string[] {
     for (const seen of mine)
       if (seen.type === 'bar') found.push(...checkFrame(seen, published.get(seen.bar.time), socket))
   }
+  return found
+}
+
+/** A minute frame comes after all bars of that minute that the socket is owed, or after they were named. */
+export function checkMinutes(record: Record, { id, since, seen }: SocketRecord): string[] {
+  const found: string[] = []
+  seen.forEach((frame, i) => {
+    if (frame.type !== 'minute') return
+    const { time } = frame
+    const before = seen.slice(0, i)
+    const owed = before.flatMap((each) =>
+      each.type === 'subscribed' ? each.symbols.filter((symbol) => isOwed(symbol, each.at)) : [],
+    )
+    function isOwed(symbol: string, at: number): boolean {
+      return record.published.get(symbol)?.has(time) === true && (since.get(symbol) ?? at - 60) < time
+    }
+    for (const symbol of new Set(owed)) {
+      const isTold = before.some(
+        (each) =>
+          'symbol' in each &&
+          each.symbol === symbol &&
+          (each.type === 'bar' ? each.bar.time === time : each.after < time && time <= each.until),
+      )
+      if (!isTold) found.push(`${id} ${symbol} ${time}: its minute was complete before it came`)
+    }
+  })
   return found
 }
 
@@ -73,7 +97,7 @@ function checkFrame(
 export function checkCaughtUp(socket: SocketRecord, symbol: string, newest: number): string[] {
   const subscribed = socket.seen.find((seen) => seen.type === 'subscribed' && seen.symbols.includes(symbol))
   if (socket.closed || subscribed?.type !== 'subscribed' || newest < subscribed.at) return []
-  const mine = socket.seen.filter((seen) => seen.type !== 'subscribed' && seen.symbol === symbol)
+  const mine = socket.seen.filter((seen) => 'symbol' in seen && seen.symbol === symbol)
   const isTold = mine.some((seen) =>
     seen.type === 'bar' ? seen.bar.time >= newest : seen.type === 'gap' && seen.after < newest,
   )

@@ -124,10 +124,12 @@ export function note(record: SocketRecord, text: string, at: number): void {
     symbols?: string[]
     bar: BarFrame
     code?: string
+    time: number
     since?: { [symbol: string]: number }
     gaps?: { symbol: string; after?: number; until?: number }[]
   }
   if (message.type === 'bar') record.seen.push({ type: 'bar', symbol: message.symbol, bar: message.bar })
+  else if (message.type === 'minute') record.seen.push({ type: 'minute', time: message.time })
   else if (message.type === 'subscribed') {
     record.seen.push({ type: 'subscribed', symbols: message.symbols ?? [], at })
     for (const [symbol, time] of Object.entries(message.since ?? {})) record.since.set(symbol, time)

@@ -17,17 +17,23 @@ export class SimClient {
   readonly #world: World
   readonly #key: (typeof keys)[number]
   readonly #resumes: boolean
+  readonly #visits: boolean
+  readonly #markers: boolean
   readonly #last = new Map<string, number>()
   #line: { readonly socket: SimSocket; readonly shard: Shard } | undefined
   #heardMs = 0
   #connections = 0
 
-  constructor(world: World, name: string, key: (typeof keys)[number]) {
+  /** `visits`: comes for a while, and again after the bus lost something; of some symbols it is the only one to ask. */
+  constructor(world: World, name: string, key: (typeof keys)[number], visits = false) {
     this.#world = world
     this.#key = key
-    this.#resumes = world.chance.is(0.5)
-    this.name = `${this.#resumes ? 'resuming' : 'plain'} ${name}`
-    this.symbols = world.chance.is(0.5) ? symbols : symbols.slice(0, 2)
+    this.#visits = visits
+    this.#resumes = visits || world.chance.is(0.5)
+    this.#markers = world.chance.is(0.5)
+    this.name = `${visits ? 'visiting' : this.#resumes ? 'resuming' : 'plain'} ${name}`
+    const shared = world.hasLonelySymbol ? symbols.filter((_, i) => i !== 1) : symbols
+    this.symbols = visits ? symbols : world.chance.is(0.5) ? shared : shared.slice(0, 2)
   }
 
   get open(): boolean {
@@ -45,6 +51,18 @@ export class SimClient {
 
   begin(): void {
     this.#again(0)
+  }
+
+  /** Comes again when the bus loses something, a minute later, or after a while. */
+  #awaitLoss(): void {
+    const { timeline, chance } = this.#world
+    let isBack = false
+    const comeBack = (): void => {
+      if (!isBack) this.#again(chance.is(0.5) ? 0 : 65_000)
+      isBack = true
+    }
+    this.#world.atNextLoss(comeBack)
+    timeline.at(60_000 + chance.next() * 60_000, comeBack)
   }
 
   #again(afterMs: number): void {
@@ -91,7 +109,9 @@ export class SimClient {
     const since = this.#resumes
       ? Object.fromEntries(this.symbols.flatMap((symbol) => this.#since(symbol)))
       : undefined
-    this.#line?.socket.say(JSON.stringify({ action: 'subscribe', symbols: this.symbols, since }))
+    this.#line?.socket.say(
+      JSON.stringify({ action: 'subscribe', symbols: this.symbols, since, markers: this.#markers }),
+    )
   }
 
   #since(symbol: string): [string, number][] {
@@ -118,7 +138,7 @@ export class SimClient {
       if (this.socket !== seen || seen.closed || !this.#line) return
       const { socket, shard } = this.#line
       const isSilent = timeline.nowMs - this.#heardMs > silenceMsMax
-      if (!shard.life.alive || isSilent || (this.#world.troubled && chance.is(0.05))) {
+      if (!shard.life.alive || isSilent || (this.#world.troubled && chance.is(this.#visits ? 0.5 : 0.05))) {
         timeline.at(this.#world.network.delayMs(), () => shard.life.alive && socket.emit('close'))
         return this.#gone(seen)
       }
@@ -137,6 +157,7 @@ export class SimClient {
     seen.closed = true
     if (this.socket !== seen) return
     this.#line = undefined
-    this.#again(500)
+    if (this.#visits && this.#world.troubled) this.#awaitLoss()
+    else this.#again(500)
   }
 }

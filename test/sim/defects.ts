@@ -3,6 +3,7 @@ export const defects = {
   acksEarly: 'the store says that a batch is committed while it waits in memory',
   lastWins: 'the last write of a bar wins, whatever its revision',
   neverTellsLoss: 'the bus does not tell its followers what they lost',
+  recentKeeps: 'a shard goes on with what it remembers of a symbol after the bus lost bars of it',
   emptyRefill: 'a shard finds nothing in the store when it fills a hole',
   shortReplay: 'a replay leaves out its first bar',
   spoolForgets: 'the spool says that a batch is on the disk and writes nothing',

@@ -120,6 +120,14 @@ const faults: readonly Fault[] = [
       world.timeline.at(55_000, () => world.network.heal(shard, 'bus'))
     },
   },
+  {
+    name: 'the bus is emptied while all shards are cut off from it',
+    run: ({ network, bus, shards, timeline }) => {
+      for (const shard of shards.keys()) network.cut(shard, 'bus')
+      timeline.at(50_000, () => bus.empty())
+      timeline.at(55_000, () => shards.forEach((_, shard) => network.heal(shard, 'bus')))
+    },
+  },
   { name: 'leases are forgotten', run: (world) => world.redis.forgetLeases() },
   {
     name: 'messages are lost',

@@ -15,6 +15,7 @@ export type Seen =
   /** `at`: seconds on the feed's clock. */
   | { readonly type: 'subscribed'; readonly symbols: readonly string[]; readonly at: number }
   | { readonly type: 'bar'; readonly symbol: string; readonly bar: BarFrame }
+  | { readonly type: 'minute'; readonly time: number }
   | { readonly type: 'gap'; readonly symbol: string; readonly after: number; readonly until: number }
 
 export type BarFrame = {

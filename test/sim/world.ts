@@ -46,7 +46,7 @@ const keyOf = (id: string, wsConnections: number) => ({
   revoked: false,
   createdAt: utcMs(0),
 })
-export const keys = [keyOf('one', 2), keyOf('two', 3)] as const
+export const keys = [keyOf('one', 2), keyOf('two', 3), keyOf('three', 2)] as const
 
 /** All processes of one run, and the servers they share. */
 export class World {
@@ -64,7 +64,10 @@ export class World {
   readonly collectors = new Map<string, Life>()
   readonly clients: SimClient[] = []
   readonly rereadable: boolean
+  /** One symbol is asked for by visitors alone. */
+  readonly hasLonelySymbol: boolean
   troubled = false
+  #awaitingLoss: (() => void)[] = []
   readonly #disks = new Map<string, SimDisk>()
   readonly #hash = createHash('sha256')
   readonly #defect: Defect | undefined
@@ -92,9 +95,11 @@ export class World {
       trace(JSON.stringify(event))
       if (event.type === 'bars') for (const { symbol, bar } of event.bars) this.record.publish(symbol, bar)
     })
+    this.bus.onLoss = () => this.#awaitingLoss.splice(0).forEach((run) => run())
     this.redis = this.#newRedis()
     this.market = new Market(startUtcMs / 60_000, this.chance)
     this.rereadable = this.chance.is(0.5)
+    this.hasLonelySymbol = this.chance.is(0.5)
     this.store.truth.append(0, [
       { kind: 'feed', id: feed.key, body: { definition: feed, hidden: false } },
       ...keys.map((key) => ({ kind: 'key' as const, id: key.id, body: key })),
@@ -172,6 +177,10 @@ export class World {
   }
 
   #time = (): string => `${(this.timeline.nowMs / 1000).toFixed(1)} s:`
+
+  atNextLoss(run: () => void): void {
+    this.#awaitingLoss.push(run)
+  }
 
   shardDied(shard: Shard): void {
     for (const client of this.clients) client.lost(shard)
