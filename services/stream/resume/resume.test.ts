@@ -1,84 +1,28 @@
 import fc from 'fast-check'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { StreamSocket } from '../../../test/acceptance/client/socket.ts'
 import { until } from '../../../test/acceptance/client/until.ts'
 import { effort } from '../../../test/support/effort.ts'
-import { live, minuteBar, type OpenedStream, openStream, zero } from '../../../test/support/open-stream.ts'
+import { live, minuteBar, zero } from '../../../test/support/open-stream.ts'
+import {
+  a,
+  ask,
+  b,
+  close,
+  day,
+  foreign,
+  gapsOf,
+  house,
+  minutesOf,
+  nowMinute,
+  opened,
+  resumed,
+  settledGaps,
+  store,
+  timeOf,
+} from '../../../test/support/resumable-stream.ts'
 import { barsOf } from '../../core/bar.ts'
-import { type CompoundKey, compoundKey } from '../../core/compound-key.ts'
-import { Unavailable } from '../../core/failure.ts'
-import type { BarStore } from '../../ports/bars.ts'
-
-/** Now; minutes far before it are still of the last day. */
-const nowMinute = 2_000
-const day = 1_440
-const timeOf = (minute: number) => minuteBar(minute).time
-
-/** The store as the stream sees it: away, or answering when it is let. */
-const store = { away: false, gate: undefined as Promise<void> | undefined }
-const gated = (bars: BarStore): BarStore => ({
-  ...bars,
-  async read(query) {
-    await store.gate
-    if (store.away) throw new Unavailable('bars')
-    return bars.read(query)
-  },
-})
-
-let house: OpenedStream
-let secret: string
-let next = 0
-let [a, b] = [compoundKey(zero, 'SYM0'), compoundKey(zero, 'SYM1')]
-const foreign = compoundKey(live, 'SYM0')
-beforeAll(async () => {
-  house = await openStream({
-    start: (timeOf(nowMinute) + 30) * 1000,
-    change: ({ bars }) => ({ bars: gated(bars) }),
-  })
-  ;({ secret } = await house.issue({ feeds: [zero, live] }))
-})
-beforeEach(() => {
-  store.away = false
-  store.gate = undefined
-  ;[a, b] = [compoundKey(zero, `SYM${next++ % 38}`), compoundKey(zero, `SYM${next++ % 38}`)]
-})
-const sockets: StreamSocket[] = []
-afterEach(async () => {
-  for (const socket of sockets.splice(0)) socket.raw.terminate()
-  await until('nobody left', async () => (await house.metric('fxd_stream_connections')) === 0)
-  await house.stores.bars.purge(zero)
-})
-afterAll(() => house.close())
-
-async function opened(): Promise<StreamSocket> {
-  const socket = await house.connect(secret)
-  sockets.push(socket)
-  return socket
-}
-async function ask(socket: StreamSocket, more: object) {
-  socket.send({ action: 'subscribe', ...more })
-  return socket.next('subscribed')
-}
-async function resumed(symbol: CompoundKey, minute: number): Promise<StreamSocket> {
-  const socket = await opened()
-  await ask(socket, { symbols: [symbol], since: timeOf(minute) })
-  return socket
-}
-const minutesOf = (socket: StreamSocket, symbol: CompoundKey) =>
-  socket.bars(symbol).map(({ bar }) => bar.volume)
-const gapsOf = (socket: StreamSocket) => socket.messages.filter(({ code }) => code === 'GAP')
-const settledGaps = async (socket: StreamSocket) => {
-  await socket.settled()
-  return gapsOf(socket)
-}
-
-/** Publishes the minute and stores it, as ingest does. */
-async function close(symbol: CompoundKey, ...minutes: number[]): Promise<void> {
-  for (const minute of minutes) {
-    await house.publish([symbol], minute)
-    await house.store(symbol, [minute])
-  }
-}
+import { compoundKey } from '../../core/compound-key.ts'
 
 describe('a client that asks for what it missed', () => {
   test('gets stored bars after its time first, then live ones, each once', async () => {
@@ -281,63 +225,5 @@ describe('no gap and no duplicate', () => {
       }),
       { numRuns: 25 * effort },
     )
-  })
-})
-
-describe('a client that asks for markers', () => {
-  const complete = (from: number, to = from, feed = zero) =>
-    house.stores.bus.publish({ type: 'minutes', feed, from: timeOf(from), to: timeOf(to) }, 1)
-  const markersOf = (socket: StreamSocket) =>
-    socket.messages
-      .filter(({ type }) => type === 'minute' || type === 'bar')
-      .map((each) => each.time ?? 'bar')
-
-  test('is told of each complete minute after its bars, for the feeds it named only', async () => {
-    const socket = await opened()
-    await ask(socket, { symbols: [a], markers: true })
-    await ask(socket, { symbols: [foreign] })
-    await close(a, 1998)
-    await complete(2010)
-    await close(a, 1999)
-    await complete(2011, 2012)
-    await complete(2011, 2011, live)
-    await socket.settled()
-    expect(markersOf(socket)).toEqual(['bar', timeOf(2010), 'bar', timeOf(2011), timeOf(2012)])
-    expect(socket.messages.find(({ type }) => type === 'minute')).toEqual({
-      type: 'minute',
-      feed: zero,
-      time: timeOf(2010),
-    })
-  })
-
-  test('is told of a minute after the replay that brings its bars', async () => {
-    await house.store(a, [1997])
-    let open = (): void => undefined
-    store.gate = new Promise((resolve) => (open = resolve))
-    const socket = await opened()
-    await ask(socket, { symbols: [a], since: timeOf(1996), markers: true })
-    await close(a, 1998)
-    await complete(2013)
-    await socket.settled()
-    expect(markersOf(socket)).toEqual([])
-    open()
-    await until('the marker', () => markersOf(socket).length === 3)
-    expect(markersOf(socket)).toEqual(['bar', 'bar', timeOf(2013)])
-  })
-
-  test('hears no more of a feed once it left its last symbol', async () => {
-    const socket = await opened()
-    await ask(socket, { symbols: [a], markers: true })
-    socket.send({ action: 'unsubscribe', symbols: [a] })
-    await socket.next('unsubscribed')
-    await complete(2014)
-    await socket.settled()
-    expect(markersOf(socket)).toEqual([])
-  })
-
-  test('anything but true and false is refused', async () => {
-    const socket = await opened()
-    socket.send({ action: 'subscribe', symbols: [a], markers: 'yes' })
-    expect(await socket.next('error')).toMatchObject({ code: 'BAD_MESSAGE' })
   })
 })

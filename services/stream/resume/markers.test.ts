@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest'
+import type { StreamSocket } from '../../../test/acceptance/client/socket.ts'
+import { until } from '../../../test/acceptance/client/until.ts'
+import { live, zero } from '../../../test/support/open-stream.ts'
+import {
+  a,
+  ask,
+  close,
+  foreign,
+  house,
+  opened,
+  store,
+  timeOf,
+} from '../../../test/support/resumable-stream.ts'
+
+describe('a client that asks for markers', () => {
+  const complete = (from: number, to = from, feed = zero) =>
+    house.stores.bus.publish({ type: 'minutes', feed, from: timeOf(from), to: timeOf(to) }, 1)
+  const markersOf = (socket: StreamSocket) =>
+    socket.messages
+      .filter(({ type }) => type === 'minute' || type === 'bar')
+      .map((each) => each.time ?? 'bar')
+
+  test('is told of each complete minute after its bars, for the feeds it named only', async () => {
+    const socket = await opened()
+    await ask(socket, { symbols: [a], markers: true })
+    await ask(socket, { symbols: [foreign] })
+    await close(a, 1998)
+    await complete(2010)
+    await close(a, 1999)
+    await complete(2011, 2012)
+    await complete(2011, 2011, live)
+    await socket.settled()
+    expect(markersOf(socket)).toEqual(['bar', timeOf(2010), 'bar', timeOf(2011), timeOf(2012)])
+    expect(socket.messages.find(({ type }) => type === 'minute')).toEqual({
+      type: 'minute',
+      feed: zero,
+      time: timeOf(2010),
+    })
+  })
+
+  test('is told of a minute after the replay that brings its bars', async () => {
+    await house.store(a, [1997])
+    let open = (): void => undefined
+    store.gate = new Promise((resolve) => (open = resolve))
+    const socket = await opened()
+    await ask(socket, { symbols: [a], since: timeOf(1996), markers: true })
+    await close(a, 1998)
+    await complete(2013)
+    await socket.settled()
+    expect(markersOf(socket)).toEqual([])
+    open()
+    await until('the marker', () => markersOf(socket).length === 3)
+    expect(markersOf(socket)).toEqual(['bar', 'bar', timeOf(2013)])
+  })
+
+  test('hears no more of a feed once it left its last symbol', async () => {
+    const socket = await opened()
+    await ask(socket, { symbols: [a], markers: true })
+    socket.send({ action: 'unsubscribe', symbols: [a] })
+    await socket.next('unsubscribed')
+    await complete(2014)
+    await socket.settled()
+    expect(markersOf(socket)).toEqual([])
+  })
+
+  test('anything but true and false is refused', async () => {
+    const socket = await opened()
+    socket.send({ action: 'subscribe', symbols: [a], markers: 'yes' })
+    expect(await socket.next('error')).toMatchObject({ code: 'BAD_MESSAGE' })
+  })
+})
