@@ -106,6 +106,11 @@ export class ClusterPeople {
     return [...this.clients, ...this.capped].reduce((sum, { lives }) => sum + lives.length, 0)
   }
 
+  /** Sockets of the capped key that were closed with this code. */
+  ended(code: number): number {
+    return this.capped.reduce((sum, { ends }) => sum + (ends.get(code) ?? 0), 0)
+  }
+
   get cappedOpen(): number {
     return this.capped.filter(({ isOpen }) => isOpen).length
   }
