@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createLog } from './log.ts'
 
-const logged = (err: Error): Record<string, unknown> => {
+const logged = (err: unknown): Record<string, unknown> => {
   const lines: string[] = []
   createLog('info', { write: (line) => void lines.push(line) }).warn({ err }, 'failed')
   return (JSON.parse(lines[0] ?? '{}') as { err: Record<string, unknown> }).err
@@ -16,4 +16,8 @@ test('an error is logged with its words, its code and its causes, without what a
   expect(stack).toContain('log.test.ts')
   expect(more).toEqual({ type: 'Error', code: 'ECONNRESET' })
   expect(logged(new AggregateError([cause], 'both'))).toMatchObject({ causes: ['Error: WRONGPASS'] })
+})
+
+test('a sentence in the place of an error stays one', () => {
+  expect(logged('line 3 is wrong')).toBe('line 3 is wrong')
 })

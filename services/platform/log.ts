@@ -1,4 +1,4 @@
-import { type DestinationStream, type Logger, pino, type SerializedError } from 'pino'
+import { type DestinationStream, type Logger, pino } from 'pino'
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'child'>
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
@@ -8,7 +8,8 @@ export type LogLevel = (typeof logLevels)[number]
  * Of an error what it says and where it came from. Whatever else libraries hang on theirs stays out: the
  * Redis client puts the command there, with the password that it sent.
  */
-function plain(error: Error): Pick<SerializedError, 'type' | 'message' | 'stack'> {
+function plain(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
   const { type, message, stack } = pino.stdSerializers.err(error)
   const code = 'code' in error && { code: error.code }
   const several = error instanceof AggregateError && { causes: error.errors.map(String) }
