@@ -197,7 +197,10 @@ export class Hub {
   /** Whatever the connection is still owed, or its name. */
   #lastWords(connection: Connection): Frames {
     this.#fanOut.settle()
-    const gaps = this.#lane.openGaps(connection.row)
+    const owed = this.#resumption.owed(connection)
+    const isOwed = new Set(owed.map(({ symbol }) => symbol))
+    const missed = this.#lane.openGaps(connection.row).filter(({ symbol }) => !isOwed.has(symbol))
+    const gaps = [...owed, ...missed]
     return gaps.length === 0 ? '' : this.#gapFrame(gaps)
   }
 

@@ -30,6 +30,7 @@ export class Sessions {
   #cancelMidnight: Cancel = () => undefined
   #cancelRetry: Cancel = () => undefined
   #isStopped = false
+  #isRenewing = false
   #onLapse: (sessionIds: readonly string[]) => void = () => undefined
 
   constructor(slots: Slots, clock: Clock, log: Log, metrics: StreamMetrics) {
@@ -105,7 +106,16 @@ export class Sessions {
   }
 
   async #renew(): Promise<void> {
-    if (this.#held.size === 0) return
+    if (this.#held.size === 0 || this.#isRenewing) return
+    this.#isRenewing = true
+    try {
+      await this.#renewAll()
+    } finally {
+      this.#isRenewing = false
+    }
+  }
+
+  async #renewAll(): Promise<void> {
     const today = this.#today()
     const asked = [...this.#held.values()]
     try {

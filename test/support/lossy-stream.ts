@@ -35,7 +35,7 @@ const failing = (bars: BarStore): BarStore => ({
 })
 
 export let house: OpenedStream
-export let secret: string
+let secret: string
 let next = 0
 /** Symbols that no other test speaks of. */
 export let a: CompoundKey

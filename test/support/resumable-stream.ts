@@ -15,7 +15,7 @@ export const timeOf = (minute: number) => minuteBar(minute).time
 
 /** The store as the stream sees it: away, or answering when it is let. */
 export const store = { away: false, gate: undefined as Promise<void> | undefined }
-const gated = (bars: BarStore): BarStore => ({
+export const gated = (bars: BarStore): BarStore => ({
   ...bars,
   async read(query) {
     await store.gate
@@ -25,7 +25,7 @@ const gated = (bars: BarStore): BarStore => ({
 })
 
 export let house: OpenedStream
-export let secret: string
+let secret: string
 let next = 0
 export let [a, b] = [compoundKey(zero, 'SYM0'), compoundKey(zero, 'SYM1')]
 export const foreign = compoundKey(live, 'SYM0')

@@ -19,11 +19,14 @@ const timeOf = (minute: number) => minuteBar(minute).time
 let clock: VirtualClock
 let subscriptions: Subscriptions
 let replays: Replays
+/** The last bar of the live lane. */
+let lane = timeOf(day - 1)
 let gaps: { connection: Connection; after: number; why: string }[]
 beforeEach(() => {
   clock = createVirtualClock()
   subscriptions = new Subscriptions()
   gaps = []
+  lane = timeOf(day - 1)
   replays = new Replays({
     clock,
     subscriptions,
@@ -38,7 +41,7 @@ beforeEach(() => {
     },
     isFilling: () => false,
     isUnproven: () => false,
-    lastTime: () => timeOf(day - 1),
+    lastTime: () => lane,
     isOnItsWay: () => false,
     settle: () => undefined,
     frame: (_, bar) => barFrame(barPrefix(symbol), bar),
@@ -89,4 +92,24 @@ test('a replay that takes too long is named in a gap from its last bar on, and j
   expect(gaps).toEqual([{ connection, after: timeOf(499), why: 'late' }])
   expect(isHeld()).toBe(false)
   expect(replays.counts.waiting).toBe(0)
+})
+
+test('one that is given up ahead of the live lane joins with the first bar later than all it was sent', async () => {
+  lane = timeOf(100)
+  const { isHeld } = asking()
+  await clock.advance(replayMsMax)
+  expect(gaps).toMatchObject([{ after: timeOf(499) }])
+  replays.arriving(subscriptions.idOf(symbol), timeOf(499))
+  expect(isHeld()).toBe(true)
+  replays.arriving(subscriptions.idOf(symbol), timeOf(500))
+  expect(isHeld()).toBe(false)
+})
+
+test('what a socket is still owed is known until it was sent', async () => {
+  const { raw, connection } = asking()
+  await clock.advance(1_000)
+  expect(replays.owed(connection)).toEqual([{ symbol, after: timeOf(499) }])
+  raw.resume()
+  await until('all', () => replays.counts.waiting === 0)
+  expect(replays.owed(connection)).toEqual([])
 })

@@ -1,13 +1,11 @@
-import type { History } from '../../bars/history.ts'
-import { type Bar, toList } from '../../core/bar.ts'
-import type { CompoundKey, FeedKey } from '../../core/compound-key.ts'
+import { toList } from '../../core/bar.ts'
+import type { FeedKey } from '../../core/compound-key.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
-import type { Cancel, Clock } from '../../ports/clock.ts'
+import type { Cancel } from '../../ports/clock.ts'
 import type { Connection } from '../connection.ts'
-import type { Frames } from '../fan-out/frame.ts'
-import type { Subscriptions } from '../fan-out/subscriptions.ts'
+import type { SymbolGap } from '../protocol.ts'
 import { Caught } from './caught.ts'
-import type { Recent } from './recent.ts'
+import type { GivenUp, ReplayParts, Resumed } from './replay-parts.ts'
 
 const readsAtOnce = 8
 /** Symbols of all sockets that wait for their replay; beyond, a GAP frame names what a replay would have brought. */
@@ -25,17 +23,6 @@ const readPauseMs = 1_000
 const readAttempts = 3
 const endOfTime = feedSeconds(2 ** 37)
 
-/** A symbol that was just subscribed to, held back until its bars after this time were sent. */
-export interface Resumed {
-  readonly id: number
-  readonly symbol: CompoundKey
-  readonly feed: FeedKey
-  readonly after: FeedSeconds
-}
-
-/** Why a client is told of a gap instead of being sent its bars. */
-export type GivenUp = 'late' | 'failed' | 'too many' | 'unproven'
-
 interface Replay extends Resumed {
   readonly begunMs: number
   /** Open time of the last bar sent. */
@@ -48,28 +35,6 @@ interface Replay extends Resumed {
 
 /** What is waited for until a socket's replays go on. */
 type Pause = () => Promise<unknown>
-
-export interface ReplayParts {
-  readonly clock: Clock
-  readonly history: Pick<History, 'range'>
-  readonly subscriptions: Subscriptions
-  readonly recent: Recent
-  /** Whether the store may show in a moment what the bus lost, or it is on its way to all subscribers. */
-  readonly isFilling: (feed: FeedKey) => boolean
-  /** Whether the bus lost bars of the feed that the store may not show yet. */
-  readonly isUnproven: (feed: FeedKey) => boolean
-  /** Open time of the symbol's last bar on the live lane. */
-  readonly lastTime: (id: number) => FeedSeconds | undefined
-  /** Whether a bar of the symbol is on its way to sockets. */
-  readonly isOnItsWay: (id: number) => boolean
-  /** Finishes what is on its way to sockets. */
-  readonly settle: () => void
-  readonly frame: (id: number, bar: Bar) => Frames
-  /** The socket's bars of the symbol may be missing from there on. */
-  readonly nameGap: (connection: Connection, symbol: CompoundKey, after: FeedSeconds, why: GivenUp) => void
-  /** A replay of the feed ended: all its bars were sent, or a gap was named. */
-  readonly ended: (connection: Connection, feed: FeedKey) => void
-}
 
 /**
  * Sends the bars that a client missed, then lets it join the live lane, each bar once and in order. The
@@ -104,6 +69,13 @@ export class Replays {
     if (!waiting) return false
     for (const resumed of waiting.values()) if (resumed.feed === feed) return true
     return false
+  }
+
+  /** What the socket was promised and not sent yet. */
+  owed(connection: Connection): readonly SymbolGap[] {
+    return [...(this.#waiting.get(connection)?.values() ?? [])]
+      .filter(({ id }) => this.#isHeld(connection, id))
+      .map(({ symbol, last }) => ({ symbol, after: last }))
   }
 
   begin(connection: Connection, list: readonly Resumed[]): void {
@@ -242,16 +214,20 @@ export class Replays {
 
   /** In one turn of the loop: what the lane brought meanwhile, then the lane itself. */
   #join(connection: Connection, replay: Replay): void {
-    const { settle, recent, frame, subscriptions, lastTime } = this.#parts
+    const { settle, recent, frame } = this.#parts
     const { id } = replay
     settle()
     const bars = recent.after(id, replay.last)
     if (bars.length > 0) connection.write(bars.map((bar) => frame(id, bar)).join(''))
-    const last = bars.at(-1)?.time ?? replay.last
-    const lane = lastTime(id)
-    if (lane !== undefined && lane >= last) subscriptions.release(connection.row, id)
-    else this.#caught.set(connection, id, last)
+    this.#enter(connection, id, bars.at(-1)?.time ?? replay.last)
     this.#end(connection, replay)
+  }
+
+  /** Into the live lane, behind the last bar that the socket has. */
+  #enter(connection: Connection, id: number, last: FeedSeconds): void {
+    const lane = this.#parts.lastTime(id)
+    if (lane !== undefined && lane >= last) this.#parts.subscriptions.release(connection.row, id)
+    else this.#caught.set(connection, id, last)
   }
 
   #giveUpOverdue(): void {
@@ -267,7 +243,7 @@ export class Replays {
   #giveUp(connection: Connection, replay: Replay, why: GivenUp): void {
     if (this.#isWanted(connection, replay)) {
       this.#nameGap(connection, replay, why)
-      this.#parts.subscriptions.release(connection.row, replay.id)
+      this.#enter(connection, replay.id, replay.last)
     }
     this.#end(connection, replay)
   }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { StreamSocket } from '../../../test/acceptance/client/socket.ts'
 import { until } from '../../../test/acceptance/client/until.ts'
 import { effort } from '../../../test/support/effort.ts'
-import { live, minuteBar, zero } from '../../../test/support/open-stream.ts'
+import { live, minuteBar, openStream, zero } from '../../../test/support/open-stream.ts'
 import {
   a,
   ask,
@@ -12,6 +12,7 @@ import {
   day,
   foreign,
   gapsOf,
+  gated,
   house,
   minutesOf,
   nowMinute,
@@ -147,6 +148,20 @@ describe('no gap and no duplicate', () => {
     expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a, after: timeOf(1989) }] }])
     await house.publish([a], 1999)
     await until('the live one', () => minutesOf(socket, a).length === 1)
+  })
+
+  test('a socket that is closed before its replay is told what it was owed', async () => {
+    const own = await openStream({
+      start: (timeOf(nowMinute) + 30) * 1000,
+      change: ({ bars }) => ({ bars: gated(bars) }),
+    })
+    store.gate = new Promise(() => undefined)
+    const socket = await own.connect((await own.issue()).secret)
+    await ask(socket, { symbols: [a], since: timeOf(1980) })
+    await own.stream.drain()
+    expect((await socket.closed).code).toBe(1012)
+    expect(socket.messages.at(-1)).toMatchObject({ code: 'GAP', gaps: [{ symbol: a, after: timeOf(1980) }] })
+    await own.close()
   })
 
   test('an unsubscribed symbol is not replayed, and subscribed anew begins anew', async () => {

@@ -116,6 +116,11 @@ export class Resumption {
     this.#markers.forget(connection)
   }
 
+  /** What the socket was promised by `since` and not sent yet. */
+  owed(connection: Connection): readonly SymbolGap[] {
+    return this.#replays.owed(connection)
+  }
+
   /** Before a live bar is pushed. */
   arriving(id: number, bar: Bar): void {
     this.#replays.arriving(id, bar.time)
