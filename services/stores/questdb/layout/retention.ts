@@ -7,6 +7,7 @@ import type { Log } from '../../../platform/log.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Administration } from '../exec.ts'
 import { secondsOf } from '../read/times.ts'
+import { untilListed } from '../server/until-listed.ts'
 import { isForever, setTtl, type TimeToLive, timeToLive } from './statements.ts'
 import type { TableNames } from './tables.ts'
 
@@ -52,6 +53,7 @@ export async function applyRetention(
         { feed: feed.definition.key },
         'the clock of this feed is not known yet: its retention is not applied, and nothing of it is deleted',
       )
+  await untilListed(names, admin, clock)
   const tables = await admin.exec('SELECT table_name, ttlValue, ttlUnit FROM tables()')
   for (const [name, value, unit] of tables) {
     const table = String(name)

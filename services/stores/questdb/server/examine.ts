@@ -3,6 +3,7 @@ import { examineAudit } from '../../../platform/examine-audit.ts'
 import { examineClocks } from '../../../platform/examine-clocks.ts'
 import { type Finding, fine, warning, wrong } from '../../../platform/finding.ts'
 import { type Administration, administration } from '../exec.ts'
+import { listTables } from '../layout/make-table.ts'
 import { schemaVersion, storedVersion } from '../layout/migrate.ts'
 import { isRetentionPending, type TimedFeed } from '../layout/retention.ts'
 import { TableNames } from '../layout/tables.ts'
@@ -108,8 +109,7 @@ async function examineReading(pool: PgPool): Promise<readonly Finding[]> {
 }
 
 async function examineSchema(names: TableNames, admin: Administration): Promise<readonly Finding[]> {
-  const there = await admin.exec(`SELECT table_name FROM tables() WHERE table_name = '${names.schema}'`)
-  if (there.length === 0)
+  if (!(await listTables(admin)).includes(names.schema))
     return [warning('schema', `there is no table ${names.schema}`, 'start fxd once: it makes its tables')]
   const found = await storedVersion(names, admin)
   if (found === schemaVersion) return [fine('schema', `version ${found}`)]
