@@ -6,6 +6,6 @@ export function neededToken(who: string, config: Config): string {
   const token = readToken(config)
   if (token !== undefined) return token
   throw new ConfigError(
-    `${who} needs the administration token, and there is none at ${tokenPath(config)}: set FXD_TOKEN_FILE.`,
+    `${who} needs the administration token, and there is none at ${tokenPath(config)}: set FXD_TOKEN_FILE to a file with a long random word, the same for all.`,
   )
 }
