@@ -39,7 +39,11 @@ export function checkHistory(record: Record, known: Known, settledUntil: number)
 }
 
 /** Promise 3: once, in order, and whatever is missing is named. */
-export function checkSocket(record: Record, socket: SocketRecord): string[] {
+export function checkSocket(
+  record: Record,
+  socket: SocketRecord,
+  closes: ReadonlyMap<string, Known['closes']>,
+): string[] {
   const found: string[] = []
   const symbols = new Set(socket.seen.flatMap((seen) => (seen.type === 'bar' ? [seen.symbol] : [])))
   for (const symbol of symbols) {
@@ -50,7 +54,8 @@ export function checkSocket(record: Record, socket: SocketRecord): string[] {
       after === undefined ? [] : [...published.keys()].filter((time) => time > after && time < before)
     found.push(...checkSequence(`${socket.id} ${symbol}`, told, socket.since.get(symbol), owed))
     for (const seen of mine)
-      if (seen.type === 'bar') found.push(...checkFrame(seen, published.get(seen.bar.time), socket))
+      if (seen.type === 'bar')
+        found.push(...checkFrame(seen, published.get(seen.bar.time), closes.get(seen.symbol), socket.id))
   }
   return found
 }
@@ -81,15 +86,15 @@ export function checkMinutes(record: Record, { id, since, seen }: SocketRecord):
   return found
 }
 
-/** A replay brings what history says, which the broker may have corrected since. */
+/** As published, or, out of a replay or a refill, what history says: the broker may have corrected it since. */
 function checkFrame(
   { symbol, bar }: Extract<Seen, { type: 'bar' }>,
   published: Bar | undefined,
-  socket: SocketRecord,
+  told: Known['closes'] | undefined,
+  id: string,
 ): string[] {
-  const isPlain = socket.id.startsWith('plain') && !socket.since.has(symbol)
-  return isPlain && published && published.close !== bar.close
-    ? [`${socket.id} ${symbol} ${bar.time}: pushed with other numbers than published`]
+  return published?.close !== bar.close && !told?.(bar.time).has(bar.close)
+    ? [`${id} ${symbol} ${bar.time}: pushed with numbers that the broker never told`]
     : []
 }
 

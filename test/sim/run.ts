@@ -2,7 +2,7 @@ import { isGranted } from '../../services/access/grant.ts'
 import { barCount, toList } from '../../services/core/bar.ts'
 import { feedSeconds } from '../../services/core/feed-clock.ts'
 import { Recent } from '../../services/stream/resume/recent.ts'
-import { checkCaughtUp, checkHistory, checkMinutes, checkSocket } from './check.ts'
+import { checkCaughtUp, checkHistory, checkMinutes, checkSocket, type Known } from './check.ts'
 import { SimClient } from './clients.ts'
 import type { Defect } from './defects.ts'
 import { calm, trouble } from './faults.ts'
@@ -88,8 +88,9 @@ function judge(world: World, clients: readonly SimClient[]): void {
   violations.push(
     ...symbols.flatMap((symbol) => checkHistory(record, world.known(symbol), world.feedNow - 60)),
   )
+  const closes = new Map<string, Known['closes']>(symbols.map((each) => [each, world.known(each).closes]))
   for (const socket of record.sockets)
-    violations.push(...checkSocket(record, socket), ...checkMinutes(record, socket))
+    violations.push(...checkSocket(record, socket, closes), ...checkMinutes(record, socket))
   for (const { id, limits } of keys) {
     const open = clients.filter((client) => client.key === id && client.open).length
     const wanted = Math.min(limits.wsConnections, clients.filter(({ key }) => key === id).length)
