@@ -22,7 +22,7 @@ export const addresses =
       series.holes.add(selectBars(given, (i) => beyond.has(i)))
     }
     const bars = beyond.size === 0 ? given : selectBars(given, (i) => !beyond.has(i))
-    const stamp = derived ? derivedRevision : stamps.next()
+    const stamp = derived ? derivedRevision : stamps.next({ symbol, resolution })
     const revision = new Float64Array(barCount(bars)).fill(stamp)
     return { series, symbol, resolution, scale, bars: { ...bars, revision } }
   }

@@ -130,7 +130,7 @@ function importOver(talk: Conversation, { welcome, offsetMs }: Greeting, clock: 
       const scale = symbols.get(name)?.decimalsMax
       if (scale === undefined) throw new ImportRefused(`${name} was not added before its bars`)
       const { fitting, refused, originOf } = fitScale(bars, scale)
-      const revised = stamped(fitting, derived ? derivedRevision : stamps.next())
+      const revised = stamped(fitting, derived ? derivedRevision : stamps.next({ symbol: name, resolution }))
       const answers: Promise<Answer>[] = []
       const starts: number[] = []
       let start = 0

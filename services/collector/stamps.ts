@@ -1,3 +1,4 @@
+import type { Resolution } from '../core/resolution.ts'
 import { nextRevision } from '../core/revision.ts'
 import type { Clock } from '../ports/clock.ts'
 
@@ -5,13 +6,15 @@ import type { Clock } from '../ports/clock.ts'
 export const derivedRevision = 1
 
 /**
- * Revisions of readings: UTC milliseconds by ingest's clock, each greater than the one before, over
- * all series and sessions. So a later reading wins over an earlier one even within a millisecond.
+ * Revisions of readings: UTC milliseconds by ingest's clock, each greater than the one before of its
+ * series, over all sessions. So a later reading wins over an earlier one even within a millisecond, and a
+ * minute in which thousands of series close runs no second ahead of the clock.
  */
 export class Stamps {
   readonly #clock: Clock
   #offsetMs = 0
-  #last: number | undefined
+  /** By series: as many as a catalogue lists, at its resolutions. */
+  readonly #last = new Map<string, number>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -22,8 +25,10 @@ export class Stamps {
     this.#offsetMs = offsetMs
   }
 
-  next(): number {
-    this.#last = nextRevision(this.#clock.utcMs() + this.#offsetMs, this.#last)
-    return this.#last
+  next({ symbol, resolution }: { readonly symbol: string; readonly resolution: Resolution }): number {
+    const id = `${resolution} ${symbol}`
+    const revision = nextRevision(this.#clock.utcMs() + this.#offsetMs, this.#last.get(id))
+    this.#last.set(id, revision)
+    return revision
   }
 }
