@@ -132,7 +132,7 @@ test('what a collector brings to one role is what the others answer, each in a h
   await expect
     .poll(async () => (await ask(restPort, url, secret)).text, { timeout: 30_000, interval: 200 })
     .toContain('"bar_count":3')
-  await expect.poll(async () => (await ask(shard.opsPort, '/readyz')).status).toBe(200)
+  await expect.poll(async () => (await ask(shard.opsPort, '/readyz')).status, { timeout: 10_000 }).toBe(200)
   const socket = new WebSocket(`ws://127.0.0.1:${shard.httpPort}/v1/stream?api_key=${secret}`)
   const heard: string[] = []
   socket.on('message', (data: Buffer) => heard.push(data.toString()))
@@ -160,7 +160,7 @@ test('while the registry was never read REST listens, is not ready, and answers 
   expect((await ask(httpPort, '/v1/status', `fxd_${'0'.repeat(32)}`)).status).toBe(500)
   isAway = false
   await starting
-  expect((await ask(opsPort, '/readyz')).status).toBe(200)
+  await expect.poll(async () => (await ask(opsPort, '/readyz')).status, { timeout: 10_000 }).toBe(200)
   isAway = true
   expect((await ask(opsPort, '/readyz')).status, 'a store that went away later').toBe(200)
 })
@@ -211,7 +211,7 @@ test('a full shard is not ready, and is again when a socket has gone', async () 
     text: 'not ready: full: it holds 1 sockets\n',
   })
   socket.terminate()
-  await expect.poll(async () => (await ask(shard.opsPort, '/readyz')).status).toBe(200)
+  await expect.poll(async () => (await ask(shard.opsPort, '/readyz')).status, { timeout: 10_000 }).toBe(200)
 })
 
 test('a role of its own without shared stores ends with a sentence that names what is missing', async () => {
