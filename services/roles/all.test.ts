@@ -108,7 +108,7 @@ test('the first start serves the demo feeds with a key that is shown once, the s
   const second = await start()
   expect(second.firstKey).toBeUndefined()
   expect((await ask(second.httpPort, '/v1/status', firstKey)).status).toBe(200)
-})
+}, 30_000)
 
 test('own manifests get no key made for them', async () => {
   const { firstKey, httpPort } = await start({ feeds: feedsFolder({ 'a.yaml': manifest('ZERO') }) })
