@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, rmdirSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -10,6 +10,8 @@ export interface SmallDisk {
   free(): void
   remove(): void
 }
+
+const pieceMaxBytes = 2 ** 20
 
 /** A file system of its own that is full soon. */
 export function mountSmallDisk(bytes: number): SmallDisk {
@@ -29,8 +31,13 @@ export function mountSmallDisk(bytes: number): SmallDisk {
   return {
     folder,
     fill(leftBytes) {
-      const { bavail, bsize } = statfsSync(folder)
-      writeFileSync(ballast, Buffer.alloc(Math.max(0, bavail * bsize - leftBytes)))
+      // Piece by piece: what uses the disk goes on writing meanwhile.
+      for (;;) {
+        const { bavail, bsize } = statfsSync(folder)
+        const pieceBytes = Math.min(pieceMaxBytes, bavail * bsize - leftBytes)
+        if (pieceBytes <= 0) return
+        appendFileSync(ballast, Buffer.alloc(pieceBytes))
+      }
     },
     free: () => rmSync(ballast, { force: true }),
     remove() {
