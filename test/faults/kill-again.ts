@@ -17,8 +17,8 @@ export interface KillOptions {
   readonly prefix: string
   readonly killsOfEach: number
   readonly random: () => number
-  /** Every kill lasts long. */
-  readonly isLong?: boolean
+  /** QuestDB hangs for longer than a request's own patience before it is killed, so that requests are lost for sure. */
+  readonly hangsFirst?: boolean
   /** Whose sources run. */
   readonly root?: string
 }
@@ -31,7 +31,7 @@ export interface Outcome {
 
 /** Kills QuestDB and fxd in turn, and both at once, while bars, corrections and backfill flow. */
 export async function killAgain(options: KillOptions): Promise<Outcome> {
-  const { server, prefix, killsOfEach, random, isLong = false, root } = options
+  const { server, prefix, killsOfEach, random, hangsFirst = false, root } = options
   const market = new Market(random)
   const { http, pg } = server
   const fxd = await FxdProcess.start({
@@ -54,10 +54,14 @@ export async function killAgain(options: KillOptions): Promise<Outcome> {
     const isBoth = market.any(100) < bothPercent
     const questdb = isBoth || killed.questdb <= killed.fxd
     const own = isBoth || !questdb
+    if (questdb && hangsFirst) {
+      await server.freeze()
+      await pause(longMs)
+    }
     await Promise.all([questdb && server.kill(), own && fxd.kill()])
     killed.questdb += Number(questdb)
     killed.fxd += Number(own)
-    await pause(isLong || market.any(100) < longPercent ? longMs : market.any(shortMsMax))
+    await pause(market.any(100) < longPercent ? longMs : market.any(shortMsMax))
     // fxd may come first: it waits for its store.
     await Promise.all([questdb && server.start(), own && fxd.start()])
     const begun = performance.now()

@@ -71,6 +71,9 @@ const defects: readonly Defect[] = [
   },
 ]
 
+/** A kill that meets no request under way shows nothing of what becomes of one. */
+const runsMax = 5
+
 const named = (list: readonly Defect[]): [string, Defect][] => list.map((defect) => [defect.name, defect])
 
 test.for(named(defects))('the place for "%s" stands exactly once in its file', ([, defect]) => {
@@ -84,19 +87,27 @@ describe('a planted defect is noticed', () => {
     return () => copy.discard()
   })
 
-  test.for(named(defects))('%s', { timeout: 600_000 }, async ([, defect]) => {
-    const { random, seed } = seeded()
+  async function complaintsOf(defect: Defect, random: () => number): Promise<string> {
     const server = await startQuestdb()
     try {
       const options = { server, prefix: 'planted_', random, root: copy.root }
       const { complaints } = await copy.with(defect, () =>
         defect.noticedBy === 'kill'
-          ? killAgain({ ...options, killsOfEach: 1, isLong: true })
+          ? killAgain({ ...options, killsOfEach: 1, hangsFirst: true })
           : writeLate({ ...options, rounds: 1 }),
       )
-      expect(complaints.join('\n'), `FXD_TEST_SEED=${seed}`).toMatch(defect.complaint)
+      return complaints.join('\n')
     } finally {
       await server.stop()
     }
+  }
+
+  test.for(named(defects))('%s', { timeout: 600_000 }, async ([, defect]) => {
+    const { random, seed } = seeded()
+    let complaints = ''
+    for (let run = 0; run < runsMax && !defect.complaint.test(complaints); run++) {
+      complaints = await complaintsOf(defect, random)
+    }
+    expect(complaints, `FXD_TEST_SEED=${seed}`).toMatch(defect.complaint)
   })
 })
