@@ -42,6 +42,8 @@ export interface Config {
   readonly redisSentinels: readonly Address[]
   /** The primary's name among the Sentinels. */
   readonly redisMaster: string
+  /** What the Sentinels themselves ask for; `undefined`: nothing. */
+  readonly redisSentinelPassword: string | undefined
   /** Begins every key, so that several services can share one Redis. */
   readonly redisPrefix: string
   /** File or folder of Feed manifests; `undefined`: the demo feeds. */
@@ -155,6 +157,13 @@ const variables = {
     parseServers,
   ),
   redisMaster: variable('FXD_REDIS_MASTER', 'fxd', 'name of the primary among the Sentinels', parseName),
+  redisSentinelPassword: variable(
+    'FXD_REDIS_SENTINEL_PASSWORD',
+    '',
+    'password of the Sentinels themselves; never printed',
+    (text) => text || undefined,
+    true,
+  ),
   redisPrefix: variable(
     'FXD_REDIS_PREFIX',
     'fxd:',

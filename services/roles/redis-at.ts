@@ -4,5 +4,6 @@ import type { RedisStoreOptions } from '../stores/redis/options.ts'
 /** Where the Redis of this configuration is; `undefined`: what pods share is kept in this process. */
 export const redisAt = (config: Config): Pick<RedisStoreOptions, 'at' | 'prefix'> | undefined => {
   const { redis: url, redisSentinels: sentinels, redisMaster: master, redisPrefix: prefix } = config
-  return url === undefined && sentinels.length === 0 ? undefined : { at: { url, sentinels, master }, prefix }
+  if (url === undefined && sentinels.length === 0) return undefined
+  return { at: { url, sentinels, master, sentinelPassword: config.redisSentinelPassword }, prefix }
 }

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import { effort } from '../support/effort.ts'
 import { FailingOver } from '../support/redis/failing-over.ts'
-import { type RedisGroup, startRedisGroup } from '../support/redis/sentinels.ts'
+import { type RedisGroup, startRedisGroup, startSentinel } from '../support/redis/sentinels.ts'
+import { startRedis } from '../support/redis/server.ts'
 import { fastClock, freshPrefix, openInTest } from '../support/redis/stores.ts'
 import { describeRedis } from './redis-suite.ts'
 import { freshFeed } from './sample-bars.ts'
@@ -22,6 +23,21 @@ const at = () => ({
   url: undefined,
   master: group.master,
   sentinels: group.sentinels.map(({ host, port }) => ({ host, port })),
+})
+
+test('Sentinels with a password of their own are asked with it; without it the refusal says what they want', {
+  timeout: startMs,
+}, async () => {
+  // Of a server of its own: the group's Sentinels would count it among theirs.
+  const primary = await startRedis()
+  onTestFinished(() => primary.stop())
+  const guarded = await startSentinel(primary, ['requirepass s3cret'])
+  onTestFinished(() => guarded.stop())
+  const guardedAt = { ...at(), sentinels: [{ host: guarded.host, port: guarded.port }] }
+  const { stores } = await openInTest({ ...guardedAt, sentinelPassword: 's3cret' })
+  expect(await stores.leases.acquire('feed', 'pod')).toBeDefined()
+  const refusal = await openInTest(guardedAt).catch((cause: unknown) => cause)
+  expect(String((refusal as Error).cause)).toContain('NOAUTH')
 })
 
 describe('while a replica takes over', () => {

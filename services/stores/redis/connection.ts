@@ -158,7 +158,7 @@ function newGate(): Gate {
 }
 
 /** Every way in which the client would send something twice, or later, is off: an increment would count twice. */
-function newClient({ url, sentinels, master }: RedisAt): Redis {
+function newClient({ url, sentinels, master, sentinelPassword }: RedisAt): Redis {
   const given = url === undefined ? undefined : new URL(url)
   const isSecret = given?.protocol === 'rediss:'
   const database = Number(given?.pathname.slice(1) || 0)
@@ -169,6 +169,7 @@ function newClient({ url, sentinels, master }: RedisAt): Redis {
           sentinels: sentinels.map(({ host, port }) => ({ host, port })),
           name: master,
           role: 'master' as const,
+          ...(sentinelPassword !== undefined && { sentinelPassword }),
           sentinelRetryStrategy: () => null,
           failoverDetector: true,
           connectTimeout: handshakeMs,

@@ -15,6 +15,8 @@ export interface RedisAt {
   readonly sentinels: readonly Endpoint[]
   /** The primary's name among the Sentinels. */
   readonly master: string
+  /** What the Sentinels themselves ask for. */
+  readonly sentinelPassword?: string | undefined
 }
 
 export interface RedisStoreOptions {

@@ -25,17 +25,7 @@ export async function startRedisGroup(): Promise<RedisGroup> {
   const second = await startRedis({
     settings: ['repl-diskless-sync-delay 0', `replicaof ${first.host} ${first.port}`],
   })
-  const sentinels = await Promise.all(
-    [1, 2, 3].map(() =>
-      startRedis({
-        sentinelFile(folder) {
-          const path = join(folder, 'sentinel.conf')
-          writeFileSync(path, sentinelSettings(first))
-          return path
-        },
-      }),
-    ),
-  )
+  const sentinels = await Promise.all([1, 2, 3].map(() => startSentinel(first)))
   // By default they look at the servers every ten seconds only.
   for (const each of sentinels) await each.command('SENTINEL DEBUG info-period 200 publish-period 200')
   const servers = [first, second] as const
@@ -73,14 +63,22 @@ export async function startRedisGroup(): Promise<RedisGroup> {
   return group
 }
 
-const sentinelSettings = ({ host, port }: RedisServer): string =>
-  [
-    `sentinel monitor ${master} ${host} ${port} 2`,
-    `sentinel down-after-milliseconds ${master} ${downAfterMs}`,
-    `sentinel failover-timeout ${master} 6000`,
-    `sentinel parallel-syncs ${master} 1`,
-    '',
-  ].join('\n')
+/** With settings beyond those it needs to look after the primary. */
+export const startSentinel = (primary: RedisServer, settings: readonly string[] = []): Promise<RedisServer> =>
+  startRedis({
+    sentinelFile(folder) {
+      const path = join(folder, 'sentinel.conf')
+      writeFileSync(path, [...sentinelSettings(primary), ...settings, ''].join('\n'))
+      return path
+    },
+  })
+
+const sentinelSettings = ({ host, port }: RedisServer): readonly string[] => [
+  `sentinel monitor ${master} ${host} ${port} 2`,
+  `sentinel down-after-milliseconds ${master} ${downAfterMs}`,
+  `sentinel failover-timeout ${master} 6000`,
+  `sentinel parallel-syncs ${master} 1`,
+]
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
   for (const end = Date.now() + patienceMs; Date.now() < end; await pause(50))
