@@ -1,10 +1,11 @@
 import { allocateBars, type Bars, barCount, columns, noBars, sliceBars, timeAt } from '../core/bar.ts'
+import { barTimeMax } from '../core/bar-rules.ts'
 import { isClosed } from '../core/closed.ts'
 import { bucketOpen, createFold, foldBars } from '../core/derive.ts'
 import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
 import { durationSeconds } from '../core/resolution.ts'
 import type { Series } from '../core/series.ts'
-import { newestOf, type Reading, sliceBarsMax, timeMax } from './reading.ts'
+import { newestOf, type Reading, sliceBarsMax } from './reading.ts'
 
 const bucketSeconds = durationSeconds['30']
 const barsPerBucket = bucketSeconds / durationSeconds['1']
@@ -84,7 +85,7 @@ export function createFolded(m1: Reading, countMax: number = sliceBarsMax) {
 
   async function closes(minutes: Series, open: FeedSeconds, clock: SeriesClock): Promise<boolean> {
     if (isClosed(open, '30', { ...clock, newest: undefined })) return true
-    const last = await m1.newest(minutes, 1, timeMax)
+    const last = await m1.newest(minutes, 1, barTimeMax)
     return barCount(last) > 0 && timeAt(last, 0) > lastSecondOf(open)
   }
 

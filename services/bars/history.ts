@@ -1,4 +1,5 @@
 import type { Bars } from '../core/bar.ts'
+import { barTimeMax, barTimeMin } from '../core/bar-rules.ts'
 import { knownOffset } from '../core/clock-history.ts'
 import type { FeedKey } from '../core/compound-key.ts'
 import { type FeedSeconds, feedNow, feedSeconds } from '../core/feed-clock.ts'
@@ -8,7 +9,7 @@ import type { BarStore } from '../ports/bars.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FeedBoard } from '../ports/feed-board.ts'
 import { createFolded, type SeriesClock } from './folded.ts'
-import { createReading, sliceBarsMax, timeMax, timeMin } from './reading.ts'
+import { createReading, sliceBarsMax } from './reading.ts'
 import type { Tail } from './tail.ts'
 
 /**
@@ -57,13 +58,14 @@ export function createHistory(deps: HistoryDeps, countMax: number = sliceBarsMax
     async countback(series, count, to) {
       if (series.resolution === '30') {
         const clock = await clockOf(series)
-        return folded.newest(series, count, notAfter(to ?? clock.now ?? timeMax), clock)
+        return folded.newest(series, count, notAfter(to ?? clock.now ?? barTimeMax), clock)
       }
       // A clock that is unknown has no now: the newest bars are the newest there are.
-      return stored.newest(series, count, notAfter(to ?? (await nowOf(series.feed)) ?? timeMax))
+      return stored.newest(series, count, notAfter(to ?? (await nowOf(series.feed)) ?? barTimeMax))
     },
   }
 }
 
-const notBefore = (time: FeedSeconds): FeedSeconds => feedSeconds(Math.max(timeMin, time))
-const notAfter = (time: FeedSeconds): FeedSeconds => feedSeconds(Math.min(timeMax, time))
+/** Stores are never asked for times that no bar has. */
+const notBefore = (time: FeedSeconds): FeedSeconds => feedSeconds(Math.max(barTimeMin, time))
+const notAfter = (time: FeedSeconds): FeedSeconds => feedSeconds(Math.min(barTimeMax, time))

@@ -1,4 +1,5 @@
 import { type Bars, barCount, sliceBars, timeAt } from '../core/bar.ts'
+import { barTimeMin } from '../core/bar-rules.ts'
 import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
 import { mergeBars } from '../core/revision.ts'
 import type { Series } from '../core/series.ts'
@@ -7,13 +8,10 @@ import type { Tail } from './tail.ts'
 
 /** Bars of one read of the store, and about so many of one slice of a range. */
 export const sliceBarsMax = 10_000
-/** No bar opens before 1970 or after 9999: stores are never asked for more. */
-export const timeMin = feedSeconds(0)
-export const timeMax = feedSeconds(253_402_300_799)
 
 /**
  * Closed bars of one stored series, the live tail laid over the store, the greatest revision of each
- * time. A cache of closed days is to be another implementation around this one.
+ * time.
  */
 export interface Reading {
   /** Ascending slices, none empty; both ends inclusive. The next one is read when it is asked for. */
@@ -39,9 +37,9 @@ export function createReading(store: BarStore, tail: Tail, countMax: number = sl
       }
     },
     async newest(series, count, to) {
-      const live = tail.bars(series, timeMin, to)
+      const live = tail.bars(series, barTimeMin, to)
       const take = { count, end: 'newest' } as const
-      const stored = await store.read({ series, from: timeMin, to, take })
+      const stored = await store.read({ series, from: barTimeMin, to, take })
       return newestOf(mergeBars(stored, live), count)
     },
   }

@@ -4,7 +4,7 @@ import type { FeedDefinition } from '../core/feed.ts'
 import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
 import type { Resolution } from '../core/resolution.ts'
 import { mergeBars } from '../core/revision.ts'
-import type { Span } from '../core/window.ts'
+import { allTimes, type Span } from '../core/window.ts'
 import type { Clock } from '../ports/clock.ts'
 import { addresses } from './addressed-bars.ts'
 import { outside, within } from './bar-spans.ts'
@@ -32,7 +32,6 @@ export interface CollectionOptions extends OutboxOptions {
   readonly clock: Clock
 }
 
-const everything: Span = { from: feedSeconds(0), to: feedSeconds(Number.MAX_SAFE_INTEGER) }
 const tickCheckMs = 1_000
 /**
  * One active session at work: reads what was missed, sends what closes, and fills in history behind
@@ -245,7 +244,7 @@ export class Collection {
       const startedAt = this.#options.time.now()
       const claims: Span[] = []
       const stored: Promise<void>[] = []
-      await this.#reader.read(series, everything, async ({ bars: given, derived = false, complete }) => {
+      await this.#reader.read(series, allTimes, async ({ bars: given, derived = false, complete }) => {
         const bars = takeClosed(series, given, derived, this.#options.time.now())
         const start = countUntil(bars, series.cut)
         const old = outside(sliceBars(bars, 0, start), known)

@@ -1,6 +1,6 @@
 import type { Bar } from './bar.ts'
 import { closeToleranceSeconds } from './closed.ts'
-import type { FeedSeconds } from './feed-clock.ts'
+import { type FeedSeconds, feedSeconds } from './feed-clock.ts'
 import { durationSeconds, type Resolution } from './resolution.ts'
 
 /** Why ingest refuses a bar or a message; the names of `RefusalReason` in collector.proto. */
@@ -35,8 +35,10 @@ export interface BarLimits {
   readonly retention?: FeedSeconds | undefined
 }
 
+/** No bar opens before 1970. */
+export const barTimeMin = feedSeconds(0)
 /** In 2255: until then a double counts microseconds exactly. No store is given later times, whatever a feed's clock says. */
-export const barTimeMax = 9_007_199_254
+export const barTimeMax = feedSeconds(9_007_199_254)
 const fault = (reason: RefusalReason, message: string): BarFault => ({ reason, message })
 
 /** What is wrong with a bar by itself; whether it is closed is `isClosed`'s to say. */

@@ -1,5 +1,5 @@
 import type { CompoundKey, FeedKey } from './compound-key.ts'
-import type { FeedSeconds } from './feed-clock.ts'
+import { type FeedSeconds, feedSeconds } from './feed-clock.ts'
 import type { Resolution } from './resolution.ts'
 
 /** Half-open `[from, to)` on the feed's clock. */
@@ -7,6 +7,9 @@ export interface Span {
   readonly from: FeedSeconds
   readonly to: FeedSeconds
 }
+
+/** Whatever a source has: times later than any bar may have are in it too, so that they are refused and not passed over. */
+export const allTimes: Span = { from: feedSeconds(0), to: feedSeconds(Number.MAX_SAFE_INTEGER) }
 
 /** "The terminal answered for this range completely", an empty answer included. */
 export interface Window extends Span {

@@ -90,8 +90,9 @@ function parseSince(
 }
 
 /** The year 9999: milliseconds sent by mistake lie beyond. */
+const sinceMax = 253_402_300_799
 const isTime = (value: unknown): value is FeedSeconds =>
-  Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 253_402_300_799
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) <= sinceMax
 
 export interface ConnectionLimits {
   readonly maxSymbols: number

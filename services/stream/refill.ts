@@ -1,4 +1,5 @@
 import { type Bar, type Bars, barCount, toList } from '../core/bar.ts'
+import { barTimeMax } from '../core/bar-rules.ts'
 import type { CompoundKey, FeedKey } from '../core/compound-key.ts'
 import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
 import type { BarStore } from '../ports/bars.ts'
@@ -20,7 +21,6 @@ export const refillBarsMax = 240
 const readsAtOnce = 8
 /** As many as the tail of the bus keeps for history. */
 const heldBarsMax = 100_000
-const endOfTime = feedSeconds(2 ** 40)
 
 /** A symbol someone is subscribed to, with the open time of its last bar on the bus, or of one before all it may miss. */
 export interface Wanted {
@@ -147,7 +147,7 @@ export class Refill {
         const bars = await this.#store.read({
           series: { feed, symbol, resolution: '1' },
           from: feedSeconds(last + 1),
-          to: endOfTime,
+          to: barTimeMax,
           take: { count: refillBarsMax + 1, end: 'oldest' },
         })
         return barCount(bars) > refillBarsMax ? undefined : bars

@@ -1,4 +1,5 @@
 import { toList } from '../../core/bar.ts'
+import { barTimeMax } from '../../core/bar-rules.ts'
 import type { FeedKey } from '../../core/compound-key.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
 import type { Cancel } from '../../ports/clock.ts'
@@ -21,7 +22,6 @@ const roomMs = 250
 const holePauseMs = 100
 const readPauseMs = 1_000
 const readAttempts = 3
-const endOfTime = feedSeconds(2 ** 37)
 
 interface Replay extends Resumed {
   readonly begunMs: number
@@ -192,7 +192,7 @@ export class Replays {
     const { feed, symbol, id } = replay
     const series = { feed, symbol, resolution: '1' } as const
     const from = feedSeconds(replay.last + 1)
-    for await (const bars of this.#parts.history.range(series, from, endOfTime)) {
+    for await (const bars of this.#parts.history.range(series, from, barTimeMax)) {
       const list = toList(bars)
       for (let start = 0; start < list.length; start += framesPerWrite) {
         if (!(await this.#hasRoom(connection))) return false

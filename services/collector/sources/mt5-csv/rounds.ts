@@ -1,6 +1,5 @@
 import { type Bars, barCount, sliceBars, timeAt } from '../../../core/bar.ts'
-import { feedSeconds } from '../../../core/feed-clock.ts'
-import type { Span } from '../../../core/window.ts'
+import { allTimes, type Span } from '../../../core/window.ts'
 import type { Log } from '../../../platform/log.ts'
 import { type SourceListener, sourceBarsMax } from '../../source.ts'
 import type { ExportFiles } from './export-files.ts'
@@ -9,7 +8,6 @@ import type { Turns } from './turns.ts'
 
 /** So many files are looked at at once in a round through all of them. */
 const looksMax = 8
-const everything: Span = { from: feedSeconds(0), to: feedSeconds(Number.MAX_SAFE_INTEGER) }
 
 /** Looks at followed files for what was added, one by one as they change and all of them in rounds. */
 export class Rounds {
@@ -35,7 +33,7 @@ export class Rounds {
     if (change === 'appended') await tellAdded(file, listener)
     if (change !== 'anew') return
     this.#readOnce.delete(file)
-    listener.again(file.options.series, everything)
+    listener.again(file.options.series, allTimes)
   }
 
   /** A file whose turn is taken is looked at again in the next round, or once whoever looks at it is done. */
@@ -60,7 +58,7 @@ export class Rounds {
   async look(listener: SourceListener, signal: AbortSignal): Promise<void> {
     const added = await this.#files.takeIn()
     if (added.length > 0) listener.catalogue(this.#files.symbols(added), false)
-    for (const series of added) listener.again(series, everything)
+    for (const series of added) listener.again(series, allTimes)
     const left = this.#files.index.all().values()
     const work = async (): Promise<void> => {
       for (const file of left) {
