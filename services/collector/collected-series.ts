@@ -1,7 +1,7 @@
 import { type Bars, barCount } from '../core/bar.ts'
 import { joinSpans, subtractSpans } from '../core/coverage.ts'
 import type { Depth } from '../core/feed.ts'
-import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
+import { type FeedSeconds, feedSeconds, later } from '../core/feed-clock.ts'
 import type { Resolution } from '../core/resolution.ts'
 import type { Span } from '../core/window.ts'
 import type { KnownSeries__Output } from '../wire/fxd/v1/KnownSeries.ts'
@@ -151,9 +151,6 @@ function decode(deltas: readonly number[]): Span[] {
   }
   return spans
 }
-
-const later = (a: FeedSeconds | undefined, b: FeedSeconds | undefined): FeedSeconds | undefined =>
-  a === undefined || (b !== undefined && b > a) ? b : a
 
 /** Where the live lane begins: behind the last bar that is stored or in the spool, at most six hours back. */
 function cutOf(newest: FeedSeconds | undefined, now: FeedSeconds | undefined): FeedSeconds {

@@ -25,6 +25,9 @@ export function parseCompoundKey(text: string): KeyParts | undefined {
   }
 }
 
+/** Of a key that was parsed once, as each `CompoundKey` was. */
+export const feedOf = (symbol: CompoundKey): FeedKey => parseCompoundKey(symbol)?.feed as FeedKey
+
 export const feedKey = (broker: string, account: string): FeedKey => `${broker}:${account}` as FeedKey
 export const compoundKey = (feed: FeedKey, name: string): CompoundKey => `${feed}:${name}` as CompoundKey
 

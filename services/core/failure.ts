@@ -60,6 +60,9 @@ export class Unfinished extends Unavailable {
   }
 }
 
+/** No waiting helps: this server cannot hold what this fxd keeps. The message says why and what to do. */
+export class WrongServer extends Error {}
+
 export const upgradeStatus = (code: FailureCode): number => {
   const row: { status: number; upgradeStatus?: number } = failures[code]
   return row.upgradeStatus ?? row.status

@@ -31,6 +31,12 @@ export const toUtc = (at: FeedSeconds, offsetSeconds: number): UtcSeconds =>
 export const toFeed = (at: UtcSeconds, offsetSeconds: number): FeedSeconds =>
   (at - offsetSeconds) as FeedSeconds
 
+/** The later of two times of one clock; one that is not known is before all others. */
+export function later<T extends number>(a: T | undefined, b: T | undefined): T | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  return b > a ? b : a
+}
+
 /** The offset where the definition fixes it; `undefined` means unknown, which is never 0. */
 export function fixedOffset(feedClock: FeedClock): number | undefined {
   if (feedClock.mode === 'UTC') return 0

@@ -1,6 +1,6 @@
 import { barAt, barCount, countUntil, sliceBars } from '../core/bar.ts'
 import { Unavailable } from '../core/failure.ts'
-import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
+import { type FeedSeconds, feedSeconds, later } from '../core/feed-clock.ts'
 import type { Log } from '../platform/log.ts'
 import type { LiveBar } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -156,9 +156,6 @@ export class LiveLane {
     return this.#state.publisher.tell(event, this.#epoch)
   }
 }
-
-const later = (a: FeedSeconds | undefined, b: FeedSeconds | undefined): FeedSeconds | undefined =>
-  a === undefined || (b !== undefined && b > a) ? b : a
 
 /** The backfill lane of one session: one batch after another, compared with what is stored. */
 export class HistoryLane {

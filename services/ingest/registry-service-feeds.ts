@@ -47,7 +47,7 @@ export async function getFeed(
   view: RegistryView,
   stores: FeedStores,
 ): Promise<Feed> {
-  const feed = feedOf(request.key, view)
+  const feed = feedRecordOf(request.key, view)
   const { key } = feed.definition
   const signs = (await stores.board.read([key])).get(key) ?? {}
   const symbols = shownSymbols(key, view)
@@ -62,7 +62,7 @@ export async function getFeed(
 
 /** Removes the bars and windows of a hidden feed; gives the number of series that had bars. */
 export async function purgeFeed(key: string, view: RegistryView, stores: FeedStores): Promise<number> {
-  const feed = feedOf(key, view)
+  const feed = feedRecordOf(key, view)
   if (!feed.hidden) {
     throw forbiddenByState(
       `${key} is still defined by a Feed manifest; take it out of the manifests first, then purge it.`,
@@ -76,7 +76,7 @@ export async function purgeFeed(key: string, view: RegistryView, stores: FeedSto
   return series.size
 }
 
-function feedOf(key: string, view: RegistryView): FeedRecord {
+function feedRecordOf(key: string, view: RegistryView): FeedRecord {
   const feeds = view.allFeeds()
   const found = feeds.find((feed) => feed.definition.key === key)
   if (found) return found

@@ -1,3 +1,4 @@
+import type { RefusalReason } from '../core/bar-rules.ts'
 import type { FeedKey } from '../core/compound-key.ts'
 import type { FeedDefinition } from '../core/feed.ts'
 import { feedSeconds } from '../core/feed-clock.ts'
@@ -151,13 +152,7 @@ export class SessionWork {
     if (message.lane !== 'backfill') {
       const wanted = this.#role.isImport ? 'BACKFILL, the lane of imports' : 'LIVE or BACKFILL'
       const count = message.series.reduce((sum, series) => sum + series.count, 0)
-      const refusal = {
-        series: 0,
-        index: 0,
-        count,
-        reason: 'MALFORMED' as const,
-        message: `lane: wanted ${wanted}`,
-      }
+      const refusal = refuseWhole('MALFORMED', `lane: wanted ${wanted}`, count)
       this.#finish('backfill', sequence, [refusal], Promise.resolve(noCounts), receivedMs)
       return
     }
@@ -240,7 +235,7 @@ export class SessionWork {
     this.#deps.metrics.alarm('sequence')
     this.#deps.metrics.refused('SEQUENCE', 1)
     this.#deps.log.error({ sequence }, verdict.message)
-    const refusal = { series: 0, index: 0, count: 0, reason: 'SEQUENCE' as const, message: verdict.message }
+    const refusal = refuseWhole('SEQUENCE', verdict.message)
     for (const part of refusedParts(sequence, [refusal])) this.#host.send(part)
     return false
   }
@@ -254,7 +249,7 @@ export class SessionWork {
     const feedNow = this.#state.now({ view, definition }, this.#deps.clock)
     const window = checkWindow(message, { view, definition, feedNow, isImport })
     if ('reason' in window) {
-      this.#answer(sequence, [{ series: 0, index: 0, count: 0, ...window }], noCounts)
+      this.#answer(sequence, [refuseWhole(window.reason, window.message)], noCounts)
       return
     }
     const kept = Promise.all(this.#underWay).then(() => {
@@ -291,3 +286,11 @@ export class SessionWork {
     for (const answer of cataloguedParts(part.revision, result)) this.#host.send(answer)
   }
 }
+
+const refuseWhole = (reason: RefusalReason, message: string, count = 0): Refusal => ({
+  series: 0,
+  index: 0,
+  count,
+  reason,
+  message,
+})

@@ -1,12 +1,10 @@
-import { Unavailable } from '../core/failure.ts'
+import { Unavailable, WrongServer } from '../core/failure.ts'
 import { Fatal } from '../platform/exit.ts'
 import { systemClock } from '../platform/system-clock.ts'
 import type { Stores } from '../ports/stores.ts'
 import { openEmbeddedStores } from '../stores/embedded/open.ts'
 import { prepareQuestdbStores } from '../stores/questdb/open.ts'
-import { WrongServer } from '../stores/questdb/server/wrong-server.ts'
 import { prepareRedisStores } from '../stores/redis/open.ts'
-import { WrongServer as WrongRedis } from '../stores/redis/wrong-server.ts'
 import type { House } from './house.ts'
 import { questdbAt } from './questdb-at.ts'
 import { redisAt } from './redis-at.ts'
@@ -72,15 +70,14 @@ const redisPart = (
     // Nothing waits for Redis: without it limits are shared out, and the registry is elsewhere.
     connect: () =>
       connect().catch((cause: unknown) => {
-        if (cause instanceof WrongRedis) throw cause
+        if (cause instanceof WrongServer) throw cause
         log.warn({ err: cause }, 'Redis is away; the start does not wait for it')
       }),
   }
 }
 
 function asStartFailure(cause: unknown): never {
-  if (cause instanceof WrongServer || cause instanceof WrongRedis)
-    throw new Fatal('config', cause.message, cause)
+  if (cause instanceof WrongServer) throw new Fatal('config', cause.message, cause)
   throw cause instanceof Unavailable ? cause : new Unavailable('store', cause)
 }
 

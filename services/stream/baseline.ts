@@ -1,4 +1,4 @@
-import { type CompoundKey, type FeedKey, parseCompoundKey } from '../core/compound-key.ts'
+import { type CompoundKey, type FeedKey, feedOf } from '../core/compound-key.ts'
 import type { FeedSeconds } from '../core/feed-clock.ts'
 import type { RegistryView } from '../core/registry.ts'
 import { seriesId } from '../core/series.ts'
@@ -36,8 +36,7 @@ export class Baseline {
   }
 
   of(symbol: CompoundKey): FeedSeconds | undefined {
-    const feed = parseCompoundKey(symbol)?.feed
-    return feed && this.#times.get(feed)?.get(minutesOf(symbol))
+    return this.#times.get(feedOf(symbol))?.get(minutesOf(symbol))
   }
 
   close(): void {

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { isGranted } from '../access/grant.ts'
 import type { History } from '../bars/history.ts'
-import { type CompoundKey, type FeedKey, parseCompoundKey } from '../core/compound-key.ts'
+import { feedOf } from '../core/compound-key.ts'
 import { toSeconds } from '../core/feed-clock.ts'
 import type { RegistryView } from '../core/registry.ts'
 import type { FollowedRegistry } from '../platform/follow-registry.ts'
@@ -295,5 +295,3 @@ function checkSilence(connection: Connection, now: number): void {
   if (now - connection.lastSeen >= idleTimeoutMs) connection.end(closings.idle)
   else connection.checkBacklog(now)
 }
-
-const feedOf = (symbol: CompoundKey): FeedKey => parseCompoundKey(symbol)?.feed as FeedKey

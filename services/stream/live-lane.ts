@@ -1,5 +1,5 @@
 import type { Bar } from '../core/bar.ts'
-import { type CompoundKey, type FeedKey, parseCompoundKey } from '../core/compound-key.ts'
+import { type CompoundKey, type FeedKey, feedOf } from '../core/compound-key.ts'
 import type { FeedSeconds } from '../core/feed-clock.ts'
 import type { Series } from '../core/series.ts'
 import type { FollowedRegistry } from '../platform/follow-registry.ts'
@@ -127,7 +127,7 @@ export class LiveLane {
     const { subscriptions, resumption } = this.#parts
     for (const id of new Set([...this.#lastTimes.keys(), ...subscriptions.subscribedIds()])) {
       const symbol = subscriptions.symbol(id)
-      if (parseCompoundKey(symbol)?.feed === feed && !filled.has(symbol)) resumption.broken(id)
+      if (feedOf(symbol) === feed && !filled.has(symbol)) resumption.broken(id)
     }
   }
 
@@ -176,8 +176,8 @@ export class LiveLane {
 
   /** The feed of a symbol, if minutes ever come for it. */
   #liveFeed(id: number): FeedKey | undefined {
-    const feed = parseCompoundKey(this.#parts.subscriptions.symbol(id))?.feed
-    const definition = feed && this.#parts.registry.view().feed(feed)
+    const feed = feedOf(this.#parts.subscriptions.symbol(id))
+    const definition = this.#parts.registry.view().feed(feed)
     return definition?.resolutions.includes('1') ? feed : undefined
   }
 

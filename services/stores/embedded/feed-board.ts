@@ -1,4 +1,5 @@
 import type { FeedKey } from '../../core/compound-key.ts'
+import { later } from '../../core/feed-clock.ts'
 import type { FeedBoard, FeedSigns } from '../../ports/feed-board.ts'
 import type { Remembered } from './memory/remembered.ts'
 
@@ -20,8 +21,3 @@ export function embeddedFeedBoard(signs: Remembered<FeedKey, FeedSigns>): FeedBo
 
 const entry = (feed: FeedKey, signs: FeedSigns | undefined): [FeedKey, FeedSigns][] =>
   signs === undefined ? [] : [[feed, signs]]
-
-function later<T extends number>(known: T | undefined, noted: T | undefined): T | undefined {
-  if (known === undefined || noted === undefined) return known ?? noted
-  return noted > known ? noted : known
-}

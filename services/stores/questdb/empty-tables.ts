@@ -1,6 +1,6 @@
 import { Unavailable, Unfinished } from '../../core/failure.ts'
+import { within } from '../../platform/within.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { within } from './deadline.ts'
 import type { Administration } from './exec.ts'
 import type { Visibility } from './write/visibility.ts'
 

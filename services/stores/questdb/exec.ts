@@ -1,5 +1,5 @@
 import { Unavailable } from '../../core/failure.ts'
-import { within } from './deadline.ts'
+import { within } from '../../platform/within.ts'
 import type { QuestdbOptions } from './options.ts'
 
 /** The server refused a statement for what it says. */

@@ -1,9 +1,9 @@
 import type { Unavailable } from '../../core/failure.ts'
+import { Late, within } from '../../platform/within.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Connection, Ready } from './connection.ts'
 import { isNoScript, isWrongPlace, NotCarriedOut, OutcomeUnknown, outcomeOf } from './outcomes.ts'
 import type { Script } from './scripts.ts'
-import { Late, within } from './within.ts'
 
 /** Stands in a call for the `run_id` of the server that it is sent to. */
 export const serverRun: unique symbol = Symbol('the run of the server')
@@ -70,8 +70,9 @@ export class Calls {
       for (const { reject } of calls) reject(new NotCarriedOut())
       return
     }
+    const { clock, deadlineMs } = this.#options
     try {
-      const replies = await within(this.#options.clock, this.#options.deadlineMs, exchange(ready, calls))
+      const replies = await within(clock, deadlineMs, 'a call of Redis', exchange(ready, calls))
       this.#settle(ready, calls, replies)
     } catch (cause) {
       this.#options.onUnknown(calls.length)

@@ -1,14 +1,15 @@
 import { Redis } from 'ioredis'
+import { WrongServer } from '../../core/failure.ts'
 import type { Log } from '../../platform/log.ts'
+import { within } from '../../platform/within.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { RedisAt } from './options.ts'
 import { NotCarriedOut } from './outcomes.ts'
 import { scripts } from './scripts.ts'
 import { factsOf, type ServerFacts } from './server-facts.ts'
-import { within } from './within.ts'
-import { WrongServer } from './wrong-server.ts'
 
 const handshakeMs = 2_000
+const connecting = 'connecting to Redis'
 const delayMinMs = 50
 const delayMaxMs = 2_000
 
@@ -66,7 +67,7 @@ export class Connection {
   /** Rejects with `WrongServer`, or `NotCarriedOut` when the primary is away. */
   async connected(): Promise<void> {
     const { clock } = this.#deps
-    await within(clock, handshakeMs, this.whenReady()).catch(() => undefined)
+    await within(clock, handshakeMs, connecting, this.whenReady()).catch(() => undefined)
     if (this.#ready) return
     throw this.#cause instanceof WrongServer ? this.#cause : new NotCarriedOut(this.#cause)
   }
@@ -98,7 +99,7 @@ export class Connection {
         heard = cause
       })
       try {
-        this.#begin(await within(clock, handshakeMs, this.#handshake(redis)))
+        this.#begin(await within(clock, handshakeMs, connecting, this.#handshake(redis)))
         delayMs = delayMinMs
         await lost
       } catch (cause) {

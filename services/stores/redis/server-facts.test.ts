@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
+import { WrongServer } from '../../core/failure.ts'
 import { silentLog } from '../../platform/log.ts'
 import { createMetrics } from '../../platform/metrics.ts'
 import { factsOf, serverJudge } from './server-facts.ts'
-import { WrongServer } from './wrong-server.ts'
 
 const info = (version: string, policy = 'noeviction'): string =>
   [

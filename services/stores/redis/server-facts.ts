@@ -1,6 +1,6 @@
+import { WrongServer } from '../../core/failure.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
-import { WrongServer } from './wrong-server.ts'
 
 /** The oldest Redis that all suites ran on. */
 const majorMin = 7

@@ -1,6 +1,6 @@
 import type { History } from '../../bars/history.ts'
 import type { Bar } from '../../core/bar.ts'
-import { type CompoundKey, type FeedKey, parseCompoundKey } from '../../core/compound-key.ts'
+import { type CompoundKey, type FeedKey, feedOf } from '../../core/compound-key.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
 import type { FollowedRegistry } from '../../platform/follow-registry.ts'
 import type { Log } from '../../platform/log.ts'
@@ -151,5 +151,3 @@ export class Resumption {
     connection.write(textFrame(messages.gap(gaps)))
   }
 }
-
-const feedOf = (symbol: CompoundKey): FeedKey => parseCompoundKey(symbol)?.feed as FeedKey

@@ -4,13 +4,10 @@ import type { Resolution } from '../../../core/resolution.ts'
 import type { Series } from '../../../core/series.ts'
 import { Fields } from '../pg/fields.ts'
 import { isTableMissing, type PgPool } from '../pg/pool.ts'
-import { type MakingDeps, makeTable } from './make-table.ts'
+import { listingTables, type MakingDeps, makeTable } from './make-table.ts'
 import { retentionOf, type TimedFeed } from './retention.ts'
 import { createBars, createWindows } from './statements.ts'
 import { type BarTable, bucketCount, bucketsDefault } from './tables.ts'
-
-/** Not `tables()`: a server that was just started leaves most of them out, and history would say "no data". */
-const listAll = { sql: 'SELECT table_name FROM all_tables()', parameterSets: [[]] }
 
 export interface CatalogueDeps extends MakingDeps {
   readonly pool: PgPool
@@ -110,7 +107,7 @@ export class Catalogue {
 
   async #list(): Promise<void> {
     const tables = new Map<string, BarTable | undefined>()
-    await this.#deps.pool.read(listAll, () => {
+    await this.#deps.pool.read({ sql: listingTables, parameterSets: [[]] }, () => {
       tables.clear()
       return (view, start) => {
         const table = new Fields(view, start).text() ?? ''

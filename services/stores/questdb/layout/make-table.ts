@@ -47,6 +47,9 @@ async function isListed(table: string, admin: Administration, clock: Clock): Pro
   return true
 }
 
-/** All tables of the server. Not from `tables()`: a server that was just started leaves most of them out. */
+/** Not from `tables()`: a server that was just started leaves most of them out, and history would say "no data". */
+export const listingTables = 'SELECT table_name FROM all_tables()'
+
+/** All tables of the server. */
 export const listTables = async (admin: Administration): Promise<readonly string[]> =>
-  (await admin.exec('SELECT table_name FROM all_tables()')).map(([table]) => String(table))
+  (await admin.exec(listingTables)).map(([table]) => String(table))

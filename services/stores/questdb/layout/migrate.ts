@@ -1,5 +1,5 @@
+import { WrongServer } from '../../../core/failure.ts'
 import type { Administration } from '../exec.ts'
-import { WrongServer } from '../server/wrong-server.ts'
 import { listTables, type MakingDeps, makeTable } from './make-table.ts'
 import { createParked, createRegistry, createSchema, createUsageDays, numberWindows } from './statements.ts'
 import type { TableNames } from './tables.ts'

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
-import { Unavailable } from '../../../core/failure.ts'
+import { Unavailable, WrongServer } from '../../../core/failure.ts'
 import { createLog } from '../../../platform/log.ts'
 import { ServerGate } from './gate.ts'
-import { WrongServer } from './wrong-server.ts'
 
 function house() {
   const clock = createVirtualClock()

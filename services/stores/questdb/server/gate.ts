@@ -1,6 +1,5 @@
-import { Unavailable } from '../../../core/failure.ts'
+import { Unavailable, WrongServer } from '../../../core/failure.ts'
 import type { QuestdbOptions } from '../options.ts'
-import { WrongServer } from './wrong-server.ts'
 
 /** A server that was found to be wrong is not asked again sooner. */
 const wrongForMs = 1_000

@@ -1,7 +1,7 @@
+import { WrongServer } from '../../../core/failure.ts'
 import type { Administration } from '../exec.ts'
 import type { QuestdbOptions } from '../options.ts'
 import { serverFacts, versionMin } from './facts.ts'
-import { WrongServer } from './wrong-server.ts'
 
 export const syncCure = 'set QDB_CAIRO_COMMIT_MODE=sync (cairo.commit.mode=sync) and restart QuestDB'
 

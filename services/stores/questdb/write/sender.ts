@@ -1,6 +1,6 @@
 import { createTransport, SenderOptions, type SenderTransport } from '@questdb/nodejs-client'
 import { Agent } from 'undici'
-import { within } from '../deadline.ts'
+import { within } from '../../../platform/within.ts'
 import type { QuestdbOptions } from '../options.ts'
 import type { Gate } from '../server/gate.ts'
 import { Trouble } from './trouble.ts'

@@ -1,9 +1,9 @@
 import type { Log } from '../../../platform/log.ts'
+import { within } from '../../../platform/within.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Connection, Ready } from '../connection.ts'
 import type { Keys } from '../keys.ts'
 import { type Script, scripts } from '../scripts.ts'
-import { within } from '../within.ts'
 import { decodeEvent } from './codec.ts'
 import type { Following } from './following.ts'
 import { type Lane, type LaneTop, laneTops } from './lanes.ts'
@@ -76,7 +76,12 @@ export class Reader {
     const read = [...this.#read].flatMap(([lane, position]) => [lane, position])
     const args = [given(), ready.run, keys.bus.streams, ...read]
     const lanes = laneTops(
-      await within(clock, answerMs, run(ready, scripts.look, [tops, starts, life], args)),
+      await within(
+        clock,
+        answerMs,
+        'looking at the bus',
+        run(ready, scripts.look, [tops, starts, life], args),
+      ),
     )
     this.#lookedAtMs = clock.monotonicMs()
     for (const each of followers) if (each.isLate && !each.hasBegun) each.begin(lanes)
@@ -94,7 +99,12 @@ export class Reader {
     const names = [keys.bus.news, ...lanes.map(([lane]) => keys.bus.streams + lane)]
     const after = [this.#newsRead, ...lanes.map(([, position]) => `${position}-0`)]
     const words = ['COUNT', readAtOnceMax, 'BLOCK', blockMs, 'STREAMS', ...names, ...after]
-    const reply = await within(clock, blockMs + answerMs, redis.callBuffer('XREAD', ...words))
+    const reply = await within(
+      clock,
+      blockMs + answerMs,
+      'reading the bus',
+      redis.callBuffer('XREAD', ...words),
+    )
     return (reply ?? []) as readonly Part[]
   }
 

@@ -1,0 +1,33 @@
+import { expect, test, vi } from 'vitest'
+import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { Late, within } from './within.ts'
+
+test('what takes longer than its time is given up once, and what it holds is freed', async () => {
+  const clock = createVirtualClock()
+  const giveUp = vi.fn<() => void>()
+  const heard = within(clock, 100, 'the answer', new Promise(() => undefined), giveUp).catch(
+    (cause: unknown) => cause,
+  )
+  await clock.advance(99)
+  expect(giveUp).not.toHaveBeenCalled()
+  await clock.advance(1)
+  expect(await heard).toEqual(new Late('the answer took longer than 100 ms'))
+  expect(giveUp).toHaveBeenCalledTimes(1)
+})
+
+test('an answer that waits already when the process has stood still is heard', async () => {
+  let fire = (): void => undefined
+  const after = (_: number, run: () => void) => {
+    fire = run
+    return () => undefined
+  }
+  const giveUp = vi.fn<() => void>()
+  const answer = Promise.withResolvers<string>()
+  const heard = within({ ...createVirtualClock(), after }, 100, 'the answer', answer.promise, giveUp)
+  // Timers run before what waits at sockets is read.
+  fire()
+  setImmediate(() => answer.resolve('in time'))
+  expect(await heard).toBe('in time')
+  await new Promise<void>((passed) => void setImmediate(() => setImmediate(passed)))
+  expect(giveUp).not.toHaveBeenCalled()
+})
