@@ -5,10 +5,11 @@ import { effort } from './test/support/effort.ts'
 const secondMs = 1000 * Math.max(1, effort)
 const minuteMs = 60 * secondMs
 
-/** Suites whose files start whole processes: one file at a time, so that two cores are enough for them. */
+/** Where tests start whole processes. */
 const patient = { testTimeout: minuteMs, hookTimeout: minuteMs }
 /** Where a test starts and kills servers in Java, a start of which takes a busy machine a minute. */
 const veryPatient = { testTimeout: 3 * minuteMs, hookTimeout: 3 * minuteMs }
+/** One file at a time, so that two cores are enough for its processes. */
 const oneByOne = { ...patient, fileParallelism: false }
 /** One real `fxd all` for all files of a suite. */
 const oneProcess = { globalSetup: ['test/support/all-process.ts'] }
@@ -59,7 +60,7 @@ export default defineConfig({
     projects: [
       suite('unit', ['services/**/*.test.ts'], 1, { exclude: edges }),
       suite('edges', edges, 1),
-      suite('contract', ['test/contract/**/*.test.ts'], 2, { ...veryPatient, exclude: soaked }),
+      suite('contract', ['test/contract/**/*.test.ts'], 2, veryPatient),
       suite('tidy', ['test/tidy/**/*.test.ts'], 3, { testTimeout: 2 * minuteMs }),
       suite('sim', ['test/sim/*.test.ts'], 3, { testTimeout: 15 * minuteMs }),
       suite('acceptance', ['test/acceptance/*.test.ts'], 4, { ...patient, ...oneProcess }),

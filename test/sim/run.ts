@@ -115,7 +115,7 @@ function askHistory(world: World): void {
   const ask = async (): Promise<void> => {
     const reader = chance.pick([...world.readers.values()])
     const symbol = chance.pick(symbols)
-    const [known] = [world.stored(symbol)]
+    const known = world.stored(symbol)
     const to = feedSeconds(world.feedNow)
     const series = { feed: feed.key, symbol, resolution: '1' as const }
     const shown: number[] = []
