@@ -46,3 +46,47 @@ test.each([
 ] as const)('%i tables: %s', async (tables, state) => {
   expect(await examined(serverOf(tables), 'tables')).toMatchObject({ state })
 })
+
+/** A server that shows one table, suspended for this reason, or so many parked rows. */
+const serverWith = (of: {
+  suspended?: readonly [tag: string, message: string]
+  parked?: number
+}): Administration => ({
+  ...serverOf(0),
+  exec: async (sql) => {
+    const table = 'fxd_bars_broker_acc_h1'
+    if (sql.includes('WHERE suspended')) return of.suspended ? [[table, ...of.suspended]] : []
+    if (sql.includes('count()')) return [[of.parked ?? 0]]
+    return sql.includes('all_tables()') || sql.includes('sequencerTxn')
+      ? [
+          [table, 0],
+          ['fxd_parked', 0],
+        ]
+      : []
+  },
+})
+
+test('of a suspended table is told who resumes it: fxd where there is a reason, else a person', async () => {
+  const resume = "run: ALTER TABLE 'fxd_bars_broker_acc_h1' RESUME WAL"
+  const byItself = await examined(
+    serverWith({ suspended: ['DISK FULL', 'no space left'] }),
+    'suspended table',
+  )
+  expect(byItself?.state).toBe('wrong')
+  expect(byItself?.found).toContain('(DISK FULL: no space left)')
+  expect(byItself?.cure).toMatch(/remove the reason.* fxd, .* every 30 s/)
+  expect(byItself?.cure).toContain(resume)
+  const byHand = await examined(serverWith({ suspended: ['', ''] }), 'suspended table')
+  expect(byHand?.cure).not.toContain('fxd, ')
+  expect(byHand?.cure).toContain(resume)
+})
+
+test.each([
+  [0, 'ok', undefined],
+  [999, 'warning', 'SELECT *'],
+  [1_000, 'wrong', 'before the disk is full'],
+] as const)('%i parked rows: %s', async (parked, state, cure) => {
+  const finding = await examined(serverWith({ parked }), 'parked rows')
+  expect(finding?.state).toBe(state)
+  if (cure !== undefined) expect(finding?.cure).toContain(cure)
+})

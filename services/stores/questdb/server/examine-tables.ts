@@ -7,6 +7,8 @@ import type { TableNames } from '../layout/tables.ts'
 const tablesMax = 300
 /** Measured with one writer's connection; each open file is also mapped. */
 const handlesPerTable = 54
+/** No odd rows any more: of some table QuestDB refuses all, and nothing but the disk bounds what is parked. */
+const parkedRowsWrong = 1_000
 
 /** Tables that show nothing of what they take, rows that were set aside, and what the tables need. */
 export async function examineTables(names: TableNames, admin: Administration): Promise<readonly Finding[]> {
@@ -28,11 +30,19 @@ async function suspended(names: TableNames, admin: Administration): Promise<read
       const reason = [tag, message].filter((each) => each !== null && each !== '').join(': ')
       // Only on a suspended table: elsewhere it confuses the server's own count of them.
       const resume = `ALTER TABLE '${String(table)}' RESUME WAL`
-      return wrong(
-        'suspended table',
-        `${String(table)} takes rows and shows none (${reason === '' ? 'no reason given' : reason})`,
-        `remove the reason (often a full disk), then run: ${resume}`,
-      )
+      const state = `${String(table)} takes rows and shows none`
+      // As `SuspendedTables` goes by: what has no reason is not resumed by fxd.
+      return reason === ''
+        ? wrong(
+            'suspended table',
+            `${state} (no reason given)`,
+            `somebody suspended it; when they are done, run: ${resume}`,
+          )
+        : wrong(
+            'suspended table',
+            `${state} (${reason})`,
+            `remove the reason (often a full disk); fxd, while it has rows for the table, tries every 30 s to resume it, or run: ${resume}`,
+          )
     })
   return found.length > 0 ? found : [fine('suspended tables', 'none')]
 }
@@ -70,9 +80,12 @@ async function halfMade(
 async function parked({ parked: table }: TableNames, admin: Administration): Promise<Finding> {
   const [row] = await admin.exec(`SELECT count() FROM '${table}'`)
   const count = Number(row?.[0] ?? 0)
-  return count === 0
-    ? fine('parked rows', 'none')
-    : warning('parked rows', `${count} rows were refused by QuestDB`, `report them: SELECT * FROM '${table}'`)
+  if (count === 0) return fine('parked rows', 'none')
+  const found = `${count} rows were refused by QuestDB, and history does not show them`
+  const look = `SELECT reason, count() FROM '${table}'`
+  return count < parkedRowsWrong
+    ? warning('parked rows', found, `report them: SELECT * FROM '${table}'`)
+    : wrong('parked rows', found, `repair the table that refuses them before the disk is full (why: ${look})`)
 }
 
 /** Files are opened for the tables of others too. */
