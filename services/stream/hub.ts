@@ -14,12 +14,12 @@ import { closeLabel, closings } from './close-codes.ts'
 import { type Caller, Connection, type ConnectionHost, type StreamSocket } from './connection.ts'
 import { Conversation } from './conversation.ts'
 import { FanOut } from './fan-out/fan-out.ts'
-import { type Frames, textFrame } from './fan-out/frame.ts'
 import type { Subscriptions } from './fan-out/subscriptions.ts'
 import { createListeners } from './listeners.ts'
 import { LiveLane } from './live-lane.ts'
 import type { StreamMetrics } from './metrics.ts'
-import { messages, type SymbolGap, type WithdrawalReason } from './protocol.ts'
+import { nameGaps } from './name-gaps.ts'
+import { messages, type WithdrawalReason } from './protocol.ts'
 import { Resumption } from './resume/resumption.ts'
 import { reviewKey, type Verdict } from './review.ts'
 import type { Sessions } from './sessions.ts'
@@ -76,7 +76,7 @@ export class Hub {
       now: () => clock.monotonicMs(),
       after: (delayMs, run) => clock.after(delayMs, run),
       leave: (connection) => this.#leave(connection),
-      lastWords: (connection) => this.#lastWords(connection),
+      sayLast: (connection) => this.#sayLast(connection),
       closed: (code) => metrics.closes.inc({ code: closeLabel(code) }),
     }
     this.#fanOut = new FanOut(
@@ -97,7 +97,10 @@ export class Hub {
       ...parts,
       fanOut: this.#fanOut,
       resumption: this.#resumption,
-      sendGap: (row, gaps) => this.#byRow[row]?.write(this.#gapFrame(gaps)),
+      nameGaps: (row, gaps) => {
+        const connection = this.#byRow[row]
+        if (connection) nameGaps(connection, gaps, metrics)
+      },
     })
     this.#conversation = new Conversation({
       ...parts,
@@ -195,18 +198,13 @@ export class Hub {
   }
 
   /** Whatever the connection is still owed, or its name. */
-  #lastWords(connection: Connection): Frames {
+  #sayLast(connection: Connection): void {
     this.#fanOut.settle()
     const owed = this.#resumption.owed(connection)
     const isOwed = new Set(owed.map(({ symbol }) => symbol))
     const missed = this.#lane.openGaps(connection.row).filter(({ symbol }) => !isOwed.has(symbol))
     const gaps = [...owed, ...missed]
-    return gaps.length === 0 ? '' : this.#gapFrame(gaps)
-  }
-
-  #gapFrame(gaps: readonly SymbolGap[]): Frames {
-    this.#parts.metrics.gaps.inc(gaps.length)
-    return textFrame(messages.gap(gaps))
+    if (gaps.length > 0) nameGaps(connection, gaps, this.#parts.metrics)
   }
 
   /** Sockets without a slot take one again; over the cap the newest go. */

@@ -25,8 +25,8 @@ export interface LiveLaneParts {
   readonly fanOut: FanOut
   readonly resumption: Resumption
   readonly metrics: StreamMetrics
-  /** Sends a GAP frame to one socket. */
-  readonly sendGap: (row: number, gaps: readonly SymbolGap[]) => void
+  /** Tells one socket. */
+  readonly nameGaps: (row: number, gaps: readonly SymbolGap[]) => void
 }
 
 type Minutes = { readonly from: FeedSeconds; readonly to: FeedSeconds }
@@ -204,13 +204,13 @@ export class LiveLane {
   }
 
   #nameGap(missing: readonly Wanted[]): void {
-    const { subscriptions, fanOut, sendGap } = this.#parts
+    const { subscriptions, fanOut, nameGaps } = this.#parts
     fanOut.settle()
     const ids = new Set(missing.map(({ symbol }) => subscriptions.idOf(symbol)))
     for (let row = 0; row < subscriptions.rows; row++) {
       const concerned = subscriptions.idsOf(row).filter((id) => ids.has(id))
       if (concerned.length > 0)
-        sendGap(
+        nameGaps(
           row,
           concerned.map((id) => this.#gap(id)),
         )

@@ -53,7 +53,7 @@ beforeEach(() => {
 const host: ConnectionHost = {
   now: () => clock.monotonicMs(),
   leave: () => Promise.resolve(),
-  lastWords: () => '',
+  sayLast: () => undefined,
   after: (delayMs, run) => clock.after(delayMs, run),
   closed: () => undefined,
 }

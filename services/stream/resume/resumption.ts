@@ -8,10 +8,11 @@ import type { Clock } from '../../ports/clock.ts'
 import type { FeedBoard } from '../../ports/feed-board.ts'
 import type { Connection } from '../connection.ts'
 import type { FanOut } from '../fan-out/fan-out.ts'
-import { type Frames, textFrame } from '../fan-out/frame.ts'
+import type { Frames } from '../fan-out/frame.ts'
 import type { Subscriptions } from '../fan-out/subscriptions.ts'
 import type { StreamMetrics } from '../metrics.ts'
-import { messages, type SymbolGap } from '../protocol.ts'
+import { nameGaps } from '../name-gaps.ts'
+import type { SymbolGap } from '../protocol.ts'
 import { FeedClocks } from './feed-clocks.ts'
 import { Markers } from './markers.ts'
 import { Recent } from './recent.ts'
@@ -58,7 +59,7 @@ export class Resumption {
       isOnItsWay: (id) => parts.fanOut.holds(id),
       nameGap: (connection, symbol, after, reason) => {
         parts.metrics.replayGaps.inc({ reason })
-        this.#nameGaps(connection, [{ symbol, after }])
+        nameGaps(connection, [{ symbol, after }], parts.metrics)
       },
       ended: (connection, feed) => this.#markers.replayed(connection, feed),
     })
@@ -86,7 +87,7 @@ export class Resumption {
       const after = asked.get(symbol)
       return after !== undefined && after < until ? [{ symbol, after, until }] : []
     })
-    if (rest.length > 0) this.#nameGaps(connection, rest)
+    if (rest.length > 0) nameGaps(connection, rest, this.#parts.metrics)
     const resumed = [...starts].map(([symbol, after]) => ({
       id: this.#parts.subscriptions.idOf(symbol),
       symbol,
@@ -144,10 +145,5 @@ export class Resumption {
   close(): void {
     this.#clocks.close()
     this.#replays.close()
-  }
-
-  #nameGaps(connection: Connection, gaps: readonly SymbolGap[]): void {
-    this.#parts.metrics.gaps.inc(gaps.length)
-    connection.write(textFrame(messages.gap(gaps)))
   }
 }
