@@ -176,7 +176,7 @@ test(
     const closed = (): number => people.ended(overTheCap)
     const { program } = cluster.pod(people.busiestShard())
     const before = closed()
-    program.freeze()
+    await program.freeze()
     await quarrel()
     // Newcomers take the slots that ran out.
     await within(slotLeaseMs + takeoverMs, 'the slots to run out', () => people.cappedOpen > cap)

@@ -69,7 +69,7 @@ class Collector {
 
   kill = (): Promise<void> => this.#program.kill()
   start = (): Promise<void> => this.#program.start()
-  freeze = (): void => this.#program.freeze()
+  freeze = (): Promise<void> => this.#program.freeze()
   thaw = (): void => this.#program.thaw()
 
   /** How often it has said so, over all its lives. */

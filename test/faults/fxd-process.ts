@@ -8,6 +8,7 @@ import { onTestFinished } from 'vitest'
 import { fxd } from '../support/cli-house.ts'
 import { endWithUs } from '../support/end-with-us.ts'
 import { freePorts } from '../support/free-ports.ts'
+import { standStill } from '../support/stand-still.ts'
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))
 const host = '127.0.0.1'
@@ -130,8 +131,9 @@ export class FxdProcess {
     return Date.now() - begun
   }
 
-  freeze(): void {
-    this.#child?.kill('SIGSTOP')
+  /** Resolves once it stands still in the middle of whatever it does, with its connections open. */
+  freeze(): Promise<void> {
+    return standStill(this.#child)
   }
 
   thaw(): void {

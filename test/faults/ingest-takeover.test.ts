@@ -53,7 +53,7 @@ test(
       const active = ingests[counts.indexOf(1)] as Pod
       const other = ingests[counts.indexOf(0)] as Pod
       const before = said('collecting')
-      active.program.freeze()
+      await active.program.freeze()
       took.push(await says('collecting', before))
       expect(await liveSessions(other)).toBe(1)
       active.program.thaw()

@@ -65,7 +65,7 @@ async function takeover(rig: Rig, landing: (typeof landings)[number]): Promise<v
   const failures = await first.metric('fxd_questdb_write_failures_total')
   proxy.set({ up: { kind: 'hold', from: writing } })
   await proxy.held()
-  first.freeze()
+  await first.freeze()
   // With what had no answer, in the same revisions, then corrections of the same minutes.
   live.move(second)
   await flows([live], 30)

@@ -1,6 +1,7 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { endWithUs } from './end-with-us.ts'
+import { standStill } from './stand-still.ts'
 
 const lastWordsLength = 4_000
 
@@ -58,18 +59,11 @@ export class ServerProcess {
   }
 
   /** Resolves once it stands still in the middle of whatever it does, with its connections open. */
-  async freeze(): Promise<void> {
-    this.#child?.kill('SIGSTOP')
-    // A signal takes its time on a busy machine, and until then it goes on answering.
-    while (stateOf(this.pid) !== 'T') await pause(1)
+  freeze(): Promise<void> {
+    return standStill(this.#child)
   }
 
   thaw(): void {
     this.#child?.kill('SIGCONT')
   }
 }
-
-const stateOf = (pid: number): string =>
-  execFileSync('ps', ['-o', 'state=', '-p', String(pid)], { encoding: 'utf8' })
-    .trim()
-    .slice(0, 1)

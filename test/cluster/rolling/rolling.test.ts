@@ -156,7 +156,7 @@ test('shards are replaced without a refusal: sockets are closed with 1012, and a
 test('a process that stands still leaves the rotation and comes back by itself', async () => {
   const { program } = cluster.pod('rest-1')
   const log = (): string => readFileSync(cluster.balancer.log, 'utf8')
-  program.freeze()
+  await program.freeze()
   await expect
     .poll(() => log().lastIndexOf('rest/rest-1 is DOWN'), { timeout: 10_000 })
     .toBeGreaterThan(log().lastIndexOf('rest/rest-1 is UP'))

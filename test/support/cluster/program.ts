@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createWriteStream, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { endWithUs } from '../end-with-us.ts'
+import { standStill } from '../stand-still.ts'
 
 const startDeadlineMs = 90_000
 const stopDeadlineMs = 20_000
@@ -102,9 +103,9 @@ export class Program {
     return outcome
   }
 
-  /** Stands still in the middle of whatever it does, with its connections open. */
-  freeze(): void {
-    this.signal('SIGSTOP')
+  /** Resolves once it stands still in the middle of whatever it does, with its connections open. */
+  freeze(): Promise<void> {
+    return standStill(this.#child)
   }
 
   thaw(): void {
