@@ -89,7 +89,7 @@ function createSigns(metrics: Metrics, readers: ReadonlyMap<FeedKey, () => Colle
   gauge('spool_age_seconds', 'Age of the oldest batch', ({ spool }) => spool && spool.ageMs / 1_000)
   total(
     'spool_dropped_bars_total',
-    'Bars that left the spool at its bound',
+    'Bars that left the spool at its bound, without an ack',
     ({ spool }) => spool?.droppedBars,
   )
   total('spool_failures_total', 'Batches that the disk did not take', ({ spool }) => spool?.failures)

@@ -148,7 +148,13 @@ export class Outbox {
     this.#toldVersion = spool.lostVersion
     this.#toldAt = this.#posted
     for (const { symbol, resolution, from, to, bars } of spool.lost) {
-      talk.gap({ symbol, resolution, from, to, reason: `the spool was full: ${bars} bars left it unsent` })
+      talk.gap({
+        symbol,
+        resolution,
+        from,
+        to,
+        reason: `the spool's bound of bytes or hours was reached: ${bars} bars left it without an ack`,
+      })
     }
   }
 }

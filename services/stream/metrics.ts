@@ -43,10 +43,13 @@ export const createStreamMetrics = (metrics: Metrics, read: Readings) => {
     gaps: metrics.counter('fxd_stream_gaps_total', 'Symbols named in GAP frames, one per socket.'),
     replayGaps: metrics.counter(
       'fxd_stream_replay_gaps_total',
-      'Replays that ended in a GAP frame: late, failed reads of the store, too many, or unproven after a loss of the bus.',
+      'Replays that ended in a GAP frame: late, failed reads of the store, too many replays, too many bars, or unproven after a loss of the bus.',
       ['reason'],
     ),
-    losses: metrics.counter('fxd_stream_bus_losses_total', 'Jumps in the position of the bus.'),
+    losses: metrics.counter(
+      'fxd_stream_bus_losses_total',
+      'Losses of the bus that this shard took up, one per feed.',
+    ),
     refillFailures: metrics.counter(
       'fxd_stream_refill_failures_total',
       'Reads of the store that failed while a hole of the bus was to be closed.',

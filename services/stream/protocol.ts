@@ -102,7 +102,7 @@ export interface ConnectionLimits {
 
 export interface SymbolGap {
   readonly symbol: CompoundKey
-  /** Open time of the last bar that was surely delivered to all; absent: none is known. */
+  /** Bars that open then or before are not missing on this socket; absent: no such time is known. */
   readonly after?: FeedSeconds | undefined
   /** What is later is delivered; absent: until now. */
   readonly until?: FeedSeconds | undefined
@@ -138,7 +138,7 @@ export const messages = {
     JSON.stringify({ type: 'unsubscribed', symbols, reason }),
   pong: (serverTime: UtcSeconds): string => JSON.stringify({ type: 'pong', t: serverTime }),
   error: (code: string, message: string): string => JSON.stringify({ type: 'error', code, message }),
-  /** Bars of these symbols may be missing on this socket from `after` until now. */
+  /** Bars of these symbols that open later than `after`, to `until`, may be missing on this socket. */
   gap: (gaps: readonly SymbolGap[]): string =>
     JSON.stringify({
       type: 'error',

@@ -17,7 +17,7 @@ export interface LostSpan extends Span {
 const lostSeriesMax = 10_000
 const nothing = new Uint8Array(0) as EncodedSeries
 
-/** What left the spool unsent, one range for each series; ingest has not been told of it yet. */
+/** What left the spool without an ack, one range for each series; ingest has not been told of it yet. */
 export class Lost {
   readonly #series = new Map<string, SpooledSeries>()
 

@@ -17,7 +17,7 @@ export interface Resumed {
 }
 
 /** Why a client is told of a gap instead of being sent its bars. */
-export type GivenUp = 'late' | 'failed' | 'too many' | 'unproven'
+export type GivenUp = 'late' | 'failed' | 'too_many_replays' | 'too_many_bars' | 'unproven'
 
 export interface ReplayParts {
   readonly clock: Clock

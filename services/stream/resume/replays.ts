@@ -8,6 +8,7 @@ import type { SymbolGap } from '../protocol.ts'
 import { Caught } from './caught.ts'
 import type { GivenUp, ReplayParts, Resumed } from './replay-parts.ts'
 
+/** Half of a process's connections for reading QuestDB: what fills a hole, and in `fxd all` REST, find others. */
 const readsAtOnce = 8
 /** Symbols of all sockets that wait for their replay; beyond, a GAP frame names what a replay would have brought. */
 const replaysMax = 200_000
@@ -19,8 +20,11 @@ const overdueEveryMs = 1_000
 const replayBarsMax = 2 * 1_440
 /** A socket that takes no more for so long gives its place among the readers to another. */
 const roomMs = 250
+/** So often it is looked whether a hole of the bus is closed, so that replays of its feed go on. */
 const holePauseMs = 100
+/** A read that failed is tried again after this, and others read meanwhile; a store that is away must not be hammered. */
 const readPauseMs = 1_000
+/** Tries of one read; then the gap is named, and the client may read history by itself once the store answers. */
 const readAttempts = 3
 
 interface Replay extends Resumed {
@@ -90,7 +94,7 @@ export class Replays {
       if (!waiting.delete(resumed.id)) this.#count += 1
       const replay = { ...resumed, begunMs, last: resumed.after, sent: 0, mark: undefined, failures: 0 }
       waiting.set(resumed.id, replay)
-      if (this.#count > replaysMax) this.#giveUp(connection, replay, 'too many')
+      if (this.#count > replaysMax) this.#giveUp(connection, replay, 'too_many_replays')
     }
     this.#pump()
   }
@@ -201,7 +205,7 @@ export class Replays {
         connection.write(some.map((bar) => this.#parts.frame(id, bar)).join(''))
         replay.last = some.at(-1)?.time ?? replay.last
         replay.sent += some.length
-        if (replay.sent > replayBarsMax) this.#giveUp(connection, replay, 'too many')
+        if (replay.sent > replayBarsMax) this.#giveUp(connection, replay, 'too_many_bars')
       }
     }
     return true
