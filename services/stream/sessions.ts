@@ -7,7 +7,7 @@ import { type Session, type SlotOutcome, type Slots, slotRenewMs } from '../port
 import type { StreamMetrics } from './metrics.ts'
 
 const dayMs = daySeconds * 1000
-/** After a failure held slots are renewed so often, until they are. */
+/** After a failure held slots are renewed, or taken again, so often, until they are. */
 const renewRetryMs = 1_000
 
 interface Held extends Session {
@@ -28,7 +28,7 @@ export class Sessions {
   readonly #held = new Map<string, Held>()
   readonly #stopRenewing: Cancel
   #cancelMidnight: Cancel = () => undefined
-  #cancelRetry: Cancel = () => undefined
+  #cancelRetry: Cancel | undefined
   #isStopped = false
   #isRenewing = false
   #onLapse: (sessionIds: readonly string[]) => void = () => undefined
@@ -65,7 +65,7 @@ export class Sessions {
     }
   }
 
-  /** Takes a slot again for a session that lapsed. Never rejects: what is unknown is asked at the next renewal. */
+  /** Takes a slot again for a session that lapsed. Never rejects: what is unknown is asked again after a second. */
   async reopen(sessionId: string, cap: number): Promise<SlotOutcome['outcome'] | 'unknown'> {
     const held = this.#held.get(sessionId)
     if (!held) return 'unknown'
@@ -78,6 +78,7 @@ export class Sessions {
       return outcome
     } catch (cause) {
       this.#failed('open', cause)
+      this.#retry()
       return 'unknown'
     }
   }
@@ -93,7 +94,7 @@ export class Sessions {
   stop(): void {
     this.#stopRenewing()
     this.#cancelMidnight()
-    this.#cancelRetry()
+    this.#cancelRetry?.()
     this.#isStopped = true
   }
 
@@ -128,10 +129,17 @@ export class Sessions {
       this.#onLapse([...lapsed])
     } catch (cause) {
       this.#failed('renew', cause)
-      // Whoever is first after an outage takes what lapsed, or what an emptied Redis does not know.
-      this.#cancelRetry()
-      if (!this.#isStopped) this.#cancelRetry = this.#clock.after(renewRetryMs, () => void this.#renew())
+      this.#retry()
     }
+  }
+
+  /** Whoever is first after an outage takes what lapsed, or what an emptied Redis does not know. */
+  #retry(): void {
+    if (this.#isStopped || this.#cancelRetry) return
+    this.#cancelRetry = this.#clock.after(renewRetryMs, () => {
+      this.#cancelRetry = undefined
+      void this.#renew()
+    })
   }
 
   #awaitMidnight(): void {
