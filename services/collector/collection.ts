@@ -32,7 +32,9 @@ export interface CollectionOptions extends OutboxOptions {
   readonly clock: Clock
 }
 
+/** What was missed is read once the feed's clock is known; so often it is looked. */
 const tickCheckMs = 1_000
+
 /**
  * One active session at work: reads what was missed, sends what closes, and fills in history behind
  * it. Everything it knows ends with the session; the next one begins from what ingest holds.

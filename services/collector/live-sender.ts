@@ -9,8 +9,9 @@ import { recordStored } from './record-stored.ts'
 import { reasonOf } from './refusal-reason.ts'
 import { Room } from './room.ts'
 
-/** Bars of the live lane sent and not yet acknowledged: beyond the first, catching up waits; beyond the second the session is given up. */
+/** Of bars that were missed so many are sent and not yet acknowledged; the next wait. */
 const liveBarsSlow = 20_000
+/** Of all bars of the live lane; beyond, ingest stores none of them, and the session is given up. */
 const liveBarsMax = 200_000
 
 export interface LiveSenderOptions {

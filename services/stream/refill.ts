@@ -18,6 +18,7 @@ export const refillLongestMs = 60_000
 const readRetryMs = 250
 /** Four hours of one symbol; a longer hole is named instead of being pushed. */
 export const refillBarsMax = 240
+/** For one hole: half of a process's connections for reading QuestDB, so that replays, and in `fxd all` REST, find others. */
 const readsAtOnce = 8
 /** As many as the tail of the bus keeps for history. */
 const heldBarsMax = 100_000

@@ -24,7 +24,7 @@ const roomMs = 250
 const holePauseMs = 100
 /** A read that failed is tried again after this, and others read meanwhile; a store that is away must not be hammered. */
 const readPauseMs = 1_000
-/** Tries of one read; then the gap is named, and the client may read history by itself once the store answers. */
+/** Reads of one replay that failed; then the gap is named, and the client may read history by itself once the store answers. */
 const readAttempts = 3
 
 interface Replay extends Resumed {
