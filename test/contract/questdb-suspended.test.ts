@@ -12,8 +12,8 @@ const h1 = (prefix: string): string => `${prefix}bars_brokera_zero_h1`
 const untilServed = { timeout: 150_000, interval: 50 }
 
 /** Once it is, whoever looks sees it. */
-async function suspend(at: QuestdbServer, table: string): Promise<void> {
-  await at.exec(`ALTER TABLE ${table} SUSPEND WAL`)
+async function suspend(at: QuestdbServer, table: string, reason = ''): Promise<void> {
+  await at.exec(`ALTER TABLE ${table} SUSPEND WAL ${reason}`)
   await expect
     .poll(
       async () =>
@@ -46,6 +46,17 @@ describe('a suspended table', () => {
     expect(await readList(stores.bars, series)).toEqual(minuteBars(0, 2))
     expect(await readList(stores.bars, other)).toEqual(minuteBars(0, 2))
     expect(await metric('fxd_questdb_suspended_tables')).toBe(0)
+  })
+
+  test('that QuestDB suspended itself goes on by itself, though nobody has rows for it', {
+    timeout: 90_000,
+  }, async () => {
+    const { stores, prefix, metric } = await openInTest(server())
+    await suspend(server(), `${prefix}registry`, `WITH 'DISK FULL', 'as if there were no space left'`)
+    await expect.poll(() => metric('fxd_questdb_suspended_tables'), untilServed).toBe(1)
+    await expect.poll(() => metric('fxd_questdb_suspended_tables'), untilServed).toBe(0)
+    expect(await metric('fxd_questdb_resumes_total')).toBe(1)
+    await stores.bars.ping()
   })
 
   test('is counted by what the tables say: resuming a healthy one drives the count of the server below zero, not ours', async () => {

@@ -21,8 +21,8 @@ import { serverJudge } from './server/judge.ts'
 import { untilListed } from './server/until-listed.ts'
 import { questdbUsageDays } from './usage-days.ts'
 import { questdbWindows } from './windows.ts'
-import { Resumption } from './write/resumption.ts'
 import { senderOptions } from './write/sender.ts'
+import { SuspendedTables } from './write/suspended-tables.ts'
 import { Visibility } from './write/visibility.ts'
 import { Writer } from './write/writer.ts'
 
@@ -37,7 +37,7 @@ const backfillConnections = {
   deadlineMs: backfillReadDeadlineMs,
 }
 /** Acks must not wait behind readers. */
-const progressConnections = { connections: 1, waiting: 16 }
+const progressConnections = { connections: 1, waiting: 16, lateIsLost: true }
 
 export interface PreparedQuestdb {
   /** Each port fails as `Unavailable` while the server is away. */
@@ -75,9 +75,11 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   const backfillPool = new PgPool(options, backfillConnections, gate)
   const progress = new PgPool(options, progressConnections, gate)
   const visibility = new Visibility(options, names, progress)
-  const resumption = new Resumption(options, admin)
+  const suspended = new SuspendedTables(options, admin)
+  // Whoever may make tables; the others only tell of them.
+  if (options.migrates !== false) visibility.onSuspended = (tables) => suspended.seen(tables)
   const tableGone = (): void => refreshSoon()
-  const writer = new Writer({ options, sender, names, gate, visibility, resumption, tableGone })
+  const writer = new Writer({ options, sender, names, gate, visibility, tableGone })
   const feedsChanged = (): Promise<void> =>
     applyRetention(log.timedFeeds(), { names, admin, clock, log: options.log }).catch((cause: unknown) =>
       options.log.error(

@@ -6,13 +6,13 @@ import { blamedRow, isOfSchema } from './refusal.ts'
 import { PoisonRows, type RowSender } from './sender.ts'
 import { Slices } from './slices.ts'
 import type { Piece } from './submission.ts'
-import type { Suspended } from './suspended.ts'
+import { Failures } from './trouble.ts'
 import type { Visibility } from './visibility.ts'
 import type { WriterMetrics } from './writer-metrics.ts'
 
 /** Rows that wait or are being sifted, well below what the line lets in; a piece beyond that fails at once. */
 export const siftedRowsMax = 50_000
-/** Rows of one piece that are looked for one by one, each by a request: seconds, and within a caller's deadline on a slow server. */
+/** Rows of one piece that are looked for, each by a request or more: seconds, and within a caller's deadline on a slow server. */
 const refusedRowsMax = 128
 const retryDelayMinMs = 100
 const retryDelayMaxMs = 2_000
@@ -22,16 +22,18 @@ export interface SifterDeps {
   readonly sender: SenderOptions
   readonly names: TableNames
   readonly visibility: Visibility
-  readonly suspended: Suspended
   readonly metrics: WriterMetrics
   readonly tableGone: () => void
 }
 
+/** More than one piece of a table may hold by mistake: its columns are not those of this fxd. */
+class RefusedWithoutEnd extends Error {}
+
 /**
  * Finds the rows for which the server refuses a request, piece by piece over a connection of its own, beside
  * the pump: good rows are committed, refused ones parked with an alarm, and then the piece is acknowledged.
- * A piece in which ever more rows are refused is parked with all the rest: nothing that is acknowledged
- * is lost, and its collector need not send it for ever. A missing table or column fails its submission.
+ * Ever more refused rows, or a missing table or column, are no fault of the rows: the submission fails, so
+ * that it comes again, and what goes on failing is trouble of the store.
  *
  * Later rows of a series may overtake those that are sifted. No reader minds: bars go by their revisions
  * and the moment of taking, counters of usage by the greater one; windows of a feed and changes of the
@@ -41,6 +43,7 @@ export class Sifter {
   readonly #deps: SifterDeps
   readonly #path: RowSender
   readonly #queue: Piece[] = []
+  readonly #failures: Failures
   #rows = 0
   #sifting = false
   #closed = false
@@ -48,6 +51,12 @@ export class Sifter {
   constructor(deps: SifterDeps, path: RowSender) {
     this.#deps = deps
     this.#path = path
+    this.#failures = new Failures(deps.options.clock)
+  }
+
+  /** For so long rows have been refused that are not at fault, in milliseconds. */
+  get troubleMs(): number {
+    return this.#failures.ms
   }
 
   /** Rows that wait or are being sifted. */
@@ -98,17 +107,19 @@ export class Sifter {
 
   /** Until its caller has heard, at the latest at its deadline. */
   async #sift(piece: Piece): Promise<void> {
-    const { options, suspended, metrics } = this.#deps
+    const { options, visibility, metrics } = this.#deps
+    // The server remembers the columns of a table per connection: one that was repaired is seen by a fresh one.
+    this.#path.renew()
     for (
       let delayMs = retryDelayMinMs;
       !this.#isOver(piece);
       delayMs = Math.min(retryDelayMaxMs, delayMs * 2)
     ) {
-      if (suspended.fails(piece)) return
+      if (visibility.turnsAway(piece)) return
       try {
         return await this.#store(piece)
       } catch (cause) {
-        if (cause instanceof PoisonRows) return this.#fail(piece, cause)
+        if (cause instanceof PoisonRows || cause instanceof RefusedWithoutEnd) return this.#fail(piece, cause)
         metrics.failures.inc()
         options.log.warn({ err: cause, retryInMs: delayMs }, 'QuestDB did not take rows that are sifted')
         await options.clock.sleep(delayMs)
@@ -120,7 +131,8 @@ export class Sifter {
     return this.#closed || submission.settled
   }
 
-  #fail({ submission, rows: { table } }: Piece, cause: PoisonRows): void {
+  #fail({ submission, rows: { table } }: Piece, cause: Error): void {
+    this.#failures.happened()
     this.#deps.tableGone()
     this.#deps.options.log.error(
       { err: cause, table },
@@ -136,6 +148,7 @@ export class Sifter {
     const refused: RefusedRow[] = []
     await this.#commit(new Slices(piece.rows), piece, refused)
     if (this.#isOver(piece)) return
+    this.#failures.over()
     if (refused.length > 0) await this.#park(refused, piece)
     const tables = [piece.rows.table, ...(refused.length > 0 ? [names.parked] : [])]
     // The next piece does not wait until this one can be read.
@@ -155,10 +168,12 @@ export class Sifter {
       if (refusal === undefined) return
       // A change of the registry counts whole or not at all.
       if (isOfSchema(refusal) || piece.rows.table === this.#deps.names.registry) throw refusal
-      const isTooMany = refused.length >= refusedRowsMax
-      if (isTooMany || left.count === 1) {
-        const reason = isTooMany ? `among too many refused rows: ${refusal.message}` : refusal.message
-        for (const line of left.lines()) refused.push({ line, reason })
+      if (refused.length >= refusedRowsMax)
+        throw new RefusedWithoutEnd(
+          `more than ${refusedRowsMax} rows of one write, the last for: ${refusal.message}`,
+        )
+      if (left.count === 1) {
+        for (const line of left.lines()) refused.push({ line, reason: refusal.message })
         return
       }
       const blamed = blamedRow(refusal)

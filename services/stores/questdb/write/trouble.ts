@@ -5,6 +5,35 @@ export const troubleMsMax = 10_000
 /** After so long without another try nothing is known of a failure any more. */
 const forgottenMs = 60_000
 
+/** Something that fails, and may fail again: for how long it has, from the first time to the last. */
+export class Failures {
+  readonly #clock: Clock
+  #firstMs: number | undefined
+  #lastMs = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  happened(): void {
+    if (this.#isForgotten) this.#firstMs = undefined
+    this.#lastMs = this.#clock.monotonicMs()
+    this.#firstMs ??= this.#lastMs
+  }
+
+  over(): void {
+    this.#firstMs = undefined
+  }
+
+  get ms(): number {
+    return this.#firstMs === undefined || this.#isForgotten ? 0 : this.#lastMs - this.#firstMs
+  }
+
+  get #isForgotten(): boolean {
+    return this.#clock.monotonicMs() - this.#lastMs > forgottenMs
+  }
+}
+
 /** For how long the server has not taken what it was given over one connection. */
 export class Trouble {
   readonly #clock: Clock

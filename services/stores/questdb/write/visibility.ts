@@ -3,6 +3,7 @@ import type { Cancel } from '../../../ports/clock.ts'
 import type { TableNames } from '../layout/tables.ts'
 import type { QuestdbOptions } from '../options.ts'
 import type { PgPool } from '../pg/pool.ts'
+import type { Piece } from './submission.ts'
 import { readTableStates, type TableState } from './table-states.ts'
 
 const pollMinMs = 2
@@ -40,6 +41,8 @@ export class Visibility {
   #polling = false
   #closed = false
 
+  /** Called with all suspended tables at each look. */
+  onSuspended: (tables: ReadonlySet<string>) => void = () => undefined
   /** Called when a table was removed and made again. */
   onReplaced: () => void = () => undefined
 
@@ -53,6 +56,16 @@ export class Visibility {
   /** As of the last look. */
   get suspended(): ReadonlySet<string> {
     return this.#suspended
+  }
+
+  /**
+   * Whether the piece is of a suspended table, as of the last look; fails its submission then. Such a table
+   * would take the rows, show nothing and grow.
+   */
+  turnsAway({ submission, rows: { table } }: Piece): boolean {
+    const isSuspended = this.#suspended.has(table)
+    if (isSuspended) submission.settle(suspendedError(table))
+    return isSuspended
   }
 
   /** Replacements seen so far: to be noted before rows are sent, and given to `wait` after their commit. */
@@ -123,6 +136,7 @@ export class Visibility {
     const states = await readTableStates(this.#pool, this.#names, wanted)
     this.#noteReplaced(states)
     this.#suspended = new Set([...states].flatMap(([table, { suspended }]) => (suspended ? [table] : [])))
+    this.onSuspended(this.#suspended)
     for (const waiter of asking) this.#advance(waiter, states)
   }
 

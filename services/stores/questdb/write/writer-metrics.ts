@@ -11,7 +11,7 @@ export const writerMetrics = (metrics: Metrics): WriterMetrics => ({
   failures: metrics.counter('fxd_questdb_write_failures_total', 'Requests with rows that failed.'),
   parked: metrics.counter(
     'fxd_questdb_parked_rows_total',
-    'Rows that QuestDB refused although ingest let them pass, or that came with too many such: a defect.',
+    'Rows that QuestDB refused although ingest let them pass: a defect.',
   ),
   ack: metrics.histogram('fxd_questdb_commit_seconds', 'From sending rows to their commit.', secondsBuckets),
   visible: metrics.histogram(

@@ -8,12 +8,10 @@ import { Acks } from './acks.ts'
 import { Line } from './line.ts'
 import { Paths } from './paths.ts'
 import { suspects } from './refusal.ts'
-import type { Resumption } from './resumption.ts'
 import type { EncodedRows } from './rows.ts'
 import { PoisonRows, RowSender } from './sender.ts'
 import { Sifter } from './sifter.ts'
 import { type Piece, Submission, tablesOf } from './submission.ts'
-import { Suspended } from './suspended.ts'
 import { troubleMsMax } from './trouble.ts'
 import type { Visibility } from './visibility.ts'
 import { type WriterMetrics, writerMetrics } from './writer-metrics.ts'
@@ -28,7 +26,6 @@ export interface WriterDeps {
   readonly names: TableNames
   readonly gate: Gate
   readonly visibility: Visibility
-  readonly resumption: Resumption
   /** A table that was there is not there any more. */
   readonly tableGone: () => void
 }
@@ -44,7 +41,6 @@ export class Writer {
   readonly #paths: Paths<RowSender>
   readonly #siftedPath: RowSender
   readonly #sifter: Sifter
-  readonly #suspended: Suspended
   readonly #acks: Acks
   readonly #metrics: WriterMetrics
   #pumping = false
@@ -52,15 +48,14 @@ export class Writer {
   #retryDelayMs = retryDelayMinMs
 
   constructor(deps: WriterDeps) {
-    const { options, sender, gate, visibility, resumption, tableGone } = deps
+    const { options, sender, gate, visibility, tableGone } = deps
     this.#deps = deps
     this.#metrics = writerMetrics(options.metrics)
-    this.#suspended = new Suspended(visibility, resumption)
     this.#acks = new Acks({ clock: options.clock, visibility, metrics: this.#metrics, tableGone })
     const connect = (): RowSender => new RowSender(options, sender, gate)
     this.#paths = new Paths(connect)
     this.#siftedPath = connect()
-    const sifterDeps = { ...deps, suspended: this.#suspended, metrics: this.#metrics }
+    const sifterDeps = { ...deps, metrics: this.#metrics }
     this.#sifter = new Sifter(sifterDeps, this.#siftedPath)
     visibility.onReplaced = () => {
       for (const path of this.#allPaths()) path.renew()
@@ -103,7 +98,7 @@ export class Writer {
   }
 
   #troubleMs(): number {
-    return Math.max(...this.#allPaths().map(({ troubleMs }) => troubleMs))
+    return Math.max(this.#sifter.troubleMs, ...this.#allPaths().map(({ troubleMs }) => troubleMs))
   }
 
   #allPaths(): readonly RowSender[] {
@@ -125,7 +120,7 @@ export class Writer {
 
   async #sendAll(): Promise<void> {
     for (let pieces = this.#line.take(); pieces.length > 0 && !this.#closed; pieces = this.#line.take()) {
-      const able = pieces.filter((piece) => !this.#suspended.fails(piece))
+      const able = pieces.filter((piece) => !this.#deps.visibility.turnsAway(piece))
       if (able.length > 0) await this.#request(able)
     }
   }
@@ -144,7 +139,8 @@ export class Writer {
         stored.push(...own)
       } catch (cause) {
         if (this.#closed) return
-        isAway ||= !(cause instanceof PoisonRows)
+        if (cause instanceof PoisonRows) path.renew()
+        else isAway = true
         for (const piece of this.#keep(own, cause)) again.add(piece)
       }
     }

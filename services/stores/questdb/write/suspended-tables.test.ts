@@ -3,7 +3,7 @@ import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
 import { silentLog } from '../../../platform/log.ts'
 import { createMetrics } from '../../../platform/metrics.ts'
 import type { Administration } from '../exec.ts'
-import { Resumption } from './resumption.ts'
+import { SuspendedTables } from './suspended-tables.ts'
 
 const resume = "ALTER TABLE 't' RESUME WAL"
 
@@ -18,15 +18,13 @@ function house(row: readonly unknown[] | undefined) {
     },
   }
   const options = { clock, log: silentLog, metrics: createMetrics({ ofProcess: false }) }
-  const resumption = new Resumption(options, admin)
+  const tables = new SuspendedTables(options, admin)
   return {
-    resumption,
-    clock,
     resumes: () => said.filter((sql) => sql === resume).length,
-    /** Somebody has rows for the table all the time. */
-    async want(seconds: number) {
+    /** Every second somebody looks. */
+    async pass(seconds: number, suspended: readonly string[] = ['t']) {
       for (let i = 0; i < seconds; i++) {
-        resumption.wanted('t')
+        tables.seen(new Set(suspended))
         await clock.advance(1_000)
       }
     },
@@ -34,12 +32,12 @@ function house(row: readonly unknown[] | undefined) {
 }
 
 test('a table that the server suspended is asked to go on every thirty seconds, not at once', async () => {
-  const { want, resumes } = house(['', 'bulk update failed and will be rolled back'])
-  await want(29)
+  const { pass, resumes } = house(['', 'bulk update failed and will be rolled back'])
+  await pass(29)
   expect(resumes()).toBe(0)
-  await want(2)
+  await pass(2)
   expect(resumes()).toBe(1)
-  await want(30)
+  await pass(30)
   expect(resumes()).toBe(2)
 })
 
@@ -47,15 +45,15 @@ test.each([
   ['a person suspended it, who gave no reason', ['', '']],
   ['it is healthy by now', undefined],
 ])('a table is left alone where %s', async (_why, row) => {
-  const { want, resumes } = house(row)
-  await want(100)
+  const { pass, resumes } = house(row)
+  await pass(100)
   expect(resumes()).toBe(0)
 })
 
 test('a table that took rows in between is given its thirty seconds anew', async () => {
-  const { want, resumes, resumption } = house(['DISK FULL', 'no space left'])
-  await want(20)
-  resumption.forget('t')
-  await want(20)
+  const { pass, resumes } = house(['DISK FULL', 'no space left'])
+  await pass(20)
+  await pass(1, [])
+  await pass(20)
   expect(resumes()).toBe(0)
 })

@@ -10,7 +10,7 @@ const periodMs = 30_000
  * reason is gone. One that a person suspended has no reason in the server's list, and stays so. Never a
  * healthy one: that would confuse the server's own count of suspended tables.
  */
-export class Resumption {
+export class SuspendedTables {
   readonly #options: Pick<QuestdbOptions, 'clock' | 'log'>
   readonly #admin: Pick<Administration, 'exec'>
   readonly #resumed: Counter
@@ -28,22 +28,20 @@ export class Resumption {
     )
   }
 
-  /** Somebody has rows for a suspended table. */
-  wanted(table: string): void {
+  /** All that are suspended now, whether anybody has rows for them or not. */
+  seen(suspended: ReadonlySet<string>): void {
     const { clock, log } = this.#options
+    for (const table of this.#nextMs.keys()) if (!suspended.has(table)) this.#nextMs.delete(table)
     const now = clock.monotonicMs()
-    // Not at once: what made it fail is most likely still so.
-    const next = this.#nextMs.get(table) ?? now + periodMs
-    this.#nextMs.set(table, now < next ? next : now + periodMs)
-    if (now < next) return
-    this.#resume(table).catch((cause: unknown) =>
-      log.warn({ err: cause, table }, 'a suspended table could not be resumed'),
-    )
-  }
-
-  /** The table takes rows again. */
-  forget(table: string): void {
-    this.#nextMs.delete(table)
+    for (const table of suspended) {
+      // Not at once: what made it fail is most likely still so.
+      const next = this.#nextMs.get(table) ?? now + periodMs
+      this.#nextMs.set(table, now < next ? next : now + periodMs)
+      if (now < next) continue
+      this.#resume(table).catch((cause: unknown) =>
+        log.warn({ err: cause, table }, 'a suspended table could not be resumed'),
+      )
+    }
   }
 
   async #resume(table: string): Promise<void> {
