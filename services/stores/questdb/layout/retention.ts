@@ -8,7 +8,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { Administration } from '../exec.ts'
 import { secondsOf } from '../read/times.ts'
 import { untilListed } from '../server/until-listed.ts'
-import { isForever, setTtl, type TimeToLive, timeToLive } from './statements.ts'
+import { isForever, isTtl, setTtl, type TimeToLive, timeToLive } from './statements.ts'
 import type { TableNames } from './tables.ts'
 
 /** A bar so far ahead of its feed's clock is no bar of this clock. */
@@ -61,9 +61,7 @@ export async function applyRetention(
     const feed = holds && feeds.find(({ definition }) => names.isOf(holds, definition.key))
     if (holds === undefined || feed === undefined) continue
     const wanted = retentionOf(feed, holds.resolution)
-    const isSo =
-      wanted === undefined ? isForever(value, unit) : wanted.value === value && wanted.unit === unit
-    if (isSo) continue
+    if (wanted === undefined ? isForever(value, unit) : isTtl(wanted, value, unit)) continue
     if (wanted !== undefined && (await holdsOtherClock(table, feed, admin, clock)))
       log.error(
         { feed: feed.definition.key, table },

@@ -50,6 +50,12 @@ export function createBars(table: string, resolution: Resolution, ttl: TimeToLiv
 /** What stands for "no retention" where tables by month or year refuse to have theirs taken away (0). */
 const forever: TimeToLive = { value: 9_999, unit: 'YEAR' }
 
+/** Whether the server's own words for a table's retention mean this: of 12 months it says one year. */
+export function isTtl({ value, unit }: TimeToLive, shownValue: unknown, shownUnit: unknown): boolean {
+  if (unit === shownUnit) return value === shownValue
+  return unit === 'MONTH' && shownUnit === 'YEAR' && value === 12 * Number(shownValue)
+}
+
 export const isForever = (value: unknown, unit: unknown): boolean =>
   value === 0 || (value === forever.value && unit === forever.unit)
 
