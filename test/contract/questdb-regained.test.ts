@@ -18,6 +18,15 @@ async function house(): Promise<{ server: QuestdbServer; opened: OpenedQuestdb }
   return { server, opened }
 }
 
+/** Whatever fxd would show of them. */
+async function barsStored(server: QuestdbServer, prefix: string): Promise<number> {
+  const tables = (await server.exec('SELECT table_name FROM all_tables()')).flat().map(String)
+  const counts = tables
+    .filter((each) => each.startsWith(`${prefix}bars_`))
+    .map(async (table) => Number((await server.exec(`SELECT count() FROM '${table}'`))[0]?.[0]))
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
+}
+
 const outcome = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => 'done',
@@ -39,6 +48,10 @@ test(
       .toMatch(new RegExp(`^unavailable: .*schema version of ${prefix}schema is ${schemaVersion + 1}`))
     expect(await outcome(stores.bars.ping())).toMatch(/^unavailable/)
     const writing = stores.bars.write([batchOf(series, [minuteBar(2)])], 'live')
+    await expect
+      .poll(() => opened.metric('fxd_questdb_write_failures_total'), { timeout: 30_000 })
+      .toBeGreaterThan(1)
+    expect(await barsStored(server, prefix)).toBe(1)
     await server.exec(`TRUNCATE TABLE ${prefix}schema`)
     await server.exec(`INSERT INTO ${prefix}schema VALUES (0, ${schemaVersion})`)
     await writing

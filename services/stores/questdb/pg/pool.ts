@@ -27,6 +27,8 @@ export interface PoolSize {
   readonly waiting: number
   /** Of a read, and of opening a connection for it; 2 s when not given. */
   readonly deadlineMs?: number
+  /** A read beyond its deadline says that the server may be gone; a history may just be cold. */
+  readonly lateIsLost?: boolean
 }
 
 /** Shares a bounded number of connections in the order of asking; every call ends within its deadline. */
@@ -39,6 +41,7 @@ export class PgPool {
   readonly #all = new Set<PgConnection>()
   readonly #ready = new Set<PgConnection>()
   readonly #line = new Set<Waiting>()
+  readonly #givenUp = new WeakSet<PgConnection>()
   #closed = false
 
   constructor(
@@ -102,7 +105,9 @@ export class PgPool {
       const waiting: Waiting = { start, fail }
       const cancelDeadline: Cancel = this.#options.clock.after(deadlineMs, () => {
         fail(new Unavailable('store', new Error(`not read within ${Math.round(deadlineMs)} ms`)))
-        used?.destroy()
+        if (used === undefined) return
+        if (this.#size.lateIsLost !== true) this.#givenUp.add(used)
+        used.destroy()
       })
       if (this.#closed) return fail(new Unavailable('store', new Error('the store is closed')))
       if (this.#line.size >= this.#size.waiting)
@@ -129,18 +134,17 @@ export class PgPool {
   /** A connection that cannot be had within a read's time fails the first in line, whose time is over. */
   #open(): void {
     const { pg, credentials, clock } = this.#options
-    let isGivenUp = false
     const giveUp = (): void => {
-      isGivenUp = true
+      this.#givenUp.add(opened.connection)
       opened.connection.destroy()
     }
     const opened = PgConnection.open(pg, credentials, () => {
       this.#all.delete(opened.connection)
-      const wasReady = this.#ready.delete(opened.connection)
+      this.#ready.delete(opened.connection)
       const index = this.#idle.indexOf(opened.connection)
       if (index >= 0) this.#idle.splice(index, 1)
-      // What we gave up before it was of use tells nothing of the server.
-      if (wasReady || !isGivenUp) this.#gate.lost()
+      // What we gave up tells nothing of the server.
+      if (!this.#givenUp.has(opened.connection)) this.#gate.lost()
       if (!this.#closed) clock.soon(() => this.#next())
     })
     this.#all.add(opened.connection)

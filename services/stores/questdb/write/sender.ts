@@ -1,11 +1,11 @@
 import { createTransport, SenderOptions, type SenderTransport } from '@questdb/nodejs-client'
-import { Agent } from 'undici'
+import { Agent, buildConnector } from 'undici'
 import { within } from '../../../platform/within.ts'
 import type { QuestdbOptions } from '../options.ts'
 import type { Gate } from '../server/gate.ts'
 import { Trouble } from './trouble.ts'
 
-/** The server's 400: sent again it would be refused again. */
+/** The server's 400, which is about the rows: sent again they would be refused again. */
 export class PoisonRows extends Error {}
 
 /** How long the client tries by itself. Less, and it gives up on a slow server that has got the rows. */
@@ -38,8 +38,9 @@ interface Connection {
 }
 
 /**
- * Sends encoded rows over one connection. After a failure it takes a fresh one, and only once the
- * server answers: what the client had under way may wait for ever.
+ * Sends encoded rows over one connection. After a failure it takes a fresh one: what the client had under
+ * way may wait for ever. Each connection, also one that the client opens by itself, is opened to a server
+ * that was looked at.
  */
 export class RowSender {
   readonly #senderOptions: SenderOptions
@@ -72,18 +73,17 @@ export class RowSender {
   async send(bytes: Buffer): Promise<void> {
     this.#trouble.asked()
     if (this.#isStale) this.#leave()
-    if (this.#connection === undefined) {
-      await this.#gate.pass()
-      if (this.#closed) throw new Error('the store is closed')
-      this.#connection = connect(this.#senderOptions)
-    }
+    await within(this.#options.clock, sendDeadlineMs, 'looking at QuestDB', this.#gate.pass())
+    if (this.#closed) throw new Error('the store is closed')
+    this.#connection ??= connect(this.#senderOptions, this.#gate)
     try {
       const sent = this.#connection.transport.send(bytes)
       await within(this.#options.clock, sendDeadlineMs, 'sending rows to QuestDB', sent)
       this.#trouble.answered()
     } catch (cause) {
       const message = cause instanceof Error ? cause.message : String(cause)
-      if (/\bstatusCode=4\d\d\b/.test(message) && !/\bstatusCode=40[13]\b/.test(message)) {
+      // Any other refusal is of whoever stands before the server, or about our credentials.
+      if (/\bstatusCode=400\b/.test(message)) {
         this.#trouble.answered()
         throw new PoisonRows(message, { cause })
       }
@@ -114,8 +114,17 @@ export class RowSender {
   }
 }
 
-function connect(options: SenderOptions): Connection {
-  const agent = new Agent(connection)
+function connect(options: SenderOptions, gate: Gate): Connection {
+  const open = buildConnector({})
+  const agent = new Agent({
+    ...connection,
+    connect(target, opened) {
+      gate.pass().then(
+        () => open(target, opened),
+        (cause: Error) => opened(cause, null),
+      )
+    },
+  })
   const own = Object.assign(Object.create(options) as SenderOptions, { agent })
   return { agent, transport: createTransport(own) }
 }
