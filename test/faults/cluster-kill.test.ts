@@ -4,6 +4,7 @@ import { effort } from '../support/effort.ts'
 import { ClusterHouse } from './cluster-house.ts'
 import { flows } from './quiet.ts'
 import { seeded } from './seeded.ts'
+import { within } from './within.ts'
 
 /** Over all rounds: `make soak` makes it 120. */
 const killCount = Math.max(5, Math.round(6 * effort))
@@ -12,6 +13,8 @@ const killsPerRound = 20
 const barsPerKill = 10_000
 /** Of a hundred kills so many take a second victim with them. */
 const bothPercent = 15
+/** What a real collector read may be late by so much. */
+const minutesMsMax = 60_000
 
 interface Victim {
   readonly role: string
@@ -110,9 +113,10 @@ function shuffled<T>(items: readonly T[], random: () => number): T[] {
 async function minutesMissing({ people: { get } }: ClusterHouse): Promise<string[]> {
   const missing = async (): Promise<string[]> => {
     const to = Math.floor(Date.now() / 1_000)
-    const { body } = await get(
+    const { status, body } = await get(
       `/v1/history?symbol=BROKERB:LIVE:BTCUSD&resolution=1&from=${to - 86_400}&to=${to}`,
     )
+    if (status !== 200) return [`history answered ${status}: ${JSON.stringify(body)}`]
     const { t = [] } = body as { t?: readonly number[] }
     if (t.length < 1_000) return [`the collector brought ${t.length} minutes`]
     if (to - (t.at(-1) as number) > 240) return ['the collector brings nothing any more']
@@ -121,10 +125,8 @@ async function minutesMissing({ people: { get } }: ClusterHouse): Promise<string
       return last !== undefined && time !== last + 60 ? [`the collector missed minutes before ${time}`] : []
     })
   }
-  const end = performance.now() + 60_000
-  for (;;) {
-    const found = await missing()
-    if (found.length === 0 || performance.now() > end) return found
-    await pause(500)
-  }
+  let found: string[] = []
+  const isWhole = async (): Promise<boolean> => (found = await missing()).length === 0
+  await within(minutesMsMax, 'the minutes of the collector', isWhole).catch(() => undefined)
+  return found
 }

@@ -1,5 +1,5 @@
-import { fxd } from '../support/cli-house.ts'
 import type { Cluster } from '../support/cluster/cluster.ts'
+import { newKey } from '../support/new-key.ts'
 import { type Life, namedIn } from './check-sockets.ts'
 import { ask, checkAdmitted, GreedyUser, HistoryUser, type Outage } from './cluster-user.ts'
 import { feed, type Market } from './market.ts'
@@ -200,13 +200,8 @@ export class ClusterPeople {
   }
 }
 
-async function issue(cluster: Cluster, limits: string): Promise<string> {
-  const line = `keys create --plan enterprise --feeds ${feed},BROKERB:LIVE ${limits} --json`
-  const { out, err } = await fxd(line, cluster.commandEnv)
-  const { key } = JSON.parse(out === '' ? '{}' : out) as { key?: string }
-  if (key === undefined) throw new Error(`no key was issued: ${err}`)
-  return key
-}
+const issue = ({ commandEnv }: Cluster, limits: string): Promise<string> =>
+  newKey(commandEnv, `--plan enterprise --feeds ${feed},BROKERB:LIVE ${limits}`)
 
 const endsOf = (clients: readonly StreamClient[]): string => {
   const counts: Record<number, number> = {}

@@ -1,18 +1,19 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { utcMs } from '../../services/core/feed-clock.ts'
 import { createFeedTokens } from '../../services/ingest/feed-tokens.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
+import { bareEnv } from '../support/bare-env.ts'
 import { statusOf } from '../support/cluster/answers.ts'
 import { Program } from '../support/cluster/program.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { defineFeed, houseToken, type IngestHouse, startIngest } from '../support/ingest-house.ts'
 import { oneSymbolFeed, simulated } from '../support/one-symbol-feed.ts'
 import { openTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+import { saidAgain, timesSaid } from './said-in-log.ts'
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))
 /** As the design promises, and what a machine that is busy with other tests may add. */
@@ -37,13 +38,12 @@ class Collector {
   static async start(name: string, house: IngestHouse, home: string): Promise<Collector> {
     const proxy = await openTcpProxy({ host: '127.0.0.1', port: house.port })
     const [opsPort = 0] = await freePorts(1)
-    const own = Object.entries(process.env).filter(([variable]) => !variable.startsWith('FXD_'))
     const program = new Program({
       name,
       command: join(repository, 'bin/node'),
       args: [join(repository, 'services/main.ts'), 'collector'],
       env: {
-        ...Object.fromEntries(own),
+        ...bareEnv(),
         FXD_FEEDS: join(home, 'feeds.yaml'),
         FXD_INGEST: `${proxy.host}:${proxy.port}`,
         FXD_TOKEN_FILE: join(home, 'feed-token'),
@@ -73,20 +73,11 @@ class Collector {
   thaw = (): void => this.#program.thaw()
 
   /** How often it has said so, over all its lives. */
-  said(words: string): number {
-    return readFileSync(this.#program.log, 'utf8').split(`"msg":"${words}`).length - 1
-  }
+  said = (words: string): number => timesSaid(this.#program.log, words)
 
   /** Resolves when it has said it once more than `before`; gives how long that took. */
-  async says(words: string, before: number, withinMs: number): Promise<number> {
-    const begunMs = systemClock.monotonicMs()
-    while (this.said(words) <= before) {
-      const tookMs = systemClock.monotonicMs() - begunMs
-      if (tookMs > withinMs) throw new Error(`it did not say "${words}" within ${withinMs} ms`)
-      await pause(50)
-    }
-    return systemClock.monotonicMs() - begunMs
-  }
+  says = (words: string, before: number, deadlineMs: number): Promise<number> =>
+    saidAgain(this.#program.log, words, before, deadlineMs)
 }
 
 const collecting = 'collecting"'

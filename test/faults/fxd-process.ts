@@ -5,9 +5,13 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
+import { bareEnv } from '../support/bare-env.ts'
 import { fxd } from '../support/cli-house.ts'
+import { statusOf } from '../support/cluster/answers.ts'
 import { endWithUs } from '../support/end-with-us.ts'
 import { freePorts } from '../support/free-ports.ts'
+import { metricOf } from '../support/metric-of.ts'
+import { newKey } from '../support/new-key.ts'
 import { standStill } from '../support/stand-still.ts'
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))
@@ -42,7 +46,7 @@ export class FxdProcess {
   readonly home: string
   readonly grpc: string
   readonly #url: string
-  readonly #ops: string
+  readonly #opsPort: number
   readonly #root: string
   readonly #environment: Readonly<Record<string, string>>
   #child: ChildProcess | undefined
@@ -54,7 +58,7 @@ export class FxdProcess {
     this.home = mkdtempSync(join(tmpdir(), 'fxd-faults-'))
     this.grpc = `${host}:${grpcPort}`
     this.#url = `http://${host}:${httpPort}`
-    this.#ops = `http://${host}:${opsPort}`
+    this.#opsPort = opsPort
     this.#root = options.root ?? repository
     const feeds = join(this.home, 'feeds.yaml')
     writeFileSync(feeds, options.manifests.join('---\n'))
@@ -84,11 +88,10 @@ export class FxdProcess {
 
   /** Again, on the same folder and ports; resolves once it is ready. */
   async start(): Promise<void> {
-    const own = Object.entries(process.env).filter(([name]) => !name.startsWith('FXD_'))
     const command = [join(this.#root, 'services/main.ts'), 'all']
     const child = spawn(join(repository, 'bin/node'), command, {
       cwd: this.#root,
-      env: { ...Object.fromEntries(own), ...this.#environment },
+      env: { ...bareEnv(), ...this.#environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.#child = child
@@ -99,7 +102,7 @@ export class FxdProcess {
     child.stderr.on('data', hear)
     this.#gone = new Promise((resolve) => child.once('close', resolve))
     const end = Date.now() + startDeadlineMs
-    while ((await this.#readyStatus()) !== 200) {
+    while ((await statusOf(this.#opsPort, '/readyz')) !== 200) {
       if (!this.isAlive || Date.now() > end) {
         await this.kill()
         throw new Error(`fxd did not become ready:\n${this.#said.slice(-4_000)}`)
@@ -146,18 +149,9 @@ export class FxdProcess {
 
   /** Issues the key that `get` then shows; with `from`, that of another process on the same tables. */
   async takeKey(from?: FxdProcess): Promise<void> {
-    if (from !== undefined) {
-      this.#key = from.#key
-      return
-    }
     const limits = '--rpm 1000000 --rpd 100000000 --ws-connections 10 --ws-symbols 1000'
-    const { out, err } = await fxd(
-      `keys create --plan enterprise --feeds BROKERA:ZERO ${limits} --json`,
-      this.#environment,
-    )
-    const { key } = JSON.parse(out === '' ? '{}' : out) as { key?: string }
-    if (key === undefined) throw new Error(`no key was issued: ${out}${err}`)
-    this.#key = key
+    const flags = `--plan enterprise --feeds BROKERA:ZERO ${limits}`
+    this.#key = from === undefined ? await newKey(this.#environment, flags) : from.#key
   }
 
   /** Rejects when no answer comes. */
@@ -178,23 +172,13 @@ export class FxdProcess {
   }
 
   /** The sum over all labels; NaN: there is no such metric. */
-  async metric(name: string): Promise<number> {
-    const text = await (await fetch(`${this.#ops}/metrics`)).text()
-    const lines = [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))]
-    return lines.length === 0 ? Number.NaN : lines.reduce((sum, [, value]) => sum + Number(value), 0)
+  metric(name: string): Promise<number> {
+    return metricOf(this.#opsPort, name)
   }
 
   /** What `fxd doctor` prints. */
   async doctor(): Promise<string> {
     const { out, err } = await fxd('doctor', this.#environment)
     return out + err
-  }
-
-  async #readyStatus(): Promise<number> {
-    try {
-      return (await fetch(`${this.#ops}/readyz`, { signal: AbortSignal.timeout(2_000) })).status
-    } catch {
-      return 0
-    }
   }
 }

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 import type { QuestdbServer } from '../support/questdb/server.ts'
 import { openTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
@@ -7,6 +6,7 @@ import { FxdProcess } from './fxd-process.ts'
 import type { Outcome } from './kill-again.ts'
 import { Market, manifest } from './market.ts'
 import { complaintsAtRest, flows } from './quiet.ts'
+import { within } from './within.ts'
 
 /** The request with which rows are written. */
 const writing = 'POST /write'
@@ -71,7 +71,11 @@ async function takeover(rig: Rig, landing: (typeof landings)[number]): Promise<v
   await flows([live], 30)
   if (landing === 'after it gave up') {
     first.thaw()
-    await givesUp(first, failures)
+    await within(
+      givesUpMsMax,
+      'a request without an answer to be given up',
+      async () => (await first.metric('fxd_questdb_write_failures_total')) > failures,
+    )
   }
   if ((await proxy.release()) === 0) throw new Error('nothing landed late')
   first.thaw()
@@ -79,14 +83,4 @@ async function takeover(rig: Rig, landing: (typeof landings)[number]): Promise<v
   // Back to the one that has slept through everything since.
   live.move(first)
   await flows([live], 30)
-}
-
-/** Resolves once its request timed out. */
-async function givesUp(fxd: FxdProcess, failuresBefore: number): Promise<void> {
-  const begun = performance.now()
-  while ((await fxd.metric('fxd_questdb_write_failures_total')) <= failuresBefore) {
-    if (performance.now() - begun > givesUpMsMax)
-      throw new Error('a request without an answer is not given up')
-    await pause(100)
-  }
 }

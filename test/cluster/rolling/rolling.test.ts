@@ -6,8 +6,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { until } from '../../acceptance/client/until.ts'
 import { type Cluster, startCluster } from '../../support/cluster/cluster.ts'
-import { newKey } from '../../support/cluster/new-key.ts'
 import { untilUpgraded } from '../../support/cluster/until-upgraded.ts'
+import { metricOf } from '../../support/metric-of.ts'
+import { newKey } from '../../support/new-key.ts'
 import { oneSymbolFeed, pushed } from '../../support/one-symbol-feed.ts'
 
 const startTimeoutMs = 240_000
@@ -28,7 +29,7 @@ beforeAll(async () => {
     env: { FXD_DRAIN_SECONDS: String(drainSeconds) },
   })
   const plan = '--plan enterprise --rpm 1000000 --rpd 1000000 --ws-connections 12 --ws-symbols 10'
-  key = await newKey(cluster, `${plan} --feeds BROKERA:ZERO`)
+  key = await newKey(cluster.commandEnv, `${plan} --feeds BROKERA:ZERO`)
   await until('the key to be known', async () => (await get('/v1/status')) === 200)
   await untilUpgraded(cluster.httpPort, key)
 }, startTimeoutMs)
@@ -105,10 +106,8 @@ class Client {
   }
 }
 
-const socketsOf = async (name: string): Promise<number> => {
-  const text = await (await fetch(`http://127.0.0.1:${cluster.pod(name).opsPort}/metrics`)).text()
-  return Number(/^fxd_stream_connections (\d+)$/m.exec(text)?.[1] ?? Number.NaN)
-}
+const socketsOf = (name: string): Promise<number> =>
+  metricOf(cluster.pod(name).opsPort, 'fxd_stream_connections')
 
 test('rest processes are replaced one after the other without a failed request', async () => {
   const end = askOn()

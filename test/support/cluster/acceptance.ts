@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
 import { seed } from '../../acceptance/client/seed.ts'
 import type { Target } from '../../acceptance/client/target.ts'
+import { newKey } from '../new-key.ts'
 import { makeHome } from '../service-process.ts'
 import { type Cluster, type Role, startCluster } from './cluster.ts'
 import { loadBalancerSource } from './load-balancer.ts'
-import { newKey } from './new-key.ts'
 import { untilUpgraded } from './until-upgraded.ts'
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url))
@@ -50,7 +50,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   try {
     const target = targetOf(cluster, home, log)
     await seed(target)
-    await untilUpgraded(cluster.httpPort, await newKey(cluster, '--plan basic --feeds BROKERA:ZERO'))
+    const key = await newKey(cluster.commandEnv, '--plan basic --feeds BROKERA:ZERO')
+    await untilUpgraded(cluster.httpPort, key)
     project.provide('target', target)
     project.provide(
       'pods',

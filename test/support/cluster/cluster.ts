@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readManifests } from '../../../services/platform/manifests.ts'
+import { bareEnv } from '../bare-env.ts'
 import { freePorts } from '../free-ports.ts'
 import { type QuestdbServer, startQuestdb } from '../questdb/server.ts'
 import { type RedisServer, startRedis } from '../redis/server.ts'
@@ -67,10 +68,6 @@ export interface Cluster {
   /** Ends everything; what was not told to stay is removed. Gives who did not end with 0. */
   stop(): Promise<readonly string[]>
 }
-
-/** The environment of this process without the variables of fxd: a role would refuse unknown ones. */
-const bareEnv = (): Record<string, string | undefined> =>
-  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('FXD_')))
 
 /** Real processes of all roles on a real QuestDB, Redis and load balancer; resolves once all are ready. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {

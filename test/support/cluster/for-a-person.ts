@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readManifests } from '../../../services/platform/manifests.ts'
 import { demoFeeds } from '../../../services/roles/feeds.ts'
+import { newKey } from '../new-key.ts'
 import { type Cluster, startCluster } from './cluster.ts'
-import { newKey } from './new-key.ts'
 import { untilUpgraded } from './until-upgraded.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'fxd-cluster-'))
@@ -21,7 +21,7 @@ const asksToEnd = new Promise<void>((resolve) => {
 /** That opens everything at once: sockets, too, are let in. */
 async function firstKey(cluster: Cluster): Promise<string> {
   const feeds = (await readManifests(demoFeeds)).definitions.map(({ key }) => key).join(',')
-  const key = await newKey(cluster, `--plan pro --feeds ${feeds}`)
+  const key = await newKey(cluster.commandEnv, `--plan pro --feeds ${feeds}`)
   await untilUpgraded(cluster.httpPort, key)
   return key
 }

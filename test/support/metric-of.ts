@@ -1,0 +1,19 @@
+const answerDeadlineMs = 10_000
+
+/**
+ * A metric as a process shows it on this port, summed over all its series that carry these labels; NaN:
+ * there is no such metric. Rejects when no answer comes.
+ */
+export async function metricOf(
+  opsPort: number,
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): Promise<number> {
+  const signal = AbortSignal.timeout(answerDeadlineMs)
+  const text = await (await fetch(`http://127.0.0.1:${opsPort}/metrics`, { signal })).text()
+  if (!text.includes(`# TYPE ${name} `)) return Number.NaN
+  const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
+  return [...text.matchAll(new RegExp(`^${name}(?:\\{(.*)\\})? (\\S+)$`, 'gm'))]
+    .filter(([, carried = '']) => wanted.every((each) => carried.split(',').includes(each)))
+    .reduce((sum, [, , value]) => sum + Number(value), 0)
+}
