@@ -3,12 +3,16 @@ import { toSeconds } from '../core/feed-clock.ts'
 import type { Day } from '../core/usage.ts'
 import type { Log } from '../platform/log.ts'
 import type { Cancel, Clock } from '../ports/clock.ts'
-import { type Session, type SlotOutcome, type Slots, slotRenewMs } from '../ports/slots.ts'
+import { type Session, type SlotOutcome, type Slots, slotLeaseMs, slotRenewMs } from '../ports/slots.ts'
 import type { StreamMetrics } from './metrics.ts'
 
 const dayMs = daySeconds * 1000
 /** After a failure held slots are renewed, or taken again, so often, until they are. */
 const renewRetryMs = 1_000
+/** Slots to be freed once they can be reached; beyond it the one that waits longest lapses with its lease. */
+const unfreedMax = 10_000
+/** Of those one call after the other, so that none waits for its turn until its deadline. */
+const freedAtOnce = 200
 
 interface Held extends Session {
   /** The last UTC day on which the session was counted. */
@@ -26,6 +30,8 @@ export class Sessions {
   readonly #failures: StreamMetrics['slotFailures']
   /** By session id, in the order of their opening. */
   readonly #held = new Map<string, Held>()
+  /** Closed sessions whose slot could not be freed, by when it lapses, the first one first. */
+  readonly #unfreed = new Map<Session, number>()
   readonly #stopRenewing: Cancel
   #cancelMidnight: Cancel = () => undefined
   #cancelRetry: Cancel | undefined
@@ -83,7 +89,7 @@ export class Sessions {
     }
   }
 
-  /** Never rejects: a slot that could not be freed lapses with its lease. */
+  /** Never rejects: a slot that could not be freed is freed each second again, until it lapsed with its lease. */
   async close(sessionId: string): Promise<void> {
     const held = this.#held.get(sessionId)
     if (!held) return
@@ -98,21 +104,48 @@ export class Sessions {
     this.#isStopped = true
   }
 
-  async #free({ keyId, sessionId }: Session): Promise<void> {
+  async #free(session: Session): Promise<void> {
+    if (await this.#isFreed(session)) return
+    if (this.#isStopped) return
+    this.#unfreed.set(session, this.#clock.monotonicMs() + slotLeaseMs)
+    if (this.#unfreed.size > unfreedMax)
+      for (const oldest of this.#unfreed.keys().take(1)) this.#unfreed.delete(oldest)
+    this.#retry()
+  }
+
+  async #isFreed({ keyId, sessionId }: Session): Promise<boolean> {
     try {
       await this.#slots.close(keyId, sessionId)
+      return true
     } catch (cause) {
       this.#failed('close', cause)
+      return false
+    }
+  }
+
+  /** What ended while the slots were away; for as long as they still are, it is the first call that says so. */
+  async #freeAgain(): Promise<void> {
+    const now = this.#clock.monotonicMs()
+    for (const [session, lapsesAtMs] of this.#unfreed) if (lapsesAtMs <= now) this.#unfreed.delete(session)
+    const waiting = [...this.#unfreed.keys()]
+    for (let i = 0, atOnce = 1; i < waiting.length; i += atOnce, atOnce = freedAtOnce) {
+      const some = waiting.slice(i, i + atOnce)
+      const freed = await Promise.all(some.map((session) => this.#isFreed(session)))
+      some.forEach((session, j) => freed[j] && this.#unfreed.delete(session))
+      if (freed.includes(false)) return
     }
   }
 
   async #renew(): Promise<void> {
-    if (this.#held.size === 0 || this.#isRenewing) return
+    if (this.#isRenewing) return
     this.#isRenewing = true
     try {
-      await this.#renewAll()
+      // First, or the slots of sockets that are gone would keep those that are there from theirs.
+      await this.#freeAgain()
+      if (this.#held.size > 0) await this.#renewAll()
     } finally {
       this.#isRenewing = false
+      if (this.#unfreed.size > 0) this.#retry()
     }
   }
 
