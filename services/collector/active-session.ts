@@ -4,7 +4,7 @@ import type { CataloguedName__Output } from '../wire/fxd/v1/CataloguedName.ts'
 import { type CollectedSeries, goOn, KnownFeed, newSeries } from './collected-series.ts'
 import { Collection, type CollectionOptions } from './collection.ts'
 import type { Greeting } from './conversation.ts'
-import type { SourceSymbol } from './source.ts'
+import type { Listing, SourceSymbol } from './source.ts'
 import { type SourceCatalogue, toWire } from './source-catalogue.ts'
 
 export interface ActiveSessionOptions extends CollectionOptions {
@@ -25,11 +25,11 @@ export class ActiveSession {
     this.#options = options
     this.#known = new KnownFeed(options.greeting.known)
     this.collection = new Collection(options)
-    this.list(options.catalogue.all, true)
+    this.list(options.catalogue.all, { snapshot: true })
   }
 
   /** A source that has no symbols at all has not looked yet: it takes none away. */
-  list(symbols: readonly SourceSymbol[], snapshot: boolean): void {
+  list(symbols: readonly SourceSymbol[], { snapshot }: Listing): void {
     const { talk, log, takeOver } = this.#options
     if (symbols.length === 0) {
       takeOver()
@@ -43,7 +43,7 @@ export class ActiveSession {
           log.warn({ refused: refused.slice(0, 20), count: refused.length }, 'symbols were refused')
         const before = takeOver()
         this.collection.sendSpooled()
-        this.#collect(names, snapshot, before)
+        this.#collect(names, { snapshot }, before)
       })
       .catch((cause: unknown) => this.#fail(cause))
   }
@@ -58,7 +58,7 @@ export class ActiveSession {
 
   #collect(
     names: readonly CataloguedName__Output[],
-    snapshot: boolean,
+    { snapshot }: Listing,
     before: readonly CollectedSeries[],
   ): void {
     const listed = new Set(names.map(({ raw }) => raw))

@@ -98,7 +98,7 @@ export class Collection {
   begin(list: readonly CollectedSeries[]): void {
     for (const series of list) this.#put(series)
     if (this.#options.source.capabilities.reads === 'whole') {
-      for (const series of list) this.#readWhole(series, false).catch(this.#failed)
+      for (const series of list) this.#readWhole(series, 'uncovered').catch(this.#failed)
     } else this.#catchUpAll(list).catch(this.#failed)
   }
 
@@ -153,7 +153,7 @@ export class Collection {
       this.#historyReader.add(series, joinSpans([{ from: span.from, to }]))
       this.#historyReader.run().catch(this.#failed)
     } else if (series.phase === 'reading') series.readAgain = true
-    else this.#readWhole(series, true).catch(this.#failed)
+    else this.#readWhole(series, 'all').catch(this.#failed)
   }
 
   /** What fails because the session is over is read again by the next one. */
@@ -237,9 +237,9 @@ export class Collection {
   }
 
   /** Everything that a source has of a series in one go; `all`: also what windows cover already. */
-  async #readWhole(series: CollectedSeries, all: boolean): Promise<void> {
+  async #readWhole(series: CollectedSeries, what: 'all' | 'uncovered'): Promise<void> {
     series.phase = 'queued'
-    series.readAgain = all
+    series.readAgain = what === 'all'
     do {
       const known = series.readAgain ? [] : series.covered
       series.readAgain = false

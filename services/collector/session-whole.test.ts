@@ -131,7 +131,7 @@ describe('a source that is read as a whole', () => {
     )(source.bars)
     suite.collect(source)
     await expect.poll(() => suite.times(), patient).toEqual(coarseTimes())
-    source.listener.catalogue([{ ...coarse, digits: 5 }], false)
+    source.listener.catalogue([{ ...coarse, digits: 5 }], { snapshot: false })
     await expect.poll(() => suite.times(), patient).toEqual(minutes(from, noon))
     await expect.poll(() => suite.windows(), patient).toEqual([['EURUSD', from, noon]])
     expect(suite.pushed()).toEqual(coarseTimes())
@@ -175,7 +175,7 @@ describe('a source that is read as a whole', () => {
     source.listener.closed([source.closedBars('A', '1', noon - long, noon)])
     source.listener.catalogue(
       names.map((name) => paperSymbol(name)),
-      false,
+      { snapshot: false },
     )
     await expect.poll(() => open, patient).toBe(names.length)
     await suite.restart()

@@ -117,7 +117,7 @@ describe('the live lane', () => {
     suite.collect(source)
     await suite.settled()
     source.symbols.push(paperSymbol('GBPUSD'))
-    source.listener.catalogue([paperSymbol('GBPUSD')], false)
+    source.listener.catalogue([paperSymbol('GBPUSD')], { snapshot: false })
     await expect.poll(async () => (await suite.times('GBPUSD')).length, { timeout: 8_000 }).toBe(2 * 1_440)
     await suite.clock.advance(60_000)
     source.closeMinute()

@@ -13,7 +13,7 @@ import { Conversation } from './conversation.ts'
 import type { Dial } from './dial.ts'
 import { FeedTime } from './feed-time.ts'
 import type { CollectorMetrics, CollectorSigns, FeedMetrics } from './metrics.ts'
-import type { Source, SourceBars, SourceListener, SourceSeries, SourceSymbol } from './source.ts'
+import type { Listing, Source, SourceBars, SourceListener, SourceSeries, SourceSymbol } from './source.ts'
 import { SourceCatalogue } from './source-catalogue.ts'
 import type { Spool } from './spool/spool.ts'
 import { Stamps } from './stamps.ts'
@@ -210,11 +210,11 @@ class Collector implements SourceListener {
     })
   }
 
-  catalogue(symbols: readonly SourceSymbol[], snapshot: boolean): void {
-    this.#catalogue.take(symbols, snapshot)
+  catalogue(symbols: readonly SourceSymbol[], listing: Listing): void {
+    this.#catalogue.take(symbols, listing)
     this.#active?.list(
       symbols.map((symbol) => this.#catalogue.get(symbol.raw) ?? symbol),
-      snapshot,
+      listing,
     )
   }
 

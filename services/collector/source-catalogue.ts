@@ -1,11 +1,11 @@
 import type { CatalogueSymbol } from '../wire/fxd/v1/CatalogueSymbol.ts'
-import type { SourceSymbol } from './source.ts'
+import type { Listing, SourceSymbol } from './source.ts'
 
 /** All symbols of a source, over any number of sessions. */
 export class SourceCatalogue {
   #symbols = new Map<string, SourceSymbol>()
 
-  take(symbols: readonly SourceSymbol[], snapshot: boolean): void {
+  take(symbols: readonly SourceSymbol[], { snapshot }: Listing): void {
     if (snapshot) this.#symbols = new Map()
     for (const symbol of symbols)
       this.#symbols.set(symbol.raw, withResolutionsOf(symbol, this.#symbols.get(symbol.raw)))

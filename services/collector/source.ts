@@ -85,13 +85,17 @@ export interface SourceAnswer {
   readonly complete?: Span | undefined
 }
 
+/** `snapshot`: these are all symbols there are; else these are added or changed. */
+export interface Listing {
+  readonly snapshot: boolean
+}
+
 /**
  * What a source tells as it happens. No call blocks or throws; while no session is up, bars go into the
  * spool, or without one are dropped here and read again later (`rereadable`).
  */
 export interface SourceListener {
-  /** `snapshot`: these are all symbols there are; else these are added or changed. */
-  catalogue(symbols: readonly SourceSymbol[], snapshot: boolean): void
+  catalogue(symbols: readonly SourceSymbol[], listing: Listing): void
   /**
    * Bars that just closed (or were just corrected), of several series: a minute of all symbols is one
    * call. The last of a series may still be forming: the session holds it back.

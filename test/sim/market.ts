@@ -113,7 +113,7 @@ export class SimTerminal implements Source {
     this.#listener = listener
     signal.addEventListener('abort', () => (this.#listener = undefined))
     this.#watchedFrom = this.#market.now
-    listener.catalogue(marketNames.map(symbolOf), true)
+    listener.catalogue(marketNames.map(symbolOf), { snapshot: true })
     listener.tick(this.#market.now)
   }
 

@@ -28,7 +28,11 @@ export interface Outcome {
 }
 
 /** One run of the whole cluster: troubled for some minutes, then left alone, then judged. */
-export async function simulate(seed: number, defect?: Defect, tells = false): Promise<Outcome> {
+export async function simulate(
+  seed: number,
+  defect?: Defect,
+  { tells = false }: { readonly tells?: boolean } = {},
+): Promise<Outcome> {
   const mend = defect === 'recentKeeps' ? keepRecent() : undefined
   const world = new World(seed, defect, tells)
   const { timeline, chance, record } = world

@@ -54,7 +54,7 @@ export class PaperTerminal implements Source {
   async open(listener: SourceListener): Promise<void> {
     this.#listener = listener
     this.#watchedFrom = this.#now()
-    listener.catalogue(this.symbols, true)
+    listener.catalogue(this.symbols, { snapshot: true })
     listener.tick(feedSeconds(this.#now()))
   }
 

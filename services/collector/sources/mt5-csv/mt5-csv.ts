@@ -21,7 +21,9 @@ export function createMt5Csv(options: Mt5CsvOptions): Source {
     capabilities: { rereadable: true, reads: 'whole' },
     async open(listener, signal) {
       await files.takeIn()
-      listener.catalogue(files.symbols(files.index.all().map((file) => file.options.series)), true)
+      listener.catalogue(files.symbols(files.index.all().map((file) => file.options.series)), {
+        snapshot: true,
+      })
       if (!options.follow) return
       watchFolder({
         ...options,

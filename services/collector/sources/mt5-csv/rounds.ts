@@ -57,7 +57,7 @@ export class Rounds {
 
   async look(listener: SourceListener, signal: AbortSignal): Promise<void> {
     const added = await this.#files.takeIn()
-    if (added.length > 0) listener.catalogue(this.#files.symbols(added), false)
+    if (added.length > 0) listener.catalogue(this.#files.symbols(added), { snapshot: false })
     for (const series of added) listener.again(series, allTimes)
     const left = this.#files.index.all().values()
     const work = async (): Promise<void> => {

@@ -23,7 +23,7 @@ export function createSimulator(definition: FeedDefinition, seed: number, clock:
     async open(listener, signal) {
       listener.catalogue(
         definition.symbols.map((symbol) => ({ ...symbol, resolutions: market.resolutions })),
-        true,
+        { snapshot: true },
       )
       let watching = now()
       let told = watching
