@@ -61,7 +61,7 @@ export interface Config {
   readonly tlsCa: string | undefined
   /** Sockets that one shard holds; at the bound it is not ready and refuses newcomers. */
   readonly streamConnectionsMax: number
-  /** How long a shard takes to close its sockets after SIGTERM. */
+  /** How long a shard takes to close its sockets after SIGTERM; `fxd rest` goes on answering for 5 of them. */
   readonly drainSeconds: number
   /** At the bounds of its spool a collector's oldest batches leave it, and a gap names them. */
   readonly spoolMib: number
@@ -96,7 +96,7 @@ const variables = {
   grpcAddr: variable(
     'FXD_GRPC_ADDR',
     '127.0.0.1:8090',
-    'where collectors and the command line connect (gRPC)',
+    'where collectors and the command line connect (gRPC); of fxd stream, where fxd.v1.Shard answers',
     parseAddress,
   ),
   opsAddr: variable(
@@ -219,7 +219,7 @@ const variables = {
   drainSeconds: variable(
     'FXD_DRAIN_SECONDS',
     '30',
-    'how long fxd stream takes after SIGTERM to close its sockets, a few at a time',
+    'how long fxd stream takes after SIGTERM to close its sockets, a few at a time; fxd rest goes on answering for 5 of them (fewer when this is less)',
     wholeNumber(0, 3_600),
   ),
   spoolMib: variable(
