@@ -19,5 +19,5 @@ check: ## the inner loop: types, lint, format, unused code, house rules, unit te
 soak: ## every suite with twenty times as many random cases
 	@bin/install && FXD_TEST_EFFORT=20 npm test --silent
 
-bench: ## measure the sizes that the papers promise
+bench: ## measure speed and size at the loads that count
 	@bin/install && npm run bench --silent

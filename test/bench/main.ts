@@ -1,5 +1,5 @@
 /**
- * Measures the sizes that the papers promise: `npm run -s bench [-- name …]`, by default all of them but
+ * Measures speed and size at the loads that count: `npm run -s bench [-- name …]`, by default all of them but
  * those that take an hour. A slow figure is told, never a failure; a bench that cannot run is one.
  */
 import { spawn } from 'node:child_process'
