@@ -4,6 +4,7 @@ import { createVirtualClock, type VirtualClock } from '../../test/support/virtua
 import { allocateBars, barCount, barsOf, toList } from '../core/bar.ts'
 import { compoundKey, type FeedKey } from '../core/compound-key.ts'
 import { feedSeconds } from '../core/feed-clock.ts'
+import { historyBatchesSlow } from '../ingest/session-work.ts'
 import { Disconnected } from './conversation.ts'
 import { ImportRefused, type ImportSession, importBatchesMax, openImport } from './import-session.ts'
 
@@ -130,7 +131,7 @@ describe('bars', () => {
     await session.close()
   })
 
-  test('many batches may be under way at once', async () => {
+  test('many batches may be under way at once, fewer than make ingest ask for a pause', async () => {
     const session = await open()
     await session.addSymbol({ name: 'MANY', digits: 5 })
     const outcomes = await Promise.all(
@@ -139,6 +140,7 @@ describe('bars', () => {
       ),
     )
     expect(outcomes.reduce((sum, { accepted }) => sum + accepted, 0)).toBe(5 * importBatchesMax)
+    expect(importBatchesMax).toBeLessThan(historyBatchesSlow)
     await session.close()
   })
 

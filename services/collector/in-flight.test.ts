@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import { barsOf } from '../core/bar.ts'
 import { feedSeconds } from '../core/feed-clock.ts'
+import { historyBatchesSlow, windowsMax as ingestWindowsMax } from '../ingest/session-work.ts'
 import { silentLog } from '../platform/log.ts'
 import { KnownFeed, newSeries } from './collected-series.ts'
 import type { Answer, Conversation } from './conversation.ts'
@@ -33,7 +34,7 @@ test('history in flight is bounded in messages, however small, below what ingest
   const sent = Array.from({ length: 20 }, () => history.send([{ ...of, symbol: 'A', series, bars }]))
   const all = Promise.allSettled(sent)
   await settle()
-  expect(historyMessagesMax).toBeLessThan(12)
+  expect(historyMessagesMax).toBeLessThan(historyBatchesSlow)
   expect(waiting.length).toBe(historyMessagesMax)
   waiting[0]?.(answer)
   await settle()
@@ -83,7 +84,7 @@ test('windows in flight are bounded below what makes ingest read no more', async
   const span = { from: feedSeconds(0), to: feedSeconds(60) }
   const all = Promise.allSettled(Array.from({ length: 300 }, () => windows.send('A', '1', span)))
   await settle()
-  expect(windowsMax).toBeLessThan(256)
+  expect(windowsMax).toBeLessThan(ingestWindowsMax)
   expect(waiting.length).toBe(windowsMax)
   for (const resolve of waiting.splice(0)) resolve(answer)
   await settle()

@@ -28,7 +28,7 @@ import { type Counts, noCounts } from './store-history.ts'
 export const historyBatchesSlow = 12
 const historyBatchesMax = 16
 const liveBatchesMax = 64
-const windowsMax = 256
+export const windowsMax = 256
 const slowPauseMs = 500
 /** Readers that lost events of the bus learn so often that the store shows everything: well before they give up. */
 const settleMs = 2_000
