@@ -1,5 +1,5 @@
 import { type StatusObject, status } from '@grpc/grpc-js'
-import type { Clock } from '../ports/clock.ts'
+import type { Cancel, Clock } from '../ports/clock.ts'
 import { type EncodedSeries, encodeBars } from '../wire/encode-bars.ts'
 import type { CatalogueSymbol } from '../wire/fxd/v1/CatalogueSymbol.ts'
 import type { Gap } from '../wire/fxd/v1/Gap.ts'
@@ -49,6 +49,11 @@ interface Pending<T> {
   readonly reject: (cause: Error) => void
 }
 
+/**
+ * Longer than ingest may take by itself: it gives the lease up after 5 s, what an earlier session left
+ * has 30 s to be stored, and the feed's windows 15 s to be read.
+ */
+export const greetingTimeoutMs = 60_000
 /** After so long a peer that does not end a closed stream is cut off. */
 const closeTimeoutMs = 5_000
 
@@ -64,6 +69,7 @@ export class Conversation {
 
   readonly #line: Line
   readonly #clock: Clock
+  readonly #cancelGreeting: Cancel
   readonly #batches = new Map<number, Pending<Answer> & { refused: RefusedBar__Output[] }>()
   readonly #catalogues = new Map<number, Pending<Catalogued> & { parts: CataloguedParts }>()
   readonly #known: KnownSeries__Output[] = []
@@ -72,6 +78,8 @@ export class Conversation {
   #sequence = 0
   #revision = 0
   #isClosing = false
+  /** Why it was cancelled from here. */
+  #given: Disconnected | undefined
   #end: Disconnected | undefined
 
   constructor({ address, identity, hello, clock, dial = dialGrpc }: ConversationOptions) {
@@ -90,6 +98,7 @@ export class Conversation {
       },
     )
     this.#line.send({ hello })
+    this.#cancelGreeting = clock.after(greetingTimeoutMs, () => this.#giveUp())
   }
 
   get isOver(): boolean {
@@ -187,7 +196,15 @@ export class Conversation {
     if (slow) this.onSlow(slow.pauseMs)
   }
 
+  /** A peer that neither leads with it nor has it stand by keeps a collector from one that would. */
+  #giveUp(): void {
+    const seconds = greetingTimeoutMs / 1_000
+    this.#given = new Disconnected('DEADLINE_EXCEEDED', `ingest has not answered Hello within ${seconds} s`)
+    this.cancel()
+  }
+
   #takeWelcome(message: Welcome__Output): void {
+    this.#cancelGreeting()
     this.#welcome = { message, offsetMs: message.utcMs - this.#clock.utcMs() }
     if (!message.active) this.onStandby()
   }
@@ -200,7 +217,8 @@ export class Conversation {
   }
 
   #over({ code, details }: Pick<StatusObject, 'code' | 'details'>): Disconnected {
-    const end = new Disconnected(status[code] ?? 'UNKNOWN', details)
+    this.#cancelGreeting()
+    const end = this.#given ?? new Disconnected(status[code] ?? 'UNKNOWN', details)
     this.#end = end
     this.#greeted.reject(end)
     for (const { reject } of this.#batches.values()) reject(end)

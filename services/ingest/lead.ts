@@ -4,6 +4,8 @@ import { type Leases, leaseRenewMs } from '../ports/lease.ts'
 
 /** Whoever stands by asks so often: with what a lease lasts, well within the 15 s of a takeover. */
 const leaseAskMs = 1_000
+/** Without a word about the lease for so long, the collector is better off with another ingest. */
+const leaseSilenceMs = 5_000
 
 export interface Leading {
   /** Gives the epoch once this session leads; `undefined` when the signal aborted first. */
@@ -23,6 +25,8 @@ export interface LeadOptions {
   readonly onWait: () => void
   /** Another one leads already: called once. While leases are away nobody knows. */
   readonly onTaken: () => void
+  /** Nobody has said anything about the lease for `leaseSilenceMs`: it is asked for no more. */
+  readonly onSilence: () => void
   /** Another one leads now: this one stood still for longer than a lease lasts. */
   readonly onLost: () => void
 }
@@ -30,18 +34,24 @@ export interface LeadOptions {
 /**
  * Takes the lease of a feed, or waits for it, and renews it while the session lives. A store of
  * leases that does not answer takes the lead from nobody: only an answer of `false` does, which says that
- * another one leads.
+ * another one leads. It gives it to nobody either: whoever waits is told of the silence.
  */
 export function lead(options: LeadOptions): Leading {
-  const { leases, name, holder, clock, log, signal, onWait, onTaken, onLost } = options
+  const { leases, name, holder, clock, log, signal, onWait, onTaken, onSilence, onLost } = options
   const calls = new Calls(log)
   const granted = waitForGrant()
 
   async function waitForGrant(): Promise<number | undefined> {
     let isTold = false
+    let answeredMs = clock.monotonicMs()
     for (let first = true; !signal.aborted; first = false) {
       const asked = leases.acquire(name, holder).then((given) => given ?? 'taken')
       const grant = await calls.answer(asked, 'taken')
+      if (grant !== undefined) answeredMs = clock.monotonicMs()
+      else if (clock.monotonicMs() - answeredMs >= leaseSilenceMs) {
+        onSilence()
+        return undefined
+      }
       if (grant === 'taken') {
         if (!isTold) onTaken()
         isTold = true

@@ -1,4 +1,5 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js'
+import type { FeedKey } from '../core/compound-key.ts'
 import type { FeedDefinition } from '../core/feed.ts'
 import type { RegistryView } from '../core/registry.ts'
 import type { FollowedRegistry } from '../platform/follow-registry.ts'
@@ -47,6 +48,8 @@ export interface SessionDeps extends LaneDeps {
 }
 
 const credentialEnded = 'the credential of this session has expired; connect with a new one'
+const leaseUnknown = (feed: FeedKey): string =>
+  `this ingest cannot ask who holds the lease of ${feed} (Redis is away); connect to another one, or again`
 
 /**
  * One stream of a collector or an import: greets it, leads or stands by, hands its messages on in
@@ -188,6 +191,7 @@ export class CollectorSession {
           this.#send({ welcome: { active: false, utcMs: this.#deps.clock.utcMs() } })
           this.#log.info('stands by')
         },
+        onSilence: () => void this.end(new SessionEnd('UNAVAILABLE', leaseUnknown(who.feed))),
         onLost: () =>
           void this.end(new SessionEnd('ABORTED', 'the lease of the feed went to another ingest')),
       })
