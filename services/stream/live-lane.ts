@@ -12,9 +12,9 @@ import { barFrame, barPrefix, type Frames } from './fan-out/frame.ts'
 import type { Subscriptions } from './fan-out/subscriptions.ts'
 import type { StreamMetrics } from './metrics.ts'
 import type { SymbolGap } from './protocol.ts'
-import { Refill, refillQuietMs, type Wanted } from './refill.ts'
+import { quietMs, Refill, type Wanted } from './refill.ts'
 import type { Resumption } from './resume/resumption.ts'
-import { Unshown } from './unshown.ts'
+import { Unproven } from './unproven.ts'
 
 export interface LiveLaneParts {
   readonly bus: Bus
@@ -30,14 +30,14 @@ export interface LiveLaneParts {
 }
 
 type Minutes = { readonly from: FeedSeconds; readonly to: FeedSeconds }
-/** Those of one hole: it is open for seconds. */
+/** Of one hole, which may be open for two minutes; the newest stay. */
 const minutesHeldMax = 60
 
 /** From the bus to the fan-out: closed M1 bars, each framed once, per symbol strictly ascending in time. */
 export class LiveLane {
   readonly #parts: LiveLaneParts
   readonly #refill: Refill
-  readonly #unshown: Unshown
+  readonly #unproven: Unproven
   readonly #baseline: Baseline
   /** By symbol number. */
   readonly #lastTimes: (FeedSeconds | undefined)[] = []
@@ -60,7 +60,7 @@ export class LiveLane {
       parts.bars,
       parts.clock,
     )
-    this.#unshown = new Unshown(parts.clock)
+    this.#unproven = new Unproven(parts.clock)
     this.#baseline = new Baseline({ ...parts, subscribed: (feed) => this.#subscribed(feed) })
     this.#unfollow = parts.bus.follow({
       deliver: (delivered) => this.#take(delivered),
@@ -79,13 +79,13 @@ export class LiveLane {
 
   /** Whether bars of the feed are on their way from the store, or it may show in a moment what the bus lost. */
   isFilling(feed: FeedKey): boolean {
-    const isAwaited = this.#unshown.has(feed) && this.#unshown.ageMs(feed) < refillQuietMs
+    const isAwaited = this.#unproven.has(feed) && this.#unproven.ageMs(feed) < quietMs
     return isAwaited || this.#refill.isOpen(feed)
   }
 
   /** Whether the bus lost bars of the feed that the store may not show yet. */
   isUnproven(feed: FeedKey): boolean {
-    return this.#unshown.has(feed)
+    return this.#unproven.has(feed)
   }
 
   lastTime(id: number): FeedSeconds | undefined {
@@ -112,13 +112,13 @@ export class LiveLane {
 
   #lost(feed: FeedKey, upTo: number): void {
     this.#parts.metrics.losses.inc()
-    this.#unshown.lost(feed, upTo)
+    this.#unproven.lost(feed, upTo)
     if (this.#refill.isOpen(feed) || this.#subscribed(feed).length > 0) this.#refill.begin(feed, upTo)
     else this.#broken(feed, new Set())
   }
 
   #applied(feed: FeedKey, position: number): void {
-    this.#unshown.applied(feed, position)
+    this.#unproven.applied(feed, position)
     this.#refill.applied(feed, position)
   }
 

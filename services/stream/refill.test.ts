@@ -18,7 +18,7 @@ import {
 import { feedBody, live, openStream, symbolBody, zero } from '../../test/support/open-stream.ts'
 import { type CompoundKey, compoundKey } from '../core/compound-key.ts'
 import type { BarStore } from '../ports/bars.ts'
-import { refillBarsMax, refillLongestMs, refillQuietMs, refillTimeoutMs } from './refill.ts'
+import { heldMsMax, quietMs, quietMsMax, refillBarsMax } from './refill.ts'
 
 describe('when the bus loses an event', () => {
   test('what is missing is read from the store and sent in order, before what came since', async () => {
@@ -54,7 +54,7 @@ describe('when the bus loses an event', () => {
       'both reads',
       async () => (await house.metric('fxd_stream_refill_failures_total')) > failures + 1,
     )
-    await house.clock.advance(refillTimeoutMs)
+    await house.clock.advance(heldMsMax)
     await until('the next bar', () => minutesOf(socket, a).length === 2)
     expect(minutesOf(socket, a)).toEqual([1, 3])
     expect(gapsOf(socket)).toEqual([
@@ -94,7 +94,7 @@ describe('when the bus loses an event', () => {
     await lose(() => house.publish([a], 2))
     // Not of a symbol that anyone hears of.
     await applied(0)
-    await house.clock.advance(refillQuietMs - 1)
+    await house.clock.advance(quietMs - 1)
     await socket.settled()
     expect(gapsOf(socket)).toEqual([])
     await house.clock.advance(1)
@@ -142,7 +142,7 @@ describe('when the bus loses an event', () => {
     await house.publish([a], 1)
     await lose(() => house.publish([a], 2))
     await house.publish([a], 3)
-    await house.clock.advance(refillTimeoutMs)
+    await house.clock.advance(heldMsMax)
     await socket.settled()
     expect(minutesOf(socket, a)).toEqual([1, 3])
     expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a, after: timeOf(1) }] }])
@@ -168,7 +168,7 @@ describe('when the bus loses an event', () => {
     await lose(() => house.publish([a], 2))
     await house.publish([a], 3)
     for (const minute of [4, 6, 8, 10]) {
-      await house.clock.advance(refillTimeoutMs / 4 - 1)
+      await house.clock.advance(heldMsMax / 4 - 1)
       await lose(() => house.publish([a], minute))
       await house.publish([a], minute + 1)
     }
@@ -183,13 +183,13 @@ describe('when the bus loses an event', () => {
   test('losses without end are told of, though nothing waits behind them', async () => {
     const socket = await subscribed(a)
     await house.publish([a], 1)
-    for (let ms = 0; ms < refillLongestMs; ms += refillQuietMs / 2) {
+    for (let ms = 0; ms < quietMsMax; ms += quietMs / 2) {
       await lose(() => house.publish([a], 2))
       // Not of a symbol that anyone hears of.
       await applied(0)
       await socket.settled()
       expect(gapsOf(socket)).toEqual([])
-      await house.clock.advance(refillQuietMs / 2)
+      await house.clock.advance(quietMs / 2)
     }
     await until('the gap', () => gapsOf(socket).length === 1)
   })
@@ -220,7 +220,7 @@ describe('when the bus loses an event', () => {
     await house.publish([a], 3)
     await late.settled()
     expect(minutesOf(late, a)).toEqual([3])
-    await house.clock.advance(refillTimeoutMs)
+    await house.clock.advance(heldMsMax)
     await socket.settled()
     expect([...gapsOf(socket), ...gapsOf(late)]).toEqual([])
   })
@@ -267,7 +267,7 @@ describe('when the bus loses an event', () => {
           if (each.waitMs > 0) await house.clock.advance(each.waitMs)
         }
         await house.publish(symbols, ++minute)
-        await house.clock.advance(refillTimeoutMs)
+        await house.clock.advance(heldMsMax)
         // A read that is under way in another thread takes its own time.
         await until('the last bars', async () => {
           await house.clock.advance(50)

@@ -6,14 +6,16 @@ import type { BarStore } from '../ports/bars.ts'
 import type { LiveBar } from '../ports/bus.ts'
 import type { Cancel, Clock } from '../ports/clock.ts'
 
-/** Bars wait this long for the store to show what the bus lost before them, and for each read; then the gap is named. */
-export const refillTimeoutMs = 10_000
+/** Bars wait this long for the store to show what the bus lost before them; then the gap is named. */
+export const heldMsMax = 10_000
+/** And this long for each answer of the store, once it shows that. */
+const answerMsMax = 10_000
 /** In all, while the store answers read after read: a slow one is still faster than each client asking for itself. */
-const refillWholeMs = 60_000
+const readingMsMax = 60_000
 /** Without bars that wait nobody is kept from anything: as long as another collector and ingest may need to take over. */
-export const refillQuietMs = 20_000
+export const quietMs = 20_000
 /** Losses that follow each other, as when sessions of a feed end one after another, make one hole for no longer. */
-export const refillLongestMs = 60_000
+export const quietMsMax = 60_000
 /** A store that fails is asked again. */
 const readRetryMs = 250
 /** Four hours of one symbol; a longer hole is named instead of being pushed. */
@@ -91,8 +93,8 @@ export class Refill {
     before?.cancel()
     const nowMs = this.#clock.monotonicMs()
     const { held, begunMs } = before ?? { held: [], begunMs: nowMs }
-    const quietMs = Math.min(nowMs + refillQuietMs, begunMs + refillLongestMs)
-    const endMs = before && held.length > 0 ? before.endMs : quietMs
+    const quietEndMs = Math.min(nowMs + quietMs, begunMs + quietMsMax)
+    const endMs = before && held.length > 0 ? before.endMs : quietEndMs
     const cancel = this.#giveUpAfter(feed, endMs - nowMs)
     this.#holes.set(feed, { upTo, held, begunMs, endMs, cancel, reading: undefined })
   }
@@ -102,8 +104,8 @@ export class Refill {
     if (!hole || bars.length === 0) return
     if (hole.held.length === 0 && !hole.reading) {
       hole.cancel()
-      hole.endMs = this.#clock.monotonicMs() + refillTimeoutMs
-      hole.cancel = this.#giveUpAfter(feed, refillTimeoutMs)
+      hole.endMs = this.#clock.monotonicMs() + heldMsMax
+      hole.cancel = this.#giveUpAfter(feed, heldMsMax)
     }
     hole.held.push(...bars)
     if (hole.held.length > heldBarsMax) this.#giveUp(feed)
@@ -120,7 +122,7 @@ export class Refill {
   }
 
   async #fill(feed: FeedKey, hole: Hole): Promise<void> {
-    const endMs = this.#clock.monotonicMs() + refillWholeMs
+    const endMs = this.#clock.monotonicMs() + readingMsMax
     const reading = { wanted: this.#lane.wanted(feed), found: new Map<Wanted, Bars>(), endMs }
     hole.reading = reading
     const queue = [...reading.wanted]
@@ -132,7 +134,7 @@ export class Refill {
         reading.found.set(next, bars)
         const leftMs = endMs - this.#clock.monotonicMs()
         hole.cancel()
-        hole.cancel = this.#giveUpAfter(feed, Math.max(0, Math.min(refillTimeoutMs, leftMs)))
+        hole.cancel = this.#giveUpAfter(feed, Math.max(0, Math.min(answerMsMax, leftMs)))
       }
     }
     await Promise.all(Array.from({ length: readsAtOnce }, worker))

@@ -4,7 +4,7 @@ import { until } from '../../../test/acceptance/client/until.ts'
 import { minuteBar, type OpenedStream, openStream, zero } from '../../../test/support/open-stream.ts'
 import { type CompoundKey, compoundKey } from '../../core/compound-key.ts'
 import type { Bus, Follower } from '../../ports/bus.ts'
-import { refillQuietMs } from '../refill.ts'
+import { quietMs } from '../refill.ts'
 
 /** Now; minutes shortly before it are published. */
 const nowMinute = 2_000
@@ -81,7 +81,7 @@ describe('a client that comes back after the bus lost bars', () => {
     await close(a, 1991, 1992, 1993, 1994, 1995)
     await first.settled()
     lose()
-    await house.clock.advance(refillQuietMs)
+    await house.clock.advance(quietMs)
     await until('the gap', () => gapsOf(first).length === 1)
     expect(gapsOf(first)).toMatchObject([{ gaps: [{ symbol: a, after: timeOf(1995) }] }])
     await house.store(a, [1996, 1997])
@@ -129,7 +129,7 @@ describe('a client that comes back after the bus lost bars', () => {
     await close(a, 1991, 1992)
     lose()
     const socket = await resumed(a, 1990)
-    await house.clock.advance(refillQuietMs)
+    await house.clock.advance(quietMs)
     await until('the gap', () => gapsOf(socket).length === 1)
     expect(minutesOf(socket, a)).toEqual([1991, 1992])
     expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a, after: timeOf(1992) }] }])
