@@ -4,7 +4,13 @@ import { utcMs } from '../../services/core/feed-clock.ts'
 import type { Delivered } from '../../services/ports/bus.ts'
 import { slotHoldMs } from '../../services/stores/redis/slots.ts'
 import { type RedisServer, startRedis } from '../support/redis/server.ts'
-import { freshPrefix, type OpenedRedis, openInTest, timeOfTests } from '../support/redis/stores.ts'
+import {
+  advanceWithinReach,
+  freshPrefix,
+  type OpenedRedis,
+  openInTest,
+  timeOfTests,
+} from '../support/redis/stores.ts'
 import { freshFeed, minuteBar, seriesOf } from './sample-bars.ts'
 
 const patience = { timeout: 15_000 }
@@ -58,14 +64,14 @@ describe.each(emptied)('a Redis that was %s', (_, empty) => {
       openInTest(server, { prefix, time }),
       openInTest(server, { prefix, time }),
     ])
-    await time.advance(slotHoldMs)
+    await advanceWithinReach(shard.stores.slots, time, slotHoldMs)
     for (const session of ['a', 'b'])
       expect(await shard.stores.slots.open('key', session, 3)).toMatchObject({ outcome: 'open' })
     await empty(shard)
     await back(other)
     const openNew = () => other.stores.slots.open('key', 'new', 3)
     await expect(openNew()).rejects.toThrow(Unavailable)
-    await time.advance(slotHoldMs - 1)
+    await advanceWithinReach(other.stores.slots, time, slotHoldMs - 1)
     await expect(openNew()).rejects.toThrow(Unavailable)
     const held = ['a', 'b'].map((sessionId) => ({ keyId: 'key', sessionId }))
     expect(await shard.stores.slots.renew(held)).toEqual(['a', 'b'])

@@ -4,7 +4,7 @@ import { systemClock } from '../../services/platform/system-clock.ts'
 import { openRedisStores, type RedisStores } from '../../services/stores/redis/open.ts'
 import type { RedisAt } from '../../services/stores/redis/options.ts'
 import { slotHoldMs } from '../../services/stores/redis/slots.ts'
-import { freshPrefix } from '../support/redis/stores.ts'
+import { advanceWithinReach, freshPrefix } from '../support/redis/stores.ts'
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
 import { describeBus } from './bus.ts'
 import { describeFeedBoard } from './feed-board.ts'
@@ -36,12 +36,20 @@ export function describeRedis(name: string, at: () => RedisAt): void {
   async function open(start = Date.UTC(2026, 0, 5, 12)): Promise<Opened<keyof RedisStores>> {
     const clock = createVirtualClock({ start: start - slotHoldMs })
     const opened = await openPrefix(freshPrefix(), clock)
-    await clock.advance(slotHoldMs)
+    await advanceWithinReach(opened.stores.slots, clock, slotHoldMs)
     return opened
   }
 
+  /** Slots are asked for by somebody as long as there is a shard. */
+  async function openWithinReach(start?: number): Promise<Opened<keyof RedisStores>> {
+    const opened = await open(start)
+    const { stores, clock } = opened
+    const advance = (ms: number): Promise<void> => advanceWithinReach(stores.slots, clock, ms)
+    return { ...opened, clock: { utcMs: clock.utcMs, advance } }
+  }
+
   describeLimits(name, open)
-  describeSlots(name, open)
+  describeSlots(name, openWithinReach)
   describeLeases(name, open)
   describeFeedBoard(name, open)
   describeBus(name, open)

@@ -15,9 +15,8 @@ const minuteMs = 500
 /** Of Redis and QuestDB: a minute in `make soak`; always longer than a lease of ten seconds. */
 const awayMs = isLong ? 60_000 : 12_000
 const testMs = 400_000
-/** Of a slot, renewed every twenty seconds: a minute's outage outlasts it, and newcomers may take what lapsed. */
+/** Of a slot, renewed every twenty seconds: a minute's outage outlasts it. */
 const slotLeaseMs = 60_000
-const doSlotsLapse = awayMs > slotLeaseMs - 20_000
 const overTheCap = 4_002
 /** A lost lease is another's after eleven seconds. */
 const takeoverMs = 60_000
@@ -76,7 +75,6 @@ async function outage({
     sockets: people.sockets,
     named: people.named,
     sessions: live.broken,
-    over: people.ended(overTheCap),
   }
   const fromMs = Date.now()
   await harm()
@@ -87,10 +85,8 @@ async function outage({
   // Redis may be back for ingest and not yet for the shards.
   await house.caughtUp()
   await people.recovered()
-  if (doSlotsLapse) people.cappedOpenMost()
-  const over = doSlotsLapse ? people.ended(overTheCap) - before.over : 0
   return {
-    sockets: people.sockets - before.sockets - over,
+    sockets: people.sockets - before.sockets,
     named: people.named - before.named,
     sessions: live.broken - before.sessions,
   }

@@ -5,7 +5,7 @@
 export class Keys {
   readonly #prefix: string
   readonly pods: string
-  /** Begins again when Redis was emptied or another server took over. */
+  /** Begins again when Redis was emptied or out of reach, or another server took over. */
   readonly slotsLife: string
   readonly bus: {
     readonly streams: string

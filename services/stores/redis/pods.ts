@@ -1,10 +1,10 @@
 import type { Cancel, Clock } from '../../ports/clock.ts'
-import type { Calls } from './calls.ts'
+import { type Calls, serverRun, type Word } from './calls.ts'
 import type { Connection } from './connection.ts'
 import type { Keys } from './keys.ts'
 import { scripts } from './scripts.ts'
 
-/** For so long after a pod joined the others may not know of it. */
+/** For so long after a pod joined the others may not know of it. What the slots' life takes for a sign of life, too. */
 const heartbeatMs = 1_000
 /** A pod that is gone counts for this long: shares are rather too small. */
 const podLeaseMs = 10_000
@@ -61,8 +61,9 @@ export class Pods {
   async #meet(): Promise<void> {
     const { calls, keys, given, admits } = this.#deps
     try {
-      const args = [given(), admits ? this.#name : '', podLeaseMs]
-      const [count, ms] = (await calls.script(scripts.meetPods, [keys.pods], args)) as [number, number]
+      const args: Word[] = [given(), admits ? this.#name : '', podLeaseMs, serverRun]
+      const reply = await calls.script(scripts.meetPods, [keys.pods, keys.slotsLife], args)
+      const [count, ms] = reply as [number, number]
       this.#count = Math.max(1, count)
       this.noteTime(ms)
     } catch {

@@ -5,7 +5,7 @@ import { dayNumber } from './day-numbers.ts'
 import type { Keys } from './keys.ts'
 import { scripts } from './scripts.ts'
 
-/** After Redis was emptied or replaced, shards have so long to take their slots again before new ones open. */
+/** After Redis was emptied, replaced or out of everybody's reach, shards have so long to take their slots again before new ones open. */
 export const slotHoldMs = 25_000
 /** Sessions renewed by one call, which nothing else can come between. */
 const renewedAtOnceMax = 500
@@ -14,7 +14,11 @@ const renewedAtOnceMax = 500
 export function redisSlots(calls: Calls, keys: Keys, given: () => string): Slots {
   const keysOf = (keyId: string): string[] => [keys.slots(keyId), keys.sessionDays(keyId), keys.usage(keyId)]
   const renewSome = async (keyId: string, ids: readonly string[]): Promise<readonly string[]> =>
-    (await calls.script(scripts.renewSlots, keysOf(keyId), [given(), slotLeaseMs, ...ids])) as string[]
+    (await calls.script(
+      scripts.renewSlots,
+      [...keysOf(keyId), keys.slotsLife],
+      [given(), serverRun, slotLeaseMs, ...ids],
+    )) as string[]
 
   return {
     async open(keyId, sessionId, cap, countedOn) {
@@ -25,7 +29,7 @@ export function redisSlots(calls: Calls, keys: Keys, given: () => string): Slots
       if (opened === -1)
         throw new Unavailable(
           'Redis',
-          new Error(`its slots were lost: shards have ${number} ms more to take theirs again`),
+          new Error(`its slots may have been lost: shards have ${number} ms more to take theirs again`),
         )
       return { outcome: opened === 1 ? 'open' : 'full', inUse: number }
     },

@@ -4,9 +4,10 @@ import { silentLog } from '../../../services/platform/log.ts'
 import { createMetrics } from '../../../services/platform/metrics.ts'
 import { systemClock } from '../../../services/platform/system-clock.ts'
 import type { Clock } from '../../../services/ports/clock.ts'
+import type { Slots } from '../../../services/ports/slots.ts'
 import { openRedisStores, type RedisStores } from '../../../services/stores/redis/open.ts'
 import type { RedisAt } from '../../../services/stores/redis/options.ts'
-import { createVirtualClock } from '../virtual-clock.ts'
+import { createVirtualClock, type VirtualClock } from '../virtual-clock.ts'
 
 export interface OpenedRedis {
   readonly stores: RedisStores
@@ -53,6 +54,20 @@ export async function openInTest(
 /** A minute begins, far from the day's end. */
 const startOfTests = Date.UTC(2026, 0, 5, 12)
 export const timeOfTests = () => createVirtualClock({ start: startOfTests })
+
+const touchEveryMs = 10_000
+
+/** Time goes by while something asks for slots: Redis is within reach all the time. */
+export async function advanceWithinReach(
+  slots: Slots,
+  time: Pick<VirtualClock, 'advance'>,
+  ms: number,
+): Promise<void> {
+  for (let left = ms; left > 0; left -= touchEveryMs) {
+    await time.advance(Math.min(left, touchEveryMs))
+    await slots.renew([{ keyId: 'nobody', sessionId: 'nobody' }])
+  }
+}
 
 /** Time that begins now and goes by several times as fast. */
 export function fastClock(speed: number): Clock {

@@ -1,2 +1,2 @@
 -- KEYS: life of the slots; ARGV: given, run
-return text((life_of(KEYS[1], ARGV[2], now_ms(ARGV[1]))))
+return text(life_of_slots(KEYS[1], ARGV[2], now_ms(ARGV[1])))

@@ -4,7 +4,7 @@
 -- Gives: 1 open, 0 full, -1 not known yet; slots in use, or ms to wait
 local ms = now_ms(ARGV[1])
 local slots, days, session = KEYS[1], KEYS[2], ARGV[3]
-local born = life_of(KEYS[4], ARGV[2], ms)
+local born = life_of_slots(KEYS[4], ARGV[2], ms)
 local today = math.floor(ms / day_ms)
 
 for _, lapsed in ipairs(redis.call('ZRANGEBYSCORE', slots, '-inf', text(ms))) do

@@ -26,6 +26,20 @@ local function life_of(key, run, ms)
   return ms, true
 end
 
+-- The life of the slots begins again also when Redis was out of everybody's reach: every process asks it something
+-- each second, so its slots lapsed unseen (it stood still, the network was cut) or its clock was set.
+local out_of_reach_ms = 20000
+local function life_of_slots(key, run, ms)
+  local seen = tonumber(redis.call('HGET', key, 'seen') or ms)
+  if math.abs(ms - seen) > out_of_reach_ms then
+    redis.call('HDEL', key, 'run')
+    seen = ms
+  end
+  local born = life_of(key, run, ms)
+  redis.call('HSET', key, 'seen', text(math.max(seen, ms)))
+  return born
+end
+
 -- What a failover lost of the lanes' newest events is behind these positions.
 local function jump_all(tops, ms)
   local all = redis.call('HGETALL', tops)
