@@ -290,6 +290,8 @@ function describeAnswersAboutSeries(open: Open<'bars'>): void {
       'BRK.B_CFD.US',
       'a:b:c',
       'é€😀',
+      // What the line protocol sets apart.
+      'a,b=c d\te\nf\\g"',
     ]
     const feed = freshFeed()
     const all = names.map((name) => seriesOf(name, '1', feed))
@@ -326,6 +328,21 @@ function describeRestarts(open: Open<'bars'>): void {
       minuteBar(0, 1),
       minuteBar(1, 3),
     ])
+    await after.close()
+  })
+
+  test('a write that is under way when the store is closed ends as stored or as unavailable', async () => {
+    const before = await open()
+    const series = freshSeries()
+    const writing = before.stores.bars.write([batchOf(series, minuteBars(0, 5_000))], 'backfill')
+    const ended = writing.then(
+      () => 'stored',
+      (cause: unknown) => cause,
+    )
+    const after = await before.reopen('closed')
+    const outcome = await ended
+    if (outcome !== 'stored') expect(outcome).toBeInstanceOf(Unavailable)
+    else expect(await readList(after.stores.bars, series)).toHaveLength(5_000)
     await after.close()
   })
 

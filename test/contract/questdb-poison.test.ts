@@ -164,6 +164,7 @@ describe('rows that QuestDB refuses', () => {
       { close: Number.NaN },
       { volume: 1.5 },
       { volume: Number.NaN },
+      { volume: 2 ** 60 },
       { time: feedSeconds(-60) },
       { time: feedSeconds(1_700_000_000_000) },
     ]

@@ -56,6 +56,10 @@ describe('what QuestDB 9.3.4 does otherwise than it says', () => {
     expect(ourSources()).not.toMatch(/(?<!Math\.)\bround\(/)
   })
 
+  test('the newest rows by a negative LIMIT cost a walk over all, so none of ours asks for them like that', () => {
+    expect(ourSources()).not.toMatch(/\bLIMIT\s*-/i)
+  })
+
   test('a third export by Parquet is refused in plain text, so nothing of ours exports; reading goes on beside it', async () => {
     const { stores } = await openInTest(server())
     const series = freshSeries('60')

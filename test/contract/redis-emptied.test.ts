@@ -159,6 +159,53 @@ describe.each(emptied)('a Redis that was %s', (_, empty) => {
   })
 })
 
+test.each([
+  ['with nothing new on it', 0],
+  ['and was published to before anybody looked', 2],
+])(
+  'a bus that was emptied while its clock was set back an hour %s is told as lost, and what comes follows after it',
+  async (_, early) => {
+    const time = timeOfTests()
+    let aheadMs = 3_600_000
+    const clock = { ...time, utcMs: () => utcMs(time.utcMs() + aheadMs) }
+    const prefix = freshPrefix()
+    const [one, other] = await Promise.all([
+      openInTest(server, { prefix, time: clock }),
+      openInTest(server, { prefix, time: clock }),
+    ])
+    const feed = freshFeed()
+    const settled = { type: 'settled' as const, feed }
+    const readers = [one, other].map(({ stores }) => {
+      const told: ('event' | 'lost')[] = []
+      let last = 0
+      stores.bus.follow({
+        deliver({ position }) {
+          expect(position).toBeGreaterThan(last)
+          last = position
+          told.push('event')
+        },
+        lost(_feed, upTo) {
+          expect(upTo).toBeGreaterThan(last)
+          last = upTo
+          told.push('lost')
+        },
+      })
+      return told
+    })
+    const publish = () => one.stores.bus.publish(settled, 1)
+    for (let i = 0; i < 3; i++) await publish()
+    for (const told of readers) await vi.waitFor(() => expect(told).toEqual(Array(3).fill('event')), patience)
+    aheadMs = 0
+    await server.command('FLUSHALL')
+    for (let i = 0; i < early; i++) await publish()
+    for (const told of readers) await vi.waitFor(() => expect(told).toContain('lost'), noticed)
+    for (const told of readers) told.length = 0
+    await publish()
+    for (const told of readers) await vi.waitFor(() => expect(told.at(-1)).toBe('event'), patience)
+    expect(readers).toEqual([['event'], ['event']])
+  },
+)
+
 test('a lane keeps half an hour of events, and a bounded number of bytes', async () => {
   const time = timeOfTests()
   const prefix = freshPrefix()

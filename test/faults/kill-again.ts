@@ -9,6 +9,8 @@ import { complaintsAtRest, flows } from './quiet.ts'
 const bothPercent = 20
 /** So many last longer than a request's own patience (9 s), which a quick restart never tries. */
 const longPercent = 25
+/** So many find QuestDB hanging for as long first: requests under way are lost for sure then. */
+const hangPercent = 25
 const longMs = 12_000
 const shortMsMax = 300
 
@@ -17,8 +19,8 @@ export interface KillOptions {
   readonly prefix: string
   readonly killsOfEach: number
   readonly random: () => number
-  /** QuestDB hangs for longer than a request's own patience before it is killed, so that requests are lost for sure. */
-  readonly hangsFirst?: boolean
+  /** Of a hundred kills of QuestDB so many find it hanging first. */
+  readonly hangPercent?: number
   /** Whose sources run. */
   readonly root?: string
 }
@@ -31,7 +33,7 @@ export interface Outcome {
 
 /** Kills QuestDB and fxd in turn, and both at once, while bars, corrections and backfill flow. */
 export async function killAgain(options: KillOptions): Promise<Outcome> {
-  const { server, prefix, killsOfEach, random, hangsFirst = false, root } = options
+  const { server, prefix, killsOfEach, random, root } = options
   const market = new Market(random)
   const { http, pg } = server
   const fxd = await FxdProcess.start({
@@ -54,7 +56,7 @@ export async function killAgain(options: KillOptions): Promise<Outcome> {
     const isBoth = market.any(100) < bothPercent
     const questdb = isBoth || killed.questdb <= killed.fxd
     const own = isBoth || !questdb
-    if (questdb && hangsFirst) {
+    if (questdb && market.any(100) < (options.hangPercent ?? hangPercent)) {
       await server.freeze()
       await pause(longMs)
     }

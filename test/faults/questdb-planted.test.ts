@@ -93,7 +93,7 @@ describe('a planted defect is noticed', () => {
       const options = { server, prefix: 'planted_', random, root: copy.root }
       const { complaints } = await copy.with(defect, () =>
         defect.noticedBy === 'kill'
-          ? killAgain({ ...options, killsOfEach: 1, hangsFirst: true })
+          ? killAgain({ ...options, killsOfEach: 1, hangPercent: 100 })
           : writeLate({ ...options, rounds: 1 }),
       )
       return complaints.join('\n')
