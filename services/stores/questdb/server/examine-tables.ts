@@ -41,7 +41,7 @@ async function suspended(names: TableNames, admin: Administration): Promise<read
         : wrong(
             'suspended table',
             `${state} (${reason})`,
-            `remove the reason (often a full disk); fxd, while it has rows for the table, tries every 30 s to resume it, or run: ${resume}`,
+            `remove the reason (often a full disk); fxd tries to resume it every 30 s, or run: ${resume}`,
           )
     })
   return found.length > 0 ? found : [fine('suspended tables', 'none')]
