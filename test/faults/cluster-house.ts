@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Cluster, type ClusterOptions, startCluster } from '../support/cluster/cluster.ts'
 import { checkHistory, type Reading } from './check-history.ts'
+import type { Outage } from './check-limits.ts'
 import { checkLife, checkPushed, isCaughtUp, type Minute } from './check-sockets.ts'
 import { ClusterPeople } from './cluster-people.ts'
-import type { Outage } from './cluster-user.ts'
 import { Feeder, type FeederOptions } from './feeder.ts'
 import { Market, manifestOf } from './market.ts'
 import { readHistory } from './read-history.ts'
@@ -80,7 +80,7 @@ export class ClusterHouse {
       house.#people = await ClusterPeople.gather(cluster, house.market)
       house.live.start()
       await within(patienceMs, 'the first minute', () => house.live.ackedBatches > 0)
-      house.people.ask(house.market)
+      await house.people.ask(house.market)
     } catch (cause) {
       await house.end()
       throw cause
@@ -127,6 +127,7 @@ export class ClusterHouse {
     await people.recovered()
     await this.#settle()
     const late = people.clients.filter(({ life }) => life && !isCaughtUp(life, this.#minutes))
+    await people.answered()
     await people.rest()
     // The memory of a process might stand in for what the store lost.
     for (const { role, program } of this.cluster.pods)

@@ -1,13 +1,14 @@
 import type { Cluster } from '../support/cluster/cluster.ts'
 import { newKey } from '../support/new-key.ts'
+import { checkLimits, type Outage } from './check-limits.ts'
 import { type Life, namedIn } from './check-sockets.ts'
-import { ask, checkAdmitted, GreedyUser, HistoryUser, type Outage } from './cluster-user.ts'
+import { ask, GreedyUser, HistoryUser } from './cluster-user.ts'
 import { feed, type Market } from './market.ts'
+import { ShareWatch } from './share-watch.ts'
 import { StreamClient } from './stream-client.ts'
 import { within } from './within.ts'
 
 const rpm = 120
-const restPods = 2
 /** Sockets of the key that has more users than it may. */
 export const cap = 3
 const cappedUsers = 2 * cap
@@ -27,6 +28,7 @@ export class ClusterPeople {
   readonly #greedyKey: string
   #asker: HistoryUser | undefined
   #greedy: GreedyUser | undefined
+  #shares: ShareWatch | undefined
   readonly #watch: NodeJS.Timeout
   #cappedOpenMost = 0
 
@@ -76,8 +78,9 @@ export class ClusterPeople {
   }
 
   /** From here on history has bars of every symbol. */
-  ask(market: Market): void {
-    const { httpPort } = this.#cluster
+  async ask(market: Market): Promise<void> {
+    const { httpPort, pods } = this.#cluster
+    this.#shares = await ShareWatch.begin(pods.filter(({ role }) => role === 'rest'))
     this.#asker = new HistoryUser(
       httpPort,
       this.#key,
@@ -139,9 +142,18 @@ export class ClusterPeople {
       () => this.clients.every(({ life }) => life !== undefined) && this.cappedOpen === cap,
     )
 
+  /** Resolves once somebody got bars and somebody too greedy none; after a while also without that. */
+  answered = (): Promise<void> =>
+    within(
+      patienceMs,
+      'bars and a refusal',
+      () => this.#asker?.wasServed === true && (this.#greedy?.refused ?? 0) > 0,
+    ).catch(() => undefined)
+
   /** Ends those who ask; sockets stay. */
   async rest(): Promise<void> {
     await Promise.all([this.#asker?.stop(), this.#greedy?.stop()])
+    await this.#shares?.stop()
   }
 
   async leave(): Promise<void> {
@@ -159,19 +171,27 @@ export class ClusterPeople {
       ...(this.#cappedOpenMost > cap ? [`${this.#cappedOpenMost} sockets of a key of ${cap}`] : []),
       ...refusals.map((end) => `a good key's socket was ended with ${end}`),
       ...(this.#asker?.strange ?? []),
+      ...(this.#asker?.wasServed === false ? [`history never gave bars: ${this.#statuses()}`] : []),
       ...(this.#greedy?.strange ?? []),
-      ...(this.#greedy ? checkAdmitted(this.#greedy, { rpm, pods: restPods }, outages) : []),
+      ...checkLimits({
+        rpm,
+        answers: this.#greedy?.answers ?? [],
+        outages,
+        shares: this.#shares?.readings ?? [],
+      }),
     ]
   }
 
   told(): string {
     const pushed = this.lives.reduce((sum, { seen }) => sum + seen.length, 0)
-    const answers = JSON.stringify(Object.fromEntries(this.#asker?.statuses ?? []))
+    const greedy = `${this.#greedy?.answers.length} answers to the greedy key, ${this.#greedy?.refused} refused`
     return (
       `${this.lives.length} sockets took ${pushed} bars, ${this.named} gaps named, ends ${endsOf(this.clients)}, ` +
-      `of the capped key ${endsOf(this.capped)}; history answered ${answers}`
+      `of the capped key ${endsOf(this.capped)}; history answered ${this.#statuses()}, ${greedy}`
     )
   }
+
+  #statuses = (): string => JSON.stringify(Object.fromEntries(this.#asker?.statuses ?? []))
 
   #client(
     market: Market,

@@ -1,5 +1,6 @@
 import http from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { LimitedAnswer } from './check-limits.ts'
 
 const answerMsMax = 10_000
 
@@ -76,71 +77,34 @@ export class HistoryUser {
     })
   }
 
-  stop = (): Promise<void> => this.#repeated.stop()
-}
-
-/** A request waits so long for Redis, then its pod decides by its share. */
-const decisionMs = 1_000
-
-/** Asks more than its key may, and counts by the end of the minute what was admitted. */
-export class GreedyUser {
-  readonly admitted = new Map<number, number>()
-  readonly refused = new Map<number, number>()
-  /** Of the admitted those that took as long as a decision without Redis does. */
-  readonly slow = new Map<number, number>()
-  readonly strange: string[] = []
-  readonly #repeated: Repeated
-
-  constructor(port: number, key: string) {
-    this.#repeated = new Repeated(4, 60, async () => {
-      const begun = performance.now()
-      const { status, headers, body } = await ask(port, '/v1/status', key)
-      const tookMs = performance.now() - begun
-      const window = Number(headers['x-ratelimit-reset-minute'] ?? Number.NaN)
-      if (Number.isNaN(window)) {
-        if (status > 0 && status < 500)
-          this.strange.push(`${status} without a window: ${JSON.stringify(body)}`)
-        return
-      }
-      const count = (counts: Map<number, number>) => counts.set(window, (counts.get(window) ?? 0) + 1)
-      count(status === 429 ? this.refused : this.admitted)
-      if (status !== 429 && tookMs >= decisionMs) count(this.slow)
-    })
+  get wasServed(): boolean {
+    return this.statuses.has(200)
   }
 
   stop = (): Promise<void> => this.#repeated.stop()
 }
 
-/** An outage of Redis, in Unix milliseconds. */
-export interface Outage {
-  readonly fromMs: number
-  readonly untilMs: number
-}
+/** Asks more than its key may. */
+export class GreedyUser {
+  readonly answers: LimitedAnswer[] = []
+  readonly strange: string[] = []
+  readonly #repeated: Repeated
 
-export interface RateRule {
-  readonly rpm: number
-  readonly pods: number
-}
+  constructor(port: number, key: string) {
+    this.#repeated = new Repeated(4, 60, async () => {
+      const fromMs = Date.now()
+      const { status, headers, body } = await ask(port, '/v1/status', key)
+      const reset = Number(headers['x-ratelimit-reset-minute'] ?? Number.NaN)
+      if (!Number.isNaN(reset))
+        this.answers.push({ fromMs, untilMs: Date.now(), reset, isRefused: status === 429 })
+      else if (status > 0 && status < 500)
+        this.strange.push(`${status} without a window: ${JSON.stringify(body)}`)
+    })
+  }
 
-/** A pod learns within so long that Redis is back. */
-const afterMs = 3_000
+  get refused(): number {
+    return this.answers.filter(({ isRefused }) => isRefused).length
+  }
 
-/**
- * Promise 4, a sentence for each minute in which more was admitted than may be: the limit; and for each
- * outage that touches the minute once more the limit and one per pod, and if Redis came back empty the
- * limit again. A request for which Redis answered too late, on a machine that is too busy, met an outage of its own.
- */
-export function checkAdmitted(
-  { admitted, slow }: Pick<GreedyUser, 'admitted' | 'slow'>,
-  { rpm, pods }: RateRule,
-  outages: readonly Outage[],
-): string[] {
-  return [...admitted].flatMap(([end, count]) => {
-    const touching = outages.filter(
-      ({ fromMs, untilMs }) => fromMs < end * 1_000 && untilMs + afterMs > (end - 60) * 1_000,
-    )
-    const late = Math.min(slow.get(end) ?? 0, rpm + pods)
-    const most = rpm + late + touching.length * (2 * rpm + pods)
-    return count > most ? [`until ${end} ${count} were admitted, ${most} at most`] : []
-  })
+  stop = (): Promise<void> => this.#repeated.stop()
 }
