@@ -85,12 +85,17 @@ function start(config: Config, overrides: Overrides = {}): Promise<RunningAll> {
   return starting
 }
 
+/** The variables of an administrator's command line. */
+const administration = (config: Config, { grpcPort }: RunningAll) => ({
+  FXD_GRPC_ADDR: `127.0.0.1:${grpcPort}`,
+  FXD_DATA_DIR: config.dataDir,
+})
+
 /** A key for the feed, as an administrator makes one. */
-async function makeKey(config: Config, { grpcPort }: RunningAll): Promise<string> {
-  const environment = { FXD_GRPC_ADDR: `127.0.0.1:${grpcPort}`, FXD_DATA_DIR: config.dataDir }
+async function makeKey(config: Config, service: RunningAll): Promise<string> {
   const { out, err } = await fxd(
     'keys create --plan enterprise --rpm 100000 --rpd 1000000 --ws-connections 1 --ws-symbols 1 --feeds BROKERA:ZERO --json',
-    environment,
+    administration(config, service),
   )
   return (JSON.parse(out || err) as { key: string }).key
 }
@@ -181,6 +186,22 @@ describe('fxd all with its bars in QuestDB', patient, () => {
     await first.stop()
     const second = await start({ ...config, dataDir: folder() })
     expect((await ask(second.httpPort, history, key)).text).toContain('"s":"ok"')
+  })
+
+  test('purge by command takes the bars of a feed out of QuestDB, once no manifest names it', async () => {
+    const config = await configured()
+    const first = await start(config)
+    await expect.poll(() => storedBars(config), untilServed).toBeGreaterThan(700)
+    await first.stop()
+    writeFileSync(
+      String(config.feeds),
+      manifest.replace('brokera-zero', 'brokera-prime').replace('ZERO', 'PRIME'),
+    )
+    const second = await start(config)
+    const { code, out, err } = await fxd('feeds purge BROKERA:ZERO --json', administration(config, second))
+    expect(code, err).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ feed: 'BROKERA:ZERO' })
+    expect(await storedBars(config)).toBe(0)
   })
 
   test('a process that waits for QuestDB ends when it is asked to', async () => {
