@@ -7,6 +7,7 @@ import { mergeBars } from '../core/revision.ts'
 import { allTimes, type Span } from '../core/window.ts'
 import type { Clock } from '../ports/clock.ts'
 import { addresses } from './addressed-bars.ts'
+import { BackfillSender } from './backfill-sender.ts'
 import { outside, within } from './bar-spans.ts'
 import { Claims } from './claims.ts'
 import { closedUntil } from './closed-until.ts'
@@ -14,7 +15,6 @@ import { type CollectedSeries, keepClaim, keepWaiting, missingHistory } from './
 import type { FeedTime } from './feed-time.ts'
 import { formingCheckMs, releaseClosed, takeClosed } from './forming.ts'
 import { HistoryReader } from './history-reader.ts'
-import { HistorySender } from './history-sender.ts'
 import { Lanes } from './lanes.ts'
 import { LiveSender } from './live-sender.ts'
 import { Outbox, type OutboxOptions } from './outbox.ts'
@@ -44,7 +44,7 @@ export class Collection {
   readonly #series = new Map<string, CollectedSeries>()
   readonly #outbox: Outbox
   readonly #lanes: Lanes
-  readonly #history: HistorySender
+  readonly #backfill: BackfillSender
   readonly #reader: SourceReader
   readonly #historyReader: HistoryReader
   readonly #claims: Claims
@@ -57,16 +57,16 @@ export class Collection {
     const outbox = new Outbox(options)
     const onForming = (series: CollectedSeries, bar: Bars): void => this.#keepForming(series, bar)
     const live = new LiveSender({ ...options, outbox, onForming })
-    const history = new HistorySender({ ...options, outbox, idle: () => live.idle() })
+    const backfill = new BackfillSender({ ...options, outbox, idle: () => live.idle() })
     const reader = new SourceReader({ ...options, isOver })
     const outgoing = addresses(options)
     const windows = new WindowSender(options)
     this.#outgoing = outgoing
     this.#outbox = outbox
-    this.#lanes = new Lanes({ ...options, live, history, outgoing, failed: this.#failed })
-    this.#history = history
+    this.#lanes = new Lanes({ ...options, live, backfill, outgoing, failed: this.#failed })
+    this.#backfill = backfill
     this.#reader = reader
-    this.#historyReader = new HistoryReader({ ...options, reader, live, history, isOver, outgoing, windows })
+    this.#historyReader = new HistoryReader({ ...options, reader, live, backfill, isOver, outgoing, windows })
     this.#claims = new Claims({
       ...options,
       windows,
@@ -251,7 +251,7 @@ export class Collection {
         const start = countUntil(bars, series.cut)
         const old = outside(sliceBars(bars, 0, start), known)
         if (barCount(old) > 0)
-          stored.push(...(await this.#history.send([this.#outgoing(series, old, derived)])))
+          stored.push(...(await this.#backfill.send([this.#outgoing(series, old, derived)])))
         const later = sliceBars(bars, start, barCount(bars))
         stored.push(...(await this.#lanes.sendInTurn(this.#lanes.route(series, later, derived))))
         if (complete) claims.push(complete)

@@ -1,6 +1,6 @@
 import { type StatusObject, status } from '@grpc/grpc-js'
 import type { Cancel, Clock } from '../ports/clock.ts'
-import { type EncodedSeries, encodeBars } from '../wire/encode-bars.ts'
+import { type EncodedSeries, encodeBars, type WireLane } from '../wire/encode-bars.ts'
 import type { CatalogueSymbol } from '../wire/fxd/v1/CatalogueSymbol.ts'
 import type { Gap } from '../wire/fxd/v1/Gap.ts'
 import type { Heartbeat } from '../wire/fxd/v1/Heartbeat.ts'
@@ -124,7 +124,7 @@ export class Conversation {
   }
 
   /** One message (see `packBars`); resolves at its Ack. */
-  bars(lane: 'LIVE' | 'BACKFILL', series: readonly EncodedSeries[]): Promise<Answer> {
+  bars(lane: WireLane, series: readonly EncodedSeries[]): Promise<Answer> {
     const sequence = this.#sequence + 1
     return this.#post(sequence, encodeBars(sequence, lane, series))
   }

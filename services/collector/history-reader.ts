@@ -2,12 +2,12 @@ import { type Bars, barCount } from '../core/bar.ts'
 import type { Span } from '../core/window.ts'
 import type { AddressedBars } from './addressed-bars.ts'
 import { Agenda, type Unit } from './agenda.ts'
+import type { BackfillSender } from './backfill-sender.ts'
 import { within } from './bar-spans.ts'
 import { trimClaim } from './claims.ts'
 import type { CollectedSeries } from './collected-series.ts'
 import type { FeedTime } from './feed-time.ts'
 import { takeClosed } from './forming.ts'
-import type { HistorySender } from './history-sender.ts'
 import type { LiveSender } from './live-sender.ts'
 import { Room } from './room.ts'
 import { sourceReadsMax } from './source.ts'
@@ -18,7 +18,7 @@ export interface HistoryReaderOptions {
   readonly windows: WindowSender
   readonly reader: SourceReader
   readonly live: LiveSender
-  readonly history: HistorySender
+  readonly backfill: BackfillSender
   readonly time: FeedTime
   readonly isOver: () => boolean
   /** Aborts with the session. */
@@ -67,12 +67,12 @@ export class HistoryReader {
   }
 
   async #read({ of: series, span }: Unit<CollectedSeries>): Promise<void> {
-    const { windows, reader, history, time, outgoing } = this.#options
+    const { windows, reader, backfill, time, outgoing } = this.#options
     const claims: Span[] = []
     const stored: Promise<void>[] = []
     await reader.read(series, span, async ({ bars, derived = false, complete }) => {
       const closed = takeClosed(series, within(bars, span), derived, time.now())
-      if (barCount(closed) > 0) stored.push(...(await history.send([outgoing(series, closed, derived)])))
+      if (barCount(closed) > 0) stored.push(...(await backfill.send([outgoing(series, closed, derived)])))
       if (complete) claims.push(trimClaim(series, complete, time.now()))
     })
     await Promise.all(stored)

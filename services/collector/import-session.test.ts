@@ -4,7 +4,7 @@ import { createVirtualClock, type VirtualClock } from '../../test/support/virtua
 import { allocateBars, barCount, barsOf, toList } from '../core/bar.ts'
 import { compoundKey, type FeedKey } from '../core/compound-key.ts'
 import { feedSeconds } from '../core/feed-clock.ts'
-import { historyBatchesSlow } from '../ingest/session-work.ts'
+import { backfillBatchesSlow } from '../ingest/session-work.ts'
 import { Disconnected } from './conversation.ts'
 import { ImportRefused, type ImportSession, importBatchesMax, openImport } from './import-session.ts'
 
@@ -140,7 +140,7 @@ describe('bars', () => {
       ),
     )
     expect(outcomes.reduce((sum, { accepted }) => sum + accepted, 0)).toBe(5 * importBatchesMax)
-    expect(importBatchesMax).toBeLessThan(historyBatchesSlow)
+    expect(importBatchesMax).toBeLessThan(backfillBatchesSlow)
     await session.close()
   })
 

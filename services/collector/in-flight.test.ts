@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import { barsOf } from '../core/bar.ts'
 import { feedSeconds } from '../core/feed-clock.ts'
-import { historyBatchesSlow, windowsMax as ingestWindowsMax } from '../ingest/session-work.ts'
+import { backfillBatchesSlow, windowsMax as ingestWindowsMax } from '../ingest/session-work.ts'
 import { silentLog } from '../platform/log.ts'
+import { BackfillSender, backfillMessagesMax } from './backfill-sender.ts'
 import { KnownFeed, newSeries } from './collected-series.ts'
 import type { Answer, Conversation } from './conversation.ts'
-import { HistorySender, historyMessagesMax } from './history-sender.ts'
 import { Outbox } from './outbox.ts'
 import { WindowSender, windowsMax } from './window-sender.ts'
 
@@ -30,18 +30,18 @@ const settle = () => new Promise((resolve) => void setImmediate(resolve))
 
 test('history in flight is bounded in messages, however small, below what ingest asks to be spared', async () => {
   const { waiting, shared, stop } = ingest()
-  const history = new HistorySender({ ...shared, idle: async () => undefined })
-  const sent = Array.from({ length: 20 }, () => history.send([{ ...of, symbol: 'A', series, bars }]))
+  const backfill = new BackfillSender({ ...shared, idle: async () => undefined })
+  const sent = Array.from({ length: 20 }, () => backfill.send([{ ...of, symbol: 'A', series, bars }]))
   const all = Promise.allSettled(sent)
   await settle()
-  expect(historyMessagesMax).toBeLessThan(historyBatchesSlow)
-  expect(waiting.length).toBe(historyMessagesMax)
+  expect(backfillMessagesMax).toBeLessThan(backfillBatchesSlow)
+  expect(waiting.length).toBe(backfillMessagesMax)
   waiting[0]?.(answer)
   await settle()
-  expect(waiting.length).toBe(historyMessagesMax + 1)
+  expect(waiting.length).toBe(backfillMessagesMax + 1)
   stop.abort()
   const ended = (await all).map(({ status }) => status)
-  expect(ended.filter((status) => status === 'rejected')).toHaveLength(20 - historyMessagesMax - 1)
+  expect(ended.filter((status) => status === 'rejected')).toHaveLength(20 - backfillMessagesMax - 1)
 })
 
 test('no more than a few milliseconds of history are in front of a live bar, in small messages', async () => {
@@ -51,11 +51,11 @@ test('no more than a few milliseconds of history are in front of a live bar, in 
     sizes.push(message.reduce((sum, { byteLength }) => sum + byteLength, 0))
     return new Promise((resolve) => void waiting.push(resolve))
   }
-  const history = new HistorySender({ ...shared, idle: async () => undefined })
+  const backfill = new BackfillSender({ ...shared, idle: async () => undefined })
   const list = Array.from({ length: 10_000 }, (_, i) => {
     return { time: feedSeconds(60 * i), open: 1, high: 1, low: 1, close: 1, volume: 1 }
   })
-  const sent = history.send([{ ...of, symbol: 'A', series, bars: barsOf(list) }])
+  const sent = backfill.send([{ ...of, symbol: 'A', series, bars: barsOf(list) }])
   sent.catch(() => undefined)
   await settle()
   expect(sizes).toHaveLength(4)
@@ -67,9 +67,9 @@ test('no more than a few milliseconds of history are in front of a live bar, in 
 test('history waits for as long as ingest asks it to', async () => {
   const { waiting, shared, stop } = ingest()
   const clock = createVirtualClock()
-  const history = new HistorySender({ ...shared, clock, idle: async () => undefined })
+  const backfill = new BackfillSender({ ...shared, clock, idle: async () => undefined })
   shared.talk.onSlow(500)
-  const sent = history.send([{ ...of, symbol: 'A', series, bars }])
+  const sent = backfill.send([{ ...of, symbol: 'A', series, bars }])
   await clock.advance(400)
   expect(waiting.length).toBe(0)
   await clock.advance(200)

@@ -1,9 +1,9 @@
 import { type Bars, barCount } from '../core/bar.ts'
 import type { Log } from '../platform/log.ts'
 import type { AddressedBars } from './addressed-bars.ts'
+import type { BackfillSender } from './backfill-sender.ts'
 import type { CollectedSeries } from './collected-series.ts'
 import type { Conversation } from './conversation.ts'
-import type { HistorySender } from './history-sender.ts'
 import type { LiveSender } from './live-sender.ts'
 import { type Routed, route } from './route.ts'
 
@@ -12,7 +12,7 @@ const correctionsMax = 200_000
 
 export interface LanesOptions {
   readonly live: LiveSender
-  readonly history: HistorySender
+  readonly backfill: BackfillSender
   readonly talk: Conversation
   readonly log: Log
   readonly outgoing: (series: CollectedSeries, bars: Bars, derived: boolean) => AddressedBars
@@ -44,7 +44,7 @@ export class Lanes {
 
   /** Sends what was read, in turn; answers what will be known when the corrections among it are stored. */
   async sendInTurn({ corrections, fresh }: Routed): Promise<Promise<void>[]> {
-    const stored = await this.#options.history.send(corrections)
+    const stored = await this.#options.backfill.send(corrections)
     for (const each of fresh) await this.#options.live.sendInTurn(each)
     return stored
   }
@@ -56,10 +56,10 @@ export class Lanes {
 
   #correct(list: readonly AddressedBars[]): void {
     if (list.length === 0) return
-    const { history, log, talk, failed } = this.#options
+    const { backfill, log, talk, failed } = this.#options
     const count = list.reduce((sum, { bars }) => sum + barCount(bars), 0)
     this.#count += count
-    const tracked = history.store(list).finally(() => {
+    const tracked = backfill.store(list).finally(() => {
       this.#count -= count
       this.#underWay.delete(tracked)
     })

@@ -1,9 +1,8 @@
 import type { FeedKey } from '../core/compound-key.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Cancel } from '../ports/clock.ts'
+import type { WireLane } from '../wire/encode-bars.ts'
 import type { SpoolDepth } from './spool/spool.ts'
-
-export type WireLane = 'LIVE' | 'BACKFILL'
 
 interface SpoolFailings {
   readonly droppedBars: number

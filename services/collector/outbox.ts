@@ -1,7 +1,8 @@
 import { timeAt } from '../core/bar.ts'
 import type { Log } from '../platform/log.ts'
+import type { WireLane } from '../wire/encode-bars.ts'
 import type { Answer, Conversation } from './conversation.ts'
-import type { FeedMetrics, WireLane } from './metrics.ts'
+import type { FeedMetrics } from './metrics.ts'
 import type { OutgoingBars, Packed } from './pack.ts'
 import { Room } from './room.ts'
 import type { SpooledSeries } from './spool/record.ts'
@@ -83,7 +84,7 @@ export class Outbox {
   }
 
   /** Resolves at the Ack. */
-  async history(batch: Packed<OutgoingBars>, kept = this.keep(batch)): Promise<Answer> {
+  async backfill(batch: Packed<OutgoingBars>, kept = this.keep(batch)): Promise<Answer> {
     await kept?.kept.catch(() => undefined)
     return this.#post('BACKFILL', batch, kept?.id)
   }

@@ -158,7 +158,7 @@ export class LiveLane {
 }
 
 /** The backfill lane of one session: one batch after another, compared with what is stored. */
-export class HistoryLane {
+export class BackfillLane {
   readonly #deps: LaneDeps
   readonly #state: FeedState
   #last: Promise<unknown> = Promise.resolve()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { seriesAt } from '../../test/support/raw-session.ts'
 import { SessionSuite } from '../../test/support/session-suite.ts'
-import { historyBatchesSlow } from './session-work.ts'
+import { backfillBatchesSlow } from './session-work.ts'
 
 const suite = new SessionSuite()
 
@@ -84,7 +84,7 @@ describe('the live lane', () => {
     await session.hello(suite.feed.key)
     const gate = Promise.withResolvers<void>()
     suite.backfillGate = gate.promise
-    const waiting = Array.from({ length: historyBatchesSlow }, (_, i) =>
+    const waiting = Array.from({ length: backfillBatchesSlow }, (_, i) =>
       session.post('BACKFILL', [seriesAt('EURUSD', [noon - (100 + i) * 60])]),
     )
     expect((await session.next('slow')).pauseMs).toBeGreaterThan(0)

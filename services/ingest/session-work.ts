@@ -16,7 +16,7 @@ import { type CheckedBatch, checkBatch, type GoodSeries, type Refusal } from './
 import { checkWindow } from './check-window.ts'
 import type { FeedState } from './feed-state.ts'
 import { knownParts } from './known.ts'
-import { HistoryLane, LiveLane } from './lanes.ts'
+import { BackfillLane, LiveLane } from './lanes.ts'
 import type { LaneName } from './metrics.ts'
 import { SessionEnd } from './refuse-session.ts'
 import { Sequences } from './sequences.ts'
@@ -25,8 +25,8 @@ import { SignsOfLife } from './signs-of-life.ts'
 import { type Counts, noCounts } from './store-history.ts'
 
 /** Received and not yet acknowledged. At the first the collector is asked to pause, at the second it is not read. */
-export const historyBatchesSlow = 12
-const historyBatchesMax = 16
+export const backfillBatchesSlow = 12
+const backfillBatchesMax = 16
 const liveBatchesMax = 64
 export const windowsMax = 256
 const slowPauseMs = 500
@@ -57,7 +57,7 @@ export class SessionWork {
   readonly #host: Host
   readonly #state: FeedState
   readonly #live: LiveLane
-  readonly #history: HistoryLane
+  readonly #backfill: BackfillLane
   readonly #signs: SignsOfLife
   readonly #sequences = new Sequences()
   readonly #catalogue = new CatalogueParts()
@@ -74,7 +74,7 @@ export class SessionWork {
     this.#state = state
     const publishFirst = role.rereadable
     this.#live = new LiveLane(deps, state, { epoch: role.epoch ?? 0, publishFirst })
-    this.#history = new HistoryLane(deps, state)
+    this.#backfill = new BackfillLane(deps, state)
     this.#signs = new SignsOfLife(deps, state, () => host.view())
     if (!role.isImport)
       this.#stopSettling = deps.clock.every(settleMs, () => {
@@ -108,7 +108,7 @@ export class SessionWork {
   /** So much waits for the store that no more should be read. */
   get isFull(): boolean {
     const { live, backfill, windows } = this.#counts
-    return live >= liveBatchesMax || backfill >= historyBatchesMax || windows >= windowsMax
+    return live >= liveBatchesMax || backfill >= backfillBatchesMax || windows >= windowsMax
   }
 
   take({ bars, message, digest }: Received): Promise<void> | void {
@@ -157,13 +157,13 @@ export class SessionWork {
       return
     }
     const refused: Refusal[] = []
-    const stored = this.#history.take((): readonly GoodSeries[] => {
+    const stored = this.#backfill.take((): readonly GoodSeries[] => {
       const checked = this.#check(message)
       refused.push(...checked.refused)
       return checked.good
     })
     this.#finish(this.#role.isImport ? 'import' : 'backfill', sequence, refused, stored, receivedMs)
-    if (this.#counts.backfill === historyBatchesSlow) this.#host.send({ slow: { pauseMs: slowPauseMs } })
+    if (this.#counts.backfill === backfillBatchesSlow) this.#host.send({ slow: { pauseMs: slowPauseMs } })
   }
 
   #check({ series }: ReceivedBars): CheckedBatch {

@@ -23,6 +23,7 @@ const varintBytesMax = 10
 /** What stands around the columns: tags, lengths, names. */
 const roomForHead = 1_024
 const lanes = { LIVE: 1, BACKFILL: 2 } as const
+export type WireLane = keyof typeof lanes
 
 /** Bars, ascending, as the columns of one series. */
 export function encodeSeriesBars({ symbol, resolution, scale }: EncodedHead, bars: Bars): EncodedSeries {
@@ -42,11 +43,7 @@ export function encodeSeriesBars({ symbol, resolution, scale }: EncodedHead, bar
 }
 
 /** A whole message; the sequence is greater than 0. */
-export function encodeBars(
-  sequence: number,
-  lane: keyof typeof lanes,
-  series: readonly EncodedSeries[],
-): Buffer {
+export function encodeBars(sequence: number, lane: WireLane, series: readonly EncodedSeries[]): Buffer {
   const length = series.reduce((sum, { byteLength }) => sum + byteLength + varintBytesMax + 1, 0)
   const bars = new Writer(length + roomForHead)
   bars.number(1, sequence)

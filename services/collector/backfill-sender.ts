@@ -9,13 +9,13 @@ import { Room } from './room.ts'
 import type { Kept } from './spool/spool.ts'
 
 /** Bars of the backfill lane sent and not yet acknowledged: what ingest may have to work off before a live bar, a few milliseconds' worth. */
-const historyBarsMax = 4_000
+const backfillBarsMax = 4_000
 /** In small messages, so that ingest turns to a live one soon. */
 const messageBarsMax = 1_000
 /** Messages of the backfill lane likewise: below what ingest holds before it asks for a pause, or reads no more. */
-export const historyMessagesMax = 8
+export const backfillMessagesMax = 8
 
-export interface HistorySenderOptions {
+export interface BackfillSenderOptions {
   readonly talk: Conversation
   readonly outbox: Outbox
   readonly clock: Clock
@@ -26,16 +26,16 @@ export interface HistorySenderOptions {
 }
 
 /** The backfill lane of one session: yields to the live lane, and to ingest where it asks for a pause. */
-export class HistorySender {
-  readonly #options: HistorySenderOptions
+export class BackfillSender {
+  readonly #options: BackfillSenderOptions
   readonly #room: Room
   readonly #messages: Room
   #pausedUntilMs = 0
 
-  constructor(options: HistorySenderOptions) {
+  constructor(options: BackfillSenderOptions) {
     this.#options = options
-    this.#room = new Room(historyBarsMax, options.signal)
-    this.#messages = new Room(historyMessagesMax, options.signal)
+    this.#room = new Room(backfillBarsMax, options.signal)
+    this.#messages = new Room(backfillMessagesMax, options.signal)
     options.talk.onSlow = (pauseMs) => {
       this.#pausedUntilMs = options.clock.monotonicMs() + pauseMs
     }
@@ -63,7 +63,7 @@ export class HistorySender {
         throw cause
       }
       const answer = outbox
-        .history(batch, kept)
+        .backfill(batch, kept)
         .finally(leave)
         .then((told) => {
           recordStored(parts, told.refused)
