@@ -3,8 +3,10 @@ import type { FeedKey } from '../core/compound-key.ts'
 import { type FeedSeconds, feedNow, feedSeconds } from '../core/feed-clock.ts'
 import type { Window } from '../core/window.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { FeedSigns } from '../ports/feed-board.ts'
 import type { Stores } from '../ports/stores.ts'
 import type { FeedView } from './measured-clock.ts'
+import { NotedSigns } from './noted-signs.ts'
 import { Publisher, type PublisherDeps } from './publisher.ts'
 import { Unstored } from './unstored.ts'
 import { FeedWindows } from './windows.ts'
@@ -26,11 +28,18 @@ export class FeedState {
   /** Contradicts what a measured clock was last known to show: the time until they agree, or a new one is measured. */
   doubtedTick: FeedSeconds | undefined
   sessions = 0
+  readonly #signs: NotedSigns
 
-  constructor(key: FeedKey, windows: FeedWindows, publisher: Publisher) {
+  constructor(key: FeedKey, windows: FeedWindows, publisher: Publisher, signs: NotedSigns) {
     this.key = key
     this.windows = windows
     this.publisher = publisher
+    this.#signs = signs
+  }
+
+  /** For the feed board; nobody waits for it. */
+  note(signs: FeedSigns): void {
+    this.#signs.note(this.key, signs)
   }
 
   now({ view, definition }: FeedView, clock: Clock): FeedSeconds | undefined {
@@ -70,11 +79,13 @@ type FeedStores = Pick<Stores, 'bars' | 'windows' | 'board'>
 export class FeedStates {
   readonly #stores: FeedStores
   readonly #publishing: PublisherDeps
+  readonly #signs: NotedSigns
   readonly #states = new Map<FeedKey, FeedState>()
 
   constructor(stores: FeedStores, publishing: PublisherDeps) {
     this.#stores = stores
     this.#publishing = publishing
+    this.#signs = new NotedSigns(stores.board, publishing.log)
   }
 
   /**
@@ -111,7 +122,7 @@ export class FeedStates {
 
   #begin(key: FeedKey): FeedState {
     const windows = new FeedWindows(key, this.#stores.windows)
-    return new FeedState(key, windows, new Publisher(key, this.#publishing))
+    return new FeedState(key, windows, new Publisher(key, this.#publishing), this.#signs)
   }
 
   leave(state: FeedState): void {

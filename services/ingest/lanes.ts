@@ -1,7 +1,6 @@
 import { barAt, barCount, countUntil, sliceBars } from '../core/bar.ts'
 import { Unavailable } from '../core/failure.ts'
 import { type FeedSeconds, feedSeconds, later } from '../core/feed-clock.ts'
-import type { Log } from '../platform/log.ts'
 import type { LiveBar } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Stores } from '../ports/stores.ts'
@@ -12,9 +11,8 @@ import type { Publisher } from './publisher.ts'
 import { addCounts, type Counts, noCounts, storeHistory } from './store-history.ts'
 
 export interface LaneDeps {
-  readonly stores: Pick<Stores, 'bars' | 'board'>
+  readonly stores: Pick<Stores, 'bars'>
   readonly clock: Clock
-  readonly log: Log
   readonly metrics: IngestMetrics
 }
 
@@ -125,16 +123,13 @@ export class LiveLane {
 
   #noteReceipt(batch: readonly GoodSeries[]): void {
     if (batch.length === 0) return
-    const { clock, stores, log } = this.#deps
     let newestBar = feedSeconds(0)
     for (const { id, bars } of batch) {
       const last = feedSeconds(bars.time[barCount(bars) - 1] as number)
       this.#state.accept(id, last)
       if (last > newestBar) newestBar = last
     }
-    stores.board
-      .note(this.#state.key, { receivedAt: clock.utcMs(), newestBar })
-      .catch((cause: unknown) => log.warn({ err: cause }, 'the feed board did not take a receipt'))
+    this.#state.note({ receivedAt: this.#deps.clock.utcMs(), newestBar })
   }
 
   /** Gives the position on the bus; `undefined` when there was nothing to publish or the bus is away. */

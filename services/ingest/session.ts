@@ -40,7 +40,8 @@ export interface Received {
 export type CollectorCall = ServerDuplexStream<Received, IngestMessage>
 
 export interface SessionDeps extends LaneDeps {
-  readonly stores: Pick<Stores, 'bars' | 'windows' | 'bus' | 'board' | 'leases'>
+  readonly stores: Pick<Stores, 'bars' | 'windows' | 'bus' | 'leases'>
+  readonly log: Log
   readonly registry: FollowedRegistry
   readonly writer: RegistryWriter
   readonly states: FeedStates

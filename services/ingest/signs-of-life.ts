@@ -1,21 +1,19 @@
 import { knownOffset } from '../core/clock-history.ts'
 import { jumpSecondsMax } from '../core/clock-measure.ts'
 import { type FeedSeconds, feedNow, feedSeconds } from '../core/feed-clock.ts'
-import type { FeedSigns } from '../ports/feed-board.ts'
 import type { ClockSample__Output } from '../wire/fxd/v1/ClockSample.ts'
 import type { Heartbeat__Output } from '../wire/fxd/v1/Heartbeat.ts'
 import type { FeedState } from './feed-state.ts'
-import type { LaneDeps } from './lanes.ts'
 import { type FeedView, type MeasureDeps, MeasuredClock } from './measured-clock.ts'
 
 /** What a live session says about its terminal, on its way to the feed board. */
 export class SignsOfLife {
-  readonly #deps: LaneDeps
+  readonly #deps: MeasureDeps
   readonly #state: FeedState
   readonly #feed: () => FeedView
   readonly #measured: MeasuredClock
 
-  constructor(deps: LaneDeps & MeasureDeps, state: FeedState, feed: () => FeedView) {
+  constructor(deps: MeasureDeps, state: FeedState, feed: () => FeedView) {
     this.#deps = deps
     this.#state = state
     this.#feed = feed
@@ -30,7 +28,7 @@ export class SignsOfLife {
       this.#tick(tick)
     }
     if (terminalConnected && this.#feed().definition.liveness === 'heartbeat') {
-      this.#note({ heartbeatAt: this.#deps.clock.utcMs() })
+      this.#state.note({ heartbeatAt: this.#deps.clock.utcMs() })
     }
   }
 
@@ -55,14 +53,7 @@ export class SignsOfLife {
     const ahead = definition.clock.mode === 'Measured' ? jumpSecondsMax : 0
     const newestTick = now === undefined ? newest : feedSeconds(Math.min(newest, now + ahead))
     this.#state.tick(newestTick)
-    this.#note({ newestTick })
-  }
-
-  #note(signs: FeedSigns): void {
-    const { stores, log } = this.#deps
-    stores.board
-      .note(this.#state.key, signs)
-      .catch((cause: unknown) => log.warn({ err: cause }, 'the feed board did not take a sign of life'))
+    this.#state.note({ newestTick })
   }
 }
 

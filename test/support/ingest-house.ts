@@ -7,7 +7,7 @@ import { applyFeeds } from '../../services/ingest/apply-feeds.ts'
 import { createRegistryWriter } from '../../services/ingest/registry-writer.ts'
 import { createIngest } from '../../services/ingest/server.ts'
 import { followRegistry } from '../../services/platform/follow-registry.ts'
-import { silentLog } from '../../services/platform/log.ts'
+import { type Log, silentLog } from '../../services/platform/log.ts'
 import { createMetrics } from '../../services/platform/metrics.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import type { WatchedTls } from '../../services/platform/tls-files.ts'
@@ -68,14 +68,15 @@ export async function startIngest(
     /** In place of stores of its own in the folder; closed by whoever opened them. */
     stores?: Stores
     around?: (stores: Stores) => Stores
+    log?: Log
   } = {},
 ): Promise<IngestHouse> {
   const {
     clock = systemClock,
     folder = mkdtempSync(join(tmpdir(), 'fxd-ingest-')),
     port: wanted = 0,
+    log = silentLog,
   } = options
-  const log = silentLog
   const opened = options.stores ?? (await openEmbeddedStores({ folder, clock, log }))
   const stores = options.around?.(opened) ?? opened
   const events: Delivered[] = []
