@@ -12,6 +12,10 @@ for i = 4, #ARGV, 2 do
   if redis.call('HSETNX', KEYS[1], lane, text(ms * 1000)) == 1 then
     redis.call('HSET', KEYS[2], lane, text(ms * 1000))
   end
+  -- Emptied, and the clock is behind the one by which the position was made.
+  if tonumber(redis.call('HGET', KEYS[1], lane)) < tonumber(ARGV[i + 1]) then
+    redis.call('HSET', KEYS[1], lane, text(ARGV[i + 1] + 1))
+  end
 end
 local lanes = {}
 local tops = redis.call('HGETALL', KEYS[1])
