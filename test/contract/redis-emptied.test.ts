@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Unavailable } from '../../services/core/failure.ts'
 import { utcMs } from '../../services/core/feed-clock.ts'
 import type { Delivered } from '../../services/ports/bus.ts'
+import { leaseMs } from '../../services/ports/lease.ts'
 import { slotHoldMs } from '../../services/stores/redis/slots.ts'
 import { type RedisServer, startRedis } from '../support/redis/server.ts'
 import {
@@ -93,6 +94,26 @@ describe.each(emptied)('a Redis that was %s', (_, empty) => {
     const second = await leases.acquire('feed', 'b')
     expect(second?.epoch).toBeGreaterThan(first!.epoch)
     expect(await leases.renew('feed', 'a')).toBe(false)
+  })
+
+  test('gives the lead to the later of two holders, though the earlier one, which stood still, renews first', async () => {
+    const prefix = freshPrefix()
+    const time = timeOfTests()
+    const [pod, other] = await Promise.all([
+      openInTest(server, { prefix, time }),
+      openInTest(server, { prefix, time }),
+    ])
+    const [earlier, later] = [pod.stores.leases, other.stores.leases]
+    await earlier.acquire('feed', 'a')
+    await time.advance(leaseMs)
+    const granted = await later.acquire('feed', 'b')
+    await empty(pod)
+    await back(other)
+    expect(await earlier.renew('feed', 'a')).toBe(true)
+    expect(await later.renew('feed', 'b')).toBe(true)
+    expect(await earlier.renew('feed', 'a')).toBe(false)
+    expect(await later.renew('feed', 'b')).toBe(true)
+    expect(await later.acquire('feed', 'b')).toEqual(granted)
   })
 
   test('takes a feed sign as a first one', async () => {

@@ -1,9 +1,9 @@
 -- A lease that lapsed is still its holder's while nobody else was granted it: a Redis that stood still, or was
--- emptied, takes the lead from nobody.
+-- emptied, takes the lead from nobody. Of two that were granted it the later one leads, whoever renews first.
 -- KEYS: the lease; ARGV: given, holder, lease in ms, epoch of a holder that was granted it (else empty)
 local ms = now_ms(ARGV[1])
-local known = redis.call('HMGET', KEYS[1], 'holder', 'until')
-if not known[1] and ARGV[4] ~= '' then
+local known = redis.call('HMGET', KEYS[1], 'holder', 'until', 'epoch')
+if ARGV[4] ~= '' and tonumber(known[3] or 0) < tonumber(ARGV[4]) then
   redis.call('HSET', KEYS[1], 'holder', ARGV[2], 'epoch', ARGV[4])
 elseif known[1] ~= ARGV[2] or known[2] == '0' then
   return 0
