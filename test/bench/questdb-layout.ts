@@ -1,7 +1,7 @@
 /**
- * Measures layouts of M1 (or M5) on a real QuestDB, each on a server of its own, those of one group side by side.
+ * Measures layouts of M1 (or M5, or H1) on a real QuestDB, each on a server of its own, those of one group side by side.
  * `bin/node test/bench/questdb-layout.ts [million rows of each = 50] [group …]`
- * A group is a list of layouts with commas: symbols/tables, then maybe a dedup key, a partition or `m5`, such
+ * A group is a list of layouts with commas: symbols/tables, then maybe a dedup key, a partition, `m5` or `h1`, such
  * as `230/1,230/4` or `1622/8/rev,1622/8/taken` or `230/4/day,230/4/week`. Needs about 100 bytes of
  * temporary disk for each row of a group.
  */

@@ -20,7 +20,7 @@ export interface Layout {
   readonly buckets: number
   readonly key: string | undefined
   readonly partition: string | undefined
-  readonly resolution: '1' | '5'
+  readonly resolution: '1' | '5' | '60'
 }
 
 const keys: Readonly<Record<string, string>> = {
@@ -29,13 +29,15 @@ const keys: Readonly<Record<string, string>> = {
   taken: 'ts, sym, rev, taken',
 }
 
-/** `symbols/buckets`, and after further slashes a key (bare, rev, taken), a partition (day, week, month), m5 instead of M1. */
+const resolutions: Readonly<Record<string, Layout['resolution']>> = { m5: '5', h1: '60' }
+
+/** `symbols/buckets`, and after further slashes a key (bare, rev, taken), a partition (day, week, month), m5 or h1 instead of M1. */
 export function parseLayout(what: string): Layout {
   const [symbols, buckets, ...more] = what.split('/')
   const key = more.find((word) => word in keys)
   const partition = more.find((word) => ['day', 'week', 'month'].includes(word))
-  const resolution = more.includes('m5') ? '5' : '1'
-  const strange = more.find((word) => word !== key && word !== partition && word !== 'm5')
+  const other = more.find((word) => word in resolutions)
+  const strange = more.find((word) => word !== key && word !== partition && word !== other)
   if (!(Number(symbols) > 0 && Number(buckets) > 0) || strange !== undefined)
     throw new RangeError(`"${what}" is no layout; "230/4/rev/week" is one.`)
   return {
@@ -44,7 +46,7 @@ export function parseLayout(what: string): Layout {
     buckets: Number(buckets),
     key: key && keys[key],
     partition,
-    resolution,
+    resolution: resolutions[other ?? ''] ?? '1',
   }
 }
 
