@@ -9,7 +9,7 @@ import { createVirtualClock, type VirtualClock } from '../../test/support/virtua
 import { silentLog } from '../platform/log.ts'
 import type { Stores } from '../ports/stores.ts'
 import { openEmbeddedStores } from '../stores/embedded/open.ts'
-import { runCollector } from './session.ts'
+import { runCollector } from './collector.ts'
 
 const feed = defineFeed({
   depth: { '1': '1h' },

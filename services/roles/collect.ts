@@ -1,5 +1,5 @@
+import { runCollector } from '../collector/collector.ts'
 import type { CollectorMetrics } from '../collector/metrics.ts'
-import { runCollector } from '../collector/session.ts'
 import type { Source } from '../collector/source.ts'
 import { createMt5Csv } from '../collector/sources/mt5-csv/mt5-csv.ts'
 import { createSimulator } from '../collector/sources/simulator/simulator.ts'

@@ -10,9 +10,9 @@ import type { BarStore } from '../ports/bars.ts'
 import type { Bus } from '../ports/bus.ts'
 import type { Cancel, Clock } from '../ports/clock.ts'
 import type { FeedBoard } from '../ports/feed-board.ts'
+import { Answers } from './answers.ts'
 import { closeLabel, closings } from './close-codes.ts'
 import { type Caller, Connection, type ConnectionHost, type StreamSocket } from './connection.ts'
-import { Conversation } from './conversation.ts'
 import { FanOut } from './fan-out/fan-out.ts'
 import type { Subscriptions } from './fan-out/subscriptions.ts'
 import { createListeners } from './listeners.ts'
@@ -56,7 +56,7 @@ export class Hub {
   readonly #fanOut: FanOut
   readonly #lane: LiveLane
   readonly #resumption: Resumption
-  readonly #conversation: Conversation
+  readonly #answers: Answers
   readonly #throttle: Throttle
   readonly #listen: (socket: StreamSocket) => void
   /** Open connections by their row. */
@@ -102,14 +102,14 @@ export class Hub {
         if (connection) nameGaps(connection, gaps, metrics)
       },
     })
-    this.#conversation = new Conversation({
+    this.#answers = new Answers({
       ...parts,
       fanOut: this.#fanOut,
       resumption: this.#resumption,
     })
     this.#throttle = new Throttle(
       clock,
-      (connection, text) => this.#conversation.answer(connection, text),
+      (connection, text) => this.#answers.answer(connection, text),
       () => metrics.throttled.inc(),
     )
     this.#listen = createListeners(this.#throttle, (socket) => this.#gone(socket))

@@ -10,12 +10,12 @@ import type { Clock } from '../ports/clock.ts'
 import type { FeedBoard } from '../ports/feed-board.ts'
 import type { Limits } from '../ports/limits.ts'
 import type { Slots } from '../ports/slots.ts'
+import { Door } from './door.ts'
 import { Draining } from './draining.ts'
 import { Subscriptions } from './fan-out/subscriptions.ts'
 import { Hub } from './hub.ts'
 import { createStreamMetrics } from './metrics.ts'
 import { Sessions } from './sessions.ts'
-import { Door } from './upgrade.ts'
 
 /** Where the socket is asked for. */
 export const streamPath = '/v1/stream'

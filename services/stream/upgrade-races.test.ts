@@ -6,8 +6,8 @@ import { until } from '../../test/acceptance/client/until.ts'
 import { openStream } from '../../test/support/open-stream.ts'
 import { ask, readAnswer, upgradeRequest as request } from '../../test/support/raw-upgrade.ts'
 import type { Slots } from '../ports/slots.ts'
+import { handshakeTimeoutMs, upgradesPendingMax } from './door.ts'
 import { lingeringMax, lingerMs } from './lingering.ts'
-import { handshakeTimeoutMs, upgradesPendingMax } from './upgrade.ts'
 
 describe('while a slot is being decided', () => {
   /** Slots whose `open` waits until the test lets it go. */

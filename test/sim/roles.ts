@@ -1,7 +1,7 @@
 import { admit, RateExceeded } from '../../services/access/admit.ts'
 import { createHistory, type History } from '../../services/bars/history.ts'
 import { createTail } from '../../services/bars/tail.ts'
-import { runCollector } from '../../services/collector/session.ts'
+import { runCollector } from '../../services/collector/collector.ts'
 import { openSpool } from '../../services/collector/spool/spool.ts'
 import type { KeyRecord } from '../../services/core/api-key.ts'
 import type { FeedDefinition } from '../../services/core/feed.ts'

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, vi } from 'vitest'
-import { type CollectorOptions, runCollector } from '../../services/collector/session.ts'
+import { type CollectorOptions, runCollector } from '../../services/collector/collector.ts'
 import type { SourceSymbol } from '../../services/collector/source.ts'
 import { toList } from '../../services/core/bar.ts'
 import { compoundKey } from '../../services/core/compound-key.ts'

@@ -162,7 +162,7 @@ export const defects: readonly Defect[] = [
   },
   {
     name: 'one symbol more than the limit is accepted',
-    file: 'services/stream/conversation.ts',
+    file: 'services/stream/answers.ts',
     search: '>= key.limits.wsSymbols',
     replacement: '> key.limits.wsSymbols',
     noticedBy: [

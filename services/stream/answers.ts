@@ -14,7 +14,7 @@ import { type ClientMessage, messages, parseMessage } from './protocol.ts'
 import type { Resumption } from './resume/resumption.ts'
 
 /** Answers what clients say. Each message has exactly one answer, in the order of asking. */
-export class Conversation {
+export class Answers {
   readonly #clock: Clock
   readonly #registry: FollowedRegistry
   readonly #subscriptions: Subscriptions
