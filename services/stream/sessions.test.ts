@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { openStream } from '../../test/support/open-stream.ts'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import { Unavailable } from '../core/failure.ts'
-import { silentLog } from '../platform/log.ts'
+import { createLog, silentLog } from '../platform/log.ts'
 import { createMetrics } from '../platform/metrics.ts'
 import { type Slots, slotLeaseMs } from '../ports/slots.ts'
 import { createStreamMetrics } from './metrics.ts'
@@ -26,6 +26,15 @@ function leaving(slots: Slots) {
     } satisfies Slots,
   }
 }
+
+const metricsOf = () =>
+  createStreamMetrics(createMetrics({ ofProcess: false }), {
+    connections: () => 0,
+    subscriptions: () => 0,
+    backlogBytes: () => 0,
+    replays: () => ({ waiting: 0, caught: 0 }),
+    draining: () => false,
+  })
 
 describe('the slot of a socket that was closed while slots could not be reached', () => {
   test('is free a second after they can be, and the client gets in again', async () => {
@@ -54,15 +63,6 @@ describe('the slot of a socket that was closed while slots could not be reached'
     expect(reach.closes).toBe(closes)
     await own.close()
   })
-
-  const metricsOf = () =>
-    createStreamMetrics(createMetrics({ ofProcess: false }), {
-      connections: () => 0,
-      subscriptions: () => 0,
-      backlogBytes: () => 0,
-      replays: () => ({ waiting: 0, caught: 0 }),
-      draining: () => false,
-    })
 
   test('is freed before others are renewed, and given up when it has lapsed', async () => {
     const clock = createVirtualClock()
@@ -98,4 +98,28 @@ describe('the slot of a socket that was closed while slots could not be reached'
     expect(calls).toEqual([])
     sessions.stop()
   })
+})
+
+test('an outage of the slots is told once a kind of call, however many are refused, and the next one again', async () => {
+  const clock = createVirtualClock()
+  const told: { call?: string; sessions?: number; level: number }[] = []
+  const log = createLog('warn', { write: (line) => void told.push(JSON.parse(line)) })
+  const stores = await openStream()
+  const { reach, slots } = leaving(stores.stores.slots)
+  const sessions = new Sessions(slots, clock, log, metricsOf())
+  const outage = async (): Promise<(string | undefined)[]> => {
+    told.length = 0
+    reach.away = true
+    for (let i = 0; i < 20; i++) await sessions.open('key', `refused ${i}`, 2).catch(() => undefined)
+    await clock.advance(30_000)
+    reach.away = false
+    await clock.advance(2_000)
+    await sessions.open('key', 'later', 2)
+    return told.map(({ call }) => call).toSorted()
+  }
+  await sessions.open('key', 'stays', 2)
+  expect(await outage()).toEqual(['close', 'open', 'renew'])
+  expect(await outage()).toEqual(['close', 'open', 'renew'])
+  sessions.stop()
+  await stores.close()
 })

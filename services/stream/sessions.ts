@@ -6,6 +6,8 @@ import type { Cancel, Clock } from '../ports/clock.ts'
 import { type Session, type SlotOutcome, type Slots, slotLeaseMs, slotRenewMs } from '../ports/slots.ts'
 import type { StreamMetrics } from './metrics.ts'
 
+type Call = 'open' | 'close' | 'renew'
+
 const dayMs = daySeconds * 1000
 /** After a failure held slots are renewed, or taken again, so often, until they are. */
 const renewRetryMs = 1_000
@@ -35,6 +37,9 @@ export class Sessions {
   readonly #stopRenewing: Cancel
   #cancelMidnight: Cancel = () => undefined
   #cancelRetry: Cancel | undefined
+  /** Which calls fail now, as the log was told. */
+  readonly #told = new Set<Call>()
+  #areLapsesTold = false
   #isStopped = false
   #isRenewing = false
   #onLapse: (sessionIds: readonly string[]) => void = () => undefined
@@ -61,6 +66,7 @@ export class Sessions {
     const held = { keyId, sessionId, countedOn: this.#today() }
     try {
       const outcome = await this.#slots.open(keyId, sessionId, cap)
+      this.#told.delete('open')
       if (outcome.outcome === 'open') this.#held.set(sessionId, held)
       return outcome
     } catch (cause) {
@@ -116,6 +122,7 @@ export class Sessions {
   async #isFreed({ keyId, sessionId }: Session): Promise<boolean> {
     try {
       await this.#slots.close(keyId, sessionId)
+      this.#told.delete('close')
       return true
     } catch (cause) {
       this.#failed('close', cause)
@@ -157,8 +164,9 @@ export class Sessions {
         await this.#slots.renew(asked.map(({ keyId, sessionId }) => ({ keyId, sessionId }))),
       )
       for (const held of asked) if (!lapsed.has(held.sessionId)) held.countedOn = today
+      this.#told.delete('renew')
+      this.#tellLapses(lapsed.size)
       if (lapsed.size === 0) return
-      this.#log.warn({ sessions: lapsed.size }, 'slots lapsed; they are taken again as far as the cap allows')
       this.#onLapse([...lapsed])
     } catch (cause) {
       this.#failed('renew', cause)
@@ -186,8 +194,18 @@ export class Sessions {
     return dateText(toSeconds(this.#clock.utcMs()))
   }
 
-  #failed(call: 'open' | 'close' | 'renew', cause: unknown): void {
+  /** Until none is left they come back with each try. */
+  #tellLapses(sessions: number): void {
+    if (sessions > 0 && !this.#areLapsesTold)
+      this.#log.warn({ sessions }, 'slots lapsed; they are taken again as far as the cap allows')
+    this.#areLapsesTold = sessions > 0
+  }
+
+  /** Told once for as long as such calls fail: every upgrade of an outage does. */
+  #failed(call: Call, cause: unknown): void {
     this.#failures.inc({ call })
-    this.#log.warn({ err: cause, call }, 'slots could not be reached')
+    if (this.#told.has(call)) return
+    this.#told.add(call)
+    this.#log.warn({ err: cause, call }, 'slots could not be reached; the metric counts how often')
   }
 }
