@@ -162,6 +162,70 @@ describe('windows', () => {
   })
 })
 
+describe('windows of the whole feed', () => {
+  const minutesTold = (): unknown[] =>
+    suite.told('minutes').map((event) => event.type === 'minutes' && [event.from, event.to])
+  /** Backfill is not committed before the answer is called. */
+  const holdBackfill = (): (() => void) => {
+    const gate = Promise.withResolvers<void>()
+    suite.backfillGate = gate.promise
+    return gate.resolve
+  }
+
+  test('a live minute is complete while history of other times waits for the store', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    const release = holdBackfill()
+    const history = session.post('BACKFILL', [
+      seriesAt('EURUSD', [noon - 86_400, noon - 120, noon]),
+      seriesAt('EURUSD', [noon - 3_600], { resolution: '60' }),
+    ])
+    session.post('LIVE', [seriesAt('EURUSD', [noon - 60])])
+    expect((await session.window('1', noon - 60, noon)).refused).toEqual([])
+    expect(minutesTold()).toEqual([[noon - 60, noon - 60]])
+    expect(session.received.some(({ ack }) => ack?.sequence === history)).toBe(false)
+    release()
+    await session.answer(history)
+    await session.close()
+  })
+
+  test('a minute of which a correction waits for the store is not claimed before it, nor is a later one', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    const release = holdBackfill()
+    const correction = session.post('BACKFILL', [seriesAt('EURUSD', [noon - 120])])
+    const first = session.window('1', noon - 120, noon - 60)
+    const second = session.window('1', noon - 60, noon)
+    await session.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
+    expect(session.received.filter(({ ack }) => ack !== null && ack !== undefined)).toHaveLength(1)
+    expect(minutesTold()).toEqual([])
+    release()
+    await Promise.all([session.answer(correction), first, second])
+    expect(minutesTold()).toEqual([
+      [noon - 120, noon - 120],
+      [noon - 60, noon - 60],
+    ])
+    await session.close()
+  })
+
+  test('a window of one symbol waits for all that came before it', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    const release = holdBackfill()
+    session.post('BACKFILL', [seriesAt('EURUSD', [noon - 86_400])])
+    const window = session.window('1', noon - 600, noon - 300, 'EURUSD')
+    await session.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
+    expect(await suite.house.stores.windows.of(suite.feed.key)).toEqual([])
+    release()
+    await window
+    expect(await suite.house.stores.windows.of(suite.feed.key)).toHaveLength(1)
+    await session.close()
+  })
+})
+
 describe('readers are told', () => {
   test('of complete minutes after their bars, by the feed-wide windows of the live lane alone', async () => {
     const noon = suite.minute

@@ -18,6 +18,7 @@ import type { FeedState } from './feed-state.ts'
 import { knownParts } from './known.ts'
 import { BackfillLane, LiveLane } from './lanes.ts'
 import type { LaneName } from './metrics.ts'
+import { historyPrecedes, type Precedes, precedesAll, windowPrecedes } from './precedes.ts'
 import { SessionEnd } from './refuse-session.ts'
 import { Sequences } from './sequences.ts'
 import type { Received, SessionDeps } from './session.ts'
@@ -61,7 +62,7 @@ export class SessionWork {
   readonly #signs: SignsOfLife
   readonly #sequences = new Sequences()
   readonly #catalogue = new CatalogueParts()
-  readonly #underWay = new Set<Promise<unknown>>()
+  readonly #underWay = new Map<Promise<unknown>, Precedes>()
   readonly #counts = { live: 0, backfill: 0, windows: 0 }
   #stopSettling: Cancel = () => undefined
   #failed = false
@@ -127,7 +128,7 @@ export class SessionWork {
 
   /** Resolves when everything received is committed, or cannot be. */
   async settle(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay)
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay.keys())
     await this.#state.windows
       .flush()
       .catch((cause: unknown) => this.#deps.log.warn({ err: cause }, 'the last windows were not written'))
@@ -146,14 +147,14 @@ export class SessionWork {
     const receivedMs = this.#deps.clock.monotonicMs()
     if (message.lane === 'live' && !this.#role.isImport) {
       const { good, refused } = this.#check(message)
-      this.#finish('live', sequence, refused, this.#live.take(good, receivedMs), receivedMs)
+      this.#finish('live', message, refused, this.#live.take(good, receivedMs), receivedMs)
       return
     }
     if (message.lane !== 'backfill') {
       const wanted = this.#role.isImport ? 'BACKFILL, the lane of imports' : 'LIVE or BACKFILL'
       const count = message.series.reduce((sum, series) => sum + series.count, 0)
       const refusal = refuseWhole('MALFORMED', `lane: wanted ${wanted}`, count)
-      this.#finish('backfill', sequence, [refusal], Promise.resolve(noCounts), receivedMs)
+      this.#finish('backfill', message, [refusal], Promise.resolve(noCounts), receivedMs)
       return
     }
     const refused: Refusal[] = []
@@ -162,7 +163,7 @@ export class SessionWork {
       refused.push(...checked.refused)
       return checked.good
     })
-    this.#finish(this.#role.isImport ? 'import' : 'backfill', sequence, refused, stored, receivedMs)
+    this.#finish(this.#role.isImport ? 'import' : 'backfill', message, refused, stored, receivedMs)
     if (this.#counts.backfill === backfillBatchesSlow) this.#host.send({ slow: { pauseMs: slowPauseMs } })
   }
 
@@ -180,7 +181,7 @@ export class SessionWork {
   /** Answers a batch once it is stored: what was refused, then the Ack. */
   #finish(
     lane: LaneName,
-    sequence: number,
+    { sequence, series }: ReceivedBars,
     refused: readonly Refusal[],
     stored: Promise<Counts>,
     receivedMs: number,
@@ -196,7 +197,7 @@ export class SessionWork {
       metrics.bars(lane, 'unchanged', counts.unchanged)
       this.#answer(sequence, refused, counts)
     })
-    this.#track(answered, () => {
+    this.#track(answered, lane === 'live' ? precedesAll : historyPrecedes(series), () => {
       this.#counts[counter] -= 1
       metrics.queued(lane, -1)
     })
@@ -211,7 +212,7 @@ export class SessionWork {
     this.#host.send(ack)
   }
 
-  #track(work: Promise<unknown>, after: () => void): void {
+  #track(work: Promise<unknown>, precedes: Precedes, after: () => void): void {
     const tracked = work
       .catch((cause: unknown) => {
         this.#failed = true
@@ -222,7 +223,7 @@ export class SessionWork {
         after()
         this.#host.eased()
       })
-    this.#underWay.add(tracked)
+    this.#underWay.set(tracked, precedes)
   }
 
   #isNew(sequence: number, digest: string): boolean {
@@ -240,7 +241,7 @@ export class SessionWork {
     return false
   }
 
-  /** Kept only after everything received before it is committed: a window must never claim what a crash could take. */
+  /** Kept only after all that it speaks for is committed: a window must never claim what a crash could take. */
   #takeWindow(message: Window__Output, digest: string): void {
     const { sequence } = message
     if (!this.#isNew(sequence, digest)) return
@@ -252,7 +253,8 @@ export class SessionWork {
       this.#answer(sequence, [refuseWhole(window.reason, window.message)], noCounts)
       return
     }
-    const kept = Promise.all(this.#underWay).then(() => {
+    const before = [...this.#underWay].filter(([, precedes]) => precedes(window))
+    const kept = Promise.all(before.map(([work]) => work)).then(() => {
       if (this.#failed) throw new SessionEnd('UNAVAILABLE', 'what the window speaks for was not stored')
       if (window.symbol !== undefined) return this.#state.windows.add(window)
       this.#state.windows.extend(window.resolution, window)
@@ -263,6 +265,7 @@ export class SessionWork {
     this.#counts.windows += 1
     this.#track(
       kept.then(() => this.#answer(sequence, [], noCounts)),
+      windowPrecedes(window),
       () => {
         this.#counts.windows -= 1
       },
