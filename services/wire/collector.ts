@@ -2,7 +2,6 @@ import type * as grpc from '@grpc/grpc-js';
 import type { EnumTypeDefinition, MessageTypeDefinition } from '@grpc/proto-loader';
 
 import type { Ack as _fxd_v1_Ack, Ack__Output as _fxd_v1_Ack__Output } from './fxd/v1/Ack.ts';
-import type { Backfill as _fxd_v1_Backfill, Backfill__Output as _fxd_v1_Backfill__Output } from './fxd/v1/Backfill.ts';
 import type { Bars as _fxd_v1_Bars, Bars__Output as _fxd_v1_Bars__Output } from './fxd/v1/Bars.ts';
 import type { Catalogue as _fxd_v1_Catalogue, Catalogue__Output as _fxd_v1_Catalogue__Output } from './fxd/v1/Catalogue.ts';
 import type { CatalogueRefusal as _fxd_v1_CatalogueRefusal, CatalogueRefusal__Output as _fxd_v1_CatalogueRefusal__Output } from './fxd/v1/CatalogueRefusal.ts';
@@ -33,7 +32,6 @@ export interface ProtoGrpcType {
   fxd: {
     v1: {
       Ack: MessageTypeDefinition<_fxd_v1_Ack, _fxd_v1_Ack__Output>
-      Backfill: MessageTypeDefinition<_fxd_v1_Backfill, _fxd_v1_Backfill__Output>
       Bars: MessageTypeDefinition<_fxd_v1_Bars, _fxd_v1_Bars__Output>
       Capability: EnumTypeDefinition
       Catalogue: MessageTypeDefinition<_fxd_v1_Catalogue, _fxd_v1_Catalogue__Output>
@@ -52,7 +50,8 @@ export interface ProtoGrpcType {
        * stream with a status that says why: NOT_FOUND (unknown feed), UNAUTHENTICATED (also when a credential
        * expires meanwhile), PERMISSION_DENIED (FOREIGN_FEED: not one the credential names), INVALID_ARGUMENT
        * (not this protocol: do not retry), FAILED_PRECONDITION (order, or a feed that is gone), ABORTED
-       * (another session took over), RESOURCE_EXHAUSTED, UNAVAILABLE (try again).
+       * (another session took over), RESOURCE_EXHAUSTED, UNAVAILABLE (try another ingest, or this one again: it
+       * stops, or for 5 s nobody could tell it whether this session leads).
        */
       Collector: SubtypeConstructor<typeof grpc.Client, _fxd_v1_CollectorClient> & { service: _fxd_v1_CollectorDefinition }
       CollectorMessage: MessageTypeDefinition<_fxd_v1_CollectorMessage, _fxd_v1_CollectorMessage__Output>

@@ -7,10 +7,6 @@ export const Capability = {
    * Ack), so they may be published before their commit.
    */
   CAPABILITY_REREADABLE: 'CAPABILITY_REREADABLE',
-  /**
-   * The source can answer Backfill requests.
-   */
-  CAPABILITY_BACKFILL: 'CAPABILITY_BACKFILL',
 } as const;
 
 export type Capability =
@@ -22,10 +18,5 @@ export type Capability =
    */
   | 'CAPABILITY_REREADABLE'
   | 1
-  /**
-   * The source can answer Backfill requests.
-   */
-  | 'CAPABILITY_BACKFILL'
-  | 2
 
 export type Capability__Output = typeof Capability[keyof typeof Capability]

@@ -15,7 +15,8 @@ import type { IngestMessage as _fxd_v1_IngestMessage, IngestMessage__Output as _
  * stream with a status that says why: NOT_FOUND (unknown feed), UNAUTHENTICATED (also when a credential
  * expires meanwhile), PERMISSION_DENIED (FOREIGN_FEED: not one the credential names), INVALID_ARGUMENT
  * (not this protocol: do not retry), FAILED_PRECONDITION (order, or a feed that is gone), ABORTED
- * (another session took over), RESOURCE_EXHAUSTED, UNAVAILABLE (try again).
+ * (another session took over), RESOURCE_EXHAUSTED, UNAVAILABLE (try another ingest, or this one again: it
+ * stops, or for 5 s nobody could tell it whether this session leads).
  */
 export interface CollectorClient extends grpc.Client {
   /**
@@ -43,7 +44,8 @@ export interface CollectorClient extends grpc.Client {
  * stream with a status that says why: NOT_FOUND (unknown feed), UNAUTHENTICATED (also when a credential
  * expires meanwhile), PERMISSION_DENIED (FOREIGN_FEED: not one the credential names), INVALID_ARGUMENT
  * (not this protocol: do not retry), FAILED_PRECONDITION (order, or a feed that is gone), ABORTED
- * (another session took over), RESOURCE_EXHAUSTED, UNAVAILABLE (try again).
+ * (another session took over), RESOURCE_EXHAUSTED, UNAVAILABLE (try another ingest, or this one again: it
+ * stops, or for 5 s nobody could tell it whether this session leads).
  */
 export interface CollectorHandlers extends grpc.UntypedServiceImplementation {
   /**

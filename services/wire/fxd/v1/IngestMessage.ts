@@ -5,7 +5,6 @@ import type { Known as _fxd_v1_Known, Known__Output as _fxd_v1_Known__Output } f
 import type { Catalogued as _fxd_v1_Catalogued, Catalogued__Output as _fxd_v1_Catalogued__Output } from '../../fxd/v1/Catalogued.ts';
 import type { Ack as _fxd_v1_Ack, Ack__Output as _fxd_v1_Ack__Output } from '../../fxd/v1/Ack.ts';
 import type { Refused as _fxd_v1_Refused, Refused__Output as _fxd_v1_Refused__Output } from '../../fxd/v1/Refused.ts';
-import type { Backfill as _fxd_v1_Backfill, Backfill__Output as _fxd_v1_Backfill__Output } from '../../fxd/v1/Backfill.ts';
 import type { Slow as _fxd_v1_Slow, Slow__Output as _fxd_v1_Slow__Output } from '../../fxd/v1/Slow.ts';
 
 export interface IngestMessage {
@@ -14,9 +13,8 @@ export interface IngestMessage {
   'catalogued'?: (_fxd_v1_Catalogued | null);
   'ack'?: (_fxd_v1_Ack | null);
   'refused'?: (_fxd_v1_Refused | null);
-  'backfill'?: (_fxd_v1_Backfill | null);
   'slow'?: (_fxd_v1_Slow | null);
-  'message'?: "welcome"|"known"|"catalogued"|"ack"|"refused"|"backfill"|"slow";
+  'message'?: "welcome"|"known"|"catalogued"|"ack"|"refused"|"slow";
 }
 
 export interface IngestMessage__Output {
@@ -25,7 +23,6 @@ export interface IngestMessage__Output {
   'catalogued'?: (_fxd_v1_Catalogued__Output | null);
   'ack'?: (_fxd_v1_Ack__Output | null);
   'refused'?: (_fxd_v1_Refused__Output | null);
-  'backfill'?: (_fxd_v1_Backfill__Output | null);
   'slow'?: (_fxd_v1_Slow__Output | null);
-  'message'?: "welcome"|"known"|"catalogued"|"ack"|"refused"|"backfill"|"slow";
+  'message'?: "welcome"|"known"|"catalogued"|"ack"|"refused"|"slow";
 }

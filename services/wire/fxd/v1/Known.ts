@@ -3,7 +3,8 @@
 import type { KnownSeries as _fxd_v1_KnownSeries, KnownSeries__Output as _fxd_v1_KnownSeries__Output } from '../../fxd/v1/KnownSeries.ts';
 
 /**
- * After Welcome: what ingest holds, in parts of at most 256 KiB. An import gets one empty part.
+ * After Welcome: what ingest holds, in parts of at most 256 KiB. By this and the feed's depth a collector knows
+ * which history to send, newest first; ingest does not ask. An import gets one empty part.
  */
 export interface Known {
   'series'?: (_fxd_v1_KnownSeries)[];
@@ -11,7 +12,8 @@ export interface Known {
 }
 
 /**
- * After Welcome: what ingest holds, in parts of at most 256 KiB. An import gets one empty part.
+ * After Welcome: what ingest holds, in parts of at most 256 KiB. By this and the feed's depth a collector knows
+ * which history to send, newest first; ingest does not ask. An import gets one empty part.
  */
 export interface Known__Output {
   'series': (_fxd_v1_KnownSeries__Output)[];
