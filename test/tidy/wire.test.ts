@@ -33,5 +33,5 @@ test('whatever ingest may say is heard by a collector', () => {
   const [, heard = ''] = /const \{ ([\w, ]+) \} = message\n/.exec(conversation) ?? []
   const names = [...said.matchAll(/ (\w+) = \d+;/g)].map(([, name]) => name)
   expect(names.length).toBeGreaterThan(5)
-  expect(heard.split(', ').toSorted()).toEqual(names.toSorted())
+  expect(new Set(heard.split(', '))).toEqual(new Set(names))
 })
