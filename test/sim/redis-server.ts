@@ -6,29 +6,26 @@ import type { Leases } from '../../services/ports/lease.ts'
 import type { Limits } from '../../services/ports/limits.ts'
 import type { Slots } from '../../services/ports/slots.ts'
 import { embeddedFeedBoard } from '../../services/stores/embedded/feed-board.ts'
-import { embeddedLeases } from '../../services/stores/embedded/leases.ts'
 import { embeddedLimits } from '../../services/stores/embedded/limits.ts'
 import { DailyUsage } from '../../services/stores/embedded/memory/daily-usage.ts'
 import { Remembered } from '../../services/stores/embedded/memory/remembered.ts'
 import { embeddedSlots } from '../../services/stores/embedded/slots.ts'
+import { LeaseServer, leasesOver } from './lease-server.ts'
 import type { Network } from './network.ts'
 import type { Life } from './timeline.ts'
 
-/** What all processes share beside the bus; the embedded adapters, asked over the network. */
+/** What all processes share beside the bus, asked over the network: leases as Redis has them, the rest the embedded adapters. */
 export class RedisServer {
   readonly #network: Network
-  readonly #life: Life
-  #leases: Leases
+  readonly #leases: LeaseServer
   #slots: Slots
   #limits: Limits
   readonly #board: FeedBoard
-  #openings = 1
 
   /** `slotsStay`: a planted defect, slots never lapse. */
   constructor(life: Life, network: Network, slotsStay = false) {
-    this.#life = life
     this.#network = network
-    this.#leases = embeddedLeases(this.#openings, life.clock)
+    this.#leases = new LeaseServer(life.clock)
     const { clock } = life
     const usage = new DailyUsage(clock, [])
     this.#slots = embeddedSlots(usage, slotsStay ? { ...clock, monotonicMs: () => 0 } : clock)
@@ -38,10 +35,8 @@ export class RedisServer {
     this.#board = embeddedFeedBoard(signs)
   }
 
-  /** Leases are forgotten; their epochs go on growing, as those by Redis's clock do. */
   forgetLeases(): void {
-    this.#openings += 1
-    this.#leases = embeddedLeases(this.#openings, this.#life.clock)
+    this.#leases.forget()
   }
 
   /** The ports as one process sees them. */
@@ -60,7 +55,7 @@ export class RedisServer {
                   .then((answer) => answer),
       })
     return {
-      leases: overNetwork(() => this.#leases),
+      leases: leasesOver(this.#leases, (what, run) => this.#network.call(life, 'redis', what, run)),
       slots: overNetwork(() => this.#slots),
       limits: overNetwork(() => this.#limits),
       board: overNetwork(() => this.#board),

@@ -1,0 +1,72 @@
+import type { Clock } from '../../services/ports/clock.ts'
+import { type Granted, type Leases, leaseMs } from '../../services/ports/lease.ts'
+
+interface Lease {
+  readonly holder: string
+  readonly epoch: number
+  /** 0 once it was released. */
+  untilMs: number
+}
+
+/** Leases as the scripts of Redis keep them: they may be forgotten, and a holder that renews writes its own again. */
+export class LeaseServer {
+  readonly #clock: Clock
+  readonly #leases = new Map<string, Lease>()
+  #greatest = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  forget(): void {
+    this.#leases.clear()
+  }
+
+  acquire(name: string, holder: string): Granted | undefined {
+    const now = this.#clock.monotonicMs()
+    const known = this.#leases.get(name)
+    const isOwn = known?.holder === holder && known.untilMs !== 0
+    if (!isOwn && known && known.untilMs > now) return undefined
+    // Redis makes it of its time, which goes on when leases are forgotten.
+    const epoch = isOwn ? known.epoch : ++this.#greatest
+    this.#leases.set(name, { holder, epoch, untilMs: now + leaseMs })
+    return { epoch }
+  }
+
+  renew(name: string, holder: string, granted: number | undefined): boolean {
+    const known = this.#leases.get(name)
+    const isLater = granted !== undefined && (known?.epoch ?? 0) < granted
+    if (!isLater && (known?.holder !== holder || known.untilMs === 0)) return false
+    const epoch = isLater ? granted : (known?.epoch ?? 0)
+    this.#leases.set(name, { holder, epoch, untilMs: this.#clock.monotonicMs() + leaseMs })
+    return true
+  }
+
+  release(name: string, holder: string): void {
+    const known = this.#leases.get(name)
+    if (known?.holder === holder) known.untilMs = 0
+  }
+}
+
+/** The port as one process sees it, which remembers what it was granted. `ask` goes over the network. */
+export function leasesOver(server: LeaseServer, ask: <T>(what: string, run: () => T) => Promise<T>): Leases {
+  const held = new Map<string, { readonly holder: string; readonly epoch: number }>()
+  return {
+    async acquire(name, holder) {
+      const granted = await ask('acquire', () => server.acquire(name, holder))
+      if (granted) held.set(name, { holder, ...granted })
+      return granted
+    },
+    async renew(name, holder) {
+      const known = held.get(name)
+      const epoch = known?.holder === holder ? known.epoch : undefined
+      const isHeld = await ask('renew', () => server.renew(name, holder, epoch))
+      if (!isHeld && epoch !== undefined) held.delete(name)
+      return isHeld
+    },
+    async release(name, holder) {
+      if (held.get(name)?.holder === holder) held.delete(name)
+      await ask('release', () => server.release(name, holder))
+    },
+  }
+}
