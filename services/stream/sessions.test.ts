@@ -100,6 +100,34 @@ describe('the slot of a socket that was closed while slots could not be reached'
   })
 })
 
+test('a crowd that is refused while slots are away does not push out the slot of a socket that was open', async () => {
+  const clock = createVirtualClock()
+  let away = false
+  const closed: string[] = []
+  const slots: Slots = {
+    open: async () => {
+      if (away) throw new Unavailable('slots')
+      return { outcome: 'open', inUse: 1 }
+    },
+    renew: () => Promise.resolve([]),
+    close: async (_, session) => {
+      if (away) throw new Unavailable('slots')
+      closed.push(session)
+    },
+    inUse: async () => 0,
+  }
+  const sessions = new Sessions(slots, clock, silentLog, metricsOf())
+  await sessions.open('key', 'was open', 1)
+  away = true
+  await sessions.close('was open')
+  for (let i = 0; i < 12_000; i++) await sessions.open('key', `crowd ${i}`, 1).catch(() => undefined)
+  away = false
+  await clock.advance(1_000)
+  expect(closed[0]).toBe('was open')
+  expect(closed.length).toBeLessThan(10_000)
+  sessions.stop()
+})
+
 interface Told {
   readonly call: string
 }

@@ -71,8 +71,8 @@ export class Sessions {
       return outcome
     } catch (cause) {
       this.#failed('open', cause)
-      this.#held.set(sessionId, held)
-      void this.close(sessionId)
+      // Most likely nothing was taken: that must not push out what surely was.
+      void this.#free(held, unfreedMax / 2)
       throw cause
     }
   }
@@ -110,9 +110,9 @@ export class Sessions {
     this.#isStopped = true
   }
 
-  async #free(session: Session): Promise<void> {
+  async #free(session: Session, keptMax: number = unfreedMax): Promise<void> {
     if (await this.#isFreed(session)) return
-    if (this.#isStopped) return
+    if (this.#isStopped || (keptMax < unfreedMax && this.#unfreed.size >= keptMax)) return
     this.#unfreed.set(session, this.#clock.monotonicMs() + slotLeaseMs)
     if (this.#unfreed.size > unfreedMax)
       for (const oldest of this.#unfreed.keys().take(1)) this.#unfreed.delete(oldest)
