@@ -12,9 +12,9 @@ for i = 4, #ARGV, 2 do
   if redis.call('HSETNX', KEYS[1], lane, text(ms * 1000)) == 1 then
     redis.call('HSET', KEYS[2], lane, text(ms * 1000))
   end
-  -- Emptied, and the clock is behind the one by which the position was made.
+  -- Emptied, and the clock is behind the one by which the position was made: beyond where any reader is.
   if tonumber(redis.call('HGET', KEYS[1], lane)) < tonumber(ARGV[i + 1]) then
-    redis.call('HSET', KEYS[1], lane, text(ARGV[i + 1] + 1))
+    redis.call('HSET', KEYS[1], lane, text(ARGV[i + 1] + 1000000))
   end
 end
 local lanes = {}
