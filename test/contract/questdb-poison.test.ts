@@ -78,7 +78,18 @@ describe('rows that QuestDB refuses', () => {
     expect(await metric('fxd_questdb_rows_sifted')).toBe(0)
   })
 
-  test('without an end are a defect of the table: their write fails, the store is in trouble while it goes on, and nothing is acknowledged unseen', {
+  test('of the live lane are parked one by one, however many, so that the feed goes on', async () => {
+    const { stores, prefix, metric } = await openInTest(server())
+    await makeNarrow(prefix)
+    const series = freshSeries('60')
+    const list = spoiltBars(1_000, 2)
+    await stores.bars.write([batchOf(series, list)], 'live')
+    expect(await readList(stores.bars, series)).toEqual(list.filter(({ volume }) => volume === 1))
+    expect(await metric('fxd_questdb_parked_rows_total')).toBe(500)
+    expect(await server().exec(`SELECT count() FROM ${prefix}parked`)).toEqual([[500]])
+  })
+
+  test('of history without an end are a defect of the table: their write fails, the store is in trouble while it goes on, and nothing is acknowledged unseen', {
     timeout: 90_000,
   }, async () => {
     const { stores, prefix, metric } = await openInTest(server())

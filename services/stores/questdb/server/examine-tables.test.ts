@@ -74,10 +74,10 @@ test('of a suspended table is told who resumes it: fxd where there is a reason, 
   )
   expect(byItself?.state).toBe('wrong')
   expect(byItself?.found).toContain('(DISK FULL: no space left)')
-  expect(byItself?.cure).toMatch(/remove the reason.* fxd, .* every 30 s/)
+  expect(byItself?.cure).toMatch(/remove the reason.*; fxd tries to resume it every 30 s/)
   expect(byItself?.cure).toContain(resume)
   const byHand = await examined(serverWith({ suspended: ['', ''] }), 'suspended table')
-  expect(byHand?.cure).not.toContain('fxd, ')
+  expect(byHand?.cure).not.toContain('fxd tries')
   expect(byHand?.cure).toContain(resume)
 })
 

@@ -73,9 +73,11 @@ export class RowSender {
   async send(bytes: Buffer): Promise<void> {
     this.#trouble.asked()
     if (this.#isStale) this.#leave()
-    await within(this.#options.clock, sendDeadlineMs, 'looking at QuestDB', this.#gate.pass())
-    if (this.#closed) throw new Error('the store is closed')
-    this.#connection ??= connect(this.#senderOptions, this.#gate)
+    if (this.#connection === undefined) {
+      await within(this.#options.clock, sendDeadlineMs, 'looking at QuestDB', this.#gate.pass())
+      if (this.#closed) throw new Error('the store is closed')
+      this.#connection = connect(this.#senderOptions, this.#gate)
+    }
     try {
       const sent = this.#connection.transport.send(bytes)
       await within(this.#options.clock, sendDeadlineMs, 'sending rows to QuestDB', sent)

@@ -12,7 +12,10 @@ import type { WriterMetrics } from './writer-metrics.ts'
 
 /** Rows that wait or are being sifted, well below what the line lets in; a piece beyond that fails at once. */
 export const siftedRowsMax = 50_000
-/** Rows of one piece that are looked for, each by a request or more: seconds, and within a caller's deadline on a slow server. */
+/**
+ * Rows of one piece of history that may be refused. Live ones have no such bound: they are few, and failing
+ * them would hold up the feed's other tables.
+ */
 const refusedRowsMax = 128
 const retryDelayMinMs = 100
 const retryDelayMaxMs = 2_000
@@ -26,14 +29,14 @@ export interface SifterDeps {
   readonly tableGone: () => void
 }
 
-/** More than one piece of a table may hold by mistake: its columns are not those of this fxd. */
+/** More than a piece of history may hold by mistake: its columns are not those of this fxd. */
 class RefusedWithoutEnd extends Error {}
 
 /**
  * Finds the rows for which the server refuses a request, piece by piece over a connection of its own, beside
  * the pump: good rows are committed, refused ones parked with an alarm, and then the piece is acknowledged.
- * Ever more refused rows, or a missing table or column, are no fault of the rows: the submission fails, so
- * that it comes again, and what goes on failing is trouble of the store.
+ * Ever more refused rows of history, or a missing table or column, are no fault of the rows: the submission
+ * fails, so that it comes again, and what goes on failing is trouble of the store.
  *
  * Later rows of a series may overtake those that are sifted. No reader minds: bars go by their revisions
  * and the moment of taking, counters of usage by the greater one; windows of a feed and changes of the
@@ -43,7 +46,8 @@ export class Sifter {
   readonly #deps: SifterDeps
   readonly #path: RowSender
   readonly #queue: Piece[] = []
-  readonly #failures: Failures
+  /** By table. That other rows of it are taken ends nothing: those refused come again. */
+  readonly #failures = new Map<string, Failures>()
   #rows = 0
   #sifting = false
   #closed = false
@@ -51,12 +55,11 @@ export class Sifter {
   constructor(deps: SifterDeps, path: RowSender) {
     this.#deps = deps
     this.#path = path
-    this.#failures = new Failures(deps.options.clock)
   }
 
   /** For so long rows have been refused that are not at fault, in milliseconds. */
   get troubleMs(): number {
-    return this.#failures.ms
+    return Math.max(0, ...[...this.#failures.values()].map(({ ms }) => ms))
   }
 
   /** Rows that wait or are being sifted. */
@@ -132,7 +135,9 @@ export class Sifter {
   }
 
   #fail({ submission, rows: { table } }: Piece, cause: Error): void {
-    this.#failures.happened()
+    const failures = this.#failures.get(table) ?? new Failures(this.#deps.options.clock)
+    this.#failures.set(table, failures)
+    failures.happened()
     this.#deps.tableGone()
     this.#deps.options.log.error(
       { err: cause, table },
@@ -148,7 +153,7 @@ export class Sifter {
     const refused: RefusedRow[] = []
     await this.#commit(new Slices(piece.rows), piece, refused)
     if (this.#isOver(piece)) return
-    this.#failures.over()
+    this.#failures.delete(piece.rows.table)
     if (refused.length > 0) await this.#park(refused, piece)
     const tables = [piece.rows.table, ...(refused.length > 0 ? [names.parked] : [])]
     // The next piece does not wait until this one can be read.
@@ -168,7 +173,7 @@ export class Sifter {
       if (refusal === undefined) return
       // A change of the registry counts whole or not at all.
       if (isOfSchema(refusal) || piece.rows.table === this.#deps.names.registry) throw refusal
-      if (refused.length >= refusedRowsMax)
+      if (piece.submission.lane === 'backfill' && refused.length >= refusedRowsMax)
         throw new RefusedWithoutEnd(
           `more than ${refusedRowsMax} rows of one write, the last for: ${refusal.message}`,
         )

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
-import { Trouble } from './trouble.ts'
+import { Failures, Trouble } from './trouble.ts'
 
 function house() {
   const clock = createVirtualClock()
@@ -33,4 +33,20 @@ test('of a failure that nobody met again for a minute nothing is known any more'
   trouble.asked()
   await clock.advance(2_000)
   expect(trouble.ms).toBe(2_000)
+})
+
+test('what fails again and again has lasted from the first time to the last, and once is not yet for long', async () => {
+  const clock = createVirtualClock()
+  const failures = new Failures(clock)
+  expect(failures.ms).toBe(0)
+  failures.happened()
+  await clock.advance(20_000)
+  expect(failures.ms).toBe(0)
+  failures.happened()
+  await clock.advance(60_000)
+  expect(failures.ms).toBe(20_000)
+  await clock.advance(1)
+  expect(failures.ms).toBe(0)
+  failures.happened()
+  expect(failures.ms).toBe(0)
 })

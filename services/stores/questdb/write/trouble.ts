@@ -8,25 +8,21 @@ const forgottenMs = 60_000
 /** Something that fails, and may fail again: for how long it has, from the first time to the last. */
 export class Failures {
   readonly #clock: Clock
-  #firstMs: number | undefined
-  #lastMs = 0
+  #firstMs = 0
+  #lastMs = Number.NEGATIVE_INFINITY
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
   happened(): void {
-    if (this.#isForgotten) this.#firstMs = undefined
-    this.#lastMs = this.#clock.monotonicMs()
-    this.#firstMs ??= this.#lastMs
-  }
-
-  over(): void {
-    this.#firstMs = undefined
+    const now = this.#clock.monotonicMs()
+    if (this.#isForgotten) this.#firstMs = now
+    this.#lastMs = now
   }
 
   get ms(): number {
-    return this.#firstMs === undefined || this.#isForgotten ? 0 : this.#lastMs - this.#firstMs
+    return this.#isForgotten ? 0 : this.#lastMs - this.#firstMs
   }
 
   get #isForgotten(): boolean {
