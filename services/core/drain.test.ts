@@ -71,6 +71,8 @@ test('no socket is closed in the guard while any of the time lies outside of it'
       const closes = run(count, utc, budgetMs, cycle(late))
       expect(closes.filter((close) => isGuarded(utcMs(close.utc)))).toEqual([])
     }),
+    // Its end is the moment at which a guard begins.
+    { examples: [[105, 1_767_600_330_074, 84_926, [106, 60, 154, 151, 157, 114]]] },
   )
 })
 

@@ -58,5 +58,5 @@ export function nextCloses({ open, utc, leftMs }: Drain): DrainStep {
   if (openMs <= marginMs) return { waitMs: isGuarded(utc) ? waitFor(utc, 1) : 0, count: open }
   const spacing = openMs / (open + 1)
   const count = Math.max(1, Math.floor(stepMinMs / spacing))
-  return { waitMs: waitFor(utc, count * spacing), count: Math.min(open, count) }
+  return { waitMs: waitFor(utc, Math.min(count * spacing, openMs - marginMs)), count: Math.min(open, count) }
 }
