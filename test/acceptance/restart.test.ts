@@ -11,7 +11,7 @@ import { ask, read } from './client/http.ts'
 import { FollowedFile, importFile } from './client/input.ts'
 import { issueKey, revokeKey } from './client/keys.ts'
 import { openRelay } from './client/relay.ts'
-import { makeHome, type RunningService, startService } from './client/service-process.ts'
+import { makeHome, type RunningService, startService, storeOf } from './client/service-process.ts'
 import { closeSockets, connect } from './client/socket.ts'
 import { useTarget } from './client/target.ts'
 import { until } from './client/until.ts'
@@ -171,7 +171,7 @@ test('a feed whose manifest is gone is hidden at the next start, and its bars ar
  * belongs to the other services of the run, too, so the way to it is cut.
  */
 const spoilable = async (): Promise<() => unknown> => {
-  const { FXD_ACCEPTANCE_QUESTDB_HTTP: writes, FXD_ACCEPTANCE_QUESTDB_PG: reads } = process.env
+  const { FXD_QUESTDB_HTTP: writes, FXD_QUESTDB_PG: reads } = storeOf(home)
   if (writes === undefined || reads === undefined) {
     return () => {
       // With the index of its log spoilt too, no page that it read before counts as fresh. In place: it is mapped.

@@ -79,7 +79,7 @@ const withoutOurs = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
 const storeOfTheSuite = (): string => process.env['FXD_ACCEPTANCE_STORE'] ?? 'embedded'
 
 /** Bars in the QuestDB of the run are in tables of the folder's own, as long as the folder. */
-const storeOf = (store: string, home: string): Record<string, string> => {
+export const storeOf = (home: string, store: string = storeOfTheSuite()): Record<string, string> => {
   if (store === 'embedded') return {}
   const { FXD_ACCEPTANCE_QUESTDB_HTTP: writes, FXD_ACCEPTANCE_QUESTDB_PG: reads } = process.env
   if (store !== 'questdb' || writes === undefined || reads === undefined)
@@ -117,7 +117,7 @@ export const startService = async (
     FXD_DATA_DIR: join(home, 'data'),
     FXD_FEEDS: join(home, 'feeds'),
     FXD_TRUSTED_PROXIES: `${trustedProxy}/32`,
-    ...storeOf(store, home),
+    ...storeOf(home, store),
     ...env,
   }
   const command = [join(repository, 'bin/node'), join(root, 'services/main.ts')] as const
