@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { effort } from '../support/effort.ts'
-import { openTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+import { openTcpProxy, type TcpProxy, type Toxic } from '../support/tcp-proxy.ts'
 import { ClusterHouse } from './cluster-house.ts'
 import { cap } from './cluster-people.ts'
 import type { Feeder } from './feeder.ts'
@@ -92,6 +92,19 @@ async function outage({
   }
 }
 const acksGoOn = (): Promise<void> => flows([house.live], 5)
+/** Acks, and answers of REST, which admits by shares then. */
+async function lifeGoesOn(): Promise<void> {
+  const { people } = house
+  // Two may have been under way.
+  const enough = people.served + 3
+  await Promise.all([acksGoOn(), within(takeoverMs, 'history to answer', () => people.served >= enough)])
+}
+/** What a network does beyond falling silent; a connection that is cut has carried so much, whole minutes of the feed. */
+const toxics: readonly Toxic[] = [
+  { kind: 'delay', ms: 20 },
+  { kind: 'slice', bytes: 11 },
+  { kind: 'cut', afterBytes: 20_000 },
+]
 const nothing = { sockets: 0, named: 0, sessions: 0 }
 
 /** Resolves once a Redis that was emptied knows every open socket again. */
@@ -125,7 +138,7 @@ test(
   'while Redis stands still ingest stores and acknowledges, and open sockets lose nothing and get what they missed in order',
   async () => {
     const { redis } = house.cluster
-    const cost = await outage({ harm: () => redis.freeze(), during: acksGoOn, mend: () => redis.thaw() })
+    const cost = await outage({ harm: () => redis.freeze(), during: lifeGoesOn, mend: () => redis.thaw() })
     expect(cost, hint).toEqual(nothing)
   },
   testMs,
@@ -135,7 +148,7 @@ test(
   'the same with a Redis that was killed and comes back empty',
   async () => {
     const { redis } = house.cluster
-    const cost = await outage({ harm: () => redis.kill(), during: acksGoOn, mend: () => redis.start() })
+    const cost = await outage({ harm: () => redis.kill(), during: lifeGoesOn, mend: () => redis.start() })
     expect(cost, hint).toEqual(nothing)
   },
   testMs,
@@ -159,6 +172,51 @@ test(
     }
     await house.caughtUp()
     expect([people.sockets, people.named, live.broken], hint).toEqual(before)
+  },
+  testMs,
+)
+
+test(
+  'a way to Redis that is slow, in pieces or cut again and again costs no bar, no socket and no session',
+  async () => {
+    const { people, live } = house
+    const before = [people.sockets, people.named, live.broken]
+    for (const toxic of toxics) {
+      const fromMs = Date.now()
+      for (const proxy of [everybodys, ones]) proxy.set({ up: toxic, down: toxic })
+      await Promise.all([pause(silentMs), acksGoOn()])
+      for (const proxy of [everybodys, ones]) proxy.set({})
+      house.outages.push({ fromMs, untilMs: Date.now() })
+    }
+    await flows([live], renewalBatches)
+    await house.caughtUp()
+    expect([people.sockets, people.named, live.broken], hint).toEqual(before)
+  },
+  testMs,
+)
+
+test(
+  'a way to ingest that is slow, in pieces or cut again and again loses no bar',
+  async () => {
+    const { live, cluster } = house
+    const { ingest } = live
+    const way = await openTcpProxy({ host: '127.0.0.1', port: cluster.grpcPort })
+    try {
+      live.move({ ...ingest, grpc: `${way.host}:${way.port}` })
+      await flows([live], 1)
+      const { broken } = live
+      for (const toxic of toxics) {
+        way.set({ up: toxic, down: toxic })
+        await flows([live], 3)
+      }
+      await within(takeoverMs, 'the way to be cut', () => live.broken > broken)
+      way.set({})
+    } finally {
+      live.move(ingest)
+      await way.close()
+    }
+    await flows([live], 1)
+    await house.caughtUp()
   },
   testMs,
 )

@@ -99,6 +99,11 @@ export class ClusterPeople {
     return this.clients.flatMap(({ lives }) => lives)
   }
 
+  /** Answers from history so far. */
+  get served(): number {
+    return this.#asker?.served ?? 0
+  }
+
   /** Gaps that were named to anyone. */
   get named(): number {
     return namedIn(this.lives)

@@ -77,6 +77,11 @@ export class HistoryUser {
     })
   }
 
+  /** How often it was answered in full. */
+  get served(): number {
+    return this.statuses.get(200) ?? 0
+  }
+
   get wasServed(): boolean {
     return this.statuses.has(200)
   }
