@@ -24,7 +24,7 @@ const edges = ['rest', 'stream', 'cli', 'roles'].map((folder) => `services/${fol
 
 const isSoak = effort > 1
 /** What costs many minutes: only `make soak` runs it. */
-const soaked = isSoak ? [] : ['test/faults/questdb-{network,backup,planted,disk-full}.test.ts']
+const soaked = isSoak ? [] : ['test/faults/questdb-{network,planted,disk-full}.test.ts']
 
 /** What is about `fxd all`, its folder and its end, or about the suite itself. */
 const ofOneProcess = ['test/acceptance/restart.test.ts', 'test/acceptance/coverage-map.test.ts']
