@@ -216,7 +216,7 @@ test(
       await way.close()
     }
     await flows([live], 1)
-    await house.caughtUp()
+    await expect(house.caughtUp()).resolves.toBeUndefined()
   },
   testMs,
 )
