@@ -4,7 +4,7 @@ import { feedSeconds } from '../../services/core/feed-clock.ts'
 import { noCounters } from '../../services/core/usage.ts'
 import { openProxy } from '../support/redis/proxy.ts'
 import { type RedisServer, startRedis } from '../support/redis/server.ts'
-import { freshPrefix, type OpenedRedis, openInTest, timeOfTests } from '../support/redis/stores.ts'
+import { freshPrefix, isBack, type OpenedRedis, openInTest, timeOfTests } from '../support/redis/stores.ts'
 import { freshFeed } from './sample-bars.ts'
 
 const patience = { timeout: 15_000 }
@@ -16,9 +16,6 @@ beforeEach(async () => {
   server = await startRedis()
 })
 afterEach(() => server.stop())
-
-const isBack = (opened: OpenedRedis): Promise<void> =>
-  vi.waitFor(async () => expect(await opened.up()).toBe(true), patience)
 
 async function killed(): Promise<void> {
   await server.kill()

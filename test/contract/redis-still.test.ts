@@ -3,13 +3,7 @@ import { Unavailable } from '../../services/core/failure.ts'
 import { slotLeaseMs } from '../../services/ports/slots.ts'
 import { slotHoldMs } from '../../services/stores/redis/slots.ts'
 import { type RedisServer, startRedis } from '../support/redis/server.ts'
-import {
-  advanceWithinReach,
-  freshPrefix,
-  type OpenedRedis,
-  openInTest,
-  timeOfTests,
-} from '../support/redis/stores.ts'
+import { advanceWithinReach, freshPrefix, isBack, openInTest, timeOfTests } from '../support/redis/stores.ts'
 
 const patience = { timeout: 15_000 }
 const today = '2026-01-05'
@@ -19,9 +13,6 @@ beforeEach(async () => {
   server = await startRedis()
 })
 afterEach(() => server.stop())
-
-const isBack = (opened: OpenedRedis): Promise<void> =>
-  vi.waitFor(async () => expect(await opened.up()).toBe(true), patience)
 
 /** Two shards, whose Redis opens slots. */
 async function openTwo() {

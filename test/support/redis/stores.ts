@@ -1,4 +1,4 @@
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
 import { utcMs } from '../../../services/core/feed-clock.ts'
 import { silentLog } from '../../../services/platform/log.ts'
 import { createMetrics } from '../../../services/platform/metrics.ts'
@@ -50,6 +50,10 @@ export async function openInTest(
   }
   return { stores, metric, up: async () => (await metric('fxd_redis_up')) === 3 }
 }
+
+/** Resolves once a Redis that was away answers on all connections. */
+export const isBack = (opened: OpenedRedis): Promise<void> =>
+  vi.waitFor(async () => expect(await opened.up()).toBe(true), { timeout: 15_000 })
 
 /** A minute begins, far from the day's end. */
 const startOfTests = Date.UTC(2026, 0, 5, 12)
