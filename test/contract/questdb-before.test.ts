@@ -1,12 +1,8 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { Unavailable } from '../../services/core/failure.ts'
-import { systemClock } from '../../services/platform/system-clock.ts'
-import { PgPool } from '../../services/stores/questdb/pg/pool.ts'
 import { oneServer } from '../support/questdb/one-server.ts'
 import { openInTest } from '../support/questdb/stores.ts'
-import { openTcpProxy } from '../support/tcp-proxy.ts'
 import { batchOf, freshSeries, minuteBars, readList } from './sample-bars.ts'
 
 const server = oneServer()
@@ -47,30 +43,5 @@ test.each([404, 408, 413, 429])(
     expect(proxy.left()).toBe(0)
     expect(await readList(stores.bars, series)).toEqual(minuteBars(0, 10))
     expect(await metric('fxd_questdb_parked_rows_total')).toBe(0)
-  },
-)
-
-test.each([
-  [undefined, 0],
-  [true, 1],
-])(
-  'a read beyond its deadline tells of a lost server only where that is what is asked (%s)',
-  async (lateIsLost, told) => {
-    const way = await openTcpProxy(server().pg)
-    onTestFinished(() => way.close())
-    let losses = 0
-    const pool = new PgPool(
-      { pg: way, credentials: { user: 'admin', password: 'quest' }, clock: systemClock },
-      { connections: 1, waiting: 4, ...(lateIsLost && { lateIsLost }) },
-      { pass: () => Promise.resolve(), lost: () => void losses++ },
-    )
-    onTestFinished(() => pool.close())
-    const one = { sql: 'SELECT 1', parameterSets: [[]] }
-    await pool.read(one, () => () => undefined)
-    way.set({ down: { kind: 'swallow' } })
-    await expect(pool.read(one, () => () => undefined, 300)).rejects.toBeInstanceOf(Unavailable)
-    way.set({})
-    await pool.read(one, () => () => undefined)
-    expect(losses).toBe(told)
   },
 )
