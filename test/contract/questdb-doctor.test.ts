@@ -98,16 +98,23 @@ test('a commit mode that does not wait for the disk is a warning with its cure',
   expect(found.code).toBe(0)
 })
 
-test('a commit mode that waits for the disk is well, after a restart too', async () => {
+test('fewer than four workers are a warning with its cure', async () => {
+  const found = await doctor((await openInTest(server())).prefix)
+  expect(lineOf(found, 'workers')).toMatch(/^warning +workers: 2 for HTTP.*Cure: set QDB_SHARED_WORKER_COUNT=4/)
+  expect(found.code).toBe(0)
+})
+
+test('a commit mode that waits for the disk and four workers are well, after a restart too', async () => {
   const prefix = await withNewestBar(-60)
   await server().kill()
-  await server().start({ QDB_CAIRO_COMMIT_MODE: 'sync' })
+  await server().start({ QDB_CAIRO_COMMIT_MODE: 'sync', QDB_SHARED_WORKER_COUNT: '4' })
   onTestFinished(async () => {
     await server().kill()
     await server().start()
   })
   const found = await doctor(prefix)
   expect(lineOf(found, 'commit mode')).toBe('ok       commit mode: sync')
+  expect(lineOf(found, 'workers')).toBe('ok       workers: 4 for HTTP')
   expect(found.code).toBe(0)
 })
 

@@ -23,6 +23,8 @@ type Examined = Omit<QuestdbOptions, 'metrics'> & {
 
 /** A person waits, and a busy machine is when they ask: the two seconds of a request are no fault here. */
 const readDeadlineMs = 30_000
+/** A write holds its worker while the disk works, and one process writes over four connections. */
+const workersMin = 4
 
 /** Looks at a QuestDB and changes nothing; what cannot be looked at is a finding, so it never rejects. */
 export async function examineQuestdb(options: Examined): Promise<readonly Finding[]> {
@@ -75,7 +77,8 @@ const pgCure = ({ pg }: Examined): string =>
   `set FXD_QUESTDB_PG (now ${pg.host}:${pg.port}), FXD_QUESTDB_USER and FXD_QUESTDB_PASSWORD`
 
 async function examineServer(admin: Administration): Promise<readonly Finding[]> {
-  const { version, isTooOld, commitMode, isSynced, makesTables, connectionsMax } = await serverFacts(admin)
+  const { version, isTooOld, commitMode, isSynced, makesTables, connectionsMax, httpWorkers } =
+    await serverFacts(admin)
   return [
     isTooOld
       ? wrong('version', `QuestDB ${version}`, `install QuestDB ${versionMin} or a newer one`)
@@ -91,6 +94,7 @@ async function examineServer(admin: Administration): Promise<readonly Finding[]>
         )
       : fine('automatic tables', 'none'),
     ...examineConnections(connectionsMax),
+    ...examineWorkers(httpWorkers),
   ]
 }
 
@@ -101,6 +105,19 @@ function examineConnections(limit: number | undefined): readonly Finding[] {
   return limit >= connectionsPerProcess
     ? [fine('connections', found)]
     : [warning('connections', found, 'raise QDB_PG_NET_CONNECTION_LIMIT and restart QuestDB')]
+}
+
+function examineWorkers(count: number | undefined): readonly Finding[] {
+  if (count === undefined) return []
+  return count >= workersMin
+    ? [fine('workers', `${count} for HTTP`)]
+    : [
+        warning(
+          'workers',
+          `${count} for HTTP: writes queue, since each worker waits for the disk most of the time`,
+          `set QDB_SHARED_WORKER_COUNT=${workersMin} or more and restart QuestDB`,
+        ),
+      ]
 }
 
 async function examineReading(pool: PgPool): Promise<readonly Finding[]> {

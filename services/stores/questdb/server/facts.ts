@@ -16,6 +16,8 @@ export interface ServerFacts {
   readonly makesTables: boolean
   /** For reading; `undefined` when the server tells none. One more than these hangs without a word. */
   readonly connectionsMax: number | undefined
+  /** Threads that take rows and answer HTTP; `undefined` when the server tells none. */
+  readonly httpWorkers: number | undefined
 }
 
 export async function serverFacts(admin: Administration): Promise<ServerFacts> {
@@ -32,16 +34,19 @@ export async function serverFacts(admin: Administration): Promise<ServerFacts> {
     isSynced: commitMode === 'sync',
     makesTables: makingTables.some((path) => parameters.get(path) === 'true'),
     connectionsMax: Number.isNaN(connectionsMax) ? undefined : connectionsMax,
+    httpWorkers: workerPaths.map((path) => Number(parameters.get(path))).find((count) => count > 0),
   }
 }
 
+/** The first that is above 0 counts: HTTP has threads of its own, or those of all network traffic. */
+const workerPaths = ['http.worker.count', 'shared.network.worker.count', 'shared.worker.count']
 const makingTables = ['line.auto.create.new.tables', 'line.auto.create.new.columns']
 
 /** Of two that list its parameters in one moment 9.3.4 fails one, or leaves lines out: asking again is harmless. */
 const asksMax = 5
 
 async function parametersOf(admin: Administration, asks = 1): Promise<ReadonlyMap<string, string>> {
-  const paths = ['cairo.commit.mode', 'pg.net.connection.limit', ...makingTables]
+  const paths = ['cairo.commit.mode', 'pg.net.connection.limit', ...workerPaths, ...makingTables]
   const list = paths.map((path) => `'${path}'`).join(', ')
   try {
     const rows = await admin.exec(
