@@ -100,7 +100,9 @@ test('a commit mode that does not wait for the disk is a warning with its cure',
 
 test('fewer than four workers are a warning with its cure', async () => {
   const found = await doctor((await openInTest(server())).prefix)
-  expect(lineOf(found, 'workers')).toMatch(/^warning +workers: 2 for HTTP.*Cure: set QDB_SHARED_WORKER_COUNT=4/)
+  expect(lineOf(found, 'workers')).toMatch(
+    /^warning +workers: 2 for HTTP.*Cure: set QDB_SHARED_WORKER_COUNT=4/,
+  )
   expect(found.code).toBe(0)
 })
 

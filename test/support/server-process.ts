@@ -18,7 +18,7 @@ export interface ServerProcessOptions {
 export class ServerProcess {
   readonly #options: ServerProcessOptions
   #child: ChildProcess | undefined
-  #gone: Promise<unknown> = Promise.resolve()
+  #gone: Promise<number | string> = Promise.resolve(0)
 
   constructor(options: ServerProcessOptions) {
     this.#options = options
@@ -26,6 +26,11 @@ export class ServerProcess {
 
   get pid(): number {
     return this.#child?.pid ?? 0
+  }
+
+  /** Resolves when its present life ends, with the exit code or the signal. */
+  get ended(): Promise<number | string> {
+    return this.#gone
   }
 
   /** Resolves once it answers. */
@@ -41,7 +46,9 @@ export class ServerProcess {
     const hear = (piece: Buffer): void => void (said = (said + piece.toString()).slice(-lastWordsLength))
     started.stdout.on('data', hear)
     started.stderr.on('data', hear)
-    this.#gone = new Promise((resolve) => started.once('exit', resolve))
+    this.#gone = new Promise((resolve) =>
+      started.once('exit', (code, signal) => resolve(code ?? signal ?? -1)),
+    )
     const end = Date.now() + startDeadlineMs
     while (!(await answers())) {
       if (started.exitCode === null && started.signalCode === null && Date.now() < end) await pause(20)

@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { bareEnv } from '../../support/bare-env.ts'
+import { fxd } from '../../support/cli-house.ts'
 import { freePorts } from '../../support/free-ports.ts'
+import { oneSymbolFeed, pushed } from '../../support/one-symbol-feed.ts'
 
 const repository = join(import.meta.dirname, '../../..')
 const untilReady = { timeout: 150_000, interval: 100 }
@@ -16,33 +19,102 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-test('make cluster prints what a person needs, its example answers with bars, and Ctrl-C leaves nothing behind', async () => {
+interface MakeCluster {
+  readonly port: number
+  /** What it has printed so far. */
+  said(): string
+  interrupt(): void
+  /** Resolves with the exit code and what it wrote to its standard error. */
+  readonly ended: Promise<{ readonly code: number | null; readonly err: string }>
+}
+
+async function makeCluster(env: Readonly<Record<string, string>> = {}): Promise<MakeCluster> {
   const [port = 0] = await freePorts(1)
   const child = spawn(join(repository, 'bin/node'), [join(repository, 'test/support/cluster/main.ts')], {
-    env: { ...bareEnv(), PORT: String(port) },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...bareEnv(), PORT: String(port), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
-  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
-  let said = ''
-  child.stdout.on('data', (piece: Buffer) => {
-    said += piece.toString()
-  })
-  await expect.poll(() => said, untilReady).toMatch(/\n {2}curl .*\n/)
+  let [said, err] = ['', '']
+  child.stdout.on('data', (piece: Buffer) => void (said += piece.toString()))
+  child.stderr.on('data', (piece: Buffer) => void (err += piece.toString()))
+  return {
+    port,
+    said: () => said,
+    interrupt: () => void child.kill('SIGINT'),
+    ended: new Promise((resolve) => child.once('close', (code) => resolve({ code, err }))),
+  }
+}
 
-  const [, key, url] = /curl -H 'X-API-Key: (\w+)' '(\S+)'/.exec(said) ?? []
-  expect(url).toContain(`http://127.0.0.1:${port}/v1/history?`)
-  const answer = async (): Promise<unknown> =>
-    (await fetch(String(url), { headers: { 'x-api-key': String(key) } })).json()
+/** The example of the greeting; resolves with its answer. */
+async function example({ said, port }: MakeCluster): Promise<() => Promise<unknown>> {
+  await expect.poll(said, untilReady).toMatch(/\n {2}curl .*\n/)
+  const [, key, url] = /curl -H 'X-API-Key: (\w+)' '(\S+)'/.exec(said()) ?? []
+  expect(url).toContain(`http://127.0.0.1:${port}/v1/`)
+  return async () => (await fetch(String(url), { headers: { 'x-api-key': String(key) } })).json()
+}
+
+/** As the greeting names it. */
+const pidOf = ({ said }: MakeCluster, name: string): number =>
+  Number(new RegExp(`^ +${name} +process (\\d+)`, 'm').exec(said())?.[1])
+
+test('make cluster prints what a person needs, its example answers with bars, and Ctrl-C leaves nothing behind', async () => {
+  const cluster = await makeCluster()
+  const answer = await example(cluster)
   await expect.poll(answer, untilReady).toMatchObject({ s: 'ok' })
-  const pids = [...said.matchAll(/process (\d+)/g)].map(([, pid]) => Number(pid))
-  expect(pids.length).toBeGreaterThan(6)
+  const pids = [...cluster.said().matchAll(/process (\d+)/g)].map(([, pid]) => Number(pid))
+  expect(pids.length).toBeGreaterThan(9)
   expect(pids.filter(isAlive)).toEqual(pids)
 
-  child.kill('SIGINT')
-  expect(await ended).toBe(0)
+  cluster.interrupt()
+  expect(await cluster.ended).toEqual({ code: 0, err: '' })
   expect(pids.filter(isAlive)).toEqual([])
-  const [, home = ''] = /removed at the end +(\S+)/.exec(said) ?? []
+  const [, home = ''] = /removed at the end +(\S+)/.exec(cluster.said()) ?? []
   expect(home).not.toBe('')
   expect(existsSync(home)).toBe(false)
+})
+
+test('make cluster with FXD_FEEDS serves these feeds, on a QuestDB that doctor finds well, and restarts what ends', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fxd-feeds-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  writeFileSync(join(folder, 'feed.yaml'), oneSymbolFeed(pushed))
+  const cluster = await makeCluster({ FXD_FEEDS: folder })
+  const answer = await example(cluster)
+  const hasItsSymbol = { symbols: [{ symbol: 'BROKERA:ZERO:BTCUSD' }] }
+  await expect.poll(answer, untilReady).toMatchObject(hasItsSymbol)
+
+  const [, http, pg] = /QuestDB +http:\/\/(\S+)\/ and Postgres (\S+)/.exec(cluster.said()) ?? []
+  const { code, out } = await fxd('doctor', {
+    FXD_STORE: 'questdb',
+    FXD_QUESTDB_HTTP: String(http),
+    FXD_QUESTDB_PG: String(pg),
+  })
+  expect(out).toMatch(/^ok +commit mode: sync$/m)
+  expect(out).toMatch(/^ok +workers: 4 for HTTP$/m)
+  expect(code).toBe(0)
+
+  const names = ['QuestDB', 'Redis', 'load-balancer', 'ingest-1', 'rest-1', 'stream-2']
+  for (const name of names) process.kill(pidOf(cluster, name), 'SIGKILL')
+  for (const name of names) {
+    await expect
+      .poll(cluster.said, untilReady)
+      .toMatch(new RegExp(`^${name} ended with signal SIGKILL; restarting in [\\d.]+ s$`, 'm'))
+    await expect
+      .poll(cluster.said, untilReady)
+      .toMatch(new RegExp(`^${name} restarted as process \\d+$`, 'm'))
+  }
+  await expect.poll(() => answer().catch(() => undefined), untilReady).toMatchObject(hasItsSymbol)
+
+  const pids = [...cluster.said().matchAll(/process (\d+)/g)].map(([, pid]) => Number(pid))
+  cluster.interrupt()
+  expect((await cluster.ended).code).toBe(0)
+  expect(pids.filter(isAlive)).toEqual([])
+})
+
+test('make cluster with feeds that cannot be read ends at once with the path', async () => {
+  const cluster = await makeCluster({ FXD_FEEDS: '/nowhere/feeds' })
+  const { code, err } = await cluster.ended
+  expect(code).toBe(1)
+  expect(err).toContain('/nowhere/feeds')
+  expect(cluster.said()).toBe('')
 })

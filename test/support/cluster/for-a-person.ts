@@ -5,12 +5,20 @@ import { readManifests } from '../../../services/platform/manifests.ts'
 import { demoFeeds } from '../../../services/roles/feeds.ts'
 import { newKey } from '../new-key.ts'
 import { type Cluster, startCluster } from './cluster.ts'
+import { supervise } from './supervise.ts'
 import { untilUpgraded } from './until-upgraded.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'fxd-cluster-'))
 const httpPort = Number(process.env['PORT'] ?? 8080)
+const feeds = process.env['FXD_FEEDS'] || demoFeeds
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
+
+const fail = (cause: Error): never => {
+  process.stderr.write(`${cause.message}\n`)
+  rmSync(home, { recursive: true, force: true })
+  process.exit(1)
+}
 
 /** May come at any time, also while the parts are still starting. */
 const asksToEnd = new Promise<void>((resolve) => {
@@ -18,46 +26,54 @@ const asksToEnd = new Promise<void>((resolve) => {
   process.stdin.on('close', () => resolve()).resume()
 })
 
-/** That opens everything at once: sockets, too, are let in. */
+/** For all feeds; resolves once sockets, too, are let in. */
 async function firstKey(cluster: Cluster): Promise<string> {
-  const feeds = (await readManifests(demoFeeds)).definitions.map(({ key }) => key).join(',')
-  const key = await newKey(cluster.commandEnv, `--plan pro --feeds ${feeds}`)
+  const key = await newKey(cluster.commandEnv, `--plan pro --feeds ${feedKeys.join(',')}`)
   await untilUpgraded(cluster.httpPort, key)
   return key
 }
 
-function greeting({ httpPort: http, grpcPort, pods, questdb, redis }: Cluster, key: string): string {
+function greeting(cluster: Cluster, key: string): string {
+  const { httpPort: http, grpcPort, token, pods, questdb, redis, balancer } = cluster
   const at = `127.0.0.1:${http}`
+  const example =
+    feeds === demoFeeds ? 'history?symbol=BROKERA:ZERO:BTCUSD&resolution=1&countback=5' : 'symbols'
   return [
-    'The cluster is ready; Ctrl-C ends all of it.',
+    'The cluster is ready; a process that ends is restarted, and Ctrl-C ends all of them.',
     '',
     `  REST and WebSocket, through HAProxy     http://${at}/`,
     `  collectors and the command line (gRPC)  127.0.0.1:${grpcPort}`,
-    `  QuestDB                                 http://127.0.0.1:${questdb.http.port}/`,
+    `  administration token of these           ${token}`,
+    `  QuestDB                                 http://127.0.0.1:${questdb.http.port}/ and Postgres 127.0.0.1:${questdb.pg.port}`,
     `  Redis                                   ${redis.url}`,
     `  logs and data, removed at the end       ${home}`,
     '',
+    ...[questdb, redis, balancer].map(({ name, pid }) => `  ${name.padEnd(25)} process ${pid}`),
     ...pods.map(({ name, opsPort, program }) => {
       const pid = `process ${program.pid}`
       return `  ${name.padEnd(25)} ${pid.padEnd(15)} http://127.0.0.1:${opsPort}/metrics`
     }),
     '',
-    `A key for the demo feeds: ${key}`,
+    `A key for ${feeds === demoFeeds ? 'the demo feeds' : feedKeys.join(', ')}: ${key}`,
     '',
-    `  curl -H 'X-API-Key: ${key}' 'http://${at}/v1/history?symbol=BROKERA:ZERO:BTCUSD&resolution=1&countback=5'`,
+    `  curl -H 'X-API-Key: ${key}' 'http://${at}/v1/${example}'`,
     '',
   ].join('\n')
 }
 
-say('Starting QuestDB, Redis, 1 ingest, 2 rest, 2 stream, a collector per demo feed and HAProxy…')
+const { definitions } = await readManifests(feeds).catch(fail)
+const feedKeys = definitions.map(({ key }) => key)
+say(
+  'Starting QuestDB, Redis, 1 ingest, 2 rest, 2 stream, a collector per feed that has a source, and HAProxy…',
+)
 const starting = startCluster({
   rest: 2,
   stream: 2,
   ingest: 1,
-  feeds: demoFeeds,
+  feeds,
   home,
   httpPort,
-  questdbSettings: { QDB_CAIRO_COMMIT_MODE: 'sync' },
+  questdbSettings: { QDB_CAIRO_COMMIT_MODE: 'sync', QDB_SHARED_WORKER_COUNT: '4' },
 })
 const greeted = starting.then(async (cluster) => greeting(cluster, await firstKey(cluster)))
 const words = await Promise.race([greeted, asksToEnd]).catch(async (cause: Error) => {
@@ -65,12 +81,20 @@ const words = await Promise.race([greeted, asksToEnd]).catch(async (cause: Error
   await starting.then((cluster) => cluster.stop()).catch(() => undefined)
   process.exit(1)
 })
+const cluster = await starting
+const ending = new AbortController()
+const supervised = supervise(
+  [cluster.questdb, cluster.redis, cluster.balancer, ...cluster.pods.map(({ program }) => program)],
+  { say, signal: ending.signal },
+)
 if (words) {
   say(words)
   await asksToEnd
 }
 say('Ending…')
-const failed = await (await starting).stop()
+ending.abort()
+const failed = await cluster.stop()
+await supervised
 for (const each of failed) say(each)
 rmSync(home, { recursive: true, force: true })
 process.exit(failed.length === 0 ? 0 : 1)

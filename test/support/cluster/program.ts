@@ -40,6 +40,11 @@ export class Program {
     return this.#child?.pid ?? 0
   }
 
+  /** Resolves when its present life ends, with the exit code or the signal. */
+  get ended(): Promise<number | string> {
+    return this.#gone
+  }
+
   get isAlive(): boolean {
     return this.#child?.exitCode === null && this.#child.signalCode === null
   }

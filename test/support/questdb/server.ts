@@ -10,17 +10,21 @@ import { questdbParts } from './parts.ts'
 const startDeadlineMs = 150_000
 const execDeadlineMs = 60_000
 const pingDeadlineMs = 2_000
+const name = 'QuestDB'
 const host = '127.0.0.1'
 /** Compiling statements alone takes some 150 MB; with less than this a hundred tables end in "GC overhead limit exceeded". */
 const heap = '1g'
 
 export interface QuestdbServer {
+  readonly name: string
   readonly http: { readonly host: string; readonly port: number }
   readonly pg: { readonly host: string; readonly port: number }
   /** `/status` and `/metrics`. */
   readonly ops: { readonly host: string; readonly port: number }
   readonly folder: string
   readonly pid: number
+  /** Resolves when its present life ends, with the exit code or the signal. */
+  readonly ended: Promise<number | string>
   /** Ends the process as a crash would. */
   kill(): Promise<void>
   /** Starts the same folder on the same ports again, with further settings if given. */
@@ -91,7 +95,7 @@ export async function startQuestdb(options: QuestdbServerOptions = {}): Promise<
     'io.questdb/io.questdb.ServerMain',
   ]
   const process = new ServerProcess({
-    name: 'QuestDB',
+    name,
     command: parts.java,
     args: [...args, '-d', folder],
     env: { ...settings, ...ports },
@@ -100,12 +104,16 @@ export async function startQuestdb(options: QuestdbServerOptions = {}): Promise<
   })
   await process.start()
   return {
+    name,
     http: { host, port: httpPort },
     pg: { host, port: pgPort },
     ops: { host, port: opsPort },
     folder,
     get pid() {
       return process.pid
+    },
+    get ended() {
+      return process.ended
     },
     kill: () => process.kill(),
     start: (more) => process.start(more),

@@ -7,13 +7,17 @@ import { freePorts } from '../free-ports.ts'
 import { ServerProcess } from '../server-process.ts'
 
 const startDeadlineMs = 20_000
+const name = 'Redis'
 const host = '127.0.0.1'
 
 export interface RedisServer {
+  readonly name: string
   readonly host: string
   readonly port: number
   readonly url: string
   readonly pid: number
+  /** Resolves when its present life ends, with the exit code or the signal. */
+  readonly ended: Promise<number | string>
   /** Ends the process as a crash would. */
   kill(): Promise<void>
   /** Starts it on the same port again, empty unless it was told to keep its data. */
@@ -58,7 +62,7 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
   const [port = 0] = await freePorts(1)
   const folder = mkdtempSync(join(tmpdir(), 'fxd-redis-'))
   const process = new ServerProcess({
-    name: 'Redis',
+    name,
     command,
     args: [...argsOf(options, folder, port), '--bind', host, '--dir', folder],
     env,
@@ -72,11 +76,15 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
   })
   await process.start()
   return {
+    name,
     host,
     port,
     url: `redis://${host}:${port}`,
     get pid() {
       return process.pid
+    },
+    get ended() {
+      return process.ended
     },
     kill: () => process.kill(),
     start: () => process.start(),

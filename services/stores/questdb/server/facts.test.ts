@@ -57,14 +57,17 @@ test.each([
   ['2', '0', 2],
   ['4', '0', 4],
   ['2', '6', 6],
-])('a server with %s shared network workers and %s of HTTP answers HTTP with %i', async (shared, own, count) => {
-  const parameters = [
-    ['shared.worker.count', '9'],
-    ['shared.network.worker.count', shared],
-    ['http.worker.count', own],
-  ] as const
-  expect((await serverFacts(serverOf('', 'sync', parameters))).httpWorkers).toBe(count)
-})
+])(
+  'a server with %s shared network workers and %s of HTTP answers HTTP with %i',
+  async (shared, own, count) => {
+    const parameters = [
+      ['shared.worker.count', '9'],
+      ['shared.network.worker.count', shared],
+      ['http.worker.count', own],
+    ] as const
+    expect((await serverFacts(serverOf('', 'sync', parameters))).httpWorkers).toBe(count)
+  },
+)
 
 test('a server that lists no workers is not judged by them', async () => {
   expect((await serverFacts(serverOf('', 'sync'))).httpWorkers).toBeUndefined()
