@@ -1,8 +1,8 @@
-.PHONY: help run cluster test check soak bench
+.PHONY: help run cluster check smoke test soak bench bench-full
 MAKEFLAGS += --no-print-directory
 
 help: ## what can be done here
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-7s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' Makefile
 
 run: ## install what is needed and start the whole service on this machine
 	@npm start --silent
@@ -10,14 +10,20 @@ run: ## install what is needed and start the whole service on this machine
 cluster: ## the same as many processes: QuestDB, Redis, every role, HAProxy in front
 	@bin/install && npm run cluster --silent
 
-test: ## install what is needed and run every suite (the long faults of QuestDB: soak)
-	@bin/install && npm test --silent
-
-check: ## the inner loop: types, lint, format, unused code, house rules, unit tests
+check: ## a minute: types, lint, format, unused code, house rules, unit tests, edges that the change affects
 	@bin/install && npm run check --silent
 
-soak: ## every suite with twenty times as many random cases
+smoke: ## 5 minutes: house rules, unit tests, edges; contracts and acceptance on the embedded store
+	@bin/install && npm run smoke --silent
+
+test: ## 20 minutes: all that a landing needs (the long faults of QuestDB: soak)
+	@bin/install && npm test --silent
+
+soak: ## hours: every suite with more kills, longer outages and twenty times as many random cases
 	@bin/install && FXD_TEST_EFFORT=20 npm test --silent
 
-bench: ## measure speed and size at the loads that count
+bench: ## 45 minutes at most: speed and size at the loads that count
 	@bin/install && npm run bench --silent
+
+bench-full: ## all benches at their full loads
+	@bin/install && npm run bench-full --silent

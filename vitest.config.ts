@@ -24,12 +24,19 @@ const edges = ['rest', 'stream', 'cli', 'roles'].map((folder) => `services/${fol
 
 const isSoak = effort > 1
 /** What costs many minutes: only `make soak` runs it. */
-const soaked = isSoak ? [] : ['test/faults/questdb-{network,planted,disk-full}.test.ts']
+const longFaults = ['test/faults/questdb-{network,planted,disk-full}.test.ts']
+/** A cluster's processes, and users that may notice nothing, want the machine for themselves. */
+const clusterFaults = ['test/faults/cluster-*.test.ts']
 
 /** What is about `fxd all`, its folder and its end, or about the suite itself. */
 const ofOneProcess = ['test/acceptance/restart.test.ts', 'test/acceptance/coverage-map.test.ts']
+/** Where `fxd all` on QuestDB is neither `fxd all` on its own store nor the cluster: its end, and who counts usage. */
+const ofOneProcessOnQuestdb = ['test/acceptance/{restart,usage}.test.ts']
 
-/** Groups run in order, smallest parts first; the files of one group share the workers. */
+/**
+ * Groups run in order, smallest parts first; the files of one group share the workers. Vitest starts the servers of
+ * all projects of a run before its first test: test/support/tiers runs them in stages.
+ */
 const suite = (name: string, include: string[], groupOrder: number, more: object = {}) => ({
   extends: true as const,
   test: { name, include, sequence: { groupOrder }, ...more },
@@ -60,18 +67,20 @@ export default defineConfig({
     projects: [
       suite('unit', ['services/**/*.test.ts'], 1, { exclude: edges }),
       suite('edges', edges, 1),
+      suite('tidy', ['test/tidy/**/*.test.ts'], 1, { testTimeout: 2 * minuteMs }),
       suite('contract', ['test/contract/**/*.test.ts'], 2, veryPatient),
-      suite('tidy', ['test/tidy/**/*.test.ts'], 3, { testTimeout: 2 * minuteMs }),
       suite('sim', ['test/sim/*.test.ts'], 3, { testTimeout: 15 * minuteMs }),
       suite('acceptance', ['test/acceptance/*.test.ts'], 4, { ...patient, ...oneProcess }),
-      suite('acceptance-questdb', ['test/acceptance/*.test.ts'], 5, {
-        ...veryPatient,
-        ...oneProcessOnQuestdb,
+      suite('acceptance-clock', ['test/acceptance-clock/*.test.ts'], 4, patient),
+      suite('acceptance-questdb', ofOneProcessOnQuestdb, 5, { ...veryPatient, ...oneProcessOnQuestdb }),
+      suite('interop', ['test/interop/**/*.test.ts'], 6, { ...patient, ...oneProcess }),
+      suite('planted', ['test/acceptance/planted/*.test.ts'], 6, patient),
+      suite('faults', ['test/faults/*.test.ts'], 7, {
+        ...patient,
+        exclude: [...clusterFaults, ...longFaults],
       }),
-      suite('acceptance-clock', ['test/acceptance-clock/*.test.ts'], 6, patient),
-      suite('interop', ['test/interop/**/*.test.ts'], 7, { ...oneByOne, ...oneProcess }),
-      suite('planted', ['test/acceptance/planted/*.test.ts'], 8, oneByOne),
-      suite('faults', ['test/faults/*.test.ts'], 9, { ...oneByOne, exclude: soaked }),
+      suite('faults-cluster', clusterFaults, 8, oneByOne),
+      ...(isSoak ? [suite('faults-long', longFaults, 9, oneByOne)] : []),
       ...clusters,
     ],
   },

@@ -1,0 +1,106 @@
+/**
+ * Runs a tier of the tests: `bin/node test/support/tiers/main.ts check|smoke|test`, stage after stage, also after
+ * one that failed. Ends with the times and results of all stages, and `N passed, N failed` as its last line.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { printTable } from '../../bench/figures.ts'
+import { type Stage, tiers } from './tiers.ts'
+
+const repository = join(import.meta.dirname, '../../..')
+const vitest = join(repository, 'node_modules/vitest/vitest.mjs')
+/** The tally is in the last line. */
+const tailLength = 200
+
+const [name = '', ...rest] = process.argv.slice(2)
+const stages = tiers[name]
+if (stages === undefined || rest.length > 0) {
+  console.error(`got "${[name, ...rest].join(' ')}", expected one of ${Object.keys(tiers).join(', ')}`)
+  process.exit(2)
+}
+
+let running: ChildProcess | undefined
+let isInterrupted = false
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    isInterrupted = true
+    running?.kill(signal)
+  })
+}
+
+/** Where this branch left the main branch, or the last commit when there is no main branch. */
+function base(): string {
+  const git = (...args: string[]): string =>
+    execFileSync('git', args, { cwd: repository, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+  try {
+    return git('merge-base', 'HEAD', 'main')
+  } catch {
+    return 'HEAD'
+  }
+}
+
+interface Result {
+  readonly name: string
+  readonly seconds: number
+  readonly passed: number
+  readonly failed: number
+}
+
+async function run({ name: stage, projects, files = [], changedOnly = false }: Stage): Promise<Result> {
+  const args = [
+    ...projects.map((project) => `--project=${project}`),
+    ...(changedOnly ? [`--changed=${base()}`] : []),
+    ...files,
+  ]
+  const begun = performance.now()
+  const child = spawn(process.execPath, [vitest, 'run', ...args], {
+    cwd: repository,
+    env: { ...process.env, ...(process.stdout.isTTY && { FORCE_COLOR: '1' }) },
+    stdio: ['inherit', 'pipe', 'inherit'],
+  })
+  running = child
+  let tail = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    tail = (tail + text).slice(-tailLength)
+    process.stdout.write(text)
+  })
+  const [code] = (await once(child, 'close')) as [number | null]
+  running = undefined
+  const [, passed, failed] = /^(\d+) passed, (\d+) failed\s*$/m.exec(tail) ?? []
+  const isNothingAffected = changedOnly && passed === '0' && failed === '0'
+  return {
+    name: stage,
+    seconds: (performance.now() - begun) / 1_000,
+    passed: Number(passed ?? 0),
+    // A run that ended without its tally, or failed outside any test, counts as a failure.
+    failed: Math.max(Number(failed ?? 0), code === 0 || isNothingAffected ? 0 : 1),
+  }
+}
+
+const results: Result[] = []
+for (const stage of stages) if (!isInterrupted) results.push(await run(stage))
+
+const sum = (of: (result: Result) => number): number => results.reduce((total, each) => total + of(each), 0)
+const row = (what: string, seconds: number, passed: number, failed: number): string[] => [
+  what,
+  `${Math.round(seconds)} s`,
+  String(passed),
+  String(failed),
+]
+const total = {
+  seconds: sum(({ seconds }) => seconds),
+  passed: sum(({ passed }) => passed),
+  // What did not run was not shown to hold.
+  failed: sum(({ failed }) => failed) + (stages.length - results.length),
+}
+console.log()
+printTable(
+  ['stage', 'time', 'passed', 'failed'],
+  [
+    ...results.map((each) => row(each.name, each.seconds, each.passed, each.failed)),
+    row('all', total.seconds, total.passed, total.failed),
+  ],
+)
+console.log(`${total.passed} passed, ${total.failed} failed`)
+process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0
