@@ -1,28 +1,38 @@
 /**
- * Measures speed and size at the loads that count: `npm run -s bench [-- name …]`, by default all of them but
- * those that take an hour. A slow figure is told, never a failure; a bench that cannot run is one.
+ * Measures speed and size at the loads that count: `npm run -s bench [-- name …]`, by default the benches that have a
+ * size to reach, within 45 minutes; `full` adds the comparisons. A slow figure is printed, never a failure; a bench
+ * that cannot run is one.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { machine, printTable } from './figures.ts'
+import { machine, printTable, seconds } from './figures.ts'
 
-/** By name, which is the file's; the value says what is measured. */
-const benches = new Map([
-  ['history', 'whole requests of 10,000 bars, beside the usual handler'],
-  ['import', 'fxd import into a running service'],
-  ['push', 'a minute from its collector to the last of all sockets'],
-  ['backfill', 'a live minute alone and beside a backfill of three months'],
-  ['start', 'a start with five million bars, the first start, memory'],
-  ['fan-out', 'the stream alone, beside one send per bar and socket'],
-  ['embedded-store', 'the embedded store alone'],
-  ['cluster', 'a minute through the cluster, from its collector to 200 sockets, by stage'],
-  ['rate-decisions', 'rate decisions over Redis, beside a command per window and beside PING'],
-  ['questdb', 'rates into QuestDB, and history beside the bare store and pg'],
+interface Bench {
+  readonly what: string
+  /** Its arguments here, where its own defaults take longer than the figure needs. */
+  readonly args?: readonly string[]
+}
+/** By name, which is the file's. */
+const benches = new Map<string, Bench>([
+  ['history', { what: 'whole requests of 10,000 bars, beside the usual handler' }],
+  ['import', { what: 'fxd import into a running service' }],
+  ['push', { what: 'a minute from its collector to the last of all sockets' }],
+  ['backfill', { what: 'a live minute alone and beside a backfill of three months' }],
+  ['start', { what: 'a start with five million bars, the first start, memory', args: ['5000000', '3'] }],
+  ['cluster', { what: 'a minute through the cluster, from its collector to 200 sockets, by stage' }],
+  ['rate-decisions', { what: 'rate decisions over Redis, beside a command per window and beside PING' }],
+  ['questdb', { what: 'rates into QuestDB, and history beside the bare store and pg' }],
 ])
-const onlyByName = new Map([
-  ['questdb-layout', 'layouts of QuestDB side by side; takes an hour and 30 GB of disk'],
+/** Without a size to reach. */
+const comparisons = new Map<string, Bench>([
+  ['fan-out', { what: 'the stream alone, beside one send per bar and socket' }],
+  ['embedded-store', { what: 'the embedded store alone' }],
 ])
+const onlyByName = new Map<string, Bench>([
+  ['questdb-layout', { what: 'layouts of QuestDB side by side; takes an hour and 30 GB of disk' }],
+])
+const all = new Map([...benches, ...comparisons, ...onlyByName])
 
 interface Size {
   readonly what: string
@@ -119,33 +129,42 @@ const sizes: readonly Size[] = [
 ]
 
 /** Runs one bench as its command would; gives what it printed, `undefined` when it failed. */
-async function run(name: string): Promise<string | undefined> {
+async function run(name: string, args: readonly string[]): Promise<string | undefined> {
   const file = fileURLToPath(new URL(`./${name}.ts`, import.meta.url))
-  console.log(`\n${name}: ${benches.get(name) ?? onlyByName.get(name)}\n$ bin/node test/bench/${name}.ts`)
-  const child = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const command = ['bin/node', `test/bench/${name}.ts`, ...args].join(' ')
+  console.log(`\n${name}: ${all.get(name)?.what}\n$ ${command}`)
+  const begun = performance.now()
+  const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   let printed = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     printed += text
     process.stdout.write(text)
   })
   const [code] = (await once(child, 'close')) as [number | null]
+  console.log(`${name} ended after ${seconds(performance.now() - begun)}`)
   if (code === 0) return printed
-  console.log(`${name} ended with ${code}`)
+  console.log(`${name} failed with ${code}`)
   process.exitCode = 1
   return undefined
 }
 
-const wanted = process.argv.length > 2 ? process.argv.slice(2) : [...benches.keys()]
-const known = [...benches.keys(), ...onlyByName.keys()]
-const strange = wanted.find((name) => !known.includes(name))
+const given = process.argv.slice(2)
+const isFull = given.length === 1 && given[0] === 'full'
+const wanted = isFull
+  ? [...benches.keys(), ...comparisons.keys()]
+  : given.length > 0
+    ? given
+    : [...benches.keys()]
+const strange = wanted.find((name) => !all.has(name))
 if (strange !== undefined) {
-  console.error(`${strange} is no bench; there are ${known.join(', ')}.`)
+  console.error(`got the bench "${strange}", expected full, or some of ${[...all.keys()].join(', ')}`)
   process.exit(2)
 }
 
 console.log(machine())
 const printed = new Map<string, string | undefined>()
-for (const name of new Set(wanted)) printed.set(name, await run(name))
+for (const name of new Set(wanted))
+  printed.set(name, await run(name, isFull ? [] : (all.get(name)?.args ?? [])))
 
 const measured = sizes.filter(({ bench }) => printed.has(bench))
 if (measured.length > 0) {

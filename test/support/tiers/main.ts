@@ -32,7 +32,11 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 /** Where this branch left the main branch, or the last commit when there is no main branch. */
 function base(): string {
   const git = (...args: string[]): string =>
-    execFileSync('git', args, { cwd: repository, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+    execFileSync('git', args, {
+      cwd: repository,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim()
   try {
     return git('merge-base', 'HEAD', 'main')
   } catch {
