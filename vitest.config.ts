@@ -60,6 +60,8 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 10 * secondMs,
     hookTimeout: 20 * secondMs,
+    // Within the test's own time. Vitest's one second is less than a busy machine takes to start a thread.
+    expect: { poll: { timeout: 8_000 } },
     // No result may hang on the zone of the machine: this one is odd on purpose.
     env: { TZ: 'Asia/Kathmandu' },
     setupFiles: ['test/support/effort.ts'],

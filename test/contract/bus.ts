@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { FeedKey } from '../../services/core/compound-key.ts'
 import { feedSeconds } from '../../services/core/feed-clock.ts'
 import { type BusEvent, type Delivered, feedOfEvent } from '../../services/ports/bus.ts'
@@ -11,7 +11,7 @@ export function describeBus(name: string, open: Open<'bus'>): void {
   describe(`the bus in ${name}`, () => {
     const opened = openedOnce(open)
     const bus = () => opened().stores.bus
-    const until = (true_: () => boolean) => vi.waitFor(() => expect(true_()).toBe(true))
+    const until = (true_: () => boolean) => expect.poll(true_).toBe(true)
     const follow = (deliver: (delivered: Delivered) => void) =>
       bus().follow({ deliver, lost: () => expect.unreachable('nothing was lost') })
     const collect = () => {

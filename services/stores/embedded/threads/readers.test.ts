@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { startGatedThread } from '../../../../test/support/gated-thread.ts'
 import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
 import { Unavailable } from '../../../core/failure.ts'
@@ -30,7 +30,7 @@ test('reads are shared: two under way at each reader, the others wait and go to 
   const reads = Array.from({ length: 20 }, () => readers.call('ping', undefined))
   expect(gated.map(({ seen }) => seen.length)).toEqual([2, 2])
   gated[1].letThrough(18)
-  await vi.waitFor(() => expect(gated.map(({ seen }) => seen.length)).toEqual([2, 18]))
+  await expect.poll(() => gated.map(({ seen }) => seen.length)).toEqual([2, 18])
   gated[0].letThrough(2)
   await Promise.all(reads)
 })
@@ -44,7 +44,7 @@ test('a read that is not done within 2 s, its waiting included, is unavailable',
   for (const each of await Promise.all(early)) expect(each).toBeInstanceOf(Unavailable)
   for (const { letThrough } of gated) letThrough(100)
   await Promise.all(late)
-  await vi.waitFor(() => expect(clock.pending).toBe(0))
+  await expect.poll(() => clock.pending).toBe(0)
 })
 
 test('beyond the bound a read is refused at once instead of waiting in vain', async () => {

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
 import { Unavailable } from '../../../core/failure.ts'
 import { silentLog } from '../../../platform/log.ts'
@@ -93,9 +93,9 @@ test('a thread that hangs is ended after a while, its calls fail, and it is star
   expect(thread.alive).toBe(false)
   expect(await last).toContain('hung')
   for (const reason of await Promise.all(calls)) expect(reason).toContain('did not answer')
-  await vi.waitFor(() => expect(clock.pending).toBe(1))
+  await expect.poll(() => clock.pending).toBe(1)
   await clock.advance(restartDelayMs)
-  await vi.waitFor(() => expect(thread.alive).toBe(true))
+  await expect.poll(() => thread.alive).toBe(true)
   expect(await thread.call('double', 1)).toBe(2)
   expect(starts[0]).toBe(2)
 })
@@ -119,7 +119,7 @@ test.for(['die', 'crash'] as const)(
     expect(thread.alive).toBe(false)
     expect(await reasonOf(thread.call('double', 1))).toContain('not running')
     await clock.advance(restartDelayMs)
-    await vi.waitFor(() => expect(thread.alive).toBe(true))
+    await expect.poll(() => thread.alive).toBe(true)
     expect(await thread.call('double', 1)).toBe(2)
     expect(starts[0]).toBe(2)
   },
@@ -129,12 +129,12 @@ test('a restart that fails is tried again, after twice the delay', async () => {
   const { thread, clock, starts } = await start(2)
   await reasonOf(thread.call('die', undefined))
   await clock.advance(restartDelayMs)
-  await vi.waitFor(() => expect(clock.pending).toBe(1))
+  await expect.poll(() => clock.pending).toBe(1)
   expect([starts[0], thread.alive]).toEqual([2, false])
   await clock.advance(2 * restartDelayMs - 1)
   expect(clock.pending).toBe(1)
   await clock.advance(1)
-  await vi.waitFor(() => expect(thread.alive).toBe(true))
+  await expect.poll(() => thread.alive).toBe(true)
 })
 
 test('a first start that fails says why and is not tried again', async () => {

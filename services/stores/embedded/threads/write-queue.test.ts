@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { startGatedThread } from '../../../../test/support/gated-thread.ts'
 import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
 import { allocateBars } from '../../../core/bar.ts'
@@ -102,7 +102,7 @@ test('draining waits for all that was submitted', async () => {
   let drained = false
   const drain = queue.drain().then(() => (drained = true))
   writer.letThrough(2)
-  await vi.waitFor(() => expect(writer.seen).toHaveLength(3))
+  await expect.poll(() => writer.seen).toHaveLength(3)
   expect(drained).toBe(false)
   writer.letThrough(1)
   await Promise.all([write, drain])
