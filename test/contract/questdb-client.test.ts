@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import http from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { Unavailable } from '../../services/core/failure.ts'
+import { freePorts } from '../support/free-ports.ts'
 import { oneServer } from '../support/questdb/one-server.ts'
 import { openInTest } from '../support/questdb/stores.ts'
 import { batchOf, freshSeries, minuteBar, minuteBars, readList } from './sample-bars.ts'
@@ -46,10 +47,11 @@ async function inFront() {
   })
   // As QuestDB, it leaves idle connections open.
   forward.keepAliveTimeout = 0
-  const listen = async (port: number): Promise<number> => {
+  // It is closed and opened again: nobody else may get its port meanwhile.
+  const [port = 0] = await freePorts(1)
+  const listen = async (): Promise<void> => {
     forward.listen(port, '127.0.0.1')
     await once(forward, 'listening')
-    return (forward.address() as AddressInfo).port
   }
   const close = async (): Promise<void> => {
     if (!forward.listening) return
@@ -58,7 +60,7 @@ async function inFront() {
     forward.closeAllConnections()
     await closed
   }
-  const port = await listen(0)
+  await listen()
   onTestFinished(close)
   return {
     at: { http: { host: '127.0.0.1', port }, pg: server().pg },
@@ -72,7 +74,7 @@ async function inFront() {
     writersOf: (): ReadonlyMap<string, ReadonlySet<Socket>> => writersOf,
     /** Refuses connections, as a server that is not there. */
     refuse: close,
-    listen: () => listen(port),
+    listen,
   }
 }
 

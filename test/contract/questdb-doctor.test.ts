@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import { rmSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { run } from '../../services/cli/run.ts'
@@ -10,6 +8,7 @@ import { feedSeconds, toSeconds } from '../../services/core/feed-clock.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import { schemaVersion } from '../../services/stores/questdb/layout/migrate.ts'
 import { createParked } from '../../services/stores/questdb/layout/statements.ts'
+import { freePorts } from '../support/free-ports.ts'
 import { defineFeed } from '../support/ingest-house.ts'
 import { oneServer } from '../support/questdb/one-server.ts'
 import { openInTest } from '../support/questdb/stores.ts'
@@ -22,13 +21,7 @@ const hourSeconds = 3_600
 const untilApplied = { timeout: 20_000, interval: 100 }
 
 /** Where nobody listens. */
-async function nowhere(): Promise<string> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  await new Promise((resolve) => probe.close(resolve))
-  return `127.0.0.1:${port}`
-}
+const nowhere = async (): Promise<string> => `127.0.0.1:${(await freePorts(1))[0]}`
 
 interface Examined {
   readonly code: number

@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
@@ -12,6 +11,7 @@ import type { Overrides } from '../../services/roles/house.ts'
 import { EndedWhileWaiting } from '../../services/roles/until-available.ts'
 import { schemaVersion } from '../../services/stores/questdb/layout/migrate.ts'
 import { fxd } from '../support/cli-house.ts'
+import { freePorts } from '../support/free-ports.ts'
 import { oneServer } from '../support/questdb/one-server.ts'
 
 const server = oneServer()
@@ -43,17 +43,9 @@ function folder(): string {
   return made
 }
 
-/** Known before the service listens. */
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => probe.once('listening', resolve))
-  const { port } = probe.address() as { port: number }
-  await new Promise((resolve) => probe.close(resolve))
-  return port
-}
-
 async function configured(more: Partial<Config> = {}): Promise<Config> {
-  const [http, ops] = [await freePort(), await freePort()]
+  // Known before the service listens.
+  const [http = 0, ops = 0] = await freePorts(2)
   const feeds = join(folder(), 'feeds.yaml')
   writeFileSync(feeds, manifest)
   return {
@@ -205,7 +197,8 @@ describe('fxd all with its bars in QuestDB', patient, () => {
   })
 
   test('a process that waits for QuestDB ends when it is asked to', async () => {
-    const away = { host: '127.0.0.1', port: await freePort() }
+    const [port = 0] = await freePorts(1)
+    const away = { host: '127.0.0.1', port }
     const config = await configured({ questdbHttp: away, questdbPg: away })
     const ending = new AbortController()
     const starting = start(config, { ending: ending.signal })

@@ -10,11 +10,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import http from 'node:http'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { freePorts } from './free-ports.ts'
 import type { Target } from './target.ts'
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url))
@@ -30,25 +30,6 @@ export interface RunningService {
   readonly process: ChildProcess
   /** Resolves with the exit code (or the signal's name) once the process is gone. */
   stop(signal?: NodeJS.Signals): Promise<number | string>
-}
-
-const freePorts = async (count: number): Promise<number[]> => {
-  const servers = Array.from({ length: count }, () => createServer())
-  const ports = await Promise.all(
-    servers.map(
-      (server) =>
-        new Promise<number>((resolve, reject) => {
-          server.once('error', reject)
-          server.listen(0, '127.0.0.1', () => {
-            const address = server.address()
-            if (address === null || typeof address === 'string') reject(new Error('no port'))
-            else resolve(address.port)
-          })
-        }),
-    ),
-  )
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
-  return ports
 }
 
 /** Lays the suite's manifests into `folder`, each Mt5Csv feed with a followed folder under `input`. */

@@ -116,7 +116,6 @@ async function startPods(options: ClusterOptions, home: string, ground: Ground):
       feed: key,
     })),
   ]
-  // All in one call, or one of them might be given twice.
   const [freeHttp = 0, freeGrpc = 0, ...ports] = await freePorts(2 + 3 * names.length)
   const { httpPort = freeHttp, grpcPort = freeGrpc } = options
   const ingests = names.flatMap(({ role }, i) => (role === 'ingest' ? [`127.0.0.1:${ports[3 * i + 1]}`] : []))
