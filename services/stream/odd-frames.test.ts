@@ -102,4 +102,4 @@ test('no frames of any kind end the process or leave a slot behind', async () =>
   const socket = await house.connect(secret)
   await socket.settled()
   await socket.close()
-}, 120_000)
+}, 120_000 * Math.max(1, effort))

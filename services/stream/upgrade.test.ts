@@ -248,4 +248,4 @@ test('no upgrade request of any kind is answered 5xx, ends the process or leaves
   await until('no slot in use', async () => (await inUse()) === 0)
   const socket = await house.connect(secret)
   await socket.settled()
-}, 60_000)
+}, 60_000 * Math.max(1, effort))

@@ -38,9 +38,9 @@ describe.each(Array.from({ length: effort }, (_, round) => round))('round %i', (
     const loads = [0.9, 1, 2]
     const keys = await Promise.all(loads.map(() => issueKey({ rpm: limit })))
     const counted = keys.map(() => new Map<number, Window>())
-    // Begun late enough in a minute, the load crosses its edge.
+    // Half of the load comes before the edge. Just before an edge it waits for the next one.
     const untilEdgeMs = minuteMs - (Date.now() % minuteMs)
-    await pause(Math.max(0, untilEdgeMs - 4 * burstMs))
+    await pause((untilEdgeMs - 4 * burstMs + minuteMs) % minuteMs)
     for (let burst = 0; burst < 8; burst++) {
       await Promise.all([
         pause(burstMs),

@@ -37,7 +37,8 @@ test('a Redis whose primary is killed and replaced by its replica takes no bar, 
     outages.push({ fromMs, untilMs: Date.now() })
   }
   await house.caughtUp()
-  expect([people.sockets, people.named, live.broken], hint).toEqual(before)
+  const cause = `${hint}; the last session ended by ${live.brokenBy}`
+  expect([people.sockets, people.named, live.broken], cause).toEqual(before)
   expect(await house.judge(), hint).toEqual([])
   console.log(house.told())
   expect(await house.end(), hint).toEqual([])

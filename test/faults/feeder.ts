@@ -44,6 +44,8 @@ export class Feeder {
   fault: Error | undefined
   /** Sessions that ended before their time. */
   broken = 0
+  /** What ended the last of them. */
+  brokenBy = 'nothing'
   ackedBatches = 0
   ackedBars = 0
   /** From first sending a batch to its ack. */
@@ -98,6 +100,7 @@ export class Feeder {
         session.stream.cancel()
         if (cause instanceof Fault) throw cause
         this.broken++
+        this.brokenBy = String(cause)
         await pause(retryMs)
       }
     }

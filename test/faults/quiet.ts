@@ -64,7 +64,10 @@ export async function flows(feeders: readonly Feeder[], batches: number): Promis
   while (feeders.some(({ ackedBatches }, i) => ackedBatches < (wanted[i] ?? 0))) {
     for (const { fault } of feeders) if (fault !== undefined) throw fault
     if (performance.now() - begun > flowMsMax)
-      throw new Error(`${batches} more batches were not acknowledged within ${flowMsMax} ms`)
+      throw new Error(
+        `${batches} more batches were not acknowledged within ${flowMsMax} ms; sessions ended by ` +
+          feeders.map(({ broken, brokenBy }) => `${brokenBy} (${broken} in all)`).join(' and '),
+      )
     await pause(20)
   }
 }
