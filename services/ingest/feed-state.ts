@@ -134,15 +134,11 @@ export class FeedStates {
     const state = this.#states.get(key)
     this.#states.delete(key)
     state?.publisher.discard()
-    await state?.windows.discard()
+    await state?.windows.settled()
   }
 
   /** Nothing is published any more. */
   close(): void {
     for (const { publisher } of this.#states.values()) publisher.close()
-  }
-
-  async flush(): Promise<void> {
-    await Promise.all([...this.#states.values()].map((state) => state.windows.flush()))
   }
 }

@@ -24,7 +24,6 @@ import { registryService } from './registry-service.ts'
 import type { RegistryWriter } from './registry-writer.ts'
 import { type CollectorCall, CollectorSession } from './session.ts'
 import { wellFormedStatus } from './well-formed-status.ts'
-import { windowsFlushMs } from './windows.ts'
 
 export interface IngestDeps {
   readonly stores: Pick<Stores, 'bars' | 'windows' | 'bus' | 'board' | 'leases' | 'limits' | 'usageDays'>
@@ -43,8 +42,8 @@ export interface Ingest {
   /** Gives the port (a free one for port 0); rejects when the address cannot be listened on. */
   listen(host: string, port: number): Promise<number>
   /**
-   * Takes no more calls, acknowledges what is being committed, writes the last windows, and ends
-   * every session with UNAVAILABLE; what is not done within the grace is cut off.
+   * Takes no more calls, acknowledges what is being committed, and ends every session with
+   * UNAVAILABLE; what is not done within the grace is cut off.
    */
   close(graceMs: number): Promise<void>
 }
@@ -87,12 +86,6 @@ export function createIngest(deps: IngestDeps): Ingest {
   server.addService(Registry.service, registryService({ ...stores, ...deps, feedTokens, endFeed }))
 
   const stopHeeding = deps.registry.onChange((view) => sessions.endHidden(view))
-  const stopFlushing = clock.every(windowsFlushMs, () => {
-    states
-      .flush()
-      .catch((cause: unknown) => log.warn({ err: cause }, 'windows could not be written; later again'))
-  })
-
   let stopCounting = (): void => undefined
   const stopClockHistory = keepClockHistory(deps)
   const closedDays = copyClosedDays({ ...stores, ...deps })
@@ -104,14 +97,12 @@ export function createIngest(deps: IngestDeps): Ingest {
       return bound
     },
     async close(graceMs) {
-      stopFlushing()
       stopHeeding()
       stopClockHistory()
       const copied = closedDays.stop()
       const inTime = new AbortController()
       const finished = sessions
         .endAll(new SessionEnd('UNAVAILABLE', 'ingest is stopping; connect again'))
-        .then(() => states.flush())
         .then(() => Promise.all([copied, shutDown(server)]))
         .catch((cause: unknown) => log.warn({ err: cause }, 'ingest did not stop cleanly'))
       if (graceMs > 0) await Promise.race([finished, clock.sleep(graceMs, inTime.signal)])

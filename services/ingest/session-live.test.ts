@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { seriesAt } from '../../test/support/raw-session.ts'
 import { SessionSuite } from '../../test/support/session-suite.ts'
+import { Unavailable } from '../core/failure.ts'
 import { backfillBatchesSlow } from './session-work.ts'
 
 const suite = new SessionSuite()
@@ -143,22 +144,57 @@ describe('windows', () => {
     await session.close()
   })
 
-  test('feed-wide windows are joined in memory and written once a minute, and at the end', async () => {
+  test('a window of the whole catalogue is stored at its ack, joined with the one before it', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)
-    await session.window('1', noon - 180, noon - 120)
-    await session.window('1', noon - 120, noon - 60)
-    expect(await suite.house.stores.windows.of(suite.feed.key)).toEqual([])
-    await suite.clock.advance(60_000)
-    await expect
-      .poll(() => suite.house.stores.windows.of(suite.feed.key))
-      .toMatchObject([{ symbol: undefined, from: noon - 180, to: noon - 60 }])
-    await session.window('1', noon - 60, noon)
+    for (const end of [noon - 120, noon - 60, noon]) {
+      await session.window('1', end - 60, end)
+      expect(await suite.house.stores.windows.of(suite.feed.key)).toMatchObject([
+        { symbol: undefined, from: noon - 180, to: end },
+      ])
+    }
     await session.close()
-    await expect
-      .poll(() => suite.house.stores.windows.of(suite.feed.key))
-      .toMatchObject([{ symbol: undefined, from: noon - 180, to: noon }])
+  })
+
+  test('windows that the store does not take are not acknowledged, and their session ends UNAVAILABLE', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    suite.windowsWrite = () => Promise.reject(new Unavailable('store', new Error('full')))
+    const sequence = session.postWindow('1', noon - 60, noon)
+    expect((await session.ended).code).toBe('UNAVAILABLE')
+    expect(session.received.some(({ ack }) => ack?.sequence === sequence)).toBe(false)
+    suite.windowsWrite = (write) => write()
+    const again = suite.connect()
+    await again.hello(suite.feed.key)
+    expect(await again.next('known')).toMatchObject({ series: [], last: true })
+    await again.window('1', noon - 60, noon)
+    expect(await suite.house.stores.windows.of(suite.feed.key)).toHaveLength(1)
+    await again.close()
+  })
+
+  test('windows that come during a write share the next one', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    const gate = Promise.withResolvers<void>()
+    const writes: number[] = []
+    suite.windowsWrite = async (write, count) => {
+      writes.push(count)
+      await gate.promise
+      await write()
+    }
+    const first = session.window('1', noon - 60, noon)
+    await expect.poll(() => writes).toEqual([1])
+    const later = (['5', '60', '1D'] as const).map((resolution) =>
+      session.window(resolution, noon - 60, noon),
+    )
+    const own = session.window('5', noon - 300, noon, 'EURUSD')
+    gate.resolve()
+    await Promise.all([first, ...later, own])
+    expect(writes).toEqual([1, 4])
+    await session.close()
   })
 })
 

@@ -4,6 +4,7 @@ import type { FeedDefinition } from '../core/feed.ts'
 import { feedSeconds } from '../core/feed-clock.ts'
 import type { RegistryView } from '../core/registry.ts'
 import type { Lane } from '../core/series.ts'
+import type { Window } from '../core/window.ts'
 import type { Cancel } from '../ports/clock.ts'
 import type { ReceivedBars } from '../wire/decode-bars.ts'
 import type { Catalogue__Output } from '../wire/fxd/v1/Catalogue.ts'
@@ -18,12 +19,13 @@ import type { FeedState } from './feed-state.ts'
 import { knownParts } from './known.ts'
 import { BackfillLane, LiveLane } from './lanes.ts'
 import type { LaneName } from './metrics.ts'
-import { historyPrecedes, type Precedes, precedesAll, windowPrecedes } from './precedes.ts'
+import { historyPrecedes, precedesAll, windowPrecedes } from './precedes.ts'
 import { SessionEnd } from './refuse-session.ts'
 import { Sequences } from './sequences.ts'
 import type { Received, SessionDeps } from './session.ts'
 import { SignsOfLife } from './signs-of-life.ts'
 import { type Counts, noCounts } from './store-history.ts'
+import { UnderWay } from './under-way.ts'
 
 /** Received and not yet acknowledged. At the first the collector is asked to pause, at the second it is not read. */
 export const backfillBatchesSlow = 12
@@ -62,7 +64,7 @@ export class SessionWork {
   readonly #signs: SignsOfLife
   readonly #sequences = new Sequences()
   readonly #catalogue = new CatalogueParts()
-  readonly #underWay = new Map<Promise<unknown>, Precedes>()
+  readonly #underWay: UnderWay
   readonly #counts = { live: 0, backfill: 0, windows: 0 }
   #stopSettling: Cancel = () => undefined
   #failed = false
@@ -76,6 +78,13 @@ export class SessionWork {
     const publishFirst = role.rereadable
     this.#live = new LiveLane(deps, state, { epoch: role.epoch ?? 0, publishFirst })
     this.#backfill = new BackfillLane(deps, state)
+    this.#underWay = new UnderWay(
+      (cause) => {
+        this.#failed = true
+        host.fail(cause)
+      },
+      () => host.eased(),
+    )
     this.#signs = new SignsOfLife(deps, state, () => host.view())
     if (!role.isImport)
       this.#stopSettling = deps.clock.every(settleMs, () => {
@@ -127,11 +136,8 @@ export class SessionWork {
   }
 
   /** Resolves when everything received is committed, or cannot be. */
-  async settle(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay.keys())
-    await this.#state.windows
-      .flush()
-      .catch((cause: unknown) => this.#deps.log.warn({ err: cause }, 'the last windows were not written'))
+  settle(): Promise<void> {
+    return this.#underWay.settle()
   }
 
   leave(): void {
@@ -197,7 +203,7 @@ export class SessionWork {
       metrics.bars(lane, 'unchanged', counts.unchanged)
       this.#answer(sequence, refused, counts)
     })
-    this.#track(answered, lane === 'live' ? precedesAll : historyPrecedes(series), () => {
+    this.#underWay.track(answered, lane === 'live' ? precedesAll : historyPrecedes(series), () => {
       this.#counts[counter] -= 1
       metrics.queued(lane, -1)
     })
@@ -210,20 +216,6 @@ export class SessionWork {
     const ack = ackOf(sequence, counts)
     this.#sequences.acked(sequence, ack)
     this.#host.send(ack)
-  }
-
-  #track(work: Promise<unknown>, precedes: Precedes, after: () => void): void {
-    const tracked = work
-      .catch((cause: unknown) => {
-        this.#failed = true
-        this.#host.fail(cause)
-      })
-      .finally(() => {
-        this.#underWay.delete(tracked)
-        after()
-        this.#host.eased()
-      })
-    this.#underWay.set(tracked, precedes)
   }
 
   #isNew(sequence: number, digest: string): boolean {
@@ -253,23 +245,26 @@ export class SessionWork {
       this.#answer(sequence, [refuseWhole(window.reason, window.message)], noCounts)
       return
     }
-    const before = [...this.#underWay].filter(([, precedes]) => precedes(window))
-    const kept = Promise.all(before.map(([work]) => work)).then(() => {
+    const passed = this.#underWay.before(window)
+    const kept = passed.then(async () => {
       if (this.#failed) throw new SessionEnd('UNAVAILABLE', 'what the window speaks for was not stored')
-      if (window.symbol !== undefined) return this.#state.windows.add(window)
-      this.#state.windows.extend(window.resolution, window)
-      if (!isImport && window.resolution === '1')
-        return this.#live.complete(window.from, feedSeconds(window.to - 60))
-      return undefined
+      await Promise.all([this.#state.windows.add(window), this.#tellComplete(window)])
     })
     this.#counts.windows += 1
-    this.#track(
+    // A later window does not wait for the write of this one: both may share a write.
+    this.#underWay.track(
       kept.then(() => this.#answer(sequence, [], noCounts)),
       windowPrecedes(window),
       () => {
         this.#counts.windows -= 1
       },
+      passed,
     )
+  }
+
+  /** A minute of the whole feed is told beside the write of its window: its bars are stored. */
+  async #tellComplete({ symbol, resolution, from, to }: Window): Promise<void> {
+    if (symbol === undefined && resolution === '1') await this.#live.complete(from, feedSeconds(to - 60))
   }
 
   async #takeCatalogue(part: Catalogue__Output): Promise<void> {

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { barsOf } from '../../services/core/bar.ts'
 import { encodeSeries } from '../support/encode-series.ts'
+import type { CatalogueSymbol } from '../../services/wire/fxd/v1/CatalogueSymbol.ts'
 import { RawSession } from '../support/raw-session.ts'
 import type { Reading } from './check-history.ts'
-import { type Batch, feed } from './market.ts'
+import { type Batch, feed, minuteSeconds, symbols } from './market.ts'
 
 /** An ingest gives a write thirty seconds; what has no answer long after hangs. */
 const answerDeadlineMs = 60_000
@@ -24,6 +25,8 @@ export interface FeederOptions {
   readonly id?: string
   /** Another may collect: then it waits for as long as that lasts. */
   readonly standsBy?: boolean
+  /** A live feeder sends the window of each new minute, too. */
+  readonly claims?: boolean
   /** Called with what an ack answered, before the next batch goes. */
   readonly onAck?: (readings: readonly Reading[]) => Promise<void> | void
 }
@@ -32,7 +35,15 @@ interface Sent {
   readonly series: ReturnType<typeof encodeSeries>[]
   readonly readings: readonly Reading[]
   readonly begun: number
+  /** Opens of the minutes of which this is the first reading; history claims none. */
+  readonly minutes: readonly number[]
 }
+
+/** A message without its answer: a batch, or the window of the whole catalogue that opens here. */
+type Posted = { readonly sequence: number } & (
+  | { readonly sent: Sent }
+  | { readonly sent?: undefined; readonly minute: number }
+)
 
 /**
  * A collector that keeps each batch until it is acknowledged, over any number of sessions, always with
@@ -40,6 +51,8 @@ interface Sent {
  */
 export class Feeder {
   readonly readings: Reading[] = []
+  /** Opens of the minutes whose windows were acknowledged. */
+  readonly ackedMinutes = new Set<number>()
   /** What ended it before its time. */
   fault: Error | undefined
   /** Sessions that ended before their time. */
@@ -55,6 +68,9 @@ export class Feeder {
   #ingest: Ingest
   #session: RawSession | undefined
   #kept: Sent[] = []
+  /** Minutes whose bars were acknowledged and whose windows were not. */
+  #newest = 0
+  readonly #unclaimed = new Set<number>()
   #stopping = false
   #running: Promise<void> = Promise.resolve()
 
@@ -107,34 +123,47 @@ export class Feeder {
   }
 
   get #isBusy(): boolean {
-    return !this.#stopping || this.#kept.length > 0
+    return !this.#stopping || this.#kept.length > 0 || this.#unclaimed.size > 0
   }
 
   async #feed(session: RawSession): Promise<void> {
     const { mode, onAck, id = `feeder-${mode}`, standsBy = false } = this.#options
     const greeted = session.hello(feed, { mode, id })
     await (standsBy ? greeted : answered(greeted, 'Hello'))
+    await answered(session.catalogue(catalogueOf(mode), { snapshot: false }), 'the catalogue')
     const lane = mode === 'LIVE' ? 'LIVE' : 'BACKFILL'
-    const posted: { readonly sequence: number; readonly sent: Sent }[] = []
+    const posted: Posted[] = [...this.#unclaimed].map((minute) => postWindow(session, minute))
+    let batches = 0
     while (this.#isBusy) {
-      while (posted.length < this.#depth && (posted.length < this.#kept.length || !this.#stopping)) {
-        const sent = this.#kept[posted.length] ?? this.#take()
+      while (batches < this.#depth && (batches < this.#kept.length || !this.#stopping)) {
+        const sent = this.#kept[batches] ?? this.#take()
         posted.push({ sequence: session.post(lane, sent.series), sent })
+        batches++
       }
       const first = posted.shift()
       if (first === undefined) return
-      const { refused } = await answered(session.answer(first.sequence), 'a batch')
-      if (refused.length > 0) throw new Fault(`ingest refused a good bar: ${JSON.stringify(refused[0])}`)
-      // What is behind it is answered later: nothing is lost, and looking through stays short.
+      const { ack, refused } = await answered(session.answer(first.sequence), 'a message')
+      if (refused.length > 0) throw new Fault(`ingest refused what is good: ${JSON.stringify(refused[0])}`)
+      // Answered messages are not looked through again.
       session.received.splice(
-        0,
-        session.received.findIndex((each) => each.ack?.sequence === first.sequence),
+        session.received.findIndex((each) => each.ack === ack),
+        1,
       )
+      if (first.sent === undefined) {
+        this.#unclaimed.delete(first.minute)
+        this.ackedMinutes.add(first.minute)
+        continue
+      }
       for (const reading of first.sent.readings) reading.acked = true
       this.longestMs = Math.max(this.longestMs, performance.now() - first.sent.begun)
       this.#kept.shift()
+      batches--
       this.ackedBatches++
       this.ackedBars += first.sent.readings.length
+      for (const minute of first.sent.minutes) {
+        this.#unclaimed.add(minute)
+        posted.push(postWindow(session, minute))
+      }
       await onAck?.(first.sent.readings)
     }
   }
@@ -146,10 +175,27 @@ export class Feeder {
     const series = batch.map(([symbol, bars]) =>
       encodeSeries({ symbol, resolution: '1', scale: 5 }, barsOf(bars)),
     )
-    const sent = { series, readings, begun: performance.now() }
+    const sent = { series, readings, begun: performance.now(), minutes: this.#newMinutes(readings) }
     this.#kept.push(sent)
     return sent
   }
+
+  #newMinutes(readings: readonly Reading[]): number[] {
+    if (!this.#options.claims) return []
+    const fresh = [...new Set(readings.map(({ bar }) => bar.time as number))].filter(
+      (open) => open > this.#newest,
+    )
+    this.#newest = Math.max(this.#newest, ...fresh)
+    return fresh
+  }
+}
+
+/** Of the feed's manifest, which wins over what is said here. */
+const catalogueOf = (mode: FeederOptions['mode']): CatalogueSymbol[] =>
+  symbols.map((name) => ({ [mode === 'LIVE' ? 'raw' : 'name']: name, type: 'forex', digits: 5 }))
+
+function postWindow(session: RawSession, minute: number): Posted {
+  return { sequence: session.postWindow('1', minute, minute + minuteSeconds), minute }
 }
 
 /** Not of the network: it fails the test. */

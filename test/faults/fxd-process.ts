@@ -25,10 +25,13 @@ export interface Endpoint {
   readonly port: number
 }
 
-export interface FxdOptions {
+export interface QuestdbTables {
   readonly http: Endpoint
   readonly pg: Endpoint
   readonly prefix: string
+}
+
+export interface FxdOptions extends Partial<QuestdbTables> {
   /** One document each. */
   readonly manifests: readonly string[]
   /** Whose sources run. */
@@ -41,7 +44,18 @@ export interface Answer {
   readonly tookMs: number
 }
 
-/** A real `fxd all` on QuestDB with a data folder and ports of its own; killed when the test has ended. */
+/** Without tables of QuestDB: the embedded store. */
+const storeEnvironment = ({ http, pg, prefix }: Partial<QuestdbTables>): Readonly<Record<string, string>> =>
+  http === undefined || pg === undefined || prefix === undefined
+    ? { FXD_STORE: 'embedded' }
+    : {
+        FXD_STORE: 'questdb',
+        FXD_QUESTDB_HTTP: `${http.host}:${http.port}`,
+        FXD_QUESTDB_PG: `${pg.host}:${pg.port}`,
+        FXD_QUESTDB_PREFIX: prefix,
+      }
+
+/** A real `fxd all` with a data folder and ports of its own; killed when the test has ended. */
 export class FxdProcess {
   readonly home: string
   readonly grpc: string
@@ -68,10 +82,7 @@ export class FxdProcess {
       FXD_OPS_ADDR: `${host}:${opsPort}`,
       FXD_DATA_DIR: join(this.home, 'data'),
       FXD_FEEDS: feeds,
-      FXD_STORE: 'questdb',
-      FXD_QUESTDB_HTTP: `${options.http.host}:${options.http.port}`,
-      FXD_QUESTDB_PG: `${options.pg.host}:${options.pg.port}`,
-      FXD_QUESTDB_PREFIX: options.prefix,
+      ...storeEnvironment(options),
     }
   }
 

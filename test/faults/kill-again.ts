@@ -44,7 +44,7 @@ export async function killAgain(options: KillOptions): Promise<Outcome> {
     ...(root !== undefined && { root }),
   })
   await fxd.takeKey()
-  const live = new Feeder({ ingest: fxd, mode: 'LIVE', next: () => market.live() }).start()
+  const live = new Feeder({ ingest: fxd, mode: 'LIVE', next: () => market.live(), claims: true }).start()
   const history = new Feeder({ ingest: fxd, mode: 'IMPORT', next: () => market.history() }).start()
   const feeders = [live, history]
 

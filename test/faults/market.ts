@@ -19,7 +19,7 @@ spec:
 `
 export const manifest = manifestOf(symbols)
 
-const minuteSeconds = 60
+export const minuteSeconds = 60
 const daySeconds = 86_400
 const bucketSeconds = 1_800
 /** How far the open, high and low of neighbours lie apart. */

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'vitest'
+import { checkCoverage } from './check-coverage.ts'
 import { checkFold, checkHistory } from './check-history.ts'
 import type { Feeder } from './feeder.ts'
 import type { FxdProcess } from './fxd-process.ts'
@@ -28,12 +29,14 @@ export async function complaintsAtRest(
     ...(readings.length === 0 ? ['nothing was sent'] : []),
     ...(unanswered > 0 ? [`${unanswered} readings were never acknowledged`] : []),
   ]
+  const claimed = new Set(feeders.flatMap(({ ackedMinutes }) => [...ackedMinutes]))
   const look = async (when: string): Promise<void> => {
     for (const fxd of processes) {
       const minutes = await readHistory(fxd, market, '1')
       const found = [
         ...checkHistory(readings, minutes),
         ...checkFold(minutes, await readHistory(fxd, market, '30')),
+        ...(await checkCoverage(fxd, market, claimed)),
       ]
       complaints.push(...found.map((complaint) => `${when}: ${complaint}`))
     }

@@ -12,7 +12,6 @@ import { OpenSessions } from '../../services/ingest/open-sessions.ts'
 import { receive } from '../../services/ingest/receive.ts'
 import { createRegistryWriter } from '../../services/ingest/registry-writer.ts'
 import { CollectorSession } from '../../services/ingest/session.ts'
-import { windowsFlushMs } from '../../services/ingest/windows.ts'
 import { followRegistry } from '../../services/platform/follow-registry.ts'
 import { createMetrics } from '../../services/platform/metrics.ts'
 import type { Stores } from '../../services/ports/stores.ts'
@@ -39,7 +38,6 @@ export function startIngest(life: Life, stores: Ports): Answering {
   const states = new FeedStates(stores, { bus: stores.bus, clock, log, metrics })
   const sessions = new OpenSessions()
   const deps = { stores, clock, log, metrics, registry, writer, states, sessions }
-  clock.every(windowsFlushMs, () => void states.flush().catch(() => undefined))
   let count = 0
   return {
     life,

@@ -23,6 +23,7 @@ export class RawSession {
   readonly ended: Promise<{ code: string; details: string }>
   readonly #client: InstanceType<typeof Collector>
   #sequence = 0
+  #revision = 0
   #waiting: (() => void)[] = []
   #over = false
 
@@ -96,7 +97,8 @@ export class RawSession {
     symbols: readonly CatalogueSymbol[],
     options: { snapshot?: boolean; removed?: string[] } = {},
   ) {
-    const revision = this.nextSequence() + 1_000_000
+    this.#revision += 1
+    const revision = this.#revision
     const { snapshot = true, removed = [] } = options
     this.send({ catalogue: { revision, snapshot, last: true, symbols: [...symbols], removed } })
     const isOurs = (message: IngestMessage__Output): boolean => message.catalogued?.revision === revision
@@ -121,9 +123,14 @@ export class RawSession {
   }
 
   async window(resolution: Resolution, from: number, to: number, symbol = ''): Promise<Answer> {
+    return this.answer(this.postWindow(resolution, from, to, symbol))
+  }
+
+  /** Sends one window; gives its sequence. */
+  postWindow(resolution: Resolution, from: number, to: number, symbol = ''): number {
     const sequence = this.nextSequence()
     this.send({ window: { sequence, symbol, resolution, from, to } })
-    return this.answer(sequence)
+    return sequence
   }
 
   async answer(sequence: number): Promise<Answer> {

@@ -48,6 +48,8 @@ export class SessionSuite {
   leaseGate: Promise<void> = Promise.resolve()
   /** Comes between the live lane and the store; rejects where the disk is full. */
   liveWrite: (write: () => Promise<void>) => Promise<void> = (write) => write()
+  /** Comes between windows and the store; `count`: so many of one write. */
+  windowsWrite: (write: () => Promise<void>, count: number) => Promise<void> = (write) => write()
 
   constructor() {
     beforeAll(async () => {
@@ -63,6 +65,7 @@ export class SessionSuite {
       this.house.events.length = 0
       this.order.length = 0
       this.liveWrite = (write) => write()
+      this.windowsWrite = (write) => write()
       this.leaseGate = Promise.resolve()
     })
   }
@@ -116,7 +119,7 @@ export class SessionSuite {
   }
 
   #watched(stores: Stores): Stores {
-    const { bars, bus, leases } = stores
+    const { bars, windows, bus, leases } = stores
     return {
       ...stores,
       bars: {
@@ -127,6 +130,10 @@ export class SessionSuite {
           else await bars.write(batch, lane)
           this.order.push('committed')
         },
+      },
+      windows: {
+        ...windows,
+        add: (held) => this.windowsWrite(() => windows.add(held), held.length),
       },
       bus: {
         ...bus,

@@ -1,0 +1,34 @@
+import type { FxdProcess } from './fxd-process.ts'
+import { feed, type Market, minuteSeconds } from './market.ts'
+
+interface Range {
+  readonly from: number
+  readonly to: number
+}
+
+/**
+ * What coverage lacks of the acknowledged minutes, a sentence per symbol. Each minute has a bar of every symbol,
+ * so coverage must hold its open, and neighbouring minutes must lie in one range.
+ */
+export async function checkCoverage(
+  fxd: Pick<FxdProcess, 'get'>,
+  market: Market,
+  minutes: ReadonlySet<number>,
+): Promise<string[]> {
+  const complaints: string[] = []
+  for (const symbol of market.symbols) {
+    const { status, body } = await fxd.get(`/v1/coverage?symbol=${feed}:${symbol}`)
+    if (status !== 200) throw new Error(`coverage answered ${status}: ${JSON.stringify(body)}`)
+    const { coverage } = body as { readonly coverage: readonly Range[] }
+    const holds = (from: number, to: number): boolean =>
+      coverage.some((range) => range.from <= from && to <= range.to)
+    const lost = [...minutes].filter(
+      (open) => !holds(open, minutes.has(open + minuteSeconds) ? open + minuteSeconds : open),
+    )
+    if (lost.length > 0)
+      complaints.push(
+        `${symbol}: coverage lacks ${lost.length} of ${minutes.size} acknowledged minutes, first ${lost[0]}`,
+      )
+  }
+  return complaints
+}
