@@ -31,19 +31,15 @@ export class ActiveSession {
   /** A source that has no symbols at all has not looked yet: it takes none away. */
   list(symbols: readonly SourceSymbol[], { snapshot }: Listing): void {
     const { talk, log, takeOver } = this.#options
-    if (symbols.length === 0) {
-      takeOver()
-      this.collection.sendSpooled()
-      return
-    }
+    const hasLooked = symbols.length > 0
     this.#inStep = this.#inStep
-      .then(() => talk.catalogue(symbols.map(toWire), { snapshot }))
+      .then(() => talk.catalogue(symbols.map(toWire), { snapshot: snapshot && hasLooked }))
       .then(({ names, refused }) => {
         if (refused.length > 0)
           log.warn({ refused: refused.slice(0, 20), count: refused.length }, 'symbols were refused')
         const before = takeOver()
         this.collection.sendSpooled()
-        this.#collect(names, { snapshot }, before)
+        if (hasLooked) this.#collect(names, { snapshot }, before)
       })
       .catch((cause: unknown) => this.#fail(cause))
   }

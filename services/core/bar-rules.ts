@@ -19,6 +19,7 @@ export const refusalReasons = [
   'REVISION',
   'MALFORMED',
   'SEQUENCE',
+  'NOT_CATALOGUED',
 ] as const
 export type RefusalReason = (typeof refusalReasons)[number]
 

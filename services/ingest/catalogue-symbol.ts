@@ -23,6 +23,7 @@ export function symbolFault(symbol: CatalogueSymbol__Output): string | undefined
   const delay = symbol.delaySeconds ?? 0
   const long = (field: string, text: string, max: number): string | undefined =>
     text.length > max ? `${field}: got ${text.length} characters, wanted at most ${max}` : undefined
+  if (digits === undefined) return `digits: got nothing, wanted 0 to ${digitsMax}`
   if (digits > digitsMax) return `digits: got ${digits}, wanted 0 to ${digitsMax}`
   if (type !== '' && !isOneOf(symbolTypes, type)) {
     return `type: got ${show(type)}, wanted one of ${symbolTypes.join(', ')}`
@@ -48,7 +49,7 @@ export function describeSymbol(
     display: symbol.display.trim() || name,
     description: symbol.description.trim(),
     type,
-    digits: symbol.digits,
+    digits: symbol.digits as number,
     session: isOneOf(sessions, symbol.session) ? symbol.session : sessionOfType(type),
     delaySeconds: symbol.delaySeconds ?? definition.delaySeconds,
     hidden: false,

@@ -14,6 +14,9 @@ interface WindowFault {
   readonly message: string
 }
 
+/** The first moment of 1971: what ends before has times that nobody set. */
+const windowEndMin = 31_536_000
+
 /** A window as it may be kept, cut off at the present: nobody has seen what lies beyond. */
 export function checkWindow(
   { symbol, resolution, from, to }: Window__Output,
@@ -43,6 +46,13 @@ export function checkWindow(
     return {
       reason: 'MALFORMED',
       message: `from, to: got ${from}, ${to}, wanted from below to, and in the past`,
+    }
+  }
+  if (from <= 0 || to < windowEndMin) {
+    const wanted = `from 1 on and to after 1970 (${windowEndMin})`
+    return {
+      reason: 'MALFORMED',
+      message: `from, to: got ${from}, ${to}, a window of 1970, wanted ${wanted}`,
     }
   }
   return { feed, symbol: key, resolution, from: feedSeconds(from), to: feedSeconds(end) }

@@ -22,14 +22,11 @@ export interface Introduced {
 export function introduce(hello: Hello__Output, view: RegistryView, access: Access): Introduced {
   const { feed, mode, collectorId, terminal } = hello
   if (mode !== 'SESSION_MODE_LIVE' && mode !== 'SESSION_MODE_IMPORT') {
-    throw new SessionEnd('INVALID_ARGUMENT', 'Hello.mode: got none known, wanted LIVE or IMPORT')
+    const wanted = 'SESSION_MODE_LIVE or SESSION_MODE_IMPORT'
+    throw new SessionEnd('INVALID_ARGUMENT', `Hello.mode: got ${mode}, wanted ${wanted}`)
   }
-  if (collectorId === '' || collectorId.length > textLengthMax || terminal.length > textLengthMax) {
-    throw new SessionEnd(
-      'INVALID_ARGUMENT',
-      `Hello.collector_id and terminal: wanted at most ${textLengthMax} characters, and an id`,
-    )
-  }
+  checkText('collector_id', collectorId, 1)
+  checkText('terminal', terminal, 0)
   // Before the look-up: whoever may not push a feed is not told whether it exists.
   if (!mayPush(access, feed)) {
     const may = access.feeds === 'all' ? [] : [...access.feeds]
@@ -46,6 +43,12 @@ export function introduce(hello: Hello__Output, view: RegistryView, access: Acce
     terminal,
     rereadable: hello.capabilities.includes('CAPABILITY_REREADABLE'),
   }
+}
+
+function checkText(field: string, { length }: string, lengthMin: 0 | 1): void {
+  if (length >= lengthMin && length <= textLengthMax) return
+  const wanted = `${lengthMin} to ${textLengthMax}`
+  throw new SessionEnd('INVALID_ARGUMENT', `Hello.${field}: got ${length} characters, wanted ${wanted}`)
 }
 
 function definedFeed(feed: string, view: RegistryView): FeedDefinition {

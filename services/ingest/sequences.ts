@@ -14,7 +14,10 @@ export type SequenceVerdict =
   | { readonly outcome: 'repeated'; readonly ack: IngestMessage | undefined }
   | { readonly outcome: 'conflict'; readonly message: string }
 
-/** The sequences of one session: a repeat is answered as before, another body under a used number is refused. */
+/**
+ * The sequences of one session, which count from 1: a repeat is answered as before, a jump or another body under a
+ * used number is refused.
+ */
 export class Sequences {
   readonly #seen = new Map<number, Seen>()
   #greatest = 0
@@ -25,10 +28,10 @@ export class Sequences {
       if (seen.digest === digest) return { outcome: 'repeated', ack: seen.ack }
       return { outcome: 'conflict', message: `sequence ${sequence} was used before with another body` }
     }
-    if (!Number.isSafeInteger(sequence) || sequence <= this.#greatest) {
+    if (sequence !== this.#greatest + 1) {
       return {
         outcome: 'conflict',
-        message: `sequence: got ${sequence}, wanted a whole number greater than ${this.#greatest}`,
+        message: `sequence: got ${sequence}, wanted ${this.#greatest + 1}: the first is 1, each next is one more`,
       }
     }
     this.#greatest = sequence

@@ -67,6 +67,7 @@ export class SessionWork {
   readonly #underWay: UnderWay
   readonly #counts = { live: 0, backfill: 0, windows: 0 }
   #stopSettling: Cancel = () => undefined
+  #isCatalogued = false
   #failed = false
   #left = false
 
@@ -104,7 +105,7 @@ export class SessionWork {
         epoch: role.epoch ?? 0,
         utcMs: deps.clock.utcMs(),
         ...(feedNow !== undefined && { feedNow }),
-        resolutions: [...definition.resolutions],
+        resolutions: definition.resolutions.filter((r) => r !== '30'),
         midQuoted: definition.quoteBasis === 'Mid',
       },
     })
@@ -157,9 +158,10 @@ export class SessionWork {
       return
     }
     if (message.lane !== 'backfill') {
-      const wanted = this.#role.isImport ? 'BACKFILL, the lane of imports' : 'LIVE or BACKFILL'
+      const wanted = this.#role.isImport ? 'LANE_BACKFILL, the lane of imports' : 'LANE_LIVE or LANE_BACKFILL'
+      const got = message.lane === 'live' ? 'LANE_LIVE' : 'none that is known'
       const count = message.series.reduce((sum, series) => sum + series.count, 0)
-      const refusal = refuseWhole('MALFORMED', `lane: wanted ${wanted}`, count)
+      const refusal = refuseWhole('MALFORMED', `lane: got ${got}, wanted ${wanted}`, count)
       this.#finish('backfill', message, [refusal], Promise.resolve(noCounts), receivedMs)
       return
     }
@@ -219,6 +221,10 @@ export class SessionWork {
   }
 
   #isNew(sequence: number, digest: string): boolean {
+    if (!this.#isCatalogued) {
+      this.#refuseUnanswered(sequence, 'NOT_CATALOGUED', notCatalogued)
+      return false
+    }
     const verdict = this.#sequences.take(sequence, digest)
     if (verdict.outcome === 'new') return true
     if (verdict.outcome === 'repeated') {
@@ -226,11 +232,15 @@ export class SessionWork {
       return false
     }
     this.#deps.metrics.alarm('sequence')
-    this.#deps.metrics.refused('SEQUENCE', 1)
-    this.#deps.log.error({ sequence }, verdict.message)
-    const refusal = refuseWhole('SEQUENCE', verdict.message)
-    for (const part of refusedParts(sequence, [refusal])) this.#host.send(part)
+    this.#refuseUnanswered(sequence, 'SEQUENCE', verdict.message)
     return false
+  }
+
+  /** No Ack follows. */
+  #refuseUnanswered(sequence: number, reason: RefusalReason, message: string): void {
+    this.#deps.metrics.refused(reason, 1)
+    this.#deps.log.error({ sequence }, message)
+    for (const part of refusedParts(sequence, [refuseWhole(reason, message)])) this.#host.send(part)
   }
 
   /** Kept only after all that it speaks for is committed: a window must never claim what a crash could take. */
@@ -282,8 +292,11 @@ export class SessionWork {
     if (refused.length > 0) this.#deps.log.warn({ refused: refused.slice(0, 20) }, 'symbols were refused')
     this.#deps.log.info({ symbols: symbols.length, refused: refused.length }, 'catalogue taken')
     for (const answer of cataloguedParts(part.revision, result)) this.#host.send(answer)
+    this.#isCatalogued = true
   }
 }
+
+const notCatalogued = 'got bars or a window before Catalogued, wanted a Catalogue of this session first'
 
 const refuseWhole = (reason: RefusalReason, message: string, count = 0): Refusal => ({
   series: 0,

@@ -28,7 +28,10 @@ const answersMax = 1_000
 /** Messages that wait for a catalogue or for the session to begin. */
 const waitingMax = 64
 
-/** A message as it came off the wire; with neither, the bytes were no message of this protocol. */
+/**
+ * A message as it came off the wire; with neither, the bytes were no message of this protocol. A `message` of
+ * which nothing is set is empty, or newer than this protocol.
+ */
 export interface Received {
   readonly bars?: ReceivedBars | undefined
   /** Any other message. */
@@ -48,6 +51,9 @@ export interface SessionDeps extends LaneDeps {
   readonly sessions: OpenSessions
 }
 
+const noMessage = 'the bytes are no message of fxd.v1.Collector'
+const noneSet =
+  'CollectorMessage: no message set, wanted hello, catalogue, bars, window, gap, clock_sample or heartbeat'
 const credentialEnded = 'the credential of this session has expired; connect with a new one'
 const leaseUnknown = (feed: FeedKey): string =>
   `this ingest cannot ask who holds the lease of ${feed} (Redis is away); connect to another one, or again`
@@ -135,12 +141,13 @@ export class CollectorSession {
 
   #receive(received: Received): void {
     if (this.#ended) return
-    const { bars, message } = received
-    if (!bars && message?.message === undefined) {
-      void this.end(new SessionEnd('INVALID_ARGUMENT', 'the bytes are no message of fxd.v1.Collector'))
+    const { message } = received
+    const kind = received.bars ? 'bars' : message?.message
+    if (kind === undefined) {
+      void this.end(new SessionEnd('INVALID_ARGUMENT', message ? noneSet : noMessage))
       return
     }
-    if (!this.#who) this.#inOrder.run(() => this.#greet(message?.hello))
+    if (!this.#who) this.#inOrder.run(() => this.#greet(message?.hello, kind))
     else if (message?.hello) void this.end(new SessionEnd('FAILED_PRECONDITION', 'Hello came twice'))
     else this.#inOrder.run(() => this.#handOn(received))
     this.#throttle()
@@ -162,8 +169,8 @@ export class CollectorSession {
     else if (!isFull && this.#call.isPaused()) this.#call.resume()
   }
 
-  async #greet(hello: Hello__Output | null | undefined): Promise<void> {
-    if (!hello) throw new SessionEnd('FAILED_PRECONDITION', 'the first message must be Hello')
+  async #greet(hello: Hello__Output | null | undefined, kind: string): Promise<void> {
+    if (!hello) throw new SessionEnd('FAILED_PRECONDITION', `the first message must be hello, got ${kind}`)
     const who = introduce(hello, this.#deps.registry.view(), this.access)
     const refusal = this.#deps.sessions.refusalOf(this, who)
     if (refusal) throw refusal

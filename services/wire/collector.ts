@@ -50,8 +50,21 @@ export interface ProtoGrpcType {
        * stream with a status that says why: NOT_FOUND (unknown feed), UNAUTHENTICATED (also when a credential
        * expires meanwhile), PERMISSION_DENIED (FOREIGN_FEED: not one the credential names), INVALID_ARGUMENT
        * (not this protocol: do not retry), FAILED_PRECONDITION (order, or a feed that is gone), ABORTED
-       * (another session took over), RESOURCE_EXHAUSTED, UNAVAILABLE (try another ingest, or this one again: it
-       * stops, or for 5 s nobody could tell it whether this session leads).
+       * (another session took over), DEADLINE_EXCEEDED (no Hello within 10 s), RESOURCE_EXHAUSTED (too many sessions,
+       * or 1,000 answers were not read), UNAVAILABLE (try another ingest, or this one again with growing pauses: it
+       * stops, the store is away, or for 5 s nobody could tell it whether this session leads).
+       * 
+       * Sequences. Every session begins with sequence 1; Bars and Window messages share one count, and each is one more
+       * than the one before. A jump is refused with REFUSAL_REASON_SEQUENCE and no Ack follows: a message got lost, and
+       * nothing is taken until the missing sequence comes. The last 256 sequences are remembered: the same message again
+       * gets the same Ack, another one under a used sequence is refused.
+       * 
+       * Unacknowledged messages. An Ack means that the store has committed: keep a message until its Ack, and send it
+       * again, with the revisions of its first reading, in the next session. While 64 LIVE batches, 16 BACKFILL batches
+       * or 256 windows of a session wait for their Ack, ingest reads nothing more of it, heartbeats included. Stay below:
+       * 12 BACKFILL batches (from there on ingest answers Slow) and 128 windows. Nothing is dropped at these bounds.
+       * 
+       * Heartbeats. A live session sends one every 5 s. A peer that does not answer an HTTP/2 ping for 5 s is cut off.
        */
       Collector: SubtypeConstructor<typeof grpc.Client, _fxd_v1_CollectorClient> & { service: _fxd_v1_CollectorDefinition }
       CollectorMessage: MessageTypeDefinition<_fxd_v1_CollectorMessage, _fxd_v1_CollectorMessage__Output>

@@ -77,9 +77,12 @@ export class RawSession {
     return found[kind] as NonNullable<IngestMessage__Output[K]>
   }
 
-  /** Hello as a live collector (or an import), up to the Known that ends the greeting. */
-  async hello(feed: string, options: { mode?: 'LIVE' | 'IMPORT'; id?: string; rereadable?: boolean } = {}) {
-    const { mode = 'LIVE', id = 'collector-1', rereadable = true } = options
+  /**
+   * Hello as a live collector (or an import), up to the Known that ends the greeting, and an empty catalogue: the
+   * symbols are those of the manifest. `isCatalogued` false: without it.
+   */
+  async hello(feed: string, options: HelloOptions = {}) {
+    const { mode = 'LIVE', id = 'collector-1', rereadable = true, isCatalogued = true } = options
     this.send({
       hello: {
         feed,
@@ -90,6 +93,7 @@ export class RawSession {
       },
     })
     await this.find(({ known }) => known?.last === true)
+    if (isCatalogued) await this.catalogue([], { snapshot: false })
     return this.find(({ welcome }) => welcome?.active === true)
   }
 
@@ -146,6 +150,13 @@ export class RawSession {
     this.stream.end()
     await this.ended
   }
+}
+
+interface HelloOptions {
+  readonly mode?: 'LIVE' | 'IMPORT'
+  readonly id?: string
+  readonly rereadable?: boolean
+  readonly isCatalogued?: boolean
 }
 
 export interface Answer {

@@ -51,10 +51,11 @@ export class SessionSuite {
   /** Comes between windows and the store; `count`: so many of one write. */
   windowsWrite: (write: () => Promise<void>, count: number) => Promise<void> = (write) => write()
 
-  constructor() {
+  /** `more`: feeds beside those that every suite has. */
+  constructor({ more = [] }: { readonly more?: readonly FeedDefinition[] } = {}) {
     beforeAll(async () => {
       this.#clock = createVirtualClock({ start })
-      const definitions = [feedOf('ZERO'), this.mid, this.measured, ...this.#feeds]
+      const definitions = [feedOf('ZERO'), this.mid, this.measured, ...this.#feeds, ...more]
       const around = (stores: Stores): Stores => this.#watched(stores)
       this.#house = await startIngest(definitions, { clock: this.#clock, around })
     })

@@ -6,7 +6,7 @@ import type { Long } from '@grpc/proto-loader';
 
 export interface Bars {
   /**
-   * Grows by one per Bars and Window message of a session.
+   * The first of a session is 1, each next Bars or Window message is one more.
    */
   'sequence'?: (number | string | Long);
   'lane'?: (_fxd_v1_Lane);
@@ -18,7 +18,7 @@ export interface Bars {
 
 export interface Bars__Output {
   /**
-   * Grows by one per Bars and Window message of a session.
+   * The first of a session is 1, each next Bars or Window message is one more.
    */
   'sequence': (number);
   'lane': (_fxd_v1_Lane__Output);

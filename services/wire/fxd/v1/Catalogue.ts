@@ -4,7 +4,10 @@ import type { CatalogueSymbol as _fxd_v1_CatalogueSymbol, CatalogueSymbol__Outpu
 import type { Long } from '@grpc/proto-loader';
 
 /**
- * In parts; applied as a whole when the last part is here. At most 10,000 symbols.
+ * In parts; applied as a whole when the last part is here. At most 10,000 symbols. Every session sends at least one
+ * before its first Bars or Window message: those that come earlier are refused with REFUSAL_REASON_NOT_CATALOGUED,
+ * get no Ack and use up no sequence. An empty one that is no snapshot is enough for a feed whose definition lists
+ * all symbols; windows of the whole catalogue count only for symbols that a live session has listed.
  */
 export interface Catalogue {
   /**
@@ -24,7 +27,10 @@ export interface Catalogue {
 }
 
 /**
- * In parts; applied as a whole when the last part is here. At most 10,000 symbols.
+ * In parts; applied as a whole when the last part is here. At most 10,000 symbols. Every session sends at least one
+ * before its first Bars or Window message: those that come earlier are refused with REFUSAL_REASON_NOT_CATALOGUED,
+ * get no Ack and use up no sequence. An empty one that is no snapshot is enough for a feed whose definition lists
+ * all symbols; windows of the whole catalogue count only for symbols that a live session has listed.
  */
 export interface Catalogue__Output {
   /**

@@ -17,7 +17,7 @@ export interface CatalogueSymbol {
    */
   'type'?: (string);
   /**
-   * At most 10.
+   * Required, 0 to 10: an absent one is refused.
    */
   'digits'?: (number);
   /**
@@ -28,6 +28,7 @@ export interface CatalogueSymbol {
    * Absent: the feed's.
    */
   'delaySeconds'?: (number);
+  '_digits'?: "digits";
   '_delaySeconds'?: "delaySeconds";
 }
 
@@ -47,9 +48,9 @@ export interface CatalogueSymbol__Output {
    */
   'type': (string);
   /**
-   * At most 10.
+   * Required, 0 to 10: an absent one is refused.
    */
-  'digits': (number);
+  'digits'?: (number);
   /**
    * 24x7 | 24x5; empty: by type
    */
@@ -58,5 +59,6 @@ export interface CatalogueSymbol__Output {
    * Absent: the feed's.
    */
   'delaySeconds'?: (number);
+  '_digits'?: "digits";
   '_delaySeconds'?: "delaySeconds";
 }

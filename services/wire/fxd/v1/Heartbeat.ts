@@ -2,6 +2,9 @@
 
 import type { Long } from '@grpc/proto-loader';
 
+/**
+ * Every 5 s in a live session, also while the market is closed.
+ */
 export interface Heartbeat {
   'terminalConnected'?: (boolean);
   /**
@@ -12,6 +15,9 @@ export interface Heartbeat {
   '_newestTick'?: "newestTick";
 }
 
+/**
+ * Every 5 s in a live session, also while the market is closed.
+ */
 export interface Heartbeat__Output {
   'terminalConnected': (boolean);
   /**

@@ -22,9 +22,13 @@ export const RefusalReason = {
    */
   REFUSAL_REASON_MALFORMED: 'REFUSAL_REASON_MALFORMED',
   /**
-   * The sequence was used before with another body, or is older than those remembered. No Ack follows.
+   * The sequence jumped, was used before with another body, or is older than those remembered. No Ack follows.
    */
   REFUSAL_REASON_SEQUENCE: 'REFUSAL_REASON_SEQUENCE',
+  /**
+   * Bars or a window came before the session's Catalogued. No Ack follows; the sequence is still free.
+   */
+  REFUSAL_REASON_NOT_CATALOGUED: 'REFUSAL_REASON_NOT_CATALOGUED',
 } as const;
 
 export type RefusalReason =
@@ -63,9 +67,14 @@ export type RefusalReason =
   | 'REFUSAL_REASON_MALFORMED'
   | 13
   /**
-   * The sequence was used before with another body, or is older than those remembered. No Ack follows.
+   * The sequence jumped, was used before with another body, or is older than those remembered. No Ack follows.
    */
   | 'REFUSAL_REASON_SEQUENCE'
   | 14
+  /**
+   * Bars or a window came before the session's Catalogued. No Ack follows; the sequence is still free.
+   */
+  | 'REFUSAL_REASON_NOT_CATALOGUED'
+  | 15
 
 export type RefusalReason__Output = typeof RefusalReason[keyof typeof RefusalReason]

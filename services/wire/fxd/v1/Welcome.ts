@@ -17,7 +17,7 @@ export interface Welcome {
    */
   'feedNow'?: (number | string | Long);
   /**
-   * What the feed's definition lists.
+   * What may be pushed: the resolutions of the feed's definition, without 30, which is derived from 1 when it is read.
    */
   'resolutions'?: (string)[];
   /**
@@ -42,7 +42,7 @@ export interface Welcome__Output {
    */
   'feedNow'?: (number);
   /**
-   * What the feed's definition lists.
+   * What may be pushed: the resolutions of the feed's definition, without 30, which is derived from 1 when it is read.
    */
   'resolutions': (string)[];
   /**

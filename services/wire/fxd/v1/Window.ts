@@ -4,6 +4,7 @@ import type { Long } from '@grpc/proto-loader';
 
 /**
  * "The terminal answered for this range completely." Sent only after the bars of the range were acked.
+ * An Ack means that the window is stored: coverage shows it. The part of it beyond the feed's present is cut off.
  */
 export interface Window {
   'sequence'?: (number | string | Long);
@@ -13,7 +14,7 @@ export interface Window {
   'symbol'?: (string);
   'resolution'?: (string);
   /**
-   * Half-open [from, to).
+   * Half-open [from, to). `from` is 1 or later and `to` lies after 1970: a window of 1970 is refused.
    */
   'from'?: (number | string | Long);
   'to'?: (number | string | Long);
@@ -21,6 +22,7 @@ export interface Window {
 
 /**
  * "The terminal answered for this range completely." Sent only after the bars of the range were acked.
+ * An Ack means that the window is stored: coverage shows it. The part of it beyond the feed's present is cut off.
  */
 export interface Window__Output {
   'sequence': (number);
@@ -30,7 +32,7 @@ export interface Window__Output {
   'symbol': (string);
   'resolution': (string);
   /**
-   * Half-open [from, to).
+   * Half-open [from, to). `from` is 1 or later and `to` lies after 1970: a window of 1970 is refused.
    */
   'from': (number);
   'to': (number);
