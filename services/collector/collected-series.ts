@@ -110,6 +110,15 @@ export function goOn(series: CollectedSeries, before: CollectedSeries, now: Feed
   }
 }
 
+/** It was read to the end, beginning then. While the feed's clock was unknown: when the newest bar sent opened. */
+export function noteRead(series: CollectedSeries, startedAt: FeedSeconds | undefined): void {
+  const newest = Number.isFinite(series.sentUntil) ? feedSeconds(series.sentUntil) : undefined
+  series.readAt = startedAt ?? newest
+  if (series.readAt === undefined) return
+  const until = closedUntil(series.resolution, series.readAt, series.delaySeconds)
+  series.claimedUntil = feedSeconds(Math.min(until, series.forming?.bars.time[0] ?? until))
+}
+
 /** What ingest knows of a feed, by clean name and resolution; feed-wide windows under the empty name. */
 export class KnownFeed {
   readonly #newest = new Map<string, FeedSeconds>()

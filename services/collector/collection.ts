@@ -10,8 +10,7 @@ import { addresses } from './addressed-bars.ts'
 import { BackfillSender } from './backfill-sender.ts'
 import { outside, within } from './bar-spans.ts'
 import { Claims } from './claims.ts'
-import { closedUntil } from './closed-until.ts'
-import { type CollectedSeries, keepClaim, keepWaiting, missingHistory } from './collected-series.ts'
+import { type CollectedSeries, keepClaim, keepWaiting, missingHistory, noteRead } from './collected-series.ts'
 import type { FeedTime } from './feed-time.ts'
 import { formingCheckMs, releaseClosed, takeClosed } from './forming.ts'
 import { HistoryReader } from './history-reader.ts'
@@ -145,6 +144,10 @@ export class Collection {
     this.#options.talk.cancel()
   }
 
+  leftOut(of: SourceSeries, spans: readonly Span[]): void {
+    this.#series.get(idOf(of))?.holes.addSpans(spans)
+  }
+
   again(of: SourceSeries, span: Span): void {
     const series = this.#series.get(idOf(of))
     if (!series || series.phase === 'queued') return
@@ -268,11 +271,7 @@ export class Collection {
     claims: readonly Span[],
     stored: readonly Promise<void>[],
   ): void {
-    series.readAt = startedAt
-    if (startedAt !== undefined) {
-      const until = closedUntil(series.resolution, startedAt, series.delaySeconds)
-      series.claimedUntil = feedSeconds(Math.min(until, series.forming?.bars.time[0] ?? until))
-    }
+    noteRead(series, startedAt)
     this.#claims.series(series, claims, stored)
     if (series.readAgain) return
     series.phase = 'live'

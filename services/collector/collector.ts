@@ -232,6 +232,10 @@ class Collector implements SourceListener {
     keeper?.watched(resolution, span)
   }
 
+  leftOut(series: SourceSeries, spans: readonly Span[]): void {
+    this.#active?.collection.leftOut(series, spans)
+  }
+
   again(series: SourceSeries, span: Span): void {
     this.#away?.drop(series)
     this.#active?.collection.again(series, span)

@@ -20,7 +20,17 @@ export class Holes {
   /** The times `[open, end)` of these bars were not stored. */
   add(bars: Bars): void {
     if (barCount(bars) === 0) return
-    this.#take(joinSpans([...this.#spans, ...this.#cells(bars)]))
+    this.addSpans(this.#cells(bars))
+  }
+
+  /** Ascending and joined. */
+  get spans(): readonly Span[] {
+    return this.#spans
+  }
+
+  /** Nothing in these spans was stored. */
+  addSpans(spans: readonly Span[]): void {
+    this.#take(joinSpans([...this.#spans, ...spans]))
   }
 
   /** The times of these bars were stored. */

@@ -113,6 +113,8 @@ export interface SourceListener {
    * call and moves only after an interruption; the session then reads again what lies between.
    */
   watched(resolution: Resolution, span: Span): void
+  /** Bars in these spans were found and cannot be taken: no window claims them until they can. */
+  leftOut(series: SourceSeries, spans: readonly Span[]): void
   /** What was there has changed as a whole (a file that shrank): read the span again, covered or not. */
   again(series: SourceSeries, span: Span): void
   /** Time of the newest tick, on the feed's clock. Where that is to be measured, ticks of delayed symbols are left out. */

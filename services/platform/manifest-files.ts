@@ -1,6 +1,7 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Fatal } from './exit.ts'
+import { openRegular } from './open-regular.ts'
 
 const fileBytesMax = 1_048_576
 const filesMax = 1_000
@@ -33,8 +34,9 @@ export async function manifestFiles(path: string): Promise<string[]> {
 
 export async function readManifestFile(file: string): Promise<string> {
   try {
-    const { size } = await stat(file)
-    if (size <= fileBytesMax) return await readFile(file, 'utf8')
+    await using opened = await openRegular(file)
+    const { size } = await opened.stat()
+    if (size <= fileBytesMax) return await opened.readFile('utf8')
     throw new ManifestsInvalid(file, [`${file}: got ${size} bytes, wanted at most ${fileBytesMax}`])
   } catch (cause) {
     throw unreadable(file, cause)

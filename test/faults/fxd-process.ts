@@ -34,6 +34,8 @@ export interface QuestdbTables {
 export interface FxdOptions extends Partial<QuestdbTables> {
   /** One document each. */
   readonly manifests: readonly string[]
+  /** In place of the manifests: where they are. */
+  readonly feeds?: string
   /** Whose sources run. */
   readonly root?: string
 }
@@ -81,7 +83,7 @@ export class FxdProcess {
       FXD_GRPC_ADDR: this.grpc,
       FXD_OPS_ADDR: `${host}:${opsPort}`,
       FXD_DATA_DIR: join(this.home, 'data'),
-      FXD_FEEDS: feeds,
+      FXD_FEEDS: options.feeds ?? feeds,
       ...storeEnvironment(options),
     }
   }

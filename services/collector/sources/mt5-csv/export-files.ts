@@ -4,13 +4,14 @@ import { defaultMaxGapSeconds } from '../../../core/clusters.ts'
 import type { FeedDefinition } from '../../../core/feed.ts'
 import { feedNow, feedSeconds, fixedOffset } from '../../../core/feed-clock.ts'
 import type { Log } from '../../../platform/log.ts'
+import { openRegular } from '../../../platform/open-regular.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { SourceSeries, SourceSymbol } from '../../source.ts'
 import { FileIndex } from './file-index.ts'
 import { FollowedFile } from './followed-file.ts'
 import { createListing, type ListedFile } from './listing.ts'
 import { mostDecimals } from './most-decimals.ts'
-import type { BadLine } from './read-export.ts'
+import type { BadLine, OpenFile } from './read-export.ts'
 
 /** So many bad lines of one reading are named; the rest is counted. */
 const badLinesNamed = 20
@@ -23,6 +24,12 @@ export interface Mt5CsvOptions {
   readonly clock: Clock
   readonly log: Log
 }
+
+/** Whoever writes into the folder must not choose what else is read. */
+const openWithin =
+  (folder: string | undefined): OpenFile =>
+  (path) =>
+    openRegular(path, folder)
 
 /** The exports found so far, and what they say of their symbols. */
 export class ExportFiles {
@@ -51,12 +58,12 @@ export class ExportFiles {
   }
 
   /** Digits of a symbol that the manifest does not list are those of its files. */
-  async #knowsDigits({ path, series: { raw, resolution } }: ListedFile): Promise<boolean> {
+  async #knowsDigits({ path, folder, series: { raw, resolution } }: ListedFile): Promise<boolean> {
     if (this.#listed(raw)) return true
     const modifiedMs = (await stat(path).catch(() => undefined))?.mtimeMs
     if (modifiedMs === undefined || this.#waiting.get(path) === modifiedMs) return false
     this.#waiting.set(path, modifiedMs)
-    const decimals = await mostDecimals(path, resolution).catch((cause: unknown) => {
+    const decimals = await mostDecimals(path, resolution, openWithin(folder)).catch((cause: unknown) => {
       this.#options.log.warn({ err: cause, file: path }, 'the file is left alone until it changes')
       return undefined
     })
@@ -83,13 +90,14 @@ export class ExportFiles {
     return this.#listed(raw)?.digits ?? this.#digits.get(raw) ?? 0
   }
 
-  #follow({ path, series }: ListedFile): FollowedFile {
+  #follow({ path, folder, series }: ListedFile): FollowedFile {
     const { definition, clock, log } = this.#options
     const offset = fixedOffset(definition.clock)
     const delaySeconds = this.#listed(series.raw)?.delaySeconds ?? definition.delaySeconds
     const nowOnFeed = () => feedNow(clock.utcMs(), offset, undefined)
     return new FollowedFile({
       path,
+      openFile: openWithin(folder),
       series,
       decimalsMax: () => this.#digitsOf(series.raw) + (definition.quoteBasis === 'Mid' ? 1 : 0),
       maxGapSeconds: defaultMaxGapSeconds(series.resolution),
@@ -103,6 +111,11 @@ export class ExportFiles {
       hasBegun: (open) => {
         const now = nowOnFeed()
         return now !== undefined && open + delaySeconds <= now
+      },
+      showsTime: (open) => {
+        if (definition.clock.mode === 'Measured') return delaySeconds === 0
+        const now = nowOnFeed()
+        return now !== undefined && open <= now
       },
       onBad: (bad: readonly BadLine[]) =>
         log.warn(

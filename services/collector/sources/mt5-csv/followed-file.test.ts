@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Bars, type RevisedBar, toList } from '../../../core/bar.ts'
+import { openRegular } from '../../../platform/open-regular.ts'
 import { FollowedFile } from './followed-file.ts'
 
 const header = '<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\r\n'
@@ -15,12 +16,14 @@ test('lines whose reading failed are read again', async () => {
   await writeFile(path, header + line('14:57'))
   const file = new FollowedFile({
     path,
+    openFile: openRegular,
     series: { raw: 'EURUSD.z', resolution: '1' },
     decimalsMax: () => 5,
     maxGapSeconds: 60,
     tellsTime: true,
     isClosed: () => true,
     hasBegun: () => true,
+    showsTime: () => true,
     onBad: () => {
       throw new Error('the disk is gone')
     },

@@ -1,4 +1,4 @@
-import { open, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { type Bars, barCount, selectBars, sliceBars, timeAt } from '../../../core/bar.ts'
 import { BarClusters } from '../../../core/clusters.ts'
 import type { FeedSeconds } from '../../../core/feed-clock.ts'
@@ -6,10 +6,18 @@ import { sortBars } from '../../../core/revision.ts'
 import type { Span } from '../../../core/window.ts'
 import { Holes } from '../../holes.ts'
 import type { SourceSeries } from '../../source.ts'
-import { type BadLine, type Chunk, fileStart, type Position, readExport } from './read-export.ts'
+import {
+  type BadLine,
+  type Chunk,
+  fileStart,
+  type OpenFile,
+  type Position,
+  readExport,
+} from './read-export.ts'
 
 export interface FollowedFileOptions {
   readonly path: string
+  readonly openFile: OpenFile
   readonly series: SourceSeries
   /** Decimals that a price of this symbol may have; another file of it may raise them. */
   readonly decimalsMax: () => number
@@ -19,6 +27,8 @@ export interface FollowedFileOptions {
   readonly isClosed: (open: FeedSeconds) => boolean
   /** Whether the feed's clock (less the symbol's delay) has come to a bar's open. */
   readonly hasBegun: (open: FeedSeconds) => boolean
+  /** Whether a bar of this open shows what minute the terminal writes: none of the future, nor of delayed quotes. */
+  readonly showsTime: (open: FeedSeconds) => boolean
   readonly onBad: (bad: readonly BadLine[]) => void
 }
 
@@ -52,6 +62,7 @@ export class FollowedFile {
   #holes: Holes
   /** The newest bar, while it has not closed: its line is read again until it has. */
   #forming: FeedSeconds | undefined
+  #newestMinute: FeedSeconds | undefined
   /** Bad lines up to here were named. */
   #toldUntil = 0
 
@@ -70,6 +81,16 @@ export class FollowedFile {
     return this.#holes.outside(this.#clusters.spans())
   }
 
+  /** Times whose lines were left out, as far as it was read. */
+  get holes(): readonly Span[] {
+    return this.#holes.spans
+  }
+
+  /** Open of the newest bar given that shows what minute it is. */
+  get newestMinute(): FeedSeconds | undefined {
+    return this.#newestMinute
+  }
+
   /** Compares the file on the disk with what was read of it. */
   async check(): Promise<Change> {
     const before = this.#fingerprint
@@ -77,15 +98,16 @@ export class FollowedFile {
     if (now === undefined) return 'none'
     if (before === undefined || now.inode !== before.inode || now.size < this.#position.offset) return 'anew'
     const touched = now.size !== before.size || now.modifiedMs !== before.modifiedMs
-    if (touched && (await headOf(this.options.path, this.#head.length)) !== this.#head) return 'anew'
+    if (touched && (await headOf(this.options, this.#head.length)) !== this.#head) return 'anew'
     const closedSince = this.#forming !== undefined && this.options.isClosed(this.#forming)
     return touched || closedSince ? 'appended' : 'none'
   }
 
   /** What the complete lines that fit the symbol say now; leaves how far it was read as it is. */
   async *peek(): AsyncGenerator<Bars> {
-    const { path, series, decimalsMax } = this.options
-    for await (const { bars, decimals } of readExport(path, { resolution: series.resolution })) {
+    const { path, openFile, series, decimalsMax } = this.options
+    const { resolution } = series
+    for await (const { bars, decimals } of readExport(path, { resolution, openFile })) {
       yield selectBars(bars, (i) => (decimals[i] as number) <= decimalsMax())
     }
   }
@@ -105,9 +127,9 @@ export class FollowedFile {
    * forming: its line is read again, with what stands behind it. A reading that fails is tried again whole.
    */
   async *readOn(): AsyncGenerator<Bars> {
-    const { path, series, hasBegun } = this.options
+    const { path, openFile, series, hasBegun } = this.options
     const fingerprint = await fingerprintOf(path)
-    const chunks = readExport(path, { resolution: series.resolution, from: this.#position })
+    const chunks = readExport(path, { resolution: series.resolution, openFile, from: this.#position })
     let forming: Forming | undefined
     let chunk = await chunks.next()
     try {
@@ -133,7 +155,7 @@ export class FollowedFile {
     // One that the clock has not come to yet is given: nothing else closes those before it.
     if (forming && !hasBegun(forming.time)) yield forming.bars
     const position = forming?.position ?? chunk.value
-    this.#head = await headOf(path, Math.min(headBytes, position.offset))
+    this.#head = await headOf(this.options, Math.min(headBytes, position.offset))
     this.#forming = forming?.time
     this.#position = position
     this.#fingerprint = fingerprint
@@ -142,7 +164,18 @@ export class FollowedFile {
   #closed(bars: Bars): Bars {
     const sorted = sortBars(bars).bars
     this.#clusters.add(sorted)
+    this.#noteNewest(sorted)
     return sorted
+  }
+
+  #noteNewest(sorted: Bars): void {
+    for (let i = barCount(sorted) - 1; i >= 0; i--) {
+      const open = timeAt(sorted, i)
+      if (this.#newestMinute !== undefined && open <= this.#newestMinute) return
+      if (!this.options.showsTime(open)) continue
+      this.#newestMinute = open
+      return
+    }
   }
 
   /** The good bars of a chunk, and the newest of them unless it has closed. */
@@ -198,8 +231,10 @@ async function fingerprintOf(path: string): Promise<Fingerprint | undefined> {
   return found?.isFile() ? { inode: found.ino, size: found.size, modifiedMs: found.mtimeMs } : undefined
 }
 
-async function headOf(path: string, length: number): Promise<string> {
-  const file = await open(path, 'r')
+type Opened = Pick<FollowedFileOptions, 'path' | 'openFile'>
+
+async function headOf({ path, openFile }: Opened, length: number): Promise<string> {
+  const file = await openFile(path)
   try {
     const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, 0)
     return buffer.toString('latin1', 0, bytesRead)

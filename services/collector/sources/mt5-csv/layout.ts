@@ -12,7 +12,10 @@ export interface Layout {
   readonly columnsMax: number
 }
 
-/** A file that cannot be read as an export at all; the message says what was found and what is wanted. */
+/**
+ * A file that cannot be read as an export at all; the message says what is wanted, and nothing that the file holds:
+ * it may be none of the terminal's, and the message goes into the log.
+ */
 export class LayoutError extends Error {}
 
 const mt5Columns = [
@@ -40,8 +43,8 @@ function mt5Layout(header: string, resolution: Resolution): Layout {
     const separator = [';', ',', ' '].find((each) => header.includes(each))
     throw new LayoutError(
       separator === undefined
-        ? `The header is ${quote(header)}; an MT5 export has ${wanted}, separated by tabs.`
-        : `The columns are separated by ${quote(separator)}; an MT5 export separates them by tabs.`,
+        ? `The header has ${header.length} characters and no tab; an MT5 export has ${wanted}, separated by tabs.`
+        : `The columns are separated by "${separator}"; an MT5 export separates them by tabs.`,
     )
   }
   const missing = mt5Columns.filter((name) => needed.has(name) && !found.includes(name))
@@ -53,7 +56,9 @@ function mt5Layout(header: string, resolution: Resolution): Layout {
   }
   const expected = mt5Columns.filter((name) => found.includes(name))
   if (expected.join() !== found.join()) {
-    throw new LayoutError(`The columns are ${found.join(' ')}; an MT5 export has ${wanted}, in this order.`)
+    throw new LayoutError(
+      `The ${found.length} columns are not those of an MT5 export: ${wanted}, in this order.`,
+    )
   }
   const tickVolume = found.indexOf('<TICKVOL>')
   return { separator: '\t', hasHeader: true, hasTime, columnsMin: tickVolume + 1, columnsMax: found.length }
@@ -72,11 +77,7 @@ function mt4Layout(firstLine: string): Layout {
     )
   }
   throw new LayoutError(
-    `The first line is ${quote(firstLine)}; wanted is MT5's header (${wanted}, separated by tabs) or MT4's lines ` +
+    `The first line has ${firstLine.length} characters; wanted is MT5's header (${wanted}, separated by tabs) or MT4's lines ` +
       '(YYYY.MM.DD,HH:MM,open,high,low,close,volume).',
   )
 }
-
-const shownCharacters = 80
-const quote = (text: string): string =>
-  JSON.stringify(text.length > shownCharacters ? `${text.slice(0, shownCharacters)}…` : text)

@@ -1,3 +1,4 @@
+import type { Dirent } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Log } from '../../../platform/log.ts'
@@ -6,6 +7,8 @@ import { type FileSeries, seriesOfFile } from './file-name.ts'
 
 export interface ListedFile {
   readonly path: string
+  /** The folder that it must not lead out of; absent for a source that is one file. */
+  readonly folder?: string | undefined
   readonly series: SourceSeries
 }
 
@@ -30,14 +33,28 @@ export function createListing(path: string, log: Log): () => Promise<readonly Li
   }
   return async () => {
     const isFolder = (await stat(path)).isDirectory()
-    const names = isFolder ? (await readdir(path)).sort() : [basename(path)]
+    const names = isFolder ? await regularNames(path, leaveAlone) : [basename(path)]
     const isTooMany = names.length > filesMax
     if (isTooMany && !wasTooMany)
       log.warn({ files: names.length, filesMax }, 'too many files: the rest is left alone')
     wasTooMany = isTooMany
     return names.slice(0, filesMax).flatMap((name) => {
       const series = seriesOf(name)
-      return series ? [{ path: isFolder ? join(path, name) : path, series }] : []
+      return series ? [isFolder ? { path: join(path, name), folder: path, series } : { path, series }] : []
     })
   }
+}
+
+/** Sorted; pipes, devices and folders are left alone. Where links lead is seen when they are opened. */
+async function regularNames(
+  folder: string,
+  leaveAlone: (name: string, why: string) => void,
+): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true })
+  const isFit = (entry: Dirent): boolean => entry.isFile() || entry.isSymbolicLink()
+  for (const entry of entries) if (!isFit(entry)) leaveAlone(entry.name, 'not a regular file')
+  return entries
+    .filter(isFit)
+    .map(({ name }) => name)
+    .sort()
 }

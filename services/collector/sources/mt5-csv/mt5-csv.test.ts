@@ -77,6 +77,7 @@ async function open() {
     closed: (batch) => void told.closed.push(...batch.flatMap(({ bars }) => toList(bars))),
     complete: (_, span) => void told.complete.push(span),
     watched: () => undefined,
+    leftOut: () => undefined,
     again: (series) => void told.again.push(series),
     tick: () => undefined,
     connected: () => undefined,
@@ -100,10 +101,7 @@ async function open() {
     }
     return { bars, complete }
   }
-  const poll = async (condition: () => boolean) => {
-    await clock.advance(200)
-    return condition()
-  }
+  const poll = (condition: () => boolean) => clock.advance(200).then(condition)
   const until = async (condition: () => boolean) => {
     await expect.poll(() => poll(condition), { interval: 2, timeout: 5_000 }).toBe(true)
   }

@@ -14,7 +14,7 @@ export function createMt5Csv(options: Mt5CsvOptions): Source {
   const readOnce = new Set<FollowedFile>()
   const inTurn = createTurns<FollowedFile>()
 
-  const rounds = new Rounds(files, readOnce, inTurn, options.log)
+  const rounds = new Rounds({ ...options, files, readOnce, inTurn })
 
   return {
     terminal: `mt5-csv ${options.path}`,

@@ -123,7 +123,7 @@ describe('a file that is no export is refused with what was found and what is wa
       '1',
       /decimal commas/,
     ],
-    ['something else', 'hello world', '1', /The first line is "hello world"; wanted is MT5's header/],
+    ['something else', 'hello world', '1', /The first line has 11 characters; wanted is MT5's header/],
     ['one endless line', 'x'.repeat(3 << 20), '1', /longer than 1048576 bytes/],
   ])('%s', async (_, content, resolution, message) => {
     await expect(readText(content, resolution)).rejects.toThrow(LayoutError)

@@ -45,9 +45,15 @@ export const fileStart: Position = {
   firstLine: '',
 }
 
+export type OpenFile = (path: string) => Promise<FileHandle>
+
+const openAny: OpenFile = (path) => open(path, 'r')
+
 export interface ReadOptions {
   readonly resolution: Resolution
   readonly from?: Position
+  /** How the file is opened; by default whatever stands at the path. */
+  readonly openFile?: OpenFile
   /** Takes a last line without a line end too: the file is finished. Without it that line waits. */
   readonly finished?: boolean
 }
@@ -57,7 +63,7 @@ export interface ReadOptions {
  * Errors: `LayoutError` when the file is no export; the file system's own.
  */
 export async function* readExport(path: string, options: ReadOptions): AsyncGenerator<Chunk, Position> {
-  const file = await open(path, 'r')
+  const file = await (options.openFile ?? openAny)(path)
   try {
     return yield* readChunks(file, options)
   } finally {

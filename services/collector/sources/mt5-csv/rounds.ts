@@ -1,7 +1,9 @@
 import { type Bars, barCount, sliceBars, timeAt } from '../../../core/bar.ts'
 import { allTimes, type Span } from '../../../core/window.ts'
 import type { Log } from '../../../platform/log.ts'
+import type { Clock } from '../../../ports/clock.ts'
 import { type SourceListener, sourceBarsMax } from '../../source.ts'
+import { CompleteMinutes } from './complete-minutes.ts'
 import type { ExportFiles } from './export-files.ts'
 import type { FollowedFile } from './followed-file.ts'
 import type { Turns } from './turns.ts'
@@ -9,23 +11,35 @@ import type { Turns } from './turns.ts'
 /** So many files are looked at at once in a round through all of them. */
 const looksMax = 8
 
+interface RoundsDeps {
+  readonly files: ExportFiles
+  /** Only what is added to a file after its first full read is live. */
+  readonly readOnce: Set<FollowedFile>
+  readonly inTurn: Turns<FollowedFile>
+  readonly log: Log
+  readonly clock: Clock
+}
+
 /** Looks at followed files for what was added, one by one as they change and all of them in rounds. */
 export class Rounds {
   readonly #files: ExportFiles
-  /** Only what is added to a file after its first full read is live. */
   readonly #readOnce: Set<FollowedFile>
   readonly #inTurn: Turns<FollowedFile>
   readonly #log: Log
+  readonly #clock: Clock
+  readonly #minutes: CompleteMinutes
   /** To be looked at once more. */
   readonly #again = new Set<FollowedFile>()
   /** Told once when it begins, and once when it ends. */
   readonly #failing = new Set<FollowedFile>()
 
-  constructor(files: ExportFiles, readOnce: Set<FollowedFile>, inTurn: Turns<FollowedFile>, log: Log) {
+  constructor({ files, readOnce, inTurn, log, clock }: RoundsDeps) {
     this.#files = files
     this.#readOnce = readOnce
     this.#inTurn = inTurn
     this.#log = log
+    this.#clock = clock
+    this.#minutes = new CompleteMinutes(clock)
   }
 
   async #takeChange(file: FollowedFile, listener: SourceListener): Promise<void> {
@@ -36,10 +50,13 @@ export class Rounds {
     listener.again(file.options.series, allTimes)
   }
 
-  /** A file whose turn is taken is looked at again in the next round, or once whoever looks at it is done. */
-  async #lookAt(file: FollowedFile, listener: SourceListener): Promise<void> {
+  /**
+   * A file whose turn is taken is looked at again in the next round, or once whoever looks at it is done. Resolves
+   * whether this look read it to its end.
+   */
+  async #lookAt(file: FollowedFile, listener: SourceListener): Promise<boolean> {
     this.#again.add(file)
-    if (!this.#readOnce.has(file) || this.#inTurn.isTaken(file)) return
+    if (!this.#readOnce.has(file) || this.#inTurn.isTaken(file)) return false
     while (this.#again.delete(file)) {
       try {
         await this.#inTurn(file, () => this.#takeChange(file, listener))
@@ -53,20 +70,26 @@ export class Rounds {
         this.#failing.add(file)
       }
     }
+    return this.#readOnce.has(file) && !this.#failing.has(file)
   }
 
   async look(listener: SourceListener, signal: AbortSignal): Promise<void> {
+    const begunMs = this.#clock.monotonicMs()
     const added = await this.#files.takeIn()
     if (added.length > 0) listener.catalogue(this.#files.symbols(added), { snapshot: false })
     for (const series of added) listener.again(series, allTimes)
-    const left = this.#files.index.all().values()
+    const all = this.#files.index.all()
+    const minutes = all.filter(({ options }) => options.series.resolution === '1')
+    const unread = new Set(minutes)
+    const left = all.values()
     const work = async (): Promise<void> => {
       for (const file of left) {
         if (signal.aborted) return
-        await this.#lookAt(file, listener)
+        if (await this.#lookAt(file, listener)) unread.delete(file)
       }
     }
     await Promise.all(Array.from({ length: looksMax }, work))
+    if (!signal.aborted) this.#minutes.tell(minutes, unread.size === 0 ? begunMs : undefined, listener)
   }
 
   /** A file that the system names goes before the rest of a round. */

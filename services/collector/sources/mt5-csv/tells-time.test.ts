@@ -47,6 +47,7 @@ test('where the clock is to be measured, the times of delayed quotes do not pass
     closed: (batch: readonly { readonly raw: string }[]) => void closed.push(...batch.map(({ raw }) => raw)),
     complete: nothing,
     watched: nothing,
+    leftOut: nothing,
     again: nothing,
     tick: (newest: number) => void ticks.push(newest),
     connected: nothing,

@@ -40,6 +40,7 @@ async function open(start: number) {
     catalogue: () => undefined,
     closed: (batch) => closed.push(...batch),
     complete: () => undefined,
+    leftOut: () => undefined,
     watched: (r, span) => watched.push([r, span.from, span.to]),
     again: () => undefined,
     tick: () => undefined,

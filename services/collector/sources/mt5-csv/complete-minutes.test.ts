@@ -1,0 +1,119 @@
+import { appendFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { defineFeed } from '../../../../test/support/ingest-house.ts'
+import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
+import { silentLog } from '../../../platform/log.ts'
+import { allTimes, type Span } from '../../../core/window.ts'
+import type { SourceListener, SourceSeries } from '../../source.ts'
+import { settleMs } from './complete-minutes.ts'
+import { createMt5Csv } from './mt5-csv.ts'
+
+const noon = Date.UTC(2026, 0, 7, 12)
+const header = '<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>\r\n'
+const line = (minute: number, price = '1.1'): string => {
+  const at = new Date(noon + minute * 60_000).toISOString()
+  return `${at.slice(0, 10).replaceAll('-', '.')}\t${at.slice(11, 19)}\t${price}\t${price}\t${price}\t${price}\t1\t0\t3\r\n`
+}
+const symbols = ['EURUSD', 'GBPUSD'] as const
+
+/** A followed folder with a file of each symbol, read to the minute before noon; the clock stands at noon. */
+async function follow(mode: 'UTC' | 'Measured' = 'UTC') {
+  const folder = await mkdtemp(join(tmpdir(), 'fxd-minutes-'))
+  const stop = new AbortController()
+  onTestFinished(async () => {
+    stop.abort()
+    await rm(folder, { recursive: true })
+  })
+  const path = (raw: string): string => join(folder, `${raw}_M1.csv`)
+  for (const raw of symbols) await writeFile(path(raw), header + line(-1))
+  const clock = createVirtualClock({ start: noon })
+  const told = { watched: [] as number[], leftOut: [] as Span[], again: [] as SourceSeries[] }
+  const nothing = (): void => undefined
+  const listener: SourceListener = {
+    catalogue: nothing,
+    closed: nothing,
+    complete: nothing,
+    watched: (resolution, { to }) => void (resolution === '1' && told.watched.push((to - noon / 1000) / 60)),
+    leftOut: (_, spans) => void told.leftOut.push(...spans),
+    again: (series) => void told.again.push(series),
+    tick: nothing,
+    connected: nothing,
+  }
+  const list = symbols.map((raw) => ({ raw, type: 'forex', digits: 5 }))
+  const definition = defineFeed({ clock: { mode }, symbols: { list } })
+  const source = createMt5Csv({ definition, path: folder, follow: true, clock, log: silentLog })
+  await source.open(listener, stop.signal)
+  const read = async (raw: string): Promise<void> => {
+    for await (const _ of source.read({ raw, resolution: '1' }, allTimes, stop.signal)) continue
+  }
+  for (const raw of symbols) await read(raw)
+  /** With time for the rounds of each second. */
+  const pass = async (seconds: number): Promise<void> => {
+    for (let i = 0; i < seconds; i++) {
+      await clock.advance(1_000)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+  const until = (condition: () => boolean): Promise<void> =>
+    expect.poll(() => clock.advance(200).then(condition), { interval: 5, timeout: 8_000 }).toBe(true)
+  if (mode === 'UTC') await until(() => told.watched.includes(0))
+  return { path, clock, told, read, pass, until }
+}
+
+test('a minute is complete once all files were read past the settling time after its first line', async () => {
+  const { path, clock, told, pass, until } = await follow()
+  await clock.advance(60_000 - (clock.utcMs() % 60_000))
+  const minute = Math.floor((clock.utcMs() - noon) / 60_000) - 1
+  await appendFile(path('EURUSD'), line(minute))
+  await pass(settleMs / 1_000 - 2)
+  await appendFile(path('GBPUSD'), line(minute))
+  expect(told.watched).toEqual([0])
+  await until(() => told.watched.length === 2)
+  expect(told.watched).toEqual([0, minute + 1])
+})
+
+test('a terminal that writes nothing completes no minute, however late it is', async () => {
+  const { told, pass } = await follow()
+  await pass(180)
+  expect(told.watched).toEqual([0])
+})
+
+test('a line of the future completes no minute', async () => {
+  const { path, told, pass } = await follow()
+  await appendFile(path('EURUSD'), line(600) + line(601))
+  await pass(30)
+  expect(told.watched).toEqual([0])
+})
+
+test('no minute is complete while a file that was replaced is not read again', async () => {
+  const { path, clock, told, read, pass, until } = await follow()
+  await clock.advance(60_000 - (clock.utcMs() % 60_000))
+  const minute = Math.floor((clock.utcMs() - noon) / 60_000) - 1
+  await writeFile(`${path('GBPUSD')}.new`, header + line(-1) + line(minute))
+  await rename(`${path('GBPUSD')}.new`, path('GBPUSD'))
+  await appendFile(path('EURUSD'), line(minute))
+  await until(() => told.again.length > 0)
+  await pass(30)
+  expect(told.watched).toEqual([0])
+  await read('GBPUSD')
+  await until(() => told.watched.at(-1) === minute + 1)
+})
+
+test('a line that was left out is named before the minute is claimed', async () => {
+  const { path, clock, told, until } = await follow()
+  await clock.advance(60_000 - (clock.utcMs() % 60_000))
+  const minute = Math.floor((clock.utcMs() - noon) / 60_000) - 1
+  await appendFile(path('EURUSD'), line(minute))
+  await appendFile(path('GBPUSD'), line(minute, '1.1234567'))
+  await until(() => told.watched.length === 2)
+  const from = noon / 1000 + minute * 60
+  expect(told.leftOut).toEqual([{ from, to: from + 60 }])
+})
+
+test('where the clock is to be measured, a line alone shows the minute', async () => {
+  const { path, told, until } = await follow('Measured')
+  await appendFile(path('EURUSD'), line(3) + line(4))
+  await until(() => told.watched.at(-1) === 4)
+})
