@@ -116,6 +116,47 @@ describe('a collector written in Python', () => {
     ])
   })
 
+  test('a window of its whole catalogue is in coverage at its Ack', async () => {
+    const { terminal } = await session('PYWIDE')
+    const times = [9, 8, 5].map((back) => lastMinute() - back * 60)
+    terminal.send({ bars: { sequence: 1, lane: 'LANE_LIVE', series: [columns('PYWIDE', times, 118_000)] } })
+    await terminal.next('Ack', has('ack'))
+    terminal.send({ window: { sequence: 2, resolution: '1', from: times[0], to: lastMinute() } })
+    await terminal.next('Ack', has('ack'))
+    const { coverage } = await read<{ coverage: object }>(`/v1/coverage?symbol=${feed}:PYWIDE`, key)
+    expect(coverage).toEqual([{ from: times[0], to: times[2] }])
+  })
+
+  test('what breaks the contract is refused by name and gets no Ack: bars before Catalogued, a jump, absent digits, a window of 1970', async () => {
+    const terminal = collector()
+    terminal.send({ hello: { feed, collectorId: 'python-hasty', mode: 'SESSION_MODE_LIVE' } })
+    const { welcome } = (await terminal.next('Welcome', has('welcome'))) as { welcome: Line }
+    expect(welcome['resolutions']).not.toContain('30')
+    const series = [columns('PYHASTY', [lastMinute() - 60], 119_000)]
+    terminal.send({ bars: { sequence: 1, lane: 'LANE_LIVE', series } })
+    const refusal = async (): Promise<unknown> => {
+      const { refused } = (await terminal.next('Refused', has('refused'))) as { refused: { bars: Line[] } }
+      return refused.bars[0]
+    }
+    expect(await refusal()).toMatchObject({ reason: 'REFUSAL_REASON_NOT_CATALOGUED' })
+    const symbols = [{ raw: 'PYHASTY', digits: 5 }, { raw: 'PYNODIGITS' }]
+    terminal.send({ catalogue: { revision: 1, snapshot: true, last: true, symbols } })
+    const { catalogued } = (await terminal.next('Catalogued', has('catalogued'))) as { catalogued: Line }
+    expect(catalogued['refused']).toEqual([
+      { raw: 'PYNODIGITS', reason: 'digits: got nothing, wanted 0 to 10' },
+    ])
+    terminal.send({ bars: { sequence: 2, lane: 'LANE_LIVE', series } })
+    expect(await refusal()).toMatchObject({ reason: 'REFUSAL_REASON_SEQUENCE' })
+    expect(terminal.lines.some(has('ack'))).toBe(false)
+    terminal.send({ bars: { sequence: 1, lane: 'LANE_LIVE', series } })
+    expect((await terminal.next('Ack', has('ack')))['ack']).toMatchObject({ sequence: '1', accepted: 1 })
+    terminal.send({ window: { sequence: 2, symbol: 'PYHASTY', resolution: '1', from: 0, to: 60 } })
+    expect(await refusal()).toMatchObject({ message: expect.stringContaining('a window of 1970') as unknown })
+    terminal.send({})
+    const { error } = (await terminal.next('an error', has('error'))) as { error: Line }
+    expect(error['details']).toContain('no message set')
+  })
+
   test('its heartbeat makes the feed live by heartbeat', async () => {
     const { terminal } = await session('PYBEAT')
     terminal.send({ heartbeat: { terminalConnected: true } })
