@@ -1,3 +1,5 @@
+import type { FeedDefinition } from '../core/feed.ts'
+import type { FeedSeconds } from '../core/feed-clock.ts'
 import type { IngestMessage } from '../wire/fxd/v1/IngestMessage.ts'
 import { partBytesMax } from '../wire/limits.ts'
 import type { CatalogueChange } from './catalogue.ts'
@@ -25,6 +27,21 @@ function* parts<T>(
   }
   yield { part, last: true }
 }
+
+/** To an active session. What may be pushed is what is stored: 30 is derived from 1 when it is read. */
+export const welcomeOf = (
+  { resolutions, quoteBasis }: FeedDefinition,
+  at: { readonly epoch: number; readonly utcMs: number; readonly feedNow: FeedSeconds | undefined },
+): IngestMessage => ({
+  welcome: {
+    active: true,
+    epoch: at.epoch,
+    utcMs: at.utcMs,
+    ...(at.feedNow !== undefined && { feedNow: at.feedNow }),
+    resolutions: resolutions.filter((r) => r !== '30'),
+    midQuoted: quoteBasis === 'Mid',
+  },
+})
 
 export function* cataloguedParts(
   revision: number,

@@ -63,7 +63,7 @@ describe('before Catalogued', () => {
           .toMatchObject([
             {
               reason: 'REFUSAL_REASON_NOT_CATALOGUED',
-              message: expect.stringContaining('before Catalogued'),
+              message: expect.stringContaining('before Catalogued') as unknown,
             },
           ])
       await session.catalogue([], { snapshot: false })

@@ -10,7 +10,7 @@ import type { ReceivedBars } from '../wire/decode-bars.ts'
 import type { Catalogue__Output } from '../wire/fxd/v1/Catalogue.ts'
 import type { IngestMessage } from '../wire/fxd/v1/IngestMessage.ts'
 import type { Window__Output } from '../wire/fxd/v1/Window.ts'
-import { ackOf, cataloguedParts, refusedParts } from './answers.ts'
+import { ackOf, cataloguedParts, refusedParts, welcomeOf } from './answers.ts'
 import { type CatalogueContext, decideCatalogue, decideImport } from './catalogue.ts'
 import { CatalogueParts } from './catalogue-parts.ts'
 import { type CheckedBatch, checkBatch, type GoodSeries, type Refusal } from './check-batch.ts'
@@ -99,16 +99,7 @@ export class SessionWork {
     const feed = host.view()
     const { definition } = feed
     const feedNow = state.now(feed, deps.clock)
-    host.send({
-      welcome: {
-        active: true,
-        epoch: role.epoch ?? 0,
-        utcMs: deps.clock.utcMs(),
-        ...(feedNow !== undefined && { feedNow }),
-        resolutions: definition.resolutions.filter((r) => r !== '30'),
-        midQuoted: definition.quoteBasis === 'Mid',
-      },
-    })
+    host.send(welcomeOf(definition, { epoch: role.epoch ?? 0, utcMs: deps.clock.utcMs(), feedNow }))
     const known = role.isImport
       ? knownParts(role.feed, new Map(), [])
       : knownParts(role.feed, newest, windows)

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { barsOf } from '../../services/core/bar.ts'
-import { encodeSeries } from '../support/encode-series.ts'
 import type { CatalogueSymbol } from '../../services/wire/fxd/v1/CatalogueSymbol.ts'
+import { encodeSeries } from '../support/encode-series.ts'
 import { RawSession } from '../support/raw-session.ts'
 import type { Reading } from './check-history.ts'
 import { type Batch, feed, minuteSeconds, symbols } from './market.ts'
