@@ -61,6 +61,7 @@ export function addRoles(program: Command, terminal: Terminal): void {
           terminal,
           (ending) => start(config, ending),
           (running) => terminal.out(readyLine(name, config, running)),
+          config.drainSeconds * 1_000,
         )
       })
   }

@@ -1,11 +1,17 @@
+import { endProcess, killProcess } from '../platform/end-process.ts'
 import { runUntilSignal, type SignalSource } from '../platform/lifecycle.ts'
+import { outliveReaders } from '../platform/standard-streams.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Signals of this process; what they end, they end for good. */
-const processSignals: SignalSource = {
+const processSignals = (terminal: Terminal): SignalSource => ({
   on: (signal, listen) => process.on(signal, listen),
-  exit: (code) => process.exit(code),
-}
+  exit: (code) => void endProcess(code, terminal.clock),
+  kill() {
+    terminal.err('fxd: timed out: this process did not end in time and is killed\n')
+    killProcess()
+  },
+})
 
 export interface Running {
   stop(): Promise<void>
@@ -13,12 +19,17 @@ export interface Running {
   reload?(): Promise<void>
 }
 
-/** Runs a role until a signal ends it, and this process with it; `tell` is called once it is ready. */
+/**
+ * Runs a role until a signal ends it, and this process with it; `tell` is called once it is ready. An end may wait
+ * for others for `drainMs`.
+ */
 export async function runRole<T extends Running>(
   terminal: Terminal,
   start: (ending: AbortSignal) => Promise<T>,
   tell: (running: T) => void,
+  drainMs = 0,
 ): Promise<void> {
+  outliveReaders()
   const { EndedWhileWaiting } = await import('../roles/until-available.ts')
   const ending = new AbortController()
   const starting = start(ending.signal).catch((cause: unknown) => {
@@ -33,12 +44,13 @@ export async function runRole<T extends Running>(
       },
       hurry: () => void starting.then((running) => running?.hurry?.()),
       reload: () => void starting.then((running) => running?.reload?.()),
+      drainMs,
     },
-    processSignals,
+    processSignals(terminal),
     terminal.clock,
   )
   const running = await starting
   if (running !== undefined) tell(running)
   // What is left open after a stop (a worker, a timer) must not hold the process.
-  process.exit(await ended)
+  await endProcess(await ended, terminal.clock)
 }

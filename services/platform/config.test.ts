@@ -65,7 +65,8 @@ test('without any variable the defaults hold', () => {
     spoolMib: 256,
     spoolHours: 24,
     trustedProxies: [],
-    logLevel: 'info',
+    logLevel: undefined,
+    logFormat: 'auto',
   })
 })
 
@@ -112,6 +113,7 @@ test.each([
   ['FXD_DRAIN_SECONDS', '0', 'drainSeconds', 0],
   ['FXD_TRUSTED_PROXIES', '10.0.0.0/8, fd00::/8', 'trustedProxies', ['10.0.0.0/8', 'fd00::/8']],
   ['FXD_LOG_LEVEL', 'warn', 'logLevel', 'warn'],
+  ['FXD_LOG_FORMAT', 'text', 'logFormat', 'text'],
 ])('%s=%s is understood', (name, value, field, parsed) => {
   expect(parseConfig({ [name]: value })).toMatchObject({ [field]: parsed })
 })
@@ -139,6 +141,7 @@ test.each([
   ['FXD_TRUSTED_PROXIES', '1', 'CIDR'],
   ['FXD_TRUSTED_PROXIES', '10.0.0.0/33', 'CIDR'],
   ['FXD_LOG_LEVEL', 'loud', 'debug, info, warn, error'],
+  ['FXD_LOG_FORMAT', 'pretty', 'auto, json, text'],
 ])('%s=%s is refused with its name, what it got and what it wants', (name, value, wanted) => {
   const message = refusal({ [name]: value })
   expect(message).toContain(name)
@@ -166,7 +169,7 @@ test('every variable is described with its default, its meaning and what is set'
     expect(() => parseConfig(each.fallback === '' ? {} : { [each.name]: each.fallback })).not.toThrow()
   }
   expect(described.find((each) => each.name === 'FXD_LOG_LEVEL')).toMatchObject({
-    fallback: 'info',
+    fallback: '',
     set: 'warn',
   })
 })

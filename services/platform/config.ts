@@ -16,7 +16,7 @@ import {
   refuse,
   wholeNumber,
 } from './config-values.ts'
-import { type LogLevel, logLevels } from './log.ts'
+import { type LogFormat, type LogLevel, logFormats, logLevels } from './log.ts'
 
 export { type Address, ConfigError } from './config-values.ts'
 
@@ -68,7 +68,9 @@ export interface Config {
   readonly spoolHours: number
   /** CIDR blocks whose forwarded chain is believed. */
   readonly trustedProxies: readonly string[]
-  readonly logLevel: LogLevel
+  /** `undefined`: `info`, for text on a terminal `warn`. */
+  readonly logLevel: LogLevel | undefined
+  readonly logFormat: LogFormat
 }
 
 const storeKinds = ['embedded', 'questdb'] as const
@@ -242,9 +244,15 @@ const variables = {
   ),
   logLevel: variable(
     'FXD_LOG_LEVEL',
-    'info',
-    `least level that is logged: ${logLevels.join(', ')}`,
-    oneOf(logLevels),
+    '',
+    `least level that is logged: ${logLevels.join(', ')}; empty: info, for text on a terminal warn`,
+    (text, name) => (text === '' ? undefined : oneOf(logLevels)(text, name)),
+  ),
+  logFormat: variable(
+    'FXD_LOG_FORMAT',
+    'auto',
+    'how the log is written to standard error: json (a line per event), text (for a person), or auto (text on a terminal, else json)',
+    oneOf(logFormats),
   ),
 } satisfies { [K in keyof Config]: Variable<Config[K]> }
 

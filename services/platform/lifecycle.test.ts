@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
-import { createLifecycle, runUntilSignal, stopTimeoutMs } from './lifecycle.ts'
+import { createLifecycle, endTimeoutMs, runUntilSignal, stopTimeoutMs } from './lifecycle.ts'
 import { silentLog } from './log.ts'
 
 const start = () => {
@@ -61,8 +61,12 @@ test('a part that comes up while the process is ending is stopped again', async 
 })
 
 const signals = () => {
-  const exits: number[] = []
-  return Object.assign(new EventEmitter(), { exits, exit: (code: number) => void exits.push(code) })
+  const exits: (number | 'killed')[] = []
+  return Object.assign(new EventEmitter(), {
+    exits,
+    exit: (code: number) => void exits.push(code),
+    kill: () => void exits.push('killed'),
+  })
 }
 
 test('the first signal stops cleanly and ends with code 0', async () => {
@@ -119,6 +123,37 @@ test('Ctrl-C hurries at once, before anything begins to wait', async () => {
   await clock.advance(1_000)
   source.emit('SIGINT')
   expect(source.exits).toEqual([130])
+})
+
+const hanging = (drainMs: number) => {
+  const source = signals()
+  const clock = createVirtualClock()
+  const stop = (): Promise<void> => new Promise(() => undefined)
+  void runUntilSignal({ stop, hurry: () => undefined, drainMs }, source, clock)
+  return { source, clock }
+}
+
+test('a process whose end is late after SIGTERM is killed once its drain and 20 s are over', async () => {
+  const { source, clock } = hanging(30_000)
+  source.emit('SIGTERM')
+  await clock.advance(30_000 + endTimeoutMs - 1)
+  expect(source.exits).toEqual([])
+  await clock.advance(1)
+  expect(source.exits).toEqual(['killed'])
+})
+
+test.each([
+  ['a second SIGTERM', 'SIGTERM'],
+  ['Ctrl-C', 'SIGINT'],
+] as const)('after %s a hanging end is killed after 20 s, without its drain', async (_name, signal) => {
+  const { source, clock } = hanging(3_600_000)
+  source.emit(signal)
+  if (signal === 'SIGTERM') {
+    await clock.advance(1_000)
+    source.emit(signal)
+  }
+  await clock.advance(endTimeoutMs)
+  expect(source.exits).toEqual(['killed'])
 })
 
 test('SIGHUP reloads and ends nothing', () => {

@@ -1,4 +1,4 @@
-import type { Clock } from '../ports/clock.ts'
+import type { Cancel, Clock } from '../ports/clock.ts'
 import { exitCodes } from './exit.ts'
 import type { Log } from './log.ts'
 
@@ -74,13 +74,20 @@ const endingSignals = { SIGINT: 2, SIGTERM: 15 } as const
 export interface SignalSource {
   on(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP', listen: () => void): unknown
   exit(code: number): void
+  /** Ends this process whatever it still does. */
+  kill(): void
 }
+
+/** How long an end may take, beside its drain; then the process is killed. */
+export const endTimeoutMs = 20_000
 
 /** A wrapper such as npm hands the terminal's Ctrl-C on, so that one press arrives twice. */
 const samePressMs = 500
 
 export interface SignalActions {
   readonly stop: () => Promise<void>
+  /** How long `stop` waits for others, until it is hurried; absent: for nobody. */
+  readonly drainMs?: number
   /** Makes a stop under way wait for nobody any more; absent: a stop never waits. */
   readonly hurry?: () => void
   readonly reload?: () => void
@@ -88,14 +95,20 @@ export interface SignalActions {
 
 /**
  * Resolves with the exit code after a clean stop. SIGTERM takes its time; Ctrl-C hurries, and so does a
- * second signal. One more ends the process at once. SIGHUP calls `reload`.
+ * second signal. One more ends the process at once. SIGHUP calls `reload`. An end that is late is killed.
  */
 export function runUntilSignal(actions: SignalActions, source: SignalSource, clock: Clock): Promise<number> {
   return new Promise((resolve, reject) => {
     let endingSince: number | undefined
     let isHurried = actions.hurry === undefined
+    let cancelDeadline: Cancel = () => undefined
+    const setDeadline = (drainMs: number): void => {
+      cancelDeadline()
+      cancelDeadline = clock.after(drainMs + endTimeoutMs, () => source.kill())
+    }
     const hurry = (): void => {
       isHurried = true
+      setDeadline(0)
       actions.hurry?.()
     }
     for (const [signal, number] of Object.entries(endingSignals)) {
@@ -103,6 +116,7 @@ export function runUntilSignal(actions: SignalActions, source: SignalSource, clo
         const now = clock.monotonicMs()
         if (endingSince === undefined) {
           endingSince = now
+          setDeadline(actions.drainMs ?? 0)
           if (signal === 'SIGINT') hurry()
           actions.stop().then(() => resolve(exitCodes.ok), reject)
         } else if (now - endingSince >= samePressMs) {

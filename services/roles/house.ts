@@ -1,6 +1,6 @@
 import type { Config } from '../platform/config.ts'
 import { createLifecycle, type Lifecycle } from '../platform/lifecycle.ts'
-import { createLog, type Log } from '../platform/log.ts'
+import { type Log, openProcessLog, type ProcessLog } from '../platform/log.ts'
 import { createMetrics, type Metrics } from '../platform/metrics.ts'
 import { systemClock } from '../platform/system-clock.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -24,6 +24,9 @@ export interface Overrides {
   readonly stores?: OpenedStores
 }
 
+/** Lines that standard error has not taken by then are lost with the process. */
+const logFlushTimeoutMs = 500
+
 /** Runs the parts of a role; when one cannot start, what was started before is stopped again. */
 export async function inHouse<T>(
   config: Config,
@@ -31,13 +34,31 @@ export async function inHouse<T>(
   start: (house: House) => Promise<T>,
 ): Promise<T> {
   const clock = overrides.clock ?? systemClock
-  const log = overrides.log ?? createLog(config.logLevel)
   const metrics = createMetrics({ ofProcess: overrides.clock === undefined })
+  const own = openProcessLog(config.logFormat, config.logLevel)
+  const log = overrides.log ?? own.log
   const lifecycle = createLifecycle(clock, log)
+  if (log === own.log) await startLog(own, metrics, lifecycle)
   try {
     return await start({ config, clock, log, metrics, lifecycle })
   } catch (cause) {
     await lifecycle.stop()
     throw cause
   }
+}
+
+/** First of all parts, so that it stops last. */
+function startLog(own: ProcessLog, metrics: Metrics, lifecycle: Lifecycle): Promise<unknown> {
+  metrics.counter(
+    'fxd_log_dropped_lines_total',
+    'Lines of the log that standard error did not take and that found no room in the queue.',
+    [],
+    (counter) => counter.inc(own.dropped()),
+  )
+  return lifecycle.start({
+    name: 'log',
+    start: () => own,
+    stop: () => own.flush(),
+    stopTimeoutMs: logFlushTimeoutMs,
+  })
 }

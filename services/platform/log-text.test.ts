@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { createLog } from './log.ts'
+import { readableLine } from './log-text.ts'
+
+const shown = (write: (log: ReturnType<typeof createLog>) => void): string => {
+  let text = ''
+  write(createLog('debug', { write: (line) => void (text += readableLine(line)) }))
+  return text
+}
+
+test('a line for a person has the time, the level, the message and the fields', () => {
+  expect(shown((log) => log.info({ feed: 'BROKERA:ZERO', bars: 12, note: 'two words' }, 'stored'))).toMatch(
+    /^\d\d:\d\d:\d\dZ info {2}stored \(feed=BROKERA:ZERO, bars=12, note="two words"\)\n$/,
+  )
+})
+
+test('a warning tells what failed in one line, an error also where', () => {
+  const err = new Error('connection refused')
+  expect(shown((log) => log.warn({ err }, 'retrying'))).toMatch(
+    /^\S+ warn {2}retrying: connection refused\n$/,
+  )
+  expect(shown((log) => log.error({ err }, 'failed'))).toMatch(
+    /^\S+ error failed: connection refused\n\s+at .*\n/,
+  )
+})
+
+test('text that somebody else sent cannot move the cursor of a terminal', () => {
+  const evil = 'a\u001b[2Jb\r\nc\u009b'
+  const text = shown((log) => log.warn({ err: new Error(evil), field: evil, short: '\u001b' }, evil))
+  // oxlint-disable-next-line no-control-regex
+  expect(text.slice(0, -1)).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/)
+})

@@ -1,0 +1,32 @@
+interface Line {
+  readonly level?: unknown
+  readonly time?: unknown
+  readonly msg?: unknown
+  readonly err?: unknown
+}
+
+const levelNames: Readonly<Record<string, string>> = { 20: 'debug', 30: 'info', 40: 'warn', 50: 'error' }
+const errorLevel = 50
+
+// What others sent may stand in a message: it must not move a terminal's cursor.
+// oxlint-disable-next-line no-control-regex
+const shown = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?')
+
+const valueOf = (value: unknown): string =>
+  typeof value === 'string' && /^[^\s"]+$/.test(value) ? shown(value) : shown(JSON.stringify(value))
+
+/** A JSON line of the log as text for a person: time (UTC), level, message, what failed, fields. */
+export function readableLine(json: string): string {
+  const { level, time, msg, err, ...fields } = JSON.parse(json) as Line & Readonly<Record<string, unknown>>
+  const { message, stack } = (typeof err === 'object' ? err : {}) as { message?: unknown; stack?: unknown }
+  const cause = message ?? (typeof err === 'string' ? err : undefined)
+  const told = Object.entries(fields).map(([name, value]) => `${name}=${valueOf(value)}`)
+  const words = [
+    `${String(time).slice(11, 19)}Z ${(levelNames[String(level)] ?? String(level)).padEnd(5)}`,
+    cause === undefined ? shown(String(msg)) : shown(`${String(msg)}: ${String(cause)}`),
+    ...(told.length > 0 ? [`(${told.join(', ')})`] : []),
+  ]
+  const frames =
+    typeof stack === 'string' && Number(level) >= errorLevel ? (stack.match(/^\s+at .*$/gm) ?? []) : []
+  return `${[words.join(' '), ...frames.map(shown)].join('\n')}\n`
+}

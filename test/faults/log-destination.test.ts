@@ -1,0 +1,122 @@
+import { execFileSync } from 'node:child_process'
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
+import { Agent, get } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { type ChildService, startChildService } from '../support/child-service.ts'
+import { mountSmallDisk } from '../support/small-disk.ts'
+
+const stopDeadlineMs = 15_000
+const droppedLines = 'fxd_log_dropped_lines_total'
+
+const agent = new Agent({ keepAlive: true, maxSockets: 32 })
+
+/** Each answered request is a line of the log. */
+const ask = (port: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    get({ host: '127.0.0.1', port, path: '/v1/config', agent }, (response) => {
+      response.resume().once('end', () => resolve(response.statusCode ?? 0))
+    }).once('error', reject)
+  })
+
+/** So many requests, all of which must be answered. */
+async function askOften({ httpPort }: ChildService, count: number): Promise<void> {
+  const statuses = new Set<number>()
+  let left = count
+  const one = async (): Promise<void> => {
+    while (left-- > 0) statuses.add(await ask(httpPort))
+  }
+  await Promise.all(Array.from({ length: 32 }, one))
+  expect([...statuses]).toEqual([200])
+}
+
+/** More lines than the queue holds; bounded. */
+async function askUntilDropping(service: ChildService): Promise<void> {
+  for (let rounds = 0; rounds < 20; rounds += 1) {
+    await askOften(service, 4_000)
+    if ((await service.metric(droppedLines)) > 0) return
+  }
+  throw new Error('no line was dropped')
+}
+
+const openPipe = () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fxd-pipe-'))
+  execFileSync('mkfifo', [join(folder, 'pipe')])
+  const reader = openSync(join(folder, 'pipe'), constants.O_RDONLY | constants.O_NONBLOCK)
+  const writer = openSync(join(folder, 'pipe'), constants.O_WRONLY)
+  rmSync(folder, { recursive: true })
+  return { reader, writer }
+}
+
+async function startOnPipe() {
+  const { reader, writer } = openPipe()
+  const service = await startChildService({ stdio: ['ignore', writer, writer] })
+  closeSync(writer)
+  return { reader, service }
+}
+
+test('a pipe that nobody reads: REST answers, lines are dropped and counted, and reading it tells how many', async () => {
+  const { reader, service } = await startOnPipe()
+  onTestFinished(() => closeSync(reader))
+  await askUntilDropping(service)
+  const chunk = Buffer.alloc(1_048_576)
+  let log = ''
+  await expect
+    .poll(
+      () => {
+        try {
+          for (;;) log += chunk.toString('utf8', 0, readSync(reader, chunk))
+        } catch {
+          return /"lines":(\d+),"msg":"dropped log lines/.exec(log)?.[1]
+        }
+      },
+      { timeout: 30_000 },
+    )
+    .toBe(String(await service.metric(droppedLines)))
+  expect(await service.stop(stopDeadlineMs)).toBe(0)
+})
+
+test('a pipe that nobody reads: SIGTERM ends the process', async () => {
+  const { reader, service } = await startOnPipe()
+  onTestFinished(() => closeSync(reader))
+  await askOften(service, 1_000)
+  expect(await service.stop(stopDeadlineMs)).toBe(0)
+})
+
+test('a pipe whose reader is gone: REST answers and SIGTERM ends the process', async () => {
+  const { reader, service } = await startOnPipe()
+  closeSync(reader)
+  await askOften(service, 1_000)
+  expect(await service.stop(stopDeadlineMs)).toBe(0)
+})
+
+test('a full device for output and log: REST answers and SIGTERM ends the process', async () => {
+  const full = openSync('/dev/full', 'w')
+  const service = await startChildService({ stdio: ['ignore', full, full] })
+  closeSync(full)
+  await askOften(service, 1_000)
+  expect(await service.stop(stopDeadlineMs)).toBe(0)
+})
+
+/** Mounting is root's. */
+const mounts = process.getuid?.() === 0 ? [{ bytes: 1_048_576 }] : []
+test.each([
+  ...mounts,
+])('a full disk of $bytes bytes under the log: REST answers, and with room again the log goes on', async ({
+  bytes,
+}) => {
+  const disk = mountSmallDisk(bytes)
+  onTestFinished(() => disk.remove())
+  const path = join(disk.folder, 'log')
+  const file = openSync(path, 'a')
+  const service = await startChildService({ stdio: ['ignore', file, file] })
+  closeSync(file)
+  disk.fill(0)
+  await askOften(service, 1_000)
+  disk.free()
+  await expect
+    .poll(() => readFileSync(path, 'utf8').split('"msg":"answered"').length - 1, { timeout: 30_000 })
+    .toBe(1_000)
+  expect(await service.stop(stopDeadlineMs)).toBe(0)
+})

@@ -1,0 +1,81 @@
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+import { bareEnv } from './bare-env.ts'
+import { statusOf } from './cluster/answers.ts'
+import { endWithUs } from './end-with-us.ts'
+import { freePorts } from './free-ports.ts'
+import { metricOf } from './metric-of.ts'
+import { oneSymbolFeed, pushed } from './one-symbol-feed.ts'
+
+const repository = fileURLToPath(new URL('../..', import.meta.url))
+const startDeadlineMs = 60_000
+
+export interface ChildServiceOptions {
+  readonly stdio?: StdioOptions
+  readonly env?: Readonly<Record<string, string>>
+  /** A shell command that runs first in the child, such as `ulimit -n 160`. */
+  readonly first?: string
+}
+
+export interface ChildService {
+  readonly child: ChildProcess
+  readonly httpPort: number
+  readonly grpcPort: number
+  readonly opsPort: number
+  readonly environment: Readonly<Record<string, string>>
+  metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>
+  /** Gives the exit code or the signal that ended it, or `undefined` when it still runs after the deadline. */
+  stop(deadlineMs: number): Promise<number | string | undefined>
+}
+
+/** A real `fxd all` on the embedded store with a feed that nobody feeds; resolves once it is ready. */
+export async function startChildService(options: ChildServiceOptions = {}): Promise<ChildService> {
+  const home = mkdtempSync(join(tmpdir(), 'fxd-child-'))
+  const [httpPort = 0, grpcPort = 0, opsPort = 0] = await freePorts(3)
+  writeFileSync(join(home, 'feed.yaml'), oneSymbolFeed(pushed))
+  const environment = {
+    FXD_HTTP_ADDR: `127.0.0.1:${httpPort}`,
+    FXD_GRPC_ADDR: `127.0.0.1:${grpcPort}`,
+    FXD_OPS_ADDR: `127.0.0.1:${opsPort}`,
+    FXD_DATA_DIR: join(home, 'data'),
+    FXD_FEEDS: join(home, 'feed.yaml'),
+    ...options.env,
+  }
+  const shell = `${options.first ?? ':'}; exec "$0" services/main.ts all`
+  const child = spawn('sh', ['-c', shell, join(repository, 'bin/node')], {
+    cwd: repository,
+    env: { ...bareEnv(), ...environment },
+    stdio: options.stdio ?? 'ignore',
+  })
+  endWithUs(child)
+  const gone = new Promise<number | string>((resolve) => {
+    child.once('exit', (code, signal) => resolve(code ?? signal ?? -1))
+  })
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await gone
+    rmSync(home, { recursive: true, force: true })
+  })
+  const end = Date.now() + startDeadlineMs
+  while ((await statusOf(opsPort, '/readyz')) !== 200) {
+    if (child.exitCode !== null || Date.now() > end) throw new Error('the service did not become ready')
+    await pause(50)
+  }
+  return {
+    child,
+    httpPort,
+    grpcPort,
+    opsPort,
+    environment,
+    metric: (name, labels) => metricOf(opsPort, name, labels),
+    stop(deadlineMs) {
+      child.kill('SIGTERM')
+      return Promise.race([gone, pause(deadlineMs, undefined, { ref: false })])
+    },
+  }
+}
