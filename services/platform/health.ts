@@ -6,6 +6,8 @@ import { watchLoop } from './loop-watch.ts'
 import type { Metrics } from './metrics.ts'
 
 const closeGraceMs = 500
+/** Connections to the operations port; more are dropped. */
+export const opsConnectionsMax = 1_000
 
 export interface Health {
   readonly port: number
@@ -40,11 +42,18 @@ export async function openHealth(options: HealthOptions, clock: Clock): Promise<
     if (!options.loaded()) return 'the registry is not loaded yet'
     return loop.stalled() ? 'the event loop stood still' : why()
   }
+  const cut = options.metrics.counter(
+    'fxd_ops_cut_connections_total',
+    'Connections to the operations port closed by reason, as fxd_http_cut_connections_total.',
+    ['reason'],
+  )
   const server: HttpServer = await openHttpServer(
     {
       address: options.address,
       variable: 'FXD_OPS_ADDR',
       handle: (request, response) => void answer(request, response, notReady, options.metrics),
+      connectionsMax: opsConnectionsMax,
+      cut: (reason) => cut.inc({ reason }),
     },
     clock,
   )

@@ -1,42 +1,10 @@
 import { once } from 'node:events'
-import { get, type IncomingMessage, type RequestListener } from 'node:http'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
+import { get, type IncomingMessage } from 'node:http'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { expect, test } from 'vitest'
+import { bodyOf, dial, readAll, startHttpServer as start } from '../../test/support/http-server.ts'
 import { Fatal } from './exit.ts'
-import { type HttpServer, type HttpServerOptions, httpTimings, openHttpServer } from './http-server.ts'
-import { systemClock } from './system-clock.ts'
-
-const open: HttpServer[] = []
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close(0)))
-})
-
-const hello: RequestListener = (_request, response) => void response.end('hello')
-const address = { host: '127.0.0.1', port: 0 }
-
-async function start(options: Partial<HttpServerOptions> = {}): Promise<HttpServer> {
-  const server = await openHttpServer(
-    { address, variable: 'FXD_HTTP_ADDR', handle: hello, ...options },
-    systemClock,
-  )
-  open.push(server)
-  return server
-}
-
-async function dial(port: number): Promise<Socket> {
-  const socket = connect(port, '127.0.0.1')
-  await once(socket, 'connect')
-  return socket
-}
-
-/** Everything the server sends until it ends the connection. */
-async function readAll(socket: Socket): Promise<string> {
-  const parts: Buffer[] = []
-  for await (const part of socket) parts.push(part as Buffer)
-  return Buffer.concat(parts).toString()
-}
-
-const bodyOf = (answer: string): unknown => JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4))
+import { httpTimings } from './http-server.ts'
 
 const impatient = { ...httpTimings, headersTimeoutMs: 40, requestTimeoutMs: 40, checkEveryMs: 10 }
 
@@ -69,15 +37,14 @@ test('a body that never ends is cut', async () => {
 })
 
 test('a client that stops reading its answer is cut', async () => {
-  const { port } = await start({
+  const server = await start({
     timings: { ...httpTimings, stalledMs: 50 },
     handle: (_request, response) => void response.end(Buffer.alloc(50_000_000)),
   })
-  const socket = await dial(port)
+  const socket = await dial(server.port)
   socket.pause()
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
-  const server = open[0]
-  await expect.poll(() => server?.connections(), { timeout: 5_000 }).toBe(0)
+  await expect.poll(() => server.connections(), { timeout: 5_000 }).toBe(0)
   socket.destroy()
 })
 
@@ -205,7 +172,7 @@ test('only a WebSocket upgrade on its own path reaches the upgrade handler, othe
 
 test('clients that reset while their upgrade is decided do not end the process', async () => {
   let decided = 0
-  const { port } = await start({
+  const server = await start({
     upgrade: {
       path: '/',
       listener: (_request, socket) => {
@@ -216,10 +183,34 @@ test('clients that reset while their upgrade is decided do not end the process',
     },
   })
   for (let i = 0; i < 20; i += 1) {
-    const socket = await dial(port)
+    const socket = await dial(server.port)
     socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
     socket.resetAndDestroy()
   }
   await expect.poll(() => decided).toBeGreaterThan(0)
-  await expect.poll(() => open[0]?.connections()).toBe(0)
+  await expect.poll(() => server.connections()).toBe(0)
+})
+
+test.each([
+  ['no Host header', 'GET / HTTP/1.1\r\n\r\n', 400, /Host/],
+  ['an odd Expect header', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: much\r\n\r\n', 417, /Expect/],
+])('a request with %s gets our error body', async (_name, bytes, status, words) => {
+  const { port } = await start()
+  const socket = await dial(port)
+  socket.write(bytes)
+  const answer = await readAll(socket)
+  expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+  expect(bodyOf(answer)).toEqual({
+    error: { code: 'BAD_REQUEST', message: expect.stringMatching(words) as string },
+  })
+})
+
+test('HTTP/1.0 without a Host header and Expect: 100-continue are requests like any other', async () => {
+  const { port } = await start()
+  const old = await dial(port)
+  old.write('GET / HTTP/1.0\r\n\r\n')
+  expect(await readAll(old)).toContain('hello')
+  const asking = await dial(port)
+  asking.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-Continue\r\n\r\n')
+  expect(await readAll(asking)).toMatch(/^HTTP\/1\.1 100 [\s\S]*hello/)
 })

@@ -1,15 +1,10 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
+import { createServer, IncomingMessage, type RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../ports/clock.ts'
-import { answerBrokenRequest } from './broken-request.ts'
+import { answerBrokenRequest, answerFault, headFault } from './broken-request.ts'
 import type { Address } from './config.ts'
+import { type CutReason, HttpConnections } from './http-connections.ts'
 import { listen } from './listen.ts'
 import { pathOf } from './request-path.ts'
 
@@ -41,12 +36,18 @@ export interface HttpServerOptions {
   readonly connectionsMax?: number
   /** Called for each connection beyond the bound. */
   readonly dropped?: () => void
+  /** Of answers that clients have not read, on all connections; beyond it the one that reads nothing is closed. */
+  readonly unreadBytesMax?: number
+  /** Called for each connection that the server closes because of what its client does. */
+  readonly cut?: (reason: CutReason) => void
 }
 
 export interface HttpServer {
   readonly port: number
   /** Open connections, those of the stream included. */
   connections(): number
+  /** What answers hold until their clients read them. */
+  unreadBytes(): number
   /** Stops accepting and lets requests under way finish; what is left after `graceMs` is cut. */
   close(graceMs: number): Promise<void>
 }
@@ -55,27 +56,46 @@ export interface HttpServer {
 export async function openHttpServer(options: HttpServerOptions, clock: Clock): Promise<HttpServer> {
   const timings = options.timings ?? httpTimings
   const { upgrade } = options
+  const connections = new HttpConnections(options)
+  const { BoundedRequest, CountedResponse } = countedBy(connections)
   const server = createServer({
     headersTimeout: timings.headersTimeoutMs,
     requestTimeout: timings.requestTimeoutMs,
     connectionsCheckingInterval: timings.checkEveryMs,
     keepAliveTimeout: timings.keepAliveMs,
     maxHeaderSize: headerBytesMax,
+    IncomingMessage: BoundedRequest,
+    ServerResponse: CountedResponse,
+    // Node's own answer to a missing one has no body.
+    requireHostHeader: false,
     // Anything but our WebSocket (`h2c`, for one) is a plain request with a header that says nothing to us.
-    shouldUpgradeCallback: ({ headers, url = '' }) =>
-      headers.upgrade?.toLowerCase() === 'websocket' && upgrade?.path === pathOf(url),
+    shouldUpgradeCallback: ({ headers, url = '', isOneTooMany }) =>
+      isOneTooMany || (headers.upgrade?.toLowerCase() === 'websocket' && upgrade?.path === pathOf(url)),
   })
   server.timeout = timings.stalledMs
   server.maxConnections = options.connectionsMax ?? connectionsMax
 
-  const connections = trackConnections(server)
-  const requests = trackRequests(server)
-  server.on('request', options.handle)
-  if (upgrade) server.on('upgrade', upgrade.listener)
+  let isDraining = false
+  const handle: RequestListener = (request, response) => {
+    if (!connections.begin(request.socket, response)) return
+    response.once('close', () => {
+      if (isDraining) server.closeIdleConnections()
+    })
+    const fault = headFault(request)
+    if (fault) answerFault(response, fault)
+    else options.handle(request, response)
+  }
+  server.on('connection', (socket: Socket) => connections.opened(socket))
+  server.on('request', handle)
+  server.on('checkExpectation', handle)
+  server.on('upgrade', (request: InstanceType<typeof BoundedRequest>, socket, head) => {
+    if (request.isOneTooMany) connections.close(request.socket, 'pipelined')
+    else upgrade?.listener(request, socket, head)
+  })
   server.on('drop', () => options.dropped?.())
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // A second head must not land in the middle of an answer.
-    if (requests.answering(socket)) socket.destroy()
+    if (connections.isAnswering(socket as Socket)) socket.destroy()
     else answerBrokenRequest(error.code, socket)
   })
   const port = await listen(server, options.address, options.variable)
@@ -83,12 +103,15 @@ export async function openHttpServer(options: HttpServerOptions, clock: Clock): 
   return {
     port,
     connections: () => connections.size,
+    unreadBytes: () => connections.unreadBytes,
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()))
-      requests.drain()
+      isDraining = true
+      connections.drain()
+      server.closeIdleConnections()
       const done = new AbortController()
       const late = clock.sleep(graceMs, done.signal).then(() => {
-        for (const socket of connections) socket.destroy()
+        connections.destroy()
       })
       await closed
       done.abort()
@@ -97,38 +120,32 @@ export async function openHttpServer(options: HttpServerOptions, clock: Clock): 
   }
 }
 
-function trackConnections(server: Server): ReadonlySet<Socket> {
-  const open = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
-    open.add(socket)
-    socket.once('close', () => open.delete(socket))
-    // Node takes its own listener away at an upgrade: a reset in that moment must not end the process.
-    socket.on('error', () => socket.destroy())
-  })
-  return open
-}
+/** What Node makes of each request, as this server counts it. */
+function countedBy(connections: HttpConnections) {
+  /**
+   * Node reads no further on a connection that asks for an upgrade. One request too many looks like that: what a
+   * client sent behind it, thousands of requests in one packet, is then not even parsed.
+   */
+  class BoundedRequest extends IncomingMessage {
+    asksUpgrade = false
+    isOneTooMany = false
 
-/** Draining tells clients on open connections to come back on a new one, which another process takes. */
-function trackRequests(server: Server): { drain(): void; answering(socket: Duplex): boolean } {
-  const underWay = new Set<ServerResponse>()
-  let draining = false
-  const endConnection = (response: ServerResponse): void => {
-    if (!response.headersSent) response.setHeader('Connection', 'close')
+    get upgrade(): boolean {
+      return this.asksUpgrade || this.isOneTooMany
+    }
+
+    /** Node sets it once the head is there, before anything else looks at the request. */
+    set upgrade(asks: boolean | null) {
+      this.asksUpgrade = asks === true
+      if (asks !== null) this.isOneTooMany ||= connections.isFull(this.socket)
+    }
   }
-  server.on('request', (_request: IncomingMessage, response: ServerResponse) => {
-    underWay.add(response)
-    if (draining) endConnection(response)
-    response.once('close', () => {
-      underWay.delete(response)
-      if (draining) server.closeIdleConnections()
-    })
-  })
-  return {
-    answering: (socket) => [...underWay].some((response) => response.socket === socket),
-    drain() {
-      draining = true
-      for (const response of underWay) endConnection(response)
-      server.closeIdleConnections()
-    },
+  class CountedResponse extends ServerResponse<BoundedRequest> {
+    override end(...args: unknown[]): this {
+      super.end(...(args as Parameters<ServerResponse<BoundedRequest>['end']>))
+      connections.answered(this.req.socket)
+      return this
+    }
   }
+  return { BoundedRequest, CountedResponse }
 }

@@ -18,6 +18,11 @@ export interface HttpParts {
 export async function startHttp(house: House, { handle, stream }: HttpParts): Promise<number> {
   const { config, clock, metrics, lifecycle } = house
   const dropped = metrics.counter('fxd_http_dropped_connections_total', 'Connections beyond the bound.')
+  const cut = metrics.counter(
+    'fxd_http_cut_connections_total',
+    'Connections closed by reason: more than 8 requests under way (pipelined), or answers not read while all of them held their bound of 64 MiB (unread).',
+    ['reason'],
+  )
   const http = await lifecycle.start({
     name: 'http',
     start: () =>
@@ -29,6 +34,7 @@ export async function startHttp(house: House, { handle, stream }: HttpParts): Pr
           ...(stream && { upgrade: { path: streamPath, listener: stream.upgrade } }),
           connectionsMax: requestConnectionsMax + (stream ? config.streamConnectionsMax : 0),
           dropped: () => dropped.inc(),
+          cut: (reason) => cut.inc({ reason }),
         },
         clock,
       ),
@@ -38,6 +44,9 @@ export async function startHttp(house: House, { handle, stream }: HttpParts): Pr
   })
   metrics.gauge('fxd_http_connections', 'Open connections, sockets included.', [], (gauge) =>
     gauge.set(http.connections()),
+  )
+  metrics.gauge('fxd_http_unread_bytes', 'What answers hold until their clients read them.', [], (gauge) =>
+    gauge.set(http.unreadBytes()),
   )
   return http.port
 }

@@ -1,0 +1,99 @@
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { UnreadAnswers, unreadBytesMax } from './unread-answers.ts'
+
+/** Requests of one connection that are under way at once; one more closes the connection. */
+export const requestsPerConnectionMax = 8
+
+/** Why the server closed a connection: too many requests under way, or answers that were not read. */
+export type CutReason = 'pipelined' | 'unread'
+
+export interface HttpConnectionsOptions {
+  readonly unreadBytesMax?: number
+  readonly cut?: ((reason: CutReason) => void) | undefined
+}
+
+/** The open connections of an HTTP server, upgraded ones included, and the requests that are under way on each. */
+export class HttpConnections {
+  readonly #open = new Map<Socket, Set<ServerResponse>>()
+  readonly #unread: UnreadAnswers
+  readonly #cut: (reason: CutReason) => void
+  #draining = false
+
+  constructor({ unreadBytesMax: bytesMax = unreadBytesMax, cut }: HttpConnectionsOptions) {
+    this.#cut = (reason) => cut?.(reason)
+    this.#unread = new UnreadAnswers(bytesMax, (socket) => this.close(socket, 'unread'))
+  }
+
+  get size(): number {
+    return this.#open.size
+  }
+
+  /** What answers hold until their clients read them. */
+  get unreadBytes(): number {
+    return this.#unread.bytes
+  }
+
+  opened(socket: Socket): void {
+    this.#open.set(socket, new Set())
+    socket.once('close', () => {
+      this.#open.delete(socket)
+      this.#unread.taken(socket, 0)
+    })
+    // Node takes its own listener away at an upgrade: a reset in that moment must not end the process.
+    socket.on('error', () => socket.destroy())
+  }
+
+  /** Whether one more request of this connection would be too many. */
+  isFull(socket: Socket): boolean {
+    return (this.#open.get(socket)?.size ?? 0) >= requestsPerConnectionMax
+  }
+
+  /** Whether a request may be handled: not when its connection was closed meanwhile. */
+  begin(socket: Socket, response: ServerResponse): boolean {
+    const underWay = this.#open.get(socket)
+    if (!underWay || socket.destroyed) return false
+    underWay.add(response)
+    response.once('close', () => {
+      underWay.delete(response)
+      this.#unread.taken(socket, this.#unreadOf(socket))
+    })
+    if (this.#draining) endConnection(response)
+    return true
+  }
+
+  /** An answer of this connection was written, and waits until its client has read those before it. */
+  answered(socket: Socket): void {
+    this.#unread.written(socket, this.#unreadOf(socket))
+  }
+
+  isAnswering(socket: Socket): boolean {
+    return (this.#open.get(socket)?.size ?? 0) > 0
+  }
+
+  /** From here on every answer asks its client to come back on a new connection, which another process takes. */
+  drain(): void {
+    this.#draining = true
+    for (const underWay of this.#open.values()) for (const response of underWay) endConnection(response)
+  }
+
+  destroy(): void {
+    for (const socket of this.#open.keys()) socket.destroy()
+  }
+
+  close(socket: Socket, reason: CutReason): void {
+    socket.destroy()
+    this.#cut(reason)
+  }
+
+  #unreadOf(socket: Socket): number {
+    if (socket.destroyed) return 0
+    let bytes = 0
+    for (const { writableLength } of this.#open.get(socket) ?? []) bytes += writableLength
+    return bytes
+  }
+}
+
+function endConnection(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader('Connection', 'close')
+}
