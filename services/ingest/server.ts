@@ -6,8 +6,8 @@ import type { Metrics } from '../platform/metrics.ts'
 import type { WatchedTls } from '../platform/tls-files.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Stores } from '../ports/stores.ts'
-import { channelOptions, streamsPerConnectionMax } from '../wire/limits.ts'
-import { listen } from '../wire/listen.ts'
+import { channelOptions, ingestConnectionsMax, streamsPerConnectionMax } from '../wire/limits.ts'
+import { type ConnectionCounts, type Listening, listen } from '../wire/listen.ts'
 import { Collector, Registry } from '../wire/load.ts'
 import { serverCredentials } from '../wire/server-credentials.ts'
 import { createAuthorizer } from './authorize.ts'
@@ -33,6 +33,7 @@ export interface IngestDeps {
   readonly token: string
   /** Without: calls are not encrypted. */
   readonly tls?: WatchedTls | undefined
+  readonly connectionCounts?: ConnectionCounts
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
@@ -86,17 +87,25 @@ export function createIngest(deps: IngestDeps): Ingest {
   server.addService(Registry.service, registryService({ ...stores, ...deps, feedTokens, endFeed }))
 
   const stopHeeding = deps.registry.onChange((view) => sessions.endHidden(view))
+  let listening: Listening | undefined
   let stopCounting = (): void => undefined
   const stopClockHistory = keepClockHistory(deps)
   const closedDays = copyClosedDays({ ...stores, ...deps })
 
   return {
     async listen(host, port) {
-      const bound = await listen(server, { host, port, credentials: serverCredentials(deps.tls) })
-      stopCounting = countCalls(bound, (code) => metrics.call(code))
-      return bound
+      listening = await listen(server, {
+        host,
+        port,
+        credentials: serverCredentials(deps.tls),
+        connectionsMax: ingestConnectionsMax,
+        counts: deps.connectionCounts,
+      })
+      stopCounting = countCalls(listening.port, (code) => metrics.call(code))
+      return listening.port
     },
     async close(graceMs) {
+      listening?.close()
       stopHeeding()
       stopClockHistory()
       const copied = closedDays.stop()

@@ -27,6 +27,8 @@ export interface HealthOptions {
   /** Whether the registry was loaded once. A store that went away later never makes a process unready. */
   readonly loaded: () => boolean
   readonly metrics: Metrics
+  /** Called when a connection could not be accepted, such as with `EMFILE`. */
+  readonly acceptFailed?: (cause: Error) => void
 }
 
 /**
@@ -54,6 +56,7 @@ export async function openHealth(options: HealthOptions, clock: Clock): Promise<
       handle: (request, response) => void answer(request, response, notReady, options.metrics),
       connectionsMax: opsConnectionsMax,
       cut: (reason) => cut.inc({ reason }),
+      ...(options.acceptFailed && { acceptFailed: options.acceptFailed }),
     },
     clock,
   )

@@ -41,24 +41,27 @@ test('pipelined requests go on for as long as at most eight are under way', asyn
 test.each([
   ['request', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'],
   ['odd Expect', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: much\r\n\r\n'],
-])('a ninth %s under way closes its connection, is not handled, and is counted once', async (_name, ninth) => {
-  const { waiting, handle } = holding()
-  const cuts: string[] = []
-  const server = await start({ handle, cut: (reason) => cuts.push(reason) })
-  const other = await dial(server.port)
-  other.write(pipelined(8))
-  const socket = await dial(server.port)
-  socket.on('error', () => undefined)
-  const closed = new Promise((resolve) => socket.once('close', resolve))
-  socket.write(pipelined(8) + ninth.repeat(2_000))
-  socket.resume()
-  await closed
-  expect(waiting).toHaveLength(16)
-  expect(cuts).toEqual(['pipelined'])
-  expect(server.connections()).toBe(1)
-  expect(other.destroyed).toBe(false)
-  other.destroy()
-})
+])(
+  'a ninth %s under way closes its connection, is not handled, and is counted once',
+  async (_name, ninth) => {
+    const { waiting, handle } = holding()
+    const cuts: string[] = []
+    const server = await start({ handle, cut: (reason) => cuts.push(reason) })
+    const other = await dial(server.port)
+    other.write(pipelined(8))
+    const socket = await dial(server.port)
+    socket.on('error', () => undefined)
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    socket.write(pipelined(8) + ninth.repeat(2_000))
+    socket.resume()
+    await closed
+    expect(waiting).toHaveLength(16)
+    expect(cuts).toEqual(['pipelined'])
+    expect(server.connections()).toBe(1)
+    expect(other.destroyed).toBe(false)
+    other.destroy()
+  },
+)
 
 describe('answers that clients do not read', () => {
   const answerBytes = 1_000_000

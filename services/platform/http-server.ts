@@ -36,6 +36,8 @@ export interface HttpServerOptions {
   readonly connectionsMax?: number
   /** Called for each connection beyond the bound. */
   readonly dropped?: () => void
+  /** Called when a connection could not be accepted, such as with `EMFILE`. */
+  readonly acceptFailed?: (cause: Error) => void
   /** Of answers that clients have not read, on all connections; beyond it the one that reads nothing is closed. */
   readonly unreadBytesMax?: number
   /** Called for each connection that the server closes because of what its client does. */
@@ -99,6 +101,7 @@ export async function openHttpServer(options: HttpServerOptions, clock: Clock): 
     else answerBrokenRequest(error.code, socket)
   })
   const port = await listen(server, options.address, options.variable)
+  server.on('error', (cause) => options.acceptFailed?.(cause))
 
   return {
     port,

@@ -25,19 +25,23 @@ export class UnreadAnswers {
 
   /** One more answer of this connection was written; `bytes` is what all of its answers hold now. */
   written(socket: Socket, bytes: number): void {
-    this.#bytes += bytes - (this.#waiting.get(socket) ?? 0)
-    if (bytes > 0) this.#waiting.set(socket, bytes)
-    else this.#waiting.delete(socket)
+    this.#set(socket, bytes)
     for (const first of this.#waiting.keys()) {
       if (this.#bytes <= this.#bytesMax) return
-      this.written(first, 0)
+      this.#set(first, 0)
       this.#close(first)
     }
   }
 
   /** A client has taken an answer, or is gone: it now waits for less time than all others. */
   taken(socket: Socket, bytes: number): void {
-    this.written(socket, 0)
-    this.written(socket, bytes)
+    this.#set(socket, 0)
+    this.#set(socket, bytes)
+  }
+
+  #set(socket: Socket, bytes: number): void {
+    this.#bytes += bytes - (this.#waiting.get(socket) ?? 0)
+    if (bytes > 0) this.#waiting.set(socket, bytes)
+    else this.#waiting.delete(socket)
   }
 }

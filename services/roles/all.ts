@@ -1,14 +1,16 @@
 import type { Config } from '../platform/config.ts'
 import { formatAddress, reachable } from '../platform/listen.ts'
 import { ensureToken } from '../platform/token-file.ts'
+import { ingestConnectionsMax } from '../wire/limits.ts'
 import { collect } from './collect.ts'
 import { collectorsStopTimeoutMs } from './collector.ts'
 import { createCollectors } from './collectors.ts'
+import { warnOfFewHandles } from './enough-handles.ts'
 import { applyManifests, demoFeeds } from './feeds.ts'
 import { issueFirstKey } from './first-key.ts'
 import { type Ground, layGround } from './ground.ts'
 import { type House, inHouse, type Overrides } from './house.ts'
-import { startHttp } from './http.ts'
+import { httpConnectionsMax, startHttp } from './http.ts'
 import { startIngestEdge, writerOf } from './ingest.ts'
 import { startReading } from './reading.ts'
 import { createReload } from './reload.ts'
@@ -45,6 +47,7 @@ async function startParts(house: House, overrides: Overrides): Promise<RunningAl
   const { config, clock, log, metrics, lifecycle } = house
   const ground = await layGround(house, overrides, { migrates: true, admits: true })
   const { health, registry, waiting } = ground
+  warnOfFewHandles(house, httpConnectionsMax(house, true) + ingestConnectionsMax)
   // A store elsewhere may be away for long, and an answer that says so is better than none.
   const earlyHttpPort = ground.areRemote ? await startEdges(house, ground) : undefined
   await ground.loaded()

@@ -33,10 +33,11 @@ export async function startCollector(config: Config, overrides: Overrides = {}):
   const definition = await readDefinition(path, config.feed)
   identityOf(config)
   return inHouse(config, overrides, async (house) => {
-    const { clock, log, metrics, lifecycle } = house
+    const { clock, log, metrics, lifecycle, handles } = house
+    const acceptFailed = (cause: Error): void => handles.failed('ops', cause)
     const health = await lifecycle.start({
       name: 'health',
-      start: () => openHealth({ address: config.opsAddr, loaded: () => true, metrics }, clock),
+      start: () => openHealth({ address: config.opsAddr, loaded: () => true, metrics, acceptFailed }, clock),
       stop: (started) => started.close(),
     })
     const spool = await lifecycle.start({

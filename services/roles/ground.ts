@@ -21,11 +21,13 @@ export interface Ground {
 
 /** Health first, so that a process that waits for its stores can say so. */
 export async function layGround(house: House, overrides: Overrides, use: StoresUse): Promise<Ground> {
-  const { config, clock, log, metrics, lifecycle } = house
+  const { config, clock, log, metrics, lifecycle, handles } = house
+  const acceptFailed = (cause: Error): void => handles.failed('ops', cause)
   let isLoaded = (): boolean => false
   const health = await lifecycle.start({
     name: 'health',
-    start: () => openHealth({ address: config.opsAddr, loaded: () => isLoaded(), metrics }, clock),
+    start: () =>
+      openHealth({ address: config.opsAddr, loaded: () => isLoaded(), metrics, acceptFailed }, clock),
     stop: (started) => started.close(),
   })
   const { stores, areRemote, connect } = await lifecycle.start<OpenedStores>({

@@ -1,4 +1,5 @@
 import type { Config } from '../platform/config.ts'
+import { HandleWatch } from '../platform/handle-watch.ts'
 import { createLifecycle, type Lifecycle } from '../platform/lifecycle.ts'
 import { type Log, openProcessLog, type ProcessLog } from '../platform/log.ts'
 import { createMetrics, type Metrics } from '../platform/metrics.ts'
@@ -13,6 +14,7 @@ export interface House {
   readonly log: Log
   readonly metrics: Metrics
   readonly lifecycle: Lifecycle
+  readonly handles: HandleWatch
 }
 
 export interface Overrides {
@@ -40,7 +42,12 @@ export async function inHouse<T>(
   const lifecycle = createLifecycle(clock, log)
   if (log === own.log) await startLog(own, metrics, lifecycle)
   try {
-    return await start({ config, clock, log, metrics, lifecycle })
+    const handles = await lifecycle.start({
+      name: 'handles',
+      start: () => new HandleWatch({ clock, log, metrics }),
+      stop: (started) => started.close(),
+    })
+    return await start({ config, clock, log, metrics, lifecycle, handles })
   } catch (cause) {
     await lifecycle.stop()
     throw cause

@@ -14,9 +14,13 @@ export interface HttpParts {
   readonly stream?: Stream
 }
 
+/** Connections to the HTTP port of a process that serves `/v1/stream` or not; more are dropped. */
+export const httpConnectionsMax = ({ config }: Pick<House, 'config'>, hasStream: boolean): number =>
+  requestConnectionsMax + (hasStream ? config.streamConnectionsMax : 0)
+
 /** The one HTTP server of a process; gives its port. A stop lets requests under way finish. */
 export async function startHttp(house: House, { handle, stream }: HttpParts): Promise<number> {
-  const { config, clock, metrics, lifecycle } = house
+  const { config, clock, metrics, lifecycle, handles } = house
   const dropped = metrics.counter('fxd_http_dropped_connections_total', 'Connections beyond the bound.')
   const cut = metrics.counter(
     'fxd_http_cut_connections_total',
@@ -32,9 +36,10 @@ export async function startHttp(house: House, { handle, stream }: HttpParts): Pr
           variable: 'FXD_HTTP_ADDR',
           handle,
           ...(stream && { upgrade: { path: streamPath, listener: stream.upgrade } }),
-          connectionsMax: requestConnectionsMax + (stream ? config.streamConnectionsMax : 0),
+          connectionsMax: httpConnectionsMax(house, stream !== undefined),
           dropped: () => dropped.inc(),
           cut: (reason) => cut.inc({ reason }),
+          acceptFailed: (cause) => handles.failed('http', cause),
         },
         clock,
       ),

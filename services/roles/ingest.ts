@@ -2,8 +2,11 @@ import { createRegistryWriter, type RegistryWriter } from '../ingest/registry-wr
 import { createIngest } from '../ingest/server.ts'
 import type { Config } from '../platform/config.ts'
 import type { ClientIdentity } from '../wire/client.ts'
+import { ingestConnectionsMax } from '../wire/limits.ts'
+import { warnOfFewHandles } from './enough-handles.ts'
 import { applyManifests } from './feeds.ts'
 import { type Ground, layGround } from './ground.ts'
+import { grpcConnections } from './grpc-connections.ts'
 import { grpcListenFailure } from './grpc-listen-failure.ts'
 import { type House, inHouse, type Overrides } from './house.ts'
 import { type Leaving, leaveThrough } from './leaving.ts'
@@ -33,6 +36,7 @@ export function startIngest(config: Config, overrides: Overrides = {}): Promise<
     const token = neededToken('An ingest', config)
     const ground = await layGround(house, overrides, { migrates: true, admits: false })
     const { health } = ground
+    warnOfFewHandles(house, ingestConnectionsMax)
     await ground.loaded()
     const writer = writerOf(ground)
     const { feeds } = config
@@ -64,7 +68,15 @@ export async function startIngestEdge(
   token: string,
 ): Promise<{ readonly port: number; readonly identity: () => ClientIdentity }> {
   const tls = await startTls({ config, lifecycle, ...shared })
-  const ingest = createIngest({ ...shared, stores, registry, writer, token, tls })
+  const ingest = createIngest({
+    ...shared,
+    stores,
+    registry,
+    writer,
+    token,
+    tls,
+    connectionCounts: grpcConnections(shared),
+  })
   const port = await lifecycle.start({
     name: 'ingest',
     start: () =>

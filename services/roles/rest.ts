@@ -1,8 +1,9 @@
 import type { Config } from '../platform/config.ts'
 import { createRest, type Rest } from '../rest/create-rest.ts'
+import { warnOfFewHandles } from './enough-handles.ts'
 import { type Ground, layGround } from './ground.ts'
 import { type House, inHouse, type Overrides } from './house.ts'
-import { startHttp } from './http.ts'
+import { httpConnectionsMax, startHttp } from './http.ts'
 import { type Leaving, leaveThrough, noticeOf } from './leaving.ts'
 import { type Reading, startReading } from './reading.ts'
 import { requireStores } from './require-stores.ts'
@@ -18,6 +19,7 @@ export function startRest(config: Config, overrides: Overrides = {}): Promise<Ru
     if (!overrides.stores) requireStores('rest', config)
     const ground = await layGround(house, overrides, { migrates: false, admits: true })
     const { health } = ground
+    warnOfFewHandles(house, httpConnectionsMax(house, false))
     const rest = await startRestEdge(house, ground, await startReading(house, ground))
     // Listening before the stores are there: an answer that says so is better than none.
     const httpPort = await startHttp(house, { handle: rest.handler })

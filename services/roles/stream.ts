@@ -2,10 +2,13 @@ import type { Config } from '../platform/config.ts'
 import { answerPlainRequest } from '../stream/plain-request.ts'
 import { createShardServer } from '../stream/shard/server.ts'
 import { createStream, type Stream, streamPath } from '../stream/stream.ts'
+import { shardConnectionsMax } from '../wire/limits.ts'
+import { warnOfFewHandles } from './enough-handles.ts'
 import { type Ground, layGround } from './ground.ts'
+import { grpcConnections } from './grpc-connections.ts'
 import { grpcListenFailure } from './grpc-listen-failure.ts'
 import { type House, inHouse, type Overrides } from './house.ts'
-import { startHttp } from './http.ts'
+import { httpConnectionsMax, startHttp } from './http.ts'
 import { type Leaving, leaveThrough } from './leaving.ts'
 import { neededToken } from './needed-token.ts'
 import { type Reading, startReading } from './reading.ts'
@@ -25,6 +28,7 @@ export function startStream(config: Config, overrides: Overrides = {}): Promise<
     const token = neededToken('A shard', config)
     const ground = await layGround(house, overrides, { migrates: false, admits: false })
     const { health } = ground
+    warnOfFewHandles(house, httpConnectionsMax(house, true) + shardConnectionsMax)
     const edge = await startStreamEdge(house, ground, await startReading(house, ground))
     health.heed(() => edge.notReady())
     const httpPort = await startHttp(house, { handle: answerPlainRequest(streamPath), stream: edge })
@@ -53,14 +57,21 @@ export function startStreamEdge(house: House, ground: Ground, reading: Reading):
 }
 
 async function startShardServer(
-  { config, clock, log, lifecycle }: House,
+  { config, clock, log, metrics, lifecycle, handles }: House,
   stream: Stream,
   notReady: () => string | undefined,
   token: string,
 ): Promise<number> {
   const { host, port } = config.grpcAddr
   const tls = await startTls({ config, clock, log, lifecycle })
-  const server = createShardServer({ stream, notReady, token, tls, log })
+  const server = createShardServer({
+    stream,
+    notReady,
+    token,
+    tls,
+    log,
+    connectionCounts: grpcConnections({ metrics, handles }),
+  })
   return lifecycle.start({
     name: 'shard',
     start: () => server.listen(host, port).catch(grpcListenFailure(config.grpcAddr)),

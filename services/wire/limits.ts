@@ -8,6 +8,10 @@ export const batchBarsMax = 5_000
 export const catalogueSymbolsMax = 10_000
 /** Calls at once over one connection. */
 export const streamsPerConnectionMax = 16
+/** Connections of one ingest: collectors, commands, and whoever shows no credential yet; more are dropped. */
+export const ingestConnectionsMax = 2_000
+/** Connections of one shard's `fxd.v1.Shard`, which an operator asks; more are dropped. */
+export const shardConnectionsMax = 100
 
 /** A peer that is gone without a word is noticed after both together: a standby takes over within 15 s. */
 const keepaliveMs = 5_000

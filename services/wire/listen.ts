@@ -1,17 +1,50 @@
+import { type AddressInfo, createServer } from 'node:net'
 import type { Server, ServerCredentials } from '@grpc/grpc-js'
+
+/** Hears of connections. */
+export interface ConnectionCounts {
+  opened(by: 1 | -1): void
+  /** One beyond the bound. */
+  dropped(): void
+  /** One could not be accepted, such as with `EMFILE`. */
+  acceptFailed(cause: Error): void
+}
 
 export interface ListenAt {
   readonly host: string
   readonly port: number
   readonly credentials: ServerCredentials
+  /** Open connections, calls on them or not; more are dropped. */
+  readonly connectionsMax: number
+  readonly counts?: ConnectionCounts | undefined
 }
 
-/** Gives the port (a free one for port 0); rejects when the address cannot be listened on. */
-export const listen = (server: Server, { host, port, credentials }: ListenAt): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
-    server.bindAsync(address, credentials, (cause, bound) => {
-      if (cause) reject(cause)
-      else resolve(bound)
+export interface Listening {
+  readonly port: number
+  /** Takes no more connections; those that are open stay. */
+  close(): void
+}
+
+/**
+ * Hands connections to a gRPC server, which knows no bound of its own. Gives the port (a free one for port 0);
+ * rejects when the address cannot be listened on.
+ */
+export function listen(server: Server, at: ListenAt): Promise<Listening> {
+  const injector = server.createConnectionInjector(at.credentials)
+  const { counts } = at
+  const listener = createServer((socket) => {
+    counts?.opened(1)
+    socket.once('close', () => counts?.opened(-1))
+    injector.injectConnection(socket)
+  })
+  listener.maxConnections = at.connectionsMax
+  listener.on('drop', () => counts?.dropped())
+  return new Promise((resolve, reject) => {
+    listener.once('error', reject)
+    listener.listen(at.port, at.host, () => {
+      listener.off('error', reject).on('error', (cause) => counts?.acceptFailed(cause))
+      const { port } = listener.address() as AddressInfo
+      resolve({ port, close: () => void listener.close() })
     })
   })
+}

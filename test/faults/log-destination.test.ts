@@ -101,22 +101,21 @@ test('a full device for output and log: REST answers and SIGTERM ends the proces
 
 /** Mounting is root's. */
 const mounts = process.getuid?.() === 0 ? [{ bytes: 1_048_576 }] : []
-test.each([
-  ...mounts,
-])('a full disk of $bytes bytes under the log: REST answers, and with room again the log goes on', async ({
-  bytes,
-}) => {
-  const disk = mountSmallDisk(bytes)
-  onTestFinished(() => disk.remove())
-  const path = join(disk.folder, 'log')
-  const file = openSync(path, 'a')
-  const service = await startChildService({ stdio: ['ignore', file, file] })
-  closeSync(file)
-  disk.fill(0)
-  await askOften(service, 1_000)
-  disk.free()
-  await expect
-    .poll(() => readFileSync(path, 'utf8').split('"msg":"answered"').length - 1, { timeout: 30_000 })
-    .toBe(1_000)
-  expect(await service.stop(stopDeadlineMs)).toBe(0)
-})
+test.each([...mounts])(
+  'a full disk of $bytes bytes under the log: REST answers, and with room again the log goes on',
+  async ({ bytes }) => {
+    const disk = mountSmallDisk(bytes)
+    onTestFinished(() => disk.remove())
+    const path = join(disk.folder, 'log')
+    const file = openSync(path, 'a')
+    const service = await startChildService({ stdio: ['ignore', file, file] })
+    closeSync(file)
+    disk.fill(0)
+    await askOften(service, 1_000)
+    disk.free()
+    await expect
+      .poll(() => readFileSync(path, 'utf8').split('"msg":"answered"').length - 1, { timeout: 30_000 })
+      .toBe(1_000)
+    expect(await service.stop(stopDeadlineMs)).toBe(0)
+  },
+)

@@ -1,5 +1,5 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -27,7 +27,8 @@ export interface ChildService {
   readonly httpPort: number
   readonly grpcPort: number
   readonly opsPort: number
-  readonly environment: Readonly<Record<string, string>>
+  /** The file of standard output and error, where `stdio` says nothing else. */
+  readonly log: string
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>
   /** Gives the exit code or the signal that ended it, or `undefined` when it still runs after the deadline. */
   stop(deadlineMs: number): Promise<number | string | undefined>
@@ -47,11 +48,14 @@ export async function startChildService(options: ChildServiceOptions = {}): Prom
     ...options.env,
   }
   const shell = `${options.first ?? ':'}; exec "$0" services/main.ts all`
+  const log = join(home, 'log')
+  const file = openSync(log, 'a')
   const child = spawn('sh', ['-c', shell, join(repository, 'bin/node')], {
     cwd: repository,
     env: { ...bareEnv(), ...environment },
-    stdio: options.stdio ?? 'ignore',
+    stdio: options.stdio ?? ['ignore', file, file],
   })
+  closeSync(file)
   endWithUs(child)
   const gone = new Promise<number | string>((resolve) => {
     child.once('exit', (code, signal) => resolve(code ?? signal ?? -1))
@@ -71,7 +75,7 @@ export async function startChildService(options: ChildServiceOptions = {}): Prom
     httpPort,
     grpcPort,
     opsPort,
-    environment,
+    log,
     metric: (name, labels) => metricOf(opsPort, name, labels),
     stop(deadlineMs) {
       child.kill('SIGTERM')

@@ -1,7 +1,11 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
-import { type HttpServer, type HttpServerOptions, openHttpServer } from '../../services/platform/http-server.ts'
+import {
+  type HttpServer,
+  type HttpServerOptions,
+  openHttpServer,
+} from '../../services/platform/http-server.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 
 /** Our HTTP server on a free port, answering `hello`; closed when the test has ended. */

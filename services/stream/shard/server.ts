@@ -1,8 +1,8 @@
 import { Server } from '@grpc/grpc-js'
 import type { Log } from '../../platform/log.ts'
 import type { WatchedTls } from '../../platform/tls-files.ts'
-import { channelOptions, streamsPerConnectionMax } from '../../wire/limits.ts'
-import { listen } from '../../wire/listen.ts'
+import { channelOptions, shardConnectionsMax, streamsPerConnectionMax } from '../../wire/limits.ts'
+import { type ConnectionCounts, type Listening, listen } from '../../wire/listen.ts'
 import { Shard } from '../../wire/load.ts'
 import { serverCredentials } from '../../wire/server-credentials.ts'
 import type { Stream } from '../stream.ts'
@@ -16,6 +16,7 @@ export interface ShardServerDeps {
   readonly token: string
   /** Without: calls are not encrypted. */
   readonly tls?: WatchedTls | undefined
+  readonly connectionCounts?: ConnectionCounts
   readonly log: Log
 }
 
@@ -30,8 +31,21 @@ export interface ShardServer {
 export function createShardServer(deps: ShardServerDeps): ShardServer {
   const server = new Server({ ...channelOptions, 'grpc.max_concurrent_streams': streamsPerConnectionMax })
   server.addService(Shard.service, shardService(deps))
+  let listening: Listening | undefined
   return {
-    listen: (host, port) => listen(server, { host, port, credentials: serverCredentials(deps.tls) }),
-    close: () => server.forceShutdown(),
+    async listen(host, port) {
+      listening = await listen(server, {
+        host,
+        port,
+        credentials: serverCredentials(deps.tls),
+        connectionsMax: shardConnectionsMax,
+        counts: deps.connectionCounts,
+      })
+      return listening.port
+    },
+    close() {
+      listening?.close()
+      server.forceShutdown()
+    },
   }
 }

@@ -1,0 +1,68 @@
+import { closeSync, open } from 'node:fs'
+import type { Clock } from '../ports/clock.ts'
+import type { Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
+
+const lookEveryMs = 1_000
+const tellEveryMs = 60_000
+
+export type HandleUser = 'http' | 'grpc' | 'ops' | 'look'
+
+/** The soft limit of open handles (`ulimit -n`); Infinity: there is none, or the system does not tell. */
+export function handleLimit(): number {
+  // Looking up the names of all peers would take long.
+  Object.assign(process.report, { excludeNetwork: true })
+  const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } }
+  const soft = userLimits?.open_files?.soft
+  return typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY
+}
+
+export interface HandleWatchDeps {
+  readonly clock: Clock
+  readonly log: Pick<Log, 'error'>
+  readonly metrics: Metrics
+}
+
+/**
+ * Counts shortages of file handles. The system's loop closes connections that find no handle before anybody is told,
+ * so once a second a file is opened to see whether there is one.
+ */
+export class HandleWatch {
+  readonly #deps: HandleWatchDeps
+  readonly #shortages
+  readonly #stopLooking: () => void
+  #toldAt = Number.NEGATIVE_INFINITY
+
+  constructor(deps: HandleWatchDeps) {
+    this.#deps = deps
+    this.#shortages = deps.metrics.counter(
+      'fxd_handle_shortages_total',
+      'Times that no file handle was free (EMFILE): on a port that could not accept, or at a look each second. New connections are then closed unanswered on all ports.',
+      ['where'],
+    )
+    this.#stopLooking = deps.clock.every(lookEveryMs, () => this.#look())
+  }
+
+  /** A port could not accept a connection. */
+  failed(where: HandleUser, cause: Error): void {
+    this.#shortages.inc({ where })
+    const now = this.#deps.clock.monotonicMs()
+    if (now - this.#toldAt < tellEveryMs) return
+    this.#toldAt = now
+    this.#deps.log.error(
+      { err: cause, where },
+      'unavailable: no file handle is free, new connections are closed; raise the limit (ulimit -n)',
+    )
+  }
+
+  close(): void {
+    this.#stopLooking()
+  }
+
+  #look(): void {
+    open(process.execPath, (error, fd) => {
+      if (error === null) closeSync(fd)
+      else if (error.code === 'EMFILE' || error.code === 'ENFILE') this.failed('look', error)
+    })
+  }
+}

@@ -1,0 +1,16 @@
+import type { ConnectionCounts } from '../wire/listen.ts'
+import type { House } from './house.ts'
+
+/** Measures the connections of the gRPC port of this process. */
+export function grpcConnections({ metrics, handles }: Pick<House, 'metrics' | 'handles'>): ConnectionCounts {
+  const open = metrics.gauge('fxd_grpc_connections', 'Open connections to the gRPC port.')
+  const dropped = metrics.counter(
+    'fxd_grpc_dropped_connections_total',
+    'Connections to the gRPC port beyond the bound: 2,000 of an ingest, 100 of a shard.',
+  )
+  return {
+    opened: (by) => open.inc(by),
+    dropped: () => dropped.inc(),
+    acceptFailed: (cause) => handles.failed('grpc', cause),
+  }
+}

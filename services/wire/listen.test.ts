@@ -1,0 +1,91 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { Client, credentials, Server, ServerCredentials } from '@grpc/grpc-js'
+import { expect, onTestFinished, test } from 'vitest'
+import { listen } from './listen.ts'
+
+const path = '/test.Echo/Echo'
+const same = (bytes: Buffer): Buffer => bytes
+
+async function start(connectionsMax: number) {
+  const counted = { open: 0, dropped: 0, failed: 0 }
+  const server = new Server()
+  server.register(
+    path,
+    (call: { request: Buffer }, answer: (error: null, value: Buffer) => void) => answer(null, call.request),
+    same,
+    same,
+    'unary',
+  )
+  const listening = await listen(server, {
+    host: '127.0.0.1',
+    port: 0,
+    credentials: ServerCredentials.createInsecure(),
+    connectionsMax,
+    counts: {
+      opened: (by) => void (counted.open += by),
+      dropped: () => void (counted.dropped += 1),
+      acceptFailed: () => void (counted.failed += 1),
+    },
+  })
+  onTestFinished(() => {
+    listening.close()
+    server.forceShutdown()
+  })
+  const client = new Client(`127.0.0.1:${listening.port}`, credentials.createInsecure())
+  onTestFinished(() => client.close())
+  const echo = (text: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      client.makeUnaryRequest(path, same, same, Buffer.from(text), (error, value) => {
+        if (error) reject(error)
+        else resolve(String(value))
+      })
+    })
+  return { listening, counted, echo }
+}
+
+const silent = async (port: number): Promise<Socket> => {
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  onTestFinished(() => void socket.destroy())
+  return socket
+}
+
+test('connections beyond the bound are dropped and counted, calls on those within it go on', async () => {
+  const { listening, counted, echo } = await start(3)
+  expect(await echo('first')).toBe('first')
+  await silent(listening.port)
+  const within = await silent(listening.port)
+  await expect.poll(() => counted.open).toBe(3)
+  const beyond = await silent(listening.port)
+  await once(beyond.resume(), 'close')
+  expect(counted).toEqual({ open: 3, dropped: 1, failed: 0 })
+  expect(await echo('still')).toBe('still')
+  within.destroy()
+  await expect.poll(() => counted.open).toBe(2)
+  await silent(listening.port)
+  await expect.poll(() => counted.open).toBe(3)
+  expect(counted.dropped).toBe(1)
+})
+
+test('after close no connection is taken, and those that are open go on', async () => {
+  const { listening, echo } = await start(10)
+  await echo('first')
+  listening.close()
+  const late = connect(listening.port, '127.0.0.1')
+  const [error] = (await once(late, 'error')) as [NodeJS.ErrnoException]
+  expect(error.code).toBe('ECONNREFUSED')
+  expect(await echo('still')).toBe('still')
+})
+
+test('an address that is in use rejects', async () => {
+  const { listening } = await start(10)
+  const second = listen(new Server(), {
+    host: '127.0.0.1',
+    port: listening.port,
+    credentials: ServerCredentials.createInsecure(),
+    connectionsMax: 1,
+  })
+  await expect(second).rejects.toThrow('EADDRINUSE')
+})

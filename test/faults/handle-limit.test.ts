@@ -1,0 +1,40 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { expect, test } from 'vitest'
+import { startChildService } from '../support/child-service.ts'
+import { statusOf } from '../support/cluster/answers.ts'
+import { timesSaid } from './said-in-log.ts'
+
+const shortages = 'fxd_handle_shortages_total'
+
+test('a low limit of file handles: the start warns, a shortage is counted and logged once, and it ends', async () => {
+  const service = await startChildService({ first: 'ulimit -n 160' })
+  const { log } = service
+  expect(timesSaid(log, 'low limit of file handles')).toBe(1)
+  expect(readFileSync(log, 'utf8')).toMatch(/"limit":160,"needed":\d{5},/)
+
+  const sockets: Socket[] = []
+  for (let n = 0; n < 300; n += 1) {
+    const socket = connect(service.grpcPort, '127.0.0.1')
+    socket.on('error', () => undefined)
+    sockets.push(socket)
+  }
+  await Promise.all(sockets.map((socket) => socket.connecting && once(socket, 'connect')))
+  await expect.poll(() => timesSaid(log, 'unavailable: no file handle'), { timeout: 10_000 }).toBe(1)
+  for (const socket of sockets) socket.destroy()
+
+  await expect.poll(() => statusOf(service.httpPort, '/v1/config'), { timeout: 20_000 }).toBe(200)
+  await expect.poll(() => statusOf(service.opsPort, '/readyz'), { timeout: 20_000 }).toBe(200)
+  expect(await service.metric(shortages)).toBeGreaterThan(0)
+  expect(timesSaid(log, 'unavailable: no file handle')).toBe(1)
+  expect(await service.stop(15_000)).toBe(0)
+})
+
+test('a limit of file handles that is enough: the start does not warn', async () => {
+  const service = await startChildService({ first: 'ulimit -n 65536' })
+  expect(timesSaid(service.log, 'low limit of file handles')).toBe(0)
+  expect(await service.metric(shortages)).toBe(0)
+  expect(await service.metric('fxd_grpc_connections')).toBe(0)
+  expect(await service.stop(15_000)).toBe(0)
+})
