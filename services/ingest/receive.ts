@@ -8,9 +8,9 @@ const { requestDeserialize } = Collector.service.Session
 /** A message of a collector; bytes that are none end their own session with a sentence instead of the library's INTERNAL. */
 export function receive(bytes: Buffer): Received {
   const digest = (): string => hash('sha256', bytes, 'base64')
-  const plain = decodeBars(bytes)
-  if (plain) return { bars: plain, digest: digest() }
   try {
+    const plain = decodeBars(bytes)
+    if (plain) return { bars: plain, digest: digest() }
     const message = requestDeserialize(bytes)
     if (message.bars) return { bars: receivedBars(message.bars), digest: digest() }
     // Only what carries a sequence is ever compared.

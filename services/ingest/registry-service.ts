@@ -1,5 +1,6 @@
 import type { handleUnaryCall } from '@grpc/grpc-js'
 import type { KeyRecord } from '../core/api-key.ts'
+import { faultPlace } from '../core/fault-place.ts'
 import type { RegistryView } from '../core/registry.ts'
 import { show } from '../core/show.ts'
 import { didYouMean } from '../core/suggest.ts'
@@ -129,7 +130,10 @@ function unary<Request, Response>(
     if (refusal) callback({ code: refusal.code, details: refusal.message })
     else callback(null, response)
   }
-  return (call, callback) => void answer(call, callback)
+  return (call, callback) =>
+    void answer(call, callback).catch((cause: unknown) =>
+      log.error(faultPlace(cause), 'failed: a call of the Registry could not be answered'),
+    )
 }
 
 type Outcome<Response> =

@@ -1,11 +1,13 @@
 import { Server } from '@grpc/grpc-js'
 import type { FeedKey } from '../core/compound-key.ts'
+import { faultPlace } from '../core/fault-place.ts'
 import type { FollowedRegistry } from '../platform/follow-registry.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { WatchedTls } from '../platform/tls-files.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Stores } from '../ports/stores.ts'
+import { containFaults, defectStatus } from '../wire/contain-faults.ts'
 import { channelOptions, ingestConnectionsMax, streamsPerConnectionMax } from '../wire/limits.ts'
 import { type ConnectionCounts, type Listening, listen } from '../wire/listen.ts'
 import { Collector, Registry } from '../wire/load.ts'
@@ -55,10 +57,13 @@ export function createIngest(deps: IngestDeps): Ingest {
   const metrics = createIngestMetrics(deps.metrics)
   const feedTokens = createFeedTokens(deps.token, clock)
   const authorizer = createAuthorizer({ ...deps, feedTokens, refused: (fault) => metrics.refusedCall(fault) })
+  // The metric of calls counts its status.
+  const failed = (cause: unknown): void =>
+    log.error(faultPlace(cause), 'failed: a defect in a handler; its call is ended with INTERNAL')
   const server = new Server({
     ...channelOptions,
     'grpc.max_concurrent_streams': streamsPerConnectionMax,
-    interceptors: [wellFormedStatus, authorizer.interceptor],
+    interceptors: [wellFormedStatus, authorizer.interceptor, containFaults(failed)],
   })
   const states = new FeedStates(stores, { bus: stores.bus, clock, log, metrics })
   const sessions = new OpenSessions()
@@ -66,7 +71,7 @@ export function createIngest(deps: IngestDeps): Ingest {
   const processId = clock.randomHex(8)
   let count = 0
 
-  const serve = (call: CollectorCall): void => {
+  const begin = (call: CollectorCall): void => {
     const access = authorizer.accessOf(call.metadata)
     const refusal = sessions.refusal(access)
     if (refusal) {
@@ -75,6 +80,14 @@ export function createIngest(deps: IngestDeps): Ingest {
     }
     count += 1
     sessions.add(new CollectorSession(call, `${processId}-${count}`, access, sessionDeps))
+  }
+  const serve = (call: CollectorCall): void => {
+    try {
+      begin(call)
+    } catch (cause) {
+      failed(cause)
+      call.emit('error', defectStatus)
+    }
   }
   server.addService(
     { Session: { ...Collector.service.Session, requestDeserialize: receive } },

@@ -90,21 +90,37 @@ export class CollectorSession {
     const expire = (): void => void this.end(new SessionEnd('UNAUTHENTICATED', credentialEnded))
     this.#cancelExpiry =
       access.until === undefined ? () => undefined : atTime(access.until, deps.clock, expire)
-    call.on('data', (received: Received) => this.#receive(received))
+    call.on('data', (received: Received) => this.#attempt(() => this.#receive(received)))
     // Half-closed: what came before is still worked through.
-    call.on('end', () => this.#inOrder.run(() => void this.end()))
+    call.on('end', () => this.#attempt(() => this.#inOrder.run(() => void this.end())))
     call.on('cancelled', () => void this.end())
     call.on('close', () => void this.end())
+  }
+
+  /** A defect that is met for this collector ends its session and nothing else. */
+  #attempt(run: () => void): void {
+    try {
+      run()
+    } catch (cause) {
+      void this.end(cause)
+    }
   }
 
   get who(): Introduced | undefined {
     return this.#who
   }
 
-  /** Resolves when nothing of the session is left; calling it again waits for the first. */
+  /** Resolves when nothing of the session is left; calling it again waits for the first. Never rejects, never throws. */
   end(cause?: unknown): Promise<void> {
-    this.#ended ??= this.#end(cause)
+    this.#ended ??= this.#end(cause).catch((defect: unknown) => this.#cut(defect))
     return this.#ended
+  }
+
+  /** Its end met a defect. */
+  #cut(defect: unknown): void {
+    this.#log.error({ err: defect }, 'failed: a session did not end in order; it is cut')
+    this.#deps.sessions.remove(this)
+    this.#call.emit('error', sessionEnd(defect).status)
   }
 
   async #end(cause: unknown): Promise<void> {

@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http'
 import { type FastifyInstance, fastify } from 'fastify'
 import type { TObject } from 'typebox'
 import { isJsonText, sendJson, sendText } from './answer.ts'
+import { containFaults } from './contain-faults.ts'
 import type { RestDeps } from './deps.ts'
 import { routedTarget } from './path.ts'
 import { countOnly, countOrRefuse } from './plugins/admit.ts'
@@ -66,7 +67,8 @@ export async function createRest(deps: RestDeps): Promise<Rest> {
     for (const route of keyed) addKeyed(guarded, route as Route, deps)
   })
   await app.ready()
-  return { handler: (request, response) => app.routing(request, response), openapi, close: () => app.close() }
+  const handle: RequestListener = (request, response) => app.routing(request, response)
+  return { handler: containFaults(handle, deps.log, deps.metrics), openapi, close: () => app.close() }
 }
 
 /** Hooks run in this order, before those of a route's own scope. */

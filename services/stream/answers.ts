@@ -38,23 +38,21 @@ export class Answers {
     this.#metrics = parts.metrics
   }
 
-  answer(connection: Connection, text: string): void {
+  /** Gives how many entries the lists of the message had; one that is refused has none. */
+  answer(connection: Connection, text: string): number {
     const message = parseMessage(text)
     if ('code' in message) {
       this.#metrics.misunderstood.inc()
-      return connection.send(messages.error(message.code, message.message))
+      connection.send(messages.error(message.code, message.message))
+      return 0
     }
-    switch (message.action) {
-      case 'ping':
-        return connection.send(messages.pong(toSeconds(this.#clock.utcMs())))
-      case 'subscribe':
-        return this.#subscribe(connection, message)
-      case 'unsubscribe':
-        return this.#unsubscribe(connection, new Set(message.symbols))
-    }
+    if (message.action === 'ping') connection.send(messages.pong(toSeconds(this.#clock.utcMs())))
+    else if (message.action === 'subscribe') this.#subscribe(connection, message)
+    else this.#unsubscribe(connection, message.symbols)
+    return message.entries
   }
 
-  #subscribe(connection: Connection, { symbols, since, markers }: Subscribe): void {
+  #subscribe(connection: Connection, { symbols, resumes, markers }: Subscribe): void {
     this.#fanOut.settle()
     const view = this.#registry.view()
     const key = view.key(connection.key.id) ?? connection.key
@@ -62,20 +60,19 @@ export class Answers {
     const rejected: string[] = []
     const resumed = new Map<CompoundKey, FeedSeconds>()
     const feeds = new Set<FeedKey>()
-    for (const symbol of new Set(symbols)) {
+    for (const [symbol, time] of symbols) {
       const record = this.#accept(connection, key, symbol, view)
       if (!record) rejected.push(symbol)
       else {
         accepted.push(record.symbol)
         feeds.add(record.feed)
-        const time = since?.get(symbol)
         if (this.#subscribeTo(connection, record, time) && time !== undefined)
           resumed.set(record.symbol, this.#resumption.start(record.feed, time))
       }
     }
-    connection.send(messages.subscribed(accepted, rejected, since && resumed))
+    connection.send(messages.subscribed(accepted, rejected, resumes ? resumed : undefined))
     if (markers) for (const feed of feeds) this.#resumption.mark(connection, feed)
-    if (since && resumed.size > 0) this.#resumption.begin(connection, resumed, since)
+    if (resumed.size > 0) this.#resumption.begin(connection, resumed, symbols)
   }
 
   /** The symbol, if this key may be subscribed to it. */

@@ -4,6 +4,7 @@
  */
 export const closings = {
   unsupportedData: { code: 1003, reason: 'only text messages are understood' },
+  fault: { code: 1011, reason: 'something went wrong on our side' },
   draining: { code: 1012, reason: 'draining' },
   idle: { code: 4000, reason: 'idle' },
   tooSlow: { code: 4001, reason: 'too slow' },
@@ -16,7 +17,7 @@ export const closings = {
 export type Closing = (typeof closings)[keyof typeof closings]
 
 /** Codes of RFC 6455 that a client or a protocol fault may bring about. */
-const ordinaryCodes = [1000, 1001, 1002, 1005, 1006, 1007, 1008, 1009, 1011]
+const ordinaryCodes = [1000, 1001, 1002, 1005, 1006, 1007, 1008, 1009]
 const knownCodes = new Set<number>([...ordinaryCodes, ...Object.values(closings).map(({ code }) => code)])
 
 /** For metrics: codes that clients make up share one label. */

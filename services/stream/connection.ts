@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream'
 import { WebSocket } from 'ws'
 import type { KeyRecord } from '../core/api-key.ts'
 import type { Cancel } from '../ports/clock.ts'
+import { Allowance } from './allowance.ts'
 import { type Closing, closings } from './close-codes.ts'
 import { type Frames, textFrame } from './fan-out/frame.ts'
 import { type Inbox, messagesPerSecond } from './throttle.ts'
@@ -23,6 +24,10 @@ export interface ConnectionHost {
   after(delayMs: number, run: () => void): Cancel
   /** A close code was sent or received, once per connection; 1006 when the socket just went away. */
   closed(code: number): void
+  /** What the socket shares with others of its key. */
+  keyAllowance(keyId: string): Allowance
+  /** Something of this client met a defect. */
+  failed(connection: Connection, cause: unknown): void
 }
 
 /** Who is at the other end, as found at the upgrade. */
@@ -48,11 +53,13 @@ export class Connection {
   readonly #raw: Duplex & { readonly bytesWritten?: number }
   /** Monotonic milliseconds of the last data frame or ping. */
   lastSeen: number
-  /** Messages it may send at once; see `throttle.ts`. */
-  allowance: number
-  allowanceAt: number
+  /** See `throttle.ts`. */
+  readonly allowance: Allowance
+  readonly keyAllowance: Allowance
   /** Messages read and not yet answered. */
   inbox: Inbox | undefined
+  /** It sent more than its allowance, or that of its key, and waits. */
+  isThrottled = false
   /** The newest ping not yet answered. */
   pongDue: Buffer | undefined
   #stage: 'open' | 'leaving' | 'left' = 'open'
@@ -71,8 +78,8 @@ export class Connection {
     this.#raw = raw
     this.#host = host
     this.lastSeen = host.now()
-    this.allowance = messagesPerSecond
-    this.allowanceAt = this.lastSeen
+    this.allowance = new Allowance(messagesPerSecond, this.lastSeen)
+    this.keyAllowance = host.keyAllowance(caller.key.id)
   }
 
   get open(): boolean {
@@ -133,9 +140,30 @@ export class Connection {
     this.socket.close(closing.code, closing.reason)
   }
 
+  /** Does something for this client; a defect that is met in it ends this socket and nothing else. */
+  attempt<T>(run: () => T): T | undefined {
+    try {
+      return run()
+    } catch (cause) {
+      this.fail(cause)
+      return undefined
+    }
+  }
+
+  /** Closes with 1011 after a defect. Nothing is said first: what would be said may have met it. */
+  fail(cause: unknown): void {
+    this.#host.failed(this, cause)
+    try {
+      this.socket.resume()
+      this.socket.close(closings.fault.code, closings.fault.reason)
+    } catch {
+      this.socket.terminate()
+    }
+  }
+
   /** Frees slot and subscriptions, then runs `then`: so the slot is free before any close frame goes out. */
   leaveThen(code: number, then: () => void): void {
-    if (this.#stage === 'left') return then()
+    if (this.#stage === 'left') return void this.attempt(then)
     if (this.#stage === 'leaving') return
     this.#stage = 'leaving'
     this.inbox = undefined
@@ -144,10 +172,13 @@ export class Connection {
       if (this.#stage === 'left') return
       this.#stage = 'left'
       late()
-      then()
+      this.attempt(then)
     }
     const late = this.#host.after(releaseTimeoutMs, done)
-    void this.#host.leave(this).finally(done)
+    void this.#host
+      .leave(this)
+      .catch((cause: unknown) => this.#host.failed(this, cause))
+      .then(done)
   }
 
   #startWaiting(): void {

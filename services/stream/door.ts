@@ -11,6 +11,7 @@ import type { Log } from '../platform/log.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Limits } from '../ports/limits.ts'
 import { type Caller, StreamSocket } from './connection.ts'
+import type { OnFault } from './faults.ts'
 import { checkHandshake } from './handshake.ts'
 import { type Hub, messageBytesMax } from './hub.ts'
 import { Lingering } from './lingering.ts'
@@ -53,6 +54,7 @@ export interface DoorParts {
   readonly trustedProxies: readonly string[]
   /** Sockets of this process; beyond, newcomers are refused. */
   readonly connectionsMax: number
+  readonly onFault: OnFault
   /** While it says so newcomers are refused: they belong to another shard. */
   readonly isDraining: () => boolean
 }
@@ -88,11 +90,12 @@ export class Door {
 
   readonly upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     socket.on('error', ignore)
-    if (this.#pending.size >= upgradesPendingMax || this.isFull) return this.#refuse(socket, unavailable(503))
-    const settle = this.#begin(socket)
-    void this.#enter(request, socket, head)
-      .catch((cause: unknown) => this.#refuse(socket, this.#refusalFor(cause)))
-      .finally(settle)
+    try {
+      this.#receive(request, socket, head)
+    } catch (cause) {
+      this.#parts.onFault('upgrade', cause)
+      socket.destroy()
+    }
   }
 
   /** Those under way may still become sockets. */
@@ -113,6 +116,14 @@ export class Door {
     this.#closing = true
     for (const socket of this.#pending) socket.destroy()
     this.#lingering.close()
+  }
+
+  #receive(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    if (this.#pending.size >= upgradesPendingMax || this.isFull) return this.#refuse(socket, unavailable(503))
+    const settle = this.#begin(socket)
+    void this.#enter(request, socket, head)
+      .catch((cause: unknown) => this.#refuse(socket, this.#refusalFor(cause)))
+      .finally(settle)
   }
 
   /** Gives what must be called when it is decided; a socket that just ends calls it itself. */
@@ -200,14 +211,19 @@ export class Door {
     if (cause instanceof UpgradeRefused) return cause.refusal
     if (cause instanceof Failure) return { code: cause.code, message: cause.message }
     if (cause instanceof Unavailable) return unavailable(500)
-    this.#parts.log.error({ err: cause }, 'an upgrade failed')
+    this.#parts.onFault('upgrade', cause)
     return { code: 'SERVER_ERROR' }
   }
 
   #refuse(socket: Duplex, refusal: Refusal): void {
     this.#parts.metrics.upgrades.inc({ outcome: refusal.code })
     if (socket.destroyed) return
-    refuse(socket, refusal)
-    this.#lingering.add(socket)
+    try {
+      refuse(socket, refusal)
+      this.#lingering.add(socket)
+    } catch (cause) {
+      this.#parts.onFault('upgrade', cause)
+      socket.destroy()
+    }
   }
 }

@@ -15,6 +15,7 @@ import { closeLabel, closings } from './close-codes.ts'
 import { type Caller, Connection, type ConnectionHost, type StreamSocket } from './connection.ts'
 import { FanOut } from './fan-out/fan-out.ts'
 import type { Subscriptions } from './fan-out/subscriptions.ts'
+import type { OnFault } from './faults.ts'
 import { createListeners } from './listeners.ts'
 import { LiveLane } from './live-lane.ts'
 import type { StreamMetrics } from './metrics.ts'
@@ -45,6 +46,7 @@ export interface HubParts {
   readonly sessions: Sessions
   readonly subscriptions: Subscriptions
   readonly metrics: StreamMetrics
+  readonly onFault: OnFault
   /** One socket fewer is open. */
   readonly onLeave: () => void
 }
@@ -78,6 +80,8 @@ export class Hub {
       leave: (connection) => this.#leave(connection),
       sayLast: (connection) => this.#sayLast(connection),
       closed: (code) => metrics.closes.inc({ code: closeLabel(code) }),
+      keyAllowance: (keyId) => this.#throttle.entered(keyId),
+      failed: ({ sessionId }, cause) => parts.onFault('socket', cause, sessionId),
     }
     this.#fanOut = new FanOut(
       clock,
@@ -185,6 +189,7 @@ export class Hub {
 
   async #leave(connection: Connection): Promise<void> {
     this.#open.delete(connection)
+    this.#throttle.left(connection)
     this.#parts.onLeave()
     this.#byRow[connection.row] = undefined
     this.#resumption.forget(connection)

@@ -15,16 +15,19 @@ export function createListeners(
   function onMessage(this: WebSocket, data: RawData, isBinary: boolean): void {
     const { connection } = this as StreamSocket
     if (!connection?.open) return
-    if (isBinary) connection.end(closings.unsupportedData)
-    else throttle.message(connection, String(data))
+    connection.attempt(() => {
+      if (isBinary) connection.end(closings.unsupportedData)
+      else throttle.message(connection, String(data))
+    })
   }
   function onPing(this: WebSocket, payload: Buffer): void {
     const { connection } = this as StreamSocket
-    if (connection?.open) throttle.ping(connection, payload)
+    if (connection?.open) connection.attempt(() => throttle.ping(connection, payload))
   }
   function onClose(this: WebSocket): void {
     const socket = this as StreamSocket
-    socket.connection?.leaveThen(abnormalClosure, nothing)
+    const { connection } = socket
+    connection?.attempt(() => connection.leaveThen(abnormalClosure, nothing))
     onGone(socket)
   }
   return (socket) => {

@@ -40,6 +40,11 @@ export const createStreamMetrics = (metrics: Metrics, read: Readings) => {
       'Times a client sent faster than it is read, and was read more slowly.',
     ),
     misunderstood: metrics.counter('fxd_stream_bad_messages_total', 'Messages answered by an error frame.'),
+    faults: metrics.counter(
+      'fxd_stream_faults_total',
+      'Defects met while a socket, an upgrade request or a call of fxd.v1.Shard was served; that alone ended.',
+      ['place'],
+    ),
     gaps: metrics.counter('fxd_stream_gaps_total', 'Symbols named in GAP frames, one per socket.'),
     replayGaps: metrics.counter(
       'fxd_stream_replay_gaps_total',

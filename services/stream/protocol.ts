@@ -1,98 +1,100 @@
 import { type CompoundKey, type FeedKey, parseCompoundKey } from '../core/compound-key.ts'
 import type { FeedSeconds, UtcSeconds } from '../core/feed-clock.ts'
-import { maskKeys } from '../core/show.ts'
+import { show } from '../core/show.ts'
+import { type ClientAction, clientActions, clientMessages, wantsSince } from '../frames/client-messages.ts'
+import { faultOf } from '../frames/fault-of.ts'
 
-/** What a client may say, validated. `symbols` are its own words: any strings, as it sent them. */
+/** What a client says, validated. `symbols` are its own words: any strings, each once, in its order. */
 export type ClientMessage =
   | {
       readonly action: 'subscribe'
-      readonly symbols: readonly string[]
-      /** By symbol: bars with a greater time come first. */
-      readonly since?: ReadonlyMap<string, FeedSeconds>
-      /** Tell when a minute is complete. */
-      readonly markers?: true
+      /** The time after which bars are wanted, where the client says one. */
+      readonly symbols: ReadonlyMap<string, FeedSeconds | undefined>
+      /** The client sent `since`, perhaps without a time for any symbol. */
+      readonly resumes: boolean
+      /** Send a frame when a minute is complete. */
+      readonly markers: boolean
+      /** How many symbols and times the message lists. */
+      readonly entries: number
     }
-  | { readonly action: 'unsubscribe'; readonly symbols: readonly string[] }
-  | { readonly action: 'ping' }
+  | { readonly action: 'unsubscribe'; readonly symbols: ReadonlySet<string>; readonly entries: number }
+  | { readonly action: 'ping'; readonly entries: 0 }
 
 export interface Misunderstood {
   readonly code: 'BAD_MESSAGE' | 'UNSUPPORTED_TYPE'
   readonly message: string
 }
 
-const shownMax = 20
-
-/** Shortened, so that an answer is never larger than the question; a key sent by mistake is not repeated. */
-function shown(value: unknown): string {
-  if (value === undefined) return 'nothing'
-  const text = maskKeys(JSON.stringify(value))
-  return text.length > shownMax ? `${text.slice(0, shownMax)}…` : text
-}
-
 const bad = (message: string): Misunderstood => ({ code: 'BAD_MESSAGE', message })
+const wantsObject = 'it wants an object such as {"action":"ping"}.'
 
-/** Reads one text message. Never throws. */
+/** Reads one text message. Never throws, copies no list that is too long, and quotes short strings only. */
 export function parseMessage(text: string): ClientMessage | Misunderstood {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    return bad('The message is not JSON; it wants an object such as {"action":"ping"}.')
+    return bad(`The message is not JSON; ${wantsObject}`)
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return bad(`The message is ${shown(value)}; it wants an object such as {"action":"ping"}.`)
+    return bad(`The message is ${show(value)}; ${wantsObject}`)
   }
-  const { action, symbols, type, since, markers } = value as Record<string, unknown>
-  if (action === 'ping') return { action }
-  if (action !== 'subscribe' && action !== 'unsubscribe') {
-    return bad(`action is ${shown(action)}; it wants subscribe, unsubscribe or ping.`)
-  }
-  if (type !== undefined && type !== 'bar') {
-    return { code: 'UNSUPPORTED_TYPE', message: `type is ${shown(type)}; only bar is supported.` }
-  }
-  if (!Array.isArray(symbols)) {
-    return bad(`symbols is ${shown(symbols)}; it wants an array of compound keys.`)
-  }
-  const list: readonly unknown[] = symbols
-  const odd = list.findIndex((symbol) => typeof symbol !== 'string')
-  if (odd >= 0) return bad(`symbols[${odd}] is ${shown(list[odd])}; it wants a compound key.`)
-  const names = list as readonly string[]
-  if (action === 'unsubscribe') return { action, symbols: names }
-  if (markers !== undefined && typeof markers !== 'boolean')
-    return bad(`markers is ${shown(markers)}; it wants true or false.`)
-  const times = since === undefined ? undefined : parseSince(since, names)
-  if (times && 'code' in times) return times
-  return { action, symbols: names, ...(times && { since: times }), ...(markers && { markers }) }
+  const message = value as Readonly<Record<string, unknown>>
+  const { action } = message
+  if (!isAction(action)) return bad(`action is ${show(action)}; it wants subscribe, unsubscribe or ping.`)
+  const fault = firstFault(message, action)
+  if (fault) return fault
+  if (action === 'ping') return { action, entries: 0 }
+  const symbols = message['symbols'] as readonly string[]
+  if (action === 'subscribe') return subscription(message, symbols)
+  return { action, symbols: new Set(symbols), entries: symbols.length }
 }
 
-const wantsSince = "it wants an object of symbol and time (epoch seconds on the feed's clock)"
+const isAction = (action: unknown): action is ClientAction =>
+  (clientActions as readonly unknown[]).includes(action)
 
-function parseSince(
-  since: unknown,
-  symbols: readonly string[],
-): ReadonlyMap<string, FeedSeconds> | Misunderstood {
+/** In the order of the schema's fields. */
+function firstFault(
+  message: Readonly<Record<string, unknown>>,
+  action: ClientAction,
+): Misunderstood | undefined {
+  const { properties, required } = clientMessages[action]
+  for (const [field, schema] of Object.entries(properties)) {
+    const value = message[field]
+    if (value === undefined && !(required as readonly string[]).includes(field)) continue
+    const fault = faultOf(field, value, schema)
+    if (fault) return { code: field === 'type' ? 'UNSUPPORTED_TYPE' : 'BAD_MESSAGE', message: fault }
+  }
+  return undefined
+}
+
+function subscription(
+  { since, markers }: Readonly<Record<string, unknown>>,
+  list: readonly string[],
+): ClientMessage | Misunderstood {
+  const ofAll = typeof since === 'number' ? (since as FeedSeconds) : undefined
+  const symbols = new Map<string, FeedSeconds | undefined>()
+  for (const symbol of list) symbols.set(symbol, ofAll)
+  let entries = list.length
   if (typeof since === 'number') {
-    const feeds = new Set(symbols.flatMap((symbol) => parseCompoundKey(symbol)?.feed ?? []))
-    if (feeds.size > 1) return bad(`since is one time for symbols of ${feeds.size} feeds; ${wantsSince}.`)
-    if (!isTime(since)) return bad(`since is ${shown(since)}; ${wantsSince}.`)
-    return new Map(symbols.map((symbol) => [symbol, since]))
+    const feeds = new Set(list.flatMap((symbol) => parseCompoundKey(symbol)?.feed ?? []))
+    if (feeds.size > 1) return bad(`since is one time for symbols of ${feeds.size} feeds; ${wantsSince}`)
+    entries += list.length
+  } else {
+    for (const symbol in since as Readonly<Record<string, FeedSeconds>> | undefined) {
+      if (!symbols.has(symbol)) return bad(`since names ${show(symbol)}, which is not in symbols.`)
+      symbols.set(symbol, (since as Readonly<Record<string, FeedSeconds>>)[symbol])
+      entries += 1
+    }
   }
-  if (typeof since !== 'object' || since === null || Array.isArray(since))
-    return bad(`since is ${shown(since)}; ${wantsSince}, or one time for symbols of one feed.`)
-  const asked = new Set(symbols)
-  const times = new Map<string, FeedSeconds>()
-  for (const [symbol, time] of Object.entries(since)) {
-    if (!asked.has(symbol)) return bad(`since names ${shown(symbol)}, which is not in symbols.`)
-    if (!isTime(time)) return bad(`since of ${shown(symbol)} is ${shown(time)}; ${wantsSince}.`)
-    times.set(symbol, time)
+  return {
+    action: 'subscribe',
+    symbols,
+    resumes: since !== undefined,
+    markers: markers === true,
+    entries,
   }
-  return times
 }
-
-/** The year 9999: milliseconds sent by mistake lie beyond. */
-const sinceMax = 253_402_300_799
-const isTime = (value: unknown): value is FeedSeconds =>
-  Number.isInteger(value) && (value as number) >= 0 && (value as number) <= sinceMax
 
 export interface ConnectionLimits {
   readonly maxSymbols: number

@@ -13,6 +13,7 @@ import type { Slots } from '../ports/slots.ts'
 import { Door } from './door.ts'
 import { Draining } from './draining.ts'
 import { Subscriptions } from './fan-out/subscriptions.ts'
+import { createOnFault, type OnFault } from './faults.ts'
 import { Hub } from './hub.ts'
 import { createStreamMetrics } from './metrics.ts'
 import { Sessions } from './sessions.ts'
@@ -62,6 +63,8 @@ export interface Stream {
   readonly draining: Pick<Draining, 'isOn' | 'leftMs' | 'start' | 'callOff'>
   /** Refuses newcomers and closes every socket with 1012; resolves when all are gone, within seconds. */
   drain(): Promise<void>
+  /** Logs and counts a defect. */
+  readonly onFault: OnFault
   /** Cuts whatever is still open. Nothing may be called afterwards. */
   close(): void
 }
@@ -87,10 +90,13 @@ export function createStream(parts: StreamParts): Stream {
     (count) => metrics.forcedCloses.inc(count),
   )
   const sessions = new Sessions(parts.slots, parts.clock, parts.log, metrics)
-  const hub = new Hub({ ...parts, sessions, subscriptions, metrics, onLeave: () => draining.left() })
-  const door = new Door({ ...parts, sessions, hub, metrics, isDraining: () => draining.refusesNewcomers })
+  const onFault = createOnFault(parts.log, metrics)
+  const shared = { ...parts, sessions, metrics, onFault }
+  const hub = new Hub({ ...shared, subscriptions, onLeave: () => draining.left() })
+  const door = new Door({ ...shared, hub, isDraining: () => draining.refusesNewcomers })
   return {
     upgrade: door.upgrade,
+    onFault,
     connections: () => hub.connections,
     load: () => ({
       connections: hub.connections,

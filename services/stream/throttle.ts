@@ -1,10 +1,19 @@
 import type { Cancel, Clock } from '../ports/clock.ts'
+import { type Allowance, KeyAllowances } from './allowance.ts'
 import type { Connection } from './connection.ts'
 
 /** Messages and pings of one socket that are answered in a second; as many may come at once. */
 export const messagesPerSecond = 50
-/** A long message counts as several, one for each of these (a list of 9,000 symbols takes 2 ms). */
-const sizePerMessage = 8_192
+/** The same for all sockets of a key in this process: as much as forty of them at full pace. */
+export const keyMessagesPerSecond = 2_000
+/** Symbols and times that cost as much as one message. */
+const entriesPerMessage = 100
+/** Reading JSON takes time whatever is in it: a text counts as if it listed an entry for each of these. */
+const charactersPerEntry = 16
+/** Time for long messages in one turn of the event loop; what is left waits for the next turn. */
+const turnMs = 5
+/** Shorter messages take a tenth of a millisecond at most and do not wait behind long ones of others. */
+const shortMax = 1_024
 /** What may wait to be answered; with more the socket is not read until half of it is done. */
 const inboxMessagesMax = 1_000
 const inboxBytesMax = 65_536
@@ -18,46 +27,66 @@ export interface Inbox {
   size: number
 }
 
+/** Answers a message and gives how many entries its lists had. */
+export type Handle = (connection: Connection, text: string) => number
+
 /**
  * Answers a client that sends too fast at the pace above, in order and without dropping anything. Its
  * socket is read until the inbox is full: so a client that sends much and leaves is seen to leave.
- * One read of a socket is the most that can come on top.
+ * One read of a socket is the most that can come on top. Long messages take a bounded part of each turn of
+ * the event loop; keys take turns in it, one message each.
  */
 export class Throttle {
   readonly #clock: Clock
-  readonly #handle: (connection: Connection, text: string) => void
+  readonly #handle: Handle
   readonly #onThrottled: () => void
-  readonly #held = new Set<Connection>()
+  readonly #keys: KeyAllowances
+  /** Connections whose allowance, or that of their key, is spent. */
+  readonly #waiting = new Set<Connection>()
+  /** Connections that wait for time only, by the allowance of their key. */
+  readonly #ready = new Map<Allowance, Set<Connection>>()
+  #turnEndsAt: number | undefined
   #cancel: Cancel | undefined
 
-  constructor(clock: Clock, handle: (connection: Connection, text: string) => void, onThrottled: () => void) {
+  constructor(clock: Clock, handle: Handle, onThrottled: () => void) {
     this.#clock = clock
     this.#handle = handle
     this.#onThrottled = onThrottled
+    this.#keys = new KeyAllowances(clock, keyMessagesPerSecond)
+  }
+
+  /** Gives what the socket shares with others of its key; `left` gives it back. */
+  entered(keyId: string): Allowance {
+    return this.#keys.open(keyId)
+  }
+
+  left(connection: Connection): void {
+    this.#keys.close(connection.key.id)
+    this.#waiting.delete(connection)
+    this.#unready(connection)
   }
 
   message(connection: Connection, text: string): void {
     const now = this.#clock.monotonicMs()
     connection.lastSeen = now
-    if (connection.inbox === undefined && take(connection, text, now)) {
-      return this.#handle(connection, text)
-    }
+    const isFree = connection.inbox === undefined && mayAnswer(connection, now)
+    if (isFree && (text.length <= shortMax || this.#hasTime(now)))
+      return this.#answer(connection, text, now)
     connection.inbox ??= { texts: [], size: 0 }
     connection.inbox.texts.push(text)
     connection.inbox.size += text.length
-    this.#hold(connection)
-    if (fullness(connection) >= 1) connection.socket.pause()
+    if (fullness(connection, now) >= 1) connection.socket.pause()
+    this.#place(connection, now)
   }
 
   /** Answered in a later turn, the newest for all that came until then, as RFC 6455 allows. */
   ping(connection: Connection, payload: Buffer): void {
     const now = this.#clock.monotonicMs()
     connection.lastSeen = now
-    refresh(connection, now)
-    connection.allowance = Math.max(-debtMax, connection.allowance - 1)
-    if (fullness(connection) >= 1) {
-      this.#hold(connection)
+    if (connection.allowance.left(now) > -debtMax) connection.allowance.spend(1, now)
+    if (fullness(connection, now) >= 1) {
       connection.socket.pause()
+      this.#place(connection, now)
     }
     if (connection.pongDue === undefined) this.#clock.soon(() => sendPong(connection))
     connection.pongDue = payload
@@ -65,67 +94,119 @@ export class Throttle {
 
   close(): void {
     this.#cancel?.()
-    this.#held.clear()
+    this.#keys.stop()
+    this.#waiting.clear()
+    this.#ready.clear()
   }
 
-  #hold(connection: Connection): void {
-    if (this.#held.has(connection)) return
-    this.#held.add(connection)
-    this.#onThrottled()
+  #answer(connection: Connection, text: string, now: number): void {
+    const entries = connection.attempt(() => this.#handle(connection, text)) ?? 0
+    const cost = 1 + Math.floor(Math.max(entries, text.length / charactersPerEntry) / entriesPerMessage)
+    connection.allowance.spend(cost, now)
+    connection.keyAllowance.spend(cost, now)
+  }
+
+  /** Where a connection waits after something came or was answered; nowhere when it is through. */
+  #place(connection: Connection, now: number): void {
+    const { inbox, socket } = connection
+    if (!connection.open) return
+    if (socket.isPaused && fullness(connection, now) <= 0.5) socket.resume()
+    const isAsking = inbox !== undefined && inbox.texts.length > 0
+    if (isAsking && mayAnswer(connection, now)) this.#makeReady(connection, now)
+    else if (isAsking || socket.isPaused) this.#wait(connection)
+    else {
+      connection.inbox = undefined
+      connection.isThrottled = false
+    }
+  }
+
+  #makeReady(connection: Connection, now: number): void {
+    const ofKey = this.#ready.get(connection.keyAllowance) ?? new Set()
+    this.#ready.set(connection.keyAllowance, ofKey.add(connection))
+    // A turn that was asked for its time is followed by one that serves.
+    this.#hasTime(now)
+  }
+
+  #unready(connection: Connection): void {
+    const ofKey = this.#ready.get(connection.keyAllowance)
+    if (ofKey?.delete(connection) && ofKey.size === 0) this.#ready.delete(connection.keyAllowance)
+  }
+
+  #wait(connection: Connection): void {
+    if (!connection.isThrottled) this.#onThrottled()
+    connection.isThrottled = true
+    this.#unready(connection)
+    this.#waiting.add(connection)
     this.#cancel ??= this.#clock.every(stepMs, () => this.#step())
   }
 
+  /** Whether this turn of the event loop has time left for long messages. */
+  #hasTime(now: number): boolean {
+    if (this.#turnEndsAt === undefined) {
+      this.#turnEndsAt = now + turnMs
+      this.#clock.soon(() => {
+        this.#turnEndsAt = undefined
+        this.#serve()
+      })
+    }
+    return now < this.#turnEndsAt
+  }
+
   #step(): void {
-    for (const connection of this.#held) if (this.#serve(connection)) this.#held.delete(connection)
-    if (this.#held.size > 0) return
+    const now = this.#clock.monotonicMs()
+    for (const connection of [...this.#waiting]) {
+      // It has not fallen silent: the process does not listen.
+      if (connection.socket.isPaused) connection.lastSeen = now
+      this.#waiting.delete(connection)
+      this.#place(connection, now)
+    }
+    this.#serve()
+    if (this.#waiting.size > 0) return
     this.#cancel?.()
     this.#cancel = undefined
   }
 
-  /** Whether it is through. */
-  #serve(connection: Connection): boolean {
-    const now = this.#clock.monotonicMs()
-    const { inbox, socket } = connection
-    // Then it has not fallen silent: we do not listen.
-    if (socket.isPaused) connection.lastSeen = now
-    for (let text = inbox?.texts[0]; text !== undefined && inbox; text = inbox.texts[0]) {
-      if (!connection.open || !take(connection, text, now)) break
+  /** One message of each key in turn, for as long as this turn of the event loop has time. */
+  #serve(): void {
+    for (;;) {
+      const [next] = this.#ready
+      if (!next) return
+      const now = this.#clock.monotonicMs()
+      if (!this.#hasTime(now)) return
+      const [ofKey, connections] = next
+      const [connection] = connections
+      this.#ready.delete(ofKey)
+      if (connection) connections.delete(connection)
+      if (connections.size > 0) this.#ready.set(ofKey, connections)
+      if (connection) this.#answerNext(connection, now)
+    }
+  }
+
+  #answerNext(connection: Connection, now: number): void {
+    const { inbox } = connection
+    const text = inbox?.texts[0]
+    if (inbox && text !== undefined && connection.open && mayAnswer(connection, now)) {
       inbox.texts.shift()
       inbox.size -= text.length
-      this.#handle(connection, text)
+      this.#answer(connection, text, now)
     }
-    if (!connection.open) return true
-    refresh(connection, now)
-    if (socket.isPaused && fullness(connection) <= 0.5) socket.resume()
-    if (socket.isPaused || inbox?.texts.length) return false
-    connection.inbox = undefined
-    return true
+    this.#place(connection, now)
   }
 }
 
+const mayAnswer = ({ allowance, keyAllowance }: Connection, now: number): boolean =>
+  allowance.left(now) >= 1 && keyAllowance.left(now) >= 1
+
 /** How much of its bounds a connection uses; from 1 on its socket is not read. */
-const fullness = ({ inbox, allowance }: Connection): number =>
+const fullness = ({ inbox, allowance }: Connection, now: number): number =>
   Math.max(
     (inbox?.texts.length ?? 0) / inboxMessagesMax,
     (inbox?.size ?? 0) / inboxBytesMax,
-    -allowance / debtMax,
+    -allowance.left(now) / debtMax,
   )
-
-function refresh(connection: Connection, now: number): void {
-  const earned = ((now - connection.allowanceAt) / 1000) * messagesPerSecond
-  connection.allowance = Math.min(messagesPerSecond, connection.allowance + earned)
-  connection.allowanceAt = now
-}
-
-function take(connection: Connection, text: string, now: number): boolean {
-  refresh(connection, now)
-  if (connection.allowance < 1) return false
-  connection.allowance -= 1 + Math.floor(text.length / sizePerMessage)
-  return true
-}
 
 function sendPong(connection: Connection): void {
   const payload = connection.pongDue
   connection.pongDue = undefined
-  if (payload && connection.open) connection.socket.pong(payload)
+  if (payload && connection.open) connection.attempt(() => connection.socket.pong(payload))
 }

@@ -142,6 +142,9 @@ export function startShard(
     sessions,
     subscriptions,
     metrics,
+    onFault: (_, cause) => {
+      throw cause
+    },
     onLeave: () => undefined,
   })
   return {

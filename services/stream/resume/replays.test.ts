@@ -6,6 +6,7 @@ import { minuteBar, sampleKey, zero } from '../../../test/support/open-stream.ts
 import { createVirtualClock, type VirtualClock } from '../../../test/support/virtual-clock.ts'
 import { barsOf } from '../../core/bar.ts'
 import { compoundKey } from '../../core/compound-key.ts'
+import { Allowance } from '../allowance.ts'
 import { Connection, type ConnectionHost, type StreamSocket } from '../connection.ts'
 import { barFrame, barPrefix } from '../fan-out/frame.ts'
 import { Subscriptions } from '../fan-out/subscriptions.ts'
@@ -56,6 +57,10 @@ const host: ConnectionHost = {
   sayLast: () => undefined,
   after: (delayMs, run) => clock.after(delayMs, run),
   closed: () => undefined,
+  keyAllowance: () => new Allowance(1, 0),
+  failed: (_, cause) => {
+    throw cause
+  },
 }
 
 /** A socket that asks for a day, whose bytes are only taken when `raw` is read. */

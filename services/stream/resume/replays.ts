@@ -149,13 +149,16 @@ export class Replays {
 
   #begin(connection: Connection, replay: Replay): void {
     this.#reading += 1
-    void this.#turn(connection, replay).then((pause) => {
-      this.#reading -= 1
-      // One symbol at a time, so that nobody waits for all symbols of another.
-      if (pause) this.#pause(connection, pause)
-      else this.#queue.push(connection)
-      this.#pump()
-    })
+    const failed = (cause: unknown): undefined => void connection.fail(cause)
+    void this.#turn(connection, replay)
+      .catch(failed)
+      .then((pause) => {
+        this.#reading -= 1
+        // One symbol at a time, so that nobody waits for all symbols of another.
+        if (pause) this.#pause(connection, pause)
+        else this.#queue.push(connection)
+        this.#pump()
+      })
   }
 
   #pause(connection: Connection, pause: Pause): void {

@@ -81,7 +81,7 @@ export class Resumption {
   begin(
     connection: Connection,
     starts: ReadonlyMap<CompoundKey, FeedSeconds>,
-    asked: ReadonlyMap<string, FeedSeconds>,
+    asked: ReadonlyMap<string, FeedSeconds | undefined>,
   ): void {
     const rest = [...starts].flatMap(([symbol, until]) => {
       const after = asked.get(symbol)

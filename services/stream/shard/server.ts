@@ -1,6 +1,7 @@
 import { Server } from '@grpc/grpc-js'
 import type { Log } from '../../platform/log.ts'
 import type { WatchedTls } from '../../platform/tls-files.ts'
+import { containFaults } from '../../wire/contain-faults.ts'
 import { channelOptions, shardConnectionsMax, streamsPerConnectionMax } from '../../wire/limits.ts'
 import { type ConnectionCounts, type Listening, listen } from '../../wire/listen.ts'
 import { Shard } from '../../wire/load.ts'
@@ -9,7 +10,7 @@ import type { Stream } from '../stream.ts'
 import { shardService } from './service.ts'
 
 export interface ShardServerDeps {
-  readonly stream: Pick<Stream, 'load' | 'draining'>
+  readonly stream: Pick<Stream, 'load' | 'draining' | 'onFault'>
   /** As `/readyz` says. */
   readonly notReady: () => string | undefined
   /** What every call must carry as `authorization: Bearer <token>`. */
@@ -29,7 +30,11 @@ export interface ShardServer {
 
 /** Where the operator asks a shard for its load and drains it. */
 export function createShardServer(deps: ShardServerDeps): ShardServer {
-  const server = new Server({ ...channelOptions, 'grpc.max_concurrent_streams': streamsPerConnectionMax })
+  const server = new Server({
+    ...channelOptions,
+    'grpc.max_concurrent_streams': streamsPerConnectionMax,
+    interceptors: [containFaults((cause) => deps.stream.onFault('shard', cause))],
+  })
   server.addService(Shard.service, shardService(deps))
   let listening: Listening | undefined
   return {

@@ -1,5 +1,6 @@
 import { type handleUnaryCall, status } from '@grpc/grpc-js'
 import { bearerOf, tokenCheck } from '../../wire/bearer.ts'
+import { defectStatus } from '../../wire/contain-faults.ts'
 import type { DrainRequest__Output } from '../../wire/fxd/v1/DrainRequest.ts'
 import type { Load } from '../../wire/fxd/v1/Load.ts'
 import type { ShardHandlers } from '../../wire/fxd/v1/Shard.ts'
@@ -29,14 +30,19 @@ export function shardService({ stream, notReady, token, log }: ShardServerDeps):
   const answering =
     <Request>(act: (request: Request) => string | undefined): handleUnaryCall<Request, Load> =>
     (call, answer) => {
-      const given = bearerOf(call.metadata)
-      if (given === undefined || !isToken(given)) {
-        const details = 'this service wants the metadata "authorization: Bearer <administration token>"'
-        return answer({ code: status.UNAUTHENTICATED, details })
+      try {
+        const given = bearerOf(call.metadata)
+        if (given === undefined || !isToken(given)) {
+          const details = 'this service wants the metadata "authorization: Bearer <administration token>"'
+          return answer({ code: status.UNAUTHENTICATED, details })
+        }
+        const refusal = act(call.request)
+        if (refusal === undefined) answer(null, load())
+        else answer({ code: status.INVALID_ARGUMENT, details: refusal })
+      } catch (cause) {
+        stream.onFault('shard', cause)
+        answer(defectStatus)
       }
-      const fault = act(call.request)
-      if (fault === undefined) answer(null, load())
-      else answer({ code: status.INVALID_ARGUMENT, details: fault })
     }
 
   return {

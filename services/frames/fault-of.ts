@@ -1,0 +1,81 @@
+import type { TSchema } from 'typebox'
+import { show } from '../core/show.ts'
+
+/** The words of JSON Schema that this reader knows; a test compares it with a validator that knows all. */
+interface Rule {
+  readonly type?: string
+  readonly const?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly items?: Rule
+  readonly maxItems?: number
+  readonly additionalProperties?: Rule
+  readonly maxProperties?: number
+  readonly anyOf?: readonly Rule[]
+  readonly description?: string
+}
+
+interface Found {
+  /** Inside the field: `[3]`, or ` of "x"`. */
+  readonly path: string
+  readonly value: unknown
+  readonly rule: Rule
+}
+
+/**
+ * Why the value of a field is not as its schema says: a sentence with the field, what it got and what it
+ * wants. `undefined` for a good value. It copies nothing and never throws.
+ */
+export function faultOf(field: string, value: unknown, schema: TSchema): string | undefined {
+  const found = find(value, schema as Rule)
+  return found && `${field}${found.path} is ${show(found.value)}; it wants ${found.rule.description}.`
+}
+
+function find(value: unknown, rule: Rule): Found | undefined {
+  const own = { path: '', value, rule }
+  if (rule.anyOf) {
+    const meant = rule.anyOf.find(({ type }) => isOfType(value, type))
+    return meant ? inside(find(value, meant), own) : own
+  }
+  if (!isOfType(value, rule.type)) return own
+  if (rule.const !== undefined && value !== rule.const) return own
+  if (typeof value === 'number') return isWithin(value, rule) ? undefined : own
+  if (Array.isArray(value)) return findItem(value, rule)
+  return typeof value === 'object' ? findEntry(value as Readonly<Record<string, unknown>>, rule) : undefined
+}
+
+/** A fault of the whole value is told in the words of the whole rule. */
+const inside = (found: Found | undefined, whole: Found): Found | undefined =>
+  found?.path === '' ? whole : found
+
+function findItem(value: readonly unknown[], rule: Rule): Found | undefined {
+  const { items, maxItems = Number.POSITIVE_INFINITY } = rule
+  if (value.length > maxItems) return { path: '', value, rule }
+  for (let i = 0; items && i < value.length; i++) {
+    const found = find(value[i], items)
+    if (found) return { ...found, path: `[${i}]${found.path}` }
+  }
+  return undefined
+}
+
+function findEntry(value: Readonly<Record<string, unknown>>, rule: Rule): Found | undefined {
+  const { additionalProperties: entries, maxProperties = Number.POSITIVE_INFINITY } = rule
+  let count = 0
+  for (const name in value) {
+    count += 1
+    if (count > maxProperties) return { path: '', value, rule }
+    const found = entries && find(value[name], entries)
+    if (found) return { ...found, path: ` of ${show(name)}${found.path}` }
+  }
+  return undefined
+}
+
+function isOfType(value: unknown, type: string | undefined): boolean {
+  if (type === undefined) return true
+  if (type === 'integer') return Number.isInteger(value)
+  if (Array.isArray(value)) return type === 'array'
+  return value !== null && typeof value === type
+}
+
+const isWithin = (value: number, { minimum = -Infinity, maximum = Infinity }: Rule): boolean =>
+  value >= minimum && value <= maximum

@@ -1,0 +1,107 @@
+import { type TSchema, Type } from 'typebox'
+
+/** Objects are closed: a field that is not named is a defect. */
+const closed = <P extends Record<string, TSchema>>(properties: P) =>
+  Type.Object(properties, { additionalProperties: false })
+const oneOf = <V extends string>(values: readonly V[], description: string) =>
+  Type.Unsafe<V>({ type: 'string', enum: [...values], description })
+const integer = (description: string) => Type.Integer({ description })
+const names = (description: string) => Type.Array(Type.String(), { description })
+
+const feedTime = (description: string) => integer(`${description} Epoch seconds on the feed's clock.`)
+const utcTime = (description: string) => integer(`${description} Epoch seconds, UTC.`)
+
+const connected = closed({
+  type: Type.Literal('connected'),
+  session_id: Type.String({ description: 'Of this connection; name it when you report a fault.' }),
+  server_time: utcTime('Time of the server.'),
+  limits: closed({
+    max_symbols: integer('Symbols that may be subscribed at once.'),
+    idle_timeout_seconds: integer('A client without message or ping for so long is closed with 4000.'),
+    max_message_bytes: integer('A longer message closes the connection with 1009.'),
+  }),
+})
+
+const subscribed = closed({
+  type: Type.Literal('subscribed'),
+  symbols: names('Accepted, in the order of the request.'),
+  rejected: names('Unknown, not granted, or beyond the limit of symbols.'),
+  since: Type.Optional(
+    Type.Object(
+      {},
+      {
+        additionalProperties: feedTime('Bars that open later follow.'),
+        description: 'Answers `since`: by symbol, the time after which bars follow.',
+      },
+    ),
+  ),
+  reason: Type.Optional(
+    oneOf(['returned'], 'Absent in an answer. returned: the symbol is in the catalogue again.'),
+  ),
+})
+
+const unsubscribed = closed({
+  type: Type.Literal('unsubscribed'),
+  symbols: names('No more bars of these symbols follow.'),
+  reason: Type.Optional(
+    oneOf(
+      ['SYMBOL_NOT_PERMITTED', 'SYMBOL_NOT_FOUND'],
+      'Absent in an answer. The grant was withdrawn, or the symbol left the catalogue.',
+    ),
+  ),
+})
+
+const bar = closed({
+  type: Type.Literal('bar'),
+  symbol: Type.String({ description: 'Compound key.' }),
+  bar: closed({
+    time: feedTime('Open time of the closed minute.'),
+    open: Type.Number(),
+    high: Type.Number(),
+    low: Type.Number(),
+    close: Type.Number(),
+    volume: Type.Number({ description: 'Tick volume.' }),
+  }),
+})
+
+const pong = closed({ type: Type.Literal('pong'), t: utcTime('Time of the server.') })
+
+const minute = closed({
+  type: Type.Literal('minute'),
+  feed: Type.String({ description: 'BROKER:ACCOUNT' }),
+  time: feedTime('Open time of the minute; all its bars were sent.'),
+})
+
+const error = closed({
+  type: Type.Literal('error'),
+  code: oneOf(
+    ['BAD_MESSAGE', 'UNSUPPORTED_TYPE', 'KEY_INVALID', 'KEY_INACTIVE', 'KEY_EXPIRED', 'IP_NOT_ALLOWED'],
+    'BAD_MESSAGE and UNSUPPORTED_TYPE answer a message; the connection stays. The others precede a close.',
+  ),
+  message: Type.String({ description: 'What was wrong, what it got and what it wants.' }),
+})
+
+const gap = closed({
+  type: Type.Literal('error'),
+  code: Type.Literal('GAP'),
+  message: Type.String(),
+  gaps: Type.Array(
+    closed({
+      symbol: Type.String({ description: 'Compound key.' }),
+      after: Type.Optional(feedTime('Bars that open later may be missing; absent: all may.')),
+      until: Type.Optional(feedTime('Bars that open later are delivered; absent: until now.')),
+    }),
+  ),
+})
+
+/** What the server says, by the name of the message in /asyncapi.json. */
+export const serverFrames = {
+  connected,
+  subscribed,
+  unsubscribed,
+  bar,
+  pong,
+  minute,
+  error,
+  gap,
+} as const

@@ -1,0 +1,29 @@
+import type { RequestListener } from 'node:http'
+import { errorBody, failures } from '../core/failure.ts'
+import { faultPlace } from '../core/fault-place.ts'
+import type { Log } from '../platform/log.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import { jsonType } from './answer.ts'
+
+/**
+ * Answers 500 for a defect that a request meets outside of routes and hooks, where the framework catches
+ * nothing and the exception would end the process.
+ */
+export function containFaults(handle: RequestListener, log: Log, metrics: Metrics): RequestListener {
+  const faults = metrics.counter(
+    'fxd_http_faults_total',
+    'Requests that met a defect outside of their route; those inside count as answers with status 500.',
+  )
+  return (request, response) => {
+    try {
+      handle(request, response)
+    } catch (cause) {
+      faults.inc()
+      log.error(faultPlace(cause), 'failed: a defect before a request reached its route')
+      if (response.headersSent) return void response.destroy()
+      const body = JSON.stringify(errorBody('SERVER_ERROR', failures.SERVER_ERROR.message))
+      response.writeHead(500, { 'Content-Type': jsonType, 'Content-Length': Buffer.byteLength(body) })
+      response.end(body)
+    }
+  }
+}
