@@ -18,6 +18,7 @@ import { logRequests } from './plugins/request-log.ts'
 import { measureRequests } from './plugins/request-metrics.ts'
 import { parseQuery } from './query.ts'
 import { type OpenRoute, pathOfEndpoint, type Route } from './route.ts'
+import { addAsyncapiRoute } from './routes/asyncapi/route.ts'
 import { configRoute } from './routes/config/route.ts'
 import { createCoverageRoute } from './routes/coverage/route.ts'
 import { createHistoryRoute } from './routes/history/route.ts'
@@ -55,6 +56,7 @@ export async function createRest(deps: RestDeps): Promise<Rest> {
 
   addStreamRoute(app)
   addOpenapiRoute(app, openapi)
+  addAsyncapiRoute(app)
   addPageRoute(app)
   await app.register(async (open) => {
     welcomeKey(open, identify)

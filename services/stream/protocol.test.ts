@@ -5,20 +5,38 @@ import { compoundKey, feedKey } from '../core/compound-key.ts'
 import { feedSeconds, utcSeconds } from '../core/feed-clock.ts'
 import { messages, parseMessage } from './protocol.ts'
 
+const symbolsOf = (message: ReturnType<typeof parseMessage>): string[] =>
+  'symbols' in message ? [...message.symbols.keys()] : []
+
 const codeOf = (text: string) => {
   const parsed = parseMessage(text)
   return 'code' in parsed ? parsed.code : parsed
 }
 
+/** Two short strings may be quoted, each character of them escaped. */
+const errorLengthMax = 800
+
 describe('what a client says', () => {
   test.each([
-    ['{"action":"ping"}', { action: 'ping' }],
-    ['{"action":"ping","symbols":7,"type":"x"}', { action: 'ping' }],
-    ['{"action":"subscribe","symbols":["A:B:C"],"type":"bar"}', { action: 'subscribe', symbols: ['A:B:C'] }],
-    ['{"action":"subscribe","symbols":[]}', { action: 'subscribe', symbols: [] }],
-    ['{"action":"unsubscribe","symbols":["x","x"]}', { action: 'unsubscribe', symbols: ['x', 'x'] }],
-    [' {"symbols":["__proto__"],"action":"subscribe"} ', { action: 'subscribe', symbols: ['__proto__'] }],
-  ])('%s is understood', (text, expected) => expect(parseMessage(text)).toEqual(expected))
+    ['{"action":"ping"}', 'ping', []],
+    ['{"action":"ping","symbols":7,"type":"x"}', 'ping', []],
+    ['{"action":"subscribe","symbols":["A:B:C"],"type":"bar"}', 'subscribe', ['A:B:C']],
+    ['{"action":"subscribe","symbols":[]}', 'subscribe', []],
+    ['{"action":"unsubscribe","symbols":["x","x"]}', 'unsubscribe', ['x']],
+    [' {"symbols":["__proto__"],"action":"subscribe"} ', 'subscribe', ['__proto__']],
+  ])('%s is understood', (text, action, symbols) => {
+    const message = parseMessage(text)
+    expect(message).toMatchObject({ action })
+    expect(symbolsOf(message)).toEqual(symbols)
+  })
+
+  test.each([
+    ['{"action":"subscribe","symbols":["a","b","b"]}', 3],
+    ['{"action":"subscribe","symbols":["a","b"],"since":5}', 4],
+    ['{"action":"subscribe","symbols":["a","b"],"since":{"a":5}}', 3],
+    ['{"action":"unsubscribe","symbols":["a","b"]}', 2],
+    ['{"action":"ping"}', 0],
+  ])('%s counts as %i entries', (text, entries) => expect(parseMessage(text)).toMatchObject({ entries }))
 
   test.each([
     '',
@@ -49,7 +67,7 @@ describe('what a client says', () => {
   test('the error names what was wrong, what it got and what it wants', () => {
     expect(parseMessage('{"action":"subscribe","symbols":["A:B:C",7]}')).toEqual({
       code: 'BAD_MESSAGE',
-      message: 'symbols[1] is 7; it wants a compound key.',
+      message: 'symbols[1] is number 7; it wants a compound key.',
     })
     expect(parseMessage('{"action":"dance"}')).toMatchObject({
       message: 'action is "dance"; it wants subscribe, unsubscribe or ping.',
@@ -83,13 +101,43 @@ describe('what a client says', () => {
         const parsed = parseMessage(text)
         if ('code' in parsed) {
           expect(['BAD_MESSAGE', 'UNSUPPORTED_TYPE']).toContain(parsed.code)
-          expect(parsed.message.length).toBeLessThan(120)
+          expect(parsed.message.length).toBeLessThan(errorLengthMax)
         } else {
-          expect(JSON.parse(text)).toMatchObject(parsed)
+          const said = JSON.parse(text) as { action: string; symbols: string[] }
+          expect(parsed.action).toBe(said.action)
+          if (parsed.action !== 'ping') expect(symbolsOf(parsed)).toEqual([...new Set(said.symbols)])
         }
       }),
-      { numRuns: Math.ceil(2_000 * effort) },
+      { numRuns: Math.ceil(1_000 * effort) },
     )
+  })
+})
+
+describe('a list', () => {
+  const names = (count: number) => Array.from({ length: count }, (_, n) => `s${n}`)
+  const times = (count: number) => Object.fromEntries(names(count).map((name) => [name, 1]))
+
+  test.each(['subscribe', 'unsubscribe'])('of 5,000 symbols is understood by %s, a longer one is refused', (action) => {
+    expect(parseMessage(JSON.stringify({ action, symbols: names(5_000) }))).toMatchObject({ entries: 5_000 })
+    expect(parseMessage(JSON.stringify({ action, symbols: names(5_001) }))).toEqual({
+      code: 'BAD_MESSAGE',
+      message: 'symbols is a list of 5001; it wants an array of at most 5000 compound keys.',
+    })
+  })
+
+  test('that is too long is refused for its length before its entries are looked at', () => {
+    const message = parseMessage(JSON.stringify({ action: 'subscribe', symbols: Array(5_001).fill(7) }))
+    expect(message).toMatchObject({ message: expect.stringContaining('a list of 5001') })
+  })
+
+  test('of 5,000 times is understood, a longer one is refused', () => {
+    const ask = (count: number) =>
+      parseMessage(JSON.stringify({ action: 'subscribe', symbols: names(5_000), since: times(count) }))
+    expect(ask(5_000)).toMatchObject({ entries: 10_000 })
+    expect(ask(5_001)).toMatchObject({
+      code: 'BAD_MESSAGE',
+      message: expect.stringContaining('since is a mapping; it wants an object of at most 5000 symbols'),
+    })
   })
 })
 
@@ -139,12 +187,12 @@ describe('what a client missed', () => {
 
   test.each([
     ['"yesterday"', 'since is "yesterday"'],
-    ['-1', 'since is -1'],
-    ['1767600000000', 'since is 1767600000000'],
-    ['1.5', 'since is 1.5'],
+    ['-1', 'since is number -1'],
+    ['1767600000000', 'since is number 1767600000000'],
+    ['1.5', 'since is number 1.5'],
     ['{"BROKERA:ZERO:NOPE":1}', 'which is not in symbols'],
     ['{"BROKERA:ZERO:SYM0":"1"}', 'since of "BROKERA:ZERO:SYM0'],
-    ['[1]', 'since is [1]'],
+    ['[1]', 'since is a list of 1'],
     ['null', 'since is null'],
   ])('since %s is refused with a sentence', (since, words) => {
     expect(ask(since)).toMatchObject({ code: 'BAD_MESSAGE' })
@@ -152,9 +200,10 @@ describe('what a client missed', () => {
   })
 
   test("one time is every symbol's, an object says it for each", () => {
-    const since = new Map([[symbol, 1_767_600_000]])
-    expect(ask('1767600000')).toMatchObject({ since })
-    expect(ask(`{"${symbol}":1767600000}`)).toMatchObject({ since })
+    const symbols = new Map([[symbol, 1_767_600_000]])
+    expect(ask('1767600000')).toMatchObject({ symbols, resumes: true })
+    expect(ask(`{"${symbol}":1767600000}`)).toMatchObject({ symbols, resumes: true })
+    expect(ask('{}')).toMatchObject({ symbols: new Map([[symbol, undefined]]), resumes: true })
   })
 
   test.each(['1', '"yes"', 'null'])('markers %s is refused', (markers) => {

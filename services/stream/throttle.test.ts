@@ -1,7 +1,13 @@
 import { once } from 'node:events'
+import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
 import { until } from '../../test/acceptance/client/until.ts'
 import { type OpenedStream, openStream } from '../../test/support/open-stream.ts'
+import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { KeyAllowances } from './allowance.ts'
+import { type Caller, Connection, type ConnectionHost, type StreamSocket } from './connection.ts'
+import { Throttle } from './throttle.ts'
 
 let house: OpenedStream
 beforeAll(async () => {
@@ -28,15 +34,40 @@ describe('a client that sends faster than fifty messages a second', () => {
     expect(order).toEqual(Array.from({ length: 300 }, (_, n) => String(n)))
   })
 
-  test('pays for long messages as for several', async () => {
+  test('pays for a list as for a message per hundred entries', async () => {
     const socket = await connect()
-    const symbols = Array.from({ length: 4_000 }, (_, n) => `X:Y:${n}`)
-    for (let n = 0; n < 20; n++) socket.send({ action: 'subscribe', symbols })
+    const symbols = Array.from({ length: 1_000 }, (_, n) => `X:${n}`)
+    for (let n = 0; n < 10; n++) socket.send({ action: 'subscribe', symbols })
     const answers = () => socket.messages.filter(({ type }) => type === 'subscribed').length
-    await until('the first answers', () => answers() >= 8)
-    expect(answers()).toBeLessThan(12)
+    // Eleven messages' worth each: the fifth begins with six left.
+    await until('the first answers', () => answers() === 5)
+    await house.clock.advance(100)
+    expect(answers()).toBe(5)
     await house.clock.advance(3_000)
-    await until('all', () => answers() === 20)
+    await until('all', () => answers() === 10)
+  })
+
+  test('pays for times as for symbols', async () => {
+    const socket = await connect()
+    const symbols = Array.from({ length: 500 }, (_, n) => `X:${n}`)
+    const since = Object.fromEntries(symbols.map((symbol) => [symbol, 1]))
+    for (let n = 0; n < 10; n++) socket.send({ action: 'subscribe', symbols, since })
+    const answers = () => socket.messages.filter(({ type }) => type === 'subscribed').length
+    await until('the first answers', () => answers() === 5)
+    await house.clock.advance(100)
+    expect(answers()).toBe(5)
+    await house.clock.advance(3_000)
+    await until('all', () => answers() === 10)
+  })
+
+  test('pays for a long text even if it lists nothing', async () => {
+    const socket = await connect()
+    for (let n = 0; n < 5; n++) socket.send({ action: 'ping', padding: 'x'.repeat(60_000) })
+    await until('the first answers', () => socket.frames.length === 3)
+    await house.clock.advance(100)
+    expect(socket.frames.length).toBe(3)
+    await house.clock.advance(5_000)
+    await until('all', () => socket.frames.length === 6)
   })
 
   test('is not read any further meanwhile: what waits is bounded', async () => {
@@ -88,5 +119,100 @@ describe('a client that sends faster than fifty messages a second', () => {
     socket.raw.terminate()
     await once(socket.raw, 'close')
     await expect.poll(inUse).toBe(0)
+  })
+})
+
+describe('the sockets of a key', () => {
+  const symbols = Array.from({ length: 4_900 }, (_, n) => `X:${n}`)
+
+  test('share one allowance, and another key has its own', async () => {
+    const { secret } = await house.issue()
+    const sockets = await Promise.all(Array.from({ length: 60 }, () => house.connect(secret)))
+    // Fifty messages' worth each: forty of them are the allowance of the key.
+    for (const socket of sockets) socket.send({ action: 'subscribe', symbols })
+    const answered = () => sockets.filter((socket) => socket.frames.length === 2).length
+    await until('the allowance of the key is spent', () => answered() === 40)
+    const other = await connect()
+    other.send({ action: 'subscribe', symbols })
+    await other.next('subscribed')
+    expect(answered()).toBe(40)
+    await house.clock.advance(500)
+    await until('the rest', () => answered() === 60)
+    for (const socket of sockets) socket.raw.terminate()
+  })
+
+  test('a key whose sockets left is forgotten once its allowance is full again', async () => {
+    const clock = createVirtualClock()
+    const keys = new KeyAllowances(clock, 100)
+    keys.open('a').spend(150, clock.monotonicMs())
+    keys.open('a')
+    keys.close('a')
+    keys.close('a')
+    expect(keys.size).toBe(1)
+    expect(keys.open('a').left(clock.monotonicMs())).toBe(-50)
+    keys.close('a')
+    await clock.advance(1_500)
+    expect([keys.size, clock.pending]).toEqual([0, 0])
+  })
+})
+
+describe('messages of many sockets that come together', () => {
+  const long = 'x'.repeat(1_100)
+
+  /** A throttle whose messages take 4 ms each; `answered` names keys in the order of the answers. */
+  function busy() {
+    const clock = createVirtualClock()
+    const turns: (() => void)[] = []
+    const answered: string[] = []
+    const throttle = new Throttle(
+      { ...clock, soon: (run) => void turns.push(run) },
+      ({ key }) => {
+        answered.push(key.id)
+        clock.standStill(4)
+        return 0
+      },
+      () => undefined,
+    )
+    const host = { keyAllowance: (keyId: string) => throttle.entered(keyId), now: () => clock.monotonicMs() }
+    const socket = { readyState: WebSocket.OPEN, isPaused: false }
+    const connect = (id: string): Connection => {
+      const caller = { key: { id }, digest: '', address: '', sessionId: '' } as unknown as Caller
+      return new Connection(
+        caller,
+        0,
+        socket as unknown as StreamSocket,
+        new PassThrough(),
+        host as unknown as ConnectionHost,
+      )
+    }
+    const nextTurn = (): void => {
+      for (const run of turns.splice(0)) run()
+    }
+    return { throttle, answered, connect, nextTurn }
+  }
+
+  test('take a bounded time of each turn of the event loop', () => {
+    const { throttle, answered, connect, nextTurn } = busy()
+    for (let n = 0; n < 6; n++) throttle.message(connect('a'), long)
+    expect(answered).toHaveLength(2)
+    nextTurn()
+    expect(answered).toHaveLength(4)
+    nextTurn()
+    expect(answered).toHaveLength(6)
+  })
+
+  test('are answered one of each key in turn', () => {
+    const { throttle, answered, connect, nextTurn } = busy()
+    for (let n = 0; n < 6; n++) throttle.message(connect('a'), long)
+    throttle.message(connect('b'), long)
+    nextTurn()
+    expect(answered).toEqual(['a', 'a', 'a', 'b'])
+  })
+
+  test('short ones do not wait behind long ones', () => {
+    const { throttle, answered, connect } = busy()
+    for (let n = 0; n < 6; n++) throttle.message(connect('a'), long)
+    throttle.message(connect('b'), '{"action":"ping"}')
+    expect(answered).toEqual(['a', 'a', 'b'])
   })
 })

@@ -14,7 +14,7 @@ import { feedSeconds, utcMs } from '../../services/core/feed-clock.ts'
 import type { Resolution } from '../../services/core/resolution.ts'
 import { followRegistry } from '../../services/platform/follow-registry.ts'
 import { openHttpServer } from '../../services/platform/http-server.ts'
-import { silentLog } from '../../services/platform/log.ts'
+import { createLog, silentLog } from '../../services/platform/log.ts'
 import { createMetrics } from '../../services/platform/metrics.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import type { LiveBar } from '../../services/ports/bus.ts'
@@ -120,6 +120,7 @@ export async function openStream(options: StreamOptions = {}) {
   const embedded = await openEmbeddedStores({ folder, clock, log: silentLog })
   const stores = { ...embedded, ...options.change?.(embedded) }
   const metrics = createMetrics({ ofProcess: false })
+  const logged: string[] = []
   const registry = followRegistry(embedded.registry, stores.bus, clock, silentLog)
   const { trustedProxies = [], connectionsMax = 10_000 } = options
   const turns = heldTurns(clock)
@@ -129,7 +130,7 @@ export async function openStream(options: StreamOptions = {}) {
     ...stores,
     history,
     clock: turns.clock,
-    log: silentLog,
+    log: createLog('debug', { write: (line: string) => void logged.push(line) }),
     metrics,
     registry,
     trustedProxies,
@@ -155,6 +156,8 @@ export async function openStream(options: StreamOptions = {}) {
     stores,
     stream,
     registry,
+    /** Every line that the edge logged. */
+    logged,
     port: server.port,
     connections: () => server.connections(),
     change,

@@ -52,7 +52,8 @@ export function openapiDocument(schemas: readonly { schema: RouteSchema; needsKe
     info: {
       title: 'fxd',
       version: 'v1',
-      description: 'Live and historical OHLCV bars of trading instruments over REST and WebSocket.',
+      description:
+        'Live and historical OHLCV bars of trading instruments over REST and WebSocket. Frames: /asyncapi.json.',
     },
     servers: [{ url: '/' }],
     paths: { ...paths, '/v1/stream': { get: streamOperation } },
