@@ -7,7 +7,7 @@ import type { Metrics } from '../platform/metrics.ts'
 import type { WatchedTls } from '../platform/tls-files.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Stores } from '../ports/stores.ts'
-import { containFaults, defectStatus } from '../wire/contain-faults.ts'
+import { defectStatus } from '../wire/defect-status.ts'
 import { channelOptions, ingestConnectionsMax, streamsPerConnectionMax } from '../wire/limits.ts'
 import { type ConnectionCounts, type Listening, listen } from '../wire/listen.ts'
 import { Collector, Registry } from '../wire/load.ts'
@@ -57,13 +57,10 @@ export function createIngest(deps: IngestDeps): Ingest {
   const metrics = createIngestMetrics(deps.metrics)
   const feedTokens = createFeedTokens(deps.token, clock)
   const authorizer = createAuthorizer({ ...deps, feedTokens, refused: (fault) => metrics.refusedCall(fault) })
-  // The metric of calls counts its status.
-  const failed = (cause: unknown): void =>
-    log.error(faultPlace(cause), 'failed: a defect in a handler; its call is ended with INTERNAL')
   const server = new Server({
     ...channelOptions,
     'grpc.max_concurrent_streams': streamsPerConnectionMax,
-    interceptors: [wellFormedStatus, authorizer.interceptor, containFaults(failed)],
+    interceptors: [wellFormedStatus, authorizer.interceptor],
   })
   const states = new FeedStates(stores, { bus: stores.bus, clock, log, metrics })
   const sessions = new OpenSessions()
@@ -85,7 +82,8 @@ export function createIngest(deps: IngestDeps): Ingest {
     try {
       begin(call)
     } catch (cause) {
-      failed(cause)
+      // The metric of calls counts the status.
+      log.error(faultPlace(cause), 'failed: a session could not begin; its call is ended with INTERNAL')
       call.emit('error', defectStatus)
     }
   }

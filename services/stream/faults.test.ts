@@ -17,8 +17,7 @@ const defect = (): never => {
   throw new SyntaxError(`unexpected ${secretWord}`)
 }
 const connect = async (): Promise<StreamSocket> => house.connect((await house.issue()).secret)
-const faults = (place: string): Promise<number> =>
-  house.metric(`fxd_stream_faults_total{place="${place}"}`)
+const faults = (place: string): Promise<number> => house.metric(`fxd_stream_faults_total{place="${place}"}`)
 
 async function expectOneSocketClosed(broken: StreamSocket, beside: StreamSocket): Promise<void> {
   expect(await broken.closed).toEqual({ code: 1011, reason: 'something went wrong on our side' })

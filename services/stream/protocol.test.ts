@@ -1,8 +1,12 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { effort } from '../../test/support/effort.ts'
+import { minuteBar } from '../../test/support/open-stream.ts'
 import { compoundKey, feedKey } from '../core/compound-key.ts'
 import { feedSeconds, utcSeconds } from '../core/feed-clock.ts'
+import { serverFrames } from '../frames/server-frames.ts'
+import { barFrame, barPrefix } from './fan-out/frame.ts'
 import { messages, parseMessage } from './protocol.ts'
 
 const symbolsOf = (message: ReturnType<typeof parseMessage>): string[] =>
@@ -117,13 +121,18 @@ describe('a list', () => {
   const names = (count: number) => Array.from({ length: count }, (_, n) => `s${n}`)
   const times = (count: number) => Object.fromEntries(names(count).map((name) => [name, 1]))
 
-  test.each(['subscribe', 'unsubscribe'])('of 5,000 symbols is understood by %s, a longer one is refused', (action) => {
-    expect(parseMessage(JSON.stringify({ action, symbols: names(5_000) }))).toMatchObject({ entries: 5_000 })
-    expect(parseMessage(JSON.stringify({ action, symbols: names(5_001) }))).toEqual({
-      code: 'BAD_MESSAGE',
-      message: 'symbols is a list of 5001; it wants an array of at most 5000 compound keys.',
-    })
-  })
+  test.each(['subscribe', 'unsubscribe'])(
+    'of 5,000 symbols is understood by %s, a longer one is refused',
+    (action) => {
+      expect(parseMessage(JSON.stringify({ action, symbols: names(5_000) }))).toMatchObject({
+        entries: 5_000,
+      })
+      expect(parseMessage(JSON.stringify({ action, symbols: names(5_001) }))).toEqual({
+        code: 'BAD_MESSAGE',
+        message: 'symbols is a list of 5001; it wants an array of at most 5000 compound keys.',
+      })
+    },
+  )
 
   test('that is too long is refused for its length before its entries are looked at', () => {
     const message = parseMessage(JSON.stringify({ action: 'subscribe', symbols: Array(5_001).fill(7) }))
@@ -167,6 +176,34 @@ describe('what the server says', () => {
       '{"type":"error","code":"GAP","message":"Bars may be missing on this connection; read them from /v1/history.",' +
         '"gaps":[{"symbol":"BROKERA:ZERO:EURUSD","after":60},{"symbol":"BROKERA:ZERO:EURUSD"}]}',
     ])
+  })
+
+  test('every frame is as its schema says', () => {
+    const symbol = euro as string
+    const since = new Map([[symbol, feedSeconds(60)]])
+    const frames: [keyof typeof serverFrames, string][] = [
+      [
+        'connected',
+        messages.connected('5e55', utcSeconds(1), {
+          maxSymbols: 1,
+          idleTimeoutSeconds: 1,
+          maxMessageBytes: 1,
+        }),
+      ],
+      ['subscribed', messages.subscribed([symbol], [])],
+      ['subscribed', messages.subscribed([symbol], [], since)],
+      ['unsubscribed', messages.unsubscribed([symbol])],
+      ['unsubscribed', messages.unsubscribed([symbol], 'SYMBOL_NOT_FOUND')],
+      ['minute', messages.minute(feedKey('BROKERA', 'ZERO'), feedSeconds(60))],
+      ['pong', messages.pong(utcSeconds(1))],
+      ['error', messages.error('UNSUPPORTED_TYPE', 'x')],
+      ['gap', messages.gap([{ symbol: euro, after: feedSeconds(60), until: feedSeconds(120) }])],
+      ['bar', barFrame(barPrefix(euro), { ...minuteBar(1) }).replace(/^[^{]*/, '')],
+    ]
+    const ajv = new Ajv2020()
+    expect(new Set(frames.map(([name]) => name))).toEqual(new Set(Object.keys(serverFrames)))
+    for (const [name, text] of frames)
+      expect(ajv.validate(serverFrames[name], JSON.parse(text)), text).toBe(true)
   })
 
   test('an answer to subscribe is never larger than the question plus a constant', () => {

@@ -70,8 +70,7 @@ export class Throttle {
     const now = this.#clock.monotonicMs()
     connection.lastSeen = now
     const isFree = connection.inbox === undefined && mayAnswer(connection, now)
-    if (isFree && (text.length <= shortMax || this.#hasTime(now)))
-      return this.#answer(connection, text, now)
+    if (isFree && (text.length <= shortMax || this.#hasTime(now))) return this.#answer(connection, text, now)
     connection.inbox ??= { texts: [], size: 0 }
     connection.inbox.texts.push(text)
     connection.inbox.size += text.length

@@ -98,6 +98,35 @@ describe('no input answers 5xx', () => {
   })
 })
 
+describe('nested JSON', () => {
+  const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+
+  test('of 5,000 and more levels in any field of a message is answered by a short error, and the service goes on', async () => {
+    const beside = await connect(key)
+    for (const levels of [5_000, 32_000]) {
+      for (const message of [
+        nested(levels),
+        `{"action":${nested(levels)}}`,
+        `{"action":"subscribe","symbols":[],"type":${nested(levels)}}`,
+        `{"action":"subscribe","symbols":${nested(levels)}}`,
+        `{"action":"subscribe","symbols":[${nested(levels)}]}`,
+        `{"action":"subscribe","symbols":[],"markers":${nested(levels)}}`,
+        `{"action":"subscribe","symbols":["x"],"since":${nested(levels)}}`,
+        `{"action":"subscribe","symbols":["x"],"since":{"x":${nested(levels)}}}`,
+      ]) {
+        const socket = await connect(key)
+        socket.send(message)
+        const error = await socket.next('error')
+        expect(JSON.stringify(error).length, message.slice(0, 60)).toBeLessThan(800)
+        await socket.settled()
+        await socket.close()
+      }
+    }
+    await beside.settled()
+    await read('/v1/status', key)
+  })
+})
+
 describe('clients that break off', () => {
   test('resets in the middle of upgrades, good and refused ones, cost no slot and no process', async () => {
     const request = (secret: string) =>

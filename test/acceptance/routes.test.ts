@@ -205,4 +205,33 @@ describe('the description', () => {
       expect(given.map(({ name }) => name)).toEqual(expect.arrayContaining(names))
     }
   })
+
+  test('/asyncapi.json describes the messages of a client and the frames of the server', async () => {
+    const answer = await ask<{
+      asyncapi: string
+      channels: { stream: { address: string; messages: object } }
+      components: { schemas: Record<string, { properties: object }> }
+    }>('/asyncapi.json')
+    expect(answer.status).toBe(200)
+    expect(answer.body.asyncapi).toBe('3.0.0')
+    const { stream } = answer.body.channels
+    expect(stream.address).toBe('/v1/stream')
+    expect(Object.keys(stream.messages)).toEqual(
+      expect.arrayContaining(['subscribe', 'unsubscribe', 'ping', 'connected', 'subscribed', 'unsubscribed']),
+    )
+    expect(Object.keys(stream.messages)).toEqual(
+      expect.arrayContaining(['bar', 'pong', 'minute', 'error', 'gap']),
+    )
+    expect(Object.keys(answer.body.components.schemas['subscribe']?.properties ?? {})).toEqual(
+      expect.arrayContaining(['action', 'type', 'symbols', 'since', 'markers']),
+    )
+  })
+
+  test('the page at / and /openapi.json lead to /asyncapi.json', async () => {
+    const openapi = await ask<{ info: { description: string } }>('/openapi.json')
+    expect(openapi.body.info.description).toContain('/asyncapi.json')
+    const { text } = await ask('/')
+    expect(text).toContain('href="/asyncapi.json"')
+    expect(text).toContain('href="/openapi.json"')
+  })
 })

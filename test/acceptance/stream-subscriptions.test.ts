@@ -136,6 +136,19 @@ describe('the cap on symbols', () => {
   })
 })
 
+describe('long lists', () => {
+  test('a list above 5,000 entries is refused whole, one of 5,000 is read', async () => {
+    const socket = await connect(key)
+    const names = Array.from({ length: 5_001 }, (_, n) => `x${n}`)
+    socket.send({ action: 'subscribe', symbols: [...names.slice(1), euro] })
+    expect(await socket.next('error')).toMatchObject({
+      code: 'BAD_MESSAGE',
+      message: expect.stringContaining('a list of 5001'),
+    })
+    expect(await socket.subscribe([...names.slice(2), euro])).toMatchObject({ symbols: [euro] })
+  })
+})
+
 describe('unsubscribe', () => {
   const unsubscribe = async (socket: StreamSocket, symbols: string[]) => {
     socket.send({ action: 'unsubscribe', symbols })

@@ -1,5 +1,5 @@
 import { type Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type OpenedStream, openStream, symbolNames } from '../../../test/support/open-stream.ts'
 import { silentLog } from '../../platform/log.ts'
 import type { Load__Output } from '../../wire/fxd/v1/Load.ts'
@@ -100,4 +100,15 @@ test('a drain longer than an hour is refused with a sentence', async () => {
   const { code, details } = await failure(call('Drain', { seconds: 3_601 }))
   expect(code).toBe(status.INVALID_ARGUMENT)
   expect(details).toBe('seconds: got 3601, wanted at most 3600')
+})
+
+test('a defect in a call ends that call with INTERNAL, is counted, and the next one is answered', async () => {
+  vi.spyOn(house.stream, 'load').mockImplementationOnce(() => {
+    throw new RangeError('inner words')
+  })
+  const { code, details } = await failure(call('GetLoad'))
+  expect([code, details]).toEqual([status.INTERNAL, 'something went wrong on our side'])
+  expect(await house.metric('fxd_stream_faults_total{place="shard"}')).toBe(1)
+  expect(house.logged.filter((line) => line.includes('"place":"shard"'))).toHaveLength(1)
+  expect(await call('GetLoad')).toMatchObject({ connections: 0 })
 })

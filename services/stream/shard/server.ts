@@ -1,7 +1,6 @@
 import { Server } from '@grpc/grpc-js'
 import type { Log } from '../../platform/log.ts'
 import type { WatchedTls } from '../../platform/tls-files.ts'
-import { containFaults } from '../../wire/contain-faults.ts'
 import { channelOptions, shardConnectionsMax, streamsPerConnectionMax } from '../../wire/limits.ts'
 import { type ConnectionCounts, type Listening, listen } from '../../wire/listen.ts'
 import { Shard } from '../../wire/load.ts'
@@ -30,11 +29,7 @@ export interface ShardServer {
 
 /** Where the operator asks a shard for its load and drains it. */
 export function createShardServer(deps: ShardServerDeps): ShardServer {
-  const server = new Server({
-    ...channelOptions,
-    'grpc.max_concurrent_streams': streamsPerConnectionMax,
-    interceptors: [containFaults((cause) => deps.stream.onFault('shard', cause))],
-  })
+  const server = new Server({ ...channelOptions, 'grpc.max_concurrent_streams': streamsPerConnectionMax })
   server.addService(Shard.service, shardService(deps))
   let listening: Listening | undefined
   return {

@@ -1,4 +1,5 @@
 import { WebSocket } from 'ws'
+import { type FrameCheck, frameCheck } from './asyncapi.ts'
 import { target } from './target.ts'
 import { until } from './until.ts'
 
@@ -18,11 +19,19 @@ export class StreamSocket {
   readonly frames: string[] = []
   readonly closed: Promise<{ code: number; reason: string }>
   readonly raw: WebSocket
+  /** Frames that are not as the service describes them. */
+  readonly odd: string[] = []
   #unread = 0
 
-  constructor(raw: WebSocket) {
+  /** With `check`, each frame is held against the description of the service. */
+  constructor(raw: WebSocket, check?: FrameCheck) {
     this.raw = raw
-    raw.on('message', (data, binary) => this.frames.push(binary ? '<binary>' : String(data)))
+    raw.on('message', (data, binary) => {
+      const frame = binary ? '<binary>' : String(data)
+      this.frames.push(frame)
+      const fault = check?.(frame)
+      if (fault !== undefined) this.odd.push(fault)
+    })
     this.closed = new Promise((resolve) => {
       raw.on('close', (code, reason) => resolve({ code, reason: String(reason) }))
     })
@@ -77,24 +86,29 @@ export class StreamSocket {
 const opened: StreamSocket[] = []
 
 /** Opens a socket with the key in the query, or by `headers`; rejects when the upgrade is refused. */
-export const connect = (
+export const connect = async (
   key: string | undefined,
   { headers = {}, from }: { headers?: Record<string, string>; from?: string } = {},
-): Promise<StreamSocket> =>
-  new Promise((resolve, reject) => {
-    const suffix = key === undefined ? '' : `?api_key=${key}`
-    const raw = new WebSocket(`${target().ws}/v1/stream${suffix}`, {
-      headers,
-      perMessageDeflate: false,
-      ...(from === undefined ? {} : { localAddress: from }),
-    })
-    const socket = new StreamSocket(raw)
-    opened.push(socket)
+): Promise<StreamSocket> => {
+  const check = await frameCheck()
+  const suffix = key === undefined ? '' : `?api_key=${key}`
+  const raw = new WebSocket(`${target().ws}/v1/stream${suffix}`, {
+    headers,
+    perMessageDeflate: false,
+    ...(from === undefined ? {} : { localAddress: from }),
+  })
+  const socket = new StreamSocket(raw, check)
+  opened.push(socket)
+  return new Promise((resolve, reject) => {
     raw.once('open', () => resolve(socket))
     raw.once('error', reject)
   })
+}
 
-/** For `afterEach`: no test leaves a socket behind. */
+/** For `afterEach`: no test leaves a socket behind, and none got a frame that /asyncapi.json does not describe. */
 export const closeSockets = (): void => {
-  for (const socket of opened.splice(0)) socket.raw.terminate()
+  const sockets = opened.splice(0)
+  for (const { raw } of sockets) raw.terminate()
+  const odd = sockets.flatMap((socket) => socket.odd)
+  if (odd.length > 0) throw new Error(odd.slice(0, 3).join('\n'))
 }
