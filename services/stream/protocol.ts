@@ -72,28 +72,29 @@ function subscription(
   { since, markers }: Readonly<Record<string, unknown>>,
   list: readonly string[],
 ): ClientMessage | Misunderstood {
-  const ofAll = typeof since === 'number' ? (since as FeedSeconds) : undefined
   const symbols = new Map<string, FeedSeconds | undefined>()
-  for (const symbol of list) symbols.set(symbol, ofAll)
-  let entries = list.length
+  for (const symbol of list) symbols.set(symbol, timeOf(symbol, since))
+  const times = typeof since === 'object' ? Object.keys(since as object) : []
+  for (const name of times) {
+    if (!symbols.has(name)) return bad(`since names ${show(name)}, which is not in symbols.`)
+  }
   if (typeof since === 'number') {
     const feeds = new Set(list.flatMap((symbol) => parseCompoundKey(symbol)?.feed ?? []))
     if (feeds.size > 1) return bad(`since is one time for symbols of ${feeds.size} feeds; ${wantsSince}`)
-    entries += list.length
-  } else {
-    for (const symbol in since as Readonly<Record<string, FeedSeconds>> | undefined) {
-      if (!symbols.has(symbol)) return bad(`since names ${show(symbol)}, which is not in symbols.`)
-      symbols.set(symbol, (since as Readonly<Record<string, FeedSeconds>>)[symbol])
-      entries += 1
-    }
   }
   return {
     action: 'subscribe',
     symbols,
     resumes: since !== undefined,
     markers: markers === true,
-    entries,
+    entries: list.length + (typeof since === 'number' ? list.length : times.length),
   }
+}
+
+/** By the name of what every object inherits there is something else than a number. */
+function timeOf(symbol: string, since: unknown): FeedSeconds | undefined {
+  const time = typeof since === 'object' ? (since as Readonly<Record<string, unknown>>)[symbol] : since
+  return typeof time === 'number' ? (time as FeedSeconds) : undefined
 }
 
 export interface ConnectionLimits {
