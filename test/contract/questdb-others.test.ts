@@ -1,9 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import { feedSeconds } from '../../services/core/feed-clock.ts'
 import type { BarStore } from '../../services/ports/bars.ts'
+import { effort } from '../support/effort.ts'
 import { oneServer } from '../support/questdb/one-server.ts'
 import { openInTest } from '../support/questdb/stores.ts'
-import { always, batchOf, freshFeed, freshSeries, minuteBar, minuteBars, readList } from './sample-bars.ts'
+import {
+  always,
+  batchOf,
+  freshFeed,
+  freshSeries,
+  minuteBar,
+  minuteBars,
+  readList,
+  seriesOf,
+} from './sample-bars.ts'
 
 const server = oneServer()
 const h1 = (prefix: string): string => `${prefix}bars_brokera_zero_h1`
@@ -104,6 +114,33 @@ describe('two processes on one QuestDB', () => {
     expect(await b.windows.of(feed)).toEqual([])
     await b.windows.add(span(660, 720))
     expect(await a.windows.of(feed)).toEqual(span(660, 720))
+  })
+
+  test('a read right after a purge shows no bar and no window of the feed while the server is busy', async () => {
+    const { stores: a, prefix } = await openInTest(server())
+    const { stores: b } = await openInTest(server(), { prefix })
+    const busy = [`busy1_${prefix}`, `busy2_${prefix}`]
+    for (const table of busy)
+      await server().exec(`
+        CREATE TABLE ${table} (ts TIMESTAMP, sym SYMBOL) TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(ts, sym)`)
+    const series = seriesOf('A', '1', freshFeed())
+    const window = { feed: series.feed, symbol: undefined, resolution: '1' as const }
+    const shown: string[] = []
+    for (let round = 0; round < 5 * effort; round++) {
+      await a.bars.write([batchOf(series, minuteBars(round, round + 10))], 'live')
+      await a.windows.add([{ ...window, from: feedSeconds(0), to: feedSeconds(60) }])
+      // Each keeps one of the server's two writers busy while the purge waits for its turn.
+      for (const table of busy)
+        await server().exec(`
+          INSERT INTO ${table} SELECT rnd_long(0, 864000000000, 0)::timestamp, rnd_symbol('A', 'B')
+          FROM long_sequence(200000)`)
+      await Promise.all([a.bars.purge(series.feed), a.windows.purge(series.feed)])
+      for (const stores of [a, b]) {
+        if ((await stores.windows.of(series.feed)).length > 0) shown.push(`windows in round ${round}`)
+        if ((await readList(stores.bars, series)).length > 0) shown.push(`bars in round ${round}`)
+      }
+    }
+    expect(shown).toEqual([])
   })
 
   test('a window that grows every minute stays one row', async () => {

@@ -9,7 +9,7 @@ const namesMax = 5
 
 export interface EmptyingDeps {
   readonly admin: Administration
-  readonly visibility: Pick<Visibility, 'wait'>
+  readonly visibility: Pick<Visibility, 'waitForStatements'>
   readonly clock: Clock
 }
 
@@ -39,7 +39,7 @@ export async function emptyTables(
       else await admin.exec(`TRUNCATE TABLE '${table}'`, leftMs())
     }
     const waits = [...left].map(async (table) => {
-      await within(clock, leftMs(), `emptying ${table}`, visibility.wait([table]))
+      await within(clock, leftMs(), `emptying ${table}`, visibility.waitForStatements([table]))
       left.delete(table)
     })
     // One that shows nothing does not keep the others from being known to be empty.

@@ -42,13 +42,19 @@ test.each([
   ['was written, and never applied', null, 2],
 ])('of a table of which the server remembers that it %s, the files tell', async (_, applied, written) => {
   const { pool } = serverThat([[table, 7, applied, written, false]], [[table, 2, 2]])
-  const states = await readTableStates(pool, names, new Set([table]))
+  const states = await readTableStates(pool, names, { wanted: new Set([table]), changed: new Set() })
   expect(states.get(table)).toEqual({ id: 7, applied: 2, committed: 2, suspended: false })
 })
 
 test('what the server remembers of both is believed, and the files are left alone', async () => {
   const { pool, asked } = serverThat([[table, 7, 1, 2, true]], [[table, 2, 2]])
-  const states = await readTableStates(pool, names, new Set([table]))
+  const states = await readTableStates(pool, names, { wanted: new Set([table]), changed: new Set() })
   expect(states.get(table)).toEqual({ id: 7, applied: 1, committed: 2, suspended: true })
   expect(asked).toHaveLength(1)
+})
+
+test('of a table that a TRUNCATE changed the files tell, because the server remembers commits of rows only', async () => {
+  const { pool } = serverThat([[table, 7, 1, 1, false]], [[table, 1, 2]])
+  const states = await readTableStates(pool, names, { wanted: new Set([table]), changed: new Set([table]) })
+  expect(states.get(table)).toEqual({ id: 7, applied: 1, committed: 2, suspended: false })
 })

@@ -14,7 +14,7 @@ export interface TableState {
 
 /**
  * From the memory of the server: cheap, and NULL where it has not seen a write since its start; seldom it
- * has seen a commit and never hears that it was applied.
+ * has seen a commit and never hears that it was applied. It does not count the commit of a TRUNCATE.
  */
 const remembered = {
   sql: 'SELECT table_name, id, table_txn, wal_txn, table_suspended FROM tables()',
@@ -23,11 +23,18 @@ const remembered = {
 /** From the files of each table, ten times as dear. */
 const counted = { sql: 'SELECT name, writerTxn, sequencerTxn FROM wal_tables()', parameterSets: [[]] }
 
-/** Of all tables of ours; the transactions are exact for those in `wanted`, and may be NaN for others. */
+export interface AskedTables {
+  /** The transactions of these are never NaN; those of others may be. */
+  readonly wanted: ReadonlySet<string>
+  /** A statement changed these: the files count its transaction. */
+  readonly changed: ReadonlySet<string>
+}
+
+/** The states of all tables of ours, by name. Rejects with `Unavailable`. */
 export async function readTableStates(
   pool: PgPool,
   names: TableNames,
-  wanted: ReadonlySet<string>,
+  { wanted, changed }: AskedTables,
 ): Promise<ReadonlyMap<string, TableState>> {
   const states = new Map<string, TableState>()
   await pool.read(remembered, () => {
@@ -42,7 +49,7 @@ export async function readTableStates(
   })
   const isUnknown = (table: string): boolean => {
     const state = states.get(table)
-    return state !== undefined && Number.isNaN(state.applied + state.committed)
+    return state !== undefined && (changed.has(table) || Number.isNaN(state.applied + state.committed))
   }
   if (![...wanted].some(isUnknown)) return states
   await pool.read(counted, () => (view, start) => {

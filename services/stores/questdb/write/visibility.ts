@@ -18,6 +18,8 @@ interface Waiter {
   readonly since: number
   /** Per table the transaction that has to be applied; unknown until the first look after the commit. */
   readonly targets: Map<string, number | undefined>
+  /** The server remembers commits of rows only: those of a statement are read from the files. */
+  readonly isOfStatement: boolean
   readonly settle: (cause?: unknown) => void
 }
 
@@ -79,9 +81,19 @@ export class Visibility {
    * with `Unavailable` within `visibleDeadlineMs`.
    */
   wait(tables: Iterable<string>, since: number = this.#replacements): Promise<void> {
+    return this.#wait(tables, since, false)
+  }
+
+  /** As `wait`, after SQL statements such as TRUNCATE: their commits are not in `tables()` until they are applied. */
+  waitForStatements(tables: Iterable<string>): Promise<void> {
+    return this.#wait(tables, this.#replacements, true)
+  }
+
+  #wait(tables: Iterable<string>, since: number, isOfStatement: boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         since,
+        isOfStatement,
         targets: new Map([...tables].map((table) => [table, undefined])),
         settle: (cause) => {
           this.#waiters.delete(waiter)
@@ -132,8 +144,10 @@ export class Visibility {
   async #look(): Promise<void> {
     // Only who waited before the question was asked may take the answer for a target.
     const asking = [...this.#waiters]
-    const wanted = new Set(asking.flatMap(({ targets }) => [...targets.keys()]))
-    const states = await readTableStates(this.#pool, this.#names, wanted)
+    const tablesOf = (waiters: readonly Waiter[]): ReadonlySet<string> =>
+      new Set(waiters.flatMap(({ targets }) => [...targets.keys()]))
+    const changed = tablesOf(asking.filter(({ isOfStatement }) => isOfStatement))
+    const states = await readTableStates(this.#pool, this.#names, { wanted: tablesOf(asking), changed })
     this.#noteReplaced(states)
     this.#suspended = new Set([...states].flatMap(([table, { suspended }]) => (suspended ? [table] : [])))
     this.onSuspended(this.#suspended)
