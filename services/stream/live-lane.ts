@@ -3,6 +3,7 @@ import { type CompoundKey, type FeedKey, feedOf } from '../core/compound-key.ts'
 import type { FeedSeconds } from '../core/feed-clock.ts'
 import type { Series } from '../core/series.ts'
 import type { FollowedRegistry } from '../platform/follow-registry.ts'
+import type { Log } from '../platform/log.ts'
 import type { BarStore } from '../ports/bars.ts'
 import type { Bus, Delivered, LiveBar } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -20,6 +21,7 @@ export interface LiveLaneParts {
   readonly bus: Bus
   readonly bars: Pick<BarStore, 'read' | 'lastTimes'>
   readonly clock: Clock
+  readonly log: Log
   readonly registry: FollowedRegistry
   readonly subscriptions: Subscriptions
   readonly fanOut: FanOut
@@ -113,8 +115,11 @@ export class LiveLane {
   #lost(feed: FeedKey, upTo: number): void {
     this.#parts.metrics.losses.inc()
     this.#unproven.lost(feed, upTo)
-    if (this.#refill.isOpen(feed) || this.#subscribed(feed).length > 0) this.#refill.begin(feed, upTo)
-    else this.#broken(feed, new Set())
+    const isOpen = this.#refill.isOpen(feed)
+    if (!isOpen && this.#subscribed(feed).length === 0) return this.#broken(feed, new Set())
+    if (!isOpen)
+      this.#parts.log.warn({ feed, upTo }, 'events lost on the bus; reading the missed bars from the store')
+    this.#refill.begin(feed, upTo)
   }
 
   #applied(feed: FeedKey, position: number): void {

@@ -14,7 +14,7 @@ import { feedSeconds, utcMs } from '../../services/core/feed-clock.ts'
 import type { Resolution } from '../../services/core/resolution.ts'
 import { followRegistry } from '../../services/platform/follow-registry.ts'
 import { openHttpServer } from '../../services/platform/http-server.ts'
-import { createLog, silentLog } from '../../services/platform/log.ts'
+import { createLog, type Log, silentLog } from '../../services/platform/log.ts'
 import { createMetrics } from '../../services/platform/metrics.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import type { LiveBar } from '../../services/ports/bus.ts'
@@ -106,6 +106,7 @@ interface StreamOptions {
   readonly connectionsMax?: number
   /** UTC milliseconds. */
   readonly start?: number
+  readonly log?: Log
   /** Begins without a registry, as a process does whose store is away. */
   readonly unloaded?: boolean
 }
@@ -123,6 +124,8 @@ export async function openStream(options: StreamOptions = {}) {
   const logged: string[] = []
   const registry = followRegistry(embedded.registry, stores.bus, clock, silentLog)
   const { trustedProxies = [], connectionsMax = 10_000 } = options
+  const log =
+    options.log ?? createLog('debug', { write: (line: string) => void logged.push(line) })
   const turns = heldTurns(clock)
   const tail = createTail(stores.bus)
   const history = createHistory({ ...stores, tail, registry, clock })
@@ -130,7 +133,7 @@ export async function openStream(options: StreamOptions = {}) {
     ...stores,
     history,
     clock: turns.clock,
-    log: createLog('debug', { write: (line: string) => void logged.push(line) }),
+    log,
     metrics,
     registry,
     trustedProxies,

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, vi } from 'vitest'
 import { utcMs } from '../../../services/core/feed-clock.ts'
-import { silentLog } from '../../../services/platform/log.ts'
+import { type Log, silentLog } from '../../../services/platform/log.ts'
 import { createMetrics } from '../../../services/platform/metrics.ts'
 import { systemClock } from '../../../services/platform/system-clock.ts'
 import type { Clock } from '../../../services/ports/clock.ts'
@@ -25,12 +25,13 @@ export interface OpenRedisOptions {
   readonly prefix?: string
   readonly time?: Clock
   readonly admits?: boolean
+  readonly log?: Log
 }
 
 /** Closed when the test has ended. On the given time, or on Redis's own. */
 export async function openInTest(
   at: { readonly url: string } | RedisAt,
-  { prefix = freshPrefix(), time, admits = true }: OpenRedisOptions = {},
+  { prefix = freshPrefix(), time, admits = true, log = silentLog }: OpenRedisOptions = {},
 ): Promise<OpenedRedis> {
   const metrics = createMetrics({ ofProcess: false })
   const stores = await openRedisStores({
@@ -39,7 +40,7 @@ export async function openInTest(
     admits,
     clock: systemClock,
     ...(time && { time }),
-    log: silentLog,
+    log,
     metrics,
   })
   onTestFinished(() => stores.close())

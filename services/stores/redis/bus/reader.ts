@@ -138,7 +138,6 @@ export class Reader {
 
   #lose(lane: Lane, upTo: number): void {
     this.#deps.onLoss()
-    this.#deps.log.warn({ lane, upTo }, 'the bus lost events; readers fill from the store')
     this.#read.set(lane, upTo)
     for (const each of this.#deps.followers) each.lost(lane, upTo)
   }
