@@ -7,6 +7,7 @@ import { Registry } from '../core/registry.ts'
 import type { SymbolRecord } from '../core/symbol.ts'
 import { isCleanName } from '../core/symbol-name.ts'
 import type { CatalogueSymbol__Output } from '../wire/fxd/v1/CatalogueSymbol.ts'
+import type { Absence } from './absences.ts'
 import { decideCatalogue, decideImport, type WholeCatalogue } from './catalogue.ts'
 
 const definition = defineFeed({ delaySeconds: 15, symbols: { suffixes: ['.z', '.x'], list: [] } })
@@ -46,9 +47,13 @@ function registryOf(...symbols: readonly SymbolRecord[]): Registry {
   return registry
 }
 
-const decide = (catalogue: Partial<WholeCatalogue>, view = registryOf()) => {
+const decide = (
+  catalogue: Partial<WholeCatalogue>,
+  view = registryOf(),
+  absence?: Absence,
+) => {
   const whole = { snapshot: true, symbols: [], removed: [], ...catalogue }
-  const { rows, result } = decideCatalogue(whole, { view, definition, watchedUntil })
+  const { rows, result } = decideCatalogue(whole, { view, definition, watchedUntil, absences: { of: () => absence } })
   return { rows: rows.map(({ body }) => body as SymbolRecord), ...result }
 }
 const add = (symbols: readonly CatalogueSymbol__Output[], view = registryOf()) => {
@@ -90,30 +95,54 @@ describe("a live session's catalogue", () => {
     expect(rows).toEqual([record('EURUSD', { raw: 'EURUSD.z', since: watchedUntil })])
   })
 
-  test('a snapshot takes away what a snapshot brought, and nothing else', () => {
+  test('a snapshot ends the watch of what a snapshot brought, and hides nothing yet', () => {
     const view = registryOf(
       record('GONE'),
       record('LISTED', { origin: 'manifest' }),
       record('IMPORTED', { origin: 'import', since: undefined }),
     )
-    const { rows } = decide({ symbols: [wire('EURUSD')] }, view)
+    const { rows, absent } = decide({ symbols: [wire('EURUSD')] }, view)
     expect(rows.map(({ name, hidden, since }) => [name, hidden, since])).toEqual([
       ['EURUSD', false, watchedUntil],
-      ['GONE', true, undefined],
+      ['GONE', false, undefined],
       ['LISTED', false, undefined],
+    ])
+    expect([...absent]).toEqual([
+      [compoundKey(definition.key, 'GONE'), { since: feedSeconds(500), watchedUntil }],
     ])
   })
 
   test('a delta takes away only what it names', () => {
     const view = registryOf(record('A', { raw: 'A.z' }), record('B'))
-    const { rows } = decide({ snapshot: false, removed: ['A.z'] }, view)
-    expect(rows.map(({ name, hidden }) => [name, hidden])).toEqual([['A', true]])
+    const { rows, absent } = decide({ snapshot: false, removed: ['A.z'] }, view)
+    expect(rows).toEqual([record('A', { raw: 'A.z', since: undefined })])
+    expect([...absent.keys()]).toEqual([compoundKey(definition.key, 'A')])
   })
 
   test('a symbol that comes back is shown again, and watched from then on', () => {
     const view = registryOf(record('EURUSD', { hidden: true, since: feedSeconds(3) }))
     const { rows } = decide({ symbols: [wire('EURUSD')] }, view)
     expect(rows).toEqual([record('EURUSD', { since: watchedUntil })])
+  })
+
+  test.each([
+    ['before a feed-wide window ended without it, as if it had never left', watchedUntil, 500],
+    ['after one, watched from its end on', feedSeconds(940), watchedUntil],
+  ])('an absent symbol that is listed again is, %s', (_, leftAt, since) => {
+    const view = registryOf(record('EURUSD', { since: undefined }))
+    const absence = { since: feedSeconds(500), watchedUntil: feedSeconds(leftAt) }
+    const { rows, absent } = decide({ symbols: [wire('EURUSD')] }, view, absence)
+    expect(rows).toEqual([record('EURUSD', { since: feedSeconds(since) })])
+    expect([...absent]).toEqual([])
+  })
+
+  test('an absent symbol stays absent in the next snapshot without it, and its clean name is free', () => {
+    const view = registryOf(record('EURUSD', { raw: 'EURUSD.x', since: undefined }))
+    const { rows, absent } = decide({ symbols: [] }, view)
+    expect(rows).toEqual([])
+    expect([...absent.keys()]).toEqual([compoundKey(definition.key, 'EURUSD')])
+    const other = decide({ snapshot: false, symbols: [wire('EURUSD.z')] }, view)
+    expect(other.symbols.map(({ raw }) => raw)).toEqual(['EURUSD.z'])
   })
 
   test('two raw names that would become one clean name are both refused', () => {

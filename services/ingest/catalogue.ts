@@ -7,6 +7,7 @@ import { type SymbolRecord, symbolTypes } from '../core/symbol.ts'
 import { cleanName, isCleanName, nameWanted } from '../core/symbol-name.ts'
 import type { RegistryBody } from '../ports/registry.ts'
 import type { CatalogueSymbol__Output } from '../wire/fxd/v1/CatalogueSymbol.ts'
+import type { Absence, Absences } from './absences.ts'
 import { describeSymbol, symbolFault } from './catalogue-symbol.ts'
 
 export interface CatalogueRefusal {
@@ -20,6 +21,8 @@ export interface CatalogueChange {
     /** The symbols of this catalogue as they stand after the change. */
     readonly symbols: readonly SymbolRecord[]
     readonly refused: readonly CatalogueRefusal[]
+    /** Symbols that it left out and that are still shown. */
+    readonly absent: ReadonlyMap<CompoundKey, Absence>
   }
 }
 
@@ -35,11 +38,14 @@ export interface CatalogueContext {
   readonly definition: FeedDefinition
   /** Windows of the whole catalogue that end by here were made without the symbols that are new in it. */
   readonly watchedUntil: FeedSeconds
+  /** Of symbols that left the catalogue less than a minute ago, as far as this process saw them leave. */
+  readonly absences: Pick<Absences, 'of'>
 }
 
 /**
  * What a live session's catalogue changes: the manifest wins over it, and it wins over imports. A
- * snapshot takes away what an earlier one brought and this one lacks. Of two raw names that would
+ * snapshot takes away what an earlier one brought and this one lacks: that is no longer watched at once, and
+ * hidden once it was absent for a minute (`Absences`). Of two raw names that would
  * become one clean name, the one already known keeps it; of two new ones neither gets it.
  */
 export function decideCatalogue(catalogue: WholeCatalogue, at: CatalogueContext): CatalogueChange {
@@ -58,12 +64,19 @@ export function decideCatalogue(catalogue: WholeCatalogue, at: CatalogueContext)
   }
   const listed = new Set(symbols.map(({ symbol }) => symbol))
   const removed = new Set(catalogue.removed)
+  const absent = new Map<CompoundKey, Absence>()
   for (const had of known.values()) {
-    if (listed.has(had.symbol) || had.since === undefined) continue
-    if (catalogue.snapshot || removed.has(had.raw)) rows.push(withdrawn(had))
+    if (listed.has(had.symbol) || !(catalogue.snapshot || removed.has(had.raw))) continue
+    const { since, ...body } = had
+    if (since !== undefined) rows.push({ kind: 'symbol', id: had.symbol, body })
+    if (isAbsent(body)) absent.set(had.symbol, { since, watchedUntil: at.watchedUntil })
   }
-  return { rows, result: { symbols, refused } }
+  return { rows, result: { symbols, refused, absent } }
 }
+
+/** A collector brought it, none lists it now, and its minute is not over: it is still shown. */
+export const isAbsent = ({ origin, hidden, since }: SymbolRecord): boolean =>
+  origin === 'collector' && !hidden && since === undefined
 
 const knownSymbols = ({ view, definition }: CatalogueContext): Map<CompoundKey, SymbolRecord> =>
   new Map(view.allSymbolsOf(definition.key).map((symbol) => [symbol.symbol, symbol]))
@@ -115,7 +128,7 @@ function chooseRaw(
 
 /** The raw name to which a clean name already belongs. A snapshot may rename what only an earlier one brought. */
 function ownerOf(had: SymbolRecord | undefined, snapshot: boolean, candidates: number): string | undefined {
-  if (had === undefined || had.hidden || had.origin === 'import') return undefined
+  if (had === undefined || had.hidden || had.origin === 'import' || isAbsent(had)) return undefined
   return had.origin === 'manifest' || !snapshot || candidates > 1 ? had.raw : undefined
 }
 
@@ -123,24 +136,20 @@ function liveRecord(
   name: string,
   symbol: CatalogueSymbol__Output,
   had: SymbolRecord | undefined,
-  { definition, watchedUntil }: CatalogueContext,
+  { view, definition, watchedUntil, absences }: CatalogueContext,
 ): SymbolRecord {
-  const since = (had?.hidden === false ? had.since : undefined) ?? watchedUntil
+  const absence = had && absences.of(had.symbol, view)
+  // Feed-wide windows that ended meanwhile were made without it.
+  const before = absence?.watchedUntil === watchedUntil ? absence.since : undefined
+  const since = (had?.hidden === false ? had.since : undefined) ?? before ?? watchedUntil
   if (had?.origin === 'manifest' && !had.hidden) return { ...had, since }
   return { ...describeSymbol(name, symbol, definition), raw: symbol.raw, origin: 'collector', since }
-}
-
-/** What the manifest lists stays listed; it is only no longer watched. */
-function withdrawn(had: SymbolRecord): RegistryBody {
-  const { since: _, ...rest } = had
-  const body = { ...rest, hidden: rest.hidden || rest.origin === 'collector' }
-  return { kind: 'symbol', id: had.symbol, body }
 }
 
 /** An import only adds: what the manifest or a collector says of a symbol stands. */
 export function decideImport(
   asked: readonly CatalogueSymbol__Output[],
-  { view, definition }: Omit<CatalogueContext, 'watchedUntil'>,
+  { view, definition }: Pick<CatalogueContext, 'view' | 'definition'>,
 ): CatalogueChange {
   const rows: RegistryBody[] = []
   const symbols: SymbolRecord[] = []
@@ -159,7 +168,7 @@ export function decideImport(
       symbols.push(record)
     }
   }
-  return { rows, result: { symbols, refused } }
+  return { rows, result: { symbols, refused, absent: new Map() } }
 }
 
 /** Of an earlier import's words only those that are given anew change; digits never become fewer. */

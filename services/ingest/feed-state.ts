@@ -5,6 +5,7 @@ import type { Window } from '../core/window.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FeedSigns } from '../ports/feed-board.ts'
 import type { Stores } from '../ports/stores.ts'
+import { type AbsenceDeps, Absences } from './absences.ts'
 import type { FeedView } from './measured-clock.ts'
 import { NotedSigns } from './noted-signs.ts'
 import { Publisher, type PublisherDeps } from './publisher.ts'
@@ -24,14 +25,22 @@ export class FeedState {
   readonly pushed = new Map<string, FeedSeconds>()
   readonly unstored = new Unstored()
   readonly publisher: Publisher
+  readonly absences: Absences
   newestTick: FeedSeconds | undefined
   /** Contradicts what a measured clock was last known to show: the time until they agree, or a new one is measured. */
   doubtedTick: FeedSeconds | undefined
   sessions = 0
   readonly #signs: NotedSigns
 
-  constructor(key: FeedKey, windows: FeedWindows, publisher: Publisher, signs: NotedSigns) {
+  constructor(
+    key: FeedKey,
+    windows: FeedWindows,
+    publisher: Publisher,
+    signs: NotedSigns,
+    absences: Absences,
+  ) {
     this.key = key
+    this.absences = absences
     this.windows = windows
     this.publisher = publisher
     this.#signs = signs
@@ -78,14 +87,14 @@ type FeedStores = Pick<Stores, 'bars' | 'windows' | 'board'>
 /** The feeds that had a session since the start. */
 export class FeedStates {
   readonly #stores: FeedStores
-  readonly #publishing: PublisherDeps
+  readonly #deps: PublisherDeps & AbsenceDeps
   readonly #signs: NotedSigns
   readonly #states = new Map<FeedKey, FeedState>()
 
-  constructor(stores: FeedStores, publishing: PublisherDeps) {
+  constructor(stores: FeedStores, deps: PublisherDeps & AbsenceDeps) {
     this.#stores = stores
-    this.#publishing = publishing
-    this.#signs = new NotedSigns(stores.board, publishing.log)
+    this.#deps = deps
+    this.#signs = new NotedSigns(stores.board, deps.log)
   }
 
   /**
@@ -122,7 +131,8 @@ export class FeedStates {
 
   #begin(key: FeedKey): FeedState {
     const windows = new FeedWindows(key, this.#stores.windows)
-    return new FeedState(key, windows, new Publisher(key, this.#publishing), this.#signs)
+    const [publisher, absences] = [new Publisher(key, this.#deps), new Absences(key, this.#deps)]
+    return new FeedState(key, windows, publisher, this.#signs, absences)
   }
 
   leave(state: FeedState): void {
@@ -134,11 +144,15 @@ export class FeedStates {
     const state = this.#states.get(key)
     this.#states.delete(key)
     state?.publisher.discard()
+    state?.absences.close()
     await state?.windows.settled()
   }
 
-  /** Nothing is published any more. */
+  /** Nothing is published, and no symbol hidden, any more. */
   close(): void {
-    for (const { publisher } of this.#states.values()) publisher.close()
+    for (const { publisher, absences } of this.#states.values()) {
+      publisher.close()
+      absences.close()
+    }
   }
 }

@@ -62,7 +62,7 @@ export function createIngest(deps: IngestDeps): Ingest {
     'grpc.max_concurrent_streams': streamsPerConnectionMax,
     interceptors: [wellFormedStatus, authorizer.interceptor],
   })
-  const states = new FeedStates(stores, { bus: stores.bus, clock, log, metrics })
+  const states = new FeedStates(stores, { bus: stores.bus, clock, log, metrics, writer: deps.writer })
   const sessions = new OpenSessions()
   const sessionDeps = { ...deps, metrics, states, sessions }
   const processId = clock.randomHex(8)

@@ -11,7 +11,7 @@ import type { Catalogue__Output } from '../wire/fxd/v1/Catalogue.ts'
 import type { IngestMessage } from '../wire/fxd/v1/IngestMessage.ts'
 import type { Window__Output } from '../wire/fxd/v1/Window.ts'
 import { ackOf, cataloguedParts, refusedParts, welcomeOf } from './answers.ts'
-import { type CatalogueContext, decideCatalogue, decideImport } from './catalogue.ts'
+import { decideCatalogue, decideImport } from './catalogue.ts'
 import { CatalogueParts } from './catalogue-parts.ts'
 import { type CheckedBatch, checkBatch, type GoodSeries, type Refusal } from './check-batch.ts'
 import { checkWindow } from './check-window.ts'
@@ -271,15 +271,16 @@ export class SessionWork {
   async #takeCatalogue(part: Catalogue__Output): Promise<void> {
     const whole = this.#catalogue.add(part)
     if (!whole) return
-    const { isImport } = this.#role
+    const { absences } = this.#state
     const { watchedUntil } = this.#state.windows
     const result = await this.#deps.writer.change((view) => {
       const definition = view.feed(this.#role.feed)
       if (!definition) throw new SessionEnd('FAILED_PRECONDITION', `${this.#role.feed} is no longer defined`)
-      const at: CatalogueContext = { view, definition, watchedUntil }
-      return isImport ? decideImport(whole.symbols, at) : decideCatalogue(whole, at)
+      if (this.#role.isImport) return decideImport(whole.symbols, { view, definition })
+      return decideCatalogue(whole, { view, definition, watchedUntil, absences })
     })
     const { symbols, refused } = result
+    absences.note(result.absent, this.#host.view().view)
     if (refused.length > 0) this.#deps.log.warn({ refused: refused.slice(0, 20) }, 'symbols were refused')
     this.#deps.log.info({ symbols: symbols.length, refused: refused.length }, 'catalogue taken')
     for (const answer of cataloguedParts(part.revision, result)) this.#host.send(answer)

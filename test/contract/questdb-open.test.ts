@@ -61,7 +61,7 @@ const ttlOf = async (table: string): Promise<readonly unknown[] | undefined> =>
   (await server().exec(`SELECT ttlValue, ttlUnit FROM tables() WHERE table_name = '${table}'`))[0]
 
 /** For what ends before it could be asked. */
-const neverAsked = { wait: () => Promise.reject(new Error('nothing was emptied')) }
+const neverAsked = { waitForStatements: () => Promise.reject(new Error('nothing was emptied')) }
 
 const connection = () => ({
   http: server().http,

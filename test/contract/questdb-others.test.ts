@@ -132,7 +132,7 @@ describe('two processes on one QuestDB', () => {
       // Each keeps one of the server's two writers busy while the purge waits for its turn.
       for (const table of busy)
         await server().exec(`
-          INSERT INTO ${table} SELECT rnd_long(0, 864000000000, 0)::timestamp, rnd_symbol('A', 'B')
+          INSERT INTO ${table} SELECT (rnd_long(0, 432000, 0) * 1000000)::timestamp, rnd_symbol('A', 'B')
           FROM long_sequence(200000)`)
       await Promise.all([a.bars.purge(series.feed), a.windows.purge(series.feed)])
       for (const stores of [a, b]) {
