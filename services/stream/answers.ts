@@ -12,6 +12,7 @@ import type { Subscriptions } from './fan-out/subscriptions.ts'
 import type { StreamMetrics } from './metrics.ts'
 import { type ClientMessage, messages, parseMessage } from './protocol.ts'
 import type { Resumption } from './resume/resumption.ts'
+import type { Withdrawals } from './withdrawals.ts'
 
 /** Answers what clients say. Each message has exactly one answer, in the order of asking. */
 export class Answers {
@@ -20,6 +21,7 @@ export class Answers {
   readonly #subscriptions: Subscriptions
   readonly #fanOut: FanOut
   readonly #resumption: Resumption
+  readonly #withdrawals: Withdrawals
   readonly #metrics: StreamMetrics
 
   constructor(parts: {
@@ -28,6 +30,7 @@ export class Answers {
     readonly subscriptions: Subscriptions
     readonly fanOut: FanOut
     readonly resumption: Resumption
+    readonly withdrawals: Withdrawals
     readonly metrics: StreamMetrics
   }) {
     this.#clock = parts.clock
@@ -35,6 +38,7 @@ export class Answers {
     this.#subscriptions = parts.subscriptions
     this.#fanOut = parts.fanOut
     this.#resumption = parts.resumption
+    this.#withdrawals = parts.withdrawals
     this.#metrics = parts.metrics
   }
 
@@ -70,6 +74,7 @@ export class Answers {
           resumed.set(record.symbol, this.#resumption.start(record.feed, time))
       }
     }
+    this.#withdrawals.bound(connection)
     connection.send(messages.subscribed(accepted, rejected, resumes ? resumed : undefined))
     if (markers) for (const feed of feeds) this.#resumption.mark(connection, feed)
     if (resumed.size > 0) this.#resumption.begin(connection, resumed, symbols)
@@ -100,6 +105,7 @@ export class Answers {
       const id = this.#subscriptions.knownId(symbol as CompoundKey)
       if (id !== undefined) this.#subscriptions.remove(connection.row, id)
     }
+    this.#withdrawals.forget(connection, symbols)
     this.#resumption.review(connection)
     connection.send(messages.unsubscribed([...symbols]))
   }

@@ -1,7 +1,5 @@
 import type { Duplex } from 'node:stream'
-import { isGranted } from '../access/grant.ts'
 import type { History } from '../bars/history.ts'
-import { feedOf } from '../core/compound-key.ts'
 import { toSeconds } from '../core/feed-clock.ts'
 import type { RegistryView } from '../core/registry.ts'
 import type { FollowedRegistry } from '../platform/follow-registry.ts'
@@ -20,11 +18,12 @@ import { createListeners } from './listeners.ts'
 import { LiveLane } from './live-lane.ts'
 import type { StreamMetrics } from './metrics.ts'
 import { nameGaps } from './name-gaps.ts'
-import { messages, type WithdrawalReason } from './protocol.ts'
+import { messages } from './protocol.ts'
 import { Resumption } from './resume/resumption.ts'
 import { reviewKey, type Verdict } from './review.ts'
 import type { Sessions } from './sessions.ts'
 import { Throttle } from './throttle.ts'
+import { Withdrawals } from './withdrawals.ts'
 
 /** A client that sends neither a message nor a ping for so long is closed with 4000. */
 const idleTimeoutMs = 60_000
@@ -58,6 +57,7 @@ export class Hub {
   readonly #fanOut: FanOut
   readonly #lane: LiveLane
   readonly #resumption: Resumption
+  readonly #withdrawals: Withdrawals
   readonly #answers: Answers
   readonly #throttle: Throttle
   readonly #listen: (socket: StreamSocket) => void
@@ -106,11 +106,9 @@ export class Hub {
         if (connection) nameGaps(connection, gaps, metrics)
       },
     })
-    this.#answers = new Answers({
-      ...parts,
-      fanOut: this.#fanOut,
-      resumption: this.#resumption,
-    })
+    const shared = { ...parts, fanOut: this.#fanOut, resumption: this.#resumption }
+    this.#withdrawals = new Withdrawals({ ...shared, gapOf: (id) => this.#lane.gapOf(id) })
+    this.#answers = new Answers({ ...shared, withdrawals: this.#withdrawals })
     this.#throttle = new Throttle(
       clock,
       (connection, text) => this.#answers.answer(connection, text),
@@ -193,6 +191,7 @@ export class Hub {
     this.#parts.onLeave()
     this.#byRow[connection.row] = undefined
     this.#resumption.forget(connection)
+    this.#withdrawals.leave(connection)
     this.#parts.subscriptions.closeRow(connection.row)
     await this.#parts.sessions.close(connection.sessionId)
   }
@@ -239,8 +238,9 @@ export class Hub {
   }
 
   #onRegistry(view: RegistryView): void {
-    this.#dropUnknown(view)
+    this.#withdrawals.unknown(view, this.#open)
     for (const connection of this.#open) this.#review(connection, view)
+    this.#withdrawals.returned(view)
   }
 
   /** Ends a connection whose key may no longer be used, and its subscriptions to feeds no longer granted. */
@@ -251,12 +251,7 @@ export class Hub {
     if (verdict) return this.#expel(connection, verdict)
     if (key === connection.key) return
     connection.key = key
-    const { subscriptions } = this.#parts
-    this.#withdraw(
-      connection,
-      (id) => !isGranted(key, feedOf(subscriptions.symbol(id))),
-      'SYMBOL_NOT_PERMITTED',
-    )
+    this.#withdrawals.ungranted(connection)
   }
 
   #expel(connection: Connection, { code, message, closing }: Verdict): void {
@@ -264,33 +259,6 @@ export class Hub {
     this.#fanOut.settle()
     connection.send(messages.error(code, message))
     connection.end(closing)
-  }
-
-  /** Symbols that left the registry, or whose feed did. */
-  #dropUnknown(view: RegistryView): void {
-    const { subscriptions } = this.#parts
-    const unknown = new Set(
-      subscriptions.subscribedIds().filter((id) => !view.symbol(subscriptions.symbol(id))),
-    )
-    if (unknown.size === 0) return
-    for (const connection of this.#open) {
-      this.#withdraw(connection, (id) => unknown.has(id), 'SYMBOL_NOT_FOUND')
-    }
-  }
-
-  #withdraw(connection: Connection, gone: (id: number) => boolean, reason: WithdrawalReason): void {
-    const { subscriptions } = this.#parts
-    const ids = subscriptions.idsOf(connection.row).filter(gone)
-    if (ids.length === 0) return
-    this.#fanOut.settle()
-    for (const id of ids) subscriptions.remove(connection.row, id)
-    this.#resumption.review(connection)
-    connection.send(
-      messages.unsubscribed(
-        ids.map((id) => subscriptions.symbol(id)),
-        reason,
-      ),
-    )
   }
 }
 

@@ -75,7 +75,7 @@ export class LiveLane {
     if (this.#refill.none) return []
     return this.#parts.subscriptions.idsOf(row).flatMap((id) => {
       const feed = this.#liveFeed(id)
-      return feed !== undefined && this.#refill.isOpen(feed) ? [this.#gap(id)] : []
+      return feed !== undefined && this.#refill.isOpen(feed) ? [this.gapOf(id)] : []
     })
   }
 
@@ -203,7 +203,8 @@ export class LiveLane {
     return this.#lastTimes[this.#parts.subscriptions.idOf(symbol)] ?? this.#baseline.of(symbol)
   }
 
-  #gap(id: number): SymbolGap {
+  /** What a socket that hears nothing more of the symbol misses from now on. */
+  gapOf(id: number): SymbolGap {
     const symbol = this.#parts.subscriptions.symbol(id)
     return { symbol, after: this.#last(symbol) }
   }
@@ -217,7 +218,7 @@ export class LiveLane {
       if (concerned.length > 0)
         nameGaps(
           row,
-          concerned.map((id) => this.#gap(id)),
+          concerned.map((id) => this.gapOf(id)),
         )
     }
   }

@@ -127,13 +127,23 @@ export const messages = {
         max_message_bytes: limits.maxMessageBytes,
       },
     }),
-  /** `since` answers a client that asked for it: by symbol, the time after which bars really follow. */
+  /**
+   * `since` answers a client that asked for it: by symbol, the time after which bars really follow. `reason` is
+   * set when it was not the client who asked: the symbols returned to the registry.
+   */
   subscribed: (
     symbols: readonly string[],
     rejected: readonly string[],
     since?: ReadonlyMap<string, FeedSeconds>,
+    reason?: 'returned',
   ): string =>
-    JSON.stringify({ type: 'subscribed', symbols, rejected, since: since && Object.fromEntries(since) }),
+    JSON.stringify({
+      type: 'subscribed',
+      symbols,
+      rejected,
+      since: since && Object.fromEntries(since),
+      reason,
+    }),
   /** All bars of the minute that opened then were sent. Only for those who asked for markers. */
   minute: (feed: FeedKey, time: FeedSeconds): string => JSON.stringify({ type: 'minute', feed, time }),
   /** `reason` is set when it was not the client who asked. */

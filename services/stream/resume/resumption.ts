@@ -102,6 +102,11 @@ export class Resumption {
     this.#markers.listen(connection, feed)
   }
 
+  /** Of which the socket is told complete minutes. */
+  markedFeeds(connection: Connection): readonly FeedKey[] {
+    return this.#markers.feedsOf(connection)
+  }
+
   /** Some of its subscriptions ended. */
   review(connection: Connection): void {
     this.#replays.review(connection)
