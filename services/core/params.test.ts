@@ -71,7 +71,11 @@ test('a resolution is one of the eleven, in its own case', () => {
 test('a text is bounded', () => {
   expect(textParam('search', 'x'.repeat(64), 64)).toHaveLength(64)
   expect(refusal(() => textParam('search', 'x'.repeat(65), 64))).toContain('wanted at most 64 characters')
-  expect(refusal(() => textParam('search', ['a', 'b'], 64))).toContain('search: got it 2 times')
+  expect(refusal(() => textParam('search', ['a', 'b'], 64))).toBe(
+    'search: got it 2 times, wanted it once, at most 64 characters',
+  )
+  expect(refusal(() => textParam('symbol', ['a', 'b']))).toBe('symbol: got it 2 times, wanted it once')
+  expect(textParam('symbol', 'x'.repeat(1_000))).toHaveLength(1_000)
 })
 
 test('an API key given in the wrong place is not repeated in the error', () => {

@@ -49,19 +49,21 @@ export function resolutionParam(name: string, value: ParamValue): Resolution | u
   throw invalid(name, text, wanted)
 }
 
-/** Any text of at most so many characters; an empty value counts as absent. Throws INVALID_PARAMS. */
-export function textParam(name: string, value: ParamValue, lengthMax: number): string | undefined {
+/** Any text, of at most `lengthMax` characters if given; an empty value counts as absent. Throws INVALID_PARAMS. */
+export function textParam(name: string, value: ParamValue, lengthMax?: number): string | undefined {
+  if (lengthMax === undefined) return single(name, value)
   const wanted = `at most ${lengthMax} characters`
   const text = single(name, value, wanted)
   if (text !== undefined && text.length > lengthMax) throw invalid(name, text, wanted)
   return text
 }
 
-function single(name: string, value: unknown, wanted: string): string | undefined {
+function single(name: string, value: unknown, wanted?: string): string | undefined {
   if (value === undefined || value === '') return undefined
   if (typeof value === 'string') return value
   const got = Array.isArray(value) ? `it ${value.length} times` : show(value)
-  throw new Failure('INVALID_PARAMS', `${name}: got ${got}, wanted it once, ${wanted}`)
+  const once = wanted === undefined ? 'it once' : `it once, ${wanted}`
+  throw new Failure('INVALID_PARAMS', `${name}: got ${got}, wanted ${once}`)
 }
 
 const invalid = (name: string, got: string, wanted: string): Failure =>

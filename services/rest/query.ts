@@ -3,7 +3,10 @@ import { Failure } from '../core/failure.ts'
 import { integerParam, type ParamValue, resolutionParam, textParam } from '../core/params.ts'
 import { show } from '../core/show.ts'
 
-/** What a parameter's schema may say; the rules of parsing are read from it, so that the two cannot differ. */
+/**
+ * What a parameter's schema may say; the rules of parsing are read from it, so that the two cannot differ. The
+ * words that begin with `x-` are for the parser alone: the served document leaves them out.
+ */
 export interface ParamSchema {
   readonly type?: 'string' | 'integer'
   readonly enum?: readonly string[]
@@ -38,7 +41,7 @@ function valueOf(query: URLSearchParams, name: string): ParamValue {
 
 function parseParam(name: string, value: ParamValue, rule: ParamSchema): string | number | undefined {
   if (rule.enum) return resolutionParam(name, value)
-  if (rule.type === 'string') return textParam(name, value, rule.maxLength ?? Number.POSITIVE_INFINITY)
+  if (rule.type === 'string') return textParam(name, value, rule.maxLength)
   return integerParam(name, value, {
     ...(rule.minimum !== undefined && { min: rule.minimum }),
     ...(rule.maximum !== undefined && { max: rule.maximum }),

@@ -30,4 +30,8 @@ export const historyErrorAnswer = closed({ s: choice('', 'error'), errmsg: Type.
 
 /** The parameter by which one symbol is asked for. */
 export const symbolParam = (options: object = {}) =>
-  Type.String({ description: 'Compound key BROKER:ACCOUNT:SYMBOL, case-sensitive.', ...options })
+  Type.String({
+    minLength: 1,
+    description: 'Compound key BROKER:ACCOUNT:SYMBOL, case-sensitive.',
+    ...options,
+  })

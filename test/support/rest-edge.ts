@@ -24,6 +24,7 @@ import type { RegistryBody } from '../../services/ports/registry.ts'
 import type { Stores } from '../../services/ports/stores.ts'
 import { createRest } from '../../services/rest/create-rest.ts'
 import { openEmbeddedStores } from '../../services/stores/embedded/open.ts'
+import { type DescribedHeader, headerFaults } from '../acceptance/client/described-headers.ts'
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 
 /** Any number is a key's secret; the same number is the same key. */
@@ -243,12 +244,19 @@ function describedBy(openapi: object): (target: string, told: Told) => void {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   ajv.addSchema(openapi, 'openapi')
   const compiled = new Map<string, ValidateFunction>()
-  const { paths } = openapi as { paths: Record<string, { get: { responses: Record<string, unknown> } }> }
-  return (target, { status, text, body }) => {
+  const { paths } = openapi as {
+    paths: Record<
+      string,
+      { get: { responses: Record<string, { headers?: Record<string, DescribedHeader> }> } }
+    >
+  }
+  return (target, { status, headers, text, body }) => {
     const path = target.replace(/\?.*$/s, '')
     if (!Object.hasOwn(paths, path)) return
-    if (!paths[path]?.get.responses[status])
-      throw new Error(`/openapi.json does not describe ${path} with ${status}`)
+    const described = paths[path]?.get.responses[status]
+    if (!described) throw new Error(`/openapi.json does not describe ${path} with ${status}`)
+    const faults = headerFaults(described.headers, headers)
+    if (faults.length > 0) throw new Error(`${path} ${status}: ${faults.join(', ')}`)
     const place = `/paths/${path.replaceAll('/', '~1')}/get/responses/${status}/content/application~1json/schema`
     const validate = compiled.get(place) ?? ajv.compile({ $ref: `openapi#${place}` })
     compiled.set(place, validate)

@@ -1,13 +1,19 @@
 import http from 'node:http'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { type DescribedHeader, headerFaults } from './described-headers.ts'
 import { target } from './target.ts'
 
 /**
  * Every answer of the run is held against the service's own description: a path, method or status
- * that the document does not know, or a body that its schema refuses, fails the test that asked.
+ * that the document does not know, a header that it does not describe for the status, or lacks, or a body that
+ * its schema refuses, fails the test that asked.
  */
+interface DescribedResponse {
+  readonly headers?: Readonly<Record<string, DescribedHeader>>
+  readonly content?: Readonly<Record<string, { readonly schema?: unknown }>>
+}
 interface Described {
-  readonly responses: Readonly<Record<string, { content?: Record<string, { schema?: unknown }> }>>
+  readonly responses: Readonly<Record<string, DescribedResponse>>
 }
 interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described | undefined>> | undefined>>
@@ -43,13 +49,17 @@ class Description {
   assert(
     method: string,
     path: string,
-    answer: { status: number; headers: object; body: unknown; text: string },
+    answer: { status: number; headers: Readonly<Record<string, unknown>>; body: unknown; text: string },
   ) {
     const described = this.#document.paths[path]
     if (described === undefined || method !== 'GET') return
     const response = described['get']?.responses[String(answer.status)]
     if (response === undefined) {
       throw new Error(`/openapi.json does not describe GET ${path} with ${answer.status}: ${answer.text}`)
+    }
+    const faults = headerFaults(response.headers, answer.headers)
+    if (faults.length > 0) {
+      throw new Error(`GET ${path} ${answer.status} is not as /openapi.json says: ${faults.join(', ')}`)
     }
     const mediaType = 'application/json'
     if (response.content?.[mediaType]?.schema === undefined) {
@@ -76,7 +86,7 @@ let description: Promise<Description> | undefined
 export const assertDescribed = async (
   method: string,
   path: string,
-  answer: { status: number; headers: object; body: unknown; text: string },
+  answer: { status: number; headers: Readonly<Record<string, unknown>>; body: unknown; text: string },
 ): Promise<void> => {
   description ??= load(target().url).then((document) => new Description(document))
   const bare = path.split('?')[0] ?? path

@@ -57,12 +57,35 @@ describe('/openapi.json', () => {
       ),
     )
     expect(schemas).toMatchObject({
-      limit: { minimum: 1, default: 100, 'x-clamp-above': 1_000 },
+      symbol: { type: 'string', minLength: 1 },
+      limit: { minimum: 1, default: 100 },
       offset: { minimum: 0, default: 0 },
       countback: { minimum: 1, maximum: 10_000 },
-      days: { minimum: 1, default: 7, 'x-clamp-above': 90 },
+      days: { minimum: 1, default: 7 },
       search: { maxLength: 64 },
     })
+  })
+
+  test('has no words of its own in any schema', () => {
+    const wordsOf = (value: unknown): string[] =>
+      typeof value === 'object' && value !== null
+        ? Object.entries(value).flatMap(([word, inner]) => [word, ...wordsOf(inner)])
+        : []
+    expect(wordsOf(document).filter((word) => word.startsWith('x-'))).toEqual([])
+  })
+
+  test.each([
+    ['/v1/history', '200 403 422 429 500'],
+    ['/v1/symbols', '200 403 404 422 429 500'],
+    ['/v1/coverage', '200 403 404 422 429 500'],
+    ['/v1/status', '200 422 429 500'],
+    ['/v1/usage', '200 422 429 500'],
+    ['/v1/config', '200 422 500'],
+  ])('%s has the headers of the rate with %s', (path, statuses) => {
+    const withRate = Object.entries(document.paths[path]?.get.responses ?? {})
+      .filter(([, { headers = {} }]) => 'X-RateLimit-Remaining-Day' in headers)
+      .map(([status]) => status)
+    expect(withRate.join(' ')).toBe(statuses)
   })
 
   test('only the config may be read without a key', () => {

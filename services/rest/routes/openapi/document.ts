@@ -28,17 +28,34 @@ const ofStream: readonly FailureCode[] = [
 ]
 
 const json = (schema: object) => ({ content: { 'application/json': { schema } } })
-const integerHeader = { schema: { type: 'integer' } }
-const rateHeaders = Object.fromEntries(rateHeaderNames.map((name) => [name, integerHeader]))
-const limitHeaders = {
-  'Retry-After': integerHeader,
-  [exceededHeader]: { schema: { enum: ['minute', 'day'] } },
-}
+type Headers = Readonly<Record<string, { readonly required: boolean; readonly schema: object }>>
+const integerHeader = (required: boolean) => ({ required, schema: { type: 'integer' } })
+const rateHeaders = (required: boolean): Headers =>
+  Object.fromEntries(rateHeaderNames.map((name) => [name, integerHeader(required)]))
+/** Where a dependency failed. */
+const retryHeaders: Headers = { 'Retry-After': integerHeader(false) }
 /** Upgrades have no rate, and say what the cap is. */
-const capHeaders = {
-  'Retry-After': integerHeader,
-  'X-Ws-Connections-Limit': integerHeader,
-  'X-Ws-Connections-In-Use': integerHeader,
+const streamHeaders: Readonly<Record<number, Headers>> = {
+  429: {
+    'Retry-After': integerHeader(true),
+    'X-Ws-Connections-Limit': integerHeader(true),
+    'X-Ws-Connections-In-Use': integerHeader(true),
+  },
+  500: retryHeaders,
+}
+
+/** The headers of an answer that tell of the key and its rate. */
+function headersOf(status: number, needsKey: boolean): Headers {
+  // Without a key that is admitted nothing is counted.
+  if (status === 401) return { 'WWW-Authenticate': { required: true, schema: { type: 'string' } } }
+  if (status === 429)
+    return {
+      ...rateHeaders(true),
+      'Retry-After': integerHeader(true),
+      [exceededHeader]: { required: true, schema: { enum: ['minute', 'day'] } },
+    }
+  // The limits themselves may be what failed.
+  return status === 500 ? { ...rateHeaders(false), ...retryHeaders } : rateHeaders(needsKey)
 }
 
 /** OpenAPI 3.1 of the whole edge, from the very schemas that queries are read by. */
@@ -78,8 +95,13 @@ function operation({ endpoint, summary, query, answer, failures: own }: RouteSch
     security: needsKey ? anyKey : [{}, ...anyKey],
     parameters: parametersOf(query),
     responses: {
-      200: { description: 'The answer.', headers: rateHeaders, ...json(answer) },
-      ...refusals(codes, refusal, (code) => failures[code].status, { ...rateHeaders, ...limitHeaders }),
+      200: { description: 'The answer.', headers: headersOf(200, needsKey), ...json(answer) },
+      ...refusals(
+        codes,
+        refusal,
+        (code) => failures[code].status,
+        (status) => headersOf(status, needsKey),
+      ),
     },
   }
 }
@@ -90,7 +112,7 @@ const parametersOf = (query: TObject) =>
     in: 'query',
     // A parameter with a default may be left out.
     required: (query.required ?? []).includes(name) && !('default' in schema),
-    schema,
+    schema: Object.fromEntries(Object.entries(schema).filter(([word]) => !word.startsWith('x-'))),
   }))
 
 /** One response per status; its description names the codes. */
@@ -98,7 +120,7 @@ function refusals(
   codes: readonly FailureCode[],
   schema: object,
   statusOf: (code: FailureCode) => number,
-  headersOf429: object,
+  headersOfStatus: (status: number) => Headers | undefined,
 ) {
   const byStatus = Map.groupBy(new Set(codes), statusOf)
   return Object.fromEntries(
@@ -106,7 +128,7 @@ function refusals(
       status,
       {
         description: ofStatus.map((code) => `${code}: ${failures[code].message}`).join(' '),
-        ...(status === 429 && { headers: headersOf429 }),
+        headers: headersOfStatus(status),
         ...json(schema),
       },
     ]),
@@ -122,9 +144,9 @@ const streamOperation = {
     101: { description: 'The WebSocket is open.' },
     503: {
       description: 'SERVER_ERROR while slots cannot be proven.',
-      headers: { 'Retry-After': integerHeader },
+      headers: { 'Retry-After': integerHeader(true) },
       ...json(errorAnswer),
     },
-    ...refusals(ofStream, errorAnswer, upgradeStatus, capHeaders),
+    ...refusals(ofStream, errorAnswer, upgradeStatus, (status) => streamHeaders[status]),
   },
 }
