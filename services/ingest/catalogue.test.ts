@@ -47,13 +47,14 @@ function registryOf(...symbols: readonly SymbolRecord[]): Registry {
   return registry
 }
 
-const decide = (
-  catalogue: Partial<WholeCatalogue>,
-  view = registryOf(),
-  absence?: Absence,
-) => {
+const decide = (catalogue: Partial<WholeCatalogue>, view = registryOf(), absence?: Absence) => {
   const whole = { snapshot: true, symbols: [], removed: [], ...catalogue }
-  const { rows, result } = decideCatalogue(whole, { view, definition, watchedUntil, absences: { of: () => absence } })
+  const { rows, result } = decideCatalogue(whole, {
+    view,
+    definition,
+    watchedUntil,
+    absences: { of: () => absence },
+  })
   return { rows: rows.map(({ body }) => body as SymbolRecord), ...result }
 }
 const add = (symbols: readonly CatalogueSymbol__Output[], view = registryOf()) => {

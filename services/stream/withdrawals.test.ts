@@ -51,7 +51,12 @@ async function sent(socket: StreamSocket) {
   return socket.messages.filter(({ type }) => type !== 'connected' && type !== 'pong')
 }
 const afterAnswer = async (socket: StreamSocket) => (await sent(socket)).slice(1)
-const gap = (...gaps: object[]) => ({ type: 'error', code: 'GAP', message: expect.any(String) as string, gaps })
+const gap = (...gaps: object[]) => ({
+  type: 'error',
+  code: 'GAP',
+  message: expect.any(String) as string,
+  gaps,
+})
 const gone = (...symbols: CompoundKey[]) => ({ type: 'unsubscribed', symbols, reason: 'SYMBOL_NOT_FOUND' })
 const returned = (...symbols: CompoundKey[]) => ({
   type: 'subscribed',

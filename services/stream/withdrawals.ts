@@ -44,8 +44,7 @@ export class Withdrawals {
       subscriptions.subscribedIds().filter((id) => !view.symbol(subscriptions.symbol(id))),
     )
     if (unknown.size === 0) return
-    for (const connection of open)
-      this.#withdraw(connection, (id) => unknown.has(id), 'SYMBOL_NOT_FOUND')
+    for (const connection of open) this.#withdraw(connection, (id) => unknown.has(id), 'SYMBOL_NOT_FOUND')
   }
 
   /** Symbols of feeds that the connection's key may no longer use. */

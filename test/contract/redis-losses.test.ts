@@ -34,7 +34,7 @@ async function house() {
   await vi.waitFor(async () => {
     await redis.stores.bus.publish({ type: 'registry', version: 0 }, 0)
     for (const feed of [zero, live]) await publish(feed, 1)
-    await vi.waitFor(() => expect([...heard].toSorted()).toEqual([zero, live, undefined].toSorted()))
+    await vi.waitFor(() => expect(heard).toEqual(new Set([zero, live, undefined])))
   }, patience)
   let lossesSeen = 0
   return {
@@ -45,7 +45,10 @@ async function house() {
     async lose(count: number, cause: () => Promise<unknown>): Promise<void> {
       await cause()
       lossesSeen += count
-      await vi.waitFor(async () => expect(await redis.metric('fxd_bus_losses_total')).toBe(lossesSeen), patience)
+      await vi.waitFor(
+        async () => expect(await redis.metric('fxd_bus_losses_total')).toBe(lossesSeen),
+        patience,
+      )
     },
   }
 }

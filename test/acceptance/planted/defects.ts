@@ -31,9 +31,9 @@ export const defects: readonly Defect[] = [
   },
   {
     name: 'a withdrawn grant goes on working on an open socket',
-    file: 'services/stream/hub.ts',
-    search: '(id) => !isGranted(key, feedOf(subscriptions.symbol(id)))',
-    replacement: '(id) => id < 0',
+    file: 'services/stream/withdrawals.ts',
+    search: '!isGranted(connection.key, feedOf(symbol))',
+    replacement: 'symbol.length < 0',
     noticedBy: ['stream-keys.test.ts', 'a withdrawn grant: unsubscribed with a reason, and the socket stays'],
   },
   {
