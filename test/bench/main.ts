@@ -23,6 +23,7 @@ const benches = new Map<string, Bench>([
   ['cluster', { what: 'a minute through the cluster, from its collector to 200 sockets, by stage' }],
   ['rate-decisions', { what: 'rate decisions over Redis, beside a command per window and beside PING' }],
   ['questdb', { what: 'rates into QuestDB, and history beside the bare store and pg' }],
+  ['misuse', { what: 'what an attacker does to another client: some attacks once each', args: ['short'] }],
 ])
 /** Without a size to reach. */
 const comparisons = new Map<string, Bench>([
@@ -119,6 +120,12 @@ const sizes: readonly Size[] = [
     goal: '≤ 100 ms',
     bench: 'questdb',
     figure: /one minute, sync: acked\s+(\S+ ms)/m,
+  },
+  {
+    what: 'attacks that harm nobody else',
+    goal: 'all',
+    bench: 'misuse',
+    figure: /^goals met by (\d+ of \d+) attacks/m,
   },
   {
     what: '10,000 bars over QuestDB beyond its own time, median',

@@ -8,16 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type RunningService, startService } from '../support/service-process.ts'
-import {
-  issueBenchKey,
-  keyOf,
-  makeBenchHome,
-  metricOf,
-  residentMb,
-  storeMinutes,
-  walkMinutes,
-} from './bench-feed.ts'
+import { issueBenchKey, keyOf, makeBenchHome, residentMb, storeMinutes, walkMinutes } from './bench-feed.ts'
 import { count, machine, printTable, quantile, seconds, timed } from './figures.ts'
+import { seeded } from './seeding.ts'
 
 const barsWanted = Number(process.argv[2] ?? 5_000_000)
 const starts = Number(process.argv[3] ?? 5)
@@ -25,8 +18,6 @@ const symbolsMost = 50
 const minutes = Math.ceil(barsWanted / symbolsMost)
 const names = Array.from({ length: symbolsMost }, (_, i) => `SYM${i}`)
 const answerDeadlineMs = 60_000
-const seedingDeadlineMs = 240_000
-const quietMs = 8_000
 
 /** Asks until there are bars; how many came. */
 async function firstBars({ target }: RunningService, key: string, symbol: string): Promise<number> {
@@ -70,21 +61,6 @@ async function measureStarts(): Promise<void> {
   } finally {
     discard()
   }
-}
-
-/** The demo feeds' history comes in behind the start; resolves when no more comes. */
-async function seeded(service: RunningService): Promise<{ bars: number; tookMs: number; peakMb: number }> {
-  const begun = performance.now()
-  let [bars, grewAt, peakMb] = [0, begun, 0]
-  while (performance.now() - grewAt < quietMs && performance.now() - begun < seedingDeadlineMs) {
-    await pause(500)
-    peakMb = Math.max(peakMb, await residentMb(service))
-    const now = await metricOf(service, 'fxd_ingest_bars_total')
-    // A minute's live bars are not seeding.
-    if (now - bars > 500) grewAt = performance.now()
-    bars = now
-  }
-  return { bars, tookMs: grewAt - begun, peakMb }
 }
 
 async function measureDemo(): Promise<void> {

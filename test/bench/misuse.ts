@@ -1,0 +1,175 @@
+/**
+ * What misuse does to others: a real `fxd all` with its demo feeds, an attacker and a victim in processes of
+ * their own. Each attack meets a fresh process; runs with it and without it take turns, so that what else
+ * the machine does falls on both. Needs the figures that Linux gives of a process.
+ * Run: bin/node test/bench/misuse.ts [short | attack …]; all attacks in three pairs, or in `short` some in one
+ */
+import type { ChildProcess } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { unary } from '../../services/cli/registry-client.ts'
+import { callMetadata, channelCredentials } from '../../services/wire/client.ts'
+import { channelOptions } from '../../services/wire/limits.ts'
+import { Registry } from '../../services/wire/load.ts'
+import { issueBenchKey, keyOf } from './bench-feed.ts'
+import { count, machine, printTable, seconds } from './figures.ts'
+import { attacks } from './misuse/attacks.ts'
+import { endAttacker, measure, type Run, settle, startAttacker, startVictim } from './misuse/measure.ts'
+import { endedRow, failuresOf, head, type Measured, type Pair, row, unmet } from './misuse/verdict.ts'
+import { ServerEnded, type ServerState, WatchedServer } from './misuse/watched-server.ts'
+import { seeded } from './seeding.ts'
+
+const isShort = process.argv[2] === 'short'
+const named = isShort ? [] : process.argv.slice(2)
+const strange = named.find((name) => !attacks.has(name))
+if (strange !== undefined) {
+  console.error(`${strange} is no attack; there are ${[...attacks.keys()].join(', ')}, and short.`)
+  process.exit(2)
+}
+const chosen = [...attacks]
+  .filter(([name, attack]) => (isShort ? attack.isShort : named.length === 0 || named.includes(name)))
+  .map(([name]) => name)
+
+const pairsWanted = isShort ? 1 : 3
+const runMs = isShort ? 5_000 : 8_000
+const warmUpMs = 3_000
+const betweenMs = 1_000
+/** From the last attack to the look at what it left behind. */
+const settleMs = isShort ? 3_000 : 6_000
+const afterwardsMs = 4_000
+
+const facts = machine()
+const home = mkdtempSync(join(tmpdir(), 'fxd-bench-'))
+
+/** A fresh key of the largest plan that has defaults, for all feeds. */
+async function issueProKey(
+  { service: { target } }: WatchedServer,
+  feeds: readonly string[],
+): Promise<string> {
+  const identity = { token: readFileSync(target.token, 'utf8').trim(), tls: undefined }
+  const client = new Registry(target.grpc, channelCredentials(identity), channelOptions)
+  try {
+    const request = { name: 'attacker', plan: 'pro', feeds: [...feeds] }
+    return (await unary(client, 'CreateKey', request, callMetadata(identity))).secret
+  } finally {
+    client.close()
+  }
+}
+
+async function symbolsOf(server: WatchedServer): Promise<string[]> {
+  const text = readFileSync(server.service.target.log, 'utf8')
+  const firstKey = /fxd_[0-9a-f]{32}/.exec(text)?.[0]
+  if (firstKey === undefined) throw new Error('the first start printed no key')
+  const response = await fetch(`${server.service.target.url}/v1/symbols?limit=1000`, {
+    headers: { 'X-API-Key': firstKey },
+  })
+  const { symbols } = (await response.json()) as { symbols: { symbol: string }[] }
+  return symbols.map(({ symbol }) => symbol)
+}
+
+interface Stage {
+  readonly victimKey: string
+  readonly symbols: readonly string[]
+}
+
+const shown = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .map(([what, times]) => `${what} ${count(times)}`)
+    .join(', ') || 'nothing'
+
+async function attacked(
+  server: WatchedServer,
+  victim: ChildProcess,
+  { symbols }: Stage,
+  name: string,
+): Promise<Run> {
+  const feeds = [...new Set(symbols.map((symbol) => symbol.split(':').slice(0, 2).join(':')))]
+  const { url, ws, ops, grpc } = server.service.target
+  const key = await issueProKey(server, feeds)
+  const attacker = await startAttacker({ name, target: { url, ws, ops, grpc }, key, symbols, share: 1 })
+  try {
+    return await measure(server, victim, runMs, attacker)
+  } finally {
+    console.log(`  ${name}: ${shown(await endAttacker(attacker))}`)
+  }
+}
+
+async function pairsOf(
+  server: WatchedServer,
+  victim: ChildProcess,
+  stage: Stage,
+  name: string,
+): Promise<Pair[]> {
+  const pairs: Pair[] = []
+  for (let i = 0; i < pairsWanted; i++) {
+    const runs: Partial<Record<keyof Pair, Run>> = {}
+    const order: readonly (keyof Pair)[] = i % 2 === 0 ? ['quiet', 'attacked'] : ['attacked', 'quiet']
+    for (const which of order) {
+      const isQuiet = which === 'quiet'
+      runs[which] = isQuiet
+        ? await measure(server, victim, runMs)
+        : await attacked(server, victim, stage, name)
+      await settle(betweenMs)
+    }
+    pairs.push(runs as Pair)
+  }
+  return pairs
+}
+
+async function measureAttack(server: WatchedServer, stage: Stage, name: string): Promise<Measured> {
+  const { url, ws } = server.service.target
+  const victim = await startVictim({ url, ws, key: stage.victimKey, symbol: keyOf('EURUSD') })
+  try {
+    await measure(server, victim, warmUpMs)
+    const before: ServerState = await server.state()
+    const pairs = await pairsOf(server, victim, stage, name)
+    await settle(settleMs)
+    const after = await server.state()
+    return { pairs, before, after, afterwards: await measure(server, victim, afterwardsMs) }
+  } finally {
+    victim.kill('SIGKILL')
+  }
+}
+
+/** The line of one attack, against a process that nobody attacked before. */
+async function rowOf(stage: Stage, name: string): Promise<string[]> {
+  const server = await WatchedServer.start(home)
+  try {
+    const measured = await measureAttack(server, stage, name)
+    const failures = failuresOf(measured.pairs.map((pair) => pair.attacked))
+    if (Object.keys(failures).length > 0) console.log(`  the victim's failures: ${shown(failures)}`)
+    if (unmet(measured).length === 0) met += 1
+    return row(name, measured)
+  } catch (cause) {
+    if (!server.hasEnded && !(cause instanceof ServerEnded)) throw cause
+    return endedRow(name, server.lastError())
+  } finally {
+    await server.stop()
+  }
+}
+
+let met = 0
+try {
+  const begun = performance.now()
+  const first = await WatchedServer.start(home)
+  const { bars } = await seeded(first.service)
+  const stage = { victimKey: await issueBenchKey(first.service), symbols: await symbolsOf(first) }
+  await first.stop()
+  console.log(`${count(bars)} demo bars are stored after ${seconds(performance.now() - begun)}`)
+
+  const rows: string[][] = []
+  for (const name of chosen) {
+    console.log(`${name}: ${attacks.get(name)?.what}`)
+    rows.push(await rowOf(stage, name))
+  }
+  const load = loadavg().map((each) => each.toFixed(1))
+  console.log(`\n${facts}; at the end ${load.join(' ')}`)
+  console.log(
+    `medians of ${pairsWanted} pairs of ${seconds(runMs)}; afterwards: ${seconds(settleMs)} after the last run`,
+  )
+  printTable(head, rows)
+  console.log(`goals met by ${met} of ${rows.length} attacks, in ${seconds(performance.now() - begun)}`)
+} finally {
+  rmSync(home, { recursive: true, force: true })
+}

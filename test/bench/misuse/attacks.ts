@@ -1,0 +1,80 @@
+import type { Attack, Scene } from './attack.ts'
+import { pipelined, slowHeads, wrongKeys } from './connections.ts'
+import * as frames from './frames.ts'
+import { grpcGarbage, silentGrpc } from './grpc-noise.ts'
+import { allOfM1, coverage, foldedM30, unread } from './requests.ts'
+
+interface NamedAttack {
+  readonly what: string
+  readonly run: Attack
+  /** Of the short form. */
+  readonly isShort?: true
+}
+
+const http = ({ target }: Scene): string => target.url
+const ops = ({ target }: Scene): string => target.ops
+
+const single = new Map<string, NamedAttack>([
+  ['nested', { what: 'nested JSON in each field of a frame, 5 sockets', run: frames.nested, isShort: true }],
+  [
+    'page',
+    {
+      what: '20 connections, 64 KiB of pipelined GET / each, unread',
+      run: pipelined({ connections: 20, paths: ['/'], at: http }),
+      isShort: true,
+    },
+  ],
+  [
+    'openapi',
+    {
+      what: '100 connections, 64 KiB of pipelined GET /openapi.json each, unread',
+      run: pipelined({ connections: 100, paths: ['/openapi.json'], at: http }),
+      isShort: true,
+    },
+  ],
+  [
+    'ops',
+    {
+      what: '20 connections, 64 KiB of pipelined GET on the operations port each, unread',
+      run: pipelined({ connections: 20, paths: ['/', '/livez', '/readyz', '/metrics'], at: ops }),
+    },
+  ],
+  ['subscribe', { what: '30 sockets × lists of 9,000 unknown symbols, 63 KB', run: frames.lists }],
+  [
+    'since',
+    { what: '30 sockets × 3,400 unknown symbols with since, 63 KB', run: frames.listsSince, isShort: true },
+  ],
+  ['bound', { what: '30 sockets × lists just below 5,000 entries', run: frames.listsAtBound }],
+  [
+    'symbols',
+    { what: '30 sockets × all symbols subscribed and unsubscribed in turn', run: frames.allSymbols },
+  ],
+  ['replays', { what: '30 sockets × the same with an hour of since', run: frames.replays }],
+  ['pings', { what: '30 sockets × 64 KiB of pings at a time', run: frames.pings }],
+  ['minutes', { what: '300 × all of M1 at once', run: allOfM1, isShort: true }],
+  ['m30', { what: '590 × resolution=30&countback=10000 at once', run: foldedM30, isShort: true }],
+  ['coverage', { what: '590 × /v1/coverage at once', run: coverage }],
+  ['unread', { what: '590 × answers of 0.99 MiB that nobody reads', run: unread, isShort: true }],
+  ['wrong-keys', { what: '2,000 upgrades with wrong keys, 50 at a time', run: wrongKeys }],
+  ['slow-heads', { what: '2,000 heads of a byte a second', run: slowHeads }],
+  ['grpc-silent', { what: '1,000 silent gRPC connections', run: silentGrpc }],
+  ['grpc-garbage', { what: 'random bytes, broken sessions and nested groups over gRPC', run: grpcGarbage }],
+])
+
+/** Of each attack as much that one key's sockets and requests are enough for all. */
+const shareOfEach = 1 / 7
+
+const everything: Attack = async (scene, tally) => {
+  const begins = await Promise.all(
+    [...single.values()].map(({ run }) => run({ ...scene, share: shareOfEach }, tally)),
+  )
+  return () => {
+    for (const begin of begins) begin()
+  }
+}
+
+/** By name, in the order in which they run. */
+export const attacks: ReadonlyMap<string, NamedAttack> = new Map([
+  ...single,
+  ['everything', { what: 'a seventh of each of these at once', run: everything, isShort: true as const }],
+])

@@ -1,0 +1,54 @@
+/**
+ * Preloaded into the server of the bench `misuse`: measures how late the event loop is, and gives the
+ * figures over a Unix socket. A loop that stands still has no time to measure, so a beat that is late by
+ * more than a step counts once for each step that it missed: the shares are shares of time. Beside it
+ * stands what the main thread itself worked from one beat to the next: a busy machine adds nothing to that.
+ */
+import { createServer } from 'node:net'
+import { isMainThread } from 'node:worker_threads'
+
+/** Milliseconds; `lag` has one figure for each 10 ms. */
+export interface LoopFigures {
+  readonly lag: readonly number[]
+  /** The most processor time that the main thread took between two beats. */
+  readonly longestTurn: number
+}
+
+const stepMs = 10
+const path = process.env['BENCH_LOOP_PROBE']
+// Worker threads and other commands of the same environment load this module, too.
+if (isMainThread && process.argv[2] === 'all' && path !== undefined) serve(path)
+
+function serve(at: string): void {
+  let lag: number[] = []
+  let longestTurn = 0
+  let worked = workedMs()
+  let due = performance.now() + stepMs
+  const beat = (): void => {
+    const now = performance.now()
+    lag.push(Math.max(0, now - due))
+    for (let late = now - due - stepMs; late > 0; late -= stepMs) lag.push(late)
+    const total = workedMs()
+    longestTurn = Math.max(longestTurn, total - worked)
+    worked = total
+    due = now + stepMs
+    setTimeout(beat, stepMs).unref()
+  }
+  setTimeout(beat, stepMs).unref()
+  // Each line asks for what was measured since the one before.
+  const server = createServer((socket) => {
+    socket.unref()
+    socket.on('data', () => {
+      socket.write(`${JSON.stringify({ lag, longestTurn } satisfies LoopFigures)}\n`)
+      lag = []
+      longestTurn = 0
+    })
+    socket.on('error', () => socket.destroy())
+  })
+  server.listen(at).unref()
+}
+
+function workedMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}

@@ -1,0 +1,118 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { quantile } from '../figures.ts'
+import type { AttackCommand, AttackOrder, AttackReport } from './attacker.ts'
+import type { VictimOrder, VictimReport, VictimRun } from './victim.ts'
+import { ServerEnded, type WatchedServer } from './watched-server.ts'
+
+const readyDeadlineMs = 60_000
+/** The victim waits 10 s for its last answers. */
+const overrunMs = 30_000
+const sampleEveryMs = 50
+
+/** One run of the victim, beside an attack or alone. Times in milliseconds. */
+export interface Run {
+  readonly restP99: number
+  readonly pingP99: number
+  readonly failures: Readonly<Record<string, number>>
+  readonly lagP99: number
+  readonly lagMax: number
+  /** The most processor time that the server's event loop took at once. */
+  readonly longestTurn: number
+  /** The most that was resident. */
+  readonly rssMb: number
+  /** Share of the time in which the server's main thread waited for a processor. */
+  readonly cpuWait: number
+}
+
+const childOf = (file: string): ChildProcess => fork(fileURLToPath(new URL(file, import.meta.url)))
+
+/** The next message of a child; rejects when it ends first or says nothing in time. */
+async function messageOf<T>(child: ChildProcess, deadlineMs: number): Promise<T> {
+  const done = new AbortController()
+  const signal = AbortSignal.any([done.signal, AbortSignal.timeout(deadlineMs)])
+  const gone = once(child, 'exit', { signal }).then(([code]) => {
+    throw new Error(`a client ended with ${String(code)}`)
+  })
+  try {
+    const [message] = (await Promise.race([once(child, 'message', { signal }), gone])) as [T]
+    return message
+  } finally {
+    done.abort()
+  }
+}
+
+/** Resolves when the victim's socket is open. */
+export async function startVictim(order: VictimOrder): Promise<ChildProcess> {
+  const victim = childOf('./victim.ts')
+  victim.send(order)
+  await messageOf(victim, readyDeadlineMs)
+  return victim
+}
+
+/** Resolves when the attack has everything that it needs to begin. */
+export async function startAttacker(order: AttackOrder): Promise<ChildProcess> {
+  const attacker = childOf('./attacker.ts')
+  attacker.send(order)
+  await messageOf(attacker, readyDeadlineMs)
+  return attacker
+}
+
+/** Lets the attack tell what it did, and ends it with all its connections. */
+export async function endAttacker(attacker: ChildProcess): Promise<Readonly<Record<string, number>>> {
+  attacker.send('end' satisfies AttackCommand)
+  try {
+    const report = await messageOf<AttackReport>(attacker, 5_000)
+    return 'counts' in report ? report.counts : {}
+  } catch {
+    return {}
+  } finally {
+    attacker.kill('SIGKILL')
+  }
+}
+
+/** Runs the victim for so long, with the attack if there is one; rejects with `ServerEnded` when the server ends. */
+export async function measure(
+  server: WatchedServer,
+  victim: ChildProcess,
+  runMs: number,
+  attacker?: ChildProcess,
+): Promise<Run> {
+  await server.loop()
+  const waitedBefore = server.cpuWaitMs()
+  let rssMb = 0
+  let waited = waitedBefore
+  const watch = setInterval(() => {
+    if (server.hasEnded) return
+    rssMb = Math.max(rssMb, server.rssMb())
+    waited = server.cpuWaitMs()
+  }, sampleEveryMs)
+  const begun = performance.now()
+  try {
+    const reported = messageOf<VictimReport | 'open'>(victim, runMs + overrunMs)
+    victim.send({ runMs } satisfies VictimRun)
+    attacker?.send('begin' satisfies AttackCommand)
+    let report = await reported
+    // A socket that was opened again says so, too.
+    while (report === 'open') report = await messageOf<VictimReport | 'open'>(victim, runMs + overrunMs)
+    if (server.hasEnded) throw new ServerEnded(server.lastError())
+    const { lag, longestTurn } = await server.loop()
+    return {
+      restP99: quantile(report.rest, 0.99),
+      pingP99: quantile(report.pings, 0.99),
+      failures: report.failures,
+      lagP99: quantile(lag, 0.99),
+      lagMax: quantile(lag, 1),
+      longestTurn,
+      rssMb,
+      cpuWait: (waited - waitedBefore) / (performance.now() - begun),
+    }
+  } finally {
+    clearInterval(watch)
+  }
+}
+
+/** Until what an attack left behind in the machine is gone: closed connections above all. */
+export const settle = (forMs: number): Promise<void> => pause(forMs)

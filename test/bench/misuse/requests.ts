@@ -1,0 +1,67 @@
+/** Attacks by requests of one key within its rate. */
+import http from 'node:http'
+import { type Attack, repeat, type Scene, shareOf } from './attack.ts'
+import { dial } from './connections.ts'
+
+/** M1 of a symbol that trades at all times: the longest series of the demo feeds. */
+const symbol = 'BROKERA:ZERO:BTCUSD'
+const minuteSeconds = 60
+const [depthMinutes, aheadSeconds] = [120_000, 86_400]
+const nowSeconds = (): number => Math.floor(Date.now() / 1_000)
+
+const history = (query: Readonly<Record<string, string>>): string =>
+  `/v1/history?${new URLSearchParams(query).toString()}`
+
+const minutesFrom = (from: number): string =>
+  history({ symbol, resolution: '1', from: String(from), to: String(nowSeconds() + aheadSeconds) })
+const allMinutes = (): string => minutesFrom(nowSeconds() - depthMinutes * minuteSeconds)
+
+/** So many requests at once, each on a connection of its own; answers are read. */
+const ask =
+  (count: number, path: () => string): Attack =>
+  async (scene, tally) => {
+    const agent = new http.Agent({ maxSockets: Number.POSITIVE_INFINITY })
+    const headers = { 'X-API-Key': scene.key }
+    const one = (): void => {
+      tally.add('requests')
+      http
+        .get(scene.target.url + path(), { agent, headers }, (response) => {
+          response.resume()
+          response.on('end', () => tally.add(`status ${response.statusCode}`))
+          response.on('error', () => tally.add('answers cut'))
+        })
+        .on('error', (error: NodeJS.ErrnoException) => tally.add(error.code ?? 'error'))
+    }
+    return () => repeat(shareOf(scene, count), one)
+  }
+
+export const allOfM1 = ask(300, allMinutes)
+export const foldedM30 = ask(590, () => history({ symbol, resolution: '30', countback: '10000' }))
+export const coverage = ask(590, () => `/v1/coverage?symbol=${symbol}`)
+
+const wantedBytes = 0.99 * 2 ** 20
+
+/** A range of M1 whose answer is a little shorter than 1 MiB. */
+async function longPath({ target, key }: Scene): Promise<string> {
+  const read = async (path: string): Promise<string> => {
+    const response = await fetch(target.url + path, { headers: { 'X-API-Key': key } })
+    if (response.status !== 200) throw new Error(`${path} answered ${response.status}`)
+    return response.text()
+  }
+  const sample = 10_000
+  const text = await read(history({ symbol, resolution: '1', countback: String(sample) }))
+  const { t } = JSON.parse(text) as { t: number[] }
+  const bars = Math.floor((sample * wantedBytes) / text.length)
+  return minutesFrom((t.at(-1) ?? nowSeconds()) - bars * minuteSeconds)
+}
+
+/** 590 answers of about 0.99 MiB, each on a connection that is never read. */
+export const unread: Attack = async (scene, tally) => {
+  const request = `GET ${await longPath(scene)} HTTP/1.1\r\nHost: bench\r\nX-API-Key: ${scene.key}\r\n\r\n`
+  return () =>
+    repeat(shareOf(scene, 590), () => {
+      const socket = dial(scene.target.url, tally)
+      socket.pause()
+      socket.write(request)
+    })
+}

@@ -1,0 +1,127 @@
+import { quantile } from '../figures.ts'
+import type { Run } from './measure.ts'
+import type { ServerState } from './watched-server.ts'
+
+/** How much worse an attack may make things. */
+export const goals = {
+  victimP99Ms: 50,
+  lagP99Ms: 20,
+  lagMaxMs: 250,
+  memoryMb: 100,
+  /** Handles that a process may keep open: files of the store, spare connections. */
+  handles: 10,
+} as const
+
+export interface Pair {
+  readonly quiet: Run
+  readonly attacked: Run
+}
+
+/** All of one attack: what was before, its pairs, and a run of the victim afterwards. */
+export interface Measured {
+  readonly pairs: readonly Pair[]
+  readonly before: ServerState
+  readonly after: ServerState
+  readonly afterwards: Run
+}
+
+export const head = [
+  'attack',
+  'REST p99 quiet → attacked',
+  'pings p99',
+  'failed',
+  'lag p99',
+  'lag max',
+  'longest turn, CPU',
+  'memory',
+  'CPU wait',
+  'afterwards',
+  'goals',
+] as const
+
+const median = (values: readonly number[]): number => quantile(values, 0.5)
+const rounded = (value: number): string => value.toFixed(value < 10 ? 1 : 0)
+const signed = (value: number): string => `${value < 0 ? '−' : '+'}${rounded(Math.abs(value))}`
+
+const medianOf = (pairs: readonly Pair[], which: keyof Pair, figure: (run: Run) => number): number =>
+  median(pairs.map((pair) => figure(pair[which])))
+/** The median of what each attacked run has more than the quiet one beside it. */
+const growth = (pairs: readonly Pair[], figure: (run: Run) => number): number =>
+  median(pairs.map(({ quiet, attacked }) => figure(attacked) - figure(quiet)))
+
+const change = (pairs: readonly Pair[], figure: (run: Run) => number): string =>
+  `${rounded(medianOf(pairs, 'quiet', figure))} → ${rounded(medianOf(pairs, 'attacked', figure))} ms`
+const changeAndGrowth = (pairs: readonly Pair[], figure: (run: Run) => number): string =>
+  `${change(pairs, figure)} (${signed(growth(pairs, figure))})`
+
+export function failuresOf(runs: readonly Run[]): Record<string, number> {
+  const all: Record<string, number> = {}
+  for (const { failures } of runs)
+    for (const [what, times] of Object.entries(failures)) all[what] = (all[what] ?? 0) + times
+  return all
+}
+
+const sum = (counts: Readonly<Record<string, number>>): number =>
+  Object.values(counts).reduce((total, each) => total + each, 0)
+
+/** What is not as it was, a word each. */
+function changed({ before, after, afterwards, pairs }: Measured): string[] {
+  const quietP99 = medianOf(pairs, 'quiet', ({ restP99 }) => restP99)
+  const changes: readonly (readonly [string, boolean])[] = [
+    ['not ready', !after.isReady],
+    ['REST slower', afterwards.restP99 - quietP99 > goals.victimP99Ms],
+    ['requests fail', sum(afterwards.failures) > 0],
+    [`${after.handles - before.handles} handles more`, after.handles - before.handles > goals.handles],
+    ['sockets stay', after.streamSockets > before.streamSockets],
+    ['memory', after.rssMb - before.rssMb > goals.memoryMb],
+  ]
+  return changes.filter(([, is]) => is).map(([what]) => what)
+}
+
+/** The goals that an attack did not meet, a word each; empty: all are met. */
+export function unmet(measured: Measured): string[] {
+  const { pairs, before } = measured
+  const missed: readonly (readonly [string, boolean])[] = [
+    ['REST', growth(pairs, ({ restP99 }) => restP99) > goals.victimP99Ms],
+    ['pings', growth(pairs, ({ pingP99 }) => pingP99) > goals.victimP99Ms],
+    ['failures', sum(failuresOf(pairs.map(({ attacked }) => attacked))) > 0],
+    ['lag p99', growth(pairs, ({ lagP99 }) => lagP99) > goals.lagP99Ms],
+    ['lag max', medianOf(pairs, 'attacked', ({ lagMax }) => lagMax) >= goals.lagMaxMs],
+    ['memory', memoryGrowth(pairs, before) > goals.memoryMb],
+    ['afterwards', changed(measured).length > 0],
+  ]
+  return missed.filter(([, is]) => is).map(([what]) => what)
+}
+
+/** Memory that a first attack took is there for the next one, so it counts from what was there before any. */
+const memoryGrowth = (pairs: readonly Pair[], before: ServerState): number =>
+  Math.max(...pairs.map(({ attacked }) => attacked.rssMb)) - before.rssMb
+
+/** One line of the table. */
+export function row(name: string, measured: Measured): string[] {
+  const { pairs, before, after } = measured
+  const attacked = pairs.map((pair) => pair.attacked)
+  const missed = unmet(measured)
+  const share = (which: keyof Pair): string =>
+    `${Math.round(100 * medianOf(pairs, which, ({ cpuWait }) => cpuWait))}`
+  return [
+    name,
+    changeAndGrowth(pairs, ({ restP99 }) => restP99),
+    changeAndGrowth(pairs, ({ pingP99 }) => pingP99),
+    String(sum(failuresOf(attacked))),
+    changeAndGrowth(pairs, ({ lagP99 }) => lagP99),
+    change(pairs, ({ lagMax }) => lagMax),
+    change(pairs, ({ longestTurn }) => longestTurn),
+    `${rounded(before.rssMb)} ${signed(memoryGrowth(pairs, before))} MB`,
+    `${share('quiet')} → ${share('attacked')} %`,
+    `${signed(after.rssMb - before.rssMb)} MB, ${changed(measured).join(', ') || 'as before'}`,
+    missed.length === 0 ? 'met' : `not met: ${missed.join(', ')}`,
+  ]
+}
+
+/** The line of an attack that ended the server. */
+export const endedRow = (name: string, why: string): string[] => [
+  name,
+  ...head.slice(2).map(() => ''),
+  `not met: the process ended (${why})`,
+]

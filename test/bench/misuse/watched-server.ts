@@ -1,0 +1,116 @@
+import { once } from 'node:events'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { endWithUs } from '../../support/end-with-us.ts'
+import { metricOf } from '../../support/metric-of.ts'
+import { type RunningService, startService } from '../../support/service-process.ts'
+import type { LoopFigures } from './loop-probe.ts'
+
+const probe = new URL('./loop-probe.ts', import.meta.url).href
+/** Options of Node for the server alone, such as `--cpu-prof`. */
+const moreOptions = process.env['BENCH_SERVER_OPTIONS'] ?? ''
+const bytesPerMb = 1e6
+const answerDeadlineMs = 15_000
+
+/** What must be as it was once an attack is over. */
+export interface ServerState {
+  readonly rssMb: number
+  /** Open files, sockets and pipes. */
+  readonly handles: number
+  readonly httpConnections: number
+  readonly streamSockets: number
+  readonly isReady: boolean
+}
+
+export class ServerEnded extends Error {}
+
+/** `fxd all` with the demo feeds, and what the operating system and its event loop say of it. */
+export class WatchedServer {
+  readonly service: RunningService
+  readonly #probe: Socket
+
+  private constructor(service: RunningService, atProbe: Socket) {
+    this.service = service
+    this.#probe = atProbe
+  }
+
+  /** Resolves when it is ready; its data stay in `home` from one start to the next. */
+  static async start(home: string): Promise<WatchedServer> {
+    const path = join(home, 'probe')
+    rmSync(path, { force: true })
+    const service = await startService(home, {
+      env: { FXD_FEEDS: '', BENCH_LOOP_PROBE: path, NODE_OPTIONS: `--import ${probe} ${moreOptions}` },
+    })
+    endWithUs(service.process)
+    const atProbe = connect(path).setEncoding('utf8')
+    atProbe.on('error', () => undefined)
+    await once(atProbe, 'connect')
+    return new WatchedServer(service, atProbe)
+  }
+
+  get hasEnded(): boolean {
+    return this.service.process.exitCode !== null || this.service.process.signalCode !== null
+  }
+
+  /** Why it ended, in the last error that its log has. */
+  lastError(): string {
+    const log = readFileSync(this.service.target.log, 'utf8').slice(-20_000)
+    const last = log.match(/^\w*Error.*$|FATAL ERROR.*$/gm)?.at(-1)
+    return last ?? `code ${this.service.process.exitCode ?? this.service.process.signalCode}`
+  }
+
+  /** What the probe measured since the last call. */
+  async loop(): Promise<LoopFigures> {
+    let text = ''
+    const done = new AbortController()
+    const signal = AbortSignal.any([done.signal, AbortSignal.timeout(answerDeadlineMs)])
+    const gone = once(this.#probe, 'close', { signal }).then(() => {
+      throw new ServerEnded(this.lastError())
+    })
+    this.#probe.write('\n')
+    try {
+      while (!text.endsWith('\n')) {
+        const [piece] = (await Promise.race([once(this.#probe, 'data', { signal }), gone])) as [string]
+        text += piece
+      }
+    } finally {
+      done.abort()
+    }
+    return JSON.parse(text) as LoopFigures
+  }
+
+  /** Resident memory, from the operating system: a process that stands still needs not answer. */
+  rssMb(): number {
+    const kib = /^VmRSS:\s+(\d+) kB$/m.exec(this.#proc('status'))?.[1]
+    return (Number(kib ?? Number.NaN) * 1_024) / bytesPerMb
+  }
+
+  /** For how long its main thread wanted a processor that others had, since its start. */
+  cpuWaitMs(): number {
+    return Number(this.#proc('schedstat').split(' ')[1]) / 1e6
+  }
+
+  async state(): Promise<ServerState> {
+    const { ops } = this.service.target
+    const port = Number(new URL(ops).port)
+    const signal = AbortSignal.timeout(answerDeadlineMs)
+    const { status } = await fetch(`${ops}/readyz`, { signal })
+    return {
+      rssMb: this.rssMb(),
+      handles: readdirSync(`/proc/${this.service.process.pid}/fd`).length,
+      httpConnections: await metricOf(port, 'fxd_http_connections'),
+      streamSockets: await metricOf(port, 'fxd_stream_connections'),
+      isReady: status === 200,
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#probe.destroy()
+    await this.service.stop()
+  }
+
+  #proc(file: string): string {
+    return readFileSync(`/proc/${this.service.process.pid}/${file}`, 'utf8')
+  }
+}
