@@ -8,6 +8,7 @@ import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { unary } from '../../services/cli/registry-client.ts'
 import { callMetadata, channelCredentials } from '../../services/wire/client.ts'
 import { channelOptions } from '../../services/wire/limits.ts'
@@ -15,7 +16,7 @@ import { Registry } from '../../services/wire/load.ts'
 import { issueBenchKey, keyOf } from './bench-feed.ts'
 import { count, machine, printTable, seconds } from './figures.ts'
 import { attacks } from './misuse/attacks.ts'
-import { endAttacker, measure, type Run, settle, startAttacker, startVictim } from './misuse/measure.ts'
+import { endAttacker, measure, type Run, startAttacker, startVictim } from './misuse/measure.ts'
 import { endedRow, failuresOf, head, type Measured, type Pair, row, unmet } from './misuse/verdict.ts'
 import { ServerEnded, type ServerState, WatchedServer } from './misuse/watched-server.ts'
 import { seeded } from './seeding.ts'
@@ -88,10 +89,12 @@ async function attacked(
   const { url, ws, ops, grpc } = server.service.target
   const key = await issueProKey(server, feeds)
   const attacker = await startAttacker({ name, target: { url, ws, ops, grpc }, key, symbols, share: 1 })
+  // The victim waits longer, for the last of its answers.
+  const told = pause(runMs).then(() => endAttacker(attacker))
   try {
     return await measure(server, victim, runMs, attacker)
   } finally {
-    console.log(`  ${name}: ${shown(await endAttacker(attacker))}`)
+    console.log(`  ${name}: ${shown(await told)}`)
   }
 }
 
@@ -110,7 +113,7 @@ async function pairsOf(
       runs[which] = isQuiet
         ? await measure(server, victim, runMs)
         : await attacked(server, victim, stage, name)
-      await settle(betweenMs)
+      await pause(betweenMs)
     }
     pairs.push(runs as Pair)
   }
@@ -124,7 +127,7 @@ async function measureAttack(server: WatchedServer, stage: Stage, name: string):
     await measure(server, victim, warmUpMs)
     const before: ServerState = await server.state()
     const pairs = await pairsOf(server, victim, stage, name)
-    await settle(settleMs)
+    await pause(settleMs)
     const after = await server.state()
     return { pairs, before, after, afterwards: await measure(server, victim, afterwardsMs) }
   } finally {

@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { quantile } from '../figures.ts'
 import type { AttackCommand, AttackOrder, AttackReport } from './attacker.ts'
@@ -62,6 +61,7 @@ export async function startAttacker(order: AttackOrder): Promise<ChildProcess> {
 
 /** Lets the attack tell what it did, and ends it with all its connections. */
 export async function endAttacker(attacker: ChildProcess): Promise<Readonly<Record<string, number>>> {
+  if (!attacker.connected) return {}
   attacker.send('end' satisfies AttackCommand)
   try {
     const report = await messageOf<AttackReport>(attacker, 5_000)
@@ -113,6 +113,3 @@ export async function measure(
     clearInterval(watch)
   }
 }
-
-/** Until what an attack left behind in the machine is gone: closed connections above all. */
-export const settle = (forMs: number): Promise<void> => pause(forMs)
