@@ -164,7 +164,9 @@ try {
   const rows: string[][] = []
   for (const name of chosen) {
     console.log(`${name}: ${attacks.get(name)?.what}`)
-    rows.push(await rowOf(stage, name))
+    const cells = await rowOf(stage, name)
+    console.log(`  ${cells.slice(1).filter(Boolean).join(' · ')}`)
+    rows.push(cells)
   }
   const load = loadavg().map((each) => each.toFixed(1))
   console.log(`\n${facts}; at the end ${load.join(' ')}`)
