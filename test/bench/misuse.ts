@@ -15,9 +15,10 @@ import { channelOptions } from '../../services/wire/limits.ts'
 import { Registry } from '../../services/wire/load.ts'
 import { issueBenchKey, keyOf } from './bench-feed.ts'
 import { count, machine, printTable, seconds } from './figures.ts'
+import type { AttackOrder } from './misuse/attacker.ts'
 import { attacks } from './misuse/attacks.ts'
 import { endAttacker, measure, type Run, startAttacker, startVictim } from './misuse/measure.ts'
-import { endedRow, failuresOf, head, type Measured, type Pair, row, unmet } from './misuse/verdict.ts'
+import { failuresOf, head, type Measured, type Pair, row, unmet, wordsRow } from './misuse/verdict.ts'
 import { ServerEnded, type ServerState, WatchedServer } from './misuse/watched-server.ts'
 import { seeded } from './seeding.ts'
 
@@ -43,16 +44,22 @@ const afterwardsMs = 4_000
 const facts = machine()
 const home = mkdtempSync(join(tmpdir(), 'fxd-bench-'))
 
-/** A fresh key of the largest plan that has defaults, for all feeds. */
-async function issueProKey(
-  { service: { target } }: WatchedServer,
-  feeds: readonly string[],
-): Promise<string> {
+interface Stage {
+  readonly victimKey: string
+  readonly symbols: readonly string[]
+}
+
+/** Fresh keys of the largest plan that has defaults, for all feeds; one for each attacked run. */
+async function issueProKeys({ service: { target } }: WatchedServer, { symbols }: Stage): Promise<string[]> {
   const identity = { token: readFileSync(target.token, 'utf8').trim(), tls: undefined }
   const client = new Registry(target.grpc, channelCredentials(identity), channelOptions)
+  const feeds = [...new Set(symbols.map((symbol) => symbol.split(':').slice(0, 2).join(':')))]
+  const request = { name: 'attacker', plan: 'pro', feeds }
+  const keys: string[] = []
   try {
-    const request = { name: 'attacker', plan: 'pro', feeds: [...feeds] }
-    return (await unary(client, 'CreateKey', request, callMetadata(identity))).secret
+    while (keys.length < pairsWanted)
+      keys.push((await unary(client, 'CreateKey', request, callMetadata(identity))).secret)
+    return keys
   } finally {
     client.close()
   }
@@ -69,50 +76,34 @@ async function symbolsOf(server: WatchedServer): Promise<string[]> {
   return symbols.map(({ symbol }) => symbol)
 }
 
-interface Stage {
-  readonly victimKey: string
-  readonly symbols: readonly string[]
-}
-
 const shown = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)
     .map(([what, times]) => `${what} ${count(times)}`)
     .join(', ') || 'nothing'
 
-async function attacked(
-  server: WatchedServer,
-  victim: ChildProcess,
-  { symbols }: Stage,
-  name: string,
-): Promise<Run> {
-  const feeds = [...new Set(symbols.map((symbol) => symbol.split(':').slice(0, 2).join(':')))]
-  const { url, ws, ops, grpc } = server.service.target
-  const key = await issueProKey(server, feeds)
-  const attacker = await startAttacker({ name, target: { url, ws, ops, grpc }, key, symbols, share: 1 })
+async function attacked(server: WatchedServer, victim: ChildProcess, order: AttackOrder): Promise<Run> {
+  const attacker = await startAttacker(order)
   // The victim waits longer, for the last of its answers.
   const told = pause(runMs).then(() => endAttacker(attacker))
   try {
     return await measure(server, victim, runMs, attacker)
   } finally {
-    console.log(`  ${name}: ${shown(await told)}`)
+    console.log(`  ${order.name}: ${shown(await told)}`)
   }
 }
 
 async function pairsOf(
   server: WatchedServer,
   victim: ChildProcess,
-  stage: Stage,
-  name: string,
+  orders: readonly AttackOrder[],
 ): Promise<Pair[]> {
   const pairs: Pair[] = []
-  for (let i = 0; i < pairsWanted; i++) {
+  for (const [i, order] of orders.entries()) {
     const runs: Partial<Record<keyof Pair, Run>> = {}
-    const order: readonly (keyof Pair)[] = i % 2 === 0 ? ['quiet', 'attacked'] : ['attacked', 'quiet']
-    for (const which of order) {
-      const isQuiet = which === 'quiet'
-      runs[which] = isQuiet
-        ? await measure(server, victim, runMs)
-        : await attacked(server, victim, stage, name)
+    const turns: readonly (keyof Pair)[] = i % 2 === 0 ? ['quiet', 'attacked'] : ['attacked', 'quiet']
+    for (const turn of turns) {
+      runs[turn] =
+        turn === 'quiet' ? await measure(server, victim, runMs) : await attacked(server, victim, order)
       await pause(betweenMs)
     }
     pairs.push(runs as Pair)
@@ -121,12 +112,15 @@ async function pairsOf(
 }
 
 async function measureAttack(server: WatchedServer, stage: Stage, name: string): Promise<Measured> {
-  const { url, ws } = server.service.target
+  const { url, ws, ops, grpc } = server.service.target
+  const keys = await issueProKeys(server, stage)
+  const target = { url, ws, ops, grpc }
+  const orders = keys.map((key) => ({ name, target, key, symbols: stage.symbols, share: 1 }))
   const victim = await startVictim({ url, ws, key: stage.victimKey, symbol: keyOf('EURUSD') })
   try {
     await measure(server, victim, warmUpMs)
     const before: ServerState = await server.state()
-    const pairs = await pairsOf(server, victim, stage, name)
+    const pairs = await pairsOf(server, victim, orders)
     await pause(settleMs)
     const after = await server.state()
     return { pairs, before, after, afterwards: await measure(server, victim, afterwardsMs) }
@@ -145,8 +139,11 @@ async function rowOf(stage: Stage, name: string): Promise<string[]> {
     if (unmet(measured).length === 0) met += 1
     return row(name, measured)
   } catch (cause) {
-    if (!server.hasEnded && !(cause instanceof ServerEnded)) throw cause
-    return endedRow(name, server.lastError())
+    if (server.hasEnded || cause instanceof ServerEnded)
+      return wordsRow(name, `not met: the process ended (${server.lastError()})`)
+    // The other attacks can still be measured.
+    process.exitCode = 1
+    return wordsRow(name, `not measured: ${String(cause)}`)
   } finally {
     await server.stop()
   }

@@ -119,9 +119,9 @@ export function row(name: string, measured: Measured): string[] {
   ]
 }
 
-/** The line of an attack that ended the server. */
-export const endedRow = (name: string, why: string): string[] => [
+/** The line of an attack without figures. */
+export const wordsRow = (name: string, words: string): string[] => [
   name,
   ...head.slice(2).map(() => ''),
-  `not met: the process ended (${why})`,
+  words,
 ]
