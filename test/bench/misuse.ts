@@ -36,7 +36,6 @@ const chosen = [...attacks]
 const pairsWanted = isShort ? 1 : 3
 const runMs = isShort ? 5_000 : 8_000
 const warmUpMs = 3_000
-const betweenMs = 1_000
 /** From the last attack to the look at what it left behind. */
 const settleMs = isShort ? 3_000 : 6_000
 const afterwardsMs = 4_000
@@ -104,7 +103,7 @@ async function pairsOf(
     for (const turn of turns) {
       runs[turn] =
         turn === 'quiet' ? await measure(server, victim, runMs) : await attacked(server, victim, order)
-      await pause(betweenMs)
+      await server.calm()
     }
     pairs.push(runs as Pair)
   }

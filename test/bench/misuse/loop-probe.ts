@@ -12,6 +12,8 @@ export interface LoopFigures {
   readonly lag: readonly number[]
   /** The most processor time that the main thread took between two beats. */
   readonly longestTurn: number
+  /** The processor time that it took since the figures before. */
+  readonly worked: number
 }
 
 const stepMs = 10
@@ -23,6 +25,7 @@ function serve(at: string): void {
   let lag: number[] = []
   let longestTurn = 0
   let worked = workedMs()
+  let workedAtLast = worked
   let due = performance.now() + stepMs
   const beat = (): void => {
     const now = performance.now()
@@ -39,7 +42,10 @@ function serve(at: string): void {
   const server = createServer((socket) => {
     socket.unref()
     socket.on('data', () => {
-      socket.write(`${JSON.stringify({ lag, longestTurn } satisfies LoopFigures)}\n`)
+      const total = workedMs()
+      const figures: LoopFigures = { lag, longestTurn, worked: total - workedAtLast }
+      socket.write(`${JSON.stringify(figures)}\n`)
+      workedAtLast = total
       lag = []
       longestTurn = 0
     })

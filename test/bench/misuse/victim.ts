@@ -15,7 +15,7 @@ export interface VictimOrder {
 export interface VictimRun {
   readonly runMs: number
 }
-/** Milliseconds of each answer, and failures by what they were. */
+/** Milliseconds until each answer (or until no more was waited for), and failures by what they were. */
 export interface VictimReport {
   readonly rest: readonly number[]
   readonly pings: readonly number[]
@@ -36,17 +36,45 @@ process.once('message', (order: VictimOrder) => {
   })
 })
 
+/** What one run counts; an answer that comes after its end is no other run's. */
+class Findings {
+  readonly rest: number[] = []
+  readonly pings: number[] = []
+  readonly failures: Record<string, number> = {}
+  /** Requests without an answer, by when they were due. */
+  readonly asked = new Map<http.ClientRequest, number>()
+  /** When each ping that waits for its pong was due, oldest first. */
+  readonly pinged: number[] = []
+
+  get isComplete(): boolean {
+    return this.asked.size === 0 && this.pinged.length === 0
+  }
+
+  fail(what: string): void {
+    this.failures[what] = (this.failures[what] ?? 0) + 1
+  }
+
+  /** What has no answer yet failed, after all the time that it waited. */
+  end(): void {
+    for (const due of this.pinged.splice(0)) {
+      this.fail('no pong')
+      this.pings.push(performance.now() - due)
+    }
+    for (const [request, due] of this.asked) {
+      this.fail('no answer')
+      this.rest.push(performance.now() - due)
+      request.destroy()
+    }
+    this.asked.clear()
+  }
+}
+
 class Victim {
   readonly #order: VictimOrder
   readonly #agent = new http.Agent({ keepAlive: true, maxSockets: connectionsMax })
   #socket: WebSocket
   #isOpen = false
-  /** When each ping that waits for its pong was due, oldest first. */
-  #due: number[] = []
-  #asked = 0
-  #rest: number[] = []
-  #pings: number[] = []
-  #failures: Record<string, number> = {}
+  #findings = new Findings()
 
   constructor(order: VictimOrder) {
     this.#order = order
@@ -54,48 +82,57 @@ class Victim {
   }
 
   async run(runMs: number): Promise<VictimReport> {
-    this.#rest = []
-    this.#pings = []
-    this.#failures = {}
+    await this.#untilOpen()
+    const findings = new Findings()
+    this.#findings = findings
     const begun = performance.now()
     for (let due = begun; due < begun + runMs; due += everyMs) {
       const early = due - performance.now()
       if (early > 0) await pause(early)
-      this.#ask(due)
-      this.#ping(due)
+      this.#ask(due, findings)
+      this.#ping(due, findings)
     }
     const end = performance.now() + answerDeadlineMs
-    while ((this.#asked > 0 || this.#due.length > 0) && performance.now() < end) await pause(10)
-    for (const _ of this.#due.splice(0)) this.#fail('no pong')
-    return { rest: this.#rest, pings: this.#pings, failures: this.#failures }
+    while (!findings.isComplete && performance.now() < end) await pause(10)
+    // Pongs carry no number: a late one would answer a ping of the next run.
+    if (findings.pinged.length > 0) this.#socket.terminate()
+    findings.end()
+    return { rest: findings.rest, pings: findings.pings, failures: { ...findings.failures } }
   }
 
-  #fail(what: string): void {
-    this.#failures[what] = (this.#failures[what] ?? 0) + 1
-  }
-
-  #ask(due: number): void {
+  #ask(due: number, findings: Findings): void {
     const { url, key, symbol } = this.#order
     const path = `${url}/v1/history?symbol=${symbol}&resolution=1&countback=300`
     const headers = { 'X-API-Key': key }
-    const timeout = answerDeadlineMs
-    this.#asked += 1
-    const request = http.get(path, { agent: this.#agent, headers, timeout }, (response) => {
+    const answered = (): boolean => {
+      if (!findings.asked.delete(request)) return false
+      findings.rest.push(performance.now() - due)
+      return true
+    }
+    const request = http.get(path, { agent: this.#agent, headers }, (response) => {
       response.resume()
       response.on('end', () => {
-        this.#rest.push(performance.now() - due)
-        if (response.statusCode !== 200) this.#fail(`status ${response.statusCode}`)
+        if (answered() && response.statusCode !== 200) findings.fail(`status ${response.statusCode}`)
       })
     })
-    request.on('timeout', () => request.destroy(new Error('timeout')))
-    request.on('error', (error: NodeJS.ErrnoException) => this.#fail(error.code ?? error.message))
-    request.on('close', () => void (this.#asked -= 1))
+    findings.asked.set(request, due)
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      if (answered()) findings.fail(error.code ?? error.message)
+    })
+    request.on('close', () => {
+      if (answered()) findings.fail('answer cut')
+    })
   }
 
-  #ping(due: number): void {
-    if (!this.#isOpen) return this.#fail('no socket')
-    this.#due.push(due)
+  #ping(due: number, findings: Findings): void {
+    if (!this.#isOpen) return findings.fail('no socket')
+    findings.pinged.push(due)
     this.#socket.send('{"action":"ping"}')
+  }
+
+  async #untilOpen(): Promise<void> {
+    const end = performance.now() + answerDeadlineMs
+    while (!this.#isOpen && performance.now() < end) await pause(10)
   }
 
   #connect(): WebSocket {
@@ -106,14 +143,14 @@ class Victim {
         process.send?.('open')
       }
       if (!data.includes('"type":"pong"')) return
-      const due = this.#due.shift()
-      if (due !== undefined) this.#pings.push(performance.now() - due)
+      const due = this.#findings.pinged.shift()
+      if (due !== undefined) this.#findings.pings.push(performance.now() - due)
     })
     socket.on('error', () => undefined)
     socket.on('close', (code) => {
       this.#isOpen = false
-      for (const _ of this.#due.splice(0)) this.#fail('no pong')
-      this.#fail(`socket closed ${code}`)
+      for (const _ of this.#findings.pinged.splice(0)) this.#findings.fail('no pong')
+      this.#findings.fail(`socket closed ${code}`)
       setTimeout(() => void (this.#socket = this.#connect()), 1_000)
     })
     return socket

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { endWithUs } from '../../support/end-with-us.ts'
 import { metricOf } from '../../support/metric-of.ts'
 import { type RunningService, startService } from '../../support/service-process.ts'
@@ -11,7 +12,11 @@ const probe = new URL('./loop-probe.ts', import.meta.url).href
 /** Options of Node for the server alone, such as `--cpu-prof`. */
 const moreOptions = process.env['BENCH_SERVER_OPTIONS'] ?? ''
 const bytesPerMb = 1e6
-const answerDeadlineMs = 15_000
+/** A loop that stands still for longer cannot be measured. */
+const answerDeadlineMs = 60_000
+const calmDeadlineMs = 20_000
+/** The main thread works less than this share of the time when only the victim asks. */
+const calmShare = 0.4
 
 /** What must be as it was once an attack is over. */
 export interface ServerState {
@@ -78,6 +83,18 @@ export class WatchedServer {
       done.abort()
     }
     return JSON.parse(text) as LoopFigures
+  }
+
+  /** Resolves when it has done what an attack left it to do, or takes too long for that. */
+  async calm(): Promise<void> {
+    const end = performance.now() + calmDeadlineMs
+    do {
+      await this.loop()
+      const begun = performance.now()
+      await pause(1_000)
+      const { worked } = await this.loop()
+      if (worked < calmShare * (performance.now() - begun)) return
+    } while (performance.now() < end)
   }
 
   /** Resident memory, from the operating system: a process that stands still needs not answer. */
