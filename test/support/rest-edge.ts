@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { digestOf } from '../../services/access/authenticate.ts'
 import { createCoverage } from '../../services/bars/coverage.ts'
 import { createHistory } from '../../services/bars/history.ts'
@@ -24,7 +23,7 @@ import type { RegistryBody } from '../../services/ports/registry.ts'
 import type { Stores } from '../../services/ports/stores.ts'
 import { createRest } from '../../services/rest/create-rest.ts'
 import { openEmbeddedStores } from '../../services/stores/embedded/open.ts'
-import { type DescribedHeader, headerFaults } from '../acceptance/client/described-headers.ts'
+import { describedBy } from './described-by.ts'
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 
 /** Any number is a key's secret; the same number is the same key. */
@@ -236,32 +235,6 @@ export async function openRestEdge(options: RestEdgeOptions = {}): Promise<RestE
       await opened.close()
       rmSync(folder, { recursive: true })
     },
-  }
-}
-
-/** A check of answers against the description; paths that it does not know are let be. */
-function describedBy(openapi: object): (target: string, told: Told) => void {
-  const ajv = new Ajv2020({ strict: false, allErrors: true })
-  ajv.addSchema(openapi, 'openapi')
-  const compiled = new Map<string, ValidateFunction>()
-  const { paths } = openapi as {
-    paths: Record<
-      string,
-      { get: { responses: Record<string, { headers?: Record<string, DescribedHeader> }> } }
-    >
-  }
-  return (target, { status, headers, text, body }) => {
-    const path = target.replace(/\?.*$/s, '')
-    if (!Object.hasOwn(paths, path)) return
-    const described = paths[path]?.get.responses[status]
-    if (!described) throw new Error(`/openapi.json does not describe ${path} with ${status}`)
-    const faults = headerFaults(described.headers, headers)
-    if (faults.length > 0) throw new Error(`${path} ${status}: ${faults.join(', ')}`)
-    const place = `/paths/${path.replaceAll('/', '~1')}/get/responses/${status}/content/application~1json/schema`
-    const validate = compiled.get(place) ?? ajv.compile({ $ref: `openapi#${place}` })
-    compiled.set(place, validate)
-    if (!validate(body))
-      throw new Error(`${path} ${status}: ${ajv.errorsText(validate.errors)}: ${text.slice(0, 500)}`)
   }
 }
 
