@@ -124,8 +124,7 @@ export async function openStream(options: StreamOptions = {}) {
   const logged: string[] = []
   const registry = followRegistry(embedded.registry, stores.bus, clock, silentLog)
   const { trustedProxies = [], connectionsMax = 10_000 } = options
-  const log =
-    options.log ?? createLog('debug', { write: (line: string) => void logged.push(line) })
+  const log = options.log ?? createLog('debug', { write: (line: string) => void logged.push(line) })
   const turns = heldTurns(clock)
   const tail = createTail(stores.bus)
   const history = createHistory({ ...stores, tail, registry, clock })
