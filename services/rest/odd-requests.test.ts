@@ -90,7 +90,9 @@ const rightSoFar = fc.constantFrom(
   'resolution=30&countback=10&',
 )
 
-test('thousands of odd requests: never an answer of 5xx, and the service goes on', async () => {
+test('thousands of odd requests: never an answer of 5xx, and the service goes on', {
+  timeout: 60_000 * Math.max(1, effort),
+}, async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(
@@ -124,9 +126,11 @@ test('thousands of odd requests: never an answer of 5xx, and the service goes on
     { numRuns: 200 * effort },
   )
   expect((await edge.ask('/v1/status', { key: 1 })).status).toBe(200)
-}, 60_000 * Math.max(1, effort))
+})
 
-test('odd bytes on the wire: no 5xx, and the service goes on', async () => {
+test('odd bytes on the wire: no 5xx, and the service goes on', {
+  timeout: 60_000 * Math.max(1, effort),
+}, async () => {
   const line = fc.constantFrom(
     'GET /v1/config HTTP/1.1',
     'GET /v1/status HTTP/1.0',
@@ -173,7 +177,7 @@ test('odd bytes on the wire: no 5xx, and the service goes on', async () => {
     { numRuns: 500 * effort },
   )
   expect((await edge.ask('/v1/config')).status).toBe(200)
-}, 60_000 * Math.max(1, effort))
+})
 
 test('no answer names a feed that the key was not granted', async () => {
   const mentions = fc.constantFrom('BROKERB:LIVE:EURUSD', 'BROKERA:ZERO:EURUSD', 'LIVE', '', 'EURUSD')

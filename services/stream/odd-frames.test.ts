@@ -59,7 +59,9 @@ describe('T7: what a message may be', () => {
   })
 })
 
-test('no frames of any kind end the process or leave a slot behind', async () => {
+test('no frames of any kind end the process or leave a slot behind', {
+  timeout: 120_000 * Math.max(1, effort),
+}, async () => {
   const opcode = fc.oneof({ weight: 5, arbitrary: fc.constant(1) }, { weight: 2, arbitrary: fc.nat(15) })
   const text = fc.oneof(
     fc.constantFrom(
@@ -102,4 +104,4 @@ test('no frames of any kind end the process or leave a slot behind', async () =>
   const socket = await house.connect(secret)
   await socket.settled()
   await socket.close()
-}, 120_000 * Math.max(1, effort))
+})

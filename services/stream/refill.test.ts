@@ -239,7 +239,9 @@ describe('when the bus loses an event', () => {
     await own.close()
   })
 
-  test('every bar is delivered in order or named, whatever is lost and when the store shows it', async () => {
+  test('every bar is delivered in order or named, whatever is lost and when the store shows it', {
+    timeout: 60_000 * Math.max(1, effort),
+  }, async () => {
     const step = fc.record({
       symbols: fc.subarray([0, 1, 2], { minLength: 1 }),
       lost: fc.boolean(),
@@ -287,5 +289,5 @@ describe('when the bus loses an event', () => {
       }),
       { numRuns: Math.ceil(25 * effort) },
     )
-  }, 60_000 * Math.max(1, effort))
+  })
 })

@@ -196,7 +196,9 @@ describe('a failure of ours is SERVER_ERROR', () => {
   })
 })
 
-test('no upgrade request of any kind is answered 5xx, ends the process or leaves a slot behind', async () => {
+test('no upgrade request of any kind is answered 5xx, ends the process or leaves a slot behind', {
+  timeout: 60_000 * Math.max(1, effort),
+}, async () => {
   const { secret, inUse } = await house.issue()
   const targets = fc.oneof(
     fc.constantFrom(
@@ -248,4 +250,4 @@ test('no upgrade request of any kind is answered 5xx, ends the process or leaves
   await until('no slot in use', async () => (await inUse()) === 0)
   const socket = await house.connect(secret)
   await socket.settled()
-}, 60_000 * Math.max(1, effort))
+})

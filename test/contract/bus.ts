@@ -11,7 +11,9 @@ export function describeBus(name: string, open: Open<'bus'>): void {
   describe(`the bus in ${name}`, () => {
     const opened = openedOnce(open)
     const bus = () => opened().stores.bus
-    const until = (true_: () => boolean) => expect.poll(true_).toBe(true)
+    const until = async (true_: () => boolean): Promise<void> => {
+      await expect.poll(true_).toBe(true)
+    }
     const follow = (deliver: (delivered: Delivered) => void) =>
       bus().follow({ deliver, lost: () => expect.unreachable('nothing was lost') })
     const collect = () => {
