@@ -2,7 +2,7 @@ const shownLength = 48
 const keyShape = /fxd_[0-9a-f]{32}/gi
 
 /** A text in which nobody finds an API key. */
-export const maskKeys = (text: string): string => text.replace(keyShape, 'fxd_…')
+const maskKeys = (text: string): string => text.replace(keyShape, 'fxd_…')
 
 /** How an error tells what it got: short, quoted, on one line, never with an API key in it. */
 export function show(value: unknown): string {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 
 /** Symbols, and entries of `since`, that one message may list, whatever the plan. */
-export const listMax = 5_000
+const listMax = 5_000
 /** The year 9999: milliseconds sent by mistake lie beyond. */
 const timeMax = 253_402_300_799
 

@@ -1,5 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
+import type { TSchema } from 'typebox'
 import { expect, test } from 'vitest'
 import { effort } from '../../test/support/effort.ts'
 import { clientActions, clientMessages } from './client-messages.ts'
@@ -24,7 +25,9 @@ const field = fc.oneof(
     .map((length) => Object.fromEntries(Array.from({ length }, (_, n) => [`s${n}`, n]))),
 )
 const fields = clientActions.flatMap((action) =>
-  Object.entries(clientMessages[action].properties).map(([name, schema]) => [action, name, schema] as const),
+  Object.entries<TSchema>(clientMessages[action].properties).map(
+    ([name, schema]) => [action, name, schema] as const,
+  ),
 )
 
 /** Both see what came over the wire: JSON has neither `undefined` nor -0. */

@@ -27,7 +27,7 @@ interface Found {
  * wants. `undefined` for a good value. It copies nothing and never throws.
  */
 export function faultOf(field: string, value: unknown, schema: TSchema): string | undefined {
-  const found = find(value, schema as Rule)
+  const found = find(value, schema)
   return found && `${field}${found.path} is ${show(found.value)}; it wants ${found.rule.description}.`
 }
 

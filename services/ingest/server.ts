@@ -12,7 +12,7 @@ import { channelOptions, ingestConnectionsMax, streamsPerConnectionMax } from '.
 import { type ConnectionCounts, type Listening, listen } from '../wire/listen.ts'
 import { Collector, Registry } from '../wire/load.ts'
 import { serverCredentials } from '../wire/server-credentials.ts'
-import { createAuthorizer } from './authorize.ts'
+import { type Authorizer, createAuthorizer } from './authorize.ts'
 import { keepClockHistory } from './clock-history.ts'
 import { copyClosedDays } from './closed-days.ts'
 import { countCalls } from './count-calls.ts'
@@ -24,7 +24,7 @@ import { receive } from './receive.ts'
 import { SessionEnd } from './refuse-session.ts'
 import { registryService } from './registry-service.ts'
 import type { RegistryWriter } from './registry-writer.ts'
-import { type CollectorCall, CollectorSession } from './session.ts'
+import { type CollectorCall, CollectorSession, type SessionDeps } from './session.ts'
 import { wellFormedStatus } from './well-formed-status.ts'
 
 export interface IngestDeps {
@@ -64,29 +64,7 @@ export function createIngest(deps: IngestDeps): Ingest {
   })
   const states = new FeedStates(stores, { bus: stores.bus, clock, log, metrics, writer: deps.writer })
   const sessions = new OpenSessions()
-  const sessionDeps = { ...deps, metrics, states, sessions }
-  const processId = clock.randomHex(8)
-  let count = 0
-
-  const begin = (call: CollectorCall): void => {
-    const access = authorizer.accessOf(call.metadata)
-    const refusal = sessions.refusal(access)
-    if (refusal) {
-      call.emit('error', refusal.status)
-      return
-    }
-    count += 1
-    sessions.add(new CollectorSession(call, `${processId}-${count}`, access, sessionDeps))
-  }
-  const serve = (call: CollectorCall): void => {
-    try {
-      begin(call)
-    } catch (cause) {
-      // The metric of calls counts the status.
-      log.error(faultPlace(cause), 'failed: a session could not begin; its call is ended with INTERNAL')
-      call.emit('error', defectStatus)
-    }
-  }
+  const serve = createServe(authorizer, sessions, { ...deps, metrics, states, sessions })
   server.addService(
     { Session: { ...Collector.service.Session, requestDeserialize: receive } },
     { Session: serve },
@@ -138,3 +116,28 @@ const shutDown = (server: Server): Promise<void> =>
   new Promise((resolve, reject) => {
     server.tryShutdown((cause) => (cause ? reject(cause) : resolve()))
   })
+
+/** Begins a session for each call that may have one; a defect in it ends that call. */
+function createServe(authorizer: Authorizer, sessions: OpenSessions, deps: SessionDeps) {
+  const processId = deps.clock.randomHex(8)
+  let count = 0
+  const begin = (call: CollectorCall): void => {
+    const access = authorizer.accessOf(call.metadata)
+    const refusal = sessions.refusal(access)
+    if (refusal) {
+      call.emit('error', refusal.status)
+      return
+    }
+    count += 1
+    sessions.add(new CollectorSession(call, `${processId}-${count}`, access, deps))
+  }
+  return (call: CollectorCall): void => {
+    try {
+      begin(call)
+    } catch (cause) {
+      // The metric of calls counts the status.
+      deps.log.error(faultPlace(cause), 'failed: a session could not begin; its call is ended with INTERNAL')
+      call.emit('error', defectStatus)
+    }
+  }
+}

@@ -163,7 +163,10 @@ export class Connection {
 
   /** Frees slot and subscriptions, then runs `then`: so the slot is free before any close frame goes out. */
   leaveThen(code: number, then: () => void): void {
-    if (this.#stage === 'left') return void this.attempt(then)
+    if (this.#stage === 'left') {
+      this.attempt(then)
+      return
+    }
     if (this.#stage === 'leaving') return
     this.#stage = 'leaving'
     this.inbox = undefined
@@ -178,7 +181,7 @@ export class Connection {
     void this.#host
       .leave(this)
       .catch((cause: unknown) => this.#host.failed(this, cause))
-      .then(done)
+      .finally(done)
   }
 
   #startWaiting(): void {

@@ -8,7 +8,7 @@ import { compoundKey, feedKey } from '../core/compound-key.ts'
 import { feedSeconds, utcSeconds } from '../core/feed-clock.ts'
 import { serverFrames } from '../frames/server-frames.ts'
 import { barFrame, barPrefix } from './fan-out/frame.ts'
-import { messages, parseMessage } from './protocol.ts'
+import { type Misunderstood, messages, parseMessage } from './protocol.ts'
 
 const symbolsOf = (message: ReturnType<typeof parseMessage>): string[] =>
   'symbols' in message ? [...message.symbols.keys()] : []
@@ -114,7 +114,7 @@ describe('what a client says', () => {
       }),
       { numRuns: Math.ceil(2_000 * effort) },
     )
-  })
+  }, 60_000)
 })
 
 describe('a list', () => {
@@ -135,18 +135,18 @@ describe('a list', () => {
   )
 
   test('that is too long is refused for its length before its entries are looked at', () => {
-    const message = parseMessage(JSON.stringify({ action: 'subscribe', symbols: Array(5_001).fill(7) }))
-    expect(message).toMatchObject({ message: expect.stringContaining('a list of 5001') })
+    const symbols = Array.from({ length: 5_001 }, () => 7)
+    const message = parseMessage(JSON.stringify({ action: 'subscribe', symbols }))
+    expect((message as Misunderstood).message).toContain('a list of 5001')
   })
 
   test('of 5,000 times is understood, a longer one is refused', () => {
     const ask = (count: number) =>
       parseMessage(JSON.stringify({ action: 'subscribe', symbols: names(5_000), since: times(count) }))
     expect(ask(5_000)).toMatchObject({ entries: 10_000 })
-    expect(ask(5_001)).toMatchObject({
-      code: 'BAD_MESSAGE',
-      message: expect.stringContaining('since is a mapping; it wants an object of at most 5000 symbols'),
-    })
+    const { code, message } = ask(5_001) as Misunderstood
+    expect(code).toBe('BAD_MESSAGE')
+    expect(message).toContain('since is a mapping; it wants an object of at most 5000 symbols')
   })
 })
 

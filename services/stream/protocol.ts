@@ -1,8 +1,8 @@
 import { type CompoundKey, type FeedKey, parseCompoundKey } from '../core/compound-key.ts'
 import type { FeedSeconds, UtcSeconds } from '../core/feed-clock.ts'
 import { show } from '../core/show.ts'
-import { type ClientAction, clientActions, clientMessages, wantsSince } from '../frames/client-messages.ts'
-import { faultOf } from '../frames/fault-of.ts'
+import { wantsSince } from '../frames/client-messages.ts'
+import { firstFault, isAction } from '../frames/first-fault.ts'
 
 /** What a client says, validated. `symbols` are its own words: any strings, each once, in its order. */
 export type ClientMessage =
@@ -43,29 +43,12 @@ export function parseMessage(text: string): ClientMessage | Misunderstood {
   const { action } = message
   if (!isAction(action)) return bad(`action is ${show(action)}; it wants subscribe, unsubscribe or ping.`)
   const fault = firstFault(message, action)
-  if (fault) return fault
+  if (fault)
+    return { code: fault.field === 'type' ? 'UNSUPPORTED_TYPE' : 'BAD_MESSAGE', message: fault.message }
   if (action === 'ping') return { action, entries: 0 }
   const symbols = message['symbols'] as readonly string[]
   if (action === 'subscribe') return subscription(message, symbols)
   return { action, symbols: new Set(symbols), entries: symbols.length }
-}
-
-const isAction = (action: unknown): action is ClientAction =>
-  (clientActions as readonly unknown[]).includes(action)
-
-/** In the order of the schema's fields. */
-function firstFault(
-  message: Readonly<Record<string, unknown>>,
-  action: ClientAction,
-): Misunderstood | undefined {
-  const { properties, required } = clientMessages[action]
-  for (const [field, schema] of Object.entries(properties)) {
-    const value = message[field]
-    if (value === undefined && !(required as readonly string[]).includes(field)) continue
-    const fault = faultOf(field, value, schema)
-    if (fault) return { code: field === 'type' ? 'UNSUPPORTED_TYPE' : 'BAD_MESSAGE', message: fault }
-  }
-  return undefined
 }
 
 function subscription(

@@ -175,7 +175,7 @@ describe('messages of many sockets that come together', () => {
     )
     const host = { keyAllowance: (keyId: string) => throttle.entered(keyId), now: () => clock.monotonicMs() }
     const socket = { readyState: WebSocket.OPEN, isPaused: false }
-    const connect = (id: string): Connection => {
+    const socketOf = (id: string): Connection => {
       const caller = { key: { id }, digest: '', address: '', sessionId: '' } as unknown as Caller
       return new Connection(
         caller,
@@ -188,12 +188,12 @@ describe('messages of many sockets that come together', () => {
     const nextTurn = (): void => {
       for (const run of turns.splice(0)) run()
     }
-    return { throttle, answered, connect, nextTurn }
+    return { throttle, answered, socketOf, nextTurn }
   }
 
   test('take a bounded time of each turn of the event loop', () => {
-    const { throttle, answered, connect, nextTurn } = busy()
-    for (let n = 0; n < 6; n++) throttle.message(connect('a'), long)
+    const { throttle, answered, socketOf, nextTurn } = busy()
+    for (let n = 0; n < 6; n++) throttle.message(socketOf('a'), long)
     expect(answered).toHaveLength(2)
     nextTurn()
     expect(answered).toHaveLength(4)
@@ -202,17 +202,17 @@ describe('messages of many sockets that come together', () => {
   })
 
   test('are answered one of each key in turn', () => {
-    const { throttle, answered, connect, nextTurn } = busy()
-    for (let n = 0; n < 6; n++) throttle.message(connect('a'), long)
-    throttle.message(connect('b'), long)
+    const { throttle, answered, socketOf, nextTurn } = busy()
+    for (let n = 0; n < 6; n++) throttle.message(socketOf('a'), long)
+    throttle.message(socketOf('b'), long)
     nextTurn()
     expect(answered).toEqual(['a', 'a', 'a', 'b'])
   })
 
   test('short ones do not wait behind long ones', () => {
-    const { throttle, answered, connect } = busy()
-    for (let n = 0; n < 6; n++) throttle.message(connect('a'), long)
-    throttle.message(connect('b'), '{"action":"ping"}')
+    const { throttle, answered, socketOf } = busy()
+    for (let n = 0; n < 6; n++) throttle.message(socketOf('a'), long)
+    throttle.message(socketOf('b'), '{"action":"ping"}')
     expect(answered).toEqual(['a', 'a', 'b'])
   })
 })

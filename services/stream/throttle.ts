@@ -5,7 +5,7 @@ import type { Connection } from './connection.ts'
 /** Messages and pings of one socket that are answered in a second; as many may come at once. */
 export const messagesPerSecond = 50
 /** The same for all sockets of a key in this process: as much as forty of them at full pace. */
-export const keyMessagesPerSecond = 2_000
+const keyMessagesPerSecond = 2_000
 /** Symbols and times that cost as much as one message. */
 const entriesPerMessage = 100
 /** Reading JSON takes time whatever is in it: a text counts as if it listed an entry for each of these. */
@@ -153,7 +153,7 @@ export class Throttle {
 
   #step(): void {
     const now = this.#clock.monotonicMs()
-    for (const connection of [...this.#waiting]) {
+    for (const connection of this.#waiting.values().toArray()) {
       // It has not fallen silent: the process does not listen.
       if (connection.socket.isPaused) connection.lastSeen = now
       this.#waiting.delete(connection)

@@ -141,10 +141,9 @@ describe('long lists', () => {
     const socket = await connect(key)
     const names = Array.from({ length: 5_001 }, (_, n) => `x${n}`)
     socket.send({ action: 'subscribe', symbols: [...names.slice(1), euro] })
-    expect(await socket.next('error')).toMatchObject({
-      code: 'BAD_MESSAGE',
-      message: expect.stringContaining('a list of 5001'),
-    })
+    const error = await socket.next('error')
+    expect(error['code']).toBe('BAD_MESSAGE')
+    expect(error['message']).toContain('a list of 5001')
     expect(await socket.subscribe([...names.slice(2), euro])).toMatchObject({ symbols: [euro] })
   })
 })

@@ -149,7 +149,9 @@ export class Replays {
 
   #begin(connection: Connection, replay: Replay): void {
     this.#reading += 1
-    const failed = (cause: unknown): undefined => void connection.fail(cause)
+    const failed = (cause: unknown): undefined => {
+      connection.fail(cause)
+    }
     void this.#turn(connection, replay)
       .catch(failed)
       .then((pause) => {
