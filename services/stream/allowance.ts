@@ -28,7 +28,7 @@ export class Allowance {
   }
 }
 
-interface Shared {
+interface KeySockets {
   readonly allowance: Allowance
   sockets: number
   cancel?: Cancel
@@ -41,7 +41,7 @@ interface Shared {
 export class KeyAllowances {
   readonly #clock: Clock
   readonly #perSecond: number
-  readonly #byKey = new Map<string, Shared>()
+  readonly #byKey = new Map<string, KeySockets>()
 
   constructor(clock: Clock, perSecond: number) {
     this.#clock = clock
