@@ -107,8 +107,11 @@ describe('two ingests with one Redis', () => {
     return session
   }
 
-  const active = async (session: RawSession): Promise<number> =>
-    Number((await session.find(({ welcome }) => welcome?.active === true)).welcome?.epoch)
+  /** Once it leads and may push; gives its epoch. */
+  const active = async (session: RawSession): Promise<number> => {
+    await session.find(({ catalogued }) => catalogued?.last === true)
+    return Number((await session.find(({ welcome }) => welcome?.active === true)).welcome?.epoch)
+  }
   const pushed = (house: IngestHouse): number[] =>
     house.events.flatMap(({ event }) => (event.type === 'bars' ? event.bars.map(({ bar }) => bar.time) : []))
 
