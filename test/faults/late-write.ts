@@ -47,6 +47,7 @@ export async function writeLate(options: LateWriteOptions): Promise<Outcome> {
   const live = new Feeder({
     ingest: first,
     mode: 'LIVE',
+    claims: true,
     // Two of three batches read the newest minutes again, those that are under way too.
     next: () => (batches++ % 3 === 0 ? market.live() : market.corrections(6)),
   }).start()
