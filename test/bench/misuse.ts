@@ -18,7 +18,7 @@ import { count, machine, printTable, seconds } from './figures.ts'
 import type { AttackOrder } from './misuse/attacker.ts'
 import { attacks } from './misuse/attacks.ts'
 import { endAttacker, measure, type Run, startAttacker, startVictim } from './misuse/measure.ts'
-import { failuresOf, head, type Measured, type Pair, row, unmet, wordsRow } from './misuse/verdict.ts'
+import { failuresOf, head, isBusy, type Measured, type Pair, row, unmet, wordsRow } from './misuse/verdict.ts'
 import { ServerEnded, type ServerState, WatchedServer } from './misuse/watched-server.ts'
 import { seeded } from './seeding.ts'
 
@@ -136,6 +136,7 @@ async function rowOf(stage: Stage, name: string): Promise<string[]> {
     const failures = failuresOf(measured.pairs.map((pair) => pair.attacked))
     if (Object.keys(failures).length > 0) console.log(`  the victim's failures: ${shown(failures)}`)
     if (unmet(measured).length === 0) met += 1
+    if (isBusy(measured)) busy += 1
     return row(name, measured)
   } catch (cause) {
     if (server.hasEnded || cause instanceof ServerEnded)
@@ -148,7 +149,7 @@ async function rowOf(stage: Stage, name: string): Promise<string[]> {
   }
 }
 
-let met = 0
+let [met, busy] = [0, 0]
 try {
   const begun = performance.now()
   const first = await WatchedServer.start(home)
@@ -170,6 +171,10 @@ try {
     `medians of ${pairsWanted} pairs of ${seconds(runMs)}; afterwards: ${seconds(settleMs)} after the last run`,
   )
   printTable(head, rows)
+  if (busy > 0)
+    console.log(
+      `${busy} of ${rows.length} say little: without an attack the server already waited for a processor`,
+    )
   console.log(`goals met by ${met} of ${rows.length} attacks, in ${seconds(performance.now() - begun)}`)
 } finally {
   rmSync(home, { recursive: true, force: true })
