@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { ConfigError, describeConfig, parseConfig } from './config.ts'
+import { isInjected } from './injected-variables.ts'
 
 const refusal = (environment: Record<string, string>): string => {
   try {
@@ -152,6 +153,40 @@ test.each([
 test('an unknown FXD_ variable is refused with the name it might have meant', () => {
   expect(refusal({ FXD_HTTP_ADR: '127.0.0.1:1' })).toMatch(/FXD_HTTP_ADR .*FXD_HTTP_ADDR/)
   expect(refusal({ FXD_COLOUR: 'red' })).toContain('FXD_DATA_DIR')
+})
+
+test('variables that Kubernetes injects for Services whose names begin with fxd pass', () => {
+  const injected = ['fxd', 'fxd-rest', 'fxd-stream-0', 'fxd-http-addr'].flatMap((service) => {
+    const name = service.toUpperCase().replaceAll('-', '_')
+    const port = `${name}_PORT_8080_TCP`
+    return [
+      `${name}_SERVICE_HOST`,
+      `${name}_SERVICE_PORT`,
+      `${name}_SERVICE_PORT_HTTP`,
+      `${name}_SERVICE_PORT_GRPC_WEB_2`,
+      `${name}_PORT`,
+      port,
+      ...['PROTO', 'PORT', 'ADDR'].map((what) => `${port}_${what}`),
+    ]
+  })
+  expect(injected).toContain('FXD_REST_PORT_8080_TCP_ADDR')
+  const environment = Object.fromEntries(injected.map((name) => [name, 'tcp://10.0.0.1:8080']))
+  expect(parseConfig(environment)).toEqual(parseConfig({}))
+})
+
+test.each([
+  'FXD_HTTP_ADR',
+  'FXD_SERVICE',
+  'FXD_HTTP_PORTS',
+  'FXD_PORT_TCP',
+  'FXD_REST_PORT_8080',
+  'FXD_service_host',
+])('%s is nothing that Kubernetes injects and is refused', (name) => {
+  expect(refusal({ [name]: '1' })).toContain(name)
+})
+
+test('no variable of ours looks like one that Kubernetes injects', () => {
+  for (const { name } of describeConfig({})) expect(isInjected(name), name).toBe(false)
 })
 
 test('the configuration cannot be changed after it was parsed', () => {

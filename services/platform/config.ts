@@ -16,6 +16,7 @@ import {
   refuse,
   wholeNumber,
 } from './config-values.ts'
+import { isInjected } from './injected-variables.ts'
 import { type LogFormat, type LogLevel, logFormats, logLevels } from './log.ts'
 
 export { type Address, ConfigError } from './config-values.ts'
@@ -260,7 +261,7 @@ const variables = {
 export function parseConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const names = new Set<string>(Object.values(variables).map((each) => each.name))
   for (const name of Object.keys(environment)) {
-    if (name.startsWith('FXD_') && !names.has(name)) {
+    if (name.startsWith('FXD_') && !names.has(name) && !isInjected(name)) {
       const near = suggest(name, names)
       const hint = near ? `did you mean ${near}?` : `there are ${[...names].join(', ')}.`
       throw new ConfigError(`${name} is no variable of fxd; ${hint}`)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Clock } from '../ports/clock.ts'
 import type { Config } from './config.ts'
 import { Fatal } from './exit.ts'
+import { pathReason } from './folder-failure.ts'
 
 const tokenBytes = 32
 
@@ -22,11 +23,9 @@ export function readToken(place: TokenPlace): string | undefined {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     if (cause instanceof Fatal) throw cause
-    throw new Fatal(
-      'noPermission',
-      `The token file ${path} cannot be read: ${(cause as Error).message}.`,
-      cause,
-    )
+    const variable = place.tokenFile === undefined ? 'FXD_DATA_DIR' : 'FXD_TOKEN_FILE'
+    const reason = pathReason(cause) ?? (cause as Error).message
+    throw new Fatal('noPermission', `The token file ${path} (${variable}) cannot be read: ${reason}.`, cause)
   }
 }
 

@@ -149,11 +149,15 @@ test('a data folder that another service holds is refused by its name and variab
   expect(failure.message).toContain('FXD_DATA_DIR')
 })
 
-test('a data folder that cannot be made is refused by its variable', async () => {
+test.each([
+  ['is a file', ['file'], 'it is a file, not a folder'],
+  ['lies below a file', ['file', 'data'], 'a part of its path is a file, not a folder'],
+])('a data folder that %s is refused in a sentence with path and variable', async (_name, path, reason) => {
   writeFileSync(join(home, 'file'), '')
-  const failure = await failing({ dataDir: join(home, 'file', 'data') })
+  const dataDir = join(home, ...path)
+  const failure = await failing({ dataDir })
   expect(failure.exit).toBe('system')
-  expect(failure.message).toContain(join(home, 'file', 'data'))
+  expect(failure.message).toBe(`The data folder ${dataDir} (FXD_DATA_DIR) cannot be used: ${reason}.`)
 })
 
 test('invalid manifests end the start with file, line and field', async () => {

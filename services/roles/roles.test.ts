@@ -238,6 +238,10 @@ test('a collector, an ingest and a shard without what they need end with a sente
     refusal(startCollector(configured('collector', more), { log: silentLog }))
   expect((await collector({})).message).toContain('set FXD_FEEDS')
   expect((await collector({ feeds, tokenFile })).message).toContain('set FXD_TOKEN_FILE')
+  const onFile = await collector({ feeds, tokenFile: feeds, dataDir: feeds })
+  expect(onFile.message).toBe(
+    `The data folder ${feeds} (FXD_DATA_DIR) cannot be used: a part of its path is a file, not a folder.`,
+  )
   expect((await collector({ feeds, feed: 'BROKERA:ZER' })).message).toContain('did you mean BROKERA:ZERO?')
   const second = manifest.replaceAll('ZERO', 'LIVE').replace('brokera-zero', 'brokera-live')
   writeFileSync(feeds, `${manifest}---\n${second}`)

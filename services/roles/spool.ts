@@ -3,6 +3,7 @@ import { openDiskFolder } from '../collector/spool/disk-folder.ts'
 import { openSpool, type Spool } from '../collector/spool/spool.ts'
 import type { FeedKey } from '../core/compound-key.ts'
 import { Fatal } from '../platform/exit.ts'
+import { folderFailure, pathReason } from '../platform/folder-failure.ts'
 import type { House } from './house.ts'
 
 const mib = 1024 * 1024
@@ -16,6 +17,7 @@ export async function openSpoolOf(feed: FeedKey, { config, clock, log }: House):
     const bounds = { bytesMax: config.spoolMib * mib, ageMaxMs: config.spoolHours * hourMs }
     return await openSpool({ folder, clock, log, ...bounds })
   } catch (cause) {
+    if (pathReason(cause) !== undefined) throw folderFailure(config.dataDir, cause)
     throw new Fatal('system', `The spool cannot be used: ${(cause as Error).message}`, cause)
   }
 }

@@ -1,5 +1,6 @@
 import { Unavailable, WrongServer } from '../core/failure.ts'
 import { Fatal } from '../platform/exit.ts'
+import { folderFailure } from '../platform/folder-failure.ts'
 import { systemClock } from '../platform/system-clock.ts'
 import type { Stores } from '../ports/stores.ts'
 import { openEmbeddedStores } from '../stores/embedded/open.ts'
@@ -86,10 +87,6 @@ async function openFolder({ config, clock, log, metrics }: House): Promise<Store
   try {
     return await openEmbeddedStores({ folder, clock, log, metrics })
   } catch (cause) {
-    const reason = (cause as Error).message
-    const message = reason.includes(folder)
-      ? reason
-      : `The data folder ${folder} (FXD_DATA_DIR) cannot be used: ${reason}`
-    throw new Fatal('system', message, cause)
+    throw folderFailure(folder, cause)
   }
 }

@@ -32,7 +32,10 @@ test('a low limit of file handles: the start warns, a shortage is counted and lo
 })
 
 test('a limit of file handles that is enough: the start does not warn', async () => {
-  const service = await startChildService({ first: 'ulimit -n 65536' })
+  const service = await startChildService({
+    first: 'ulimit -n 14000',
+    env: { FXD_STREAM_CONNECTIONS_MAX: '100' },
+  })
   expect(timesSaid(service.log, 'low limit of file handles')).toBe(0)
   expect(await service.metric(shortages)).toBe(0)
   expect(await service.metric('fxd_grpc_connections')).toBe(0)

@@ -12,7 +12,7 @@ import { freePorts } from './free-ports.ts'
 import { metricOf } from './metric-of.ts'
 import { oneSymbolFeed, pushed } from './one-symbol-feed.ts'
 
-const repository = fileURLToPath(new URL('../..', import.meta.url))
+export const repository = fileURLToPath(new URL('../..', import.meta.url))
 const startDeadlineMs = 60_000
 
 export interface ChildServiceOptions {
@@ -34,25 +34,41 @@ export interface ChildService {
   stop(deadlineMs: number): Promise<number | string | undefined>
 }
 
-/** A real `fxd all` on the embedded store with a feed that nobody feeds; resolves once it is ready. */
-export async function startChildService(options: ChildServiceOptions = {}): Promise<ChildService> {
+export interface ServicePlace {
+  readonly home: string
+  readonly httpPort: number
+  readonly grpcPort: number
+  readonly opsPort: number
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** Folder, free ports and variables of an `fxd all` on the embedded store with a feed that nobody feeds. */
+export async function servicePlace(more: Readonly<Record<string, string>> = {}): Promise<ServicePlace> {
   const home = mkdtempSync(join(tmpdir(), 'fxd-child-'))
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   const [httpPort = 0, grpcPort = 0, opsPort = 0] = await freePorts(3)
   writeFileSync(join(home, 'feed.yaml'), oneSymbolFeed(pushed))
-  const environment = {
+  const env = {
+    ...bareEnv(),
     FXD_HTTP_ADDR: `127.0.0.1:${httpPort}`,
     FXD_GRPC_ADDR: `127.0.0.1:${grpcPort}`,
     FXD_OPS_ADDR: `127.0.0.1:${opsPort}`,
     FXD_DATA_DIR: join(home, 'data'),
     FXD_FEEDS: join(home, 'feed.yaml'),
-    ...options.env,
+    ...more,
   }
-  const shell = `${options.first ?? ':'}; exec "$0" services/main.ts all`
+  return { home, httpPort, grpcPort, opsPort, env }
+}
+
+/** A real `fxd all` in such a place; resolves once it is ready. */
+export async function startChildService(options: ChildServiceOptions = {}): Promise<ChildService> {
+  const { home, env, ...ports } = await servicePlace(options.env)
   const log = join(home, 'log')
+  const shell = `${options.first ?? ':'}; exec "$0" services/main.ts all`
   const file = openSync(log, 'a')
   const child = spawn('sh', ['-c', shell, join(repository, 'bin/node')], {
     cwd: repository,
-    env: { ...bareEnv(), ...environment },
+    env,
     stdio: options.stdio ?? ['ignore', file, file],
   })
   closeSync(file)
@@ -63,20 +79,17 @@ export async function startChildService(options: ChildServiceOptions = {}): Prom
   onTestFinished(async () => {
     child.kill('SIGKILL')
     await gone
-    rmSync(home, { recursive: true, force: true })
   })
   const end = Date.now() + startDeadlineMs
-  while ((await statusOf(opsPort, '/readyz')) !== 200) {
+  while ((await statusOf(ports.opsPort, '/readyz')) !== 200) {
     if (child.exitCode !== null || Date.now() > end) throw new Error('the service did not become ready')
     await pause(50)
   }
   return {
     child,
-    httpPort,
-    grpcPort,
-    opsPort,
+    ...ports,
     log,
-    metric: (name, labels) => metricOf(opsPort, name, labels),
+    metric: (name, labels) => metricOf(ports.opsPort, name, labels),
     stop(deadlineMs) {
       child.kill('SIGTERM')
       return Promise.race([gone, pause(deadlineMs, undefined, { ref: false })])

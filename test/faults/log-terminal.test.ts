@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { repository, servicePlace, startChildService } from '../support/child-service.ts'
+import { statusOf } from '../support/cluster/answers.ts'
+import { openTerminal } from '../support/terminal.ts'
+
+const command = [join(repository, 'bin/node'), 'services/main.ts', 'all']
+const startTimeout = { timeout: 40_000 }
+
+async function start(more: Readonly<Record<string, string>> = {}, standsStill = false) {
+  const place = await servicePlace(more)
+  const terminal = openTerminal(command, { cwd: repository, env: place.env, standsStill })
+  await expect.poll(() => statusOf(place.opsPort, '/readyz'), startTimeout).toBe(200)
+  await expect.poll(() => terminal.screen, startTimeout).toContain('fxd is ready')
+  return { ...place, terminal }
+}
+
+/** Each line that is no JSON. */
+const words = (screen: string): string => screen.replaceAll('\r', '')
+
+test('on a terminal the start shows the greeting and no line of the log but warnings, as text', async () => {
+  const { terminal, httpPort } = await start({ FXD_STREAM_CONNECTIONS_MAX: '1000000' })
+  expect(await statusOf(httpPort, '/v1/config')).toBe(200)
+  process.kill(terminal.pid, 'SIGTERM')
+  expect(await terminal.ended).toBe(0)
+  const screen = words(terminal.screen)
+  expect(screen).toMatch(/^\d\d:\d\d:\d\dZ warn {2}low limit of file handles: .* \(limit=\d+, needed=\d+\)$/m)
+  expect(screen).not.toMatch(/^\{/m)
+  expect(screen).not.toMatch(/\binfo\b/)
+})
+
+test('on a terminal FXD_LOG_LEVEL=info shows every event as text', async () => {
+  const { terminal, httpPort } = await start({ FXD_LOG_LEVEL: 'info' })
+  expect(await statusOf(httpPort, '/v1/config')).toBe(200)
+  await expect
+    .poll(() => words(terminal.screen))
+    .toMatch(/^\S+Z info {2}answered \(.*route=\/v1\/config, status=200/m)
+  process.kill(terminal.pid, 'SIGTERM')
+  expect(await terminal.ended).toBe(0)
+})
+
+test('on a terminal FXD_LOG_FORMAT=json writes JSON lines', async () => {
+  const { terminal, httpPort } = await start({ FXD_LOG_FORMAT: 'json' })
+  expect(await statusOf(httpPort, '/v1/config')).toBe(200)
+  await expect.poll(() => words(terminal.screen)).toMatch(/^\{"level":30,.*"msg":"answered"\}$/m)
+  process.kill(terminal.pid, 'SIGTERM')
+  expect(await terminal.ended).toBe(0)
+})
+
+test.each([
+  [{}, /^\{"level":30,.*"route":"\/v1\/config".*"msg":"answered"\}$/m],
+  [{ FXD_LOG_FORMAT: 'text' }, /^\S+Z info {2}answered \(/m],
+])('without a terminal, with %o, every event is a line', async (env, line) => {
+  const service = await startChildService({ stdio: ['ignore', 'ignore', 'pipe'], env })
+  let log = ''
+  service.child.stderr?.on('data', (part: Buffer) => void (log += part.toString()))
+  expect(await statusOf(service.httpPort, '/v1/config')).toBe(200)
+  await expect.poll(() => log).toMatch(line)
+  expect(await service.stop(15_000)).toBe(0)
+})
+
+test('a terminal that takes nothing any more: REST answers and SIGTERM ends the process', async () => {
+  const { terminal, httpPort } = await start({ FXD_LOG_LEVEL: 'info' }, true)
+  for (let n = 0; n < 500; n += 1) expect(await statusOf(httpPort, '/v1/config')).toBe(200)
+  process.kill(terminal.pid, 'SIGTERM')
+  await expect.poll(() => statusOf(httpPort, '/v1/config'), { timeout: 15_000 }).toBe(0)
+  await expect.poll(() => isAlive(terminal.pid), { timeout: 15_000 }).toBe(false)
+})
+
+/** Not yet ended, or waited for. */
+function isAlive(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
