@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { UnreadAnswers, unreadBytesMax } from './unread-answers.ts'
 
 /** Requests of one connection that are under way at once; one more closes the connection. */
-export const requestsPerConnectionMax = 8
+const requestsPerConnectionMax = 8
 
 /** Why the server closed a connection: too many requests under way, or answers that were not read. */
 export type CutReason = 'pipelined' | 'unread'

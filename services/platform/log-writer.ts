@@ -2,7 +2,7 @@ import { write } from 'node:fs'
 import type { Clock } from '../ports/clock.ts'
 
 /** Text that waits for a destination that takes none; lines beyond are dropped and counted. */
-export const waitingBytesMax = 4 * 1_048_576
+const waitingBytesMax = 4 * 1_048_576
 const pieceBytesMax = 262_144
 /** A reader that is slow or stands still: its pipe is full. */
 const fullRetryMs = 20

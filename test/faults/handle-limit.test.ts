@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
@@ -20,7 +19,7 @@ test('a low limit of file handles: the start warns, a shortage is counted and lo
     socket.on('error', () => undefined)
     sockets.push(socket)
   }
-  await Promise.all(sockets.map((socket) => socket.connecting && once(socket, 'connect')))
+  await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve))))
   await expect.poll(() => timesSaid(log, 'unavailable: no file handle'), { timeout: 10_000 }).toBe(1)
   for (const socket of sockets) socket.destroy()
 
