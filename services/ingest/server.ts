@@ -57,11 +57,7 @@ export function createIngest(deps: IngestDeps): Ingest {
   const metrics = createIngestMetrics(deps.metrics)
   const feedTokens = createFeedTokens(deps.token, clock)
   const authorizer = createAuthorizer({ ...deps, feedTokens, refused: (fault) => metrics.refusedCall(fault) })
-  const server = new Server({
-    ...channelOptions,
-    'grpc.max_concurrent_streams': streamsPerConnectionMax,
-    interceptors: [wellFormedStatus, authorizer.interceptor],
-  })
+  const server = serverBehind(authorizer)
   const states = new FeedStates(stores, { bus: stores.bus, clock, log, metrics, writer: deps.writer })
   const sessions = new OpenSessions()
   const serve = createServe(authorizer, sessions, { ...deps, metrics, states, sessions })
@@ -83,13 +79,7 @@ export function createIngest(deps: IngestDeps): Ingest {
 
   return {
     async listen(host, port) {
-      listening = await listen(server, {
-        host,
-        port,
-        credentials: serverCredentials(deps.tls),
-        connectionsMax: ingestConnectionsMax,
-        counts: deps.connectionCounts,
-      })
+      listening = await listenFor(server, deps, host, port)
       stopCounting = countCalls(listening.port, (code) => metrics.call(code))
       return listening.port
     },
@@ -111,6 +101,27 @@ export function createIngest(deps: IngestDeps): Ingest {
     },
   }
 }
+
+const serverBehind = ({ interceptor }: ReturnType<typeof createAuthorizer>): Server =>
+  new Server({
+    ...channelOptions,
+    'grpc.max_concurrent_streams': streamsPerConnectionMax,
+    interceptors: [wellFormedStatus, interceptor],
+  })
+
+const listenFor = (
+  server: Server,
+  { tls, connectionCounts: counts }: IngestDeps,
+  host: string,
+  port: number,
+): Promise<Listening> =>
+  listen(server, {
+    host,
+    port,
+    credentials: serverCredentials(tls),
+    connectionsMax: ingestConnectionsMax,
+    counts,
+  })
 
 const shutDown = (server: Server): Promise<void> =>
   new Promise((resolve, reject) => {
