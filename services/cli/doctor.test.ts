@@ -47,6 +47,8 @@ async function doctor(dataDir: string, ...more: string[]) {
     environment: { FXD_DATA_DIR: dataDir },
     clock: systemClock,
     watched: false,
+    folder: process.cwd(),
+    input: () => process.stdin,
     out: (text) => void (out += text),
     err: (text) => void (err += text),
   })

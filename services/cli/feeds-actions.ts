@@ -46,14 +46,25 @@ export const showFeed = (key: string, options: FeedOptions, terminal: Terminal):
   withRegistry(terminal, async (registry) => {
     const feed = await registry.call('GetFeed', { key })
     const symbols = [...feed.symbols]
+    const reading = new Set(feed.reading)
+    const withoutBars = new Set(feed.withoutBars)
     for (let next = feed.nextSymbol; next !== ''; ) {
       const page = await registry.call('GetFeed', { key, afterSymbol: next })
       symbols.push(...page.symbols)
+      for (const symbol of page.reading) reading.add(symbol)
+      for (const symbol of page.withoutBars) withoutBars.add(symbol)
       next = page.nextSymbol
     }
     const manifest = JSON.parse(feed.definitionJson) as unknown
-    if (options.json) return terminal.out(json({ ...feedJson(feed), symbols, manifest }))
+    if (options.json)
+      return terminal.out(
+        json({ ...feedJson(feed), symbols, reading: [...reading], without_bars: [...withoutBars], manifest }),
+      )
     const { stringify } = await import('yaml')
+    const stateOf = (symbol: string): string => {
+      if (reading.has(symbol)) return '  (its history is being read for the first time)'
+      return withoutBars.has(symbol) ? '  (no bars yet)' : ''
+    }
     const head = fields([
       ['feed', feed.key],
       ['status', statusText(feed)],
@@ -61,7 +72,9 @@ export const showFeed = (key: string, options: FeedOptions, terminal: Terminal):
       ['newest bar', `${barTime(feed.lastBarTime)} (the feed's clock)`],
       ['symbols', String(feed.symbolCount)],
     ])
-    terminal.out(`${head}\n${stringify(manifest)}\n${symbols.map((symbol) => `${symbol}\n`).join('')}`)
+    terminal.out(
+      `${head}\n${stringify(manifest)}\n${symbols.map((symbol) => `${symbol}${stateOf(symbol)}\n`).join('')}`,
+    )
   })
 
 export const purgeFeed = (key: string, options: FeedOptions, terminal: Terminal): Promise<void> =>

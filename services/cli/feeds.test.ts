@@ -34,7 +34,7 @@ describe('feeds', () => {
       err: 'fxd: this credential may push bars and nothing else\n',
     })
     const mistyped = await house.fxd('feeds token BROKERA:ZER0')
-    expect(mistyped.code).toBe(64)
+    expect(mistyped.code).toBe(1)
     expect(mistyped.err).toMatch(/did you mean BROKERA:ZERO/)
     const answer = await house.answer('feeds token BROKERA:ZERO BROKERA:VIP')
     expect(answer).toMatchObject({ feeds: ['BROKERA:ZERO', 'BROKERA:VIP'] })

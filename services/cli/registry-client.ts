@@ -25,6 +25,7 @@ export type RegistryCall =
   | 'GetFeed'
   | 'IssueFeedToken'
   | 'PurgeFeed'
+  | 'RemoveSymbol'
 
 export type RequestOf<Name extends RegistryCall> = Parameters<RegistryClient[Name]>[0]
 export type AnswerOf<Name extends RegistryCall> = ReturnType<RegistryDefinition[Name]['responseDeserialize']>

@@ -46,6 +46,15 @@ describe('help', () => {
     ['feeds purge --help', /cannot be\s+brought back/],
     ['config --help', /--json/],
     ['all --help', /FXD_DATA_DIR/],
+    ['help', /keys .*[\s\S]*symbols .*[\s\S]*import/],
+    ['-h', /keys .*[\s\S]*feeds/],
+    ['help keys', /create.*[\s\S]*rotate/],
+    ['help keys create', /--plan <plan>/],
+    ['keys help', /create.*[\s\S]*rotate/],
+    ['keys help create', /--plan <plan>/],
+    ['keys create -h', /--plan <plan>/],
+    ['import -h', /- is standard input/],
+    ['symbols -h', /remove/],
   ])('"fxd %s" is there and ends well', async (line, words) => {
     const outcome = await fxd(line, {})
     expect(outcome).toMatchObject({ code: 0, err: '' })

@@ -8,6 +8,7 @@ import { addFeeds } from './feeds.ts'
 import { addImport } from './import/command.ts'
 import { addKeys } from './keys.ts'
 import { addRoles } from './roles.ts'
+import { addSymbols } from './symbols.ts'
 import type { Terminal } from './terminal.ts'
 
 /** One entry per command, in the order of `--help`; each loads what it runs on when it runs. */
@@ -16,6 +17,7 @@ const commands: readonly ((program: Command, terminal: Terminal) => void)[] = [
   addRoles,
   addKeys,
   addFeeds,
+  addSymbols,
   addImport,
   addConfig,
   addDoctor,
@@ -24,7 +26,8 @@ const commands: readonly ((program: Command, terminal: Terminal) => void)[] = [
 /** Runs one command line (without node and script); resolves with the exit code and never rejects. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   try {
-    await createProgram(terminal).parseAsync(args, { from: 'user' })
+    const program = createProgram(terminal)
+    await program.parseAsync(withHelpWord(args, program), { from: 'user' })
     return exitCodes.ok
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
@@ -37,11 +40,18 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   }
 }
 
+/** `help` in place of a command's name asks for `--help` of what follows: `fxd help keys create`, `fxd keys help`. */
+function withHelpWord(args: readonly string[], program: Command): readonly string[] {
+  const group = program.commands.find((each) => each.name() === args[0] && each.commands.length > 0)
+  const at = group === undefined ? 0 : 1
+  return args[at] === 'help' ? [...args.toSpliced(at, 1), '--help'] : args
+}
+
 function createProgram(terminal: Terminal): Command {
   const program = new Command('fxd')
     .description('A market data service: bars of trading instruments over REST and WebSocket.')
     .version(packageVersion(), '--version', 'print the version')
-    .helpOption('--help', 'print this')
+    .helpOption('-h, --help', 'print this')
     .helpCommand(false)
     .exitOverride()
     .showHelpAfterError('(--help tells what is possible)')
@@ -60,7 +70,7 @@ function exitHelp(): string {
   const rows = Object.entries(exitMeanings).map(
     ([name, meaning]) => `  ${String(exitCodes[name as ExitName]).padStart(2)}  ${meaning}`,
   )
-  return `\nVariables: "fxd config" lists them.\n\nExit codes:\n${rows.join('\n')}`
+  return `\n"fxd help COMMAND" tells more.\nVariables: "fxd config" lists them.\n\nExit codes:\n${rows.join('\n')}`
 }
 
 function packageVersion(): string {

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import { tellSeeding } from './seeding.ts'
 
-function start(bars: readonly number[]) {
+function start(bars: readonly number[], watched = false) {
   const clock = createVirtualClock()
   const lines: string[] = []
   let asked = 0
   const backfilled = async () => bars[Math.min(asked++, bars.length - 1)] ?? 0
-  tellSeeding({ backfilled }, { clock, err: (text) => void lines.push(text) })
+  tellSeeding({ backfilled }, { clock, watched, err: (text) => void lines.push(text) })
   return { clock, lines }
 }
 
@@ -21,6 +21,12 @@ test('the history that comes in behind a start is counted for whoever watches, u
     'history is read: 2,600,000 bars\n',
   ])
   expect(clock.pending).toBe(0)
+})
+
+test('on a terminal the beginning and the end are told alone', async () => {
+  const { clock, lines } = start([1_000, 2_500_000, 2_600_000], true)
+  await clock.advance(120_000)
+  expect(lines).toEqual(['reading history in the background\n', 'history is read: 2,600,000 bars\n'])
 })
 
 test('a start that has nothing to read says nothing', async () => {

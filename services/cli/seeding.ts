@@ -7,17 +7,21 @@ const quietMs = 15_000
 
 const counted = new Intl.NumberFormat('en')
 
-/** Tells how the history of the collectors' feeds comes in behind a start, until no more comes. */
+/**
+ * Tells how the history of the collectors' feeds comes in behind a start, until no more comes. On a terminal it
+ * tells the beginning and the end alone: the greeting stays on the screen.
+ */
 export function tellSeeding(
   service: Pick<RunningAll, 'backfilled'>,
-  terminal: Pick<Terminal, 'err' | 'clock'>,
+  terminal: Pick<Terminal, 'err' | 'clock' | 'watched'>,
 ): void {
   let told = 0
   let grewAt = terminal.clock.monotonicMs()
   const tell = (bars: number): void => {
     const now = terminal.clock.monotonicMs()
     if (bars > told) {
-      terminal.err(`reading history: ${counted.format(bars)} bars so far\n`)
+      if (!terminal.watched) terminal.err(`reading history: ${counted.format(bars)} bars so far\n`)
+      else if (told === 0) terminal.err('reading history in the background\n')
       told = bars
       grewAt = now
     } else if (now - grewAt >= quietMs) {

@@ -1,3 +1,5 @@
+import { relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { type Config, parseConfig, processEnvironment } from '../platform/config.ts'
 import { systemClock } from '../platform/system-clock.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -8,16 +10,31 @@ export interface Terminal {
   readonly clock: Clock
   /** Whether a person watches err, so that a line may be drawn over. */
   readonly watched: boolean
+  /** Where the person stands: relative paths of the command line begin here. */
+  readonly folder: string
+  /** Standard input. */
+  input(): AsyncIterable<Uint8Array>
   out(text: string): void
   err(text: string): void
 }
 
 export const configOf = (terminal: Terminal): Config => parseConfig(terminal.environment)
 
+const packageFolder = fileURLToPath(new URL('../..', import.meta.url))
+
+/** npm runs a script in the folder of its package and says in INIT_CWD where the person stands. */
+function personsFolder(): string {
+  const folder = process.cwd()
+  const isPackage = relative(packageFolder, folder) === ''
+  return (isPackage ? processEnvironment['INIT_CWD'] : undefined) ?? folder
+}
+
 export const systemTerminal: Terminal = {
   environment: processEnvironment,
   clock: systemClock,
   watched: process.stderr.isTTY === true,
+  folder: personsFolder(),
+  input: () => process.stdin,
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
 }

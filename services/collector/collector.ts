@@ -13,7 +13,15 @@ import { Conversation } from './conversation.ts'
 import type { Dial } from './dial.ts'
 import { FeedTime } from './feed-time.ts'
 import type { CollectorMetrics, CollectorSigns, FeedMetrics } from './metrics.ts'
-import type { Listing, Source, SourceBars, SourceListener, SourceSeries, SourceSymbol } from './source.ts'
+import {
+  type Listing,
+  type Source,
+  type SourceBars,
+  SourceFault,
+  type SourceListener,
+  type SourceSeries,
+  type SourceSymbol,
+} from './source.ts'
 import { SourceCatalogue } from './source-catalogue.ts'
 import type { Spool } from './spool/spool.ts'
 import { Stamps } from './stamps.ts'
@@ -95,12 +103,16 @@ class Collector implements SourceListener {
   async #repeat(run: () => Promise<void>): Promise<void> {
     const { signal, clock } = this.#options
     const pauses = new Backoff(clock, reconnectMaxMs)
+    let told = ''
     while (!signal.aborted) {
       const begunMs = clock.monotonicMs()
       try {
         await run()
       } catch (cause) {
-        if (!signal.aborted) this.#log.error({ err: cause }, 'collecting failed')
+        const fault = cause instanceof SourceFault ? cause.message : ''
+        if (!signal.aborted && fault === '') this.#log.error({ err: cause }, 'collecting failed')
+        else if (!signal.aborted && fault !== told) this.#log.error(`${fault}; it is tried again`)
+        told = fault
       }
       if (clock.monotonicMs() - begunMs > steadyMs) pauses.reset()
       await clock.sleep(pauses.nextMs(), signal)

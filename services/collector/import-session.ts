@@ -1,6 +1,5 @@
 import { type Bars, barCount, selectBars } from '../core/bar.ts'
 import type { RefusalReason } from '../core/bar-rules.ts'
-import type { FeedKey } from '../core/compound-key.ts'
 import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
 import { isResolution, type Resolution } from '../core/resolution.ts'
 import type { SymbolType } from '../core/symbol.ts'
@@ -18,7 +17,8 @@ import { derivedRevision, Stamps } from './stamps.ts'
 export const importBatchesMax = 8
 
 export interface ImportSessionOptions {
-  readonly feed: FeedKey
+  /** BROKER:ACCOUNT; ingest answers NOT_FOUND for any other text. */
+  readonly feed: string
   /** host:port of ingest. */
   readonly address: string
   readonly identity: ClientIdentity

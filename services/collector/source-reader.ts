@@ -4,7 +4,7 @@ import type { Clock } from '../ports/clock.ts'
 import { Backoff } from './backoff.ts'
 import type { CollectedSeries } from './collected-series.ts'
 import { Room } from './room.ts'
-import { NotLoadedYet, type Source, type SourceAnswer, sourceReadsMax } from './source.ts'
+import { NotLoadedYet, type Source, type SourceAnswer, SourceFault, sourceReadsMax } from './source.ts'
 
 export interface SourceReaderOptions {
   readonly source: Source
@@ -37,6 +37,7 @@ export class SourceReader {
     const { source, log, clock, signal } = this.#options
     const isOver = (): boolean => this.#options.isOver() || series.isGone
     const pauses = new Backoff(clock)
+    let told = ''
     for (; !isOver(); attempted(), await clock.sleep(pauses.nextMs(), signal)) {
       await this.#room.enter(1)
       if (series.phase === 'queued') series.phase = 'reading'
@@ -50,7 +51,10 @@ export class SourceReader {
         if (isOver()) return
         const { raw, resolution } = series
         if (cause instanceof NotLoadedYet) log.debug({ raw, resolution }, 'not loaded yet')
-        else log.warn({ err: cause, raw, resolution }, 'the source could not be read; it is asked again')
+        else if (!(cause instanceof SourceFault))
+          log.warn({ err: cause, raw, resolution }, 'the source could not be read; it is asked again')
+        else if (cause.message !== told) log.warn({ raw, resolution }, `${cause.message}; it is read again`)
+        told = cause instanceof Error ? cause.message : ''
       } finally {
         this.#room.leave(1)
       }

@@ -26,7 +26,7 @@ export interface Source {
    * most `sourceBarsMax` bars. Ending normally only says that there is no more to come; what was
    * answered *completely* is what the answers name in `complete`, and only that becomes coverage.
    * Throws `NotLoadedYet` while the terminal is still fetching this history: it is asked again later.
-   * Any other error is logged and asked again too. May be called for several series at once (at most
+   * Any other error is logged (a `SourceFault` as its sentence, once) and asked again too. May be called for several series at once (at most
    * `sourceReadsMax`) and for any series of the catalogue. The last bar may still be forming: the
    * session holds it back.
    */
@@ -125,6 +125,9 @@ export interface SourceListener {
 
 /** The terminal has not fetched this history yet: no answer, so no window. */
 export class NotLoadedYet extends Error {}
+
+/** Something at the source that a person can put right; the message is a sentence that names it. */
+export class SourceFault extends Error {}
 
 export const sourceBarsMax = 5_000
 export const sourceReadsMax = 4

@@ -4,7 +4,7 @@ import { parseDepth, parseRetention } from './manifest/depth.ts'
 import { type ManifestFault, type Mapping, Place } from './manifest/document.ts'
 import { parseClock, parseSource } from './manifest/source.ts'
 import { parseSymbols } from './manifest/symbols.ts'
-import { finestFirst, type Resolution, resolutions } from './resolution.ts'
+import { finestFirst, type Resolution, resolutions, terminalCodes } from './resolution.ts'
 import { delaySecondsMax } from './symbol.ts'
 
 export type { ManifestFault }
@@ -97,7 +97,7 @@ function parseResolutions(place: Place): Resolution[] {
   const served: Resolution[] = []
   const items = place.items(resolutions.length)
   for (const item of items) {
-    const r = item.oneOf(resolutions)
+    const r = item.oneOf(resolutions, terminalCodes)
     if (r === undefined) continue
     if (served.includes(r)) item.fault(`got "${r}" twice, wanted each resolution once`)
     served.push(r)

@@ -11,6 +11,21 @@ export const isIntraday = (r: Resolution): boolean => r !== '1D' && r !== '1W' &
 export const finestFirst = (a: Resolution, b: Resolution): number =>
   resolutions.indexOf(a) - resolutions.indexOf(b)
 
+/** How terminals call them. */
+export const terminalCodes: ReadonlyMap<string, Resolution> = new Map([
+  ['M1', '1'],
+  ['M5', '5'],
+  ['M10', '10'],
+  ['M15', '15'],
+  ['M30', '30'],
+  ['H1', '60'],
+  ['H2', '120'],
+  ['H4', '240'],
+  ['D1', '1D'],
+  ['W1', '1W'],
+  ['MN1', '1M'],
+])
+
 const minute = 60
 const day = 86_400
 

@@ -5,6 +5,8 @@ import { show } from './show.ts'
 test.each<[unknown, string]>([
   ['abc', '"abc"'],
   ['a\nb', '"a\\nb"'],
+  ['\u0000a\u009b2J\u202eb\u2028', '"\\u0000a\\u{9b}2J\\u{202e}b\\u{2028}"'],
+  ['bytes that are no text: \ufffd', '"bytes that are no text: \\u{fffd}"'],
   [5, 'number 5'],
   [5n, 'number 5'],
   [true, 'boolean true'],

@@ -4,7 +4,12 @@ const keyShape = /fxd_[0-9a-f]{32}/gi
 /** A text in which nobody finds an API key. */
 const maskKeys = (text: string): string => text.replace(keyShape, 'fxd_…')
 
-/** How an error tells what it got: short, quoted, on one line, never with an API key in it. */
+/** Controls, invisible characters, other line ends, and U+FFFD: the mark of bytes that are no text. */
+const unprintable = /[\p{C}\p{Zl}\p{Zp}\uFFFD]/gu
+
+const escaped = (character: string): string => `\\u{${character.codePointAt(0)?.toString(16)}}`
+
+/** How an error tells what it got: short, quoted, printable, on one line, never with an API key in it. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return quote(value)
   if (value === undefined) return 'nothing'
@@ -17,5 +22,6 @@ export function show(value: unknown): string {
 
 function quote(text: string): string {
   const masked = maskKeys(text)
-  return JSON.stringify(masked.length > shownLength ? `${masked.slice(0, shownLength)}…` : masked)
+  const short = masked.length > shownLength ? `${masked.slice(0, shownLength)}…` : masked
+  return JSON.stringify(short).replace(unprintable, escaped)
 }

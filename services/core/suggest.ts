@@ -1,6 +1,9 @@
 /** Longer words are never compared: the cost grows with the product of the lengths. */
 const comparedLength = 80
 
+/** A shorter beginning says nothing. */
+const beginningLength = 3
+
 /** The known word nearest to a mistyped one, by edits in any case; `undefined` when none is near. */
 export function suggest(word: string, known: Iterable<string>): string | undefined {
   if (word.length > comparedLength) return undefined
@@ -15,12 +18,23 @@ export function suggest(word: string, known: Iterable<string>): string | undefin
       nearest = candidate
     }
   }
-  return nearest
+  return nearest ?? onlyLonger(wanted, known)
 }
 
-/** ` (did you mean X?)`, or nothing. */
-export function didYouMean(word: string, known: Iterable<string>): string {
-  const near = suggest(word, known)
+/** A word that is the beginning of one known word alone: `sim` of `Simulator`. */
+function onlyLonger(wanted: string, known: Iterable<string>): string | undefined {
+  if (wanted.length < beginningLength) return undefined
+  const longer = [...known].filter((candidate) => candidate.toLowerCase().startsWith(wanted))
+  return longer.length === 1 ? longer[0] : undefined
+}
+
+/** ` (did you mean X?)`, or nothing; a word among the nicknames (in capitals) means what stands there. */
+export function didYouMean(
+  word: string,
+  known: Iterable<string>,
+  nicknames: ReadonlyMap<string, string> = new Map(),
+): string {
+  const near = nicknames.get(word.toUpperCase()) ?? suggest(word, known)
   return near === undefined ? '' : ` (did you mean ${near}?)`
 }
 

@@ -4,6 +4,19 @@ import type { FeedSeconds } from './feed-clock.ts'
 export const symbolTypes = ['forex', 'crypto', 'index', 'cfd'] as const
 export type SymbolType = (typeof symbolTypes)[number]
 
+/** What people call the types otherwise. */
+export const symbolTypeNicknames: ReadonlyMap<string, SymbolType> = new Map([
+  ['FX', 'forex'],
+  ['CURRENCY', 'forex'],
+  ['COIN', 'crypto'],
+  ['INDICES', 'index'],
+  ['STOCK', 'cfd'],
+  ['SHARE', 'cfd'],
+  ['EQUITY', 'cfd'],
+  ['COMMODITY', 'cfd'],
+  ['METAL', 'cfd'],
+])
+
 export const sessions = ['24x7', '24x5'] as const
 export type Session = (typeof sessions)[number]
 

@@ -157,9 +157,7 @@ export function decideImport(
   for (const each of asked) {
     const key = compoundKey(definition.key, each.name)
     const had = view.symbol(key)
-    const fault = isCleanName(each.name)
-      ? symbolFault(each)
-      : `symbol: got ${show(each.name)}, wanted ${nameWanted}`
+    const fault = importNameFault(each.name, definition) ?? symbolFault(each)
     if (fault !== undefined) refused.push({ raw: each.name, reason: fault })
     else if (had !== undefined && had.origin !== 'import') symbols.push(had)
     else {
@@ -169,6 +167,15 @@ export function decideImport(
     }
   }
   return { rows, result: { symbols, refused, absent: new Map() } }
+}
+
+/** An import names a symbol as readers do: a suffix of its feed belongs to raw names only. */
+function importNameFault(name: string, { key, suffixes }: FeedDefinition): string | undefined {
+  if (!isCleanName(name)) return `symbol: got ${show(name)}, wanted ${nameWanted}`
+  const clean = cleanName(name, suffixes)
+  if (clean === name) return undefined
+  const suffix = show(name.slice(clean.length))
+  return `symbol: got ${show(name)}, wanted ${show(clean)}: ${suffix} is a suffix of the raw names of ${key}`
 }
 
 /** Of an earlier import's words only those that are given anew change; digits never become fewer. */

@@ -4,19 +4,19 @@ import { isClosed } from '../core/closed.ts'
 import { compoundKey, parseCompoundKey } from '../core/compound-key.ts'
 import type { FeedDefinition } from '../core/feed.ts'
 import { type FeedSeconds, feedSeconds, type UtcMs } from '../core/feed-clock.ts'
-import type { RegistryView } from '../core/registry.ts'
 import { isResolution, type Resolution } from '../core/resolution.ts'
 import { type Series, seriesId } from '../core/series.ts'
 import { show } from '../core/show.ts'
 import type { SymbolRecord } from '../core/symbol.ts'
 import type { ReceivedSeries } from '../wire/decode-bars.ts'
 import { batchBarsMax } from '../wire/limits.ts'
+import type { SymbolLookup } from './imported-symbols.ts'
 
 /** A reading from further in the future than this would win over every true one for as long. */
 const revisionAheadMs = 5_000
 
 export interface CheckContext {
-  readonly view: RegistryView
+  readonly view: SymbolLookup
   readonly definition: FeedDefinition
   readonly utcNow: UtcMs
   /** "Now" on the feed's clock; `undefined` while that is unknown. */
@@ -191,3 +191,12 @@ function pick(bars: Bars, indexes: Uint32Array): Bars {
   indexes.forEach((from, to) => copyBar(bars, from, picked, to))
   return picked
 }
+
+/** The refusal of a whole message. */
+export const refuseWhole = (reason: RefusalReason, message: string, count = 0): Refusal => ({
+  series: 0,
+  index: 0,
+  count,
+  reason,
+  message,
+})

@@ -3,11 +3,11 @@ import { closeToleranceSeconds } from '../core/closed.ts'
 import { compoundKey } from '../core/compound-key.ts'
 import type { FeedDefinition } from '../core/feed.ts'
 import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
-import type { RegistryView } from '../core/registry.ts'
 import { isResolution } from '../core/resolution.ts'
 import { show } from '../core/show.ts'
 import type { Window } from '../core/window.ts'
 import type { Window__Output } from '../wire/fxd/v1/Window.ts'
+import type { SymbolLookup } from './imported-symbols.ts'
 
 interface WindowFault {
   readonly reason: RefusalReason
@@ -21,7 +21,7 @@ const windowEndMin = 31_536_000
 export function checkWindow(
   { symbol, resolution, from, to }: Window__Output,
   at: {
-    readonly view: RegistryView
+    readonly view: SymbolLookup
     readonly definition: FeedDefinition
     readonly feedNow: FeedSeconds | undefined
     readonly isImport: boolean

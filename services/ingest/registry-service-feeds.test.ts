@@ -85,6 +85,24 @@ describe('feeds', () => {
     expect(parseManifest(JSON.parse(feed.definitionJson))).toEqual({ definition: zero })
   })
 
+  test('a symbol with bars and no window of its own is being read, until it has one', async () => {
+    const gbpusd = compoundKey(zero.key, 'GBPUSD')
+    const time = feedSeconds(Math.floor(house.clock.utcMs() / 60_000) * 60 - 600)
+    const shown = async () => {
+      const { reading, withoutBars } = await house.call('GetFeed', { key: zero.key })
+      return [reading.includes(gbpusd), withoutBars.includes(gbpusd)]
+    }
+    expect(await shown()).toEqual([false, true])
+    const bars = barsOf([{ time, open: 1, high: 1, low: 1, close: 1, volume: 1, revision: 1 }])
+    const series = { feed: zero.key, symbol: gbpusd, resolution: '1' as const }
+    await house.stores.bars.write([{ series, bars }], 'backfill')
+    expect(await shown()).toEqual([true, false])
+    await house.stores.windows.add([{ ...series, from: time, to: feedSeconds(time + 60) }])
+    expect(await shown()).toEqual([false, false])
+    await applyFeeds(house.writer, [live])
+    await house.call('PurgeFeed', { key: zero.key })
+  })
+
   test('an unknown one is NOT_FOUND with the one it might have meant', async () => {
     expect(await house.refusal('GetFeed', { key: 'BROKERA:ZER' })).toEqual([
       'NOT_FOUND',

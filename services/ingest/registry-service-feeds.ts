@@ -1,7 +1,9 @@
 import { knownClock } from '../core/clock-history.ts'
 import type { CompoundKey, FeedKey } from '../core/compound-key.ts'
 import type { FeedDefinition, FeedRecord } from '../core/feed.ts'
+import { feedNow } from '../core/feed-clock.ts'
 import { ageSeconds, type FeedStatus, feedStatus } from '../core/feed-status.ts'
+import { type FirstRead, type FirstReadFacts, firstReads } from '../core/first-read.ts'
 import { definitionToManifest } from '../core/manifest/write.ts'
 import { newestByEnd } from '../core/newest-bar.ts'
 import type { RegistryView } from '../core/registry.ts'
@@ -52,11 +54,31 @@ export async function getFeed(
   const signs = (await stores.board.read([key])).get(key) ?? {}
   const symbols = shownSymbols(key, view)
   const shown = page(symbols, request.afterSymbol, (symbol) => symbol, partBytesMax)
+  const firstRead = firstReads(await firstReadFacts(feed.definition, view, stores))
+  const those = (wanted: FirstRead): string[] =>
+    shown.items.filter((symbol) => firstRead({ symbol }) === wanted)
   return {
     ...feedMessage(feed, await statusOf(feed.definition, signs, view, stores)),
     definitionJson: JSON.stringify(definitionToManifest(feed.definition)),
     symbols: [...shown.items],
     nextSymbol: shown.next,
+    reading: those('reading'),
+    withoutBars: those('none'),
+  }
+}
+
+/** A simulator is read in pieces back to the depth; files are read whole; who pushes decides by itself. */
+async function firstReadFacts(
+  definition: FeedDefinition,
+  view: RegistryView,
+  { bars, windows, clock }: FeedStores,
+): Promise<FirstReadFacts> {
+  const known = knownClock(definition, view.clocksOf(definition.key))
+  return {
+    windows: await windows.of(definition.key),
+    newest: await bars.lastTimes(definition.key),
+    depth: definition.source.type === 'Simulator' ? definition.depth : undefined,
+    feedNow: feedNow(clock.utcMs(), known?.offsetSeconds, undefined),
   }
 }
 
@@ -76,7 +98,7 @@ export async function purgeFeed(key: string, view: RegistryView, stores: FeedSto
   return series.size
 }
 
-function feedRecordOf(key: string, view: RegistryView): FeedRecord {
+export function feedRecordOf(key: string, view: RegistryView): FeedRecord {
   const feeds = view.allFeeds()
   const found = feeds.find((feed) => feed.definition.key === key)
   if (found) return found

@@ -70,14 +70,16 @@ describe('creating a key', () => {
     expect((await house.call('GetKey', { id: key?.id ?? '' })).state).toBe('expired')
   })
 
-  test.each<[CreateKeyRequest, RegExp]>([
-    [{ plan: '' }, /plan: got "", wanted one of basic, standard, pro, enterprise/],
-    [{ plan: 'prro' }, /did you mean pro\?/],
-    [{ feeds: [] }, /feeds: got none, wanted at least one of BROKERA:ZERO, BROKERB:LIVE/],
+  const unknownFeeds: [CreateKeyRequest, RegExp][] = [
     [{ feeds: ['BROKERA:ZER0'] }, /feeds: got "BROKERA:ZER0".*did you mean BROKERA:ZERO\?/],
     [{ feeds: ['brokerb:live'] }, /did you mean BROKERB:LIVE\?/],
     [{ feeds: ['NOBODY:AT:ALL'] }, /there are BROKERA:ZERO, BROKERB:LIVE/],
     [{ feeds: ['__proto__'] }, /"__proto__"/],
+  ]
+  const invalid: [CreateKeyRequest, RegExp][] = [
+    [{ plan: '' }, /plan: got "", wanted one of basic, standard, pro, enterprise/],
+    [{ plan: 'prro' }, /did you mean pro\?/],
+    [{ feeds: [] }, /feeds: got none, wanted at least one of BROKERA:ZERO, BROKERB:LIVE/],
     [{ limits: { rpm: 0 } }, /limits: rpm: got number 0, wanted a whole number/],
     [{ allowIps: ['10.0.0.0/33'] }, /allow_ips: got "10.0.0.0\/33", wanted an address or a CIDR block/],
     [{ allowIps: ['example.com'] }, /allow_ips: got "example.com"/],
@@ -85,10 +87,14 @@ describe('creating a key', () => {
     [{ expires: '2027-02-30' }, /expires: got "2027-02-30"/],
     [{ name: 'x'.repeat(129) }, /name: got .*at most 128/],
     [{ name: 'a\nb' }, /name: got "a\\nb"/],
-  ])('%j is refused with what it got and what it wants', async (request, sentence) => {
+  ]
+  test.each([
+    ...unknownFeeds.map((each) => ['NOT_FOUND', ...each] as const),
+    ...invalid.map((each) => ['INVALID_ARGUMENT', ...each] as const),
+  ])('%s for %j, with what it got and what it wants', async (code, request, sentence) => {
     const { version } = house.registry.view()
     expect(await house.refusal('CreateKey', { plan: 'pro', feeds: [zero.key], ...request })).toEqual([
-      'INVALID_ARGUMENT',
+      code,
       expect.stringMatching(sentence),
     ])
     expect(house.registry.view().version).toBe(version)
@@ -158,7 +164,7 @@ describe('changing a key', () => {
     expect(await house.call('UpdateKey', { id: key?.id ?? '', feeds })).toMatchObject({
       feeds: ['BROKERB:LIVE'],
     })
-    expect((await house.refusal('UpdateKey', { id: other.key?.id ?? '', feeds }))[0]).toBe('INVALID_ARGUMENT')
+    expect((await house.refusal('UpdateKey', { id: other.key?.id ?? '', feeds }))[0]).toBe('NOT_FOUND')
   })
 
   test('a change based on an older version is ABORTED, on the present one accepted', async () => {

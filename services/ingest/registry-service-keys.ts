@@ -12,7 +12,7 @@ import { digestOf } from '../platform/key-digest.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { CreateKeyRequest__Output } from '../wire/fxd/v1/CreateKeyRequest.ts'
 import type { UpdateKeyRequest__Output } from '../wire/fxd/v1/UpdateKeyRequest.ts'
-import { forbiddenByState, invalid, moved } from './registry-service-refusal.ts'
+import { forbiddenByState, invalid, moved, notFound } from './registry-service-refusal.ts'
 
 const nameLengthMax = 128
 const feedsMax = 200
@@ -124,7 +124,7 @@ export function checkFeeds(
   for (const key of wanted) {
     if (allowed.has(key)) continue
     const hint = didYouMean(key, allowed) || `; there are ${list(known)}`
-    throw invalid(`feeds: got ${show(key)}, which is no feed of this service${hint}`)
+    throw notFound(`feeds: got ${show(key)}, which is no feed of this service${hint}`)
   }
   return [...new Set(wanted)] as FeedKey[]
 }

@@ -26,6 +26,7 @@ import {
   type RegistryRefusal,
   refusalOf,
 } from './registry-service-refusal.ts'
+import { removeSymbol } from './registry-service-symbols.ts'
 import type { RegistryWriter } from './registry-writer.ts'
 
 /** Every pod holds all keys in memory. */
@@ -60,6 +61,7 @@ export function registryService(deps: RegistryServiceDeps): RegistryHandlers {
     GetFeed: answer((request) => getFeed(request, view(), deps)),
     IssueFeedToken: answer((request) => issueFeedToken(request, view(), deps)),
     PurgeFeed: answer(async ({ key }) => ({ series: await purgeFeed(key, view(), deps) })),
+    RemoveSymbol: answer(async (request) => ({ series: await removeSymbol(request, deps) })),
   }
 }
 

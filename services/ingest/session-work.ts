@@ -11,11 +11,12 @@ import type { Catalogue__Output } from '../wire/fxd/v1/Catalogue.ts'
 import type { IngestMessage } from '../wire/fxd/v1/IngestMessage.ts'
 import type { Window__Output } from '../wire/fxd/v1/Window.ts'
 import { ackOf, cataloguedParts, refusedParts, welcomeOf } from './answers.ts'
-import { decideCatalogue, decideImport } from './catalogue.ts'
+import { type CatalogueChange, decideCatalogue } from './catalogue.ts'
 import { CatalogueParts } from './catalogue-parts.ts'
-import { type CheckedBatch, checkBatch, type GoodSeries, type Refusal } from './check-batch.ts'
+import { type CheckedBatch, checkBatch, type GoodSeries, type Refusal, refuseWhole } from './check-batch.ts'
 import { checkWindow } from './check-window.ts'
 import type { FeedState } from './feed-state.ts'
+import { ImportedSymbols } from './imported-symbols.ts'
 import { knownParts } from './known.ts'
 import { BackfillLane, LiveLane } from './lanes.ts'
 import type { LaneName } from './metrics.ts'
@@ -64,6 +65,7 @@ export class SessionWork {
   readonly #signs: SignsOfLife
   readonly #sequences = new Sequences()
   readonly #catalogue = new CatalogueParts()
+  readonly #imported: ImportedSymbols
   readonly #underWay: UnderWay
   readonly #counts = { live: 0, backfill: 0, windows: 0 }
   #stopSettling: Cancel = () => undefined
@@ -86,6 +88,7 @@ export class SessionWork {
       },
       () => host.eased(),
     )
+    this.#imported = new ImportedSymbols(role.feed, deps.writer)
     this.#signs = new SignsOfLife(deps, state, () => host.view())
     if (!role.isImport)
       this.#stopSettling = deps.clock.every(settleMs, () => {
@@ -157,11 +160,13 @@ export class SessionWork {
       return
     }
     const refused: Refusal[] = []
-    const stored = this.#backfill.take((): readonly GoodSeries[] => {
+    let good: readonly GoodSeries[] = []
+    const taken = this.#backfill.take((): readonly GoodSeries[] => {
       const checked = this.#check(message)
       refused.push(...checked.refused)
-      return checked.good
+      return (good = checked.good)
     })
+    const stored = taken.then((counts) => this.#imported.stored(good).then(() => counts))
     this.#finish(this.#role.isImport ? 'import' : 'backfill', message, refused, stored, receivedMs)
     if (this.#counts.backfill === backfillBatchesSlow) this.#host.send({ slow: { pauseMs: slowPauseMs } })
   }
@@ -169,7 +174,7 @@ export class SessionWork {
   #check({ series }: ReceivedBars): CheckedBatch {
     const { view, definition } = this.#host.view()
     return checkBatch(series, {
-      view,
+      view: this.#imported.over(view),
       definition,
       utcNow: this.#deps.clock.utcMs(),
       feedNow: this.#state.now({ view, definition }, this.#deps.clock),
@@ -241,7 +246,8 @@ export class SessionWork {
     const { view, definition } = this.#host.view()
     const { isImport } = this.#role
     const feedNow = this.#state.now({ view, definition }, this.#deps.clock)
-    const window = checkWindow(message, { view, definition, feedNow, isImport })
+    const known = { view: this.#imported.over(view), definition }
+    const window = checkWindow(message, { ...known, feedNow, isImport })
     if ('reason' in window) {
       this.#answer(sequence, [refuseWhole(window.reason, window.message)], noCounts)
       return
@@ -271,14 +277,15 @@ export class SessionWork {
   async #takeCatalogue(part: Catalogue__Output): Promise<void> {
     const whole = this.#catalogue.add(part)
     if (!whole) return
+    const { feed, isImport } = this.#role
     const { absences } = this.#state
     const { watchedUntil } = this.#state.windows
-    const result = await this.#deps.writer.change((view) => {
-      const definition = view.feed(this.#role.feed)
-      if (!definition) throw new SessionEnd('FAILED_PRECONDITION', `${this.#role.feed} is no longer defined`)
-      if (this.#role.isImport) return decideImport(whole.symbols, { view, definition })
+    const decide = (view: RegistryView): CatalogueChange => {
+      const definition = view.feed(feed)
+      if (!definition) throw new SessionEnd('FAILED_PRECONDITION', `${feed} is no longer defined`)
       return decideCatalogue(whole, { view, definition, watchedUntil, absences })
-    })
+    }
+    const result = await (isImport ? this.#imported.take(whole.symbols) : this.#deps.writer.change(decide))
     const { symbols, refused } = result
     absences.note(result.absent, this.#host.view().view)
     if (refused.length > 0) this.#deps.log.warn({ refused: refused.slice(0, 20) }, 'symbols were refused')
@@ -289,11 +296,3 @@ export class SessionWork {
 }
 
 const notCatalogued = 'got bars or a window before Catalogued, wanted a Catalogue of this session first'
-
-const refuseWhole = (reason: RefusalReason, message: string, count = 0): Refusal => ({
-  series: 0,
-  index: 0,
-  count,
-  reason,
-  message,
-})

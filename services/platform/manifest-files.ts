@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Fatal } from './exit.ts'
+import { fileReason } from './file-reason.ts'
 import { openRegular } from './open-regular.ts'
 
 const fileBytesMax = 1_048_576
@@ -48,6 +49,6 @@ const unreadable = (path: string, cause: unknown): unknown =>
     ? cause
     : new Fatal(
         'noInput',
-        `The Feed manifests at ${path} (FXD_FEEDS) cannot be read: ${(cause as Error).message}.`,
+        `The Feed manifests are looked for at ${path} (FXD_FEEDS), which ${fileReason(cause) ?? `cannot be read: ${(cause as Error).message}`}.`,
         cause,
       )

@@ -3,7 +3,7 @@ import { type FileHandle, open, readlink, realpath } from 'node:fs/promises'
 import { sep } from 'node:path'
 
 /** A pipe, a device, a folder or a link out of its folder: nothing of it was read. The message names the path. */
-class NotRegular extends Error {}
+export class NotRegular extends Error {}
 
 /**
  * Opens a regular file for reading and never waits for it, as a pipe would have it. `inside`: a folder in which

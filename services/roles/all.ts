@@ -1,3 +1,5 @@
+import type { CompoundKey } from '../core/compound-key.ts'
+import type { FeedDefinition } from '../core/feed.ts'
 import type { Config } from '../platform/config.ts'
 import { formatAddress, reachable } from '../platform/listen.ts'
 import { ensureToken } from '../platform/token-file.ts'
@@ -18,12 +20,19 @@ import { startRestEdge } from './rest.ts'
 import { startStreamEdge } from './stream.ts'
 import { untilAvailable } from './until-available.ts'
 
+export interface ShownFeed {
+  readonly definition: FeedDefinition
+  readonly symbols: readonly CompoundKey[]
+}
+
 export interface RunningAll {
   readonly httpPort: number
   readonly grpcPort: number
   readonly opsPort: number
   /** A key for the demo feeds, made at the very first start only and kept nowhere. */
   readonly firstKey: string | undefined
+  /** The feeds of the manifests with the symbols that are known of them. */
+  feeds(): readonly ShownFeed[]
   /** How many bars of history the collectors have stored since the start. */
   backfilled(): Promise<number>
   /** Reads the manifests again; when they are invalid it says so in the log and the old ones stay. */
@@ -84,6 +93,11 @@ async function startParts(house: House, overrides: Overrides): Promise<RunningAl
     grpcPort,
     opsPort: health.port,
     firstKey,
+    feeds: () => {
+      const view = registry.view()
+      const symbolsOf = ({ key }: FeedDefinition) => view.symbolsOf(key).map(({ symbol }) => symbol)
+      return view.feeds().map((definition) => ({ definition, symbols: symbolsOf(definition) }))
+    },
     backfilled: () => metrics.total('fxd_ingest_bars_total', { lane: 'backfill', outcome: 'accepted' }),
     reload: createReload(
       feedsPath,

@@ -17,6 +17,8 @@ import type { ListKeysResponse as _fxd_v1_ListKeysResponse, ListKeysResponse__Ou
 import type { PurgeFeedRequest as _fxd_v1_PurgeFeedRequest, PurgeFeedRequest__Output as _fxd_v1_PurgeFeedRequest__Output } from './fxd/v1/PurgeFeedRequest.ts';
 import type { PurgeFeedResponse as _fxd_v1_PurgeFeedResponse, PurgeFeedResponse__Output as _fxd_v1_PurgeFeedResponse__Output } from './fxd/v1/PurgeFeedResponse.ts';
 import type { RegistryClient as _fxd_v1_RegistryClient, RegistryDefinition as _fxd_v1_RegistryDefinition } from './fxd/v1/Registry.ts';
+import type { RemoveSymbolRequest as _fxd_v1_RemoveSymbolRequest, RemoveSymbolRequest__Output as _fxd_v1_RemoveSymbolRequest__Output } from './fxd/v1/RemoveSymbolRequest.ts';
+import type { RemoveSymbolResponse as _fxd_v1_RemoveSymbolResponse, RemoveSymbolResponse__Output as _fxd_v1_RemoveSymbolResponse__Output } from './fxd/v1/RemoveSymbolResponse.ts';
 import type { RevokeKeyRequest as _fxd_v1_RevokeKeyRequest, RevokeKeyRequest__Output as _fxd_v1_RevokeKeyRequest__Output } from './fxd/v1/RevokeKeyRequest.ts';
 import type { RotateKeyRequest as _fxd_v1_RotateKeyRequest, RotateKeyRequest__Output as _fxd_v1_RotateKeyRequest__Output } from './fxd/v1/RotateKeyRequest.ts';
 import type { StringList as _fxd_v1_StringList, StringList__Output as _fxd_v1_StringList__Output } from './fxd/v1/StringList.ts';
@@ -52,6 +54,8 @@ export interface ProtoGrpcType {
        * A change that names a version it is no longer based on is ABORTED: read again, once. Version 0 names none.
        */
       Registry: SubtypeConstructor<typeof grpc.Client, _fxd_v1_RegistryClient> & { service: _fxd_v1_RegistryDefinition }
+      RemoveSymbolRequest: MessageTypeDefinition<_fxd_v1_RemoveSymbolRequest, _fxd_v1_RemoveSymbolRequest__Output>
+      RemoveSymbolResponse: MessageTypeDefinition<_fxd_v1_RemoveSymbolResponse, _fxd_v1_RemoveSymbolResponse__Output>
       RevokeKeyRequest: MessageTypeDefinition<_fxd_v1_RevokeKeyRequest, _fxd_v1_RevokeKeyRequest__Output>
       RotateKeyRequest: MessageTypeDefinition<_fxd_v1_RotateKeyRequest, _fxd_v1_RotateKeyRequest__Output>
       StringList: MessageTypeDefinition<_fxd_v1_StringList, _fxd_v1_StringList__Output>

@@ -1,4 +1,9 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { exportText, minutes } from './client/bars.ts'
+import { importFile } from './client/input.ts'
 import { issueKey, ungrantedFeed } from './client/keys.ts'
 import { names, symbolsOf } from './client/symbols.ts'
 
@@ -23,6 +28,17 @@ describe('compound keys', () => {
     expect(found).toContain('BROKERA:ZERO:EURUSD')
     expect(found.filter((name) => name.endsWith('.z'))).toEqual([])
     expect(await refusal({ symbol: 'BROKERA:ZERO:EURUSD.z' })).toMatchObject({ status: 404 })
+  })
+
+  test('an import under a raw name is refused with the clean name, and nothing is listed under it', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'fxd-raw-')), 'GBPUSD.z_M1.csv')
+    writeFileSync(file, exportText(minutes(Date.UTC(2024, 0, 8) / 1000, 10, 1.2, 5)))
+    const options = { feed: 'BROKERA:ZERO', symbol: 'GBPUSD.z', resolution: '1' }
+    const { code, stderr } = await importFile(file, options).finally(() =>
+      rmSync(dirname(file), { recursive: true }),
+    )
+    expect([code, stderr]).toEqual([1, expect.stringContaining('wanted "GBPUSD": ".z" is a suffix')])
+    expect(await refusal({ symbol: 'BROKERA:ZERO:GBPUSD.z' })).toMatchObject({ status: 404 })
   })
 
   test('a share keeps its dot and its exchange, which is part of its identity', async () => {

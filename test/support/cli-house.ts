@@ -35,6 +35,8 @@ export async function fxd(line: string, environment: Readonly<Record<string, str
     environment,
     clock: systemClock,
     watched: false,
+    folder: process.cwd(),
+    input: () => process.stdin,
     out: (text) => void (out += text),
     err: (text) => void (err += text),
   })

@@ -2,9 +2,11 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
 import { run } from '../../services/cli/run.ts'
+import type { Terminal } from '../../services/cli/terminal.ts'
 import { parseConfig } from '../../services/platform/config.ts'
 import { silentLog } from '../../services/platform/log.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
@@ -42,6 +44,12 @@ export interface ImportHouse {
   importing(...args: readonly string[]): Promise<Ran>
   /** The same, with a person in front of it. */
   importingWatched(...args: readonly string[]): Promise<Ran>
+  /** The same with these bytes on standard input. */
+  importingPiped(input: Buffer, ...args: readonly string[]): Promise<Ran>
+  /** The same, where the person stands in this folder. */
+  importingAt(folder: string, ...args: readonly string[]): Promise<Ran>
+  /** Any other command. */
+  running(...args: readonly string[]): Promise<Ran>
   /** The same in another environment. */
   importingIn(environment: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Ran>
   /** Runs it as a process of its own. */
@@ -117,7 +125,11 @@ export async function startImportHouse(feeds: Readonly<Record<string, object>>):
     },
     environment,
     importing: (...args) => runHere(['import', ...args], environment()),
-    importingWatched: (...args) => runHere(['import', ...args], environment(), true),
+    importingWatched: (...args) => runHere(['import', ...args], environment(), { watched: true }),
+    importingPiped: (input, ...args) =>
+      runHere(['import', '-', ...args], environment(), { input: () => Readable.from([input]) }),
+    importingAt: (stands, ...args) => runHere(['import', ...args], environment(), { folder: stands }),
+    running: (...args) => runHere(args, environment()),
     importingIn: (other, ...args) => runHere(['import', ...args], other),
     importingApart: (...args) => runFxd(['import', ...args], environment()),
     history: async (symbol, resolution) =>
@@ -155,15 +167,18 @@ async function createKey(
 async function runHere(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
-  watched = false,
+  more: Partial<Pick<Terminal, 'watched' | 'folder' | 'input'>> = {},
 ): Promise<Ran> {
   const told = { out: '', err: '' }
   const code = await run(args, {
     environment,
     clock: systemClock,
-    watched,
+    watched: false,
+    folder: process.cwd(),
+    input: () => process.stdin,
     out: (text) => void (told.out += text),
     err: (text) => void (told.err += text),
+    ...more,
   })
   return ranOf(code, told.out, told.err)
 }

@@ -8,14 +8,17 @@ export function addImport(program: Command, terminal: Terminal): void {
     .command('import')
     .summary("store a terminal's export")
     .description("Send a file that a terminal exported (MT5's or MT4's) into the service that runs here.")
-    .argument('<file>', 'the export')
+    .argument('<file>', 'the export; - is standard input')
     .requiredOption('--feed <feed>', 'such as BROKERA:ZERO')
     .requiredOption('--symbol <name>', 'the clean name, such as EURUSD; it is added when the feed lacks it')
     .requiredOption(
       '--resolution <resolution>',
       'of the bars in the file: 1, 5, 10, 15, 60, 120, 240, 1D, 1W or 1M',
     )
-    .option('--digits <count>', 'decimals of the price (default: the most in the first 1,000 lines)')
+    .option(
+      '--digits <count>',
+      'decimals of the price (default: the most in the first 1,000 lines, but for a single odd one)',
+    )
     .option('--type <type>', 'of a symbol that is added: forex, crypto, index or cfd (default: cfd)')
     .option('--description <words>', 'of a symbol that is added')
     .option('--derive <resolutions>', 'longer bars to be folded from the minutes, such as 5,15,60,1D')
@@ -36,7 +39,7 @@ Exit codes:
    0  every line is stored, was stored before or is still forming
    1  the service refused: there is no such feed, or it does not store this resolution
   64  the command line is wrong
-  65  some lines were refused (they are listed); all others are stored
+  65  some lines were refused or derived bars left out (they are listed); all others are stored
   66  the file does not exist, cannot be read, is empty or is no export; nothing is stored
   69  no service answers, or it went away; what it acknowledged is stored
-  71  there is no room to sort the lines of a very large unsorted file`
+  71  there is no room for standard input, or to sort the lines of a very large unsorted file`

@@ -99,7 +99,9 @@ describe('a damaged file: its good lines are stored, the bad ones are listed, an
     ['a negative price', cell(7, 4, '-1.1'), /low is "-1.1"/],
     ['a high below the open', cell(7, 3, '1.0'), /high: got 1, wanted at least open/],
     ['more decimals than the symbol has', cell(7, 5, '1.100001'), /got 6 decimals, wanted at most 5/],
-    ['a volume with decimals', cell(7, 6, '1.5'), /volume is "1.5"/],
+    ['a volume with decimals', cell(7, 6, '1.5'), /volume is "1.5"; wanted is a whole number$/],
+    ['a negative volume', cell(7, 6, '-3'), /volume is "-3"; wanted is 0 or more$/],
+    ['a word for a volume', cell(7, 6, 'n/a'), /volume is "n\/a"; wanted is a plain number$/],
     ['a date that does not exist', cell(7, 0, '2024.02.30'), /date is "2024.02.30"/],
     ['a time off the grid', cell(7, 1, '00:05:30'), /multiple of 60 s/],
     ['a time that does not exist', cell(7, 1, '25:00:00'), /time is "25:00:00"/],
@@ -107,7 +109,7 @@ describe('a damaged file: its good lines are stored, the bad ones are listed, an
     ['a time before 1970', old, /1970/],
     ['a cut line', '2024.01.08\t00:0', /time is "00:0"/],
     ['one column too many', `${cells(7).join('\t')}\t1`, /columns/],
-    ['bytes that are no text', '\uFFFD\uFFFD\u0000', /date is/],
+    ['bytes that are no text', '\uFFFD\u001b[2J\u009b\u0000', /^[\x20-\x7e]*$/],
   ] as const)('%s', async ([name, text, reason]) => {
     const symbol = `BAD${name.replaceAll(/\W/g, '')}`
     const path = house.write(withLines({ 7: text }))
@@ -186,16 +188,15 @@ describe('a wrong command line ends with 64 and names the option', () => {
 
   test.for([
     ['--resolution', '30', /30, which is never stored: it is derived from 1 when it is read/],
-    ['--resolution', 'M1', /wanted|must be one of 1, 5, 10/],
+    ['--resolution', 'H1', /must be one of 1, 5, 10,.* \(did you mean 60\?\)/],
     ['--derive', '5,30', /30, which is never stored/],
     ['--derive', '5,1', /longer than 1/],
     ['--derive', '7', /one of 1, 5/],
-    ['--feed', 'brokera:zero', /capitals/],
     ['--symbol', 'BROKERA:ZERO:EURUSD', /clean name alone/],
     ['--symbol', 'EUR USD', /without spaces/],
     ['--digits', '11', /0 to 10/],
     ['--digits', 'five', /0 to 10/],
-    ['--type', 'stock', /forex, crypto, index, cfd/],
+    ['--type', 'FX', /forex, crypto, index, cfd \(did you mean forex\?\)/],
     ['--description', 'x'.repeat(300), /at most 200 characters/],
     ['--max-gap', '4', /30s, 15m, 1h, 90d/],
   ] as const)('%s %s', async ([option, value, sentence]) => {

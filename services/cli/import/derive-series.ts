@@ -13,6 +13,15 @@ interface Derived {
   readonly parts: Set<number>
 }
 
+/** Derived bars that are not sent, because the file lacks minutes at their beginning. */
+export interface LeftOut {
+  readonly incomplete: number
+  /** The first opens, on the feed's clock; at most `leftOutKept`. */
+  readonly incomplete_from: readonly number[]
+}
+
+const leftOutKept = 100
+
 export interface DeriveOptions {
   /** Neighbours further apart than this leave a gap, in which nothing is known. */
   readonly maxGapSeconds: number
@@ -51,6 +60,12 @@ export class DerivedSeries {
       if (barCount(rest) > 0 && isOver(timeAt(rest, 0))) await sender.add(rest)
       await sender.end()
     }
+  }
+
+  /** Of one resolution, after `end`. */
+  leftOut(resolution: Resolution): LeftOut {
+    const parts = this.#all.find((each) => each.resolution === resolution)?.parts ?? new Set()
+    return { incomplete: parts.size, incomplete_from: [...parts].slice(0, leftOutKept) }
   }
 
   #noteParts(m1: Bars): void {

@@ -10,48 +10,73 @@ import { readLines } from './read-lines.ts'
 import { Refusals } from './refusals.ts'
 import { type ImportReport, reportText } from './report.ts'
 import { withSession } from './session.ts'
+import { standardInput, withStandardInput } from './standard-input.ts'
 import { storeFile } from './store-file.ts'
 
-/** `fxd import`: rejects with `Fatal` when nothing could be stored, or when lines were refused. */
-export async function importFile(path: string, given: GivenOptions, terminal: Terminal): Promise<void> {
-  const options = parseOptions(path, given)
+/**
+ * `fxd import`: rejects with `Fatal` when nothing could be stored, when lines were refused or derived
+ * bars left out. The name `-` is standard input.
+ */
+export async function importFile(name: string, given: GivenOptions, terminal: Terminal): Promise<void> {
+  const isPiped = name === '-'
+  const options = parseOptions(isPiped ? standardInput : name, given, terminal.folder)
   const begun = terminal.clock.monotonicMs()
   const progress = new Progress(terminal)
-  const report = await run(options, terminal, progress).finally(() => progress.end())
+  const importing = isPiped
+    ? withStandardInput(terminal.input(), (path) => run({ ...options, path }, terminal, progress))
+    : run(options, terminal, progress)
+  const report = await importing.finally(() => progress.end())
   const seconds = Math.round(terminal.clock.monotonicMs() - begun) / 1_000
   terminal.out(given.json ? json({ ...report, seconds }) : reportText({ ...report, seconds }))
-  if (report.refused > 0) {
-    const lines = report.refused === 1 ? '1 line was' : `${grouped(report.refused)} lines were`
-    throw new Fatal('data', `${lines} refused; every other one is stored.`)
-  }
+  const faults = [...refusedText(report), ...leftOutText(report)]
+  if (faults.length > 0) throw new Fatal('data', faults.join(' '))
+}
+
+function* refusedText({ refused, accepted, revised, unchanged, forming }: Outcome): Generator<string> {
+  if (refused === 0) return
+  const lines = refused === 1 ? '1 line was' : `${grouped(refused)} lines were`
+  const stored = accepted + revised + unchanged
+  const others = forming > 0 ? 'every other one that has closed is stored' : 'every other one is stored'
+  yield `${lines} refused; ${stored === 0 ? 'none is stored' : others}.`
+}
+
+function* leftOutText({ derived }: Outcome): Generator<string> {
+  const leftOut = Object.entries(derived).filter(([, { incomplete }]) => incomplete > 0)
+  if (leftOut.length === 0) return
+  const told = leftOut.map(
+    ([resolution, { incomplete }]) => `${grouped(incomplete)} of resolution ${resolution}`,
+  )
+  yield `Derived bars were left out (${told.join(', ')}): the file lacks their earlier minutes.`
 }
 
 type Outcome = Omit<ImportReport, 'seconds'>
 
 async function run(options: ImportOptions, terminal: Terminal, progress: Progress): Promise<Outcome> {
   const { path, resolution } = options
-  const shape = await inspectFile(path, resolution)
-  const decimals = await explained(path, () => mostDecimals(path, resolution))
+  const shape = await inspectFile(options, resolution)
+  const found = await explained(options.name, () => mostDecimals(path, resolution))
   const order = await scanOrder(path, shape)
-  if (decimals === undefined) return nothingGood(options, order)
-  const digits = options.digits ?? Math.min(decimals, digitsMax)
+  if (found === undefined) return nothingGood(options, order)
+  const digits = options.digits ?? Math.min(found.digits, digitsMax)
   return withSession(options, terminal, async (session) => {
     const { symbol: name, type, description } = options
     const symbol = await session.addSymbol({ name, digits, type, description })
-    return storeFile({ options, order, session, symbol, progress })
+    const stored = await storeFile({ options, order, session, symbol, progress })
+    const { odd } = found
+    return odd && odd.decimals > symbol.decimalsMax ? { ...stored, odd_line: odd } : stored
   })
 }
 
 /** No line is a bar: no symbol is added, and the service is not asked. */
 async function nothingGood(options: ImportOptions, { lines }: LineOrder): Promise<Outcome> {
-  const { path, feed, symbol, resolution } = options
+  const { name, feed, symbol, resolution } = options
   const refusals = new Refusals()
   const rules = { resolution, digits: digitsMax, decimalsMax: digitsMax, feedNow: () => undefined }
-  for await (const _ of readLines(path, rules, refusals));
+  for await (const _ of readLines(options, rules, refusals));
   if (refusals.count === 0)
-    throw new Fatal('noInput', `${path} is empty but for its header; there is nothing to import.`)
+    throw new Fatal('noInput', `${name} is empty but for its header; there is nothing to import.`)
   return {
-    file: path,
+    file: name,
     feed,
     symbol,
     resolution,

@@ -8,6 +8,8 @@ import {
 } from '../../collector/sources/mt5-csv/text.ts'
 import type { Resolution } from '../../core/resolution.ts'
 import { Fatal } from '../../platform/exit.ts'
+import { fileReason } from '../../platform/file-reason.ts'
+import type { ImportedFile } from './options.ts'
 
 /** What is known of a file before it is read. */
 export interface FileShape extends Detected {
@@ -19,13 +21,14 @@ export interface FileShape extends Detected {
 const headBytes = 64 * 1024
 
 /** Tells how the file is to be read. Throws `Fatal` with a sentence when it is no export. */
-export function inspectFile(path: string, resolution: Resolution): Promise<FileShape> {
-  return explained(path, async () => {
+export function inspectFile({ path, name }: ImportedFile, resolution: Resolution): Promise<FileShape> {
+  return explained(name, async () => {
     const found = await stat(path)
     if (found.isDirectory()) {
-      throw noInput(`${path} is a folder; import takes one file, and a feed's source can follow a folder.`)
+      throw noInput(`${name} is a folder; import takes one file, and a feed's source can follow a folder.`)
     }
-    if (!found.isFile()) throw noInput(`${path} is no regular file, which import reads twice.`)
+    if (!found.isFile())
+      throw noInput(`${name} is no regular file, which import reads twice; "-" reads standard input.`)
     const head = await readHead(path)
     const detected = detectEncoding(head)
     const text = decoderOf(detected.encoding)(head.subarray(detected.markBytes))
@@ -33,7 +36,7 @@ export function inspectFile(path: string, resolution: Resolution): Promise<FileS
       .split('\n')
       .map(withoutReturn)
       .find((line) => line.trim() !== '')
-    if (firstLine === undefined) throw noInput(`${path} is empty; there is nothing to import.`)
+    if (firstLine === undefined) throw noInput(`${name} is empty; there is nothing to import.`)
     return { ...detected, bytes: found.size, layout: layoutOf(firstLine, resolution) }
   })
 }
@@ -50,23 +53,15 @@ async function readHead(path: string): Promise<Uint8Array> {
 
 const noInput = (message: string, cause?: unknown): Fatal => new Fatal('noInput', message, cause)
 
-const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'does not exist',
-  ENOTDIR: 'does not exist',
-  EACCES: 'may not be read',
-  EPERM: 'may not be read',
-  EISDIR: 'is a folder',
-}
-
 /** Turns what the file system and the layout complain about into a sentence that names the file. */
-export async function explained<T>(path: string, run: () => Promise<T>): Promise<T> {
+export async function explained<T>(name: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run()
   } catch (cause) {
     if (cause instanceof LayoutError)
-      throw noInput(`${path} cannot be read as an export: ${cause.message}`, cause)
-    const code = (cause as NodeJS.ErrnoException).code
-    if (code === undefined || !(cause instanceof Error) || cause instanceof Fatal) throw cause
-    throw noInput(`${path} ${reasons[code] ?? `cannot be read (${code})`}.`, cause)
+      throw noInput(`${name} cannot be read as an export: ${cause.message}`, cause)
+    const reason = fileReason(cause)
+    if (reason === undefined) throw cause
+    throw noInput(`${name} ${reason}.`, cause)
   }
 }

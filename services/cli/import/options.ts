@@ -1,8 +1,15 @@
-import { type FeedKey, isFeedKey } from '../../core/compound-key.ts'
+import { resolve } from 'node:path'
 import { durationMs, durationWanted } from '../../core/duration.ts'
-import { finestFirst, isResolution, type Resolution, storedResolutions } from '../../core/resolution.ts'
+import {
+  finestFirst,
+  isResolution,
+  type Resolution,
+  storedResolutions,
+  terminalCodes,
+} from '../../core/resolution.ts'
 import { show } from '../../core/show.ts'
-import { type SymbolType, symbolTypes } from '../../core/symbol.ts'
+import { didYouMean } from '../../core/suggest.ts'
+import { type SymbolType, symbolTypeNicknames, symbolTypes } from '../../core/symbol.ts'
 import { isCleanName, nameWanted } from '../../core/symbol-name.ts'
 import { Fatal } from '../../platform/exit.ts'
 
@@ -19,10 +26,17 @@ export interface GivenOptions {
   readonly json?: boolean | undefined
 }
 
-export interface ImportOptions {
+export interface ImportedFile {
+  /** Where it is read. */
   readonly path: string
-  readonly feed: FeedKey
-  /** The clean name: no suffix is taken off. */
+  /** What the person calls it. */
+  readonly name: string
+}
+
+export interface ImportOptions extends ImportedFile {
+  /** As given: the service knows which feeds there are. */
+  readonly feed: string
+  /** The clean name; a name with a suffix of its feed is refused by the service. */
   readonly symbol: string
   readonly resolution: Resolution
   /** Absent: the most decimals in the file's first lines. */
@@ -43,13 +57,12 @@ const refuse = (option: string, got: string, wanted: string): never => {
 }
 
 /** Throws `Fatal` naming the first option that is wrong, what it got and what is wanted. */
-export function parseOptions(path: string, given: GivenOptions): ImportOptions {
+export function parseOptions(name: string, given: GivenOptions, folder: string): ImportOptions {
   const resolution = parseStored('--resolution', given.resolution)
   return {
-    path,
-    feed: isFeedKey(given.feed)
-      ? given.feed
-      : refuse('--feed', given.feed, 'BROKER:ACCOUNT in capitals, such as BROKERA:ZERO'),
+    path: resolve(folder, name),
+    name,
+    feed: given.feed,
     symbol: parseSymbol(given.symbol),
     resolution,
     digits: given.digits === undefined ? undefined : parseDigits(given.digits),
@@ -64,7 +77,8 @@ function parseStored(option: string, text: string): Resolution {
   if (text === '30') {
     throw new Fatal('usage', `${option} is 30, which is never stored: it is derived from 1 when it is read.`)
   }
-  return isResolution(text) ? text : refuse(option, text, `one of ${storedResolutions.join(', ')}`)
+  const near = didYouMean(text, storedResolutions, terminalCodes)
+  return isResolution(text) ? text : refuse(option, text, `one of ${storedResolutions.join(', ')}${near}`)
 }
 
 function parseSymbol(name: string): string {
@@ -79,8 +93,11 @@ function parseDigits(text: string): number {
   return digits <= digitsMax ? digits : refuse('--digits', text, `a whole number from 0 to ${digitsMax}`)
 }
 
-const parseType = (text: string): SymbolType =>
-  symbolTypes.find((type) => type === text) ?? refuse('--type', text, `one of ${symbolTypes.join(', ')}`)
+function parseType(text: string): SymbolType {
+  const near = didYouMean(text, symbolTypes, symbolTypeNicknames)
+  const type = symbolTypes.find((each) => each === text)
+  return type ?? refuse('--type', text, `one of ${symbolTypes.join(', ')}${near}`)
+}
 
 const parseDescription = (text: string): string =>
   text.length <= descriptionLengthMax && !/\p{Cc}/u.test(text)

@@ -14,7 +14,7 @@ const bar = (minute: string): string => `2024.01.02\t${minute}\t1\t1\t1\t1\t1\t0
 async function orderOf(text: string | Buffer): Promise<{ lines: number; ascends: boolean }> {
   const path = join(folder, 'order.csv')
   writeFileSync(path, text)
-  return scanOrder(path, await inspectFile(path, '1'))
+  return scanOrder(path, await inspectFile({ path, name: path }, '1'))
 }
 
 const utf16 = (text: string, mark: boolean, big: boolean): Buffer => {
@@ -66,7 +66,7 @@ describe('an ascending file is told from an unsorted one', () => {
     const path = join(folder, 'days.csv')
     const dayOrder = async (text: string) => {
       writeFileSync(path, text)
-      return scanOrder(path, await inspectFile(path, '1D'))
+      return scanOrder(path, await inspectFile({ path, name: path }, '1D'))
     }
     expect(await dayOrder(days('2024.01.31', '2024.02.01'))).toMatchObject({ ascends: true })
     expect(await dayOrder(days('2024.02.01', '2024.01.31'))).toMatchObject({ ascends: false })

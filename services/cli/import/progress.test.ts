@@ -6,7 +6,7 @@ let clock: VirtualClock
 let shown = ''
 const start = (watched: boolean): Progress => {
   const err = (text: string): void => void (shown += text)
-  return new Progress({ environment: {}, clock, watched, out: expect.unreachable, err })
+  return new Progress({ clock, watched, err })
 }
 beforeEach(() => {
   clock = createVirtualClock({ start: Date.UTC(2026, 0, 5) })

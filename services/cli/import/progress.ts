@@ -7,9 +7,11 @@ const barWidth = 24
 
 export const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',')
 
+type ProgressTerminal = Pick<Terminal, 'clock' | 'watched' | 'err'>
+
 /** How far an import is, on standard error, at a bounded rate. */
 export class Progress {
-  readonly #terminal: Terminal
+  readonly #terminal: ProgressTerminal
   readonly #everyMs: number
   #shownMs: number
   #drawn = false
@@ -17,7 +19,7 @@ export class Progress {
   #done = 0
   #what = ''
 
-  constructor(terminal: Terminal) {
+  constructor(terminal: ProgressTerminal) {
     this.#terminal = terminal
     this.#everyMs = terminal.watched ? drawnEveryMs : loggedEveryMs
     this.#shownMs = terminal.clock.monotonicMs()

@@ -4,6 +4,7 @@ import { barFault } from '../../core/bar-rules.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
 import type { Resolution } from '../../core/resolution.ts'
 import { explained } from './inspect-file.ts'
+import type { ImportedFile } from './options.ts'
 import type { Refusals } from './refusals.ts'
 
 /**
@@ -27,14 +28,14 @@ export interface LineRules {
  * good one of the same time, and none is folded.
  */
 export async function* readLines(
-  path: string,
+  { path, name }: ImportedFile,
   rules: LineRules,
   refusals: Refusals,
 ): AsyncGenerator<LineBars> {
   const chunks = readExport(path, { resolution: rules.resolution, finished: true })
   try {
     for (;;) {
-      const { done, value } = await explained(path, () => chunks.next())
+      const { done, value } = await explained(name, () => chunks.next())
       if (done) return
       const bars = keepGood(value, rules, refusals)
       if (barCount(bars) > 0) yield bars

@@ -1,7 +1,9 @@
+import type { OddLine } from '../../collector/sources/mt5-csv/most-decimals.ts'
 import { dateText, daySeconds } from '../../core/calendar.ts'
 import type { Resolution } from '../../core/resolution.ts'
 import type { Span } from '../../core/window.ts'
 import { fields } from '../table.ts'
+import type { LeftOut } from './derive-series.ts'
 import { grouped } from './progress.ts'
 import type { Refusal } from './refusals.ts'
 import type { SentCounts } from './send-series.ts'
@@ -29,7 +31,9 @@ export interface ImportReport {
   readonly refusals: readonly Refusal[]
   /** Half-open, on the feed's clock. */
   readonly windows: readonly Span[]
-  readonly derived: Readonly<Partial<Record<Resolution, SentCounts>>>
+  readonly derived: Readonly<Partial<Record<Resolution, SentCounts & LeftOut>>>
+  /** A single line with more decimals than all others, which did not decide the digits. */
+  readonly odd_line?: OddLine
   readonly seconds: number
 }
 
@@ -50,6 +54,7 @@ export function reportText(report: ImportReport): string {
       ]),
     ),
     ...refusalLines(report),
+    ...oddLines(report),
     ...windowLines(report.windows),
     ...derivedLines(report),
   ].join('')
@@ -61,6 +66,11 @@ function* refusalLines({ refusals, refused }: ImportReport): Generator<string> {
   const shown = refusals.slice(0, refusalsShown)
   for (const { line, reason } of shown) yield `    line ${line}: ${reason}\n`
   if (refused > shown.length) yield `    and ${grouped(refused - shown.length)} more\n`
+}
+
+function* oddLines({ odd_line: odd, digits }: ImportReport): Generator<string> {
+  if (!odd) return
+  yield `  line ${odd.line} alone has ${odd.decimals} decimals, so it does not decide the digits: they are ${digits}; --digits sets them\n`
 }
 
 function* windowLines(windows: readonly Span[]): Generator<string> {
@@ -75,6 +85,10 @@ function* derivedLines({ derived }: ImportReport): Generator<string> {
   for (const [resolution, counts] of Object.entries(derived)) {
     const told = countNames.filter((name) => counts[name] > 0 || name === 'accepted')
     yield `  derived ${resolution}: ${told.map((name) => `${grouped(counts[name])} ${name}`).join(', ')}\n`
+    for (const open of counts.incomplete_from.slice(0, spansShown))
+      yield `    left out: the bar of resolution ${resolution} at ${timeText(open)}; the file lacks its earlier minutes\n`
+    const more = counts.incomplete - Math.min(counts.incomplete, spansShown)
+    if (more > 0) yield `    and ${grouped(more)} more left out\n`
   }
 }
 

@@ -1,9 +1,8 @@
-import { type FileHandle, mkdtemp, open, rmdir, unlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import type { FileHandle } from 'node:fs/promises'
 import { allocateBars, type Bars, barCount, columns, sliceBars } from '../../core/bar.ts'
-import { Fatal } from '../../platform/exit.ts'
+import { onDisk, openNameless } from './temporary-file.ts'
 
+const use = "The file's lines do not ascend and are sorted"
 const bytesPerBar = columns.length * Float64Array.BYTES_PER_ELEMENT
 
 /** Ascending runs of bars in one temporary file that has no name any more: whatever happens, it is gone in the end. */
@@ -19,7 +18,7 @@ export class SortedRuns {
   }
 
   static async create(blockBars: number): Promise<SortedRuns> {
-    return new SortedRuns(await onDisk(openNameless), blockBars)
+    return new SortedRuns(await onDisk(use, openNameless), blockBars)
   }
 
   get count(): number {
@@ -31,7 +30,7 @@ export class SortedRuns {
     this.#runs.push(new Run(this.#file, this.#bytes, barCount(bars), this.#blockBars))
     for (let at = 0; at < barCount(bars); at += this.#blockBars) {
       const block = packed(sliceBars(bars, at, Math.min(at + this.#blockBars, barCount(bars))))
-      await onDisk(() => writeAll(this.#file, block, this.#bytes))
+      await onDisk(use, () => writeAll(this.#file, block, this.#bytes))
       this.#bytes += block.byteLength
     }
   }
@@ -119,7 +118,7 @@ class Run {
   async load(): Promise<void> {
     const count = Math.min(this.#left, this.#blockBars)
     const bytes = Buffer.alloc(count * bytesPerBar)
-    await onDisk(() => readAll(this.#file, bytes, this.#offset))
+    await onDisk(use, () => readAll(this.#file, bytes, this.#offset))
     this.#offset += bytes.length
     this.#left -= count
     this.#block = unpacked(bytes, count)
@@ -156,28 +155,5 @@ async function readAll(file: FileHandle, bytes: Uint8Array, offset: number): Pro
     const { bytesRead } = await file.read(bytes, at, bytes.length - at, offset + at)
     if (bytesRead === 0) throw new Error('the temporary file ended early')
     at += bytesRead
-  }
-}
-
-async function openNameless(): Promise<FileHandle> {
-  const folder = await mkdtemp(join(tmpdir(), 'fxd-import-'))
-  const path = join(folder, 'runs')
-  const file = await open(path, 'wx+', 0o600)
-  await unlink(path)
-  await rmdir(folder)
-  return file
-}
-
-async function onDisk<T>(run: () => Promise<T>): Promise<T> {
-  try {
-    return await run()
-  } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown'
-    const reason = code === 'ENOSPC' ? 'has no space left' : `cannot be used (${code})`
-    throw new Fatal(
-      'system',
-      `The file's lines do not ascend and are sorted in ${tmpdir()}, which ${reason}; set TMPDIR to another folder.`,
-      cause,
-    )
   }
 }

@@ -43,7 +43,7 @@ export async function storeFile(work: StoreFile): Promise<Omit<ImportReport, 'se
   for (const [resolution, each] of derivedSenders) await addWindows(work, resolution, each)
   const { refused: _, ...counts } = sender.counts
   return {
-    file: options.path,
+    file: options.name,
     feed: options.feed,
     symbol: options.symbol,
     resolution: options.resolution,
@@ -54,7 +54,9 @@ export async function storeFile(work: StoreFile): Promise<Omit<ImportReport, 'se
     duplicates: duplicates(),
     refusals: refusals.first,
     windows: sender.spans,
-    derived: Object.fromEntries([...derivedSenders].map(([r, each]) => [r, each.counts])),
+    derived: Object.fromEntries(
+      [...derivedSenders].map(([r, each]) => [r, { ...each.counts, ...derived.leftOut(r) }]),
+    ),
   }
 }
 
@@ -72,21 +74,21 @@ function ascendingBars(
     decimalsMax: symbol.decimalsMax,
     feedNow: () => session.feedNow(),
   }
-  const lines = readLines(options.path, rules, refusals)
+  const lines = readLines(options, rules, refusals)
   let duplicates = 0
   progress.begin(order.ascends ? 'stored' : 'sorted', order.lines)
-  if (order.ascends) return { bars: checked(lines, options.path), duplicates: () => 0 }
+  if (order.ascends) return { bars: checked(lines, options.name), duplicates: () => 0 }
   const sorted = sortLines(counted(lines, progress), (count) => void (duplicates += count))
   const bars = told(sorted, () => progress.begin('stored', order.lines))
   return { bars, duplicates: () => duplicates }
 }
 
 /** The file was found to ascend before; what no longer does was written meanwhile. */
-async function* checked(lines: AsyncIterable<LineBars>, path: string): AsyncGenerator<LineBars> {
+async function* checked(lines: AsyncIterable<LineBars>, name: string): AsyncGenerator<LineBars> {
   let last = Number.NEGATIVE_INFINITY
   for await (const bars of lines) {
     for (const time of bars.time) {
-      if (time <= last) throw new Fatal('noInput', `${path} changed while it was read; import it again.`)
+      if (time <= last) throw new Fatal('noInput', `${name} changed while it was read; import it again.`)
       last = time
     }
     yield bars

@@ -1,5 +1,5 @@
 import { show } from '../show.ts'
-import { didYouMean } from '../suggest.ts'
+import { didYouMean, suggest } from '../suggest.ts'
 
 export type Path = readonly (string | number)[]
 
@@ -62,10 +62,12 @@ export class Place {
     return this.read('true or false', (value) => (typeof value === 'boolean' ? value : undefined))
   }
 
-  oneOf<T extends string>(known: readonly T[], hint = ''): T | undefined {
-    const near = typeof this.value === 'string' ? didYouMean(this.value, known) : ''
+  oneOf<T extends string>(known: readonly T[], nicknames?: ReadonlyMap<string, T>): T | undefined {
+    const near = typeof this.value === 'string' ? didYouMean(this.value, known, nicknames) : ''
+    const isUnquoted = typeof this.value === 'number' && known.some((each) => each === String(this.value))
+    const hint = isUnquoted ? ` (in quotes: "${String(this.value)}")` : near
     const choice = known.map((each) => `"${each}"`).join(', ')
-    return this.read(`${known.length > 1 ? 'one of ' : ''}${choice}${near}${hint}`, (value) =>
+    return this.read(`${known.length > 1 ? 'one of ' : ''}${choice}${hint}`, (value) =>
       known.find((each) => each === value),
     )
   }
@@ -81,7 +83,16 @@ export class Place {
   /** The field of a mapping that decides which others it may hold. */
   kind<T extends string>(name: string, known: readonly T[]): T | undefined {
     const fields = this.read(`a mapping with ${name}`, asMapping)
-    return fields && new Place(fields[name], [...this.path, name], this.#faults).oneOf(known)
+    if (fields === undefined) return undefined
+    const mistyped = fields[name] === undefined && Object.keys(fields).find((each) => suggest(each, [name]))
+    if (!mistyped) return new Place(fields[name], [...this.path, name], this.#faults).oneOf(known)
+    return this.#unknownField(mistyped, [name])
+  }
+
+  #unknownField(name: string, known: readonly string[]): undefined {
+    return new Place(undefined, [...this.path, name], this.#faults).fault(
+      `got an unknown field ${show(name)}${didYouMean(name, known)}, wanted only ${known.join(', ')}`,
+    )
   }
 
   /** A mapping that may hold these fields and no others; an absent one is empty. */
@@ -91,9 +102,7 @@ export class Place {
       new Place(fields[name], [...this.path, name], this.#faults, isRequired)
     for (const name of Object.keys(fields)) {
       if ((known as readonly string[]).includes(name)) continue
-      place(name, false).fault(
-        `got an unknown field ${show(name)}${didYouMean(name, known)}, wanted only ${known.join(', ')}`,
-      )
+      this.#unknownField(name, known)
     }
     // What should be a mapping and is none has its own fault; its fields need none each.
     const isMapping = asMapping(this.value) !== undefined

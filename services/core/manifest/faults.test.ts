@@ -25,6 +25,21 @@ describe('a fault names the field, what it got and what would be right', () => {
       { mode: 'utc' },
       'spec.clock.mode: got "utc", wanted one of "UTC", "Fixed", "Measured" (did you mean UTC?)',
     ],
+    [
+      'spec.clock',
+      { mod: 'Fixed', offsetSeconds: 0 },
+      'spec.clock.mod: got an unknown field "mod" (did you mean mode?), wanted only mode',
+    ],
+    [
+      'spec.source',
+      { typ: 'Mt5Csv', path: 'exports' },
+      'spec.source.typ: got an unknown field "typ" (did you mean type?), wanted only type',
+    ],
+    [
+      'spec.source',
+      { type: 'MT5', path: 'exports' },
+      'spec.source.type: got "MT5", wanted one of "Push", "Mt5Csv", "Simulator" (did you mean Mt5Csv?)',
+    ],
     ['spec.clock', { mode: 'Fixed' }, 'spec.clock.offsetSeconds: got nothing, wanted a whole number'],
     ['spec.clock', { mode: 'Fixed', offsetSeconds: 1.5 }, 'spec.clock.offsetSeconds: got number 1.5'],
     [
@@ -37,6 +52,9 @@ describe('a fault names the field, what it got and what would be right', () => {
     ['spec.resolutions', [], 'spec.resolutions: got an empty list, wanted at least one resolution'],
     ['spec.resolutions', '1', 'spec.resolutions: got "1", wanted a list of at most 11'],
     ['spec.resolutions', [1], 'spec.resolutions.0: got number 1, wanted one of "1", "5"'],
+    ['spec.resolutions', [5], '"1M" (in quotes: "5")'],
+    ['spec.resolutions', ['1', 'H1'], 'spec.resolutions.1: got "H1", wanted one of'],
+    ['spec.resolutions', ['1', 'H1'], '(did you mean 60?)'],
     ['spec.resolutions', ['1', '1d'], 'spec.resolutions.1: got "1d", wanted one of'],
     ['spec.resolutions', ['1', '5', '1'], 'spec.resolutions.2: got "1" twice, wanted each resolution once'],
     ['spec.resolutions', ['5', '30'], 'spec.resolutions: got "30" without "1", wanted "1" too'],
@@ -107,7 +125,11 @@ describe('symbols', () => {
     ],
     [
       [{ ...good, type: 'stock' }],
-      'list.0.type: got "stock", wanted one of "forex", "crypto", "index", "cfd"; shares are',
+      'list.0.type: got "stock", wanted one of "forex", "crypto", "index", "cfd" (did you mean cfd?)',
+    ],
+    [
+      [{ ...good, type: 'FX' }],
+      'list.0.type: got "FX", wanted one of "forex", "crypto", "index", "cfd" (did you mean forex?)',
     ],
     [[{ ...good, digits: 11 }], 'list.0.digits: got number 11, wanted a whole number from 0 to 10'],
     [[{ ...good, digit: 1 }], 'list.0.digit: got an unknown field "digit" (did you mean digits?)'],

@@ -5,6 +5,7 @@ import {
   digitsMax,
   type SymbolType,
   sessions,
+  symbolTypeNicknames,
   symbolTypes,
 } from '../symbol.ts'
 import { cleanName, isCleanName, isShareCfd, nameLengthMax, nameWanted } from '../symbol-name.ts'
@@ -88,8 +89,7 @@ function parseRaw(place: Place, suffixes: readonly string[], seen: Map<string, N
 }
 
 function parseType(place: Place, raw: string): SymbolType {
-  const hint = place.value === 'stock' ? '; shares are "cfd"' : ''
-  const type = place.oneOf(symbolTypes, hint) ?? 'cfd'
+  const type = place.oneOf(symbolTypes, symbolTypeNicknames) ?? 'cfd'
   if (type !== 'cfd' && isShareCfd(raw)) place.fault(`got "${type}" for "${raw}", wanted "cfd"`)
   return type
 }

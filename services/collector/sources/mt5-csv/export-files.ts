@@ -1,12 +1,15 @@
 import { stat } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { closeToleranceSeconds, isClosed } from '../../../core/closed.ts'
 import { defaultMaxGapSeconds } from '../../../core/clusters.ts'
 import type { FeedDefinition } from '../../../core/feed.ts'
 import { feedNow, feedSeconds, fixedOffset } from '../../../core/feed-clock.ts'
+import { cleanName } from '../../../core/symbol-name.ts'
 import type { Log } from '../../../platform/log.ts'
 import { openRegular } from '../../../platform/open-regular.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { SourceSeries, SourceSymbol } from '../../source.ts'
+import { warnOfFile } from './file-fault.ts'
 import { FileIndex } from './file-index.ts'
 import { FollowedFile } from './followed-file.ts'
 import { createListing, type ListedFile } from './listing.ts'
@@ -40,21 +43,40 @@ export class ExportFiles {
   readonly #digits = new Map<string, number>()
   /** Files that said nothing of their symbol when they were last modified. */
   readonly #waiting = new Map<string, number>()
+  /** Files with a name that is not the manifest's. */
+  readonly #misnamed = new Set<string>()
 
   constructor(options: Mt5CsvOptions) {
     this.#options = options
-    this.#list = createListing(options.path, options.log)
+    this.#list = createListing(options.path, options.definition, options.log)
   }
 
   /** Takes new files in and answers which they are. One without a bar yet, or that is no export, waits until it changes. */
   async takeIn(): Promise<readonly SourceSeries[]> {
     const added: SourceSeries[] = []
     for (const file of await this.#list()) {
-      if (this.index.has(file.path) || !(await this.#knowsDigits(file))) continue
+      if (this.index.has(file.path) || this.#hasOtherName(file)) continue
+      if (!(await this.#knowsDigits(file))) continue
       this.index.add(this.#follow(file))
       added.push(file.series)
     }
     return added
+  }
+
+  /** The manifest gives a file's clean name to another raw name: the service would refuse the file's. */
+  #hasOtherName({ path, series: { raw } }: ListedFile): boolean {
+    if (this.#listed(raw)) return false
+    const { definition, log } = this.#options
+    const clean = cleanName(raw, definition.suffixes)
+    const meant = definition.symbols.find((each) => cleanName(each.raw, definition.suffixes) === clean)
+    if (meant === undefined) return false
+    if (!this.#misnamed.has(path)) {
+      const wanted = basename(path).replace(raw, meant.raw)
+      const why = `${path} is not read: the manifest calls ${raw} ${meant.raw}; name the file ${wanted}`
+      log.warn({ file: path }, why)
+    }
+    this.#misnamed.add(path)
+    return true
   }
 
   /** Digits of a symbol that the manifest does not list are those of its files. */
@@ -63,13 +85,13 @@ export class ExportFiles {
     const modifiedMs = (await stat(path).catch(() => undefined))?.mtimeMs
     if (modifiedMs === undefined || this.#waiting.get(path) === modifiedMs) return false
     this.#waiting.set(path, modifiedMs)
-    const decimals = await mostDecimals(path, resolution, openWithin(folder)).catch((cause: unknown) => {
-      this.#options.log.warn({ err: cause, file: path }, 'the file is left alone until it changes')
+    const found = await mostDecimals(path, resolution, openWithin(folder)).catch((cause: unknown) => {
+      warnOfFile(this.#options.log, path, cause, 'it is left alone until it changes')
       return undefined
     })
-    if (decimals === undefined) return false
+    if (found === undefined) return false
     this.#waiting.delete(path)
-    this.#digits.set(raw, Math.max(this.#digits.get(raw) ?? 0, decimals))
+    this.#digits.set(raw, Math.max(this.#digits.get(raw) ?? 0, found.digits))
     return true
   }
 

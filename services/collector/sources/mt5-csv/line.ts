@@ -1,4 +1,5 @@
 import { parseDate } from '../../../core/calendar.ts'
+import { show } from '../../../core/show.ts'
 import type { Layout } from './layout.ts'
 
 /** One line's values, reused for every line: no object per bar. */
@@ -60,7 +61,7 @@ export class LineReader {
     this.#at = end + 1
     if (cell === this.#lastDate) return this.#lastDay
     const day = /^[\d.]{10}$/.test(cell) ? parseDate(cell.replaceAll('.', '-')) : undefined
-    if (day === undefined) return this.#bad(`the date is ${JSON.stringify(cell)}; wanted is YYYY.MM.DD`)
+    if (day === undefined) return this.#bad(`the date is ${show(cell)}; wanted is YYYY.MM.DD`)
     this.#lastDate = cell
     this.#lastDay = day
     return day
@@ -81,7 +82,7 @@ export class LineReader {
       inRange(pair(3), 60) &&
       inRange(seconds, 60)
     if (!ok || !/^[\d:]+$/.test(cell))
-      return this.#bad(`the time is ${JSON.stringify(cell)}; wanted is HH:MM or HH:MM:SS`)
+      return this.#bad(`the time is ${show(cell)}; wanted is HH:MM or HH:MM:SS`)
     return pair(0) * 3600 + pair(3) * 60 + seconds
   }
 
@@ -113,7 +114,7 @@ export class LineReader {
     let value = 0
     for (let i = start; i < end; i++) {
       const c = this.#text.charCodeAt(i)
-      if (c < code.zero || c > code.nine) return this.#badNumber('volume', start, end)
+      if (c < code.zero || c > code.nine) return this.#badVolume(start, end)
       value = value * 10 + (c - code.zero)
     }
     this.#at = end + 1
@@ -139,12 +140,19 @@ export class LineReader {
     return end
   }
 
+  #badVolume(start: number, end: number): number {
+    const cell = this.#text.slice(start, end)
+    if (!/^-?\d+(\.\d+)?$/.test(cell)) return this.#badNumber('volume', start, end)
+    const wanted = cell.startsWith('-') ? '0 or more' : 'a whole number'
+    return this.#bad(`the volume is ${show(cell)}; wanted is ${wanted}`)
+  }
+
   #badNumber(name: string, start: number, end: number): number {
     const cell = this.#text.slice(start, end)
     this.#at = end + 1
     if (cell === '') return this.#bad(`the ${name} is missing`)
     const hint = cell.includes(',') ? ' (a decimal comma; the export needs a decimal point)' : ''
-    return this.#bad(`the ${name} is ${JSON.stringify(cell)}${hint}; wanted is a plain number`)
+    return this.#bad(`the ${name} is ${show(cell)}${hint}; wanted is a plain number`)
   }
 
   /** The first fault of a line is the one that is told. */

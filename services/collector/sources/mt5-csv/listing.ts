@@ -1,6 +1,10 @@
 import type { Dirent } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import type { FeedDefinition } from '../../../core/feed.ts'
+import { terminalCodes } from '../../../core/resolution.ts'
+import { show } from '../../../core/show.ts'
+import { didYouMean } from '../../../core/suggest.ts'
 import type { Log } from '../../../platform/log.ts'
 import type { SourceSeries } from '../../source.ts'
 import { type FileSeries, seriesOfFile } from './file-name.ts'
@@ -12,27 +16,45 @@ export interface ListedFile {
   readonly series: SourceSeries
 }
 
+/** What is wrong with a name that is no export's. */
+function nameFault(name: string): string {
+  const wanted = `wanted is RAW_RESOLUTION.csv with one of ${[...terminalCodes.keys()].join(', ')}, such as EURUSD_M1.csv`
+  const [stem = '', ...after] = name.replace(/\.[^.]*$/, '').split('_')
+  const last = after.at(-1)
+  if (!name.toLowerCase().endsWith('.csv') || stem === '' || last === undefined) return wanted
+  return `${show(last)} is no resolution${didYouMean(last, terminalCodes.keys())}; ${wanted}`
+}
+
 /** More files than any terminal's symbols and resolutions make; the rest is named in the log. */
 const filesMax = 20_000
 
 /** Finds the exports of a folder (or the one file), and says once of every other file why it is left alone. */
-export function createListing(path: string, log: Log): () => Promise<readonly ListedFile[]> {
+export function createListing(
+  path: string,
+  { key, resolutions }: Pick<FeedDefinition, 'key' | 'resolutions'>,
+  log: Log,
+): () => Promise<readonly ListedFile[]> {
   const told = new Set<string>()
   let wasTooMany = false
+  let isFolder = false
   const leaveAlone = (name: string, why: string): void => {
     if (told.has(name)) return
     if (told.size < filesMax) told.add(name)
-    log.warn({ file: name }, why)
+    const file = isFolder ? join(path, name) : path
+    log.warn({ file }, `${file} is not read: ${why}`)
   }
   const seriesOf = (name: string): FileSeries | undefined => {
     const series = seriesOfFile(name)
-    if (!series) leaveAlone(name, 'not an export: the name is not <RAW>_<M1|M5|…|MN1>[_anything].csv')
+    if (!series) leaveAlone(name, nameFault(name))
     else if (series.resolution === '30')
       leaveAlone(name, '30 is derived from M1 when it is read: the file is not needed')
-    return series?.resolution === '30' ? undefined : series
+    else if (!resolutions.includes(series.resolution))
+      leaveAlone(name, `${key} does not list resolution ${series.resolution} in spec.resolutions`)
+    else return series
+    return undefined
   }
   return async () => {
-    const isFolder = (await stat(path)).isDirectory()
+    isFolder = (await stat(path)).isDirectory()
     const names = isFolder ? await regularNames(path, leaveAlone) : [basename(path)]
     const isTooMany = names.length > filesMax
     if (isTooMany && !wasTooMany)

@@ -3,20 +3,48 @@ import { type OpenFile, readExport } from './read-export.ts'
 
 /** Digits are taken from so many lines. */
 const digitsLines = 1_000
+/** So many other lines agree against a single one. */
+const othersMin = 2
 
-/** The most decimals of a price in an export's first lines; `undefined` when none of them is a bar. */
+export interface MostDecimals {
+  readonly digits: number
+  /** A single line that has more decimals than all others: it does not count. */
+  readonly odd?: OddLine
+}
+
+export interface OddLine {
+  /** Counted from 1. */
+  readonly line: number
+  readonly decimals: number
+}
+
+/**
+ * The most decimals of a price in an export's first lines, but for a single line that has more than
+ * all others; `undefined` when none of them is a bar.
+ */
 export async function mostDecimals(
   path: string,
   resolution: Resolution,
   openFile?: OpenFile,
-): Promise<number | undefined> {
+): Promise<MostDecimals | undefined> {
   const options = { resolution, finished: true, ...(openFile && { openFile }) }
-  let most: number | undefined
+  const most = { decimals: -1, line: 0, count: 0 }
+  let others = -1
+  let bars = 0
   let left = digitsLines
   for await (const { lines, decimals, bad } of readExport(path, options)) {
-    for (const each of decimals.subarray(0, left)) most = Math.max(most ?? 0, each)
+    for (const [i, each] of decimals.subarray(0, left).entries()) {
+      bars++
+      if (each === most.decimals) most.count++
+      else if (each > most.decimals) {
+        others = most.decimals
+        Object.assign(most, { decimals: each, line: lines[i], count: 1 })
+      } else others = Math.max(others, each)
+    }
     left -= lines.length + bad.length
     if (left <= 0) break
   }
-  return most
+  if (bars === 0) return undefined
+  if (most.count > 1 || bars - 1 < othersMin) return { digits: most.decimals }
+  return { digits: others, odd: { line: most.line, decimals: most.decimals } }
 }

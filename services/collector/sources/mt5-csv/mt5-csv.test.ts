@@ -180,9 +180,9 @@ test('a file that comes later is taken in; others are named once', async () => {
   expect(told.again).toEqual([{ raw: 'GBP_USD', resolution: '60' }])
   await until(() => log.length >= 3)
   expect(Object.fromEntries(log.map(({ file, msg }) => [file, msg.includes('derived')]))).toEqual({
-    'EURUSD.z_M30.csv': true,
-    'notes.txt': false,
-    sub: false,
+    [join(folder, 'EURUSD.z_M30.csv')]: true,
+    [join(folder, 'notes.txt')]: false,
+    [join(folder, 'sub')]: false,
   })
   expect(log).toHaveLength(3)
 })
@@ -247,11 +247,11 @@ test('a folder that is gone is told once, and that it is back', async () => {
   const { clock, log, until } = await open()
   const told = (part: string) => log.filter(({ msg }) => msg.includes(part)).length
   await rename(folder, `${folder}-gone`)
-  await until(() => told('could not be read') > 0)
+  await until(() => told('does not exist') > 0)
   for (let i = 0; i < 5; i++) await clock.advance(1_000)
   await rename(`${folder}-gone`, folder)
   await until(() => told('can be read again') > 0)
-  expect([told('could not be read'), told('can be read again')]).toEqual([1, 1])
+  expect([told('does not exist'), told('can be read again')]).toEqual([1, 1])
 })
 
 test('a file that is being read keeps no other waiting', async () => {

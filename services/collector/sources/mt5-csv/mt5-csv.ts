@@ -1,6 +1,7 @@
 import { noBars } from '../../../core/bar.ts'
 import type { Source, SourceAnswer } from '../../source.ts'
 import { ExportFiles, type Mt5CsvOptions } from './export-files.ts'
+import { asSourceFault } from './file-fault.ts'
 import type { FollowedFile } from './followed-file.ts'
 import { Owners } from './owners.ts'
 import { pieces, Rounds } from './rounds.ts'
@@ -20,7 +21,9 @@ export function createMt5Csv(options: Mt5CsvOptions): Source {
     terminal: `mt5-csv ${options.path}`,
     capabilities: { rereadable: true, reads: 'whole' },
     async open(listener, signal) {
-      await files.takeIn()
+      await files.takeIn().catch((cause: unknown) => {
+        throw asSourceFault(options.path, cause)
+      })
       listener.catalogue(files.symbols(files.index.all().map((file) => file.options.series)), {
         snapshot: true,
       })
@@ -43,6 +46,8 @@ export function createMt5Csv(options: Mt5CsvOptions): Source {
             for (const piece of pieces(owners.of(bars, index))) yield { bars: piece }
           }
           readOnce.add(file)
+        } catch (cause) {
+          throw asSourceFault(file.options.path, cause)
         } finally {
           done()
         }

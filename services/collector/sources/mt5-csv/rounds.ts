@@ -5,6 +5,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import { type SourceListener, sourceBarsMax } from '../../source.ts'
 import { CompleteMinutes } from './complete-minutes.ts'
 import type { ExportFiles } from './export-files.ts'
+import { warnOfFile } from './file-fault.ts'
 import type { FollowedFile } from './followed-file.ts'
 import type { Turns } from './turns.ts'
 
@@ -63,10 +64,7 @@ export class Rounds {
         if (this.#failing.delete(file))
           this.#log.info({ file: file.options.path }, 'the file can be read again')
       } catch (cause) {
-        if (!this.#failing.has(file)) {
-          const why = 'a file could not be read; it is tried again'
-          this.#log.warn({ err: cause, file: file.options.path }, why)
-        }
+        if (!this.#failing.has(file)) warnOfFile(this.#log, file.options.path, cause, 'it is tried again')
         this.#failing.add(file)
       }
     }

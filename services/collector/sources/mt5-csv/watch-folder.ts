@@ -1,6 +1,7 @@
 import { watch } from 'node:fs'
 import type { Log } from '../../../platform/log.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import { warnOfFile } from './file-fault.ts'
 
 /** Notifications of the system come at once but not everywhere and not always: the folder is looked at anyway. */
 const lookEveryMs = 1_000
@@ -34,7 +35,7 @@ export function watchFolder({ path, clock, log, signal, look, changed }: Watchin
           isLost = false
         },
         (cause: unknown) => {
-          if (!isLost) log.warn({ err: cause, path }, 'the folder could not be read; it is tried again')
+          if (!isLost) warnOfFile(log, path, cause, 'it is tried again')
           isLost = true
         },
       )

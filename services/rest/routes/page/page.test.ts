@@ -13,11 +13,15 @@ interface PageSocket {
 let output: { textContent: string }
 let sockets: PageSocket[]
 let watch: () => Promise<void>
+let closes: number[]
+let coverage: { from: number; to: number }[]
 
 /** The page's own script, over just as much of a browser as it touches. */
 beforeEach(() => {
   output = { textContent: '' }
   sockets = []
+  closes = [1.5]
+  coverage = [{ from: 0, to: 60 }]
   const form = {
     addEventListener: (_: string, submit: (event: object) => Promise<void>) => {
       watch = () => submit({ preventDefault: () => undefined, target: form })
@@ -41,7 +45,10 @@ beforeEach(() => {
   const around = {
     document,
     location: { origin: 'http://127.0.0.1' },
-    fetch: () => Promise.resolve({ json: () => Promise.resolve({ s: 'ok', c: [1.5] }) }),
+    fetch: (url: string) =>
+      Promise.resolve({
+        json: () => Promise.resolve(url.startsWith('/v1/coverage') ? { coverage } : { s: 'ok', c: closes }),
+      }),
     WebSocket: Socket,
     FormData: class {
       *[Symbol.iterator]() {
@@ -72,4 +79,14 @@ test('a symbol that the stream rejects is shown as rejected', async () => {
   await watch()
   sockets[0]?.onmessage?.({ data: '{"type":"subscribed","symbols":[],"rejected":["BROKERA:ZERO:EURUSD"]}' })
   expect(output.textContent).toBe('rejected: BROKERA:ZERO:EURUSD')
+})
+
+test.each([
+  [[1.5], '1 minutes; last close 1.5; the first read of its history is under way'],
+  [[], 'no data yet: the first read of its history is to come or under way'],
+])('bars %j without coverage: the first read is told', async (bars, told) => {
+  closes = bars
+  coverage = []
+  await watch()
+  expect(output.textContent).toBe(told)
 })

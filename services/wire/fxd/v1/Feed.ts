@@ -38,6 +38,14 @@ export interface Feed {
    * Empty on the last page.
    */
   'nextSymbol'?: (string);
+  /**
+   * Of `symbols`, those whose history is being read from the source for the first time.
+   */
+  'reading'?: (string)[];
+  /**
+   * Of `symbols`, those without a stored bar.
+   */
+  'withoutBars'?: (string)[];
   '_lastBarTime'?: "lastBarTime";
 }
 
@@ -77,5 +85,13 @@ export interface Feed__Output {
    * Empty on the last page.
    */
   'nextSymbol': (string);
+  /**
+   * Of `symbols`, those whose history is being read from the source for the first time.
+   */
+  'reading': (string)[];
+  /**
+   * Of `symbols`, those without a stored bar.
+   */
+  'withoutBars': (string)[];
   '_lastBarTime'?: "lastBarTime";
 }

@@ -16,6 +16,8 @@ import type { ListKeysRequest as _fxd_v1_ListKeysRequest, ListKeysRequest__Outpu
 import type { ListKeysResponse as _fxd_v1_ListKeysResponse, ListKeysResponse__Output as _fxd_v1_ListKeysResponse__Output } from '../../fxd/v1/ListKeysResponse.ts';
 import type { PurgeFeedRequest as _fxd_v1_PurgeFeedRequest, PurgeFeedRequest__Output as _fxd_v1_PurgeFeedRequest__Output } from '../../fxd/v1/PurgeFeedRequest.ts';
 import type { PurgeFeedResponse as _fxd_v1_PurgeFeedResponse, PurgeFeedResponse__Output as _fxd_v1_PurgeFeedResponse__Output } from '../../fxd/v1/PurgeFeedResponse.ts';
+import type { RemoveSymbolRequest as _fxd_v1_RemoveSymbolRequest, RemoveSymbolRequest__Output as _fxd_v1_RemoveSymbolRequest__Output } from '../../fxd/v1/RemoveSymbolRequest.ts';
+import type { RemoveSymbolResponse as _fxd_v1_RemoveSymbolResponse, RemoveSymbolResponse__Output as _fxd_v1_RemoveSymbolResponse__Output } from '../../fxd/v1/RemoveSymbolResponse.ts';
 import type { RevokeKeyRequest as _fxd_v1_RevokeKeyRequest, RevokeKeyRequest__Output as _fxd_v1_RevokeKeyRequest__Output } from '../../fxd/v1/RevokeKeyRequest.ts';
 import type { RotateKeyRequest as _fxd_v1_RotateKeyRequest, RotateKeyRequest__Output as _fxd_v1_RotateKeyRequest__Output } from '../../fxd/v1/RotateKeyRequest.ts';
 import type { UpdateKeyRequest as _fxd_v1_UpdateKeyRequest, UpdateKeyRequest__Output as _fxd_v1_UpdateKeyRequest__Output } from '../../fxd/v1/UpdateKeyRequest.ts';
@@ -110,6 +112,25 @@ export interface RegistryClient extends grpc.Client {
   purgeFeed(argument: _fxd_v1_PurgeFeedRequest, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
   
   /**
+   * Takes a symbol that only an import brought out of the catalogue. Its bars and windows stay stored and are not
+   * served; a later import or a collector that lists the name serves them again. FAILED_PRECONDITION where a
+   * manifest or the feed's collector lists the symbol.
+   */
+  RemoveSymbol(argument: _fxd_v1_RemoveSymbolRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_RemoveSymbolResponse__Output>): grpc.ClientUnaryCall;
+  RemoveSymbol(argument: _fxd_v1_RemoveSymbolRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_RemoveSymbolResponse__Output>): grpc.ClientUnaryCall;
+  RemoveSymbol(argument: _fxd_v1_RemoveSymbolRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_RemoveSymbolResponse__Output>): grpc.ClientUnaryCall;
+  RemoveSymbol(argument: _fxd_v1_RemoveSymbolRequest, callback: grpc.requestCallback<_fxd_v1_RemoveSymbolResponse__Output>): grpc.ClientUnaryCall;
+  /**
+   * Takes a symbol that only an import brought out of the catalogue. Its bars and windows stay stored and are not
+   * served; a later import or a collector that lists the name serves them again. FAILED_PRECONDITION where a
+   * manifest or the feed's collector lists the symbol.
+   */
+  removeSymbol(argument: _fxd_v1_RemoveSymbolRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_RemoveSymbolResponse__Output>): grpc.ClientUnaryCall;
+  removeSymbol(argument: _fxd_v1_RemoveSymbolRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_RemoveSymbolResponse__Output>): grpc.ClientUnaryCall;
+  removeSymbol(argument: _fxd_v1_RemoveSymbolRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_RemoveSymbolResponse__Output>): grpc.ClientUnaryCall;
+  removeSymbol(argument: _fxd_v1_RemoveSymbolRequest, callback: grpc.requestCallback<_fxd_v1_RemoveSymbolResponse__Output>): grpc.ClientUnaryCall;
+  
+  /**
    * Final.
    */
   RevokeKey(argument: _fxd_v1_RevokeKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
@@ -176,6 +197,13 @@ export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
   PurgeFeed: grpc.handleUnaryCall<_fxd_v1_PurgeFeedRequest__Output, _fxd_v1_PurgeFeedResponse>;
   
   /**
+   * Takes a symbol that only an import brought out of the catalogue. Its bars and windows stay stored and are not
+   * served; a later import or a collector that lists the name serves them again. FAILED_PRECONDITION where a
+   * manifest or the feed's collector lists the symbol.
+   */
+  RemoveSymbol: grpc.handleUnaryCall<_fxd_v1_RemoveSymbolRequest__Output, _fxd_v1_RemoveSymbolResponse>;
+  
+  /**
    * Final.
    */
   RevokeKey: grpc.handleUnaryCall<_fxd_v1_RevokeKeyRequest__Output, _fxd_v1_Key>;
@@ -194,6 +222,7 @@ export interface RegistryDefinition extends grpc.ServiceDefinition {
   ListFeeds: MethodDefinition<_fxd_v1_ListFeedsRequest, _fxd_v1_ListFeedsResponse, _fxd_v1_ListFeedsRequest__Output, _fxd_v1_ListFeedsResponse__Output>
   ListKeys: MethodDefinition<_fxd_v1_ListKeysRequest, _fxd_v1_ListKeysResponse, _fxd_v1_ListKeysRequest__Output, _fxd_v1_ListKeysResponse__Output>
   PurgeFeed: MethodDefinition<_fxd_v1_PurgeFeedRequest, _fxd_v1_PurgeFeedResponse, _fxd_v1_PurgeFeedRequest__Output, _fxd_v1_PurgeFeedResponse__Output>
+  RemoveSymbol: MethodDefinition<_fxd_v1_RemoveSymbolRequest, _fxd_v1_RemoveSymbolResponse, _fxd_v1_RemoveSymbolRequest__Output, _fxd_v1_RemoveSymbolResponse__Output>
   RevokeKey: MethodDefinition<_fxd_v1_RevokeKeyRequest, _fxd_v1_Key, _fxd_v1_RevokeKeyRequest__Output, _fxd_v1_Key__Output>
   RotateKey: MethodDefinition<_fxd_v1_RotateKeyRequest, _fxd_v1_IssuedKey, _fxd_v1_RotateKeyRequest__Output, _fxd_v1_IssuedKey__Output>
   UpdateKey: MethodDefinition<_fxd_v1_UpdateKeyRequest, _fxd_v1_Key, _fxd_v1_UpdateKeyRequest__Output, _fxd_v1_Key__Output>

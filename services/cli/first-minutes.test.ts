@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { exportText, minutes } from '../../test/acceptance/client/bars.ts'
+
+const main = fileURLToPath(new URL('../main.ts', import.meta.url))
+const patience = { timeout: 30_000, interval: 50 }
+const monday = Date.UTC(2024, 0, 8) / 1000
+
+const manifest = `apiVersion: marketdata.fxd.dev/v1alpha1
+kind: Feed
+metadata: {name: mybroker-live}
+spec:
+  broker: MYBROKER
+  account: LIVE
+  clock: {mode: UTC}
+  quoteBasis: Bid
+  resolutions: ["1", "60"]
+  symbols:
+    suffixes: [".z"]
+    list:
+      - {raw: EURUSD.z, type: forex, digits: 5}
+      - {raw: GBPUSD.z, type: forex, digits: 5}
+  source: {type: Mt5Csv, path: exports, follow: true}
+`
+
+let home: string
+let exports: string
+let service: ChildProcess | undefined
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'fxd-first-'))
+  exports = join(home, 'feeds', 'exports')
+  mkdirSync(join(home, 'feeds'))
+  writeFileSync(join(home, 'feeds', 'mybroker.yaml'), manifest)
+})
+afterEach(async () => {
+  if (service && service.exitCode === null) {
+    service.kill('SIGKILL')
+    await once(service, 'exit')
+  }
+  service = undefined
+  rmSync(home, { recursive: true })
+})
+
+/** Starts `fxd all` as a process; gives what it prints. */
+function start(more: Record<string, string> = { FXD_FEEDS: join(home, 'feeds') }) {
+  const said = { out: '', err: '' }
+  const child = spawn(process.execPath, [main, 'all'], {
+    env: {
+      PATH: process.env['PATH'],
+      FXD_DATA_DIR: join(home, 'data'),
+      FXD_HTTP_ADDR: '127.0.0.1:0',
+      FXD_GRPC_ADDR: '127.0.0.1:0',
+      FXD_OPS_ADDR: '127.0.0.1:0',
+      FXD_LOG_LEVEL: 'warn',
+      ...more,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  service = child
+  child.stdout.setEncoding('utf8').on('data', (text: string) => void (said.out += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => void (said.err += text))
+  const logged = (): string[] =>
+    said.err
+      .split('\n')
+      .filter((each) => each.startsWith('{'))
+      .map((each) => (JSON.parse(each) as { msg: string }).msg)
+  return { said, logged }
+}
+
+describe('a start with own feeds', () => {
+  test('shows the feeds, their symbols and how to make a key', async () => {
+    mkdirSync(exports)
+    const { said } = start()
+    await expect.poll(() => said.out, patience).toContain('fxd is ready.')
+    await expect.poll(() => said.out, patience).toContain('countback=5')
+    expect(said.out).toMatch(/MYBROKER:LIVE +EURUSD, GBPUSD +exports followed: .*\/feeds\/exports\n/)
+    const data = join(home, 'data')
+    expect(said.out).toMatch(
+      new RegExp(
+        `\\n  FXD_DATA_DIR=${data} FXD_GRPC_ADDR=127\\.0\\.0\\.1:\\d+ npm run -s fxd -- keys create --plan pro --feeds MYBROKER:LIVE\\n`,
+      ),
+    )
+    expect(said.out).toContain('/v1/history?symbol=MYBROKER:LIVE:EURUSD&resolution=1&countback=5')
+  }, 60_000)
+
+  test('a missing folder, a broken file and wrong names are one sentence each that names the file', async () => {
+    const { logged } = start()
+    await expect
+      .poll(logged, patience)
+      .toContainEqual(expect.stringMatching(/^.*\/feeds\/exports does not exist; it is tried again$/))
+    mkdirSync(exports)
+    const bars = exportText(minutes(monday, 5, 1.1, 5))
+    const files = {
+      'EURUSD.z_M1.csv': '<DATE>;<OPEN>\r\n2024.01.08;1\r\n',
+      'USDJPY.z_M1.csv': '<DATE>;<OPEN>\r\n2024.01.08;1\r\n',
+      'GBPUSD_M1.csv': bars,
+      'GBPUSD.z_M2.csv': bars,
+      'GBPUSD.z_M5.csv': bars,
+      'notes.txt': 'x',
+    }
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(exports, name), text)
+    const at = (name: string): string => join(exports, name)
+    const broken = 'The columns are separated by ";"; an MT5 export separates them by tabs'
+    const wanted = [
+      `${at('EURUSD.z_M1.csv')} is no export: ${broken}; it is read again`,
+      `${at('USDJPY.z_M1.csv')} is no export: ${broken}; it is left alone until it changes`,
+      `${at('GBPUSD_M1.csv')} is not read: the manifest calls GBPUSD GBPUSD.z; name the file GBPUSD.z_M1.csv`,
+      `${at('GBPUSD.z_M5.csv')} is not read: MYBROKER:LIVE does not list resolution 5 in spec.resolutions`,
+    ]
+    for (const sentence of wanted) await expect.poll(logged, patience).toContain(sentence)
+    const names = [
+      /_M2\.csv is not read: "M2" is no resolution \(did you mean M1\?\)/,
+      /notes\.txt is not read: wanted/,
+    ]
+    for (const sentence of names)
+      await expect.poll(logged, patience).toContainEqual(expect.stringMatching(sentence))
+    expect(logged().filter((each) => each.includes('exports'))).toHaveLength(7)
+  }, 90_000)
+
+  test('a later start of the demo feeds tells how to make a key', async () => {
+    const first = start({})
+    await expect.poll(() => first.said.out, patience).toContain('This is a key for the demo feeds.')
+    const running = service as ChildProcess
+    running.kill('SIGTERM')
+    await once(running, 'exit')
+    const second = start({})
+    await expect.poll(() => second.said.out, patience).toContain('countback=5')
+    expect(second.said.out).not.toContain('This is a key')
+    expect(second.said.out).toMatch(/keys create --plan pro --feeds BROKERA:PRIME,BROKERA:VIP,/)
+    expect(second.said.out).toContain('symbol=BROKERA:ZERO:BTCUSD')
+  }, 90_000)
+})

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { exportText, minutes } from '../../../test/acceptance/client/bars.ts'
+import { type ImportHouse, seriesOptions, startImportHouse } from '../../../test/support/import-house.ts'
+
+let house: ImportHouse
+beforeAll(async () => {
+  house = await startImportHouse({ ZERO: {} })
+})
+afterAll(() => house?.remove())
+
+const monday = Date.UTC(2024, 0, 8) / 1000
+const hour = 3_600
+
+describe('a derived bar whose earlier minutes the file lacks', () => {
+  test('is left out, named by bucket and resolution, and ends with the code of partial success', async () => {
+    const path = house.write(exportText(minutes(monday + 2 * hour + 600, 200, 1.1, 5)))
+    const { code, stdout, stderr } = await house.importing(
+      path,
+      ...seriesOptions('HALFHOUR'),
+      '--derive',
+      '10,60,1D',
+    )
+    expect([code, stderr]).toEqual([
+      65,
+      'fxd: Derived bars were left out (1 of resolution 60, 1 of resolution 1D): the file lacks their earlier minutes.\n',
+    ])
+    expect(stdout).toContain(
+      '  derived 60: 3 accepted\n' +
+        '    left out: the bar of resolution 60 at 2024-01-08 02:00; the file lacks its earlier minutes\n',
+    )
+    expect(stdout).toContain('left out: the bar of resolution 1D at 2024-01-08 00:00')
+    expect(stdout).not.toContain('bar of resolution 10 ')
+    expect((await house.history('BROKERA:ZERO:HALFHOUR', '60')).map(({ time }) => time)).toEqual(
+      [3, 4, 5].map((at) => monday + at * hour),
+    )
+  })
+
+  test('is left out behind a gap too', async () => {
+    const bars = [...minutes(monday, 120, 1.1, 5), ...minutes(monday + 10 * hour + 60, 119, 1.1, 5)]
+    const args = [...seriesOptions('GAP'), '--derive', '60', '--max-gap', '1h', '--json']
+    const { code, json } = await house.importing(house.write(exportText(bars)), ...args)
+    expect(code).toBe(65)
+    expect(json['derived']).toMatchObject({
+      60: { accepted: 3, incomplete: 1, incomplete_from: [monday + 10 * hour] },
+    })
+  })
+
+  test('is none where the file begins with its bars', async () => {
+    const path = house.write(exportText(minutes(monday, 120, 1.1, 5)))
+    const { code, stderr } = await house.importing(path, ...seriesOptions('WHOLE'), '--derive', '5,60,1D')
+    expect([code, stderr]).toEqual([0, ''])
+  })
+})
+
+describe('a single line with more decimals than all others', () => {
+  const bars = minutes(monday, 30, 1.1, 5)
+  const text = exportText(bars)
+  const odd = (at: number): string => {
+    const lines = text.split('\r\n')
+    const cells = (lines[at - 1] as string).split('\t')
+    cells[5] = `${cells[5]}01`
+    lines[at - 1] = cells.join('\t')
+    return lines.join('\r\n')
+  }
+
+  test.for([2, 17, 31])('in line %i does not decide the digits, and the report says so', async (at) => {
+    const { code, stdout } = await house.importing(house.write(odd(at)), ...seriesOptions(`ODD${at}`))
+    expect(code).toBe(65)
+    expect(stdout).toContain(`, resolution 1, 5 digits:`)
+    expect(stdout).toContain(
+      `line ${at} alone has 7 decimals, so it does not decide the digits: they are 5; --digits sets them`,
+    )
+    expect(await house.symbol(`BROKERA:ZERO:ODD${at}`)).toMatchObject({ digits: 5 })
+    expect(await house.history(`BROKERA:ZERO:ODD${at}`, '1')).toHaveLength(29)
+  })
+
+  test('decides where --digits says so', async () => {
+    const { code, stdout } = await house.importing(
+      house.write(odd(9)),
+      ...seriesOptions('SEVEN'),
+      '--digits',
+      '7',
+    )
+    expect([code, stdout.includes('alone has')]).toEqual([0, false])
+    expect(await house.history('BROKERA:ZERO:SEVEN', '1')).toHaveLength(30)
+  })
+})

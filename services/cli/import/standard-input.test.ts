@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { exportText, minutes } from '../../../test/acceptance/client/bars.ts'
+import { type ImportHouse, seriesOptions, startImportHouse } from '../../../test/support/import-house.ts'
+
+let house: ImportHouse
+beforeAll(async () => {
+  house = await startImportHouse({ ZERO: {} })
+})
+afterAll(() => house?.remove())
+
+const monday = Date.UTC(2024, 0, 8) / 1000
+const bars = minutes(monday, 50, 1.1, 5)
+
+describe('standard input, named -', () => {
+  test('is stored like a file, also where its lines do not ascend', async () => {
+    const input = Buffer.from(exportText(bars.toReversed()))
+    const { code, stderr, json } = await house.importingPiped(input, ...seriesOptions('PIPED'), '--json')
+    expect([code, stderr]).toEqual([0, ''])
+    expect(json).toMatchObject({ file: 'standard input', accepted: 50, refused: 0 })
+    expect(await house.history('BROKERA:ZERO:PIPED', '1')).toEqual(bars)
+  })
+
+  test('is named in an error', async () => {
+    const input = Buffer.from('<DATE>;<OPEN>\n')
+    expect(await house.importingPiped(input, ...seriesOptions('PIPED'))).toMatchObject({
+      code: 66,
+      stderr: expect.stringMatching(/^fxd: standard input cannot be read as an export: /) as string,
+    })
+    expect(await house.importingPiped(Buffer.alloc(0), ...seriesOptions('PIPED'))).toMatchObject({
+      code: 66,
+      stderr: 'fxd: standard input is empty; there is nothing to import.\n',
+    })
+  })
+
+  test('leaves no temporary file', async () => {
+    const before = readdirSync(tmpdir()).filter((name) => name.startsWith('fxd-import-'))
+    await house.importingPiped(Buffer.from(exportText(bars)), ...seriesOptions('PIPED'))
+    const after = readdirSync(tmpdir()).filter((name) => name.startsWith('fxd-import-'))
+    expect(after.filter((name) => !before.includes(name))).toEqual([])
+  })
+})
+
+describe('a relative path', () => {
+  test('begins in the folder in which the person stands', async () => {
+    const path = house.write(exportText(bars))
+    const { code, json } = await house.importingAt(
+      house.folder,
+      basename(path),
+      ...seriesOptions('STANDS'),
+      '--json',
+    )
+    expect([code, json['file'], json['accepted']]).toEqual([0, basename(path), 50])
+  })
+
+  test('begins there under npm run too, which changes the folder', async () => {
+    const root = fileURLToPath(new URL('../../..', import.meta.url))
+    const folder = mkdtempSync(join(house.folder, 'person-'))
+    writeFileSync(join(folder, 'mine.csv'), exportText(bars))
+    const args = ['import', 'mine.csv', ...seriesOptions('NPM'), '--json']
+    // As npm starts a script: in the folder of the package, with the person's in INIT_CWD.
+    const { stdout } = await promisify(execFile)(
+      join(root, 'bin/node'),
+      [join(root, 'services/main.ts'), ...args],
+      {
+        cwd: root,
+        env: { PATH: process.env['PATH'], INIT_CWD: folder, ...house.environment() },
+      },
+    )
+    expect(JSON.parse(stdout)).toMatchObject({ file: 'mine.csv', accepted: 50 })
+  })
+})

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { exportText, minutes } from '../../../test/acceptance/client/bars.ts'
+import { type ImportHouse, seriesOptions, startImportHouse } from '../../../test/support/import-house.ts'
+
+let house: ImportHouse
+beforeAll(async () => {
+  house = await startImportHouse({
+    ZERO: {
+      symbols: { suffixes: ['.z'], list: [{ raw: 'EURUSD.z', type: 'forex', digits: 5 }] },
+      retention: { '1': '3650d' },
+    },
+  })
+})
+afterAll(() => house?.remove())
+
+const monday = Date.UTC(2024, 0, 8) / 1000
+const bars = minutes(monday, 20, 1.1, 5)
+const symbolsOf = async (): Promise<unknown> => {
+  const { json } = await house.running('feeds', 'show', 'BROKERA:ZERO', '--json')
+  return json['symbols']
+}
+const importing = (symbol: string, text = exportText(bars)) =>
+  house.importing(house.write(text), ...seriesOptions(symbol))
+
+describe('a name with a suffix of its feed', () => {
+  test('is refused with the clean name, and no symbol is added', async () => {
+    const { code, stderr } = await importing('GBPUSD.z')
+    expect([code, stderr]).toEqual([
+      1,
+      'fxd: symbol: got "GBPUSD.z", wanted "GBPUSD": ".z" is a suffix of the raw names of BROKERA:ZERO.\n',
+    ])
+    expect(await symbolsOf()).toEqual(['BROKERA:ZERO:EURUSD'])
+  })
+})
+
+describe('a symbol whose bars are all refused', () => {
+  test('is not added when the lines are no bars', async () => {
+    const odd = exportText(bars.map((bar) => ({ ...bar, high: bar.low - 1 })))
+    const { code, stderr } = await importing('ODD', odd)
+    expect([code, stderr]).toEqual([65, 'fxd: 20 lines were refused; none is stored.\n'])
+    expect(await symbolsOf()).toEqual(['BROKERA:ZERO:EURUSD'])
+  })
+
+  test('is not added when the service alone refuses them', async () => {
+    const past = minutes(Date.UTC(2001, 0, 8) / 1000, 20, 1.1, 5)
+    expect(await importing('PAST', exportText(past))).toMatchObject({ code: 65 })
+    expect(await symbolsOf()).toEqual(['BROKERA:ZERO:EURUSD'])
+  })
+
+  test('is added with its first good bar, windows and derived bars included', async () => {
+    const good = minutes(monday, 60, 1.1, 5)
+    const { code, stderr } = await house.importing(
+      house.write(exportText(good)),
+      ...seriesOptions('GOOD'),
+      '--derive',
+      '5',
+    )
+    expect([code, stderr]).toEqual([0, ''])
+    expect(await symbolsOf()).toEqual(['BROKERA:ZERO:EURUSD', 'BROKERA:ZERO:GOOD'])
+    expect(await house.coverage('BROKERA:ZERO:GOOD')).toEqual([{ from: monday, to: monday + 59 * 60 }])
+    expect(await house.history('BROKERA:ZERO:GOOD', '5')).toHaveLength(12)
+  })
+})
+
+test('feeds show tells of a symbol without bars', async () => {
+  const { stdout } = await house.running('feeds', 'show', 'BROKERA:ZERO')
+  expect(stdout).toMatch(/^BROKERA:ZERO:EURUSD {2}\(no bars yet\)$/m)
+})
+
+describe('symbols remove', () => {
+  const remove = (feed: string, symbol: string) => house.running('symbols', 'remove', feed, symbol)
+
+  test('takes a mistyped import back; the same name imported again serves its bars again', async () => {
+    await importing('EURSUD')
+    expect(await symbolsOf()).toContain('BROKERA:ZERO:EURSUD')
+    expect(await remove('BROKERA:ZERO', 'EURSUD')).toMatchObject({
+      code: 0,
+      stdout: 'BROKERA:ZERO:EURSUD is removed. The bars of 1 series stay stored and are no longer served.\n',
+    })
+    expect(await symbolsOf()).not.toContain('BROKERA:ZERO:EURSUD')
+    await expect(house.history('BROKERA:ZERO:EURSUD', '1')).resolves.toEqual([])
+    const again = await importing('EURSUD')
+    expect(again.stdout).toMatch(/unchanged +20/)
+    expect(await house.history('BROKERA:ZERO:EURSUD', '1')).toEqual(bars)
+  })
+
+  test('refuses a symbol of the manifest and says who lists it', async () => {
+    expect(await remove('BROKERA:ZERO', 'EURUSD')).toMatchObject({
+      code: 1,
+      stderr:
+        'fxd: The Feed manifest of BROKERA:ZERO lists "EURUSD.z"; take it out of its symbols.list first.\n',
+    })
+  })
+
+  test('an unknown symbol or feed is code 1 with the one that was meant', async () => {
+    await importing('EURSUD')
+    expect(await remove('BROKERA:ZERO', 'EURSUDD')).toMatchObject({
+      code: 1,
+      stderr: 'fxd: BROKERA:ZERO has no symbol "EURSUDD" (did you mean EURSUD?).\n',
+    })
+    expect(await remove('BROKERA:ZER', 'EURSUD')).toMatchObject({
+      code: 1,
+      stderr: 'fxd: There is no feed "BROKERA:ZER" (did you mean BROKERA:ZERO?).\n',
+    })
+  })
+})
+
+test('an unknown feed is code 1 with the feed that was meant, whatever the command', async () => {
+  const file = house.write(exportText(bars))
+  const outcomes = await Promise.all([
+    house.importing(file, '--feed', 'BROKERA:ZER', '--symbol', 'X', '--resolution', '1'),
+    house.importing(file, '--feed', 'brokera:zero', '--symbol', 'X', '--resolution', '1'),
+    house.running('feeds', 'show', 'BROKERA:ZER'),
+    house.running('feeds', 'purge', 'BROKERA:ZER'),
+    house.running('feeds', 'token', 'BROKERA:ZER'),
+    house.running('keys', 'create', '--plan', 'pro', '--feeds', 'BROKERA:ZER'),
+    house.running('symbols', 'remove', 'BROKERA:ZER', 'X'),
+  ])
+  for (const { code, stderr } of outcomes) {
+    expect([code, stderr]).toEqual([1, expect.stringContaining('(did you mean BROKERA:ZERO?)')])
+  }
+})
