@@ -7,7 +7,7 @@ import type { Resolution } from './resolution.ts'
 export interface FeedSigns {
   /** When the live lane last delivered a bar. */
   readonly receivedAt?: UtcMs | undefined
-  /** Open time of the newest bar the live lane delivered. */
+  /** Greatest open time of any bar accepted until the live lane last delivered one. */
   readonly newestBar?: FeedSeconds | undefined
   /** When the collector last said that its terminal is connected. */
   readonly heartbeatAt?: UtcMs | undefined
@@ -42,7 +42,7 @@ export interface FeedFacts {
   readonly offsetSeconds: number | undefined
   /** How long ago the offset was measured; absent where the definition fixes it. */
   readonly offsetAgeSeconds?: number | undefined
-  /** The newest stored bar of the feed, by its end. */
+  /** The stored bar of the feed with the greatest open time. */
   readonly newestStored?: { readonly time: FeedSeconds; readonly resolution: Resolution } | undefined
   readonly symbolCount: number
 }

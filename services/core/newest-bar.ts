@@ -8,17 +8,20 @@ export interface NewestBar {
 }
 
 /**
- * Of each series' last bar (by `seriesId`, whose first word is the resolution) the one that ends last; of
- * several that end together the one that opened last, so that the order of the series does not matter.
+ * Of each series' last bar (by `seriesId`, whose first word is the resolution) the one with the greatest open
+ * time. Of several with one open time it is the one that ends last, so the order of the series does not matter.
  */
-export function newestByEnd(lastTimes: ReadonlyMap<string, FeedSeconds>): NewestBar | undefined {
-  let newest: (NewestBar & { readonly end: FeedSeconds }) | undefined
+export function newestByOpen(lastTimes: ReadonlyMap<string, FeedSeconds>): NewestBar | undefined {
+  let newest: NewestBar | undefined
   for (const [id, time] of lastTimes) {
     const resolution = id.slice(0, id.indexOf(' '))
     if (!isResolution(resolution)) continue
-    const end = barEnd(time, resolution)
-    if (newest && (end < newest.end || (end === newest.end && time <= newest.time))) continue
-    newest = { time, resolution, end }
+    const bar = { time, resolution }
+    if (newest === undefined || isNewer(bar, newest)) newest = bar
   }
-  return newest && { time: newest.time, resolution: newest.resolution }
+  return newest
 }
+
+const isNewer = (bar: NewestBar, other: NewestBar): boolean =>
+  bar.time > other.time ||
+  (bar.time === other.time && barEnd(bar.time, bar.resolution) > barEnd(other.time, other.resolution))

@@ -21,6 +21,8 @@ export class FeedState {
   readonly windows: FeedWindows
   /** The newest bar time accepted of each series, committed or under way, by `seriesId`. */
   readonly newest = new Map<string, FeedSeconds>()
+  /** The greatest open time of all these. */
+  #newestBar: FeedSeconds | undefined
   /** The newest bar time published of each series; of one that published none, where its live bars began. */
   readonly pushed = new Map<string, FeedSeconds>()
   readonly unstored = new Unstored()
@@ -56,8 +58,19 @@ export class FeedState {
     return feedNow(clock.utcMs(), knownOffset(definition, view), this.newestTick)
   }
 
+  get newestBar(): FeedSeconds | undefined {
+    return this.#newestBar
+  }
+
   accept(id: string, time: FeedSeconds): void {
     this.newest.set(id, feedSeconds(Math.max(time, this.newest.get(id) ?? time)))
+    this.#newestBar = feedSeconds(Math.max(time, this.#newestBar ?? time))
+  }
+
+  /** As if no bar had been accepted. */
+  forgetNewest(): void {
+    this.newest.clear()
+    this.#newestBar = undefined
   }
 
   tick(time: FeedSeconds): void {
@@ -114,7 +127,7 @@ export class FeedStates {
       ])
       const acceptedHere = new Map(state.newest)
       // A feed may have been purged since the last session; while others run, theirs may be newer.
-      if (state.sessions === 1) state.newest.clear()
+      if (state.sessions === 1) state.forgetNewest()
       for (const [id, time] of newest) {
         state.accept(id, time)
         if (mode === 'live' && isHistory(time, state.pushed.get(id), acceptedHere.get(id)))

@@ -123,13 +123,10 @@ export class LiveLane {
 
   #noteReceipt(batch: readonly GoodSeries[]): void {
     if (batch.length === 0) return
-    let newestBar = feedSeconds(0)
-    for (const { id, bars } of batch) {
-      const last = feedSeconds(bars.time[barCount(bars) - 1] as number)
-      this.#state.accept(id, last)
-      if (last > newestBar) newestBar = last
-    }
-    this.#state.note({ receivedAt: this.#deps.clock.utcMs(), newestBar })
+    for (const { id, bars } of batch)
+      this.#state.accept(id, feedSeconds(bars.time[barCount(bars) - 1] as number))
+    // A longer bar that comes alone opened before bars that are stored.
+    this.#state.note({ receivedAt: this.#deps.clock.utcMs(), newestBar: this.#state.newestBar })
   }
 
   /** Gives the position on the bus; `undefined` when there was nothing to publish or the bus is away. */

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { live, openRegistryHouse, type RegistryHouse, zero } from '../../test/support/registry-house.ts'
 import { definition } from '../../test/support/samples.ts'
+import { lastMinute, weekendBars } from '../../test/support/weekend-bars.ts'
 import { barsOf } from '../core/bar.ts'
 import { compoundKey } from '../core/compound-key.ts'
 import { feedSeconds } from '../core/feed-clock.ts'
@@ -52,6 +53,21 @@ describe('feeds', () => {
         livenessSource: 'none',
       }),
     ])
+  })
+
+  test('are listed on a weekend with the open time of their last minute, not of their weekly bar', async () => {
+    const own = await openRegistryHouse()
+    onTestFinished(async () => {
+      await own.stop()
+      own.discard()
+    })
+    const batch = weekendBars.map(([resolution, bars]) => ({
+      series: { feed: zero.key, symbol: eurusd, resolution },
+      bars,
+    }))
+    await own.stores.bars.write(batch, 'backfill')
+    const { feeds } = await own.call('ListFeeds', {})
+    expect(feeds[0]).toMatchObject({ key: zero.key, lastBarTime: lastMinute })
   })
 
   test('are listed in pages that fit a message, each feed once and in order', async () => {

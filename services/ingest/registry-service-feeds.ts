@@ -5,7 +5,7 @@ import { feedNow } from '../core/feed-clock.ts'
 import { ageSeconds, type FeedStatus, feedStatus } from '../core/feed-status.ts'
 import { type FirstRead, type FirstReadFacts, firstReads } from '../core/first-read.ts'
 import { definitionToManifest } from '../core/manifest/write.ts'
-import { newestByEnd } from '../core/newest-bar.ts'
+import { newestByOpen } from '../core/newest-bar.ts'
 import type { RegistryView } from '../core/registry.ts'
 import { show } from '../core/show.ts'
 import { didYouMean } from '../core/suggest.ts'
@@ -124,7 +124,7 @@ async function statusOf(
     now,
     offsetSeconds: known?.offsetSeconds,
     offsetAgeSeconds: ageSeconds(now, known?.measuredAt),
-    newestStored: newestByEnd(await bars.lastTimes(definition.key)),
+    newestStored: newestByOpen(await bars.lastTimes(definition.key)),
     symbolCount: shownSymbols(definition.key, view).length,
   })
 }

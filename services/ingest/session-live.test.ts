@@ -127,6 +127,20 @@ describe('the live lane', () => {
     })
     await session.close()
   })
+
+  test('a live hourly bar that opened before stored minutes leaves the newest bar at the last minute', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    await session.bars('BACKFILL', [seriesAt('EURUSD', [noon - 180])])
+    const hour = (Math.floor(noon / 3_600) - 1) * 3_600
+    await session.bars('LIVE', [seriesAt('EURUSD', [hour], { resolution: '60' })])
+    expect((await suite.house.stores.board.read([suite.feed.key])).get(suite.feed.key)).toMatchObject({
+      receivedAt: noon * 1000,
+      newestBar: noon - 180,
+    })
+    await session.close()
+  })
 })
 
 describe('readers are told', () => {

@@ -5,8 +5,10 @@ import { columns, type RevisedBar } from '../../services/core/bar.ts'
 import { compoundKey } from '../../services/core/compound-key.ts'
 import { Unavailable } from '../../services/core/failure.ts'
 import { feedSeconds } from '../../services/core/feed-clock.ts'
+import { newestByOpen } from '../../services/core/newest-bar.ts'
 import { seriesId } from '../../services/core/series.ts'
 import type { BarQuery } from '../../services/ports/bars.ts'
+import { lastMinute, weekendBars } from '../support/weekend-bars.ts'
 import { type Open, openedOnce } from './opened.ts'
 import {
   always,
@@ -246,6 +248,13 @@ function describeAnswersAboutSeries(open: Open<'bars'>): void {
         [seriesId(b), minuteBar(5).time],
       ]),
     )
+  })
+
+  test('on a weekend the last times name the last minute as the newest bar, not the weekly bar', async () => {
+    const feed = freshFeed()
+    const batch = weekendBars.map(([resolution, bars]) => ({ series: seriesOf('A', resolution, feed), bars }))
+    await store().write(batch, 'backfill')
+    expect(newestByOpen(await store().lastTimes(feed))).toEqual({ time: lastMinute, resolution: '1' })
   })
 
   test('bounds are the first and last bar inside each half-open span', async () => {

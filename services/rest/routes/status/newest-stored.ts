@@ -1,5 +1,5 @@
 import type { FeedKey } from '../../../core/compound-key.ts'
-import { type NewestBar, newestByEnd } from '../../../core/newest-bar.ts'
+import { type NewestBar, newestByOpen } from '../../../core/newest-bar.ts'
 import type { BarStore } from '../../../ports/bars.ts'
 
 /**
@@ -15,7 +15,7 @@ export function createNewestStored(
     if (under) return under
     const look = bars
       .lastTimes(feed)
-      .then(newestByEnd)
+      .then(newestByOpen)
       .finally(() => looking.delete(feed))
     looking.set(feed, look)
     return look
