@@ -38,6 +38,8 @@ export interface FxdOptions extends Partial<QuestdbTables> {
   readonly feeds?: string
   /** Whose sources run. */
   readonly root?: string
+  /** In place of a data folder of its own. */
+  readonly data?: string
 }
 
 export interface Answer {
@@ -64,6 +66,7 @@ export class FxdProcess {
   readonly #url: string
   readonly #opsPort: number
   readonly #root: string
+  readonly #data: string
   readonly #environment: Readonly<Record<string, string>>
   #child: ChildProcess | undefined
   #gone: Promise<unknown> = Promise.resolve()
@@ -76,13 +79,14 @@ export class FxdProcess {
     this.#url = `http://${host}:${httpPort}`
     this.#opsPort = opsPort
     this.#root = options.root ?? repository
+    this.#data = options.data ?? join(this.home, 'data')
     const feeds = join(this.home, 'feeds.yaml')
     writeFileSync(feeds, options.manifests.join('---\n'))
     this.#environment = {
       FXD_HTTP_ADDR: `${host}:${httpPort}`,
       FXD_GRPC_ADDR: this.grpc,
       FXD_OPS_ADDR: `${host}:${opsPort}`,
-      FXD_DATA_DIR: join(this.home, 'data'),
+      FXD_DATA_DIR: this.#data,
       FXD_FEEDS: options.feeds ?? feeds,
       ...storeEnvironment(options),
     }
@@ -157,7 +161,7 @@ export class FxdProcess {
   }
 
   get token(): string {
-    return readFileSync(join(this.home, 'data', 'token'), 'utf8').trim()
+    return readFileSync(join(this.#data, 'token'), 'utf8').trim()
   }
 
   /** Issues the key that `get` then shows; with `from`, that of another process on the same tables. */

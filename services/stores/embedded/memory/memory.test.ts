@@ -16,7 +16,7 @@ const feed = feedKey('BROKERA', 'ZERO')
 async function start(log: Log = silentLog) {
   const clock = createVirtualClock({ start: Date.UTC(2026, 0, 5, 12) })
   const writer = await startGatedThread<WriterCalls>(clock, turnDeadlineMs)
-  const queue = new WriteQueue(writer.thread, clock)
+  const queue = new WriteQueue(writer.thread, clock, silentLog)
   const memory = startMemory(noRows, queue, clock, log)
   const written = () => writer.seen.map(({ argument }) => (argument as { rows: MemoryRows }).rows)
   return { clock, writer, queue, memory, written }

@@ -10,6 +10,12 @@ export function measureThreads(
     gauge.set({ kind: 'read' }, readers.waiting)
     gauge.set({ kind: 'write' }, queue.waiting)
   })
+  metrics.gauge(
+    'fxd_store_bar_writes_failing_seconds',
+    'For how long there were bars to store and none could be stored.',
+    [],
+    (gauge) => gauge.set(queue.barsFailingMs / 1_000),
+  )
   metrics.counter(
     'fxd_store_refused_total',
     'Calls that the store failed: beyond its bounds of number and time, or away.',

@@ -50,5 +50,5 @@ export async function startThreads(path: string, log: Log): Promise<Threads> {
     await close()
     throw failed.reason
   }
-  return { writer, queue: new WriteQueue(writer, systemClock), readers, close }
+  return { writer, queue: new WriteQueue(writer, systemClock, log), readers, close }
 }

@@ -4,6 +4,7 @@ import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
 import { allocateBars } from '../../../core/bar.ts'
 import { compoundKey, feedKey } from '../../../core/compound-key.ts'
 import { Unavailable } from '../../../core/failure.ts'
+import { createLog } from '../../../platform/log.ts'
 import { embeddedBars } from '../bars.ts'
 import { type PackedRows, packRows } from '../file/packed-rows.ts'
 import { rowsPerLane, rowsPerTurn, turnDeadlineMs, WriteQueue, writeDeadlineMs } from './write-queue.ts'
@@ -17,13 +18,17 @@ const rows = (count: number, name = 'SYM'): PackedRows[] => {
 
 async function start() {
   const clock = createVirtualClock()
+  const said: { level: number; msg: string }[] = []
+  const log = createLog('info', {
+    write: (line) => void said.push(JSON.parse(line) as (typeof said)[number]),
+  })
   const writer = await startGatedThread<WriterCalls>(clock, turnDeadlineMs)
   /** What each turn held so far: the number of rows, or the name of the call. */
   const turns = () =>
     writer.seen.map(({ name, argument }) =>
       name === 'writeBars' ? (argument as PackedRows[]).reduce((sum, { count }) => sum + count, 0) : name,
     )
-  return { clock, writer, turns, queue: new WriteQueue(writer.thread, clock) }
+  return { clock, writer, turns, said, queue: new WriteQueue(writer.thread, clock, log) }
 }
 
 test('live rows go before backfill that waits, behind no more than the two turns under way', async () => {
@@ -119,4 +124,39 @@ test('after a write that failed a ping writes too, until something was written',
   await bars.ping()
   await bars.ping()
   expect(turns()).toEqual(['ping', 'purgeWindows', 'probe', 'ping'])
+})
+
+test('while writes of bars fail the store is unavailable after 10 s, although counters are written; told once, and once more when bars are stored', async () => {
+  const { clock, queue, writer, said } = await start()
+  writer.letThrough(1_000)
+  const bars = embeddedBars(queue, { call: () => Promise.resolve() } as never, { wake() {}, stop() {} })
+  const failing = () => queue.writeBars(rows(1, 'refused'), 'live').catch((cause: unknown) => cause)
+  const counters = () => queue.call('purgeWindows', feed, { lane: 'live', weight: 1 })
+  for (let second = 0; second <= 12; second++) {
+    expect(await failing()).toBeInstanceOf(Unavailable)
+    await counters()
+    const outcome = await bars.ping().catch((cause: unknown) => cause)
+    if (second > 10)
+      expect(String((outcome as Unavailable).cause)).toContain(`no bars were stored for ${second} s`)
+    else expect(outcome).toBeUndefined()
+    await clock.advance(1_000)
+  }
+  expect(queue.barsFailingMs).toBe(13_000)
+  expect(said).toMatchObject([{ level: 50, msg: expect.stringMatching(/^unavailable: no bars/) as string }])
+  await queue.writeBars(rows(1), 'live')
+  await bars.ping()
+  expect(queue.barsFailingMs).toBe(0)
+  expect(said).toMatchObject([{ level: 50 }, { level: 30, msg: 'bars are stored again' }])
+})
+
+test('a write of bars that fails now and then is no outage', async () => {
+  const { clock, queue, writer, said } = await start()
+  writer.letThrough(1_000)
+  for (let i = 0; i < 5; i++) {
+    await queue.writeBars(rows(1, 'refused'), 'backfill').catch(() => undefined)
+    await clock.advance(9_000)
+    await queue.writeBars(rows(1), 'live')
+  }
+  queue.refuseTrouble()
+  expect(said).toEqual([])
 })

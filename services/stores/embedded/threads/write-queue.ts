@@ -1,7 +1,9 @@
 import { Unavailable } from '../../../core/failure.ts'
 import type { Lane } from '../../../core/series.ts'
+import type { Log } from '../../../platform/log.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { PackedRows } from '../file/packed-rows.ts'
+import { BarWrites } from './bar-writes.ts'
 import { Gate } from './gate.ts'
 import type { Thread } from './thread.ts'
 import type { WriterCalls } from './writer.ts'
@@ -33,6 +35,7 @@ interface Job {
 export class WriteQueue {
   readonly #writer: Thread<WriterCalls>
   readonly #clock: Clock
+  readonly #bars: BarWrites
   readonly #waiting: Record<Lane, Job[]> = { live: [], backfill: [] }
   readonly #gates: Record<Lane, Gate> = { live: new Gate(rowsPerLane), backfill: new Gate(rowsPerLane) }
   readonly #open = new Set<Promise<void>>()
@@ -40,9 +43,10 @@ export class WriteQueue {
   #refused = 0
   #isFailing = false
 
-  constructor(writer: Thread<WriterCalls>, clock: Clock) {
+  constructor(writer: Thread<WriterCalls>, clock: Clock, log: Log) {
     this.#writer = writer
     this.#clock = clock
+    this.#bars = new BarWrites(clock, log)
   }
 
   /** Writes that are not committed yet, those under way included. */
@@ -58,6 +62,16 @@ export class WriteQueue {
   /** The last write that the writer was asked for failed: the disk may be full. */
   get isFailing(): boolean {
     return this.#isFailing
+  }
+
+  /** For how long there were bars to store and none could be stored. */
+  get barsFailingMs(): number {
+    return this.#bars.failingMs
+  }
+
+  /** Throws where that is too long, whatever else the file takes. */
+  refuseTrouble(): void {
+    this.#bars.refuseTrouble()
   }
 
   /** Resolves once all pieces are committed. */
@@ -132,7 +146,7 @@ export class WriteQueue {
       else rows.push(work)
     }
     const handedOver = rows.map(({ fields }) => fields.buffer)
-    if (rows.length > 0) await this.#watch(this.#writer.call('writeBars', rows, handedOver))
+    if (rows.length > 0) await this.#bars.watch(this.#watch(this.#writer.call('writeBars', rows, handedOver)))
   }
 
   async #watch<T>(write: Promise<T>): Promise<T> {

@@ -1,9 +1,9 @@
 import { createTransport, SenderOptions, type SenderTransport } from '@questdb/nodejs-client'
 import { Agent, buildConnector } from 'undici'
+import { Trouble } from '../../../platform/trouble.ts'
 import { within } from '../../../platform/within.ts'
 import type { QuestdbOptions } from '../options.ts'
 import type { Gate } from '../server/gate.ts'
-import { Trouble } from './trouble.ts'
 
 /** The server's 400, which is about the rows: sent again they would be refused again. */
 export class PoisonRows extends Error {}

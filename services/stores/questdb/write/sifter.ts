@@ -1,4 +1,5 @@
 import type { SenderOptions } from '@questdb/nodejs-client'
+import { Failures } from '../../../platform/trouble.ts'
 import type { TableNames } from '../layout/tables.ts'
 import type { QuestdbOptions } from '../options.ts'
 import { parkedRows, type RefusedRow } from './park.ts'
@@ -6,7 +7,6 @@ import { blamedRow, isOfSchema } from './refusal.ts'
 import { PoisonRows, type RowSender } from './sender.ts'
 import { Slices } from './slices.ts'
 import type { Piece } from './submission.ts'
-import { Failures } from './trouble.ts'
 import type { Visibility } from './visibility.ts'
 import type { WriterMetrics } from './writer-metrics.ts'
 

@@ -1,6 +1,6 @@
-import type { Clock } from '../../../ports/clock.ts'
+import type { Clock } from '../ports/clock.ts'
 
-/** So long rows may fail until the store counts as away. */
+/** So long writes of bars may fail until the store counts as away. */
 export const troubleMsMax = 10_000
 /** After so long without another try nothing is known of a failure any more. */
 const forgottenMs = 60_000
@@ -30,7 +30,7 @@ export class Failures {
   }
 }
 
-/** For how long the server has not taken what it was given over one connection. */
+/** For how long a store has not taken what it was given: a server over one connection, or a file. */
 export class Trouble {
   readonly #clock: Clock
   #sinceMs: number | undefined
