@@ -5,6 +5,7 @@ import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
 import type { Resolution } from '../core/resolution.ts'
 import type { Series } from '../core/series.ts'
 import type { SymbolRecord } from '../core/symbol.ts'
+import type { Reader } from '../core/turns.ts'
 import type { BarBounds, Span, Window } from '../core/window.ts'
 import type { BarStore } from '../ports/bars.ts'
 import type { WindowStore } from '../ports/windows.ts'
@@ -18,7 +19,7 @@ export interface Range {
 /** Where a symbol has data without a gap, from acknowledged windows and the bars inside them. */
 export interface Coverage {
   /** Resolves one feed's windows once; the result then answers for any of its symbols. */
-  ofFeed(feed: FeedKey): Promise<(symbol: SymbolRecord) => Promise<readonly Range[]>>
+  ofFeed(feed: FeedKey, reader: Reader): Promise<(symbol: SymbolRecord) => Promise<readonly Range[]>>
 }
 
 export interface CoverageDeps {
@@ -28,17 +29,19 @@ export interface CoverageDeps {
 }
 
 export function createCoverage({ bars, windows, tail }: CoverageDeps): Coverage {
-  const boundsOf = async (series: Series, spans: readonly Span[]) => {
+  const boundsOf = async (series: Series, spans: readonly Span[], reader: Reader) => {
     const live = spans.map((span) => tail.bars(series, span.from, feedSeconds(span.to - 1)))
-    const stored = await bars.bounds(series, spans)
+    const stored = await bars.bounds(series, spans, reader)
+    reader.answered?.()
     return spans.map((_, i) => widen(stored[i], live[i]))
   }
   return {
-    async ofFeed(feed) {
-      const bySymbol = group(await windows.of(feed))
+    async ofFeed(feed, reader) {
+      const bySymbol = group(await windows.of(feed, reader))
+      reader.answered?.()
       return (symbol) =>
         coverage(spansOf(symbol, bySymbol), (resolution, spans) =>
-          boundsOf({ feed, symbol: symbol.symbol, resolution }, spans),
+          boundsOf({ feed, symbol: symbol.symbol, resolution }, spans, reader),
         )
     },
   }

@@ -5,14 +5,16 @@ import { bucketOpen, createFold, foldBars } from '../core/derive.ts'
 import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
 import { durationSeconds } from '../core/resolution.ts'
 import type { Series } from '../core/series.ts'
+import type { Reader } from '../core/turns.ts'
 import { newestOf, type Reading, sliceBarsMax } from './reading.ts'
 
 const bucketSeconds = durationSeconds['30']
 const barsPerBucket = bucketSeconds / durationSeconds['1']
 const lastSecondOf = (open: FeedSeconds): FeedSeconds => feedSeconds(open + bucketSeconds - 1)
 
-/** What decides whether a bucket of the series is closed. */
-export interface SeriesClock {
+/** Who reads, and what decides whether a bucket of the series is closed. */
+export interface Asking {
+  readonly reader: Reader
   /** "Now" on the feed's clock; `undefined` while that is unknown. */
   readonly now: FeedSeconds | undefined
   readonly delaySeconds: number
@@ -23,37 +25,37 @@ export interface SeriesClock {
  * A bucket is given once it is closed; the oldest is left out when M1 begins inside it.
  */
 export function createFolded(m1: Reading, countMax: number = sliceBarsMax) {
-  async function* range(series: Series, from: FeedSeconds, to: FeedSeconds, clock: SeriesClock) {
+  async function* range(series: Series, from: FeedSeconds, to: FeedSeconds, asking: Asking) {
     const minutes: Series = { ...series, resolution: '1' }
     const first = bucketOpen(feedSeconds(from + bucketSeconds - 1), '30')
     const fold = createFold('30')
     let half: FeedSeconds | undefined
     let begun = false
-    for await (const slice of m1.range(minutes, first, lastSecondOf(bucketOpen(to, '30')))) {
-      if (!begun) half = await halfBucket(minutes, timeAt(slice, 0))
+    for await (const slice of m1.range(minutes, first, lastSecondOf(bucketOpen(to, '30')), asking.reader)) {
+      if (!begun) half = await halfBucket(minutes, timeAt(slice, 0), asking.reader)
       begun = true
       const whole = without(half, fold.push(slice))
       if (barCount(whole) > 0) yield whole
     }
     const last = without(half, fold.end())
-    if (barCount(last) > 0 && (await closes(minutes, timeAt(last, 0), clock))) yield last
+    if (barCount(last) > 0 && (await closes(minutes, timeAt(last, 0), asking))) yield last
   }
 
-  async function newest(series: Series, count: number, to: FeedSeconds, clock: SeriesClock): Promise<Bars> {
+  async function newest(series: Series, count: number, to: FeedSeconds, asking: Asking): Promise<Bars> {
     const minutes: Series = { ...series, resolution: '1' }
     const found: Bars[] = []
     let total = 0
     let end = lastSecondOf(bucketOpen(to, '30'))
     while (total < count) {
       const wanted = Math.min(countMax, (count - total + 2) * barsPerBucket)
-      const slice = await m1.newest(minutes, wanted, end)
+      const slice = await m1.newest(minutes, wanted, end, asking.reader)
       if (barCount(slice) === 0) break
       const isOldest = barCount(slice) < wanted
       const oldestOpen = bucketOpen(timeAt(slice, 0), '30')
       const bars = await foldWhole(minutes, isOldest ? slice : after(slice, lastSecondOf(oldestOpen)), {
         ...(isOldest && { firstStored: timeAt(slice, 0) }),
         // Only the newest bucket may be open still.
-        ...(found.length === 0 && { clock }),
+        ...(found.length === 0 && { asking }),
       })
       found.unshift(bars)
       total += barCount(bars)
@@ -67,25 +69,33 @@ export function createFolded(m1: Reading, countMax: number = sliceBarsMax) {
   async function foldWhole(
     minutes: Series,
     bars: Bars,
-    { firstStored, clock }: { firstStored?: FeedSeconds; clock?: SeriesClock },
+    { firstStored, asking }: { firstStored?: FeedSeconds; asking?: Asking },
   ): Promise<Bars> {
     if (barCount(bars) === 0) return noBars
     const last = bucketOpen(timeAt(bars, barCount(bars) - 1), '30')
-    const lastCloses = clock === undefined || (await closes(minutes, last, clock))
+    const lastCloses = asking === undefined || (await closes(minutes, last, asking))
     return foldBars(bars, '30', { isClosed: (open) => open !== last || lastCloses, firstStored })
   }
 
   /** The bucket that M1 begins inside of, if this first bar's is one. */
-  async function halfBucket(minutes: Series, first: FeedSeconds): Promise<FeedSeconds | undefined> {
+  async function halfBucket(
+    minutes: Series,
+    first: FeedSeconds,
+    reader: Reader,
+  ): Promise<FeedSeconds | undefined> {
     const open = bucketOpen(first, '30')
     if (first === open) return undefined
-    const before = await m1.newest(minutes, 1, feedSeconds(open - 1))
+    const before = await m1.newest(minutes, 1, feedSeconds(open - 1), reader)
     return barCount(before) === 0 ? open : undefined
   }
 
-  async function closes(minutes: Series, open: FeedSeconds, clock: SeriesClock): Promise<boolean> {
-    if (isClosed(open, '30', { ...clock, newest: undefined })) return true
-    const last = await m1.newest(minutes, 1, barTimeMax)
+  async function closes(
+    minutes: Series,
+    open: FeedSeconds,
+    { now, delaySeconds, reader }: Asking,
+  ): Promise<boolean> {
+    if (isClosed(open, '30', { now, delaySeconds, newest: undefined })) return true
+    const last = await m1.newest(minutes, 1, barTimeMax, reader)
     return barCount(last) > 0 && timeAt(last, 0) > lastSecondOf(open)
   }
 

@@ -11,6 +11,7 @@ import { type FeedClock, feedSeconds } from '../core/feed-clock.ts'
 import { Registry } from '../core/registry.ts'
 import type { Resolution } from '../core/resolution.ts'
 import type { Series } from '../core/series.ts'
+import { readerNamed } from '../core/turns.ts'
 import { silentLog } from '../platform/log.ts'
 import type { Stores } from '../ports/stores.ts'
 import { openEmbeddedStores } from '../stores/embedded/open.ts'
@@ -22,6 +23,7 @@ const sliceMax = 35
 const start = 1_767_571_200
 const minutesMax = 240
 const clock = createVirtualClock({ start: start * 1000 })
+const asker = readerNamed('asker')
 const folder = mkdtempSync(join(tmpdir(), 'fxd-bars-'))
 
 let stores: Stores
@@ -158,11 +160,11 @@ describe('a reader of store, tail and revisions', () => {
         const inRange = model.filter(({ time }) => time >= first && time <= last)
         const upTo = (end: number) => model.filter(({ time }) => time <= end).slice(-count)
 
-        const read = reader.history.range(series, feedSeconds(first), feedSeconds(last))
+        const read = reader.history.range(series, feedSeconds(first), feedSeconds(last), asker)
         expect(await collect(read)).toEqual(inRange)
-        const counted = await reader.history.countback(series, count, feedSeconds(last))
+        const counted = await reader.history.countback(series, count, feedSeconds(last), asker)
         expect(toList(counted)).toEqual(upTo(last))
-        const latest = await reader.history.countback(series, count)
+        const latest = await reader.history.countback(series, count, undefined, asker)
         expect(toList(latest)).toEqual(upTo(now === undefined ? Number.POSITIVE_INFINITY : start + now))
         reader.tail.close()
       }),
@@ -177,7 +179,7 @@ describe('a reader of store, tail and revisions', () => {
       [0, 10, 29].map((minute) => barOf({ minute, revision: 1 })),
     )
     const half = { ...reader.series, resolution: '30' } as const
-    const count = async () => (await reader.history.countback(half, 5)).time.length
+    const count = async () => (await reader.history.countback(half, 5, undefined, asker)).time.length
     expect(await count()).toBe(0)
     await stores.board.note(reader.series.feed, { newestTick: feedSeconds(start + 1794) })
     expect(await count()).toBe(0)
@@ -191,9 +193,9 @@ describe('a reader of store, tail and revisions', () => {
     const sparse = Array.from({ length: 300 }, (_, i) => barOf({ minute: i * 20_160, revision: 1 }))
     await store(reader, sparse)
     const half = { ...reader.series, resolution: '30' } as const
-    expect(toList(await reader.history.countback(half, 10_000)).map(({ open: price }) => price)).toEqual(
-      sparse.map(({ open: price }) => price),
-    )
+    expect(
+      toList(await reader.history.countback(half, 10_000, undefined, asker)).map(({ open: price }) => price),
+    ).toEqual(sparse.map(({ open: price }) => price))
     reader.tail.close()
   })
 })

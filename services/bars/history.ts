@@ -5,10 +5,11 @@ import type { FeedKey } from '../core/compound-key.ts'
 import { type FeedSeconds, feedNow, feedSeconds } from '../core/feed-clock.ts'
 import type { RegistryView } from '../core/registry.ts'
 import type { Series } from '../core/series.ts'
+import type { Reader } from '../core/turns.ts'
 import type { BarStore } from '../ports/bars.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FeedBoard } from '../ports/feed-board.ts'
-import { createFolded, type SeriesClock } from './folded.ts'
+import { type Asking, createFolded } from './folded.ts'
 import { createReading, sliceBarsMax } from './reading.ts'
 import type { Tail } from './tail.ts'
 
@@ -18,9 +19,9 @@ import type { Tail } from './tail.ts'
  */
 export interface History {
   /** Ascending slices, none empty; both ends inclusive, compared with bar open times. */
-  range(series: Series, from: FeedSeconds, to: FeedSeconds): AsyncIterable<Bars>
-  /** The newest `count` bars that open at `to` or before; without `to`, now on the feed's clock. */
-  countback(series: Series, count: number, to?: FeedSeconds): Promise<Bars>
+  range(series: Series, from: FeedSeconds, to: FeedSeconds, reader: Reader): AsyncIterable<Bars>
+  /** The newest `count` bars that open at `to` or before; `undefined`: now on the feed's clock. */
+  countback(series: Series, count: number, to: FeedSeconds | undefined, reader: Reader): Promise<Bars>
 }
 
 export interface HistoryDeps {
@@ -44,24 +45,25 @@ export function createHistory(deps: HistoryDeps, countMax: number = sliceBarsMax
     const signs = offset === undefined ? (await deps.board.read([feed])).get(feed) : undefined
     return feedNow(deps.clock.utcMs(), offset, signs?.newestTick)
   }
-  const clockOf = async (series: Series): Promise<SeriesClock> => ({
+  const askingOf = async (series: Series, reader: Reader): Promise<Asking> => ({
+    reader,
     now: await nowOf(series.feed),
     delaySeconds: deps.registry.view().symbol(series.symbol)?.delaySeconds ?? 0,
   })
 
   return {
-    async *range(series, from, to) {
+    async *range(series, from, to, reader) {
       const [first, last] = [notBefore(from), notAfter(to)]
-      if (series.resolution === '30') yield* folded.range(series, first, last, await clockOf(series))
-      else yield* stored.range(series, first, last)
+      if (series.resolution === '30') yield* folded.range(series, first, last, await askingOf(series, reader))
+      else yield* stored.range(series, first, last, reader)
     },
-    async countback(series, count, to) {
+    async countback(series, count, to, reader) {
       if (series.resolution === '30') {
-        const clock = await clockOf(series)
-        return folded.newest(series, count, notAfter(to ?? clock.now ?? barTimeMax), clock)
+        const asking = await askingOf(series, reader)
+        return folded.newest(series, count, notAfter(to ?? asking.now ?? barTimeMax), asking)
       }
       // A clock that is unknown has no now: the newest bars are the newest there are.
-      return stored.newest(series, count, notAfter(to ?? (await nowOf(series.feed)) ?? barTimeMax))
+      return stored.newest(series, count, notAfter(to ?? (await nowOf(series.feed)) ?? barTimeMax), reader)
     },
   }
 }

@@ -3,7 +3,8 @@ import { barTimeMin } from '../core/bar-rules.ts'
 import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
 import { mergeBars } from '../core/revision.ts'
 import type { Series } from '../core/series.ts'
-import type { BarStore } from '../ports/bars.ts'
+import type { Reader } from '../core/turns.ts'
+import type { BarQuery, BarStore } from '../ports/bars.ts'
 import type { Tail } from './tail.ts'
 
 /** Bars of one read of the store, and about so many of one slice of a range. */
@@ -15,19 +16,24 @@ export const sliceBarsMax = 10_000
  */
 export interface Reading {
   /** Ascending slices, none empty; both ends inclusive. The next one is read when it is asked for. */
-  range(series: Series, from: FeedSeconds, to: FeedSeconds): AsyncIterable<Bars>
+  range(series: Series, from: FeedSeconds, to: FeedSeconds, reader: Reader): AsyncIterable<Bars>
   /** The newest bars, at most `count`, that open at `to` or before. */
-  newest(series: Series, count: number, to: FeedSeconds): Promise<Bars>
+  newest(series: Series, count: number, to: FeedSeconds, reader: Reader): Promise<Bars>
 }
 
 export function createReading(store: BarStore, tail: Tail, countMax: number = sliceBarsMax): Reading {
+  const read = async (query: BarQuery, reader: Reader): Promise<Bars> => {
+    const bars = await store.read({ ...query, reader })
+    reader.answered?.()
+    return bars
+  }
   return {
-    async *range(series, from, to) {
+    async *range(series, from, to, reader) {
       let start = from
       for (;;) {
         const live = tail.bars(series, start, to)
         const take = { count: countMax, end: 'oldest' } as const
-        const stored = await store.read({ series, from: start, to, take })
+        const stored = await read({ series, from: start, to, take }, reader)
         const isLast = barCount(stored) < countMax
         const end = isLast ? to : timeAt(stored, barCount(stored) - 1)
         const slice = mergeBars(stored, until(live, end))
@@ -36,10 +42,10 @@ export function createReading(store: BarStore, tail: Tail, countMax: number = sl
         start = feedSeconds(end + 1)
       }
     },
-    async newest(series, count, to) {
+    async newest(series, count, to, reader) {
       const live = tail.bars(series, barTimeMin, to)
       const take = { count, end: 'newest' } as const
-      const stored = await store.read({ series, from: barTimeMin, to, take })
+      const stored = await read({ series, from: barTimeMin, to, take }, reader)
       return newestOf(mergeBars(stored, live), count)
     },
   }

@@ -52,6 +52,9 @@ export class Unavailable extends Error {
   }
 }
 
+/** Somebody asked for more at once than there is in time: a bound was reached, and nothing is broken. */
+export class Overloaded extends Unavailable {}
+
 /** Begun and not finished for want of a dependency; the message is a sentence for whoever asked for it. */
 export class Unfinished extends Unavailable {
   constructor(dependency: string, message: string, cause?: unknown) {

@@ -1,6 +1,7 @@
 import { knownOffset } from '../core/clock-history.ts'
 import type { FeedKey } from '../core/compound-key.ts'
 import { type FeedSeconds, feedNow, feedSeconds } from '../core/feed-clock.ts'
+import { readerNamed } from '../core/turns.ts'
 import type { Window } from '../core/window.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FeedSigns } from '../ports/feed-board.ts'
@@ -121,7 +122,7 @@ export class FeedStates {
     try {
       if (mode === 'live') await state.unstored.write(this.#stores.bars)
       const [newest, signs, windows] = await Promise.all([
-        this.#stores.bars.lastTimes(key, 'backfill'),
+        this.#stores.bars.lastTimes(key, { lane: 'backfill', reader: readerNamed('ingest') }),
         this.#stores.board.read([key]),
         state.windows.load(),
       ])

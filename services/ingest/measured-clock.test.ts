@@ -7,6 +7,7 @@ import { createTail } from '../bars/tail.ts'
 import { knownClock } from '../core/clock-history.ts'
 import { compoundKey } from '../core/compound-key.ts'
 import type { FeedDefinition } from '../core/feed.ts'
+import { readerNamed } from '../core/turns.ts'
 
 const hour = 3_600
 const define = (delaySeconds = 0): FeedDefinition =>
@@ -73,7 +74,9 @@ test('two minutes of ticks tell a clock, by which bars close and are counted bac
   const { bars, board, bus } = house.stores
   const history = createHistory({ bars, board, tail: createTail(bus), clock, registry: house.registry })
   const series = { feed: feed.key, symbol: compoundKey(feed.key, 'EURUSD'), resolution: '1' as const }
-  expect([...(await history.countback(series, 1)).time]).toEqual([minute - 120])
+  expect([...(await history.countback(series, 1, undefined, readerNamed('asker'))).time]).toEqual([
+    minute - 120,
+  ])
   await session.close()
 })
 

@@ -9,6 +9,7 @@ import { newestByOpen } from '../core/newest-bar.ts'
 import type { RegistryView } from '../core/registry.ts'
 import { show } from '../core/show.ts'
 import { didYouMean } from '../core/suggest.ts'
+import { readerNamed } from '../core/turns.ts'
 import type { BarStore } from '../ports/bars.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FeedBoard, FeedSigns } from '../ports/feed-board.ts'
@@ -124,7 +125,7 @@ async function statusOf(
     now,
     offsetSeconds: known?.offsetSeconds,
     offsetAgeSeconds: ageSeconds(now, known?.measuredAt),
-    newestStored: newestByOpen(await bars.lastTimes(definition.key)),
+    newestStored: newestByOpen(await bars.lastTimes(definition.key, { reader: readerNamed('registry') })),
     symbolCount: shownSymbols(definition.key, view).length,
   })
 }

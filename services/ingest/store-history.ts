@@ -2,6 +2,7 @@ import { type Bars, barCount, countUntil, sliceBars } from '../core/bar.ts'
 import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
 import { compareWithStored } from '../core/revision.ts'
 import type { Lane, Series, SeriesBars } from '../core/series.ts'
+import { readerNamed } from '../core/turns.ts'
 import type { BarStore } from '../ports/bars.ts'
 import type { GoodSeries } from './check-batch.ts'
 
@@ -34,6 +35,7 @@ const derivedRevisionMax = 1_000_000
 /** A scattered batch is compared in pages, so that its ends may lie years apart. */
 const pageBarsMin = 1_000
 const seriesAtOnce = 8
+const reader = readerNamed('ingest')
 
 /**
  * Writes of each series what differs from what is stored; resolves after the commit.
@@ -83,7 +85,7 @@ async function compareSeries(
       break
     }
     const page = Math.max(pageBarsMin, 2 * (count - start))
-    const stored = await store.read({ series, from, to, take: { count: page, end: 'oldest' }, lane })
+    const stored = await store.read({ series, from, to, take: { count: page, end: 'oldest' }, lane, reader })
     const end = barCount(stored) < page ? count : countUntil(bars, stored.time[page - 1] as number, start)
     const incoming = sliceBars(bars, start, end)
     raiseDerived(incoming, stored)

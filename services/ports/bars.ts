@@ -2,19 +2,26 @@ import type { Bars } from '../core/bar.ts'
 import type { FeedKey } from '../core/compound-key.ts'
 import type { FeedSeconds } from '../core/feed-clock.ts'
 import type { Lane, Series, SeriesBars } from '../core/series.ts'
+import type { Reader } from '../core/turns.ts'
 import type { BarBounds, Span } from '../core/window.ts'
 
 export type { BarBounds }
 
+/** For whom and how urgently is read. */
+export interface ReadAs {
+  /** Keys of readers take turns. Left out: the store itself, which has turns of its own. */
+  readonly reader?: Reader
+  /** `backfill`: nobody waits for the answer, so it may come later and never keeps other readers waiting. */
+  readonly lane?: Lane
+}
+
 /** Both ends inclusive, compared with bar open times. */
-export interface BarQuery {
+export interface BarQuery extends ReadAs {
   readonly series: Series
   readonly from: FeedSeconds
   readonly to: FeedSeconds
   /** At most this many bars, taken from one end of the range; without it the whole range (bounded by the caller). */
   readonly take?: { readonly count: number; readonly end: 'oldest' | 'newest' }
-  /** `backfill`: nobody waits for the answer, so it may come later and never keeps other readers waiting. */
-  readonly lane?: Lane
 }
 
 /**
@@ -26,16 +33,19 @@ export interface BarQuery {
  *  - `read` is ascending in time with each time once, and sees what was written before it began;
  *  - live writes overtake waiting backfill writes; the queue is bounded and a writer beyond the
  *    bound waits, or fails as `Unavailable` where hundreds of thousands of bars wait already;
+ *  - reads wait per key of their reader, and keys take turns: whatever one key asks for, a read of another
+ *    waits for what is being read and one read of each key that waits. What a key cannot get within the
+ *    deadline fails as `Overloaded`, as does what it asks for beyond the bound of what may wait;
  *  - every call ends within its deadline (reads 2 s, of the backfill lane 15 s, writes 30 s, and
  *    60 s more where one is the first of its kind) and fails as `Unavailable`.
  */
 export interface BarStore {
   write(batch: readonly SeriesBars[], lane: Lane): Promise<void>
   read(query: BarQuery): Promise<Bars>
-  /** Open time of the newest stored bar of each series of the feed, by `seriesId`; `lane` as of a read. */
-  lastTimes(feed: FeedKey, lane?: Lane): Promise<ReadonlyMap<string, FeedSeconds>>
+  /** Open time of the newest stored bar of each series of the feed, by `seriesId`. */
+  lastTimes(feed: FeedKey, as?: ReadAs): Promise<ReadonlyMap<string, FeedSeconds>>
   /** First and last bar inside each half-open span; `undefined` where it holds none. */
-  bounds(series: Series, spans: readonly Span[]): Promise<readonly (BarBounds | undefined)[]>
+  bounds(series: Series, spans: readonly Span[], reader?: Reader): Promise<readonly (BarBounds | undefined)[]>
   /** Removes all bars of the feed. Rejects with `Unfinished`, which names what is left; again goes on there. */
   purge(feed: FeedKey): Promise<void>
   /** Resolves when the store answers, else rejects with `Unavailable`. */

@@ -1,14 +1,15 @@
 import type { FeedKey } from '../core/compound-key.ts'
+import type { Reader } from '../core/turns.ts'
 import type { Window } from '../core/window.ts'
 
 /**
  * Acknowledged windows, from which coverage is computed. Contract (test/contract/windows.ts):
  *  - `add` resolves after the commit; adding is a union: order, repeats and overlaps do not matter;
  *  - `of` answers for one feed, touching and overlapping windows of one symbol (or of the feed) and
- *    resolution joined, ascending.
+ *    resolution joined, ascending; keys of readers take turns as with bars.
  */
 export interface WindowStore {
   add(windows: readonly Window[]): Promise<void>
-  of(feed: FeedKey): Promise<readonly Window[]>
+  of(feed: FeedKey, reader?: Reader): Promise<readonly Window[]>
   purge(feed: FeedKey): Promise<void>
 }

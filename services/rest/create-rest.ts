@@ -92,7 +92,7 @@ function createApp({ clock, log, metrics }: RestDeps): FastifyInstance {
   setDeadlines(app, clock)
   measureRequests(app, metrics)
   logRequests(app, log)
-  answerFailures(app, log)
+  answerFailures(app, log, clock)
   refuseUnknown(app)
   refuseBodies(app)
   return app
@@ -109,7 +109,9 @@ function addKeyed<Q extends TObject>(
     if (!key) throw new Error(`${endpoint} was reached without a key`)
     const query = parseQuery(schema, request.query as URLSearchParams)
     const body = await deadline.within(
-      Promise.resolve(route.handle(query, { key, view: registry.view(), deadline })),
+      Promise.resolve(
+        route.handle(query, { key, view: registry.view(), deadline, reader: deadline.readerOf(key.id) }),
+      ),
     )
     return isJsonText(body) ? sendText(reply, body, clock) : sendJson(reply, body)
   })

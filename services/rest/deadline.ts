@@ -1,4 +1,5 @@
 import { Unavailable } from '../core/failure.ts'
+import type { Reader } from '../core/turns.ts'
 import type { Cancel, Clock } from '../ports/clock.ts'
 
 /** A request that made no progress for so long is answered with a failure. */
@@ -13,10 +14,12 @@ export class Deadline {
   readonly #expired: Promise<never>
   #expire: (cause: unknown) => void = () => undefined
   #cancel: Cancel
+  readonly #begunMs: number
   #ended = false
 
   constructor(clock: Clock) {
     this.#clock = clock
+    this.#begunMs = clock.monotonicMs()
     this.#expired = new Promise<never>((_, reject) => {
       this.#expire = reject
     })
@@ -35,6 +38,19 @@ export class Deadline {
   restart(ms: number = deadlineMs): void {
     this.#cancel()
     if (!this.#ended) this.#cancel = this.#arm(ms)
+  }
+
+  /** The request as the store knows it: each answer is progress, and at the end nobody waits for more. */
+  readerOf(key: string): Reader {
+    const isEnded = (): boolean => this.#ended
+    return {
+      key,
+      sinceMs: this.#begunMs,
+      get isGone() {
+        return isEnded()
+      },
+      answered: () => this.restart(),
+    }
   }
 
   /** The work's outcome, or `Unavailable` when the deadline comes first; then the work goes on unheard. */

@@ -2,6 +2,7 @@ import type { Static, TObject, TSchema } from 'typebox'
 import type { KeyRecord } from '../core/api-key.ts'
 import type { FailureCode } from '../core/failure.ts'
 import type { RegistryView } from '../core/registry.ts'
+import type { Reader } from '../core/turns.ts'
 import type { Endpoint } from '../core/usage.ts'
 import type { JsonText } from './answer.ts'
 import type { Deadline } from './deadline.ts'
@@ -21,6 +22,8 @@ export interface Call {
   readonly key: KeyRecord
   readonly view: RegistryView
   readonly deadline: Deadline
+  /** For the store: its key takes turns with others. */
+  readonly reader: Reader
 }
 
 type Body = object | JsonText
@@ -34,7 +37,7 @@ export interface Route<Q extends TObject = TObject> {
 /** Needs no key, and is refused to none. */
 export interface OpenRoute<Q extends TObject = TObject> {
   readonly schema: RouteSchema<Q>
-  handle(query: Static<Q>, call: Omit<Call, 'key'>): Body | Promise<Body>
+  handle(query: Static<Q>, call: Omit<Call, 'key' | 'reader'>): Body | Promise<Body>
 }
 
 export const pathOfEndpoint = (endpoint: Endpoint): string => `/v1/${endpoint}`

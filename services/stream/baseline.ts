@@ -2,6 +2,7 @@ import { type CompoundKey, type FeedKey, feedOf } from '../core/compound-key.ts'
 import type { FeedSeconds } from '../core/feed-clock.ts'
 import type { RegistryView } from '../core/registry.ts'
 import { seriesId } from '../core/series.ts'
+import { readerNamed } from '../core/turns.ts'
 import type { FollowedRegistry } from '../platform/follow-registry.ts'
 import type { BarStore } from '../ports/bars.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -56,7 +57,9 @@ export class Baseline {
     const { bars, clock, subscribed } = this.#parts
     while (!this.#ending.signal.aborted) {
       try {
-        const times = new Map(await bars.lastTimes(feed, 'backfill'))
+        const times = new Map(
+          await bars.lastTimes(feed, { lane: 'backfill', reader: readerNamed('baseline') }),
+        )
         // What came between their subscription and the end of this read may be in it.
         for (const symbol of subscribed(feed)) times.delete(minutesOf(symbol))
         this.#times.set(feed, times)

@@ -2,6 +2,7 @@ import { type Bar, type Bars, barCount, toList } from '../core/bar.ts'
 import { barTimeMax } from '../core/bar-rules.ts'
 import type { CompoundKey, FeedKey } from '../core/compound-key.ts'
 import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
+import { readerNamed } from '../core/turns.ts'
 import type { BarStore } from '../ports/bars.ts'
 import type { LiveBar } from '../ports/bus.ts'
 import type { Cancel, Clock } from '../ports/clock.ts'
@@ -24,6 +25,7 @@ export const refillBarsMax = 240
 const readsAtOnce = 8
 /** As many as the tail of the bus keeps for history. */
 const heldBarsMax = 100_000
+const reader = readerNamed('refill')
 
 /** A symbol someone is subscribed to, with the open time of its last bar on the bus, or of one before all it may miss. */
 export interface Wanted {
@@ -152,6 +154,7 @@ export class Refill {
           from: feedSeconds(last + 1),
           to: barTimeMax,
           take: { count: refillBarsMax + 1, end: 'oldest' },
+          reader,
         })
         return barCount(bars) > refillBarsMax ? undefined : bars
       } catch {

@@ -7,6 +7,7 @@ import { openEmbeddedStores } from '../../services/stores/embedded/open.ts'
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
 import { describeBarStore } from './bars.ts'
 import { describeBus } from './bus.ts'
+import { describeFairReads } from './fair-reads.ts'
 import { describeFeedBoard } from './feed-board.ts'
 import { describeLeases } from './lease.ts'
 import { describeLimits } from './limits.ts'
@@ -50,6 +51,7 @@ const open = (start?: number): Promise<Opened<keyof Stores>> =>
 const name = 'the embedded store'
 describeBarStore(name, open)
 describeWindowStore(name, open)
+describeFairReads(name, open)
 describeRegistryStore(name, open)
 describeLimits(name, open)
 describeUsageDays(name, open)

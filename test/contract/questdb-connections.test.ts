@@ -187,7 +187,9 @@ describe('connections for reading', () => {
       const one = { sql: 'SELECT 1', parameterSets: [[]] }
       await pool.read(one, () => () => undefined)
       way.set({ down: { kind: 'swallow' } })
-      await expect(pool.read(one, () => () => undefined, 300)).rejects.toBeInstanceOf(Unavailable)
+      await expect(pool.read(one, () => () => undefined, { deadlineMs: 300 })).rejects.toBeInstanceOf(
+        Unavailable,
+      )
       way.set({})
       await pool.read(one, () => () => undefined)
       expect(losses).toBe(told)

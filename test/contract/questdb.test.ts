@@ -3,6 +3,7 @@ import { oneServer } from '../support/questdb/one-server.ts'
 import { openOn } from '../support/questdb/stores.ts'
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
 import { describeBarStore } from './bars.ts'
+import { describeFairReads } from './fair-reads.ts'
 import type { Opened } from './opened.ts'
 import { describeRegistryStore } from './registry.ts'
 import { describeUsageDays } from './usage-days.ts'
@@ -38,5 +39,6 @@ const open = (start?: number) =>
 const name = 'QuestDB'
 describeBarStore(name, open)
 describeWindowStore(name, open)
+describeFairReads(name, open)
 describeRegistryStore(name, open)
 describeUsageDays(name, open)

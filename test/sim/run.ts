@@ -1,6 +1,7 @@
 import { isGranted } from '../../services/access/grant.ts'
 import { barCount, toList } from '../../services/core/bar.ts'
 import { feedSeconds } from '../../services/core/feed-clock.ts'
+import { readerNamed } from '../../services/core/turns.ts'
 import { Recent } from '../../services/stream/resume/recent.ts'
 import { checkCaughtUp, checkHistory, checkMinutes, checkSocket, type Known } from './check.ts'
 import { SimClient } from './clients.ts'
@@ -123,7 +124,7 @@ function askHistory(world: World): void {
     const to = feedSeconds(world.feedNow)
     const series = { feed: feed.key, symbol, resolution: '1' as const }
     const shown: number[] = []
-    for await (const bars of reader.history.range(series, feedSeconds(0), to)) {
+    for await (const bars of reader.history.range(series, feedSeconds(0), to, readerNamed('asker'))) {
       if (barCount(bars) === 0) record.violations.push(`${reader.life.name}: an empty slice`)
       shown.push(...toList(bars).map(({ time }) => time))
     }

@@ -3,6 +3,7 @@ import type { History } from '../../services/bars/history.ts'
 import { noBars, sliceBars, toList } from '../../services/core/bar.ts'
 import { type CompoundKey, compoundKey } from '../../services/core/compound-key.ts'
 import { feedSeconds, utcMs } from '../../services/core/feed-clock.ts'
+import { readerNamed } from '../../services/core/turns.ts'
 import { createLog, type Log, silentLog } from '../../services/platform/log.ts'
 import { definition } from '../support/samples.ts'
 import { watchAcks } from './acks.ts'
@@ -232,7 +233,7 @@ const short = (history: History): History => ({
   ...history,
   async *range(series, from, to) {
     let isFirst = true
-    for await (const bars of history.range(series, from, to)) {
+    for await (const bars of history.range(series, from, to, readerNamed('asker'))) {
       yield isFirst ? sliceBars(bars, 1, bars.time.length) : bars
       isFirst = false
     }

@@ -1,19 +1,24 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { RateExceeded } from '../../access/admit.ts'
-import { errorBody, Failure, failures, Unavailable } from '../../core/failure.ts'
+import { errorBody, Failure, failures, Overloaded, Unavailable } from '../../core/failure.ts'
 import type { Log } from '../../platform/log.ts'
 import { pathOf } from '../../platform/request-path.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { sendJson, setHeaders } from '../answer.ts'
 import { pathOfEndpoint } from '../route.ts'
+import { OverloadLog } from './overload-log.ts'
 import { setExceeded } from './rate-headers.ts'
 
 const dependencyRetrySeconds = 2
 
 /** The one place where a failure becomes an answer; what its cause says is for the log alone. */
-export function answerFailures(app: FastifyInstance, log: Log): void {
+export function answerFailures(app: FastifyInstance, log: Log, clock: Clock): void {
+  const overloads = new OverloadLog(log, clock)
+  app.addHook('onClose', () => overloads.flush())
   app.setErrorHandler((error, request, reply) => {
     const failure = failureOf(error)
-    if (failure.code === 'SERVER_ERROR' && !reply.raw.destroyed)
+    if (error instanceof Overloaded && request.caller) overloads.note(request.caller.prefix)
+    else if (failure.code === 'SERVER_ERROR' && !reply.raw.destroyed)
       log.error({ id: request.id, err: failure.cause }, 'a request failed')
     answerFailure(reply, failure, pathOf(request.url) === pathOfEndpoint('history'))
   })

@@ -11,18 +11,18 @@ import { rowsPerTurn, type WriteQueue } from './threads/write-queue.ts'
 export function embeddedBars(queue: WriteQueue, readers: Readers, sweep: PurgeSweep): BarStore {
   return {
     write: async (batch, lane) => queue.writeBars(packRows(batch, rowsPerTurn), lane),
-    read: (query) => readers.call('readBars', query),
-    async lastTimes(feed) {
+    read: ({ reader, ...query }) => readers.call('readBars', query, reader),
+    async lastTimes(feed, { reader } = {}) {
       const times = new Map<string, FeedSeconds>()
-      for (const { symbol, resolution, time } of await readers.call('newestTimes', feed)) {
+      for (const { symbol, resolution, time } of await readers.call('newestTimes', feed, reader)) {
         const id = seriesId({ symbol: symbol as CompoundKey, resolution: resolution as Resolution })
         times.set(id, feedSeconds(time))
       }
       return times
     },
-    async bounds(series, spans) {
+    async bounds(series, spans, reader) {
       const flat = Float64Array.from(spans.flatMap(({ from, to }) => [from, to]))
-      const found = await readers.call('bounds', { series, spans: flat })
+      const found = await readers.call('bounds', { series, spans: flat }, reader)
       return spans.map((_, i) => {
         const [first = Number.NaN, last = Number.NaN] = found.subarray(2 * i, 2 * i + 2)
         return Number.isNaN(first) ? undefined : { first: feedSeconds(first), last: feedSeconds(last) }
@@ -33,6 +33,7 @@ export function embeddedBars(queue: WriteQueue, readers: Readers, sweep: PurgeSw
       sweep.wake()
     },
     async ping() {
+      queue.refuseTrouble()
       await Promise.all([
         // A writer that answers and cannot write is of no use.
         queue.call(queue.isFailing ? 'probe' : 'ping', undefined, { lane: 'live', weight: 1 }),

@@ -1,4 +1,5 @@
 import { decide, noUse, type RateDecision, type RateLimits } from '../../core/rate-window.ts'
+import { readerNamed } from '../../core/turns.ts'
 import { type DailyCounters, type Day, usageDaysKept } from '../../core/usage.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Limits } from '../../ports/limits.ts'
@@ -30,7 +31,7 @@ export function embeddedLimits({ usage, uses }: Memory, readers: Readers, clock:
     async usage(keyId, first, last) {
       // Taken before the read: a day that memory forgets meanwhile was written after the read began.
       const inMemory = usage.ofKey(keyId, first, last)
-      const stored = await readers.call('usage', { key: keyId, first, last })
+      const stored = await readers.call('usage', { key: keyId, first, last }, readerNamed(keyId))
       return new Map<Day, DailyCounters>([...stored, ...inMemory].map(({ day, counters }) => [day, counters]))
     },
   }

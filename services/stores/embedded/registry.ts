@@ -1,3 +1,4 @@
+import { readerNamed } from '../../core/turns.ts'
 import type { RegistryRow, RegistryStore } from '../../ports/registry.ts'
 import type { Readers } from './threads/readers.ts'
 import type { WriteQueue } from './threads/write-queue.ts'
@@ -9,7 +10,7 @@ export function embeddedRegistry(queue: WriteQueue, readers: Readers): RegistryS
       return queue.call('append', { basedOn, rows }, { lane: 'live', weight: Math.max(1, rows.length) })
     },
     async since(version) {
-      const rows = await readers.call('registrySince', version)
+      const rows = await readers.call('registrySince', version, readerNamed('registry'))
       return rows.map((row) => ({ ...row, body: JSON.parse(row.body) as unknown }) as RegistryRow)
     },
   }

@@ -1,3 +1,4 @@
+import { readerNamed } from '../../core/turns.ts'
 import type { UsageDays } from '../../ports/usage-days.ts'
 import type { Readers } from './threads/readers.ts'
 import type { WriteQueue } from './threads/write-queue.ts'
@@ -11,7 +12,7 @@ export function embeddedUsageDays(queue: WriteQueue, readers: Readers): UsageDay
       await queue.call('addUsage', rows, { lane: 'backfill', weight: rows.length })
     },
     async of(key, first, last) {
-      const rows = await readers.call('usage', { key, first, last })
+      const rows = await readers.call('usage', { key, first, last }, readerNamed(key))
       return new Map(rows.map(({ day, counters }) => [day, counters]))
     },
   }

@@ -14,7 +14,7 @@ export function embeddedWindows(queue: WriteQueue, readers: Readers): WindowStor
       if (held.length === 0) return
       await queue.call('addWindows', held, { lane: 'live', weight: held.length * weightPerWindow })
     },
-    of: (feed) => readers.call('windows', feed),
+    of: (feed, reader) => readers.call('windows', feed, reader),
     purge: (feed) => queue.call('purgeWindows', feed, { lane: 'live', weight: 1 }),
   }
 }

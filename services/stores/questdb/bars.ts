@@ -47,8 +47,8 @@ export function questdbBars(deps: BarDeps): BarStore {
       await writer.write(encodeBars(placed, sender, nextTaken), lane)
     },
     read: (query) => readBars(query, deps),
-    lastTimes: (feed, lane = 'live') => lastTimes(feed, lane, deps),
-    bounds: (series, spans) => bounds(series, spans, deps),
+    lastTimes: (feed, as = {}) => lastTimes(feed, as, deps),
+    bounds: (series, spans, reader) => bounds(series, spans, reader, deps),
     async purge(feed) {
       const tables = (await catalogue.barTablesOf(feed)).map(({ table }) => table)
       await emptyTables(feed, tables, purgeDeadlineMs, deps)

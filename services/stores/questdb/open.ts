@@ -148,5 +148,11 @@ function readingMetrics(
   metrics.gauge('fxd_questdb_reads_waiting', 'Reads that wait for a connection.', [], (gauge) =>
     gauge.set(sum(({ waiting }) => waiting)),
   )
+  metrics.counter(
+    'fxd_questdb_reads_refused_total',
+    'Reads given up while they waited for a connection: beyond their bounds of number and time.',
+    [],
+    (counter) => counter.inc(sum(({ refused }) => refused)),
+  )
   return metrics.counter('fxd_questdb_broken_rows_total', 'Rows left out because a value is missing.')
 }

@@ -1,5 +1,6 @@
 import type { SenderOptions } from '@questdb/nodejs-client'
 import { dateText, parseDate } from '../../core/calendar.ts'
+import { readerNamed } from '../../core/turns.ts'
 import { counterNames, type DailyCounters, type Day, greaterCounters } from '../../core/usage.ts'
 import type { UsageDays } from '../../ports/usage-days.ts'
 import { Fields } from './pg/fields.ts'
@@ -37,18 +38,22 @@ export function questdbUsageDays({ table, pool, writer, sender }: UsageDayDeps):
       const range = [first, last].map((day) =>
         microsOf(Math.min(timeMax, Math.max(timeMin, secondsOfDay(day)))),
       )
-      await pool.read({ sql, parameterSets: [[keyId, ...range]] }, () => {
-        found.clear()
-        return (view, start) => {
-          const fields = new Fields(view, start)
-          const day = dateText(secondsOf(fields.long()))
-          const counters = Object.fromEntries(
-            counterNames.map((name) => [name, fields.long()]),
-          ) as DailyCounters
-          const before = found.get(day)
-          found.set(day, before === undefined ? counters : greaterCounters(before, counters))
-        }
-      })
+      await pool.read(
+        { sql, parameterSets: [[keyId, ...range]] },
+        () => {
+          found.clear()
+          return (view, start) => {
+            const fields = new Fields(view, start)
+            const day = dateText(secondsOf(fields.long()))
+            const counters = Object.fromEntries(
+              counterNames.map((name) => [name, fields.long()]),
+            ) as DailyCounters
+            const before = found.get(day)
+            found.set(day, before === undefined ? counters : greaterCounters(before, counters))
+          }
+        },
+        { reader: readerNamed(keyId) },
+      )
       return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)))
     },
   }

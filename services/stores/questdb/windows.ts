@@ -3,6 +3,7 @@ import { type CompoundKey, compoundKey, type FeedKey } from '../../core/compound
 import { joinSpans } from '../../core/coverage.ts'
 import { feedSeconds } from '../../core/feed-clock.ts'
 import type { Resolution } from '../../core/resolution.ts'
+import type { Reader } from '../../core/turns.ts'
 import type { Span, Window } from '../../core/window.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { WindowStore } from '../../ports/windows.ts'
@@ -51,7 +52,7 @@ export function questdbWindows(deps: WindowDeps): WindowStore {
       )
       await Promise.all([...byFeed].map(([feed, held]) => rowsOf(feed).add(held)))
     },
-    of: (feed) => readWindows(feed, deps),
+    of: (feed, reader) => readWindows(feed, deps, reader),
     async purge(feed) {
       const table = await deps.catalogue.windowsOf(feed)
       if (table === undefined) return
@@ -152,6 +153,7 @@ class FeedRows {
 export async function readWindows(
   feed: FeedKey,
   { catalogue, pool }: Pick<WindowDeps, 'catalogue' | 'pool'>,
+  reader?: Reader,
 ): Promise<readonly Window[]> {
   const table = await catalogue.windowsOf(feed)
   if (table === undefined) return []
@@ -169,7 +171,7 @@ export async function readWindows(
       series.set(id, of)
     }
   }
-  await pool.read(statement, collect, readDeadlineMs)
+  await pool.read(statement, collect, { deadlineMs: readDeadlineMs, reader })
   return [...series.values()].flatMap(({ symbol, resolution, spans }) =>
     joinSpans(spans).map((span) => ({ feed, symbol, resolution, ...span })),
   )

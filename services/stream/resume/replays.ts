@@ -2,6 +2,7 @@ import { toList } from '../../core/bar.ts'
 import { barTimeMax } from '../../core/bar-rules.ts'
 import type { FeedKey } from '../../core/compound-key.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
+import type { Reader } from '../../core/turns.ts'
 import type { Cancel } from '../../ports/clock.ts'
 import type { Connection } from '../connection.ts'
 import type { SymbolGap } from '../protocol.ts'
@@ -187,6 +188,8 @@ export class Replays {
         if (!(await this.#send(connection, replay))) return () => connection.room()
         replay.mark = mark
       } catch {
+        // A read that nobody waits for any more is dropped, which is no failure.
+        if (!this.#isWanted(connection, replay)) break
         replay.failures += 1
         if (replay.failures < readAttempts) return () => clock.sleep(readPauseMs)
         this.#giveUp(connection, replay, 'failed')
@@ -201,7 +204,8 @@ export class Replays {
     const { feed, symbol, id } = replay
     const series = { feed, symbol, resolution: '1' } as const
     const from = feedSeconds(replay.last + 1)
-    for await (const bars of this.#parts.history.range(series, from, barTimeMax)) {
+    const reader = this.#readerOf(connection, replay)
+    for await (const bars of this.#parts.history.range(series, from, barTimeMax, reader)) {
       const list = toList(bars)
       for (let start = 0; start < list.length; start += framesPerWrite) {
         if (!(await this.#hasRoom(connection))) return false
@@ -214,6 +218,18 @@ export class Replays {
       }
     }
     return true
+  }
+
+  /** As the store knows it: beside REST requests of the same key. */
+  #readerOf(connection: Connection, replay: Replay): Reader {
+    const isWanted = (): boolean => this.#isWanted(connection, replay)
+    return {
+      key: connection.key.id,
+      sinceMs: replay.begunMs,
+      get isGone() {
+        return !isWanted()
+      },
+    }
   }
 
   async #hasRoom(connection: Connection): Promise<boolean> {

@@ -2,6 +2,7 @@ import { grantedFeeds } from '../../../access/grant.ts'
 import type { Range } from '../../../bars/coverage.ts'
 import type { FeedDefinition } from '../../../core/feed.ts'
 import type { SymbolRecord } from '../../../core/symbol.ts'
+import type { Reader } from '../../../core/turns.ts'
 import type { RestDeps } from '../../deps.ts'
 import { mustFindSymbol } from '../../found.ts'
 import type { Call, Route } from '../../route.ts'
@@ -13,11 +14,11 @@ const concurrencyMax = 8
 export function createCoverageRoute({
   coverage,
 }: Pick<RestDeps, 'coverage'>): Route<typeof coverageSchema.query> {
-  const ofAll = async ({ key, view, deadline }: Call) => {
+  const ofAll = async ({ key, view, deadline, reader }: Call) => {
     // A symbol may be called __proto__: entries become own properties, assignments would not.
     const entries: [string, readonly Range[]][] = []
     const ofFeed = async (feed: FeedDefinition): Promise<void> => {
-      const of = await coverage.ofFeed(feed.key)
+      const of = await coverage.ofFeed(feed.key, reader)
       const symbols = view.symbolsOf(feed.key)
       const start = entries.length
       for (const { symbol } of symbols) entries.push([symbol, []])
@@ -26,7 +27,6 @@ export function createCoverageRoute({
         for (const [i, symbol] of waiting) {
           if (deadline.ended) return
           entries[start + i] = [symbol.symbol, await of(symbol)]
-          deadline.restart()
         }
       }
       await Promise.all(Array.from({ length: concurrencyMax }, readOn))
@@ -34,13 +34,15 @@ export function createCoverageRoute({
     for (const feed of grantedFeeds(key, view)) await ofFeed(feed)
     return { coverage: Object.fromEntries(entries) }
   }
-  const ofOne = async (record: SymbolRecord) => ({
+  const ofOne = async (record: SymbolRecord, reader: Reader) => ({
     symbol: record.symbol,
-    coverage: await (await coverage.ofFeed(record.feed))(record),
+    coverage: await (await coverage.ofFeed(record.feed, reader))(record),
   })
   return {
     schema: coverageSchema,
     handle: ({ symbol }, call) =>
-      symbol === undefined ? ofAll(call) : ofOne(mustFindSymbol(symbol, call.key, call.view).symbol),
+      symbol === undefined
+        ? ofAll(call)
+        : ofOne(mustFindSymbol(symbol, call.key, call.view).symbol, call.reader),
   }
 }

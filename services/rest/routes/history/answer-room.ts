@@ -1,4 +1,4 @@
-import { Unavailable } from '../../../core/failure.ts'
+import { Overloaded } from '../../../core/failure.ts'
 import type { Clock } from '../../../ports/clock.ts'
 
 /** An answer of more bytes holds room until its client has taken it; shorter ones go out in one piece. */
@@ -16,7 +16,7 @@ export const takeMs = (bytes: number): number => 30_000 + bytes / 256
 /** What one answer holds. */
 export interface HeldAnswer {
   readonly bytes: number
-  /** The answer has so many bytes now. Resolves once they may be held; rejects with `Unavailable`. */
+  /** The answer has so many bytes now. Resolves once they may be held; rejects with `Overloaded`. */
   readonly grow: (bytes: number) => Promise<void>
   /** Everything is given back; a second time nothing is. */
   readonly leave: () => void
@@ -108,9 +108,9 @@ export class AnswerRoom {
     this.#inside.add(held)
   }
 
-  #refuse(): Unavailable {
+  #refuse(): Overloaded {
     this.#refused++
-    return new Unavailable('room for a long answer')
+    return new Overloaded('room for a long answer')
   }
 
   #wait(held: Held, more: number): Promise<void> {

@@ -4,6 +4,7 @@ import type { Bars } from '../../../core/bar.ts'
 import { Failure, Unavailable } from '../../../core/failure.ts'
 import { feedSeconds } from '../../../core/feed-clock.ts'
 import type { Series } from '../../../core/series.ts'
+import type { Reader } from '../../../core/turns.ts'
 import { bytesOf, type JsonText } from '../../answer.ts'
 import type { Deadline } from '../../deadline.ts'
 import type { RestDeps } from '../../deps.ts'
@@ -28,13 +29,13 @@ export function createHistoryRoute({
 
   return {
     schema: historySchema,
-    async handle(query, { key, view, deadline }): Promise<JsonText | typeof noData> {
+    async handle(query, { key, view, deadline, reader }): Promise<JsonText | typeof noData> {
       const wanted = wantedBars(query)
       const found = findSymbol(query.symbol, key, view)
       if (!found?.feed.resolutions.includes(query.resolution)) return noData
       const { symbol, feed } = found.symbol
       const series: Series = { feed, symbol, resolution: query.resolution }
-      const { text, leave } = await collect(readBars(history, series, wanted), deadline, room)
+      const { text, leave } = await collect(readBars(history, series, wanted, reader), deadline, room)
       if (text.count === 0) return noData
       const pieces = text.pieces(symbol, query.resolution)
       return { pieces, ...(leave && { held: { leave, ms: takeMs(bytesOf(pieces)) } }) }
@@ -76,12 +77,17 @@ function wantedBars({ from, to, countback }: HistoryQuery): Wanted {
   return { from, to }
 }
 
-async function* readBars(history: History, series: Series, wanted: Wanted): AsyncIterable<Bars> {
+async function* readBars(
+  history: History,
+  series: Series,
+  wanted: Wanted,
+  reader: Reader,
+): AsyncIterable<Bars> {
   if ('countback' in wanted) {
     const to = wanted.to === undefined ? undefined : feedSeconds(wanted.to)
-    yield await history.countback(series, wanted.countback, to)
+    yield await history.countback(series, wanted.countback, to, reader)
   } else {
-    yield* history.range(series, feedSeconds(wanted.from), feedSeconds(wanted.to))
+    yield* history.range(series, feedSeconds(wanted.from), feedSeconds(wanted.to), reader)
   }
 }
 

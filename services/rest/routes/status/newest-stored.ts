@@ -1,5 +1,6 @@
 import type { FeedKey } from '../../../core/compound-key.ts'
 import { type NewestBar, newestByOpen } from '../../../core/newest-bar.ts'
+import { readerNamed } from '../../../core/turns.ts'
 import type { BarStore } from '../../../ports/bars.ts'
 
 /**
@@ -14,7 +15,7 @@ export function createNewestStored(
     const under = looking.get(feed)
     if (under) return under
     const look = bars
-      .lastTimes(feed)
+      .lastTimes(feed, { reader: readerNamed('status') })
       .then(newestByOpen)
       .finally(() => looking.delete(feed))
     looking.set(feed, look)

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
 import { startGatedThread } from '../../../../test/support/gated-thread.ts'
 import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
-import { Unavailable } from '../../../core/failure.ts'
+import { Overloaded, Unavailable } from '../../../core/failure.ts'
+import { readerNamed } from '../../../core/turns.ts'
+import { silentLog } from '../../../platform/log.ts'
 import { createMetrics } from '../../../platform/metrics.ts'
 import { measureThreads } from './measure.ts'
 import type { ReaderCalls } from './reader.ts'
-import { Readers, readDeadlineMs, readsWaitingMax } from './readers.ts'
+import { Readers, readDeadlineMs, readsWaitingMax, turnDeadlineMs } from './readers.ts'
 import { WriteQueue } from './write-queue.ts'
 
 async function start() {
@@ -38,7 +40,9 @@ test('reads are shared: two under way at each reader, the others wait and go to 
 test('a read that is not done within 2 s, its waiting included, is unavailable', async () => {
   const { clock, gated, readers } = await start()
   const early = Array.from({ length: 10 }, () => outcome(readers.call('ping', undefined)))
-  await clock.advance(readDeadlineMs - 1)
+  await clock.advance(turnDeadlineMs)
+  expect(readers.refused).toBe(6)
+  await clock.advance(readDeadlineMs - turnDeadlineMs - 1)
   const late = Array.from({ length: 5 }, () => readers.call('ping', undefined))
   await clock.advance(1)
   for (const each of await Promise.all(early)) expect(each).toBeInstanceOf(Unavailable)
@@ -55,7 +59,7 @@ test('beyond the bound a read is refused at once instead of waiting in vain', as
   expect(refused).toBeInstanceOf(Unavailable)
   expect(String((refused as Unavailable).cause)).toContain('1024 reads wait')
   const metrics = createMetrics({ ofProcess: false })
-  measureThreads({ readers, queue: new WriteQueue(gated[0].thread as never, clock) }, metrics)
+  measureThreads({ readers, queue: new WriteQueue(gated[0].thread as never, clock, silentLog) }, metrics)
   // Twice: what is counted elsewhere is told anew at each scrape, not added.
   await metrics.render()
   const { text } = await metrics.render()
@@ -63,6 +67,37 @@ test('beyond the bound a read is refused at once instead of waiting in vain', as
   expect(text).toContain('fxd_store_refused_total{kind="read"} 1\n')
   for (const { letThrough } of gated) letThrough(2_000)
   await Promise.all(accepted)
+})
+
+test('a key that floods fails by itself, and what another key asks is read next', async () => {
+  const { clock, gated, readers } = await start()
+  const flood = Array.from({ length: 40 }, () =>
+    outcome(readers.call('ping', undefined, readerNamed('flooding'))),
+  )
+  for (const { letThrough } of gated) letThrough(5)
+  await expect.poll(() => readers.waiting).toBe(26)
+  const calm = readers.call('ping', undefined, readerNamed('calm'))
+  // Two are read, whose places one of the flood and the newcomer take; two more stand before it.
+  for (const { letThrough } of gated) letThrough(1)
+  await expect.poll(() => readers.waiting).toBe(25)
+  for (const { letThrough } of gated) letThrough(2)
+  await calm
+  await clock.advance(turnDeadlineMs)
+  for (const { letThrough } of gated) letThrough(100)
+  const failed = (await Promise.all(flood)).filter((each) => each !== undefined)
+  expect(failed.length).toBeGreaterThan(0)
+  for (const each of failed) expect(each).toBeInstanceOf(Overloaded)
+})
+
+test('a read that nobody waits for any more is dropped at its turn', async () => {
+  const { gated, readers } = await start()
+  const first = Array.from({ length: 4 }, () => readers.call('ping', undefined))
+  const reader = { key: 'gone', sinceMs: 0, isGone: true }
+  const gone = outcome(readers.call('ping', undefined, reader))
+  for (const { letThrough } of gated) letThrough(10)
+  await Promise.all(first)
+  expect(await gone).toBeInstanceOf(Unavailable)
+  expect(gated.flatMap(({ seen }) => seen)).toHaveLength(4)
 })
 
 test('while one reader is away the other answers; with none, reads are unavailable at once', async () => {

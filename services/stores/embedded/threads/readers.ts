@@ -1,90 +1,122 @@
-import { Unavailable } from '../../../core/failure.ts'
+import { Overloaded, Unavailable } from '../../../core/failure.ts'
+import { type Reader, readerNamed, Turns, waitingShare } from '../../../core/turns.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { ReaderCalls } from './reader.ts'
 import type { Thread } from './thread.ts'
 
 export const readDeadlineMs = 2_000
-/** Two, so that a reader has its next call at hand when it has answered one. */
-const callsPerReader = 2
-/** Reads that wait for a reader; one more is refused, since it would hardly be answered in time. */
+export const turnDeadlineMs = readDeadlineMs * waitingShare
+/** Two, so that a thread has its next call at hand when it has answered one. */
+const callsPerThread = 2
+/** Reads of one key that wait for a thread. */
 export const readsWaitingMax = 1_024
 
 interface Waiting {
-  readonly start: (reader: Reader) => void
-  readonly giveUp: (reason: string) => void
+  readonly reader: Reader
+  readonly start: (thread: ReaderThread, turnsBefore: number) => void
+  readonly giveUp: (cause: Unavailable) => void
 }
 
-interface Reader {
+interface ReaderThread {
   readonly thread: Thread<ReaderCalls>
   underWay: number
 }
 
-/** Shares reads among the reader threads; each ends within the deadline, waiting included. */
+/** Shares the reader threads: keys take turns. Each read ends within the deadline, waiting included. */
 export class Readers {
-  readonly #readers: readonly Reader[]
+  readonly #threads: readonly ReaderThread[]
   readonly #clock: Clock
-  readonly #line = new Set<Waiting>()
+  readonly #turns = new Turns<Waiting>(readsWaitingMax)
   #refused = 0
 
   constructor(threads: readonly Thread<ReaderCalls>[], clock: Clock) {
-    this.#readers = threads.map((thread) => ({ thread, underWay: 0 }))
+    this.#threads = threads.map((thread) => ({ thread, underWay: 0 }))
     this.#clock = clock
   }
 
-  /** Reads that wait for a reader now. */
+  /** Reads that wait for a thread now. */
   get waiting(): number {
-    return this.#line.size
+    return this.#turns.size
   }
 
-  /** Reads that were not done: too many or too long waited, or no reader was there. */
+  /** Reads that were not done: too many or too long waited, or no thread was there. */
   get refused(): number {
     return this.#refused
   }
 
+  /** Rejects as `Unavailable`; as `Overloaded` where the reader's own key is in its way. */
   call<N extends keyof ReaderCalls>(
     name: N,
     argument: Parameters<ReaderCalls[N]>[0],
+    reader: Reader = readerNamed('store'),
   ): Promise<ReturnType<ReaderCalls[N]>> {
     return new Promise((resolve, reject) => {
-      const giveUp = (reason: string): void => {
+      const begunMs = this.#clock.monotonicMs()
+      const giveUp = (cause: Unavailable): void => {
         cancelDeadline()
-        this.#line.delete(waiting)
         this.#refused += 1
-        reject(new Unavailable('store', new Error(reason)))
+        reject(cause)
       }
-      const start = (reader: Reader): void => {
-        reader.underWay += 1
-        const free = (): void => {
-          cancelDeadline()
-          reader.underWay -= 1
-          this.#next()
-        }
-        void reader.thread.call(name, argument).then(resolve, reject).finally(free)
+      const start = (on: ReaderThread, turnsBefore: number): void => {
+        cancelDeadline()
+        const leftMs = begunMs + readDeadlineMs - this.#clock.monotonicMs()
+        cancelDeadline = this.#clock.after(leftMs, () => giveUp(late(readDeadlineMs, turnsBefore > 0)))
+        on.underWay += 1
+        const end = (act: () => void): void =>
+          this.#clock.soon(() => {
+            cancelDeadline()
+            on.underWay -= 1
+            this.#next()
+            act()
+          })
+        // Node gives all messages of a thread in one turn of the loop, those that come meanwhile, too. A
+        // caller that reads on from there would keep all sockets waiting.
+        on.thread.call(name, argument).then(
+          (value) => end(() => resolve(value)),
+          (cause: Error) => end(() => reject(cause)),
+        )
       }
-      const waiting: Waiting = { start, giveUp }
-      const late = `not read within ${readDeadlineMs} ms`
-      const cancelDeadline = this.#clock.after(readDeadlineMs, () => giveUp(late))
-      if (this.#line.size >= readsWaitingMax) return giveUp(`${readsWaitingMax} reads wait already`)
-      this.#line.add(waiting)
+      const waiting: Waiting = { reader, start, giveUp }
+      let cancelDeadline = this.#clock.after(turnDeadlineMs, () => this.#leave(waiting))
+      this.#turns.add(waiting)?.giveUp(overloaded(`${readsWaitingMax} reads wait already`))
       this.#next()
     })
   }
 
   async close(): Promise<void> {
-    for (const waiting of this.#line) waiting.giveUp('the store is closed')
-    await Promise.all(this.#readers.map(({ thread }) => thread.close()))
+    this.#giveUpAll('the store is closed')
+    await Promise.all(this.#threads.map(({ thread }) => thread.close()))
+  }
+
+  #leave(waiting: Waiting): void {
+    const cause = late(turnDeadlineMs, this.#turns.hasTurns(waiting))
+    this.#turns.delete(waiting)
+    waiting.giveUp(cause)
   }
 
   #next(): void {
-    for (const waiting of this.#line) {
-      const alive = this.#readers.filter(({ thread }) => thread.alive)
-      const free = alive.filter(({ underWay }) => underWay < callsPerReader)
+    while (this.#turns.size > 0) {
+      const alive = this.#threads.filter(({ thread }) => thread.alive)
+      if (alive.length === 0) return this.#giveUpAll('no reader thread is running')
+      const free = alive.filter(({ underWay }) => underWay < callsPerThread)
       const [least] = free.sort((a, b) => a.underWay - b.underWay)
-      if (least) {
-        this.#line.delete(waiting)
-        waiting.start(least)
-      } else if (alive.length === 0) waiting.giveUp('no reader thread is running')
-      else return
+      if (least === undefined) return
+      const turn = this.#turns.take()
+      if (turn?.next.reader.isGone)
+        turn.next.giveUp(new Unavailable('store', new Error('nobody waits for it')))
+      else turn?.next.start(least, turn.turnsBefore)
     }
   }
+
+  #giveUpAll(reason: string): void {
+    for (let waiting = this.#turns.drop(); waiting !== undefined; waiting = this.#turns.drop())
+      waiting.giveUp(new Unavailable('store', new Error(reason)))
+  }
+}
+
+const overloaded = (reason: string): Overloaded => new Overloaded('store', new Error(reason))
+/** `behindOwn`: others of its key were read while it waited. */
+const late = (ms: number, behindOwn: boolean): Unavailable => {
+  const reason = `not read within ${ms} ms`
+  return behindOwn ? overloaded(reason) : new Unavailable('store', new Error(reason))
 }

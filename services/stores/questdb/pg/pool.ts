@@ -1,4 +1,5 @@
-import { Unavailable } from '../../../core/failure.ts'
+import { Overloaded, Unavailable } from '../../../core/failure.ts'
+import { type Reader, readerNamed, Turns, waitingShare } from '../../../core/turns.ts'
 import type { Cancel } from '../../../ports/clock.ts'
 import type { QuestdbOptions } from '../options.ts'
 import { type Gate, openGate } from '../server/gate.ts'
@@ -12,18 +13,20 @@ export const connectionsPerProcess = connectionsMax + backfillConnectionsMax + 1
 export const readDeadlineMs = 2_000
 /** Comparing history with what is stored: longer, because its failure ends the collector's session. */
 export const backfillReadDeadlineMs = 15_000
-/** Reads that wait for a connection; one more is refused, since it would hardly be answered in time. */
+/** Reads of one key that wait for a connection. */
 export const readsWaitingMax = 1_024
 
 type PoolOptions = Pick<QuestdbOptions, 'pg' | 'credentials' | 'clock'>
 
 interface Waiting {
-  readonly start: (connection: PgConnection) => void
+  readonly reader: Reader
+  readonly start: (connection: PgConnection, turnsBefore: number) => void
   readonly fail: (cause: Error) => void
 }
 
 export interface PoolSize {
   readonly connections: number
+  /** Reads of one key that wait for a connection. */
   readonly waiting: number
   /** Of a read, and of opening a connection for it; 2 s when not given. */
   readonly deadlineMs?: number
@@ -31,7 +34,13 @@ export interface PoolSize {
   readonly lateIsLost?: boolean
 }
 
-/** Shares a bounded number of connections in the order of asking; every call ends within its deadline. */
+export interface ReadOptions {
+  readonly deadlineMs?: number
+  /** Keys of readers take turns; left out: the store itself. */
+  readonly reader?: Reader | undefined
+}
+
+/** Shares a bounded number of connections: keys take turns. Every call ends within its deadline. */
 export class PgPool {
   readonly #options: PoolOptions
   readonly #size: PoolSize
@@ -40,9 +49,10 @@ export class PgPool {
   readonly #idle: PgConnection[] = []
   readonly #all = new Set<PgConnection>()
   readonly #ready = new Set<PgConnection>()
-  readonly #line = new Set<Waiting>()
+  readonly #turns: Turns<Waiting>
   readonly #givenUp = new WeakSet<PgConnection>()
   #closed = false
+  #refused = 0
 
   constructor(
     options: PoolOptions,
@@ -53,6 +63,7 @@ export class PgPool {
     this.#gate = gate
     this.#size = size
     this.#deadlineMs = size.deadlineMs ?? readDeadlineMs
+    this.#turns = new Turns(size.waiting)
   }
 
   get connections(): number {
@@ -60,21 +71,30 @@ export class PgPool {
   }
 
   get waiting(): number {
-    return this.#line.size
+    return this.#turns.size
+  }
+
+  /** Reads that were given up while they waited for a connection. */
+  get refused(): number {
+    return this.#refused
   }
 
   /**
-   * Rejects with `Unavailable`. `begin` is called anew for each attempt: a connection that the server
+   * Rejects with `Unavailable`, as `Overloaded` where the reader's own key is in its way. `begin` is called anew for each attempt: a connection that the server
    * ended meanwhile is tried once more on a fresh one.
    */
-  async read(statement: Statement, begin: () => TakeRow, deadlineMs = this.#deadlineMs): Promise<void> {
+  async read(
+    statement: Statement,
+    begin: () => TakeRow,
+    { deadlineMs = this.#deadlineMs, reader = readerNamed('store') }: ReadOptions = {},
+  ): Promise<void> {
     const end = this.#options.clock.monotonicMs() + deadlineMs
     try {
-      await this.#attempt(statement, begin(), deadlineMs)
+      await this.#attempt(statement, begin(), deadlineMs, reader)
     } catch (cause) {
       const leftMs = end - this.#options.clock.monotonicMs()
       if (!(cause instanceof ConnectionLost) || this.#closed || leftMs <= 0) throw unavailable(cause)
-      await this.#attempt(statement, begin(), leftMs).catch((again: unknown) => {
+      await this.#attempt(statement, begin(), leftMs, reader).catch((again: unknown) => {
         throw unavailable(again)
       })
     }
@@ -82,56 +102,71 @@ export class PgPool {
 
   close(): void {
     this.#closed = true
-    for (const waiting of this.#line) waiting.fail(new Unavailable('store', new Error('the store is closed')))
+    for (let waiting = this.#turns.drop(); waiting !== undefined; waiting = this.#turns.drop())
+      waiting.fail(unread('the store is closed'))
     for (const connection of this.#all) connection.destroy()
   }
 
-  #attempt(statement: Statement, takeRow: TakeRow, deadlineMs: number): Promise<void> {
+  #attempt(statement: Statement, takeRow: TakeRow, deadlineMs: number, reader: Reader): Promise<void> {
     return new Promise((resolve, reject) => {
-      let used: PgConnection | undefined
+      const endMs = this.#options.clock.monotonicMs() + deadlineMs
       const settle = (act: () => void): void => {
         cancelDeadline()
-        this.#line.delete(waiting)
         act()
       }
       const fail = (cause: Error): void => settle(() => reject(cause))
-      const start = (connection: PgConnection): void => {
-        used = connection
+      const giveUp = (connection: PgConnection, turnsBefore: number): void => {
+        fail(late(deadlineMs, turnsBefore > 0))
+        if (this.#size.lateIsLost !== true) this.#givenUp.add(connection)
+        connection.destroy()
+      }
+      const start = (connection: PgConnection, turnsBefore: number): void => {
+        cancelDeadline()
+        const leftMs = endMs - this.#options.clock.monotonicMs()
+        cancelDeadline = this.#options.clock.after(leftMs, () => giveUp(connection, turnsBefore))
         connection
           .run(statement, takeRow)
           .then(() => settle(resolve), fail)
           .finally(() => this.#free(connection))
       }
-      const waiting: Waiting = { start, fail }
-      const cancelDeadline: Cancel = this.#options.clock.after(deadlineMs, () => {
-        fail(new Unavailable('store', new Error(`not read within ${Math.round(deadlineMs)} ms`)))
-        if (used === undefined) return
-        if (this.#size.lateIsLost !== true) this.#givenUp.add(used)
-        used.destroy()
-      })
-      if (this.#closed) return fail(new Unavailable('store', new Error('the store is closed')))
-      if (this.#line.size >= this.#size.waiting)
-        return fail(new Unavailable('store', new Error(`${this.#size.waiting} reads wait already`)))
-      this.#line.add(waiting)
+      const waiting: Waiting = { reader, start, fail }
+      const turnMs = deadlineMs * waitingShare
+      let cancelDeadline: Cancel = this.#options.clock.after(turnMs, () => this.#leave(waiting, turnMs))
+      if (this.#closed) return fail(unread('the store is closed'))
+      this.#refuse(this.#turns.add(waiting), overloaded(`${this.#size.waiting} reads wait already`))
       this.#next()
     })
   }
 
+  #leave(waiting: Waiting, waitedMs: number): void {
+    const cause = late(waitedMs, this.#turns.hasTurns(waiting))
+    this.#turns.delete(waiting)
+    this.#refuse(waiting, cause)
+  }
+
+  #refuse(waiting: Waiting | undefined, cause: Unavailable): void {
+    if (waiting === undefined) return
+    this.#refused += 1
+    waiting.fail(cause)
+  }
+
   #next(): void {
-    for (const waiting of this.#line) {
+    while (this.#turns.size > 0) {
       const connection = this.#idle.pop()
-      if (connection !== undefined) {
-        this.#line.delete(waiting)
-        waiting.start(connection)
-      } else {
+      if (connection === undefined) {
         const opening = this.#all.size - this.#ready.size
-        if (opening < this.#line.size && this.#all.size < this.#size.connections) this.#open()
+        if (opening < this.#turns.size && this.#all.size < this.#size.connections) this.#open()
         return
       }
+      const turn = this.#turns.take()
+      if (turn?.next.reader.isGone) {
+        this.#idle.push(connection)
+        this.#refuse(turn.next, unread('nobody waits for it'))
+      } else turn?.next.start(connection, turn.turnsBefore)
     }
   }
 
-  /** A connection that cannot be had within a read's time fails the first in line, whose time is over. */
+  /** A connection that cannot be had within a read's time fails the next in turn. */
   #open(): void {
     const { pg, credentials, clock } = this.#options
     const giveUp = (): void => {
@@ -157,8 +192,7 @@ export class PgPool {
           this.#free(opened.connection)
         },
         (cause: unknown) => {
-          const [first] = this.#line
-          first?.fail(unavailable(cause))
+          this.#turns.drop()?.fail(unavailable(cause))
           giveUp()
         },
       )
@@ -169,6 +203,15 @@ export class PgPool {
     if (connection.usable) this.#idle.push(connection)
     this.#next()
   }
+}
+
+const overloaded = (reason: string): Overloaded => new Overloaded('store', new Error(reason))
+const unread = (reason: string): Unavailable => new Unavailable('store', new Error(reason))
+
+/** `behindOwn`: others of its key were read while it waited. */
+const late = (ms: number, behindOwn: boolean): Unavailable => {
+  const reason = `not read within ${Math.round(ms)} ms`
+  return behindOwn ? overloaded(reason) : unread(reason)
 }
 
 const unavailable = (cause: unknown): Unavailable =>

@@ -1,4 +1,5 @@
 import { allocateBars, type Bars, barCount, columns, noBars, sliceBars } from '../../../core/bar.ts'
+import type { Reader } from '../../../core/turns.ts'
 import type { Counter } from '../../../platform/metrics.ts'
 import type { BarQuery } from '../../../ports/bars.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -46,7 +47,7 @@ async function readPages(table: string, query: BarQuery, deps: ReadDeps): Promis
   let rowsMax = Math.min(rowsPerPage, left + spareRows)
   for (;;) {
     const rows = await readPage(
-      { table, symbol: nameOf(query.series), ...range, rowsMax },
+      { table, symbol: nameOf(query.series), ...range, rowsMax, reader: query.reader },
       newestFirst,
       deadline,
       { ...deps, pool },
@@ -72,6 +73,7 @@ interface Page {
   readonly from: number
   readonly to: number
   readonly rowsMax: number
+  readonly reader: Reader | undefined
 }
 
 async function readPage(
@@ -80,7 +82,7 @@ async function readPage(
   deadline: number,
   deps: ReadDeps,
 ): Promise<BarRows> {
-  const { table, symbol, from, to, rowsMax } = page
+  const { table, symbol, from, to, rowsMax, reader } = page
   const statement = {
     sql: barStatement(table, newestFirst ? 'DESC' : 'ASC'),
     parameterSets: [[symbol, microsOf(from), microsOf(to), String(rowsMax)]],
@@ -93,7 +95,7 @@ async function readPage(
       rows = new BarRows(rowsMax, newestFirst ? 'descending' : 'ascending')
       return (view, start, end) => rows.take(view, start, end)
     },
-    leftMs,
+    { deadlineMs: leftMs, reader },
   )
   if (rows.broken > 0) deps.broken.inc(rows.broken)
   return rows

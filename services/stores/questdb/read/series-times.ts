@@ -1,8 +1,11 @@
 import { compoundKey, type FeedKey } from '../../../core/compound-key.ts'
 import type { FeedSeconds } from '../../../core/feed-clock.ts'
-import { type Lane, type Series, seriesId } from '../../../core/series.ts'
+import { type Series, seriesId } from '../../../core/series.ts'
+import type { Reader } from '../../../core/turns.ts'
 import type { BarBounds, Span } from '../../../core/window.ts'
+import type { ReadAs } from '../../../ports/bars.ts'
 import { nameOf } from '../layout/tables.ts'
+import type { TakeRow } from '../pg/connection.ts'
 import { Fields } from '../pg/fields.ts'
 import { isTableMissing, type PgPool } from '../pg/pool.ts'
 import type { ReadDeps } from './read-bars.ts'
@@ -11,7 +14,7 @@ import { microsOf, secondsOf, timeMax, timeMin } from './times.ts'
 /** Open time of the newest bar of each series of the feed, by `seriesId`. */
 export async function lastTimes(
   feed: FeedKey,
-  lane: Lane,
+  { lane = 'live', reader }: ReadAs,
   { catalogue, ...pools }: ReadDeps,
 ): Promise<ReadonlyMap<string, FeedSeconds>> {
   const times = new Map<string, FeedSeconds>()
@@ -23,11 +26,12 @@ export async function lastTimes(
         sql: `SELECT sym, ts::long FROM '${table}' LATEST ON ts PARTITION BY sym`,
         parameterSets: [[]],
       }
-      const read = pool.read(statement, () => (view, start) => {
+      const takeRow: TakeRow = (view, start) => {
         const fields = new Fields(view, start)
         const symbol = compoundKey(feed, fields.text() ?? '')
         times.set(seriesId({ symbol, resolution: holds.resolution }), secondsOf(fields.long()))
-      })
+      }
+      const read = pool.read(statement, () => takeRow, { reader })
       return read.catch((cause: unknown) => {
         if (!isTableMissing(cause)) throw cause
       })
@@ -40,12 +44,13 @@ export async function lastTimes(
 export async function bounds(
   series: Series,
   spans: readonly Span[],
+  reader: Reader | undefined,
   { catalogue, pool }: ReadDeps,
 ): Promise<readonly (BarBounds | undefined)[]> {
   const none = spans.map(() => undefined)
   if (spans.length === 0) return none
   return catalogue.about<readonly (BarBounds | undefined)[]>(series, none, (table) =>
-    boundsIn(table, series, spans, pool),
+    boundsIn(table, series, spans, { pool, reader }),
   )
 }
 
@@ -53,7 +58,7 @@ async function boundsIn(
   table: string,
   series: Series,
   spans: readonly Span[],
-  pool: PgPool,
+  { pool, reader }: { readonly pool: PgPool; readonly reader: Reader | undefined },
 ): Promise<readonly (BarBounds | undefined)[]> {
   const asked = spans.map(({ from, to }) => [
     nameOf(series),
@@ -66,9 +71,10 @@ async function boundsIn(
       'AND ts >= $2::long::timestamp AND ts < $3::long::timestamp ' +
       `ORDER BY ts ${order} LIMIT 1`
     const found = new Array<FeedSeconds | undefined>(spans.length)
-    await pool.read({ sql, parameterSets: asked }, () => (view, start, _, set) => {
+    const takeRow: TakeRow = (view, start, _, set) => {
       found[set] = secondsOf(new Fields(view, start).long())
-    })
+    }
+    await pool.read({ sql, parameterSets: asked }, () => takeRow, { reader })
     return found
   }
   const [firsts, lasts] = await Promise.all([ends('ASC'), ends('DESC')])

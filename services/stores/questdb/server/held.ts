@@ -60,7 +60,7 @@ async function daysIn(
         else of.push(held)
       }
     },
-    countDeadlineMs,
+    { deadlineMs: countDeadlineMs },
   )
   return days
 }

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { aBar, aFeed, aKey, aSymbol, openRestEdge, type RestEdge } from '../../test/support/rest-edge.ts'
+import { Overloaded } from '../core/failure.ts'
+import { feedSeconds } from '../core/feed-clock.ts'
+import type { Stores } from '../ports/stores.ts'
+
+const count = 25_000
+const start = Date.UTC(2026, 0, 1) / 1000
+const end = start + count * 60
+
+let edge: RestEdge
+/** For whom the store was read. */
+let readers: unknown[] = []
+/** The store has no turn left for anybody. */
+let isFull = false
+
+const watched = (stores: Stores): Stores => {
+  const { bars, windows } = stores
+  const note = (reader: { readonly key: string } | undefined): void => {
+    readers.push(reader?.key)
+    if (isFull) throw new Overloaded('store', new Error('others of its key were read'))
+  }
+  return {
+    ...stores,
+    bars: {
+      ...bars,
+      read: async (query) => (note(query.reader), bars.read(query)),
+      bounds: async (series, spans, reader) => (note(reader), bars.bounds(series, spans, reader)),
+    },
+    windows: { ...windows, of: async (feed, reader) => (note(reader), windows.of(feed, reader)) },
+  }
+}
+
+beforeAll(async () => {
+  edge = await openRestEdge({ start: end * 1000, around: watched })
+  await edge.register(
+    aFeed('BROKERA', 'ZERO'),
+    aSymbol('BROKERA:ZERO:EURUSD'),
+    aKey(1, ['BROKERA:ZERO'], { prefix: 'fxd_abcd' }),
+    aKey(2, ['BROKERA:ZERO'], { prefix: 'fxd_ef01' }),
+  )
+  const bars = Array.from({ length: count }, (_, i) => aBar(start + i * 60))
+  await edge.store('BROKERA:ZERO:EURUSD', '1', bars)
+  const { feed, symbol } = { feed: 'BROKERA:ZERO', symbol: 'BROKERA:ZERO:EURUSD' } as never
+  await edge.stores.windows.add([
+    { feed, symbol, resolution: '1', from: feedSeconds(start), to: feedSeconds(end) },
+  ])
+}, 60_000)
+beforeEach(() => {
+  readers = []
+  edge.logged.length = 0
+})
+afterAll(() => edge.close())
+
+const history = '/v1/history?symbol=BROKERA:ZERO:EURUSD'
+const paths = [
+  [`${history}&resolution=1&countback=300`, 1],
+  [`${history}&resolution=1&from=0&to=${end}`, 3],
+  [`${history}&resolution=30&countback=700`, 2],
+  [`${history}&resolution=30&from=0&to=${end}`, 3],
+  ['/v1/coverage?symbol=BROKERA:ZERO:EURUSD', 2],
+  ['/v1/coverage', 2],
+] as const
+
+test.each(paths)('the store is read for the key that asks %s, slice by slice', async (path, readsMin) => {
+  for (const key of [1, 2]) {
+    readers = []
+    expect((await edge.ask(path, { key })).status).toBe(200)
+    expect(new Set(readers)).toEqual(new Set([`key-${key}`]))
+    expect(readers.length).toBeGreaterThanOrEqual(readsMin)
+  }
+})
+
+test('what a key cannot get in time is 500 with Retry-After, and one warning per key prefix and minute counts it', async () => {
+  const loud = () =>
+    edge.logged.map((line) => JSON.parse(line) as { level: number }).filter(({ level }) => level >= 40)
+  isFull = true
+  for (const key of [1, 1, 2, 1]) {
+    const { status, headers, body } = await edge.ask(`${history}&resolution=1&countback=5`, { key })
+    expect([status, headers['retry-after'], body.error.code]).toEqual([500, '2', 'SERVER_ERROR'])
+  }
+  isFull = false
+  expect(loud()).toEqual([])
+  await edge.clock.advance(60_000)
+  expect(loud()).toEqual([
+    expect.objectContaining({ level: 40, keyPrefix: 'fxd_abcd', count: 3 }),
+    expect.objectContaining({ level: 40, keyPrefix: 'fxd_ef01', count: 1 }),
+  ])
+  await edge.clock.advance(120_000)
+  expect(loud()).toHaveLength(2)
+})
