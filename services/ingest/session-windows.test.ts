@@ -66,6 +66,8 @@ describe('windows', () => {
       session.window(resolution, noon - 60, noon),
     )
     const own = session.window('5', noon - 300, noon, 'EURUSD')
+    // Messages are taken in order: with this Ack all windows before it were taken.
+    await session.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
     gate.resolve()
     await Promise.all([first, ...later, own])
     expect(writes).toEqual([1, 4])
