@@ -84,14 +84,14 @@ export function createIngest(deps: IngestDeps): Ingest {
       return listening.port
     },
     async close(graceMs) {
-      listening?.close()
+      const left = listening?.close()
       stopHeeding()
       stopClockHistory()
       const copied = closedDays.stop()
       const inTime = new AbortController()
       const finished = sessions
         .endAll(new SessionEnd('UNAVAILABLE', 'ingest is stopping; connect again'))
-        .then(() => Promise.all([copied, shutDown(server)]))
+        .then(() => Promise.all([copied, shutDown(server), left]))
         .catch((cause: unknown) => log.warn({ err: cause }, 'ingest did not stop cleanly'))
       if (graceMs > 0) await Promise.race([finished, clock.sleep(graceMs, inTime.signal)])
       inTime.abort()

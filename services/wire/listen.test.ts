@@ -29,7 +29,7 @@ async function start(connectionsMax: number) {
     },
   })
   onTestFinished(() => {
-    listening.close()
+    void listening.close()
     server.forceShutdown()
   })
   const client = new Client(`127.0.0.1:${listening.port}`, credentials.createInsecure())
@@ -72,7 +72,7 @@ test('connections beyond the bound are dropped and counted, calls on those withi
 test('after close no connection is taken, and those that are open go on', async () => {
   const { listening, echo } = await start(10)
   await echo('first')
-  listening.close()
+  void listening.close()
   const late = connect(listening.port, '127.0.0.1')
   const [error] = (await once(late, 'error')) as [NodeJS.ErrnoException]
   expect(error.code).toBe('ECONNREFUSED')

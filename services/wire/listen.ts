@@ -21,8 +21,8 @@ export interface ListenAt {
 
 export interface Listening {
   readonly port: number
-  /** Takes no more connections; those that are open stay. */
-  close(): void
+  /** Takes no more connections; those that are open stay. Resolves once the last of them has ended. */
+  close(): Promise<void>
 }
 
 /**
@@ -44,7 +44,7 @@ export function listen(server: Server, at: ListenAt): Promise<Listening> {
     listener.listen(at.port, at.host, () => {
       listener.off('error', reject).on('error', (cause) => counts?.acceptFailed(cause))
       const { port } = listener.address() as AddressInfo
-      resolve({ port, close: () => void listener.close() })
+      resolve({ port, close: () => new Promise((closed) => void listener.close(() => closed())) })
     })
   })
 }

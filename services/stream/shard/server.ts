@@ -44,7 +44,7 @@ export function createShardServer(deps: ShardServerDeps): ShardServer {
       return listening.port
     },
     close() {
-      listening?.close()
+      void listening?.close()
       server.forceShutdown()
     },
   }
