@@ -55,11 +55,13 @@ test('a defect while bars are replayed closes that socket with 1011', async () =
   await expectOneSocketClosed(broken, beside)
 })
 
-test('a defect while a socket leaves harms no other', async () => {
-  const [broken, beside] = [await connect(), await connect()]
+test('a defect while a socket leaves frees its slot and harms no other', async () => {
+  const { secret, inUse } = await house.issue()
+  const [broken, beside] = [await house.connect(secret), await connect()]
   vi.spyOn(Subscriptions.prototype, 'closeRow').mockImplementationOnce(defect)
   broken.raw.close(1000)
   expect((await broken.closed).code).toBe(1000)
+  expect(await inUse()).toBe(0)
   await beside.settled()
   expect(house.logged.splice(0).filter((line) => line.includes('a defect in a handler'))).toHaveLength(1)
 })

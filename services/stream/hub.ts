@@ -186,6 +186,15 @@ export class Hub {
   }
 
   async #leave(connection: Connection): Promise<void> {
+    try {
+      this.#forget(connection)
+    } finally {
+      // Whatever went wrong: a slot that is not freed here is renewed for as long as this process lives.
+      await this.#parts.sessions.close(connection.sessionId)
+    }
+  }
+
+  #forget(connection: Connection): void {
     this.#open.delete(connection)
     this.#throttle.left(connection)
     this.#parts.onLeave()
@@ -193,7 +202,6 @@ export class Hub {
     this.#resumption.forget(connection)
     this.#withdrawals.leave(connection)
     this.#parts.subscriptions.closeRow(connection.row)
-    await this.#parts.sessions.close(connection.sessionId)
   }
 
   #gone(socket: StreamSocket): void {
