@@ -58,6 +58,8 @@ export class Answers {
 
   #subscribe(connection: Connection, { symbols, resumes, markers }: Subscribe): void {
     this.#fanOut.settle()
+    // What was on its way may have closed it as too slow: its row is free, and may be another's soon.
+    if (!connection.open) return
     const view = this.#registry.view()
     const key = view.key(connection.key.id) ?? connection.key
     const accepted: CompoundKey[] = []
@@ -75,8 +77,9 @@ export class Answers {
       }
     }
     this.#withdrawals.bound(connection)
-    connection.send(messages.subscribed(accepted, rejected, resumes ? resumed : undefined))
+    // Before the answer: that, too, may close it, and whatever it holds is freed then.
     if (markers) for (const feed of feeds) this.#resumption.mark(connection, feed)
+    connection.send(messages.subscribed(accepted, rejected, resumes ? resumed : undefined))
     if (resumed.size > 0) this.#resumption.begin(connection, resumed, symbols)
   }
 

@@ -88,6 +88,8 @@ export class Withdrawals {
     const ids = subscriptions.idsOf(connection.row).filter(isGone)
     if (ids.length === 0) return
     fanOut.settle()
+    // It may have been closed as too slow just now: nothing is kept for it any more.
+    if (!connection.open) return
     if (reason === 'SYMBOL_NOT_FOUND') this.#await(connection, ids)
     for (const id of ids) subscriptions.remove(connection.row, id)
     resumption.review(connection)
@@ -122,6 +124,7 @@ export class Withdrawals {
     this.forget(connection, symbols)
     if (begun.length === 0) return
     fanOut.settle()
+    if (!connection.open) return
     for (const { symbol, hasMarkers } of begun) {
       subscriptions.add(connection.row, subscriptions.idOf(symbol))
       if (hasMarkers) resumption.mark(connection, feedOf(symbol))

@@ -23,7 +23,10 @@ let replays: Replays
 /** The last bar of the live lane. */
 let lane = timeOf(day - 1)
 let gaps: { connection: Connection; after: number; why: string }[]
+/** Sends what is on its way. */
+let settle: () => void
 beforeEach(() => {
+  settle = () => undefined
   clock = createVirtualClock()
   subscriptions = new Subscriptions()
   gaps = []
@@ -44,7 +47,7 @@ beforeEach(() => {
     isUnproven: () => false,
     lastTime: () => lane,
     isOnItsWay: () => false,
-    settle: () => undefined,
+    settle: () => settle(),
     frame: (_, bar) => barFrame(barPrefix(symbol), bar),
     nameGap: (connection, _, after, why) => void gaps.push({ connection, after, why }),
     ended: () => undefined,
@@ -117,4 +120,18 @@ test('what a socket is still owed is known until it was sent', async () => {
   raw.resume()
   await until('all', () => replays.counts.waiting === 0)
   expect(replays.owed(connection)).toEqual([])
+})
+
+test('nothing is kept for a socket that is closed as too slow when its replay joins the live lane', async () => {
+  lane = timeOf(0)
+  const { raw, connection } = asking()
+  settle = () => {
+    Object.assign(connection.socket, { readyState: WebSocket.CLOSED })
+    replays.forget(connection)
+    subscriptions.closeRow(connection.row)
+  }
+  raw.resume()
+  await clock.advance(1_000)
+  await until('the end of the replay', () => replays.counts.waiting === 0)
+  expect(replays.counts.caught).toBe(0)
 })

@@ -250,6 +250,8 @@ export class Replays {
 
   /** Into the live lane, behind the last bar that the socket has. */
   #enter(connection: Connection, id: number, last: FeedSeconds): void {
+    // What was just sent may have closed it as too slow: its row may be another's soon.
+    if (!this.#isHeld(connection, id)) return
     const lane = this.#parts.lastTime(id)
     if (lane !== undefined && lane >= last) this.#parts.subscriptions.release(connection.row, id)
     else this.#caught.set(connection, id, last)
