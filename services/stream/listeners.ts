@@ -24,6 +24,10 @@ export function createListeners(
     const { connection } = this as StreamSocket
     if (connection?.open) connection.attempt(() => throttle.ping(connection, payload))
   }
+  function onPong(this: WebSocket): void {
+    const { connection } = this as StreamSocket
+    if (connection?.open) connection.attempt(() => throttle.pong(connection))
+  }
   function onClose(this: WebSocket): void {
     const socket = this as StreamSocket
     const { connection } = socket
@@ -33,6 +37,7 @@ export function createListeners(
   return (socket) => {
     socket.on('message', onMessage)
     socket.on('ping', onPing)
+    socket.on('pong', onPong)
     socket.on('close', onClose)
     // A protocol fault or a reset; the library closes the socket by itself.
     socket.on('error', nothing)

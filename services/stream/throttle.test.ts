@@ -111,6 +111,17 @@ describe('a client that sends faster than fifty messages a second', () => {
     expect(pongs.length).toBeLessThan(1_000)
   })
 
+  test('a flood of protocol pongs is paid for by a pause', async () => {
+    const socket = await connect()
+    const before = await house.metric('fxd_stream_throttled_total')
+    for (let n = 0; n < 5_000; n++) socket.raw.pong()
+    socket.send({ action: 'ping' })
+    await until('a pause', async () => (await house.metric('fxd_stream_throttled_total')) > before)
+    expect(socket.frames).toHaveLength(1)
+    for (let n = 0; n < 20 && socket.frames.length < 2; n++) await house.clock.advance(1_000)
+    await until('the answer', () => socket.frames.length === 2)
+  })
+
   test('and leaves is seen to leave, and its slot is free at once', async () => {
     const { secret, inUse } = await house.issue()
     const socket = await house.connect(secret)

@@ -2,7 +2,7 @@ import type { Cancel, Clock } from '../ports/clock.ts'
 import { type Allowance, KeyAllowances } from './allowance.ts'
 import type { Connection } from './connection.ts'
 
-/** Messages and pings of one socket that are answered in a second; as many may come at once. */
+/** Messages, pings and pongs of one socket that are taken in a second; as many may come at once. */
 export const messagesPerSecond = 50
 /** The same for all sockets of a key in this process: as much as forty of them at full pace. */
 const keyMessagesPerSecond = 2_000
@@ -17,7 +17,7 @@ const shortMax = 1_024
 /** What may wait to be answered; with more the socket is not read until half of it is done. */
 const inboxMessagesMax = 1_000
 const inboxBytesMax = 65_536
-/** Pings leave nothing to wait, so a flood of them is paid for by silence; this much at most. */
+/** Pings and pongs leave nothing to wait, so a flood of them is paid for by silence; this much at most. */
 const debtMax = 50
 const stepMs = 100
 
@@ -82,13 +82,14 @@ export class Throttle {
   ping(connection: Connection, payload: Buffer): void {
     const now = this.#clock.monotonicMs()
     connection.lastSeen = now
-    if (connection.allowance.left(now) > -debtMax) connection.allowance.spend(1, now)
-    if (fullness(connection, now) >= 1) {
-      connection.socket.pause()
-      this.#place(connection, now)
-    }
+    this.#control(connection, now)
     if (connection.pongDue === undefined) this.#clock.soon(() => sendPong(connection))
     connection.pongDue = payload
+  }
+
+  /** This server sends no pings, so nobody is owed a pong; it costs as much as a ping. */
+  pong(connection: Connection): void {
+    this.#control(connection, this.#clock.monotonicMs())
   }
 
   close(): void {
@@ -96,6 +97,14 @@ export class Throttle {
     this.#keys.stop()
     this.#waiting.clear()
     this.#ready.clear()
+  }
+
+  #control(connection: Connection, now: number): void {
+    if (connection.allowance.left(now) > -debtMax) connection.allowance.spend(1, now)
+    if (fullness(connection, now) >= 1) {
+      connection.socket.pause()
+      this.#place(connection, now)
+    }
   }
 
   #answer(connection: Connection, text: string, now: number): void {
