@@ -1,6 +1,6 @@
 import type { RawData, WebSocket } from 'ws'
 import { closings } from './close-codes.ts'
-import type { StreamSocket } from './connection.ts'
+import type { Connection, StreamSocket } from './connection.ts'
 import type { Throttle } from './throttle.ts'
 
 const nothing = (): void => undefined
@@ -13,20 +13,20 @@ export function createListeners(
   onGone: (socket: StreamSocket) => void,
 ): (socket: StreamSocket) => void {
   function onMessage(this: WebSocket, data: RawData, isBinary: boolean): void {
-    const { connection } = this as StreamSocket
-    if (!connection?.open) return
-    connection.attempt(() => {
+    receive(this, (connection) => {
       if (isBinary) connection.end(closings.unsupportedData)
       else throttle.message(connection, String(data))
     })
   }
   function onPing(this: WebSocket, payload: Buffer): void {
-    const { connection } = this as StreamSocket
-    if (connection?.open) connection.attempt(() => throttle.ping(connection, payload))
+    receive(this, (connection) => throttle.ping(connection, payload))
   }
   function onPong(this: WebSocket): void {
-    const { connection } = this as StreamSocket
-    if (connection?.open) connection.attempt(() => throttle.pong(connection))
+    receive(this, (connection) => throttle.pong(connection))
+  }
+  function receive(socket: WebSocket, take: (connection: Connection) => void): void {
+    const { connection } = socket as StreamSocket
+    connection?.attempt(() => (connection.open ? take(connection) : throttle.late(connection)))
   }
   function onClose(this: WebSocket): void {
     const socket = this as StreamSocket

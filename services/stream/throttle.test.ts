@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { until } from '../../test/acceptance/client/until.ts'
 import { type OpenedStream, openStream } from '../../test/support/open-stream.ts'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import { KeyAllowances } from './allowance.ts'
-import { type Caller, Connection, type ConnectionHost, type StreamSocket } from './connection.ts'
+import { type Caller, Connection, type ConnectionHost, StreamSocket } from './connection.ts'
 import { Throttle } from './throttle.ts'
 
 let house: OpenedStream
@@ -120,6 +120,20 @@ describe('a client that sends faster than fifty messages a second', () => {
     expect(socket.frames).toHaveLength(1)
     for (let n = 0; n < 20 && socket.frames.length < 2; n++) await house.clock.advance(1_000)
     await until('the answer', () => socket.frames.length === 2)
+  })
+
+  test('and goes on after its socket was closed is not read any more, and sees the close', async () => {
+    const { secret, inUse } = await house.issue()
+    const { raw, closed } = await house.connect(secret)
+    const pause = vi.spyOn(StreamSocket.prototype, 'pause')
+    raw.send(Buffer.alloc(1))
+    for (let n = 0; n < 5_000; n++) raw.ping()
+    await until('a pause', () => pause.mock.calls.length > 0)
+    pause.mockRestore()
+    await until('the close frame', () => raw.readyState === raw.CLOSING)
+    expect(await inUse()).toBe(0)
+    raw.terminate()
+    expect(await closed).toMatchObject({ code: 1003 })
   })
 
   test('and leaves is seen to leave, and its slot is free at once', async () => {

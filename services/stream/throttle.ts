@@ -92,6 +92,13 @@ export class Throttle {
     this.#control(connection, this.#clock.monotonicMs())
   }
 
+  /** Came after the close: who goes on sending is not read any more; the library cuts the socket in time. */
+  late(connection: Connection): void {
+    const now = this.#clock.monotonicMs()
+    connection.allowance.spend(1, now)
+    if (connection.allowance.left(now) <= -debtMax) connection.socket.pause()
+  }
+
   close(): void {
     this.#cancel?.()
     this.#keys.stop()
