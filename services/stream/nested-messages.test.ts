@@ -14,10 +14,12 @@ afterAll(() => house.close())
 
 const messageBytesMax = 65_536
 const errorLengthMax = 800
+/** At least two levels: `[]` is a good list of symbols, and `0` a good time. */
+const lengthMin = 16
 
 /** Nested lists or objects, or one string, of so many characters as fit beside the rest of the message. */
 const nested = fc
-  .tuple(fc.constantFrom('[]', '{"":}', '{"a":[]}', '"'), fc.integer({ min: 1, max: messageBytesMax - 200 }))
+  .tuple(fc.constantFrom('[]', '{"":}', '{"a":[]}', '"'), fc.integer({ min: lengthMin, max: messageBytesMax - 200 }))
   .map(([unit, length]) => {
     const levels = Math.floor(length / unit.length)
     if (unit === '"') return `"${'x'.repeat(length)}"`
