@@ -234,6 +234,15 @@ describe('messages of many sockets that come together', () => {
     expect(answered).toEqual(['a', 'a', 'a', 'b'])
   })
 
+  test('short ones take a bounded time of a turn, too', () => {
+    const { throttle, answered, socketOf, nextTurn } = busy()
+    for (let n = 0; n < 10; n++) throttle.message(socketOf('a'), '{"action":"ping"}')
+    expect(answered).toHaveLength(5)
+    throttle.message(socketOf('b'), '{"action":"ping"}')
+    nextTurn()
+    expect(answered.slice(5)).toEqual(['a', 'b'])
+  })
+
   test('short ones do not wait behind long ones', () => {
     const { throttle, answered, socketOf } = busy()
     for (let n = 0; n < 6; n++) throttle.message(socketOf('a'), long)

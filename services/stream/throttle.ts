@@ -12,8 +12,9 @@ const entriesPerMessage = 100
 const charactersPerEntry = 16
 /** Time for long messages in one turn of the event loop; what is left waits for the next turn. */
 const turnMs = 5
-/** Shorter messages take a tenth of a millisecond at most and do not wait behind long ones of others. */
+/** Shorter messages take a tenth of a millisecond: they do not wait behind long ones, but behind so much of all. */
 const shortMax = 1_024
+const shortTurnMs = 20
 /** What may wait to be answered; with more the socket is not read until half of it is done. */
 const inboxMessagesMax = 1_000
 const inboxBytesMax = 65_536
@@ -45,7 +46,7 @@ export class Throttle {
   readonly #waiting = new Set<Connection>()
   /** Connections that wait for time only, by the allowance of their key. */
   readonly #ready = new Map<Allowance, Set<Connection>>()
-  #turnEndsAt: number | undefined
+  #turnBeganAt: number | undefined
   #cancel: Cancel | undefined
 
   constructor(clock: Clock, handle: Handle, onThrottled: () => void) {
@@ -70,7 +71,8 @@ export class Throttle {
     const now = this.#clock.monotonicMs()
     connection.lastSeen = now
     const isFree = connection.inbox === undefined && mayAnswer(connection, now)
-    if (isFree && (text.length <= shortMax || this.#hasTime(now))) return this.#answer(connection, text, now)
+    const isShort = text.length <= shortMax
+    if (isFree && this.#hasTime(now, isShort ? shortTurnMs : turnMs)) return this.#answer(connection, text, now)
     connection.inbox ??= { texts: [], size: 0 }
     connection.inbox.texts.push(text)
     connection.inbox.size += text.length
@@ -155,16 +157,16 @@ export class Throttle {
     this.#cancel ??= this.#clock.every(stepMs, () => this.#step())
   }
 
-  /** Whether this turn of the event loop has time left for long messages. */
-  #hasTime(now: number): boolean {
-    if (this.#turnEndsAt === undefined) {
-      this.#turnEndsAt = now + turnMs
+  /** Whether this turn of the event loop began less than so long ago. */
+  #hasTime(now: number, ms: number = turnMs): boolean {
+    if (this.#turnBeganAt === undefined) {
+      this.#turnBeganAt = now
       this.#clock.soon(() => {
-        this.#turnEndsAt = undefined
+        this.#turnBeganAt = undefined
         this.#serve()
       })
     }
-    return now < this.#turnEndsAt
+    return now < this.#turnBeganAt + ms
   }
 
   #step(): void {

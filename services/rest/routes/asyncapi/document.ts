@@ -34,8 +34,9 @@ export function asyncapiDocument() {
       title: 'fxd',
       version: 'v1',
       description:
-        'Each closed one-minute bar over WebSocket. Text frames of JSON, at most 64 KiB. Above 50 messages a ' +
-        'second a client is read more slowly; long lists count as several messages. REST is described by /openapi.json.',
+        'Each closed one-minute bar over WebSocket. Text frames of JSON; those of a client have at most 64 KiB. Above 50 ' +
+        'messages a second a client is read more slowly; long lists count as several messages. REST is described by ' +
+        '/openapi.json.',
     },
     servers: {
       here: {
