@@ -48,15 +48,17 @@ export class Registry implements RegistryView {
   readonly #digests = new Map<string, string>()
   readonly #sorted = new Map<FeedKey, readonly SymbolRecord[]>()
 
-  apply(row: Row): void {
+  /** Whether the row is newer than what is known of its id. */
+  apply(row: Row): boolean {
     this.version = Math.max(this.version, row.version)
     const id = `${row.kind} ${row.id}`
-    if ((this.#versions.get(id) ?? 0) >= row.version) return
+    if ((this.#versions.get(id) ?? 0) >= row.version) return false
     this.#versions.set(id, row.version)
     if (row.kind === 'feed') this.#feeds.set(row.id as FeedKey, row.body as FeedRecord)
     else if (row.kind === 'symbol') this.#applySymbol(row.body as SymbolRecord)
     else if (row.kind === 'clock') this.#applyClock(row.body as ClockReading)
     else this.#applyKey(row.body as KeyRecord)
+    return true
   }
 
   #applySymbol(symbol: SymbolRecord): void {

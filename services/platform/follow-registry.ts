@@ -28,11 +28,12 @@ export function followRegistry(store: RegistryStore, bus: Bus, clock: Clock, log
   let queued: Promise<void> | undefined
 
   const read = async (): Promise<void> => {
-    const before = registry.version
-    for (const row of await store.since(Math.max(0, before - overlapVersions))) registry.apply(row)
+    const rows = await store.since(Math.max(0, registry.version - overlapVersions))
     const first = !loaded
     loaded = true
-    if (first || registry.version !== before) for (const listen of listeners) listen(registry)
+    // A row that became visible late is news, too, although its version is not.
+    const changed = rows.filter((row) => registry.apply(row))
+    if (first || changed.length > 0) for (const listen of listeners) listen(registry)
   }
   const refresh = (): Promise<void> => {
     // A read under way may have begun before the change: one more follows it and serves all who ask meanwhile.

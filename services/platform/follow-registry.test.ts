@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { feedBody, symbolBody, zero } from '../../test/support/open-stream.ts'
+import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { compoundKey } from '../core/compound-key.ts'
+import type { RegistryRow } from '../ports/registry.ts'
+import { embeddedBus } from '../stores/embedded/bus.ts'
+import { followRegistry } from './follow-registry.ts'
+import { silentLog } from './log.ts'
+
+test('a row that becomes visible after a newer one is told to listeners, once', async () => {
+  const clock = createVirtualClock()
+  const rows: RegistryRow[] = [
+    { ...feedBody(zero), version: 1 },
+    { ...symbolBody(zero, 'SYM1'), version: 3 },
+  ]
+  const store = {
+    since: (version: number) => Promise.resolve(rows.filter((row) => row.version > version)),
+    append: () => Promise.resolve({ outcome: 'conflict' } as const),
+  }
+  const registry = followRegistry(store, embeddedBus(clock, silentLog), clock, silentLog)
+  const heard: boolean[] = []
+  registry.onChange((view) => heard.push(view.symbol(compoundKey(zero, 'SYM0')) !== undefined))
+  await registry.refresh()
+  rows.push({ ...symbolBody(zero, 'SYM0'), version: 2 })
+  await registry.refresh()
+  await registry.refresh()
+  expect(heard).toEqual([false, true])
+  registry.close()
+})
