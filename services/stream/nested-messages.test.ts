@@ -19,7 +19,10 @@ const lengthMin = 16
 
 /** Nested lists or objects, or one string, of so many characters as fit beside the rest of the message. */
 const nested = fc
-  .tuple(fc.constantFrom('[]', '{"":}', '{"a":[]}', '"'), fc.integer({ min: lengthMin, max: messageBytesMax - 200 }))
+  .tuple(
+    fc.constantFrom('[]', '{"":}', '{"a":[]}', '"'),
+    fc.integer({ min: lengthMin, max: messageBytesMax - 200 }),
+  )
   .map(([unit, length]) => {
     const levels = Math.floor(length / unit.length)
     if (unit === '"') return `"${'x'.repeat(length)}"`

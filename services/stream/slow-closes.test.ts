@@ -72,6 +72,6 @@ test('a socket that is closed by the answer to its subscription is not told of m
   slow.send({ action: 'subscribe', symbols: [a], markers: true })
   expect(await slow.closed).toMatchObject({ code: 4001 })
   const [[connection] = []] = listens.mock.calls
-  const [markers] = listens.mock.contexts
+  const [markers] = listens.mock.contexts as unknown as readonly Markers[]
   expect(connection && markers?.feedsOf(connection)).toEqual([])
 })

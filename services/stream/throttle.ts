@@ -72,7 +72,8 @@ export class Throttle {
     connection.lastSeen = now
     const isFree = connection.inbox === undefined && mayAnswer(connection, now)
     const isShort = text.length <= shortMax
-    if (isFree && this.#hasTime(now, isShort ? shortTurnMs : turnMs)) return this.#answer(connection, text, now)
+    if (isFree && this.#hasTime(now, isShort ? shortTurnMs : turnMs))
+      return this.#answer(connection, text, now)
     connection.inbox ??= { texts: [], size: 0 }
     connection.inbox.texts.push(text)
     connection.inbox.size += text.length
