@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { StreamSocket } from '../../test/acceptance/client/socket.ts'
 import {
   feedBody,
@@ -101,6 +101,20 @@ describe('a symbol that left the registry and returns', () => {
     await house.publish([a], 4)
     const owed = gap({ symbol: a, after: minuteBar(1).time })
     expect(await afterAnswer(socket)).toEqual([gone(a), owed, returned(a), bar(a, 4)])
+  })
+
+  test('is looked for once per change of the registry, however many sockets await it', async () => {
+    const { secret, socket } = await connected()
+    const all = [socket, await house.connect(secret), await house.connect(secret)]
+    sockets.push(...all)
+    for (const each of all) await each.subscribe([a])
+    await leave(a)
+    const asked = vi.spyOn(house.registry.view(), 'symbol')
+    await leave(b)
+    expect(asked.mock.calls.filter(([symbol]) => symbol === a)).toHaveLength(1)
+    asked.mockRestore()
+    await comeBack(a)
+    for (const each of all) expect((await afterAnswer(each)).slice(-1)).toEqual([returned(a)])
   })
 
   test('returns with its feed', async () => {

@@ -32,6 +32,8 @@ interface WithdrawalDeps {
 export class Withdrawals {
   readonly #deps: WithdrawalDeps
   readonly #awaited = new Map<Connection, Map<CompoundKey, Awaited>>()
+  /** Whatever any socket awaits, and what none awaits any more: at most the symbols of the registry. */
+  readonly #absent = new Set<CompoundKey>()
 
   constructor(deps: WithdrawalDeps) {
     this.#deps = deps
@@ -57,8 +59,12 @@ export class Withdrawals {
 
   /** Subscribes sockets again to what returned to the registry, and names what passed. */
   returned(view: RegistryView): void {
+    // Ten thousand sockets may await the same symbols: the registry is asked once for each.
+    const back = new Set([...this.#absent].filter((symbol) => view.symbol(symbol)))
+    if (back.size === 0) return
+    for (const symbol of back) this.#absent.delete(symbol)
     for (const [connection, awaited] of this.#awaited) {
-      const symbols = [...awaited.keys()].filter((symbol) => view.symbol(symbol))
+      const symbols = [...awaited.keys()].filter((symbol) => back.has(symbol))
       if (symbols.length > 0) this.#begin(connection, symbols)
     }
   }
@@ -110,6 +116,7 @@ export class Withdrawals {
     for (const id of ids) {
       const symbol = subscriptions.symbol(id)
       const gap = owed.get(symbol) ?? gapOf(id)
+      this.#absent.add(symbol)
       awaited.set(symbol, { gap, hasMarkers: marked.has(feedOf(symbol)) })
     }
   }
