@@ -3,7 +3,7 @@ import { joinSpans, subtractSpans } from '../core/coverage.ts'
 import type { Depth } from '../core/feed.ts'
 import { type FeedSeconds, feedSeconds, later } from '../core/feed-clock.ts'
 import type { Resolution } from '../core/resolution.ts'
-import type { Span } from '../core/window.ts'
+import { type Span, windowFromMin } from '../core/window.ts'
 import type { KnownSeries__Output } from '../wire/fxd/v1/KnownSeries.ts'
 import { closedUntil } from './closed-until.ts'
 import { Holes } from './holes.ts'
@@ -173,6 +173,6 @@ function cutOf(newest: FeedSeconds | undefined, now: FeedSeconds | undefined): F
 export function missingHistory(series: CollectedSeries, depth: Depth | undefined, now: FeedSeconds): Span[] {
   if (depth === undefined) return []
   const start = 'since' in depth ? depth.since : now - depth.seconds
-  const wanted = { from: feedSeconds(Math.max(0, start)), to: feedSeconds(series.cut + 1) }
+  const wanted = { from: feedSeconds(Math.max(windowFromMin, start)), to: feedSeconds(series.cut + 1) }
   return subtractSpans([wanted], series.covered)
 }

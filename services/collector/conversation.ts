@@ -1,4 +1,6 @@
 import { type StatusObject, status } from '@grpc/grpc-js'
+import type { Resolution } from '../core/resolution.ts'
+import { type Span, windowFromMin } from '../core/window.ts'
 import type { Cancel, Clock } from '../ports/clock.ts'
 import { type EncodedSeries, encodeBars, type WireLane } from '../wire/encode-bars.ts'
 import type { CatalogueSymbol } from '../wire/fxd/v1/CatalogueSymbol.ts'
@@ -9,7 +11,6 @@ import type { IngestMessage__Output } from '../wire/fxd/v1/IngestMessage.ts'
 import type { KnownSeries__Output } from '../wire/fxd/v1/KnownSeries.ts'
 import type { RefusedBar__Output } from '../wire/fxd/v1/RefusedBar.ts'
 import type { Welcome__Output } from '../wire/fxd/v1/Welcome.ts'
-import type { Window } from '../wire/fxd/v1/Window.ts'
 import { type Catalogued, CataloguedParts, catalogueParts } from './catalogue-parts.ts'
 import { type Dial, dialGrpc, type Line, type Outgoing, type Peer } from './dial.ts'
 
@@ -42,6 +43,12 @@ export class Disconnected extends Error {
     super(details === '' ? code : details)
     this.code = code
   }
+}
+
+export interface ClaimedWindow extends Span {
+  /** Clean name; empty: the whole feed. */
+  readonly symbol: string
+  readonly resolution: Resolution
 }
 
 interface Pending<T> {
@@ -129,9 +136,11 @@ export class Conversation {
     return this.#post(sequence, encodeBars(sequence, lane, series))
   }
 
-  window(window: Omit<Window, 'sequence'>): Promise<Answer> {
+  /** Only what begins at 0 itself goes without a window. */
+  window({ symbol, resolution, from, to }: ClaimedWindow): Promise<Answer> {
     const sequence = this.#sequence + 1
-    return this.#post(sequence, { window: { ...window, sequence } })
+    const window = { sequence, symbol, resolution, from: Math.max(from, windowFromMin), to }
+    return this.#post(sequence, { window })
   }
 
   heartbeat(heartbeat: Heartbeat): void {

@@ -152,6 +152,19 @@ describe('bars', () => {
     expect(await session.send(derived, barsOf([bar(noon - 60, 1.02)]))).toMatchObject({ unchanged: 1 })
     await session.close()
   })
+
+  test('a span that begins with 1970 itself is stored from a second later on', async () => {
+    const session = await open()
+    await session.addSymbol({ name: 'OLD', digits: 2 })
+    const days = Array.from({ length: 400 }, (_, i) => bar(i * 86_400, 1.1))
+    const { accepted } = await session.send({ name: 'OLD', resolution: '1D' }, barsOf(days))
+    expect(accepted).toBe(400)
+    const to = feedSeconds(400 * 86_400)
+    await session.window({ name: 'OLD', resolution: '1D' }, { from: feedSeconds(0), to })
+    const windows = await house.stores.windows.of(bid.key)
+    expect(windows.filter(({ symbol }) => symbol === `${bid.key}:OLD`)).toMatchObject([{ from: 1, to }])
+    await session.close()
+  })
 })
 
 describe('refusals', () => {

@@ -8,6 +8,9 @@ export interface Span {
   readonly to: FeedSeconds
 }
 
+/** Where a window begins at the earliest: on the wire a `from` of 0 is one that nobody set. */
+export const windowFromMin = feedSeconds(1)
+
 /** Whatever a source has: times later than any bar may have are in it too, so that they are refused and not passed over. */
 export const allTimes: Span = { from: feedSeconds(0), to: feedSeconds(Number.MAX_SAFE_INTEGER) }
 

@@ -5,7 +5,7 @@ import type { FeedDefinition } from '../core/feed.ts'
 import { type FeedSeconds, feedSeconds } from '../core/feed-clock.ts'
 import { isResolution } from '../core/resolution.ts'
 import { show } from '../core/show.ts'
-import type { Window } from '../core/window.ts'
+import { type Window, windowFromMin } from '../core/window.ts'
 import type { Window__Output } from '../wire/fxd/v1/Window.ts'
 import type { SymbolLookup } from './imported-symbols.ts'
 
@@ -48,8 +48,8 @@ export function checkWindow(
       message: `from, to: got ${from}, ${to}, wanted from below to, and in the past`,
     }
   }
-  if (from <= 0 || to < windowEndMin) {
-    const wanted = `from 1 on and to after 1970 (${windowEndMin})`
+  if (from < windowFromMin || to < windowEndMin) {
+    const wanted = `from ${windowFromMin} on and to after 1970 (${windowEndMin})`
     return {
       reason: 'MALFORMED',
       message: `from, to: got ${from}, ${to}, a window of 1970, wanted ${wanted}`,
