@@ -10,7 +10,14 @@ import { addresses } from './addressed-bars.ts'
 import { BackfillSender } from './backfill-sender.ts'
 import { outside, within } from './bar-spans.ts'
 import { Claims } from './claims.ts'
-import { type CollectedSeries, keepClaim, keepWaiting, missingHistory, noteRead } from './collected-series.ts'
+import {
+  type CollectedSeries,
+  keepClaim,
+  keepWaiting,
+  missingHistory,
+  noteRead,
+  storedSpans,
+} from './collected-series.ts'
 import type { FeedTime } from './feed-time.ts'
 import { formingCheckMs, releaseClosed, takeClosed } from './forming.ts'
 import { HistoryReader } from './history-reader.ts'
@@ -244,7 +251,7 @@ export class Collection {
     series.phase = 'queued'
     series.readAgain = what === 'all'
     do {
-      const known = series.readAgain ? [] : series.covered
+      const known = series.readAgain ? [] : storedSpans(series)
       series.readAgain = false
       const startedAt = this.#options.time.now()
       const claims: Span[] = []

@@ -47,6 +47,22 @@ describe('a source that is read as a whole', () => {
       .toEqual(['EURUSD', noon - hour, noon + minute])
   })
 
+  test('a line that came after its minute was claimed is sent by the next session, however late it is', async () => {
+    const { noon } = suite
+    const source = suite.terminal([paperSymbol('EURUSD.z')], 'whole')
+    const from = feedSeconds(noon - 10 * day)
+    let end = from + hour / 2
+    source.read = async function* () {
+      yield { bars: this.bars('1', from, end), complete: { from, to: feedSeconds(from + hour) } }
+    }
+    suite.collect(source)
+    await expect.poll(() => suite.windows(), patient).toEqual([['EURUSD', from, from + hour]])
+    end = from + hour
+    await suite.restart()
+    await suite.clock.advance(31_000)
+    await expect.poll(() => suite.times(), patient).toEqual(minutes(from, from + hour))
+  })
+
   test('a file that changed is read anew, covered or not, and its corrections win', async () => {
     const { noon } = suite
     const source = suite.terminal([paperSymbol('EURUSD.z')], 'whole')
