@@ -126,6 +126,7 @@ const requests: Readonly<Record<string, readonly ((text: string) => object)[]>> 
   ListFeeds: [(after) => ({ after })],
   GetFeed: [(key) => ({ key }), (afterSymbol) => ({ key: feed.key, afterSymbol })],
   PurgeFeed: [(key) => ({ key })],
+  RemoveSymbol: [(key) => ({ feed: key, symbol: 'X' }), (name) => ({ feed: feed.key, symbol: name })],
   IssueFeedToken: [(key) => ({ feeds: [key] }), (expires) => ({ feeds: [feed.key], expires })],
 }
 

@@ -153,12 +153,6 @@ export class CollectorSuite {
     return joinSpans(spans).map(({ from, to }) => [from, to])
   }
 
-  /** As `windows`, with what ingest writes once a minute. */
-  async windowsLater(): Promise<[string, number, number][]> {
-    await this.clock.advance(60_000)
-    return this.windows()
-  }
-
   /** Waits until history as deep as the feed wants it is stored and covered. */
   async settled(): Promise<void> {
     const isCovered = async (): Promise<boolean> => (await this.windows())[0]?.[1] === this.#noon - 2 * day
