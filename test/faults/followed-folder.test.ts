@@ -92,6 +92,6 @@ test('a pipe among the manifests is refused with a sentence that names it', asyn
   writeFileSync(join(feeds, 'a.yaml'), manifest('/nowhere'))
   execFileSync('mkfifo', [join(feeds, 'x.yaml')])
   await expect(FxdProcess.start({ manifests: [], feeds })).rejects.toThrow(
-    `The Feed manifests at ${join(feeds, 'x.yaml')} (FXD_FEEDS) cannot be read: ${join(feeds, 'x.yaml')} is not a regular file.`,
+    `are looked for at ${join(feeds, 'x.yaml')} (FXD_FEEDS), which cannot be read: ${join(feeds, 'x.yaml')} is not a regular file.`,
   )
 }, 200_000)
