@@ -68,6 +68,24 @@ test('a feed-wide window that ends while a symbol is absent does not cover it', 
   await live.close()
 })
 
+test('a feed-wide window that waits for bars does not cover a symbol that is listed meanwhile', async () => {
+  const noon = suite.minute
+  const live = await session()
+  await live.catalogue([gold])
+  const gate = Promise.withResolvers<void>()
+  suite.liveWrite = async (write) => {
+    await gate.promise
+    await write()
+  }
+  live.post('LIVE', [seriesAt('XAUUSD', [noon - 60])])
+  const window = live.window('1', noon - 60, noon)
+  await live.catalogue([silver], { snapshot: false })
+  gate.resolve()
+  await window
+  expect(sinceOf('XAGUSD')).toBe(noon)
+  await live.close()
+})
+
 test('the minute goes on when the session ends, and over snapshots of the next one', async () => {
   const first = await session()
   await first.catalogue([gold, silver])

@@ -252,6 +252,7 @@ export class SessionWork {
       this.#answer(sequence, [refuseWhole(window.reason, window.message)], noCounts)
       return
     }
+    this.#state.windows.expect(window)
     const passed = this.#underWay.before(window)
     const kept = passed.then(async () => {
       if (this.#failed) throw new SessionEnd('UNAVAILABLE', 'what the window speaks for was not stored')

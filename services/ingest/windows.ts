@@ -20,7 +20,7 @@ export class FeedWindows {
   /** All windows that are stored. */
   async load(): Promise<readonly Window[]> {
     const windows = await this.#store.of(this.#feed)
-    for (const window of windows) this.#watched(window)
+    for (const window of windows) this.expect(window)
     return windows
   }
 
@@ -31,7 +31,6 @@ export class FeedWindows {
 
   /** Resolves after the commit; rejects when the store did not take it. What comes during a write shares the next one. */
   add(window: Window): Promise<void> {
-    this.#watched(window)
     this.#waiting.push(window)
     this.#next ??= this.#underWay.then(() => this.#write())
     return this.#next
@@ -43,7 +42,8 @@ export class FeedWindows {
     await this.#underWay
   }
 
-  #watched({ symbol, to }: Window): void {
+  /** Received, and added later: no symbol that is listed from now on was watched in it. */
+  expect({ symbol, to }: Window): void {
     if (symbol === undefined) this.#watchedUntil = feedSeconds(Math.max(this.#watchedUntil, to))
   }
 
