@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openRegistryHouse, type RegistryHouse, zero } from '../../test/support/registry-house.ts'
 import { barsOf } from '../core/bar.ts'
 import { compoundKey } from '../core/compound-key.ts'
+import { Unavailable } from '../core/failure.ts'
 import { feedSeconds } from '../core/feed-clock.ts'
 import type { SymbolOrigin } from '../core/symbol.ts'
 
@@ -63,4 +64,13 @@ test('a symbol that a manifest or a collector lists is refused with who lists it
   ])
   const shown = house.registry.view().symbolsOf(zero.key)
   expect(shown.map(({ name }) => name)).toEqual(['EURUSD', 'GBPUSD', 'LISTED'])
+})
+
+test('a removal that fails because the store is away removes nothing and can be repeated', async () => {
+  await add('AGAIN', 'import')
+  const away = new Unavailable('store', new Error('away'))
+  vi.spyOn(house.stores.bars, 'lastTimes').mockRejectedValueOnce(away)
+  expect((await refusal('AGAIN'))[0]).toBe('UNAVAILABLE')
+  expect(house.registry.view().symbol(compoundKey(zero.key, 'AGAIN'))).toBeDefined()
+  expect(await remove('AGAIN')).toEqual({ series: 0 })
 })

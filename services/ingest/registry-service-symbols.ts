@@ -5,6 +5,7 @@ import { seriesId } from '../core/series.ts'
 import { show } from '../core/show.ts'
 import { didYouMean } from '../core/suggest.ts'
 import type { SymbolRecord } from '../core/symbol.ts'
+import { readerNamed } from '../core/turns.ts'
 import type { BarStore } from '../ports/bars.ts'
 import { feedRecordOf } from './registry-service-feeds.ts'
 import { forbiddenByState, notFound } from './registry-service-refusal.ts'
@@ -21,13 +22,17 @@ interface SymbolStores {
  */
 export async function removeSymbol(
   request: { readonly feed: string; readonly symbol: string },
+  view: RegistryView,
   { bars, writer }: SymbolStores,
 ): Promise<number> {
-  const { feed, symbol } = await writer.change((view) => {
-    const found = importedSymbol(request.feed, request.symbol, view)
-    return { rows: [{ kind: 'symbol', id: found.symbol, body: { ...found, hidden: true } }], result: found }
+  // Read before the change: a call that fails here has removed nothing and can be repeated.
+  const { key } = feedRecordOf(request.feed, view).definition
+  const stored = await bars.lastTimes(key, { reader: readerNamed('registry') })
+  const symbol = await writer.change((now) => {
+    const found = importedSymbol(request.feed, request.symbol, now)
+    const rows = [{ kind: 'symbol' as const, id: found.symbol, body: { ...found, hidden: true } }]
+    return { rows, result: found.symbol }
   })
-  const stored = await bars.lastTimes(feed)
   return storedResolutions.filter((resolution) => stored.has(seriesId({ symbol, resolution }))).length
 }
 

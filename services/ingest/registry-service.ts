@@ -61,7 +61,7 @@ export function registryService(deps: RegistryServiceDeps): RegistryHandlers {
     GetFeed: answer((request) => getFeed(request, view(), deps)),
     IssueFeedToken: answer((request) => issueFeedToken(request, view(), deps)),
     PurgeFeed: answer(async ({ key }) => ({ series: await purgeFeed(key, view(), deps) })),
-    RemoveSymbol: answer(async (request) => ({ series: await removeSymbol(request, deps) })),
+    RemoveSymbol: answer(async (request) => ({ series: await removeSymbol(request, view(), deps) })),
   }
 }
 

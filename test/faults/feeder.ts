@@ -68,8 +68,8 @@ export class Feeder {
   #ingest: Ingest
   #session: RawSession | undefined
   #kept: Sent[] = []
-  /** Minutes whose bars were acknowledged and whose windows were not. */
   #newest = 0
+  /** Minutes whose bars were acknowledged and whose windows were not. */
   readonly #unclaimed = new Set<number>()
   #stopping = false
   #running: Promise<void> = Promise.resolve()

@@ -44,7 +44,9 @@ describe('standard input, named -', () => {
     vi.stubEnv('TMPDIR', folder)
     onTestFinished(() => void vi.unstubAllEnvs())
     expect(tmpdir()).toBe(folder)
-    expect(await house.importingPiped(Buffer.from(exportText(bars)), ...seriesOptions('PIPED'))).toMatchObject({
+    expect(
+      await house.importingPiped(Buffer.from(exportText(bars)), ...seriesOptions('PIPED')),
+    ).toMatchObject({
       code: 0,
     })
     expect(readdirSync(folder)).toEqual([])
