@@ -16,3 +16,7 @@ export function outside(bars: Bars, spans: readonly Span[]): Bars {
     missing.some(({ from, to }) => timeAt(bars, i) >= from && timeAt(bars, i) < to),
   )
 }
+
+/** Of the spans what bars have that open at `last` or before. */
+export const upTo = (last: number, spans: readonly Span[]): Span[] =>
+  spans.flatMap(({ from, to }) => (from <= last ? [{ from, to: feedSeconds(Math.min(to, last + 1)) }] : []))

@@ -169,12 +169,6 @@ function cutOf(newest: FeedSeconds | undefined, now: FeedSeconds | undefined): F
   return feedSeconds(Math.max(newest ?? 0, reach ?? 0))
 }
 
-/** What need not be sent again. A line may come after its minute was claimed: bars newer than all that is stored are sent. */
-export const storedSpans = ({ covered, sentUntil }: CollectedSeries): Span[] =>
-  covered.flatMap(({ from, to }) =>
-    from <= sentUntil ? [{ from, to: feedSeconds(Math.min(to, sentUntil + 1)) }] : [],
-  )
-
 /** What of a series' history no window covers, as far back as the feed wants it. */
 export function missingHistory(series: CollectedSeries, depth: Depth | undefined, now: FeedSeconds): Span[] {
   if (depth === undefined) return []

@@ -8,16 +8,9 @@ import { allTimes, type Span } from '../core/window.ts'
 import type { Clock } from '../ports/clock.ts'
 import { addresses } from './addressed-bars.ts'
 import { BackfillSender } from './backfill-sender.ts'
-import { outside, within } from './bar-spans.ts'
+import { outside, upTo, within } from './bar-spans.ts'
 import { Claims } from './claims.ts'
-import {
-  type CollectedSeries,
-  keepClaim,
-  keepWaiting,
-  missingHistory,
-  noteRead,
-  storedSpans,
-} from './collected-series.ts'
+import { type CollectedSeries, keepClaim, keepWaiting, missingHistory, noteRead } from './collected-series.ts'
 import type { FeedTime } from './feed-time.ts'
 import { formingCheckMs, releaseClosed, takeClosed } from './forming.ts'
 import { HistoryReader } from './history-reader.ts'
@@ -251,7 +244,8 @@ export class Collection {
     series.phase = 'queued'
     series.readAgain = what === 'all'
     do {
-      const known = series.readAgain ? [] : storedSpans(series)
+      // A line may come after its minute was claimed: bars newer than all that is stored are sent.
+      const known = series.readAgain ? [] : upTo(series.sentUntil, series.covered)
       series.readAgain = false
       const startedAt = this.#options.time.now()
       const claims: Span[] = []
