@@ -41,8 +41,8 @@ export class ExportFiles {
   readonly index = new FileIndex()
   /** Digits of symbols that the manifest does not list. */
   readonly #digits = new Map<string, number>()
-  /** Files that said nothing of their symbol when they were last modified. */
-  readonly #waiting = new Map<string, number>()
+  /** Files that said nothing of their symbol, with the size and time of modification that they had then. */
+  readonly #waiting = new Map<string, string>()
   /** Files with a name that is not the manifest's. */
   readonly #misnamed = new Set<string>()
 
@@ -82,9 +82,11 @@ export class ExportFiles {
   /** Digits of a symbol that the manifest does not list are those of its files. */
   async #knowsDigits({ path, folder, series: { raw, resolution } }: ListedFile): Promise<boolean> {
     if (this.#listed(raw)) return true
-    const modifiedMs = (await stat(path).catch(() => undefined))?.mtimeMs
-    if (modifiedMs === undefined || this.#waiting.get(path) === modifiedMs) return false
-    this.#waiting.set(path, modifiedMs)
+    const now = await stat(path).catch(() => undefined)
+    // Two writes may share one tick of the file system's clock.
+    const state = now && `${now.size} ${now.mtimeMs}`
+    if (state === undefined || this.#waiting.get(path) === state) return false
+    this.#waiting.set(path, state)
     const found = await mostDecimals(path, resolution, openWithin(folder)).catch((cause: unknown) => {
       warnOfFile(this.#options.log, path, cause, 'it is left alone until it changes')
       return undefined
