@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -93,7 +93,8 @@ describe('a start with own feeds', () => {
     await expect
       .poll(logged, patience)
       .toContainEqual(expect.stringMatching(/^.*\/feeds\/exports does not exist; it is tried again$/))
-    mkdirSync(exports)
+    const aside = join(home, 'aside')
+    mkdirSync(aside)
     const bars = exportText(minutes(monday, 5, 1.1, 5))
     const files = {
       'EURUSD.z_M1.csv': '<DATE>;<OPEN>\r\n2024.01.08;1\r\n',
@@ -103,7 +104,9 @@ describe('a start with own feeds', () => {
       'GBPUSD.z_M5.csv': bars,
       'notes.txt': 'x',
     }
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(exports, name), text)
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(aside, name), text)
+    // All at once: a file that is seen while it is written is told of in other words.
+    renameSync(aside, exports)
     const at = (name: string): string => join(exports, name)
     const broken = 'The columns are separated by ";"; an MT5 export separates them by tabs'
     const wanted = [
