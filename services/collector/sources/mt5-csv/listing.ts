@@ -25,21 +25,25 @@ function nameFault(name: string): string {
   return `${show(last)} is no resolution${didYouMean(last, terminalCodes.keys())}; ${wanted}`
 }
 
-/** More files than any terminal's symbols and resolutions make; the rest is named in the log. */
+/** More files than any terminal's symbols and resolutions make; the rest is left alone, with a warning. */
 const filesMax = 20_000
 
-/** Finds the exports of a folder (or the one file), and says once of every other file why it is left alone. */
+/**
+ * Finds the exports of a folder (or the one file), and says once of every other file why it is left alone; of more
+ * than `max` others it says nothing.
+ */
 export function createListing(
   path: string,
   { key, resolutions }: Pick<FeedDefinition, 'key' | 'resolutions'>,
   log: Log,
+  max = filesMax,
 ): () => Promise<readonly ListedFile[]> {
   const told = new Set<string>()
   let wasTooMany = false
   let isFolder = false
   const leaveAlone = (name: string, why: string): void => {
-    if (told.has(name)) return
-    if (told.size < filesMax) told.add(name)
+    if (told.has(name) || told.size >= max) return
+    told.add(name)
     const file = isFolder ? join(path, name) : path
     log.warn({ file }, `${file} is not read: ${why}`)
   }
@@ -56,11 +60,11 @@ export function createListing(
   return async () => {
     isFolder = (await stat(path)).isDirectory()
     const names = isFolder ? await regularNames(path, leaveAlone) : [basename(path)]
-    const isTooMany = names.length > filesMax
+    const isTooMany = names.length > max
     if (isTooMany && !wasTooMany)
-      log.warn({ files: names.length, filesMax }, 'too many files: the rest is left alone')
+      log.warn({ files: names.length, filesMax: max }, 'too many files: the rest is left alone')
     wasTooMany = isTooMany
-    return names.slice(0, filesMax).flatMap((name) => {
+    return names.slice(0, max).flatMap((name) => {
       const series = seriesOf(name)
       return series ? [isFolder ? { path: join(path, name), folder: path, series } : { path, series }] : []
     })

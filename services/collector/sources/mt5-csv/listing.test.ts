@@ -1,0 +1,18 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { defineFeed } from '../../../../test/support/ingest-house.ts'
+import { createLog } from '../../../platform/log.ts'
+import { createListing } from './listing.ts'
+
+test('of more names that are not read than the bound the rest is not told, in no round', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fxd-listing-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  for (let i = 0; i < 12; i++) mkdirSync(join(folder, `${i}_M1.csv`))
+  let told = 0
+  const log = createLog('warn', { write: () => void told++ })
+  const list = createListing(folder, defineFeed({}), log, 10)
+  expect([await list(), await list()]).toEqual([[], []])
+  expect(told).toBe(10)
+})
