@@ -45,7 +45,7 @@ export class Disconnected extends Error {
   }
 }
 
-export interface ClaimedWindow extends Span {
+interface ClaimedWindow extends Span {
   /** Clean name; empty: the whole feed. */
   readonly symbol: string
   readonly resolution: Resolution
@@ -136,7 +136,7 @@ export class Conversation {
     return this.#post(sequence, encodeBars(sequence, lane, series))
   }
 
-  /** Only what begins at 0 itself goes without a window. */
+  /** Resolves at its Ack. A window that begins at 0 begins a second later: ingest takes 0 for an unset `from`. */
   window({ symbol, resolution, from, to }: ClaimedWindow): Promise<Answer> {
     const sequence = this.#sequence + 1
     const window = { sequence, symbol, resolution, from: Math.max(from, windowFromMin), to }
