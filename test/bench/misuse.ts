@@ -16,10 +16,20 @@ import { Registry } from '../../services/wire/load.ts'
 import { issueBenchKey, keyOf } from './bench-feed.ts'
 import { count, machine, printTable, seconds } from './figures.ts'
 import type { AttackOrder } from './misuse/attacker.ts'
-import { attacks } from './misuse/attacks.ts'
-import { endAttacker, measure, type Run, startAttacker, startVictim } from './misuse/measure.ts'
-import { failuresOf, head, isBusy, type Measured, type Pair, row, unmet, wordsRow } from './misuse/verdict.ts'
-import { ServerEnded, type ServerState, WatchedServer } from './misuse/watched-server.ts'
+import { attacks, missOf } from './misuse/attacks.ts'
+import { endAttacker, measure, startAttacker, startVictim } from './misuse/measure.ts'
+import {
+  failuresOf,
+  head,
+  isBusy,
+  type Measured,
+  type Pair,
+  row,
+  type Turn,
+  unmet,
+  wordsRow,
+} from './misuse/verdict.ts'
+import { ServerLost, type ServerState, WatchedServer } from './misuse/watched-server.ts'
 import { seeded } from './seeding.ts'
 
 const isShort = process.argv[2] === 'short'
@@ -80,15 +90,18 @@ const shown = (counts: Readonly<Record<string, number>>): string =>
     .map(([what, times]) => `${what} ${count(times)}`)
     .join(', ') || 'nothing'
 
-async function attacked(server: WatchedServer, victim: ChildProcess, order: AttackOrder): Promise<Run> {
+async function attacked(
+  server: WatchedServer,
+  victim: ChildProcess,
+  order: AttackOrder,
+): Promise<Pick<Pair, 'attacked' | 'miss'>> {
   const attacker = await startAttacker(order)
   // The victim waits longer, for the last of its answers.
   const told = pause(runMs).then(() => endAttacker(attacker))
-  try {
-    return await measure(server, victim, runMs, attacker)
-  } finally {
-    console.log(`  ${order.name}: ${shown(await told)}`)
-  }
+  const run = await measure(server, victim, runMs, attacker).finally(async () =>
+    console.log(`  ${order.name}: ${shown(await told)}`),
+  )
+  return { attacked: run, miss: missOf(order.name, await told) }
 }
 
 async function pairsOf(
@@ -98,14 +111,14 @@ async function pairsOf(
 ): Promise<Pair[]> {
   const pairs: Pair[] = []
   for (const [i, order] of orders.entries()) {
-    const runs: Partial<Record<keyof Pair, Run>> = {}
-    const turns: readonly (keyof Pair)[] = i % 2 === 0 ? ['quiet', 'attacked'] : ['attacked', 'quiet']
+    const pair: { -readonly [name in keyof Pair]?: Pair[name] } = {}
+    const turns: readonly Turn[] = i % 2 === 0 ? ['quiet', 'attacked'] : ['attacked', 'quiet']
     for (const turn of turns) {
-      runs[turn] =
-        turn === 'quiet' ? await measure(server, victim, runMs) : await attacked(server, victim, order)
+      if (turn === 'quiet') pair.quiet = await measure(server, victim, runMs)
+      else Object.assign(pair, await attacked(server, victim, order))
       await server.calm()
     }
-    pairs.push(runs as Pair)
+    pairs.push(pair as Pair)
   }
   return pairs
 }
@@ -139,8 +152,8 @@ async function rowOf(stage: Stage, name: string): Promise<string[]> {
     if (isBusy(measured)) busy += 1
     return row(name, measured)
   } catch (cause) {
-    if (server.hasEnded || cause instanceof ServerEnded)
-      return wordsRow(name, `not met: the process ended (${server.lastError()})`)
+    const lost = server.hasEnded ? server.end() : cause
+    if (lost instanceof ServerLost) return wordsRow(name, `not met: ${lost.message}`)
     // The other attacks can still be measured.
     process.exitCode = 1
     return wordsRow(name, `not measured: ${String(cause)}`)

@@ -7,6 +7,8 @@ import { allOfM1, coverage, foldedM30, unread } from './requests.ts'
 interface NamedAttack {
   readonly what: string
   readonly run: Attack
+  /** What it counts where it reaches the server. */
+  readonly proof: string
   /** Of the short form. */
   readonly isShort?: true
 }
@@ -15,12 +17,21 @@ const http = ({ target }: Scene): string => target.url
 const ops = ({ target }: Scene): string => target.ops
 
 const single = new Map<string, NamedAttack>([
-  ['nested', { what: 'nested JSON in each field of a frame, 5 sockets', run: frames.nested, isShort: true }],
+  [
+    'nested',
+    {
+      what: 'nested JSON in each field of a frame, 5 sockets',
+      run: frames.nested,
+      proof: 'frames',
+      isShort: true,
+    },
+  ],
   [
     'page',
     {
       what: '20 connections, 64 KiB of pipelined GET / each, unread',
       run: pipelined({ connections: 20, paths: ['/'], at: http }),
+      proof: 'connections',
       isShort: true,
     },
   ],
@@ -29,6 +40,7 @@ const single = new Map<string, NamedAttack>([
     {
       what: '100 connections, 64 KiB of pipelined GET /openapi.json each, unread',
       run: pipelined({ connections: 100, paths: ['/openapi.json'], at: http }),
+      proof: 'connections',
       isShort: true,
     },
   ],
@@ -37,28 +49,70 @@ const single = new Map<string, NamedAttack>([
     {
       what: '20 connections, 64 KiB of pipelined GET on the operations port each, unread',
       run: pipelined({ connections: 20, paths: ['/', '/livez', '/readyz', '/metrics'], at: ops }),
+      proof: 'connections',
     },
   ],
-  ['subscribe', { what: '30 sockets × lists of 9,000 unknown symbols, 63 KB', run: frames.lists }],
+  [
+    'subscribe',
+    { what: '30 sockets × lists of 9,000 unknown symbols, 63 KB', run: frames.lists, proof: 'frames' },
+  ],
   [
     'since',
-    { what: '30 sockets × 3,400 unknown symbols with since, 63 KB', run: frames.listsSince, isShort: true },
+    {
+      what: '30 sockets × 3,400 unknown symbols with since, 63 KB',
+      run: frames.listsSince,
+      proof: 'frames',
+      isShort: true,
+    },
   ],
-  ['bound', { what: '30 sockets × lists just below 5,000 entries', run: frames.listsAtBound }],
+  [
+    'bound',
+    { what: '30 sockets × lists just below 5,000 entries', run: frames.listsAtBound, proof: 'frames' },
+  ],
   [
     'symbols',
-    { what: '30 sockets × all symbols subscribed and unsubscribed in turn', run: frames.allSymbols },
+    {
+      what: '30 sockets × all symbols subscribed and unsubscribed in turn',
+      run: frames.allSymbols,
+      proof: 'frames',
+    },
   ],
-  ['replays', { what: '30 sockets × the same with an hour of since', run: frames.replays }],
-  ['pings', { what: '30 sockets × 64 KiB of pings at a time', run: frames.pings }],
-  ['minutes', { what: '300 × all of M1 at once', run: allOfM1, isShort: true }],
-  ['m30', { what: '590 × resolution=30&countback=10000 at once', run: foldedM30, isShort: true }],
-  ['coverage', { what: '590 × /v1/coverage at once', run: coverage }],
-  ['unread', { what: '590 × answers of 0.99 MiB that nobody reads', run: unread, isShort: true }],
-  ['wrong-keys', { what: '2,000 upgrades with wrong keys, 50 at a time', run: wrongKeys }],
-  ['slow-heads', { what: '2,000 heads of a byte a second', run: slowHeads }],
-  ['grpc-silent', { what: '1,000 silent gRPC connections', run: silentGrpc }],
-  ['grpc-garbage', { what: 'random bytes, broken sessions and nested groups over gRPC', run: grpcGarbage }],
+  ['replays', { what: '30 sockets × the same with an hour of since', run: frames.replays, proof: 'frames' }],
+  ['pings', { what: '30 sockets × 64 KiB of pings at a time', run: frames.pings, proof: 'KiB' }],
+  ['minutes', { what: '300 × all of M1 at once', run: allOfM1, proof: 'requests', isShort: true }],
+  [
+    'm30',
+    {
+      what: '590 × resolution=30&countback=10000 at once',
+      run: foldedM30,
+      proof: 'requests',
+      isShort: true,
+    },
+  ],
+  ['coverage', { what: '590 × /v1/coverage at once', run: coverage, proof: 'requests' }],
+  [
+    'unread',
+    {
+      what: '590 × answers of 0.99 MiB that nobody reads to the end, 100 a second',
+      run: unread,
+      proof: 'status 200',
+      isShort: true,
+    },
+  ],
+  [
+    'wrong-keys',
+    { what: '2,000 upgrades with wrong keys, 50 at a time', run: wrongKeys, proof: 'status 401' },
+  ],
+  ['slow-heads', { what: '2,000 heads of a byte a second', run: slowHeads, proof: 'connections' }],
+  ['grpc-silent', { what: '1,000 silent gRPC connections', run: silentGrpc, proof: 'connections' }],
+  [
+    'grpc-garbage',
+    {
+      what: 'random bytes, broken sessions and nested groups over gRPC',
+      run: grpcGarbage,
+      proof: 'connections',
+    },
+  ],
 ])
 
 /** Of each attack as much that one key's sockets and requests are enough for all. */
@@ -76,5 +130,16 @@ const everything: Attack = async (scene, tally) => {
 /** By name, in the order in which they run. */
 export const attacks: ReadonlyMap<string, NamedAttack> = new Map([
   ...single,
-  ['everything', { what: 'a seventh of each of these at once', run: everything, isShort: true as const }],
+  [
+    'everything',
+    { what: 'a seventh of each of these at once', run: everything, proof: 'frames', isShort: true as const },
+  ],
 ])
+
+/** Why a run of an attack proves nothing, from what it counted; nothing when it reached the server. */
+export function missOf(name: string, counts: Readonly<Record<string, number>>): string | undefined {
+  const { proof = '' } = attacks.get(name) ?? {}
+  if (!counts[proof]) return `the attack counted no ${proof}`
+  if (counts['status 429']) return "the limits of the attacker's plan refused a part of the attack"
+  return undefined
+}

@@ -4,12 +4,14 @@ import { fileURLToPath } from 'node:url'
 import { quantile } from '../figures.ts'
 import type { AttackCommand, AttackOrder, AttackReport } from './attacker.ts'
 import type { VictimOrder, VictimReport, VictimRun } from './victim.ts'
-import { ServerEnded, type WatchedServer } from './watched-server.ts'
+import type { WatchedServer } from './watched-server.ts'
 
 const readyDeadlineMs = 60_000
 /** The victim waits 10 s for its last answers. */
 const overrunMs = 30_000
 const sampleEveryMs = 50
+/** An attacker may be as busy as its victim. */
+const tellDeadlineMs = 15_000
 
 /** One run of the victim, beside an attack or alone. Times in milliseconds. */
 export interface Run {
@@ -64,7 +66,7 @@ export async function endAttacker(attacker: ChildProcess): Promise<Readonly<Reco
   if (!attacker.connected) return {}
   attacker.send('end' satisfies AttackCommand)
   try {
-    const report = await messageOf<AttackReport>(attacker, 5_000)
+    const report = await messageOf<AttackReport>(attacker, tellDeadlineMs)
     return 'counts' in report ? report.counts : {}
   } catch {
     return {}
@@ -73,7 +75,7 @@ export async function endAttacker(attacker: ChildProcess): Promise<Readonly<Reco
   }
 }
 
-/** Runs the victim for so long, with the attack if there is one; rejects with `ServerEnded` when the server ends. */
+/** Runs the victim for so long, with the attack if there is one; rejects with `ServerLost` when the server ends. */
 export async function measure(
   server: WatchedServer,
   victim: ChildProcess,
@@ -97,7 +99,7 @@ export async function measure(
     let report = await reported
     // A socket that was opened again says so, too.
     while (report === 'open') report = await messageOf<VictimReport | 'open'>(victim, runMs + overrunMs)
-    if (server.hasEnded) throw new ServerEnded(server.lastError())
+    if (server.hasEnded) throw server.end()
     const { lag, longestTurn } = await server.loop()
     return {
       restP99: quantile(report.rest, 0.99),

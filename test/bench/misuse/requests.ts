@@ -39,6 +39,8 @@ export const allOfM1 = ask(300, allMinutes)
 export const foldedM30 = ask(590, () => history({ symbol, resolution: '30', countback: '10000' }))
 export const coverage = ask(590, () => `/v1/coverage?symbol=${symbol}`)
 
+/** Enough for the status of an answer. */
+const statusLineBytes = 16
 const wantedBytes = 0.99 * 2 ** 20
 
 /** A range of M1 whose answer is a little shorter than 1 MiB. */
@@ -55,13 +57,26 @@ async function longPath({ target, key }: Scene): Promise<string> {
   return minutesFrom((t.at(-1) ?? nowSeconds()) - bars * minuteSeconds)
 }
 
-/** 590 answers of about 0.99 MiB, each on a connection that is never read. */
+const unreadBeatMs = 100
+/** All at once would mostly fail for want of a read in time, and short failures take no memory. */
+const unreadPerBeat = 10
+
+/** 590 answers of about 0.99 MiB, each on a connection that is read no further than its beginning. */
 export const unread: Attack = async (scene, tally) => {
   const request = `GET ${await longPath(scene)} HTTP/1.1\r\nHost: bench\r\nX-API-Key: ${scene.key}\r\n\r\n`
-  return () =>
-    repeat(shareOf(scene, 590), () => {
-      const socket = dial(scene.target.url, tally)
-      socket.pause()
-      socket.write(request)
+  let left = shareOf(scene, 590)
+  const perBeat = shareOf(scene, unreadPerBeat)
+  const one = (): void => {
+    if (left-- <= 0) return
+    const socket = dial(scene.target.url, tally)
+    // Node reads ahead by its buffer, not more, while nobody takes anything out of it.
+    socket.once('readable', () => {
+      const status = / (\d{3}) /.exec(String(socket.read(statusLineBytes)))?.[1]
+      if (status !== undefined) tally.add(`status ${status}`)
     })
+    socket.write(request)
+  }
+  return () => {
+    setInterval(() => repeat(perBeat, one), unreadBeatMs)
+  }
 }

@@ -27,6 +27,8 @@ const everyMs = 50
 const answerDeadlineMs = 10_000
 /** As many as a browser opens to one host; one is enough while answers come in time. */
 const connectionsMax = 6
+/** How an answer with bars begins. */
+const withBars = '{"s":"ok"'
 
 process.once('disconnect', () => process.exit())
 process.once('message', (order: VictimOrder) => {
@@ -110,9 +112,12 @@ class Victim {
       return true
     }
     const request = http.get(path, { agent: this.#agent, headers }, (response) => {
-      response.resume()
+      let begin = ''
+      response.once('data', (piece: Buffer) => (begin = piece.subarray(0, withBars.length).toString()))
       response.on('end', () => {
-        if (answered() && response.statusCode !== 200) findings.fail(`status ${response.statusCode}`)
+        if (!answered()) return
+        if (response.statusCode !== 200) findings.fail(`status ${response.statusCode}`)
+        else if (begin !== withBars) findings.fail('no bars')
       })
     })
     findings.asked.set(request, due)

@@ -28,7 +28,10 @@ export interface ServerState {
   readonly isReady: boolean
 }
 
-export class ServerEnded extends Error {}
+/** The process ended, or stands still: what an attack must not do. */
+export class ServerLost extends Error {}
+const stoodStill = (): ServerLost =>
+  new ServerLost(`the process stood still for ${answerDeadlineMs / 1_000} s`)
 
 /** `fxd all` with the demo feeds, and what the operating system and its event loop say of it. */
 export class WatchedServer {
@@ -58,11 +61,12 @@ export class WatchedServer {
     return this.service.process.exitCode !== null || this.service.process.signalCode !== null
   }
 
-  /** Why it ended, in the last error that its log has. */
-  lastError(): string {
+  /** That it ended, with the last error that its log has. */
+  end(): ServerLost {
     const log = readFileSync(this.service.target.log, 'utf8').slice(-20_000)
     const last = log.match(/^\w*Error.*$|FATAL ERROR.*$/gm)?.at(-1)
-    return last ?? `code ${this.service.process.exitCode ?? this.service.process.signalCode}`
+    const code = this.service.process.exitCode ?? this.service.process.signalCode
+    return new ServerLost(`the process ended (${last ?? `code ${code}`})`)
   }
 
   /** What the probe measured since the last call. */
@@ -71,7 +75,7 @@ export class WatchedServer {
     const done = new AbortController()
     const signal = AbortSignal.any([done.signal, AbortSignal.timeout(answerDeadlineMs)])
     const gone = once(this.#probe, 'close', { signal }).then(() => {
-      throw new ServerEnded(this.lastError())
+      throw this.end()
     })
     this.#probe.write('\n')
     try {
@@ -79,6 +83,8 @@ export class WatchedServer {
         const [piece] = (await Promise.race([once(this.#probe, 'data', { signal }), gone])) as [string]
         text += piece
       }
+    } catch (cause) {
+      throw cause instanceof ServerLost ? cause : stoodStill()
     } finally {
       done.abort()
     }
@@ -112,7 +118,9 @@ export class WatchedServer {
     const { ops } = this.service.target
     const port = Number(new URL(ops).port)
     const signal = AbortSignal.timeout(answerDeadlineMs)
-    const { status } = await fetch(`${ops}/readyz`, { signal })
+    const { status } = await fetch(`${ops}/readyz`, { signal }).catch((cause: unknown) => {
+      throw this.hasEnded ? this.end() : signal.aborted ? stoodStill() : cause
+    })
     return {
       rssMb: this.rssMb(),
       handles: readdirSync(`/proc/${this.service.process.pid}/fd`).length,
