@@ -9,6 +9,8 @@ const minuteMs = 60 * secondMs
 const patient = { testTimeout: minuteMs, hookTimeout: minuteMs }
 /** Where a test starts and kills servers in Java, a start of which takes a busy machine a minute. */
 const veryPatient = { testTimeout: 3 * minuteMs, hookTimeout: 3 * minuteMs }
+/** For a suite whose cases are so slow that all of FXD_TEST_EFFORT would take `make soak` hours more. */
+const effortAtMost = (most: number) => ({ env: { FXD_TEST_EFFORT: String(Math.min(most, effort)) } })
 /** One file at a time, so that two cores are enough for its processes. */
 const oneByOne = { ...patient, fileParallelism: false }
 /** One real `fxd all` for all files of a suite. */
@@ -70,8 +72,9 @@ export default defineConfig({
       suite('unit', ['services/**/*.test.ts'], 1, { exclude: edges }),
       suite('edges', edges, 1),
       suite('tidy', ['test/tidy/**/*.test.ts'], 1, { testTimeout: 2 * minuteMs }),
-      suite('contract', ['test/contract/**/*.test.ts'], 2, veryPatient),
-      suite('sim', ['test/sim/*.test.ts'], 3, { testTimeout: 15 * minuteMs }),
+      // A property of a store makes tables of its own for each of its cases.
+      suite('contract', ['test/contract/**/*.test.ts'], 2, { ...veryPatient, ...effortAtMost(2) }),
+      suite('sim', ['test/sim/*.test.ts'], 3, { testTimeout: 15 * minuteMs, ...effortAtMost(10) }),
       suite('acceptance', ['test/acceptance/*.test.ts'], 4, { ...patient, ...oneProcess }),
       suite('acceptance-clock', ['test/acceptance-clock/*.test.ts'], 4, patient),
       suite('acceptance-questdb', ofOneProcessOnQuestdb, 5, { ...veryPatient, ...oneProcessOnQuestdb }),

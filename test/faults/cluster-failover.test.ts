@@ -6,7 +6,7 @@ import { ClusterHouse } from './cluster-house.ts'
 import { flows } from './quiet.ts'
 import { seeded } from './seeded.ts'
 
-const failovers = Math.max(2, Math.round(2 * effort))
+const failovers = Math.max(2, Math.round(effort))
 
 test('a Redis whose primary is killed and replaced by its replica takes no bar, no socket and no session with it', {
   timeout: 400_000 + failovers * 60_000,

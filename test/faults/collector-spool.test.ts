@@ -26,7 +26,9 @@ import { seeded } from './seeded.ts'
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))
 const writerKills = Math.max(4, Math.round(5 * effort))
-const ingestKills = Math.max(2, Math.round(2 * effort))
+const ingestKills = Math.max(2, Math.round(effort))
+/** At most so many minutes close for each kill of ingest. */
+const minutesPerKill = 40
 const minuteSeconds = 60
 
 const spec = {
@@ -111,9 +113,10 @@ test('ingest killed again and again while a terminal that remembers nothing goes
   onTestFinished(() => void service.process.kill('SIGKILL'))
   const identity = { token: readFileSync(service.target.token, 'utf8').trim() }
 
-  // Minutes of this morning go by in an instant each.
+  // Minutes of the past go by in an instant each: ingest would refuse those of the future.
   const names = ['EURUSD', 'GBPUSD', 'USDJPY']
-  const begun = Math.floor(Date.now() / 1_000 / minuteSeconds) * minuteSeconds - 5 * 3_600
+  const hoursBack = 5 + Math.ceil((ingestKills * minutesPerKill) / 60)
+  const begun = Math.floor(Date.now() / 1_000 / minuteSeconds) * minuteSeconds - hoursBack * 3_600
   let now = begun
   const source = new PaperTerminal(
     names.map((name) => paperSymbol(name)),

@@ -10,8 +10,8 @@ import { saidAgain, timesSaid } from './said-in-log.ts'
 
 /** As the design promises, and what a machine that is busy with other tests may add. */
 const takeoverMs = 15_000 + 15_000
-const patienceMs = 240_000
 const rounds = effort > 1 ? 4 : 1
+const patienceMs = 180_000 + rounds * 2 * takeoverMs
 
 const collecting = 'collecting"'
 
