@@ -19,7 +19,7 @@ smoke: ## 5 minutes: house rules, unit tests, edges; contracts and acceptance on
 test: ## 20 minutes: all that a landing needs (the long faults of QuestDB: soak)
 	@bin/install && npm test --silent
 
-soak: ## hours: every suite with more kills, longer outages and twenty times as many random cases
+soak: ## at most 2.5 hours: every suite with more kills, longer outages and up to twenty times as many random cases
 	@bin/install && FXD_TEST_EFFORT=20 npm test --silent
 
 bench: ## 45 minutes at most: speed and size at the loads that count
