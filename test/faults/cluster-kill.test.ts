@@ -6,10 +6,10 @@ import { flows } from './quiet.ts'
 import { seeded } from './seeded.ts'
 import { within } from './within.ts'
 
-/** Over all rounds: `make soak` makes it 120. */
-const killCount = Math.max(5, Math.round(6 * effort))
+/** Over all rounds: `make soak` makes it 100. */
+const killCount = Math.max(6, Math.round(5 * effort))
 const killsPerRound = 20
-/** More than a million with the 120 kills of a soak. */
+/** A million with the 100 kills of a soak. */
 const barsPerKill = 10_000
 /** Of a hundred kills so many take a second victim with them. */
 const bothPercent = 15

@@ -11,7 +11,7 @@ import { expectNothingLost, flows } from './quiet.ts'
 import { seeded } from './seeded.ts'
 
 const server = oneServer()
-const rounds = Math.max(1, Math.round(effort / 5))
+const rounds = Math.max(1, Math.round(effort / 10))
 /** Every fault lasts at least so long. */
 const faultMsMin = 1_500
 /** What is half-open is given up after ten seconds; then it goes on at once. */
