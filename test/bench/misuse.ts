@@ -98,10 +98,12 @@ async function attacked(
   const attacker = await startAttacker(order)
   // The victim waits longer, for the last of its answers.
   const told = pause(runMs).then(() => endAttacker(attacker))
-  const run = await measure(server, victim, runMs, attacker).finally(async () =>
-    console.log(`  ${order.name}: ${shown(await told)}`),
-  )
-  return { attacked: run, miss: missOf(order.name, await told) }
+  try {
+    const run = await measure(server, victim, runMs, attacker)
+    return { attacked: run, miss: missOf(order.name, await told) }
+  } finally {
+    console.log(`  ${order.name}: ${shown(await told)}`)
+  }
 }
 
 async function pairsOf(
