@@ -103,3 +103,17 @@ test('a file gets every line', async () => {
   closeSync(fd)
   expect(readFileSync(path, 'utf8')).toBe(Array.from({ length: 900 }, (_, n) => lineOf(n)).join(''))
 })
+
+test('a line longer than the whole queue is written when nothing waits, and the log goes on', async () => {
+  const path = join(folder(), 'log')
+  const fd = openSync(path, 'w')
+  const writer = openWriter(fd)
+  const long = `${'x'.repeat(2 * bytesMax)}\n`
+  writer.write(long)
+  await writer.flush()
+  writer.write('after\n')
+  await writer.flush()
+  closeSync(fd)
+  expect(readFileSync(path, 'utf8')).toBe(`${long}after\n`)
+  expect(writer.dropped).toBe(0)
+})

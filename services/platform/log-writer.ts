@@ -1,7 +1,7 @@
 import { write } from 'node:fs'
 import type { Clock } from '../ports/clock.ts'
 
-/** Text that waits for a destination that takes none; lines beyond are dropped and counted. */
+/** Text that waits for a destination that takes none; lines beyond are dropped and counted. One alone may be longer. */
 const waitingBytesMax = 4 * 1_048_576
 const pieceBytesMax = 262_144
 /** A reader that is slow or stands still: its pipe is full. */
@@ -46,7 +46,8 @@ export class LogWriter {
 
   write(line: string): void {
     const bytes = Buffer.byteLength(line)
-    if (this.#droppedNow > 0 || this.#bytes + bytes > this.#bytesMax) {
+    const isFull = this.#bytes > 0 && this.#bytes + bytes > this.#bytesMax
+    if (this.#droppedNow > 0 || isFull) {
       this.#droppedNow += 1
       this.#dropped += 1
       return
