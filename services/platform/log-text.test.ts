@@ -24,6 +24,13 @@ test('a warning tells what failed in one line, an error also where', () => {
   )
 })
 
+test.each([
+  [null, 'retrying'],
+  ['a text', 'retrying: a text'],
+])('a cause that is no error but %o is a line, too', (err, text) => {
+  expect(shown((log) => log.warn({ err }, 'retrying'))).toMatch(new RegExp(`^\\S+ warn {2}${text}\n$`))
+})
+
 test('text that somebody else sent cannot move the cursor of a terminal', () => {
   const evil = 'a\u001b[2Jb\r\nc\u009b'
   const text = shown((log) => log.warn({ err: new Error(evil), field: evil, short: '\u001b' }, evil))

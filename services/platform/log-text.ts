@@ -18,7 +18,7 @@ const valueOf = (value: unknown): string =>
 /** A JSON line of the log as text for a person: time (UTC), level, message, what failed, fields. */
 export function readableLine(json: string): string {
   const { level, time, msg, err, ...fields } = JSON.parse(json) as Line & Readonly<Record<string, unknown>>
-  const { message, stack } = (typeof err === 'object' ? err : {}) as { message?: unknown; stack?: unknown }
+  const { message, stack } = (err ?? {}) as { message?: unknown; stack?: unknown }
   const cause = message ?? (typeof err === 'string' ? err : undefined)
   const told = Object.entries(fields).map(([name, value]) => `${name}=${valueOf(value)}`)
   const words = [
