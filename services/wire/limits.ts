@@ -17,6 +17,9 @@ export const shardConnectionsMax = 100
 const keepaliveMs = 5_000
 const keepaliveTimeoutMs = 5_000
 
+/** A connection that has not finished its TLS handshake by then is closed: it would hold a place of the bound. */
+export const handshakeTimeoutMs = 5_000
+
 export const heartbeatMs = 5_000
 
 /** Longer parts of a long message would not be sure to fit; counted in bytes of text and numbers, roughly. */

@@ -2,12 +2,15 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { Client, credentials, Server, ServerCredentials } from '@grpc/grpc-js'
 import { expect, onTestFinished, test } from 'vitest'
+import { CertificateHouse } from '../../test/support/certificate-house.ts'
+import { handshakeTimeoutMs } from './limits.ts'
 import { listen } from './listen.ts'
+import { serverCredentials } from './server-credentials.ts'
 
 const path = '/test.Echo/Echo'
 const same = (bytes: Buffer): Buffer => bytes
 
-async function start(connectionsMax: number) {
+async function start(connectionsMax: number, serverSide = ServerCredentials.createInsecure()) {
   const counted = { open: 0, dropped: 0, failed: 0 }
   const server = new Server()
   server.register(
@@ -20,7 +23,7 @@ async function start(connectionsMax: number) {
   const listening = await listen(server, {
     host: '127.0.0.1',
     port: 0,
-    credentials: ServerCredentials.createInsecure(),
+    credentials: serverSide,
     connectionsMax,
     counts: {
       opened: (by) => void (counted.open += by),
@@ -89,3 +92,20 @@ test('an address that is in use rejects', async () => {
   })
   await expect(second).rejects.toThrow('EADDRINUSE')
 })
+
+test(
+  'a TLS connection whose client does not say a word is closed, so that it holds no place',
+  async () => {
+    const certificates = new CertificateHouse()
+    onTestFinished(() => certificates.remove())
+    certificates.authority('ours')
+    const { cert, key } = certificates.certificate('server')
+    const pair = { cert: certificates.read(cert), key: certificates.read(key) }
+    const tls = { files: { ca: undefined, pair }, onChange: () => undefined }
+    const { listening, counted } = await start(10, serverCredentials(tls))
+    const socket = await silent(listening.port)
+    await once(socket.resume(), 'close')
+    await expect.poll(() => counted.open).toBe(0)
+  },
+  4 * handshakeTimeoutMs,
+)

@@ -1,5 +1,6 @@
 import type { SecureContextOptions } from 'node:tls'
 import { ServerCredentials } from '@grpc/grpc-js'
+import { handshakeTimeoutMs } from './limits.ts'
 
 /** PEM. */
 interface ServerTls {
@@ -25,7 +26,8 @@ class WatchedCredentials extends ServerCredentials {
   constructor(tls: WatchedServerTls) {
     // Clients are asked for a certificate, not forced: a token is as good, and refusing one that is not
     // trusted is the authorizer's, with a status that says so.
-    super({ requestCert: tls.files.ca !== undefined, rejectUnauthorized: false }, contextOf(tls.files))
+    const asked = { requestCert: tls.files.ca !== undefined, rejectUnauthorized: false }
+    super({ ...asked, handshakeTimeout: handshakeTimeoutMs }, contextOf(tls.files))
     tls.onChange((files) => this.updateSecureContextOptions(contextOf(files)))
   }
 
