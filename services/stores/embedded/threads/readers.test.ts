@@ -89,7 +89,7 @@ test('a key that floods fails by itself, and what another key asks is read next'
   for (const each of failed) expect(each).toBeInstanceOf(Overloaded)
 })
 
-test('a read that nobody waits for any more is dropped at its turn', async () => {
+test('a read that nobody waits for any more is dropped at its turn, which is no refusal', async () => {
   const { gated, readers } = await start()
   const first = Array.from({ length: 4 }, () => readers.call('ping', undefined))
   const reader = { key: 'gone', sinceMs: 0, isGone: true }
@@ -98,6 +98,7 @@ test('a read that nobody waits for any more is dropped at its turn', async () =>
   await Promise.all(first)
   expect(await gone).toBeInstanceOf(Unavailable)
   expect(gated.flatMap(({ seen }) => seen)).toHaveLength(4)
+  expect(readers.refused).toBe(0)
 })
 
 test('while one reader is away the other answers; with none, reads are unavailable at once', async () => {

@@ -14,7 +14,10 @@ export const readsWaitingMax = 1_024
 interface Waiting {
   readonly reader: Reader
   readonly start: (thread: ReaderThread, turnsBefore: number) => void
+  /** Fails it as one that the store could not do. */
   readonly giveUp: (cause: Unavailable) => void
+  /** Fails it where nobody hears that. */
+  readonly drop: (cause: Unavailable) => void
 }
 
 interface ReaderThread {
@@ -52,10 +55,13 @@ export class Readers {
   ): Promise<ReturnType<ReaderCalls[N]>> {
     return new Promise((resolve, reject) => {
       const begunMs = this.#clock.monotonicMs()
-      const giveUp = (cause: Unavailable): void => {
+      const drop = (cause: Unavailable): void => {
         cancelDeadline()
-        this.#refused += 1
         reject(cause)
+      }
+      const giveUp = (cause: Unavailable): void => {
+        this.#refused += 1
+        drop(cause)
       }
       const start = (on: ReaderThread, turnsBefore: number): void => {
         cancelDeadline()
@@ -76,7 +82,7 @@ export class Readers {
           (cause: Error) => end(() => reject(cause)),
         )
       }
-      const waiting: Waiting = { reader, start, giveUp }
+      const waiting: Waiting = { reader, start, giveUp, drop }
       let cancelDeadline = this.#clock.after(turnDeadlineMs, () => this.#leave(waiting))
       this.#turns.add(waiting)?.giveUp(overloaded(`${readsWaitingMax} reads wait already`))
       this.#next()
@@ -102,8 +108,7 @@ export class Readers {
       const [least] = free.sort((a, b) => a.underWay - b.underWay)
       if (least === undefined) return
       const turn = this.#turns.take()
-      if (turn?.next.reader.isGone)
-        turn.next.giveUp(new Unavailable('store', new Error('nobody waits for it')))
+      if (turn?.next.reader.isGone) turn.next.drop(new Unavailable('store', new Error('nobody waits for it')))
       else turn?.next.start(least, turn.turnsBefore)
     }
   }

@@ -161,7 +161,7 @@ export class PgPool {
       const turn = this.#turns.take()
       if (turn?.next.reader.isGone) {
         this.#idle.push(connection)
-        this.#refuse(turn.next, unread('nobody waits for it'))
+        turn.next.fail(unread('nobody waits for it'))
       } else turn?.next.start(connection, turn.turnsBefore)
     }
   }
