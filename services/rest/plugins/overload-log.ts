@@ -4,8 +4,8 @@ import type { Cancel, Clock } from '../../ports/clock.ts'
 const minuteMs = 60_000
 
 /**
- * Requests that failed because their key asked for more at once than it gets in time. One line per key
- * prefix and minute tells how many: a key that floods must not flood the log, too.
+ * Requests that failed behind others of their key, or for want of room for long answers, which all keys share.
+ * One line per key prefix and minute tells how many: a key that floods must not flood the log, too.
  */
 export class OverloadLog {
   readonly #log: Log
@@ -30,7 +30,7 @@ export class OverloadLog {
     for (const [keyPrefix, count] of this.#counts)
       this.#log.warn(
         { keyPrefix, count },
-        'refused requests: the key asked for more at once than it gets in time',
+        'refused requests: more was asked for at once than there is time or room for',
       )
     this.#counts.clear()
   }
