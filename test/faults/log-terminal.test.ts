@@ -16,7 +16,7 @@ async function start(more: Readonly<Record<string, string>> = {}, standsStill = 
   return { ...place, terminal }
 }
 
-/** Each line that is no JSON. */
+/** Without the carriage returns that a terminal adds. */
 const words = (screen: string): string => screen.replaceAll('\r', '')
 
 test('on a terminal the start shows the greeting and no line of the log but warnings, as text', async () => {
