@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { type ChildService, startChildService } from '../support/child-service.ts'
-import { mountSmallDisk } from '../support/small-disk.ts'
+import { mountable, mountSmallDisk } from '../support/small-disk.ts'
 
 const stopDeadlineMs = 15_000
 const droppedLines = 'fxd_log_dropped_lines_total'
@@ -99,9 +99,7 @@ test('a full device for output and log: REST answers and SIGTERM ends the proces
   expect(await service.stop(stopDeadlineMs)).toBe(0)
 })
 
-/** Mounting is root's. */
-const mounts = process.getuid?.() === 0 ? [{ bytes: 1_048_576 }] : []
-test.each([...mounts])(
+test.each(mountable(1_048_576))(
   'a full disk of $bytes bytes under the log: REST answers, and with room again the log goes on',
   async ({ bytes }) => {
     const disk = mountSmallDisk(bytes)

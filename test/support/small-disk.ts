@@ -13,6 +13,10 @@ export interface SmallDisk {
 
 const pieceMaxBytes = 2 ** 20
 
+/** For tests of `make test`, which everybody runs: a disk of this size for root, none for who may not mount one. */
+export const mountable = (bytes: number): { readonly bytes: number }[] =>
+  process.getuid?.() === 0 ? [{ bytes }] : []
+
 /** A file system of its own that is full soon. */
 export function mountSmallDisk(bytes: number): SmallDisk {
   const folder = mkdtempSync(join(tmpdir(), 'fxd-small-disk-'))
