@@ -177,6 +177,7 @@ test('variables that Kubernetes injects for Services whose names begin with fxd 
 test.each([
   'FXD_HTTP_ADR',
   'FXD_SERVICE',
+  'FXD_HTTP_PORT',
   'FXD_HTTP_PORTS',
   'FXD_PORT_TCP',
   'FXD_REST_PORT_8080',
@@ -186,7 +187,7 @@ test.each([
 })
 
 test('no variable of ours looks like one that Kubernetes injects', () => {
-  for (const { name } of describeConfig({})) expect(isInjected(name), name).toBe(false)
+  for (const { name } of describeConfig({})) expect(isInjected(name, 'tcp://10.0.0.1:8080'), name).toBe(false)
 })
 
 test('the configuration cannot be changed after it was parsed', () => {

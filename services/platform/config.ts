@@ -260,8 +260,8 @@ const variables = {
 /** Throws `ConfigError` naming the first variable that is unknown or invalid. */
 export function parseConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const names = new Set<string>(Object.values(variables).map((each) => each.name))
-  for (const name of Object.keys(environment)) {
-    if (name.startsWith('FXD_') && !names.has(name) && !isInjected(name)) {
+  for (const [name, value = ''] of Object.entries(environment)) {
+    if (name.startsWith('FXD_') && !names.has(name) && !isInjected(name, value)) {
       const near = suggest(name, names)
       const hint = near ? `did you mean ${near}?` : `there are ${[...names].join(', ')}.`
       throw new ConfigError(`${name} is no variable of fxd; ${hint}`)
