@@ -96,6 +96,20 @@ describe.each(emptied)('a Redis that was %s', (_, empty) => {
     expect(await leases.renew('feed', 'a')).toBe(false)
   })
 
+  test('brought back to an older state grants a holder an epoch greater than those it had since', async () => {
+    const prefix = freshPrefix()
+    const { leases } = (await openInTest(server, { prefix })).stores
+    const key = `${prefix}lease:feed`
+    await leases.acquire('feed', 'a')
+    await server.command(`COPY ${key} ${key}:older`)
+    await leases.release('feed', 'a')
+    const second = await leases.acquire('feed', 'a')
+    await server.command(`COPY ${key}:older ${key} REPLACE`)
+    const third = await leases.acquire('feed', 'a')
+    expect(third?.epoch).toBeGreaterThan(second!.epoch)
+    expect(await leases.acquire('feed', 'a')).toEqual(third)
+  })
+
   test('gives the lead to the later of two holders, though the earlier one, which stood still, renews first', async () => {
     const prefix = freshPrefix()
     const time = timeOfTests()

@@ -5,8 +5,10 @@ local us = now_us(ARGV[1])
 local ms = math.floor(us / 1000)
 local known = redis.call('HMGET', KEYS[1], 'holder', 'until', 'epoch')
 local epoch = tonumber(known[3] or 0)
-if known[1] ~= ARGV[2] or known[2] == '0' then
-  if known[2] and tonumber(known[2]) > ms then return false end
+local is_held = known[1] == ARGV[2] and known[2] ~= '0'
+-- A smaller epoch is that of a replica that took over without the newest grants.
+if not is_held or epoch < tonumber(ARGV[4]) then
+  if not is_held and known[2] and tonumber(known[2]) > ms then return false end
   epoch = math.max(us, epoch + 1, tonumber(ARGV[4]) + 1)
 end
 redis.call('HSET', KEYS[1], 'holder', ARGV[2], 'until', text(ms + ARGV[3]), 'epoch', text(epoch))
