@@ -17,6 +17,6 @@ export function outside(bars: Bars, spans: readonly Span[]): Bars {
   )
 }
 
-/** Of the spans what bars have that open at `last` or before. */
+/** The part of the spans whose bars open at `last` or before. */
 export const upTo = (last: number, spans: readonly Span[]): Span[] =>
   spans.flatMap(({ from, to }) => (from <= last ? [{ from, to: feedSeconds(Math.min(to, last + 1)) }] : []))

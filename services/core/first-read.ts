@@ -16,7 +16,7 @@ export interface FirstReadFacts {
   readonly windows: readonly Window[]
   /** Newest stored bar time by `seriesId`. */
   readonly newest: ReadonlyMap<string, FeedSeconds>
-  /** How far back a source that is read in pieces is read; absent for one that is read whole. */
+  /** How far back the source is read in pieces; absent when the source is read whole. */
   readonly depth: Partial<Record<Resolution, Depth>> | undefined
   /** "Now" on the feed's clock; `undefined` while it is unknown. */
   readonly feedNow: number | undefined

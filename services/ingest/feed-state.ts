@@ -162,7 +162,7 @@ export class FeedStates {
     await state?.windows.settled()
   }
 
-  /** Nothing is published, and no symbol hidden, any more. */
+  /** Stops publishing and hiding symbols. */
   close(): void {
     for (const { publisher, absences } of this.#states.values()) {
       publisher.close()

@@ -143,7 +143,7 @@ async function measureAttack(server: WatchedServer, stage: Stage, name: string):
   }
 }
 
-/** The line of one attack, against a process that nobody attacked before. */
+/** Measures one attack against a fresh process; gives its table row. */
 async function rowOf(stage: Stage, name: string): Promise<string[]> {
   const server = await WatchedServer.start(home)
   try {

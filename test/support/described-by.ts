@@ -9,7 +9,7 @@ interface Answer {
   readonly body: unknown
 }
 
-/** A check of answers against the description; paths that it does not know are let be. */
+/** Checks answers against the description; skips paths that it does not describe. */
 export function describedBy(openapi: object): (target: string, answer: Answer) => void {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   ajv.addSchema(openapi, 'openapi')

@@ -39,7 +39,7 @@ describe('standard input, named -', () => {
   })
 
   test('leaves no temporary file', async () => {
-    // Of its own: other tests make temporary files meanwhile.
+    // A folder of this test's own, because other tests make temporary files meanwhile.
     const folder = mkdtempSync(join(house.folder, 'temporary-'))
     vi.stubEnv('TMPDIR', folder)
     onTestFinished(() => void vi.unstubAllEnvs())

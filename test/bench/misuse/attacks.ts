@@ -136,7 +136,7 @@ export const attacks: ReadonlyMap<string, NamedAttack> = new Map([
   ],
 ])
 
-/** Why a run of an attack proves nothing, from what it counted; nothing when it reached the server. */
+/** Why the counts of an attack run prove nothing; `undefined` when the attack reached the server. */
 export function missOf(name: string, counts: Readonly<Record<string, number>>): string | undefined {
   const { proof = '' } = attacks.get(name) ?? {}
   if (!counts[proof]) return `the attack counted no ${proof}`
