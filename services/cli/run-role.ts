@@ -1,11 +1,20 @@
+import { isatty } from 'node:tty'
 import { endProcess, killProcess } from '../platform/end-process.ts'
 import { runUntilSignal, type SignalSource } from '../platform/lifecycle.ts'
 import { outliveReaders } from '../platform/standard-streams.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Signals of this process; what they end, they end for good. */
+/** Signals of this process; what they end, they end for good. A SIGHUP of a terminal that was closed is a SIGTERM. */
 const processSignals = (terminal: Terminal): SignalSource => ({
-  on: (signal, listen) => process.on(signal, listen),
+  on(signal, listen) {
+    if (signal !== 'SIGHUP') return process.on(signal, listen)
+    const terminals = [0, 2].filter(isatty)
+    return process.on(signal, () => {
+      const isClosed = terminals.length > 0 && !terminals.some(isatty)
+      if (isClosed) process.emit('SIGTERM')
+      else listen()
+    })
+  },
   exit: (code) => void endProcess(code, terminal.clock),
   kill() {
     terminal.err('fxd: timed out: this process did not end in time and is killed\n')

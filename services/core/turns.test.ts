@@ -59,7 +59,7 @@ describe('turns', () => {
     turns.take()
     expect(turns.add(read('e', 1))).toBeUndefined()
     expect(turns.size).toBe(40)
-    expect(turns.add(read('e', 2))).toMatchObject({ reader: { key: 'b' }, n: 10 })
+    expect(turns.add(read('e', 2))).toMatchObject({ reader: { key: 'd' }, n: 10 })
     expect(turns.size).toBe(40)
   })
 

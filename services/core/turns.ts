@@ -109,6 +109,6 @@ export class Turns<W extends Waiting> {
     if (line.waiting.length > this.#perKeyMax) return line
     if (this.#size <= fullLinesMax * this.#perKeyMax) return undefined
     const lines = [...this.#lines.values()]
-    return lines.reduce((longest, each) => (each.waiting.length > longest.waiting.length ? each : longest))
+    return lines.reduce((longest, each) => (each.waiting.length >= longest.waiting.length ? each : longest))
   }
 }

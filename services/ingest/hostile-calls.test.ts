@@ -1,10 +1,12 @@
+import { once } from 'node:events'
+import { connect as connectHttp2 } from 'node:http2'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { defineFeed, type IngestHouse, startIngest } from '../../test/support/ingest-house.ts'
 import { type RawCall, rawCall } from '../../test/support/raw-call.ts'
 import { RawSession, seriesAt } from '../../test/support/raw-session.ts'
-import { messageBytesMax } from '../wire/limits.ts'
+import { idleMs, messageBytesMax } from '../wire/limits.ts'
 import { Collector, Registry } from '../wire/load.ts'
 
 const feed = defineFeed({ symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] } })
@@ -153,3 +155,11 @@ test('a sequence that comes again with another body is refused, counted and alar
   expect((await session.answer(2)).ack).toMatchObject({ revised: 1 })
   await session.close()
 })
+
+test('a connection that answers pings and makes no call is closed', async () => {
+  const connection = connectHttp2(`http://${house.address}`)
+  await once(connection, 'connect')
+  const begun = performance.now()
+  await once(connection, 'close')
+  expect(performance.now() - begun).toBeGreaterThan(idleMs - 1_000)
+}, 20_000)

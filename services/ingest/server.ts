@@ -8,7 +8,7 @@ import type { WatchedTls } from '../platform/tls-files.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Stores } from '../ports/stores.ts'
 import { defectStatus } from '../wire/defect-status.ts'
-import { channelOptions, ingestConnectionsMax, streamsPerConnectionMax } from '../wire/limits.ts'
+import { ingestConnectionsMax, serverOptions } from '../wire/limits.ts'
 import { type ConnectionCounts, type Listening, listen } from '../wire/listen.ts'
 import { Collector, Registry } from '../wire/load.ts'
 import { serverCredentials } from '../wire/server-credentials.ts'
@@ -103,11 +103,7 @@ export function createIngest(deps: IngestDeps): Ingest {
 }
 
 const serverBehind = ({ interceptor }: ReturnType<typeof createAuthorizer>): Server =>
-  new Server({
-    ...channelOptions,
-    'grpc.max_concurrent_streams': streamsPerConnectionMax,
-    interceptors: [wellFormedStatus, interceptor],
-  })
+  new Server({ ...serverOptions, interceptors: [wellFormedStatus, interceptor] })
 
 const listenFor = (
   server: Server,

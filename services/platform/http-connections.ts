@@ -35,8 +35,10 @@ export class HttpConnections {
   }
 
   opened(socket: Socket): void {
-    this.#open.set(socket, new Set())
+    const underWay = new Set<ServerResponse>()
+    this.#open.set(socket, underWay)
     socket.once('close', () => {
+      for (const response of underWay) closeQueued(response)
       this.#open.delete(socket)
       this.#unread.taken(socket, 0)
     })
@@ -92,6 +94,13 @@ export class HttpConnections {
     for (const { writableLength } of this.#open.get(socket) ?? []) bytes += writableLength
     return bytes
   }
+}
+
+/** Node does not tell an answer behind another that their connection was closed. */
+function closeQueued(response: ServerResponse): void {
+  if (response.socket !== null) return
+  response.destroy()
+  response.emit('close')
 }
 
 function endConnection(response: ServerResponse): void {

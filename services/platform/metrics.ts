@@ -32,7 +32,7 @@ export interface Metrics {
   ): Histogram<L>
   /** The sum of a counter over all its series that carry these labels; 0 when there is no such counter. */
   total(name: string, labels: Readonly<Record<string, string>>): Promise<number>
-  /** The exposition text and its content type. */
+  /** The exposition text and its content type. Those that ask while it is made share it. */
   render(): Promise<{ readonly contentType: string; readonly text: string }>
 }
 
@@ -51,6 +51,7 @@ export function createMetrics(options: { readonly ofProcess: boolean }): Metrics
     collectDefaultMetrics({ register, prefix: 'fxd_' })
     for (const name of misnamed) register.removeSingleMetric(name)
   }
+  let rendering: Promise<string> | undefined
   return {
     counter: <L extends string>(
       name: string,
@@ -101,6 +102,9 @@ export function createMetrics(options: { readonly ofProcess: boolean }): Metrics
         .filter((each) => wanted.every(([label, value]) => each.labels[label] === value))
         .reduce((sum, { value }) => sum + value, 0)
     },
-    render: async () => ({ contentType: register.contentType, text: await register.metrics() }),
+    async render() {
+      rendering ??= register.metrics().finally(() => (rendering = undefined))
+      return { contentType: register.contentType, text: await rendering }
+    },
   }
 }

@@ -45,3 +45,14 @@ test('what was taken, or whose client is gone, is counted no more', () => {
   unread.taken(a, 0)
   expect(unread.bytes).toBe(0)
 })
+
+test('a connection of the address that holds most is closed, not the slowest of another address', () => {
+  const { unread, closed, a, b, c } = start(100)
+  Object.defineProperty(a, 'remoteAddress', { value: '192.0.2.1' })
+  for (const socket of [b, c]) Object.defineProperty(socket, 'remoteAddress', { value: '192.0.2.2' })
+  unread.written(a, 40)
+  unread.written(b, 30)
+  unread.written(c, 31)
+  expect(closed).toEqual([b])
+  expect(unread.bytes).toBe(71)
+})

@@ -3,15 +3,24 @@ import type { Socket } from 'node:net'
 /** What the answers of all connections may hold in memory until their clients read them. */
 export const unreadBytesMax = 64 * 1_048_576
 
+/** The connections from one address that wait for their clients. */
+interface Holder {
+  readonly address: string
+  bytes: number
+  /** Bytes by connection, the one that has waited longest first. */
+  readonly waiting: Map<Socket, number>
+}
+
 /**
- * Counts what waits for clients that read slowly. Beyond the bound the connection is closed whose client has taken
- * no whole answer for longest: those that read go on.
+ * Counts what waits for clients that read slowly. Beyond the bound a connection of the address is closed that
+ * holds most: the one whose client has taken no whole answer for longest. Those that read go on.
  */
 export class UnreadAnswers {
   readonly #bytesMax: number
   readonly #close: (socket: Socket) => void
-  /** Bytes by connection, the one that has waited longest first. */
-  readonly #waiting = new Map<Socket, number>()
+  readonly #byAddress = new Map<string, Holder>()
+  /** A closed connection no longer tells its address. */
+  readonly #holders = new Map<Socket, Holder>()
   #bytes = 0
 
   constructor(bytesMax: number, close: (socket: Socket) => void) {
@@ -26,8 +35,9 @@ export class UnreadAnswers {
   /** One more answer of this connection was written; `bytes` is what all of its answers hold now. */
   written(socket: Socket, bytes: number): void {
     this.#set(socket, bytes)
-    for (const first of this.#waiting.keys()) {
-      if (this.#bytes <= this.#bytesMax) return
+    while (this.#bytes > this.#bytesMax) {
+      const [first] = this.#greatest().waiting.keys()
+      if (first === undefined) return
       this.#set(first, 0)
       this.#close(first)
     }
@@ -40,8 +50,26 @@ export class UnreadAnswers {
   }
 
   #set(socket: Socket, bytes: number): void {
-    this.#bytes += bytes - (this.#waiting.get(socket) ?? 0)
-    if (bytes > 0) this.#waiting.set(socket, bytes)
-    else this.#waiting.delete(socket)
+    const holder = this.#holders.get(socket) ?? this.#holderAt(socket.remoteAddress ?? '')
+    const more = bytes - (holder.waiting.get(socket) ?? 0)
+    this.#bytes += more
+    holder.bytes += more
+    if (bytes > 0) {
+      holder.waiting.set(socket, bytes)
+      this.#holders.set(socket, holder)
+      this.#byAddress.set(holder.address, holder)
+    } else {
+      holder.waiting.delete(socket)
+      this.#holders.delete(socket)
+      if (holder.waiting.size === 0) this.#byAddress.delete(holder.address)
+    }
+  }
+
+  #holderAt(address: string): Holder {
+    return this.#byAddress.get(address) ?? { address, bytes: 0, waiting: new Map() }
+  }
+
+  #greatest(): Holder {
+    return [...this.#byAddress.values()].reduce((most, each) => (each.bytes > most.bytes ? each : most))
   }
 }

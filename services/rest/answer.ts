@@ -23,9 +23,6 @@ export function sendText(reply: FastifyReply, { pieces, held }: JsonText, clock:
   reply.type(jsonType)
   if (!held) return reply.send(Buffer.concat(pieces, bytes))
   const cancel = clock.after(held.ms, () => {
-    // An answer that still waits behind another on its connection is never told that it was closed.
-    held.leave()
-    reply.raw.destroy()
     reply.raw.req.socket.destroy()
   })
   reply.raw.once('close', () => {

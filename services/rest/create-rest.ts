@@ -11,6 +11,7 @@ import { createIdentify, requireKey, welcomeKey } from './plugins/authenticate.t
 import { letAnyPageRead } from './plugins/cors.ts'
 import { setDeadlines } from './plugins/deadline.ts'
 import { answerFailures } from './plugins/errors.ts'
+import { limitConcurrency } from './plugins/limit-concurrency.ts'
 import { refuseBodies } from './plugins/no-body.ts'
 import { refuseUnknown } from './plugins/paths-and-methods.ts'
 import { makeRequestId, showRequestId } from './plugins/request-id.ts'
@@ -66,6 +67,7 @@ export async function createRest(deps: RestDeps): Promise<Rest> {
   await app.register(async (guarded) => {
     requireKey(guarded, identify)
     countOrRefuse(guarded, deps.limits)
+    limitConcurrency(guarded, deps.clock, deps.metrics)
     for (const route of keyed) addKeyed(guarded, route as Route, deps)
   })
   await app.ready()

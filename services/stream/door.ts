@@ -38,6 +38,8 @@ const serverOptions = {
   maxFragments: 16,
   maxBufferedChunks: 256,
   autoPong: false,
+  /** One packet may hold ten thousand frames: other clients get their turns between them. */
+  allowSynchronousEvents: false,
   /** How long a client may take to answer our close frame. */
   closeTimeout: 10_000,
   WebSocket: StreamSocket,

@@ -81,13 +81,19 @@ export class Throttle {
     this.#place(connection, now)
   }
 
-  /** Answered in a later turn, the newest for all that came until then, as RFC 6455 allows. */
+  /**
+   * Answered in a later turn, beyond the allowance after a pause: the newest for all that came until then, as
+   * RFC 6455 allows.
+   */
   ping(connection: Connection, payload: Buffer): void {
     const now = this.#clock.monotonicMs()
     connection.lastSeen = now
     this.#control(connection, now)
-    if (connection.pongDue === undefined) this.#clock.soon(() => sendPong(connection))
+    const isFirst = connection.pongDue === undefined
     connection.pongDue = payload
+    if (!isFirst) return
+    if (connection.allowance.left(now) > 0) this.#clock.soon(() => sendPong(connection))
+    else this.#clock.after(stepMs, () => sendPong(connection))
   }
 
   /** This server sends no pings, so nobody is owed a pong; it costs as much as a ping. */

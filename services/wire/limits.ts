@@ -20,11 +20,15 @@ const keepaliveTimeoutMs = 5_000
 /** A connection that has not finished its TLS handshake by then is closed: it would hold a place of the bound. */
 export const handshakeTimeoutMs = 5_000
 
+/** A connection without a call for so long is closed: whoever shows no credential has no call. */
+export const idleMs = 10_000
+
 export const heartbeatMs = 5_000
 
 /** Longer parts of a long message would not be sure to fit; counted in bytes of text and numbers, roughly. */
 export const partBytesMax = 128 * 1024
 
+/** Of both ends. */
 export const channelOptions = {
   'grpc.max_receive_message_length': messageBytesMax,
   'grpc.max_send_message_length': messageBytesMax,
@@ -32,4 +36,10 @@ export const channelOptions = {
   'grpc.keepalive_timeout_ms': keepaliveTimeoutMs,
   // An http_proxy of the machine is for its way to the world, not for the way to this service.
   'grpc.enable_http_proxy': 0,
+} as const
+
+export const serverOptions = {
+  ...channelOptions,
+  'grpc.max_concurrent_streams': streamsPerConnectionMax,
+  'grpc.max_connection_idle_ms': idleMs,
 } as const

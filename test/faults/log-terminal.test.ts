@@ -68,6 +68,22 @@ test('a terminal that takes nothing any more: REST answers and SIGTERM ends the 
   await expect.poll(() => isAlive(terminal.pid), { timeout: 15_000 }).toBe(false)
 })
 
+test('a terminal that is closed ends the process', async () => {
+  const { terminal, httpPort } = await start({}, true)
+  expect(await statusOf(httpPort, '/v1/config')).toBe(200)
+  terminal.close()
+  expect(await terminal.ended).toBe(0)
+})
+
+test('SIGHUP of a person reloads the manifests, and the process goes on', async () => {
+  const { terminal, httpPort } = await start({ FXD_LOG_LEVEL: 'info' })
+  process.kill(terminal.pid, 'SIGHUP')
+  await expect.poll(() => words(terminal.screen)).toContain('the Feed manifests were read again')
+  expect(await statusOf(httpPort, '/v1/config')).toBe(200)
+  process.kill(terminal.pid, 'SIGTERM')
+  expect(await terminal.ended).toBe(0)
+})
+
 /** Not yet ended, or waited for. */
 function isAlive(pid: number): boolean {
   try {

@@ -20,6 +20,8 @@ while True:
     sys.stdout.buffer.flush()
     if os.environ.get('STAND_STILL') and b'is ready' in shown:
         sys.stdin.read()
+        break
+os.close(fd)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) & 255)
 `
 
@@ -35,6 +37,8 @@ export interface Terminal {
   readonly screen: string
   /** Of the command, not of the terminal. */
   readonly pid: number
+  /** Closes a terminal that stands still, as a person closes a window. */
+  close(): void
   /** Resolves with the exit code once the command has ended. */
   readonly ended: Promise<number | null>
 }
@@ -61,6 +65,7 @@ export function openTerminal(command: readonly string[], options: TerminalOption
     get pid() {
       return pid
     },
+    close: () => void child.stdin?.end(),
     ended,
   }
 }

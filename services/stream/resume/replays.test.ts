@@ -25,7 +25,13 @@ let lane = timeOf(day - 1)
 let gaps: { connection: Connection; after: number; why: string }[]
 /** Sends what is on its way. */
 let settle: () => void
+/** Of the history, so far. */
+let reads = 0
+/** From now on reads get no answer. */
+let isHeldUp = false
 beforeEach(() => {
+  reads = 0
+  isHeldUp = false
   settle = () => undefined
   clock = createVirtualClock()
   subscriptions = new Subscriptions()
@@ -38,6 +44,8 @@ beforeEach(() => {
     history: {
       // A day of minutes.
       async *range(_, from) {
+        reads += 1
+        if (isHeldUp) await new Promise(() => undefined)
         await Promise.resolve()
         const minutes = [...Array(day).keys()].map(minuteBar).filter(({ time }) => time >= from)
         if (minutes.length > 0) yield barsOf(minutes)
@@ -67,9 +75,9 @@ const host: ConnectionHost = {
 }
 
 /** A socket that asks for a day, whose bytes are only taken when `raw` is read. */
-function asking() {
+function asking(key?: string) {
   const raw = new PassThrough()
-  const { record } = sampleKey()
+  const { record } = sampleKey(key === undefined ? {} : { id: key })
   const caller = { key: record, digest: '', address: '', sessionId: '' }
   const socket = { readyState: WebSocket.OPEN } as StreamSocket
   const connection = new Connection(caller, subscriptions.openRow(), socket, raw, host)
@@ -90,6 +98,18 @@ test('sockets that take nothing keep nobody else from a replay, and get theirs w
   await until('all', () => replays.counts.waiting === 0)
   expect(slow.some(({ isHeld }) => isHeld())).toBe(false)
   expect(gaps).toEqual([])
+})
+
+test('sockets of one key have half of the places, and a socket of another key gets its replay meanwhile', async () => {
+  isHeldUp = true
+  for (let i = 0; i < 20; i++) asking('one')
+  await clock.advance(0)
+  expect(reads).toBe(4)
+  isHeldUp = false
+  const other = asking('other')
+  other.raw.resume()
+  await until('all of the other key', () => !other.isHeld())
+  expect(replays.counts.waiting).toBe(20)
 })
 
 test('a replay that takes too long is named in a gap from its last bar on, and joins the live lane', async () => {

@@ -8,9 +8,8 @@ import type { Connection } from '../connection.ts'
 import type { SymbolGap } from '../protocol.ts'
 import { Caught } from './caught.ts'
 import type { GivenUp, ReplayParts, Resumed } from './replay-parts.ts'
+import { ReplayQueue } from './replay-queue.ts'
 
-/** Half of a process's connections for reading QuestDB: what fills a hole, and in `fxd all` REST, find others. */
-const readsAtOnce = 8
 /** Symbols of all sockets that wait for their replay; beyond, a GAP frame names what a replay would have brought. */
 const replaysMax = 200_000
 const framesPerWrite = 500
@@ -51,12 +50,11 @@ export class Replays {
   readonly #parts: ReplayParts
   /** What waits or is under way, in the order of asking. */
   readonly #waiting = new Map<Connection, Map<number, Replay>>()
-  /** Sockets whose turn it may be; of those with replays all others are being read for, or pause. */
-  readonly #queue: Connection[] = []
+  /** Of those with replays all others are being read for, or pause. */
+  readonly #queue = new ReplayQueue()
   readonly #caught = new Caught()
   readonly #stop: Cancel
   #count = 0
-  #reading = 0
   #closed = false
 
   constructor(parts: ReplayParts) {
@@ -134,8 +132,8 @@ export class Replays {
   }
 
   #pump(): void {
-    while (this.#reading < readsAtOnce && !this.#closed) {
-      const connection = this.#queue.shift()
+    while (!this.#closed) {
+      const connection = this.#queue.next()
       if (!connection) return
       const waiting = this.#waiting.get(connection)
       if (!waiting || waiting.size === 0) {
@@ -149,14 +147,14 @@ export class Replays {
   }
 
   #begin(connection: Connection, replay: Replay): void {
-    this.#reading += 1
+    const leave = this.#queue.enter(connection)
     const failed = (cause: unknown): undefined => {
       connection.fail(cause)
     }
     void this.#turn(connection, replay)
       .catch(failed)
       .then((pause) => {
-        this.#reading -= 1
+        leave()
         // One symbol at a time, so that nobody waits for all symbols of another.
         if (pause) this.#pause(connection, pause)
         else this.#queue.push(connection)

@@ -1,7 +1,7 @@
 import { Server } from '@grpc/grpc-js'
 import type { Log } from '../../platform/log.ts'
 import type { WatchedTls } from '../../platform/tls-files.ts'
-import { channelOptions, shardConnectionsMax, streamsPerConnectionMax } from '../../wire/limits.ts'
+import { serverOptions, shardConnectionsMax } from '../../wire/limits.ts'
 import { type ConnectionCounts, type Listening, listen } from '../../wire/listen.ts'
 import { Shard } from '../../wire/load.ts'
 import { serverCredentials } from '../../wire/server-credentials.ts'
@@ -29,7 +29,7 @@ export interface ShardServer {
 
 /** Where the operator asks a shard for its load and drains it. */
 export function createShardServer(deps: ShardServerDeps): ShardServer {
-  const server = new Server({ ...channelOptions, 'grpc.max_concurrent_streams': streamsPerConnectionMax })
+  const server = new Server(serverOptions)
   server.addService(Shard.service, shardService(deps))
   let listening: Listening | undefined
   return {

@@ -16,6 +16,20 @@ import { Unavailable } from '../../../core/failure.ts'
 import { deadlineMs } from '../../deadline.ts'
 import { AnswerRoom, takeMs, waitingMax, waitMs } from './answer-room.ts'
 
+/** Four keys hold a quarter each, and one answer is beyond; gives one of the four. */
+async function fill(room: AnswerRoom) {
+  const [first] = await Promise.all(
+    ['p', 'q', 'r', 's'].map(async (key) => {
+      const answer = room.open(key)
+      await answer.grow(25)
+      return answer
+    }),
+  )
+  await room.open('t').grow(1)
+  if (first === undefined) throw new Error('nothing was opened')
+  return first
+}
+
 /** What became of a wait so far. */
 const follow = (wait: Promise<void>) => {
   const seen: { outcome: 'waits' | 'in' | 'refused' } = { outcome: 'waits' }
@@ -29,38 +43,51 @@ const follow = (wait: Promise<void>) => {
 describe('the room for long answers', () => {
   const max = 100
 
-  test('is shared by bytes, first come first served, and given back once', async () => {
+  test('is shared by bytes, those that wait longest first, and given back once', async () => {
     const clock = createVirtualClock()
     const room = new AnswerRoom(clock, max)
-    const [first, second, third, fourth] = [room.open(), room.open(), room.open(), room.open()]
-    await first.grow(40)
-    await second.grow(60)
-    const waits = [follow(third.grow(50)), follow(fourth.grow(10))]
+    const answers = ['a', 'b', 'c', 'd'].map((key) => room.open(key))
+    for (const answer of answers) await answer.grow(25)
+    const beyond = room.open('e')
+    await beyond.grow(10)
+    const waits = [follow(room.open('f').grow(20)), follow(room.open('g').grow(10))]
     await clock.advance(0)
     expect(waits).toEqual([{ outcome: 'waits' }, { outcome: 'waits' }])
-    expect([room.bytes, room.held, room.waiting]).toEqual([100, 2, 2])
-    first.leave()
-    first.leave()
+    expect([room.bytes, room.held, room.waiting]).toEqual([110, 5, 2])
+    answers[0]?.leave()
+    answers[0]?.leave()
     await clock.advance(0)
-    // The fourth would fit; it does not overtake.
-    expect(waits).toEqual([{ outcome: 'waits' }, { outcome: 'waits' }])
-    second.leave()
+    expect(waits).toEqual([{ outcome: 'in' }, { outcome: 'waits' }])
+    beyond.leave()
     await clock.advance(0)
-    expect([room.bytes, room.held, room.waiting]).toEqual([60, 2, 0])
     expect(waits).toEqual([{ outcome: 'in' }, { outcome: 'in' }])
+    expect([room.bytes, room.held, room.waiting]).toEqual([105, 5, 0])
     expect(clock.pending).toBe(0)
+  })
+
+  test('a key that holds its quarter and the one answer beyond keeps no other key waiting', async () => {
+    const clock = createVirtualClock()
+    const room = new AnswerRoom(clock, max)
+    await room.open('a').grow(1_000)
+    await room.open('a').grow(25)
+    const ofKey = follow(room.open('a').grow(1))
+    const ofOthers = ['b', 'c', 'd'].map((key) => follow(room.open(key).grow(25)))
+    await clock.advance(0)
+    expect(ofKey.outcome).toBe('waits')
+    expect(ofOthers).toEqual(Array(3).fill({ outcome: 'in' }))
   })
 
   test('half-read answers never wait for each other: one may grow beyond, the next when that is taken', async () => {
     const clock = createVirtualClock()
     const room = new AnswerRoom(clock, max)
-    const [first, second] = [room.open(), room.open()]
-    await first.grow(50)
-    await second.grow(50)
+    const [first, second] = [room.open('a'), room.open('a')]
+    await first.grow(15)
+    await second.grow(10)
     await first.grow(90)
     await first.grow(300)
+    await second.grow(25)
     const growing = follow(second.grow(60))
-    const entering = follow(room.open().grow(1))
+    const entering = follow(room.open('a').grow(1))
     await clock.advance(0)
     expect([growing, entering]).toEqual([{ outcome: 'waits' }, { outcome: 'waits' }])
     first.leave()
@@ -72,11 +99,10 @@ describe('the room for long answers', () => {
   test('is waited for no longer than the bound, which lies within a request’s two seconds', async () => {
     const clock = createVirtualClock()
     const room = new AnswerRoom(clock, max)
-    const first = room.open()
-    await first.grow(max)
-    const late = follow(room.open().grow(1))
+    const first = await fill(room)
+    const late = follow(room.open('b').grow(1))
     await clock.advance(waitMs - 1)
-    const next = follow(room.open().grow(1))
+    const next = follow(room.open('c').grow(1))
     await clock.advance(1)
     expect([late, next]).toEqual([{ outcome: 'refused' }, { outcome: 'waits' }])
     first.leave()
@@ -88,9 +114,9 @@ describe('the room for long answers', () => {
 
   test('is not waited for by more than the bound', async () => {
     const room = new AnswerRoom(createVirtualClock(), max)
-    await room.open().grow(max)
-    for (let i = 0; i < waitingMax; i++) void room.open().grow(1)
-    await expect(room.open().grow(1)).rejects.toBeInstanceOf(Unavailable)
+    await fill(room)
+    for (let i = 0; i < waitingMax; i++) void room.open(`w${i}`).grow(1)
+    await expect(room.open('z').grow(1)).rejects.toBeInstanceOf(Unavailable)
     expect([room.waiting, room.refused]).toEqual([waitingMax, 1])
   })
 
@@ -101,8 +127,8 @@ describe('the room for long answers', () => {
         const clock = createVirtualClock()
         const room = new AnswerRoom(clock, max)
         const largest = Math.max(...answers.map((steps) => steps.reduce((sum, step) => sum + step, 0)))
-        const run = async (steps: readonly number[]): Promise<void> => {
-          const held = room.open()
+        const run = async (steps: readonly number[], i: number): Promise<void> => {
+          const held = room.open(`key ${i % 3}`)
           try {
             for (const step of steps) {
               await held.grow(held.bytes + step)
@@ -131,7 +157,12 @@ describe('a client of a long answer', () => {
 
   beforeAll(async () => {
     edge = await openRestEdge()
-    await edge.register(aFeed('BROKERA', 'ZERO'), aSymbol('BROKERA:ZERO:EURUSD'), aKey(1, ['BROKERA:ZERO']))
+    await edge.register(
+      aFeed('BROKERA', 'ZERO'),
+      aSymbol('BROKERA:ZERO:EURUSD'),
+      aKey(1, ['BROKERA:ZERO']),
+      aKey(2, ['BROKERA:ZERO']),
+    )
     const bars = Array.from({ length: count }, (_, i) => aBar(day - (count - i) * 60, 1 + i / 1e5))
     await edge.store('BROKERA:ZERO:EURUSD', '1', bars)
     wholeBytes = Buffer.byteLength((await edge.ask(target, { key: 1 })).text)
@@ -182,8 +213,9 @@ describe('a client of a long answer', () => {
     expect(socket.destroyed).toBe(true)
   })
 
-  test('finds no room while others hold it: 500 within two seconds, and room again once they are gone', async () => {
-    const full = Math.floor((64 * 1_048_576) / wholeBytes)
+  test('finds no room while others of its key hold it: 500 within two seconds, and room again once they are gone', async () => {
+    const keyBytes = 16 * 1_048_576
+    const full = Math.floor(keyBytes / wholeBytes)
     const stared: ReturnType<typeof askAndStare>[] = []
     for (let i = 0; i < full; i++) {
       const asked = askAndStare()
@@ -200,10 +232,11 @@ describe('a client of a long answer', () => {
     while ((await measured(waiting)) === already) await turns()
     await edge.clock.advance(waitMs)
     while (!told) await edge.clock.advance(0)
-    expect(await measured(heldBytes)).toBeGreaterThan(64 * 1_048_576 - wholeBytes)
+    expect(await measured(heldBytes)).toBeGreaterThan(keyBytes - wholeBytes)
     expect(await measured('fxd_history_refused_answers_total')).toBeGreaterThan(0)
     expect([told.status, told.headers['retry-after'], told.body.s]).toEqual([500, '2', 'error'])
-    expect(await measured(heldBytes)).toBeLessThan(64 * 1_048_576 + wholeBytes)
+    expect(await measured(heldBytes)).toBeLessThan(keyBytes + wholeBytes)
+    expect((await edge.ask(target, { key: 2 })).status).toBe(200)
     for (const { socket } of [...stared, last]) socket.destroy()
     await untilHeld('0')
     expect(await measured(heldBytes)).toBe(0)

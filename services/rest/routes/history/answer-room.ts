@@ -3,8 +3,10 @@ import type { Clock } from '../../../ports/clock.ts'
 
 /** An answer of more bytes holds room until its client has taken it; shorter ones go out in one piece. */
 export const longBytes = 1_048_576
-/** What all long answers hold together, but for the one that may grow beyond. */
+/** What all long answers hold together, but for the one beyond the bounds. */
 const roomBytes = 64 * 1_048_576
+/** The part of the room that one key's answers hold together. */
+const keyShare = 1 / 4
 /** So many wait for room; the next is refused at once. */
 export const waitingMax = 32
 /** Reading came before the waiting: together they stay within a request's two seconds. */
@@ -23,6 +25,7 @@ export interface HeldAnswer {
 }
 
 interface Held {
+  readonly key: string
   bytes: number
 }
 
@@ -33,9 +36,9 @@ interface Waiting {
 }
 
 /**
- * Bounds the memory of answers that are under way. How long one will be is known at its end only, so two
- * half-read ones could wait for each other: one answer at a time may grow beyond the bound, until it is
- * taken. All others wait for room, those that hold some before those that hold none yet.
+ * Bounds the memory of answers that are under way, and of each key's. How long one will be is known at its end
+ * only, so two half-read ones could wait for each other: one answer at a time may grow beyond the bounds, and is
+ * counted apart until it is taken. All others wait for room, those that hold some before those that hold none yet.
  */
 export class AnswerRoom {
   readonly #clock: Clock
@@ -43,7 +46,6 @@ export class AnswerRoom {
   readonly #growing: Waiting[] = []
   readonly #entering: Waiting[] = []
   readonly #inside = new Set<Held>()
-  #bytes = 0
   #beyond: Held | undefined
   #refused = 0
 
@@ -52,8 +54,11 @@ export class AnswerRoom {
     this.#bytesMax = bytesMax
   }
 
+  /** What all long answers hold, with the one beyond the bounds. */
   get bytes(): number {
-    return this.#bytes
+    let bytes = 0
+    for (const held of this.#inside) bytes += held.bytes
+    return bytes
   }
 
   /** Answers that hold room. */
@@ -70,8 +75,8 @@ export class AnswerRoom {
     return this.#refused
   }
 
-  open(): HeldAnswer {
-    const held: Held = { bytes: 0 }
+  open(key: string): HeldAnswer {
+    const held: Held = { key, bytes: 0 }
     return {
       get bytes() {
         return held.bytes
@@ -82,30 +87,36 @@ export class AnswerRoom {
   }
 
   async #grow(held: Held, more: number): Promise<void> {
-    const isNext = held.bytes > 0 || this.waiting === 0
-    if (isNext && this.#fits(held, more)) return this.#take(held, more)
+    if (this.#fits(held, more)) return this.#take(held, more)
     if (this.waiting >= waitingMax) throw this.#refuse()
     return this.#wait(held, more)
   }
 
   #leave(held: Held): void {
     if (!this.#inside.delete(held)) return
-    this.#bytes -= held.bytes
     held.bytes = 0
     if (this.#beyond === held) this.#beyond = undefined
     this.#admit()
   }
 
   #fits(held: Held, more: number): boolean {
-    if (this.#bytes === 0 || this.#bytes + more <= this.#bytesMax) return true
-    return held.bytes > 0 && (this.#beyond === undefined || this.#beyond === held)
+    return this.#beyond === undefined || this.#beyond === held || this.#isWithinBounds(held, more)
   }
 
   #take(held: Held, more: number): void {
-    if (this.#bytes + more > this.#bytesMax) this.#beyond = held
-    this.#bytes += more
+    if (!this.#isWithinBounds(held, more)) this.#beyond = held
     held.bytes += more
     this.#inside.add(held)
+  }
+
+  #isWithinBounds(held: Held, more: number): boolean {
+    let [ofAll, ofKey] = [more, more]
+    for (const each of this.#inside) {
+      if (each === this.#beyond) continue
+      ofAll += each.bytes
+      if (each.key === held.key) ofKey += each.bytes
+    }
+    return ofAll <= this.#bytesMax && ofKey <= this.#bytesMax * keyShare
   }
 
   #refuse(): Overloaded {
@@ -125,19 +136,18 @@ export class AnswerRoom {
       const cancel = this.#clock.after(waitMs, () => {
         line.splice(line.indexOf(turn), 1)
         reject(this.#refuse())
-        this.#admit()
       })
       line.push(turn)
     })
   }
 
   #admit(): void {
-    for (;;) {
-      const line = this.#growing.length > 0 ? this.#growing : this.#entering
-      const [first] = line
-      if (!first || !this.#fits(first.held, first.more)) return
-      line.shift()
-      first.enter()
-    }
+    for (const line of [this.#growing, this.#entering])
+      for (let at = this.#firstFitting(line); at >= 0; at = this.#firstFitting(line))
+        line.splice(at, 1)[0]?.enter()
+  }
+
+  #firstFitting(line: readonly Waiting[]): number {
+    return line.findIndex(({ held, more }) => this.#fits(held, more))
   }
 }

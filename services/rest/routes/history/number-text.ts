@@ -8,6 +8,9 @@ const plainFrom = 1e-6
 /** No double's text is longer, its comma included. */
 const numberBytesMax = 26
 
+/** Of the longest list so far: a new one for each would be garbage of three times the answer's size. */
+let scratch = Buffer.alloc(0)
+
 const zero = 48
 const point = 46
 const comma = 44
@@ -18,7 +21,9 @@ const comma = 44
  * few decimals: those that prove it (by dividing back) take the short way.
  */
 export function numberText(values: Float64Array): Buffer {
-  const out = Buffer.allocUnsafe(values.length * numberBytesMax)
+  const bytesMax = values.length * numberBytesMax
+  if (scratch.length < bytesMax) scratch = Buffer.allocUnsafeSlow(bytesMax)
+  const out = scratch
   let at = 0
   let scale = 0
   for (let i = 0; i < values.length; i++) {
@@ -28,7 +33,6 @@ export function numberText(values: Float64Array): Buffer {
     if (scale <= scaleMax) at = writeDecimal(out, at, Math.round(value * (powers[scale] as number)), scale)
     else at += out.write(JSON.stringify(value), at, 'latin1')
   }
-  // A copy, so that the spare room is not kept as long as the answer.
   return Buffer.from(out.subarray(0, at))
 }
 

@@ -10,7 +10,7 @@ import type { Deadline } from '../../deadline.ts'
 import type { RestDeps } from '../../deps.ts'
 import { findSymbol } from '../../found.ts'
 import type { Route } from '../../route.ts'
-import { AnswerRoom, longBytes, takeMs } from './answer-room.ts'
+import { AnswerRoom, type HeldAnswer, longBytes, takeMs } from './answer-room.ts'
 import { AnswerText } from './answer-text.ts'
 import { historySchema } from './schema.ts'
 
@@ -35,7 +35,11 @@ export function createHistoryRoute({
       if (!found?.feed.resolutions.includes(query.resolution)) return noData
       const { symbol, feed } = found.symbol
       const series: Series = { feed, symbol, resolution: query.resolution }
-      const { text, leave } = await collect(readBars(history, series, wanted, reader), deadline, room)
+      const { text, leave } = await collect(
+        readBars(history, series, wanted, reader),
+        deadline,
+        room.open(key.id),
+      )
       if (text.count === 0) return noData
       const pieces = text.pieces(symbol, query.resolution)
       return { pieces, ...(leave && { held: { leave, ms: takeMs(bytesOf(pieces)) } }) }
@@ -92,9 +96,8 @@ async function* readBars(
 }
 
 /** Reads to the end, holding room once the answer is a long one; each slice is progress. */
-async function collect(slices: AsyncIterable<Bars>, deadline: Deadline, room: AnswerRoom) {
+async function collect(slices: AsyncIterable<Bars>, deadline: Deadline, held: HeldAnswer) {
   const text = new AnswerText()
-  const held = room.open()
   const goOn = (): void => {
     if (deadline.ended) throw new Unavailable('a client that waits')
   }

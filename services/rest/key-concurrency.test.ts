@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest'
+import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { Overloaded } from '../core/failure.ts'
+import { KeyConcurrency, underWayMax, waitingMax, waitMs } from './key-concurrency.ts'
+
+type Outcome = 'waits' | 'in' | 'refused'
+
+function start() {
+  const clock = createVirtualClock()
+  const concurrency = new KeyConcurrency(clock)
+  const enter = (key: string, isGone = () => false) => {
+    const seen: { outcome: Outcome } = { outcome: 'waits' }
+    concurrency.enter(key, isGone).then(
+      () => (seen.outcome = 'in'),
+      (error: unknown) => (seen.outcome = error instanceof Overloaded ? 'refused' : expect.unreachable()),
+    )
+    return seen
+  }
+  const enterMany = (key: string, count: number) => Array.from({ length: count }, () => enter(key))
+  return { clock, concurrency, enter, enterMany }
+}
+
+const outcomes = (seen: readonly { outcome: Outcome }[]): Outcome[] => seen.map(({ outcome }) => outcome)
+const times = (count: number, outcome: Outcome): Outcome[] => Array.from({ length: count }, () => outcome)
+
+test('of one key 16 requests are under way, the next ones wait and enter in order of arrival', async () => {
+  const { clock, concurrency, enterMany } = start()
+  const seen = enterMany('a', underWayMax + 3)
+  await clock.advance(0)
+  expect(outcomes(seen)).toEqual([...times(underWayMax, 'in'), ...times(3, 'waits')])
+  concurrency.leave('a')
+  concurrency.leave('a')
+  await clock.advance(0)
+  expect(outcomes(seen.slice(underWayMax))).toEqual(['in', 'in', 'waits'])
+  expect(concurrency.waiting).toBe(1)
+})
+
+test('a key at its bound keeps no other key waiting', async () => {
+  const { clock, enter, enterMany } = start()
+  enterMany('a', 100)
+  const other = enter('b')
+  await clock.advance(0)
+  expect(other.outcome).toBe('in')
+})
+
+test('requests that found no place in time are refused, 32 in each turn of the event loop', async () => {
+  const { clock, concurrency, enterMany } = start()
+  enterMany('a', underWayMax)
+  const late = enterMany('a', 80)
+  await clock.advance(waitMs - 1)
+  expect(outcomes(late)).toEqual(times(80, 'waits'))
+  clock.standStill(1)
+  const counts: number[] = []
+  for (let turn = 0; turn < 3; turn += 1) {
+    await clock.advance(0)
+    counts.push(concurrency.refused)
+  }
+  expect(outcomes(late)).toEqual(times(80, 'refused'))
+  expect(counts.at(-1)).toBe(80)
+})
+
+test('one that waits when 1,024 of its key wait is refused at once', async () => {
+  const { clock, enter, enterMany } = start()
+  enterMany('a', underWayMax + waitingMax)
+  const [one, ofOther] = [enter('a'), enter('b')]
+  await clock.advance(0)
+  expect([one.outcome, ofOther.outcome]).toEqual(['refused', 'in'])
+})
+
+test('a request whose client is gone takes no place', async () => {
+  const { clock, concurrency, enter, enterMany } = start()
+  enterMany('a', underWayMax)
+  const [gone, next] = [enter('a', () => true), enter('a')]
+  concurrency.leave('a')
+  await clock.advance(0)
+  expect([gone.outcome, next.outcome]).toEqual(['refused', 'in'])
+})
+
+test('a key whose requests are done leaves no trace', async () => {
+  const { clock, concurrency, enterMany } = start()
+  const seen = enterMany('a', underWayMax + 5)
+  for (const _ of seen) concurrency.leave('a')
+  await clock.advance(0)
+  expect(outcomes(seen)).toEqual(times(seen.length, 'in'))
+  expect([concurrency.keys, concurrency.waiting, clock.pending]).toEqual([0, 0, 0])
+})
