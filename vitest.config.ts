@@ -27,7 +27,7 @@ const edges = ['rest', 'stream', 'cli', 'roles'].map((folder) => `services/${fol
 const isSoak = effort > 1
 /** What costs many minutes: only `make soak` runs it. */
 const longFaults = ['test/faults/questdb-{network,planted,disk-full}.test.ts']
-/** A cluster's processes, and users that may notice nothing, want the machine for themselves. */
+/** Each file has a cluster of its own, whose users may notice nothing; most of its time is waited for. */
 const clusterFaults = ['test/faults/cluster-*.test.ts']
 
 /** What is about `fxd all`, its folder and its end, or about the suite itself. */
@@ -52,7 +52,7 @@ const clusters = [
     exclude: ofOneProcess,
   }),
   // A cluster of its own, whose processes are replaced.
-  suite('rolling', ['test/cluster/rolling/*.test.ts'], 11, { ...oneByOne, ...veryPatient }),
+  suite('rolling', ['test/cluster/rolling/*.test.ts'], 11, veryPatient),
 ]
 
 export default defineConfig({
@@ -84,7 +84,7 @@ export default defineConfig({
         ...patient,
         exclude: [...clusterFaults, ...longFaults],
       }),
-      suite('faults-cluster', clusterFaults, 8, oneByOne),
+      suite('faults-cluster', clusterFaults, 8, patient),
       ...(isSoak ? [suite('faults-long', longFaults, 9, oneByOne)] : []),
       ...clusters,
     ],

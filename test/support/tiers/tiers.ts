@@ -7,6 +7,8 @@ export interface Stage {
   readonly projects: readonly string[]
   /** Only files whose path contains one of these. */
   readonly files?: readonly string[]
+  /** Test files at once; absent: two. More where most of the time is waited for. */
+  readonly workers?: number
   /** Only files that import something which differs from the main branch. */
   readonly changedOnly?: boolean
 }
@@ -25,14 +27,14 @@ export const tiers: Readonly<Record<string, readonly Stage[]>> = {
   ],
   test: [
     parts,
-    { name: 'contract', projects: ['contract'] },
+    { name: 'contract', projects: ['contract'], workers: 4 },
     { name: 'sim', projects: ['sim'] },
     acceptance,
     { name: 'planted', projects: ['planted', 'interop'] },
     { name: 'acceptance on QuestDB', projects: ['acceptance-questdb'] },
     { name: 'cluster', projects: ['cluster'] },
     { name: 'rolling', projects: ['rolling'] },
-    { name: 'faults', projects: ['faults', 'faults-cluster'] },
+    { name: 'faults', projects: ['faults', 'faults-cluster'], workers: 3 },
     // They need root or many minutes.
     ...(effort > 1 ? [{ name: 'long faults', projects: ['faults-long'] }] : []),
   ],
