@@ -6,8 +6,6 @@ import type { Thread } from './thread.ts'
 
 export const readDeadlineMs = 2_000
 export const turnDeadlineMs = readDeadlineMs * waitingShare
-/** Two, so that a thread has its next call at hand when it has answered one. */
-const callsPerThread = 2
 /** Reads of one key that wait for a thread. */
 export const readsWaitingMax = 1_024
 
@@ -22,7 +20,8 @@ interface Waiting {
 
 interface ReaderThread {
   readonly thread: Thread<ReaderCalls>
-  underWay: number
+  /** One read at a time: behind a second one reads of other keys would wait. */
+  isReading: boolean
 }
 
 /** Shares the reader threads: keys take turns. Each read ends within the deadline, waiting included. */
@@ -33,7 +32,7 @@ export class Readers {
   #refused = 0
 
   constructor(threads: readonly Thread<ReaderCalls>[], clock: Clock) {
-    this.#threads = threads.map((thread) => ({ thread, underWay: 0 }))
+    this.#threads = threads.map((thread) => ({ thread, isReading: false }))
     this.#clock = clock
   }
 
@@ -67,11 +66,11 @@ export class Readers {
         cancelDeadline()
         const leftMs = begunMs + readDeadlineMs - this.#clock.monotonicMs()
         cancelDeadline = this.#clock.after(leftMs, () => giveUp(late(readDeadlineMs, turnsBefore > 0)))
-        on.underWay += 1
+        on.isReading = true
         const end = (act: () => void): void =>
           this.#clock.soon(() => {
             cancelDeadline()
-            on.underWay -= 1
+            on.isReading = false
             this.#next()
             act()
           })
@@ -104,12 +103,11 @@ export class Readers {
     while (this.#turns.size > 0) {
       const alive = this.#threads.filter(({ thread }) => thread.alive)
       if (alive.length === 0) return this.#giveUpAll('no reader thread is running')
-      const free = alive.filter(({ underWay }) => underWay < callsPerThread)
-      const [least] = free.sort((a, b) => a.underWay - b.underWay)
-      if (least === undefined) return
+      const free = alive.find(({ isReading }) => !isReading)
+      if (free === undefined) return
       const turn = this.#turns.take()
       if (turn?.next.reader.isGone) turn.next.drop(new Unavailable('store', new Error('nobody waits for it')))
-      else turn?.next.start(least, turn.turnsBefore)
+      else turn?.next.start(free, turn.turnsBefore)
     }
   }
 
