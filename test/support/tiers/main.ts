@@ -51,7 +51,13 @@ interface Result {
   readonly failed: number
 }
 
-async function run({ name: stage, projects, files = [], workers, changedOnly = false }: Stage): Promise<Result> {
+async function run({
+  name: stage,
+  projects,
+  files = [],
+  workers,
+  changedOnly = false,
+}: Stage): Promise<Result> {
   const args = [
     ...projects.map((project) => `--project=${project}`),
     ...(workers === undefined ? [] : [`--maxWorkers=${workers}`]),
