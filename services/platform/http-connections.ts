@@ -96,7 +96,7 @@ export class HttpConnections {
   }
 }
 
-/** Node does not tell an answer behind another that their connection was closed. */
+/** Node emits no `close` on an answer that waits behind another when their connection closes. */
 function closeQueued(response: ServerResponse): void {
   if (response.socket !== null) return
   response.destroy()

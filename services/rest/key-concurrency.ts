@@ -1,4 +1,4 @@
-import { Overloaded } from '../core/failure.ts'
+import { Overloaded, Unavailable } from '../core/failure.ts'
 import type { Clock } from '../ports/clock.ts'
 
 /** Requests of one key that are under way at once, from the rate decision until their client took the answer. */
@@ -15,7 +15,7 @@ interface Waiting {
   /** Nobody waits for the answer any more. */
   readonly isGone: () => boolean
   readonly enter: () => void
-  readonly refuse: () => void
+  readonly fail: (cause: Unavailable) => void
 }
 
 interface Line {
@@ -55,7 +55,7 @@ export class KeyConcurrency {
     return this.#refused
   }
 
-  /** Resolves once the key has a place, which `leave` gives back. Rejects with `Overloaded`. */
+  /** Resolves once the request may go on; `leave` then ends it. Rejects with `Overloaded` when it came too late. */
   async enter(key: string, isGone: () => boolean): Promise<void> {
     const line = this.#lines.get(key) ?? { underWay: 0, waiting: [], cancelTimer: undefined }
     this.#lines.set(key, line)
@@ -66,7 +66,7 @@ export class KeyConcurrency {
     if (line.waiting.length >= waitingMax) throw this.#refusal()
     const untilMs = this.#clock.monotonicMs() + waitMs
     await new Promise<void>((resolve, reject) => {
-      line.waiting.push({ untilMs, isGone, enter: resolve, refuse: () => reject(this.#refusal()) })
+      line.waiting.push({ untilMs, isGone, enter: resolve, fail: reject })
       line.cancelTimer ??= this.#refuseAfter(line, waitMs)
     })
   }
@@ -74,12 +74,13 @@ export class KeyConcurrency {
   /** Once for each `enter` that resolved. */
   leave(key: string): void {
     const line = this.#lines.get(key)
-    if (line === undefined) throw new Error('a key left that has no request under way')
+    if (line === undefined) throw new Error('leave was called for a key without a request under way')
     line.underWay -= 1
     while (line.underWay < underWayMax) {
       const next = line.waiting.shift()
       if (next === undefined) break
-      if (next.isGone()) next.refuse()
+      // Nobody hears this, and it is no refusal.
+      if (next.isGone()) next.fail(new Unavailable('a client that waits'))
       else {
         line.underWay += 1
         next.enter()
@@ -106,7 +107,7 @@ export class KeyConcurrency {
       }
       if (first.untilMs > now) break
       line.waiting.shift()
-      first.refuse()
+      first.fail(this.#refusal())
     }
     const [next] = line.waiting
     line.cancelTimer = next && this.#refuseAfter(line, Math.max(0, next.untilMs - now))

@@ -50,7 +50,7 @@ export class Replays {
   readonly #parts: ReplayParts
   /** What waits or is under way, in the order of asking. */
   readonly #waiting = new Map<Connection, Map<number, Replay>>()
-  /** Of those with replays all others are being read for, or pause. */
+  /** Sockets with replays that are neither read for nor paused now. */
   readonly #queue = new ReplayQueue()
   readonly #caught = new Caught()
   readonly #stop: Cancel
