@@ -3,25 +3,30 @@ import type { Reporter, SerializedError, TestModule } from 'vitest/node'
 /** What a run comes to. A file that could not be loaded and an error outside any test count as failures. */
 export function tally(modules: readonly TestModule[], strayErrors: readonly SerializedError[]) {
   let passed = 0
-  let failed = strayErrors.length
+  const failures = strayErrors.map(({ message }) => `outside any test: ${message}`)
   for (const module of modules) {
-    let failedHere = 0
+    const failedHere: string[] = []
     for (const test of module.children.allTests()) {
       if (test.result().state === 'passed') passed += 1
-      if (test.result().state === 'failed') failedHere += 1
+      if (test.result().state === 'failed') failedHere.push(`${module.relativeModuleId} > ${test.fullName}`)
     }
-    failed += module.state() === 'failed' ? Math.max(1, failedHere) : failedHere
+    if (module.state() === 'failed' && failedHere.length === 0) failedHere.push(module.relativeModuleId)
+    failures.push(...failedHere)
   }
-  return { passed, failed }
+  return { passed, failures }
 }
 
-/** Makes `N passed, N failed` the last line of a run, and a run that passed nothing a failure. */
+/** Begins the line of each failure, which `tiers/main.ts` repeats after the last stage. */
+export const failureMark = 'FAILED '
+
+/** Ends a run with a line for each failure and `N passed, N failed`. A run that passed nothing is a failure. */
 export default class TallyReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], strayErrors: readonly SerializedError[]): void {
-    const { passed, failed } = tally(modules, strayErrors)
+    const { passed, failures } = tally(modules, strayErrors)
     process.once('exit', () => {
-      process.stdout.write(`${passed} passed, ${failed} failed\n`)
-      if (failed > 0 || passed === 0) process.exitCode = 1
+      for (const failure of failures) process.stdout.write(`${failureMark}${failure.split('\n')[0]}\n`)
+      process.stdout.write(`${passed} passed, ${failures.length} failed\n`)
+      if (failures.length > 0 || passed === 0) process.exitCode = 1
     })
   }
 }

@@ -1,17 +1,17 @@
 /**
  * Runs a tier of the tests: `bin/node test/support/tiers/main.ts check|smoke|test`, stage after stage, also after
- * one that failed. Ends with the times and results of all stages, and `N passed, N failed` as its last line.
+ * one that failed. Ends with the failures, times and results of all stages, and `N passed, N failed` as its last line.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { printTable } from '../../bench/figures.ts'
+import { failureMark } from '../tally-reporter.ts'
 import { type Stage, tiers } from './tiers.ts'
 
 const repository = join(import.meta.dirname, '../../..')
 const vitest = join(repository, 'node_modules/vitest/vitest.mjs')
-/** The tally is in the last line. */
-const tailLength = 200
 
 const [name = '', ...rest] = process.argv.slice(2)
 const stages = tiers[name]
@@ -20,6 +20,7 @@ if (stages === undefined || rest.length > 0) {
   process.exit(2)
 }
 
+const failures: string[] = []
 let running: ChildProcess | undefined
 let isInterrupted = false
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -71,14 +72,15 @@ async function run({
     stdio: ['inherit', 'pipe', 'inherit'],
   })
   running = child
-  let tail = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    tail = (tail + text).slice(-tailLength)
-    process.stdout.write(text)
+  child.stdout.pipe(process.stdout, { end: false })
+  let last = ''
+  createInterface(child.stdout).on('line', (line) => {
+    last = line
+    if (line.startsWith(failureMark)) failures.push(line)
   })
   const [code] = (await once(child, 'close')) as [number | null]
   running = undefined
-  const [, passed, failed] = /^(\d+) passed, (\d+) failed\s*$/m.exec(tail) ?? []
+  const [, passed, failed] = /^(\d+) passed, (\d+) failed$/.exec(last) ?? []
   const isNothingAffected = changedOnly && passed === '0' && failed === '0'
   return {
     name: stage,
@@ -105,7 +107,7 @@ const total = {
   // What did not run was not shown to hold.
   failed: sum(({ failed }) => failed) + (stages.length - results.length),
 }
-console.log()
+console.log(`\n${failures.join('\n')}`)
 printTable(
   ['stage', 'time', 'passed', 'failed'],
   [
