@@ -69,7 +69,7 @@ export default defineConfig({
     setupFiles: ['test/support/effort.ts'],
     reporters: ['default', './test/support/tally-reporter.ts'],
     projects: [
-      suite('unit', ['services/**/*.test.ts'], 1, { exclude: edges }),
+      suite('unit', ['{services,operator}/**/*.test.ts'], 1, { exclude: edges }),
       suite('edges', edges, 1),
       suite('tidy', ['test/tidy/**/*.test.ts'], 1, { testTimeout: 2 * minuteMs }),
       // A property of a store makes tables of its own for each of its cases.

@@ -3,7 +3,7 @@ import { isKeyShaped, type KeyRecord, keyState, secretIsOpen } from '../core/api
 import { Failure, type FailureCode } from '../core/failure.ts'
 import type { UtcMs } from '../core/feed-clock.ts'
 import type { RegistryView } from '../core/registry.ts'
-import { digestOf } from '../platform/key-digest.ts'
+import { digestOf } from '../registry/key-digest.ts'
 import { addressAllowed } from './allowlist.ts'
 
 export { digestOf }

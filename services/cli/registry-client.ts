@@ -1,34 +1,16 @@
-import { type CallOptions, type Client, Metadata, type ServiceError, status } from '@grpc/grpc-js'
+import { type ServiceError, status } from '@grpc/grpc-js'
 import type { Config } from '../platform/config.ts'
 import { type ExitName, Fatal } from '../platform/exit.ts'
 import { formatAddress, reachable } from '../platform/listen.ts'
 import { readTls } from '../platform/tls-files.ts'
 import { readToken, tokenPath } from '../platform/token-file.ts'
 import type { Clock } from '../ports/clock.ts'
-import { type ClientIdentity, callMetadata, channelCredentials } from '../wire/client.ts'
-import type { RegistryClient, RegistryDefinition } from '../wire/fxd/v1/Registry.ts'
-import { channelOptions } from '../wire/limits.ts'
-import { Registry } from '../wire/load.ts'
+import type { ClientIdentity } from '../wire/client.ts'
+import { type AnswerOf, type RegistryCall, type RequestOf, registryClient } from '../wire/unary-client.ts'
 import { configOf, type Terminal } from './terminal.ts'
 
 /** A purge of a large feed is the longest. */
 const callTimeoutMs = 60_000
-
-export type RegistryCall =
-  | 'CreateKey'
-  | 'ListKeys'
-  | 'GetKey'
-  | 'UpdateKey'
-  | 'RotateKey'
-  | 'RevokeKey'
-  | 'ListFeeds'
-  | 'GetFeed'
-  | 'IssueFeedToken'
-  | 'PurgeFeed'
-  | 'RemoveSymbol'
-
-export type RequestOf<Name extends RegistryCall> = Parameters<RegistryClient[Name]>[0]
-export type AnswerOf<Name extends RegistryCall> = ReturnType<RegistryDefinition[Name]['responseDeserialize']>
 
 export interface RegistryCaller {
   call<Name extends RegistryCall>(name: Name, request: RequestOf<Name>): Promise<AnswerOf<Name>>
@@ -51,12 +33,11 @@ export function neededIdentity(config: Config): ClientIdentity {
 function openRegistry(config: Config, clock: Clock): RegistryCaller {
   const identity = neededIdentity(config)
   const address = formatAddress(reachable(config.grpcAddr))
-  const client = new Registry(address, channelCredentials(identity), channelOptions)
-  const metadata = callMetadata(identity)
+  const client = registryClient(address, identity)
   return {
     async call(name, request) {
       try {
-        return await unary(client, name, request, metadata, { deadline: clock.utcMs() + callTimeoutMs })
+        return await client.call(name, request, { deadline: clock.utcMs() + callTimeoutMs })
       } catch (cause) {
         throw explain(cause as ServiceError, config)
       }
@@ -76,31 +57,6 @@ export async function withRegistry<T>(
   } finally {
     registry.close()
   }
-}
-
-/** One call as a promise; rejects with the `ServiceError`. */
-export function unary<Name extends RegistryCall>(
-  client: Client,
-  name: Name,
-  request: RequestOf<Name>,
-  metadata = new Metadata(),
-  options: CallOptions = {},
-): Promise<AnswerOf<Name>> {
-  const method = Registry.service[name]
-  return new Promise((resolve, reject) => {
-    client.makeUnaryRequest(
-      method.path,
-      method.requestSerialize as (value: RequestOf<Name>) => Buffer,
-      method.responseDeserialize as (bytes: Buffer) => AnswerOf<Name>,
-      request,
-      metadata,
-      options,
-      (error, answer) => {
-        if (error) reject(error)
-        else resolve(answer as AnswerOf<Name>)
-      },
-    )
-  })
 }
 
 const exits: Readonly<Partial<Record<status, ExitName>>> = {

@@ -39,7 +39,7 @@ export async function runRole<T extends Running>(
   drainMs = 0,
 ): Promise<void> {
   outliveReaders()
-  const { EndedWhileWaiting } = await import('../roles/until-available.ts')
+  const { EndedWhileWaiting } = await import('../platform/until-available.ts')
   const ending = new AbortController()
   const starting = start(ending.signal).catch((cause: unknown) => {
     if (cause instanceof EndedWhileWaiting) return undefined

@@ -14,6 +14,12 @@ const marginMs = 250
 /** Closes are counted off at most so often; more than one then goes at once. */
 const stepMinMs = 20
 
+/**
+ * A load balancer needs a moment to see that a shard is not ready. Nobody is closed in that time, or they
+ * would come back to this shard; who still comes is let in and closed with the others, later ones are refused.
+ */
+export const noticeMs = 5_000
+
 export interface Drain {
   /** Sockets still open. */
   readonly open: number

@@ -3,8 +3,8 @@ import type { FeedSeconds } from '../core/feed-clock.ts'
 import type { RegistryView } from '../core/registry.ts'
 import type { Log } from '../platform/log.ts'
 import type { Cancel, Clock } from '../ports/clock.ts'
+import type { RegistryWriter } from '../registry/writer.ts'
 import { isAbsent } from './catalogue.ts'
-import type { RegistryWriter } from './registry-writer.ts'
 
 /** A symbol that no catalogue lists is shown for so long: its terminal may not have loaded its list yet. */
 export const absenceMs = 60_000

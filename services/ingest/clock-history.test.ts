@@ -10,7 +10,7 @@ import type { FeedDefinition } from '../core/feed.ts'
 import { Registry } from '../core/registry.ts'
 import { silentLog } from '../platform/log.ts'
 import type { RegistryBody } from '../ports/registry.ts'
-import { applyFeeds } from './apply-feeds.ts'
+import { applyFeeds } from '../registry/apply-feeds.ts'
 import { keepClockHistory } from './clock-history.ts'
 
 const minuteMs = 60_000

@@ -1,10 +1,10 @@
 import { clockReadingId, readingOfDefinition } from '../core/clock-history.ts'
 import type { RegistryView } from '../core/registry.ts'
-import type { FollowedRegistry } from '../platform/follow-registry.ts'
 import type { Log } from '../platform/log.ts'
 import type { Cancel, Clock } from '../ports/clock.ts'
 import type { RegistryBody } from '../ports/registry.ts'
-import type { RegistryWriter } from './registry-writer.ts'
+import type { FollowedRegistry } from '../registry/follow.ts'
+import type { RegistryWriter } from '../registry/writer.ts'
 
 const retryMs = 10_000
 

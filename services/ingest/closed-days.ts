@@ -1,10 +1,10 @@
 import { dateText, daySeconds } from '../core/calendar.ts'
 import { toSeconds } from '../core/feed-clock.ts'
-import type { FollowedRegistry } from '../platform/follow-registry.ts'
 import type { Log } from '../platform/log.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Limits } from '../ports/limits.ts'
 import type { KeyDay, UsageDays } from '../ports/usage-days.ts'
+import type { FollowedRegistry } from '../registry/follow.ts'
 
 /** A day that closed is looked for so often, and a copy that failed is tried again. */
 const checkEveryMs = 60_000

@@ -2,12 +2,12 @@ import type { CompoundKey, FeedKey } from '../core/compound-key.ts'
 import type { RegistryView } from '../core/registry.ts'
 import type { SymbolRecord } from '../core/symbol.ts'
 import type { RegistryBody } from '../ports/registry.ts'
+import type { RegistryWriter } from '../registry/writer.ts'
 import type { CatalogueSymbol__Output } from '../wire/fxd/v1/CatalogueSymbol.ts'
 import { catalogueSymbolsMax } from '../wire/limits.ts'
 import { type CatalogueChange, decideImport } from './catalogue.ts'
 import type { GoodSeries } from './check-batch.ts'
 import { SessionEnd } from './refuse-session.ts'
-import type { RegistryWriter } from './registry-writer.ts'
 
 /** What the check of a bar or a window asks the registry. */
 export type SymbolLookup = Pick<RegistryView, 'symbol' | 'feed'>

@@ -6,8 +6,8 @@ import type { RegistryView } from '../core/registry.ts'
 import type { Log } from '../platform/log.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RegistryBody } from '../ports/registry.ts'
+import type { RegistryWriter } from '../registry/writer.ts'
 import type { FeedState } from './feed-state.ts'
-import type { RegistryWriter } from './registry-writer.ts'
 
 const retryMs = 10_000
 

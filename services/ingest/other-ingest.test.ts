@@ -7,8 +7,8 @@ import { RawSession, seriesAt } from '../../test/support/raw-session.ts'
 import { createVirtualClock, type VirtualClock } from '../../test/support/virtual-clock.ts'
 import { silentLog } from '../platform/log.ts'
 import type { Stores } from '../ports/stores.ts'
+import { applyFeeds } from '../registry/apply-feeds.ts'
 import { openEmbeddedStores } from '../stores/embedded/open.ts'
-import { applyFeeds } from './apply-feeds.ts'
 
 const feed = defineFeed({ symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] } })
 const start = Date.UTC(2026, 0, 5, 12)

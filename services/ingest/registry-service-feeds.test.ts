@@ -6,7 +6,7 @@ import { barsOf } from '../core/bar.ts'
 import { compoundKey } from '../core/compound-key.ts'
 import { feedSeconds } from '../core/feed-clock.ts'
 import { parseManifest } from '../core/manifest.ts'
-import { applyFeeds } from './apply-feeds.ts'
+import { applyFeeds } from '../registry/apply-feeds.ts'
 
 let house: RegistryHouse
 beforeAll(async () => {

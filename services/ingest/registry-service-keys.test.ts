@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openRegistryHouse, type RegistryHouse, zero } from '../../test/support/registry-house.ts'
+import { applyFeeds } from '../registry/apply-feeds.ts'
 import type { CreateKeyRequest } from '../wire/fxd/v1/CreateKeyRequest.ts'
-import { applyFeeds } from './apply-feeds.ts'
 
 const dayMs = 86_400_000
 let house: RegistryHouse

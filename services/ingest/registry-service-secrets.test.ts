@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openRegistryHouse, type RegistryHouse } from '../../test/support/registry-house.ts'
-import type { AnswerOf } from '../cli/registry-client.ts'
+import type { AnswerOf } from '../wire/unary-client.ts'
 
 const dayMs = 86_400_000
 let house: RegistryHouse

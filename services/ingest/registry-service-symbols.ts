@@ -7,9 +7,9 @@ import { didYouMean } from '../core/suggest.ts'
 import type { SymbolRecord } from '../core/symbol.ts'
 import { readerNamed } from '../core/turns.ts'
 import type { BarStore } from '../ports/bars.ts'
+import type { RegistryWriter } from '../registry/writer.ts'
 import { feedRecordOf } from './registry-service-feeds.ts'
 import { forbiddenByState, notFound } from './registry-service-refusal.ts'
-import type { RegistryWriter } from './registry-writer.ts'
 
 interface SymbolStores {
   readonly bars: BarStore

@@ -2,8 +2,8 @@ import { type ServiceError, status } from '@grpc/grpc-js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openRegistryHouse, type RegistryHouse, serveRegistry } from '../../test/support/registry-house.ts'
-import { followRegistry } from '../platform/follow-registry.ts'
 import { silentLog } from '../platform/log.ts'
+import { followRegistry } from '../registry/follow.ts'
 import { openEmbeddedStores } from '../stores/embedded/open.ts'
 
 let house: RegistryHouse

@@ -4,8 +4,9 @@ import { faultPlace } from '../core/fault-place.ts'
 import type { RegistryView } from '../core/registry.ts'
 import { show } from '../core/show.ts'
 import { didYouMean } from '../core/suggest.ts'
-import type { FollowedRegistry } from '../platform/follow-registry.ts'
 import type { Log } from '../platform/log.ts'
+import type { FollowedRegistry } from '../registry/follow.ts'
+import type { RegistryWriter } from '../registry/writer.ts'
 import type { CreateKeyRequest__Output } from '../wire/fxd/v1/CreateKeyRequest.ts'
 import type { Key } from '../wire/fxd/v1/Key.ts'
 import type { RegistryHandlers } from '../wire/fxd/v1/Registry.ts'
@@ -27,7 +28,6 @@ import {
   refusalOf,
 } from './registry-service-refusal.ts'
 import { removeSymbol } from './registry-service-symbols.ts'
-import type { RegistryWriter } from './registry-writer.ts'
 
 /** Every pod holds all keys in memory. */
 const keysMax = 100_000

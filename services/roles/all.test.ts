@@ -11,7 +11,7 @@ import { type Config, parseConfig } from '../platform/config.ts'
 import { Fatal } from '../platform/exit.ts'
 import { createLog, silentLog } from '../platform/log.ts'
 import { type RunningAll, startAll } from './all.ts'
-import type { Overrides } from './house.ts'
+import type { RoleOverrides } from './stores.ts'
 
 const free = { host: '127.0.0.1', port: 0 }
 let home = ''
@@ -34,7 +34,7 @@ const configured = (more: Partial<Config> = {}): Config => ({
   ...more,
 })
 
-async function start(more: Partial<Config> = {}, overrides: Overrides = {}): Promise<RunningAll> {
+async function start(more: Partial<Config> = {}, overrides: RoleOverrides = {}): Promise<RunningAll> {
   const service = await startAll(configured(more), { log: silentLog, ...overrides })
   running.push(service)
   return service

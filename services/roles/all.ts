@@ -2,7 +2,9 @@ import type { CompoundKey } from '../core/compound-key.ts'
 import type { FeedDefinition } from '../core/feed.ts'
 import type { Config } from '../platform/config.ts'
 import { formatAddress, reachable } from '../platform/listen.ts'
+import { type ProcessContext, runProcess } from '../platform/process-context.ts'
 import { ensureToken } from '../platform/token-file.ts'
+import { untilAvailable } from '../platform/until-available.ts'
 import { ingestConnectionsMax } from '../wire/limits.ts'
 import { collect } from './collect.ts'
 import { collectorsStopTimeoutMs } from './collector.ts'
@@ -11,14 +13,13 @@ import { warnOfFewHandles } from './enough-handles.ts'
 import { applyManifests, demoFeeds } from './feeds.ts'
 import { issueFirstKey } from './first-key.ts'
 import { type Ground, layGround } from './ground.ts'
-import { type House, inHouse, type Overrides } from './house.ts'
 import { httpConnectionsMax, startHttp } from './http.ts'
 import { startIngestEdge, writerOf } from './ingest.ts'
 import { startReading } from './reading.ts'
 import { createReload } from './reload.ts'
 import { startRestEdge } from './rest.ts'
+import type { RoleOverrides } from './stores.ts'
 import { startStreamEdge } from './stream.ts'
-import { untilAvailable } from './until-available.ts'
 
 export interface ShownFeed {
   readonly definition: FeedDefinition
@@ -49,16 +50,16 @@ export interface RunningAll {
  * Rejects with `Fatal` when manifests are invalid, an address is busy or the data folder cannot be used,
  * with everything stopped again. While a store elsewhere is away it waits, not ready, and REST answers 500.
  */
-export const startAll = (config: Config, overrides: Overrides = {}): Promise<RunningAll> =>
-  inHouse(config, overrides, (house) => startParts(house, overrides))
+export const startAll = (config: Config, overrides: RoleOverrides = {}): Promise<RunningAll> =>
+  runProcess(config, overrides, (context) => startParts(context, overrides))
 
-async function startParts(house: House, overrides: Overrides): Promise<RunningAll> {
-  const { config, clock, log, metrics, lifecycle } = house
-  const ground = await layGround(house, overrides, { migrates: true, admits: true })
+async function startParts(context: ProcessContext, overrides: RoleOverrides): Promise<RunningAll> {
+  const { config, clock, log, metrics, lifecycle } = context
+  const ground = await layGround(context, overrides, { migrates: true, admits: true })
   const { health, registry, waiting } = ground
-  warnOfFewHandles(house, httpConnectionsMax(house, true) + ingestConnectionsMax)
+  warnOfFewHandles(context, httpConnectionsMax(context, true) + ingestConnectionsMax)
   // A store elsewhere may be away for long, and an answer that says so is better than none.
-  const earlyHttpPort = ground.areRemote ? await startEdges(house, ground) : undefined
+  const earlyHttpPort = ground.areRemote ? await startEdges(context, ground) : undefined
   await ground.loaded()
   const isFirstStart = registry.view().version === 0
   const writer = writerOf(ground)
@@ -70,12 +71,12 @@ async function startParts(house: House, overrides: Overrides): Promise<RunningAl
       : undefined
 
   const { port: grpcPort, identity } = await startIngestEdge(
-    house,
+    context,
     ground,
     writer,
     ensureToken(config, clock),
   )
-  const httpPort = earlyHttpPort ?? (await startEdges(house, ground))
+  const httpPort = earlyHttpPort ?? (await startEdges(context, ground))
   const collectors = await lifecycle.start({
     name: 'collectors',
     start: () => {
@@ -109,10 +110,10 @@ async function startParts(house: House, overrides: Overrides): Promise<RunningAl
 }
 
 /** REST and the stream behind one HTTP server. */
-async function startEdges(house: House, ground: Ground): Promise<number> {
-  const reading = await startReading(house, ground)
-  const rest = await startRestEdge(house, ground, reading)
-  const stream = await startStreamEdge(house, ground, reading)
+async function startEdges(context: ProcessContext, ground: Ground): Promise<number> {
+  const reading = await startReading(context, ground)
+  const rest = await startRestEdge(context, ground, reading)
+  const stream = await startStreamEdge(context, ground, reading)
   ground.health.heed(() => stream.notReady())
-  return startHttp(house, { handle: rest.handler, stream })
+  return startHttp(context, { handle: rest.handler, stream })
 }

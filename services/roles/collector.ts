@@ -3,17 +3,18 @@ import type { FeedDefinition } from '../core/feed.ts'
 import { suggest } from '../core/suggest.ts'
 import { type Config, ConfigError } from '../platform/config.ts'
 import { openHealth } from '../platform/health.ts'
+import { type Leaving, leaveThrough } from '../platform/leave.ts'
 import { formatAddress, reachable } from '../platform/listen.ts'
-import { readManifests } from '../platform/manifests.ts'
+import { type ProcessContext, runProcess } from '../platform/process-context.ts'
 import { readTls } from '../platform/tls-files.ts'
 import { readToken, tokenPath } from '../platform/token-file.ts'
+import { readManifests } from '../registry/manifests.ts'
 import type { ClientIdentity } from '../wire/client.ts'
 import { collect } from './collect.ts'
 import { createCollectors } from './collectors.ts'
-import { type House, inHouse, type Overrides } from './house.ts'
-import { type Leaving, leaveThrough } from './leaving.ts'
 import { createReload } from './reload.ts'
 import { openSpoolOf } from './spool.ts'
+import type { RoleOverrides } from './stores.ts'
 
 /** History that was sent and is not yet stored is read again at the next start: no stop waits long for it. */
 export const collectorsStopTimeoutMs = 2_000
@@ -25,15 +26,18 @@ export interface RunningCollector extends Leaving {
 }
 
 /** Collects one feed and brings its bars to ingest. It needs no store and is ready as soon as it runs. */
-export async function startCollector(config: Config, overrides: Overrides = {}): Promise<RunningCollector> {
+export async function startCollector(
+  config: Config,
+  overrides: RoleOverrides = {},
+): Promise<RunningCollector> {
   const path = config.feeds
   if (path === undefined) {
     throw new ConfigError('A collector needs the manifest of its feed: set FXD_FEEDS to that file or folder.')
   }
   const definition = await readDefinition(path, config.feed)
   identityOf(config)
-  return inHouse(config, overrides, async (house) => {
-    const { clock, log, metrics, lifecycle, handles } = house
+  return runProcess(config, overrides, async (context) => {
+    const { clock, log, metrics, lifecycle, handles } = context
     const acceptFailed = (cause: Error): void => handles.failed('ops', cause)
     const health = await lifecycle.start({
       name: 'health',
@@ -42,10 +46,10 @@ export async function startCollector(config: Config, overrides: Overrides = {}):
     })
     const spool = await lifecycle.start({
       name: 'spool',
-      start: () => openSpoolOf(definition.key, house),
+      start: () => openSpoolOf(definition.key, context),
       stop: (opened) => opened.close(),
     })
-    const collecting = { ...collectingFrom(house), spool, metrics: createCollectorMetrics(metrics) }
+    const collecting = { ...collectingFrom(context), spool, metrics: createCollectorMetrics(metrics) }
     const collectors = await lifecycle.start({
       name: 'collector',
       start: () => createCollectors((each) => collect(each, collecting), log),
@@ -61,7 +65,7 @@ export async function startCollector(config: Config, overrides: Overrides = {}):
         async () => collectors.follow([await readDefinition(path, definition.key)]),
         log,
       ),
-      ...leaveThrough(house, health, () => Promise.resolve()),
+      ...leaveThrough(context, health, () => Promise.resolve()),
     }
   })
 }
@@ -98,7 +102,7 @@ function identityOf(config: Config): ClientIdentity {
 }
 
 /** The ingests are tried in turn, one per connection. */
-function collectingFrom({ config, clock, log }: House): Parameters<typeof collect>[1] {
+function collectingFrom({ config, clock, log }: ProcessContext): Parameters<typeof collect>[1] {
   const addresses = config.ingest.map((address) => formatAddress(reachable(address)))
   return { addresses, identity: () => identityOf(config), clock, log }
 }

@@ -1,5 +1,5 @@
+import type { Finding } from '../doctor/finding.ts'
 import type { Config } from '../platform/config.ts'
-import type { Finding } from '../platform/finding.ts'
 import { silentLog } from '../platform/log.ts'
 import type { Clock } from '../ports/clock.ts'
 import { examineEmbedded } from '../stores/embedded/examine.ts'

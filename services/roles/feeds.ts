@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import type { FeedDefinition } from '../core/feed.ts'
-import { applyFeeds } from '../ingest/apply-feeds.ts'
-import type { RegistryWriter } from '../ingest/registry-writer.ts'
-import { ManifestsInvalid } from '../platform/manifest-files.ts'
-import { faultText, readManifests } from '../platform/manifests.ts'
+import { applyFeeds } from '../registry/apply-feeds.ts'
+import { ManifestsInvalid } from '../registry/manifest-files.ts'
+import { faultText, readManifests } from '../registry/manifests.ts'
+import type { RegistryWriter } from '../registry/writer.ts'
 
 /** What is served without FXD_FEEDS. */
 export const demoFeeds = fileURLToPath(new URL('demo-feeds', import.meta.url))

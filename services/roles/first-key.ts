@@ -1,7 +1,7 @@
 import type { FeedDefinition } from '../core/feed.ts'
 import { createKey, newIssue } from '../ingest/registry-service-keys.ts'
-import type { RegistryWriter } from '../ingest/registry-writer.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { RegistryWriter } from '../registry/writer.ts'
 
 /** Issues a key for all given feeds, so that a newcomer can try them at once; gives its secret. */
 export async function issueFirstKey(

@@ -1,9 +1,9 @@
-import { type FollowedRegistry, followRegistry } from '../platform/follow-registry.ts'
 import { type Health, openHealth } from '../platform/health.ts'
+import type { ProcessContext } from '../platform/process-context.ts'
+import { untilAvailable, type WaitingDeps } from '../platform/until-available.ts'
 import type { Stores } from '../ports/stores.ts'
-import type { House, Overrides } from './house.ts'
-import { type OpenedStores, openStores, type StoresUse } from './stores.ts'
-import { untilAvailable, type WaitingDeps } from './until-available.ts'
+import { type FollowedRegistry, followRegistry } from '../registry/follow.ts'
+import { type OpenedStores, openStores, type RoleOverrides, type StoresUse } from './stores.ts'
 
 const storesCloseTimeoutMs = 10_000
 
@@ -20,8 +20,12 @@ export interface Ground {
 }
 
 /** Health first, so that a process that waits for its stores can say so. */
-export async function layGround(house: House, overrides: Overrides, use: StoresUse): Promise<Ground> {
-  const { config, clock, log, metrics, lifecycle, handles } = house
+export async function layGround(
+  context: ProcessContext,
+  overrides: RoleOverrides,
+  use: StoresUse,
+): Promise<Ground> {
+  const { config, clock, log, metrics, lifecycle, handles } = context
   const acceptFailed = (cause: Error): void => handles.failed('ops', cause)
   let isLoaded = (): boolean => false
   const health = await lifecycle.start({
@@ -32,7 +36,7 @@ export async function layGround(house: House, overrides: Overrides, use: StoresU
   })
   const { stores, areRemote, connect } = await lifecycle.start<OpenedStores>({
     name: 'stores',
-    start: () => overrides.stores ?? openStores(house, use),
+    start: () => overrides.stores ?? openStores(context, use),
     stop: (opened) => opened.stores.close(),
     stopTimeoutMs: storesCloseTimeoutMs,
   })

@@ -1,8 +1,11 @@
+import type { ProcessContext } from '../platform/process-context.ts'
 import type { ConnectionCounts } from '../wire/listen.ts'
-import type { House } from './house.ts'
 
 /** Measures the connections of the gRPC port of this process. */
-export function grpcConnections({ metrics, handles }: Pick<House, 'metrics' | 'handles'>): ConnectionCounts {
+export function grpcConnections({
+  metrics,
+  handles,
+}: Pick<ProcessContext, 'metrics' | 'handles'>): ConnectionCounts {
   const open = metrics.gauge('fxd_grpc_connections', 'Open connections to the gRPC port.')
   const dropped = metrics.counter(
     'fxd_grpc_dropped_connections_total',

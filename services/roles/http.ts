@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { openHttpServer } from '../platform/http-server.ts'
+import type { ProcessContext } from '../platform/process-context.ts'
 import { type Stream, streamPath } from '../stream/stream.ts'
-import type { House } from './house.ts'
 
 /** Connections of requests beside the sockets; a bound of its own, so that sockets cannot take it all. */
 const requestConnectionsMax = 10_000
@@ -15,12 +15,12 @@ export interface HttpParts {
 }
 
 /** Connections to the HTTP port of a process that serves `/v1/stream` or not; more are dropped. */
-export const httpConnectionsMax = ({ config }: Pick<House, 'config'>, hasStream: boolean): number =>
+export const httpConnectionsMax = ({ config }: Pick<ProcessContext, 'config'>, hasStream: boolean): number =>
   requestConnectionsMax + (hasStream ? config.streamConnectionsMax : 0)
 
 /** The one HTTP server of a process; gives its port. A stop lets requests under way finish. */
-export async function startHttp(house: House, { handle, stream }: HttpParts): Promise<number> {
-  const { config, clock, metrics, lifecycle, handles } = house
+export async function startHttp(context: ProcessContext, { handle, stream }: HttpParts): Promise<number> {
+  const { config, clock, metrics, lifecycle, handles } = context
   const dropped = metrics.counter('fxd_http_dropped_connections_total', 'Connections beyond the bound.')
   const cut = metrics.counter(
     'fxd_http_cut_connections_total',
@@ -36,7 +36,7 @@ export async function startHttp(house: House, { handle, stream }: HttpParts): Pr
           variable: 'FXD_HTTP_ADDR',
           handle,
           ...(stream && { upgrade: { path: streamPath, listener: stream.upgrade } }),
-          connectionsMax: httpConnectionsMax(house, stream !== undefined),
+          connectionsMax: httpConnectionsMax(context, stream !== undefined),
           dropped: () => dropped.inc(),
           cut: (reason) => cut.inc({ reason }),
           acceptFailed: (cause) => handles.failed('http', cause),

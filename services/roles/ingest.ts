@@ -1,6 +1,11 @@
-import { createRegistryWriter, type RegistryWriter } from '../ingest/registry-writer.ts'
 import { createIngest } from '../ingest/server.ts'
 import type { Config } from '../platform/config.ts'
+import { type Leaving, leaveThrough } from '../platform/leave.ts'
+import { neededToken } from '../platform/needed-token.ts'
+import { type ProcessContext, runProcess } from '../platform/process-context.ts'
+import { startTls } from '../platform/tls.ts'
+import { untilAvailable } from '../platform/until-available.ts'
+import { createRegistryWriter, type RegistryWriter } from '../registry/writer.ts'
 import type { ClientIdentity } from '../wire/client.ts'
 import { ingestConnectionsMax } from '../wire/limits.ts'
 import { warnOfFewHandles } from './enough-handles.ts'
@@ -8,13 +13,9 @@ import { applyManifests } from './feeds.ts'
 import { type Ground, layGround } from './ground.ts'
 import { grpcConnections } from './grpc-connections.ts'
 import { grpcListenFailure } from './grpc-listen-failure.ts'
-import { type House, inHouse, type Overrides } from './house.ts'
-import { type Leaving, leaveThrough } from './leaving.ts'
-import { neededToken } from './needed-token.ts'
 import { createReload } from './reload.ts'
 import { requireStores } from './require-stores.ts'
-import { startTls } from './tls.ts'
-import { untilAvailable } from './until-available.ts'
+import type { RoleOverrides } from './stores.ts'
 
 const ingestGraceMs = 3_000
 
@@ -29,27 +30,27 @@ export interface RunningIngest extends Leaving {
  * Takes bars from collectors and administers the registry. Makes the registry equal to FXD_FEEDS;
  * without it the registry stays as it is.
  */
-export function startIngest(config: Config, overrides: Overrides = {}): Promise<RunningIngest> {
-  return inHouse(config, overrides, async (house) => {
+export function startIngest(config: Config, overrides: RoleOverrides = {}): Promise<RunningIngest> {
+  return runProcess(config, overrides, async (context) => {
     if (!overrides.stores) requireStores('ingest', config)
     // Tokens of feeds are signed with it: one that an ingest made for itself would be unknown to the others.
     const token = neededToken('An ingest', config)
-    const ground = await layGround(house, overrides, { migrates: true, admits: false })
+    const ground = await layGround(context, overrides, { migrates: true, admits: false })
     const { health } = ground
-    warnOfFewHandles(house, ingestConnectionsMax)
+    warnOfFewHandles(context, ingestConnectionsMax)
     await ground.loaded()
     const writer = writerOf(ground)
     const { feeds } = config
     const apply = async (): Promise<unknown> => (feeds === undefined ? [] : applyManifests(feeds, writer))
     await untilAvailable(apply, ground.waiting)
-    const { port } = await startIngestEdge(house, ground, writer, token)
+    const { port } = await startIngestEdge(context, ground, writer, token)
     health.listening()
     return {
       grpcPort: port,
       opsPort: health.port,
-      reload: createReload(feeds ?? '', apply, house.log),
+      reload: createReload(feeds ?? '', apply, context.log),
       // Collectors come again by themselves, to whichever ingest is there.
-      ...leaveThrough(house, health, () => Promise.resolve()),
+      ...leaveThrough(context, health, () => Promise.resolve()),
     }
   })
 }
@@ -62,7 +63,7 @@ export const writerOf = ({ stores, registry }: Ground): RegistryWriter =>
  * identity with which this process calls itself.
  */
 export async function startIngestEdge(
-  { config, lifecycle, ...shared }: House,
+  { config, lifecycle, ...shared }: ProcessContext,
   { stores, registry }: Ground,
   writer: RegistryWriter,
   token: string,

@@ -1,8 +1,8 @@
 import { createCoverage } from '../bars/coverage.ts'
 import { createHistory } from '../bars/history.ts'
 import { createTail } from '../bars/tail.ts'
+import type { ProcessContext } from '../platform/process-context.ts'
 import type { Ground } from './ground.ts'
-import type { House } from './house.ts'
 
 /** What a reader sees of the bars: the store, and the tail of the bus laid over it. */
 export interface Reading {
@@ -10,8 +10,8 @@ export interface Reading {
   readonly coverage: ReturnType<typeof createCoverage>
 }
 
-export async function startReading(house: House, { stores, registry }: Ground): Promise<Reading> {
-  const { clock, log, metrics, lifecycle } = house
+export async function startReading(context: ProcessContext, { stores, registry }: Ground): Promise<Reading> {
+  const { clock, log, metrics, lifecycle } = context
   const tail = await lifecycle.start({
     name: 'tail',
     start: () => createTail(stores.bus),

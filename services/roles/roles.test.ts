@@ -6,17 +6,17 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { freePorts } from '../../test/support/free-ports.ts'
 import { Unavailable } from '../core/failure.ts'
-import { createRegistryWriter } from '../ingest/registry-writer.ts'
 import { type Config, parseConfig } from '../platform/config.ts'
 import { Fatal } from '../platform/exit.ts'
-import { followRegistry } from '../platform/follow-registry.ts'
+import type { Leaving } from '../platform/leave.ts'
 import { silentLog } from '../platform/log.ts'
 import { systemClock } from '../platform/system-clock.ts'
+import { followRegistry } from '../registry/follow.ts'
+import { createRegistryWriter } from '../registry/writer.ts'
 import { openEmbeddedStores } from '../stores/embedded/open.ts'
 import { startCollector } from './collector.ts'
 import { issueFirstKey } from './first-key.ts'
 import { startIngest } from './ingest.ts'
-import type { Leaving } from './leaving.ts'
 import { startRest } from './rest.ts'
 import type { OpenedStores } from './stores.ts'
 import { startStream } from './stream.ts'
@@ -116,7 +116,7 @@ const refusal = async (starting: Promise<unknown>): Promise<Fatal> => {
   return cause as Fatal
 }
 
-test('what a collector brings to one role is what the others answer, each in a house of its own', async () => {
+test('what a collector brings to one role is what the others answer, each in a context of its own', async () => {
   const { grpcPort } = await ingest()
   const secret = await key()
   const [{ httpPort: restPort }, shard] = await Promise.all([rest(), stream()])

@@ -4,13 +4,13 @@ import { openSpool, type Spool } from '../collector/spool/spool.ts'
 import type { FeedKey } from '../core/compound-key.ts'
 import { Fatal } from '../platform/exit.ts'
 import { folderFailure, pathReason } from '../platform/folder-failure.ts'
-import type { House } from './house.ts'
+import type { ProcessContext } from '../platform/process-context.ts'
 
 const mib = 1024 * 1024
 const hourMs = 3_600_000
 
 /** The spool of one feed, in a folder of its own inside the data folder. */
-export async function openSpoolOf(feed: FeedKey, { config, clock, log }: House): Promise<Spool> {
+export async function openSpoolOf(feed: FeedKey, { config, clock, log }: ProcessContext): Promise<Spool> {
   const path = join(config.dataDir, 'spool', feed.replace(':', '-'))
   try {
     const folder = await openDiskFolder(path)

@@ -1,12 +1,12 @@
 import { Unavailable, WrongServer } from '../core/failure.ts'
 import { Fatal } from '../platform/exit.ts'
 import { folderFailure } from '../platform/folder-failure.ts'
+import type { Overrides, ProcessContext } from '../platform/process-context.ts'
 import { systemClock } from '../platform/system-clock.ts'
 import type { Stores } from '../ports/stores.ts'
 import { openEmbeddedStores } from '../stores/embedded/open.ts'
 import { prepareQuestdbStores } from '../stores/questdb/open.ts'
 import { prepareRedisStores } from '../stores/redis/open.ts'
-import type { House } from './house.ts'
 import { questdbAt } from './questdb-at.ts'
 import { redisAt } from './redis-at.ts'
 
@@ -16,6 +16,11 @@ export interface OpenedStores {
   readonly areRemote: boolean
   /** Makes them ready for use. Rejects with `Unavailable`, which is worth another try, or `Fatal`. */
   readonly connect: () => Promise<void>
+}
+
+export interface RoleOverrides extends Overrides {
+  /** In place of the configured ones; they stay the caller's. */
+  readonly stores?: OpenedStores
 }
 
 export interface StoresUse {
@@ -36,13 +41,13 @@ interface Part {
  * what pods share in Redis with FXD_REDIS, and everything else in the data folder. Rejects with `Fatal`
  * when the folder is needed and cannot be used; asks no server yet.
  */
-export async function openStores(house: House, use: StoresUse): Promise<OpenedStores> {
+export async function openStores(context: ProcessContext, use: StoresUse): Promise<OpenedStores> {
   const remote: Part[] = []
-  if (house.config.store === 'questdb') remote.push(await questdbPart(house, use))
-  const redis = redisAt(house.config)
-  if (redis) remote.push(redisPart(house, use, redis))
-  const isAllRemote = house.config.store === 'questdb' && redis !== undefined
-  const parts = isAllRemote ? remote : [{ stores: await openFolder(house) }, ...remote]
+  if (context.config.store === 'questdb') remote.push(await questdbPart(context, use))
+  const redis = redisAt(context.config)
+  if (redis) remote.push(redisPart(context, use, redis))
+  const isAllRemote = context.config.store === 'questdb' && redis !== undefined
+  const parts = isAllRemote ? remote : [{ stores: await openFolder(context) }, ...remote]
   return {
     stores: Object.assign({}, ...parts.map(({ stores }) => stores), {
       close: () => Promise.all(parts.map(({ stores }) => stores.close())),
@@ -54,13 +59,13 @@ export async function openStores(house: House, use: StoresUse): Promise<OpenedSt
   }
 }
 
-/** Real time whatever clock the house runs on: the server answers in real time. */
-const questdbPart = ({ config, log, metrics }: House, { migrates }: StoresUse): Promise<Part> =>
+/** Real time whatever clock the context runs on: the server answers in real time. */
+const questdbPart = ({ config, log, metrics }: ProcessContext, { migrates }: StoresUse): Promise<Part> =>
   prepareQuestdbStores({ ...questdbAt(config), clock: systemClock, log, metrics, migrates })
 
-/** A house on a virtual clock rules Redis's time too. */
+/** A context on a virtual clock rules Redis's time too. */
 const redisPart = (
-  { clock, log, metrics }: House,
+  { clock, log, metrics }: ProcessContext,
   { admits }: StoresUse,
   at: NonNullable<ReturnType<typeof redisAt>>,
 ): Part => {
@@ -82,7 +87,7 @@ function asStartFailure(cause: unknown): never {
   throw cause instanceof Unavailable ? cause : new Unavailable('store', cause)
 }
 
-async function openFolder({ config, clock, log, metrics }: House): Promise<Stores> {
+async function openFolder({ config, clock, log, metrics }: ProcessContext): Promise<Stores> {
   const folder = config.dataDir
   try {
     return await openEmbeddedStores({ folder, clock, log, metrics })

@@ -1,4 +1,8 @@
 import type { Config } from '../platform/config.ts'
+import { type Leaving, leaveThrough } from '../platform/leave.ts'
+import { neededToken } from '../platform/needed-token.ts'
+import { type ProcessContext, runProcess } from '../platform/process-context.ts'
+import { startTls } from '../platform/tls.ts'
 import { answerPlainRequest } from '../stream/plain-request.ts'
 import { createShardServer } from '../stream/shard/server.ts'
 import { createStream, type Stream, streamPath } from '../stream/stream.ts'
@@ -7,13 +11,10 @@ import { warnOfFewHandles } from './enough-handles.ts'
 import { type Ground, layGround } from './ground.ts'
 import { grpcConnections } from './grpc-connections.ts'
 import { grpcListenFailure } from './grpc-listen-failure.ts'
-import { type House, inHouse, type Overrides } from './house.ts'
 import { httpConnectionsMax, startHttp } from './http.ts'
-import { type Leaving, leaveThrough } from './leaving.ts'
-import { neededToken } from './needed-token.ts'
 import { type Reading, startReading } from './reading.ts'
 import { requireStores } from './require-stores.ts'
-import { startTls } from './tls.ts'
+import type { RoleOverrides } from './stores.ts'
 
 export interface RunningStream extends Leaving {
   readonly httpPort: number
@@ -22,30 +23,30 @@ export interface RunningStream extends Leaving {
 }
 
 /** One shard: holds sockets, any symbol, and answers the operator's `fxd.v1.Shard`. */
-export function startStream(config: Config, overrides: Overrides = {}): Promise<RunningStream> {
-  return inHouse(config, overrides, async (house) => {
+export function startStream(config: Config, overrides: RoleOverrides = {}): Promise<RunningStream> {
+  return runProcess(config, overrides, async (context) => {
     if (!overrides.stores) requireStores('stream', config)
     const token = neededToken('A shard', config)
-    const ground = await layGround(house, overrides, { migrates: false, admits: false })
+    const ground = await layGround(context, overrides, { migrates: false, admits: false })
     const { health } = ground
-    warnOfFewHandles(house, httpConnectionsMax(house, true) + shardConnectionsMax)
-    const edge = await startStreamEdge(house, ground, await startReading(house, ground))
+    warnOfFewHandles(context, httpConnectionsMax(context, true) + shardConnectionsMax)
+    const edge = await startStreamEdge(context, ground, await startReading(context, ground))
     health.heed(() => edge.notReady())
-    const httpPort = await startHttp(house, { handle: answerPlainRequest(streamPath), stream: edge })
-    const grpcPort = await startShardServer(house, edge, health.notReady, token)
+    const httpPort = await startHttp(context, { handle: answerPlainRequest(streamPath), stream: edge })
+    const grpcPort = await startShardServer(context, edge, health.notReady, token)
     health.listening()
     await ground.loaded()
     return {
       httpPort,
       grpcPort,
       opsPort: health.port,
-      ...leaveThrough(house, health, (hurried) => emptyShard(house, edge, hurried)),
+      ...leaveThrough(context, health, (hurried) => emptyShard(context, edge, hurried)),
     }
   })
 }
 
-export function startStreamEdge(house: House, ground: Ground, reading: Reading): Promise<Stream> {
-  const { config, clock, log, metrics, lifecycle } = house
+export function startStreamEdge(context: ProcessContext, ground: Ground, reading: Reading): Promise<Stream> {
+  const { config, clock, log, metrics, lifecycle } = context
   const { stores, registry } = ground
   const { trustedProxies, streamConnectionsMax: connectionsMax } = config
   const shared = { ...stores, history: reading.history, registry, clock, log, metrics }
@@ -57,7 +58,7 @@ export function startStreamEdge(house: House, ground: Ground, reading: Reading):
 }
 
 async function startShardServer(
-  { config, clock, log, metrics, lifecycle, handles }: House,
+  { config, clock, log, metrics, lifecycle, handles }: ProcessContext,
   stream: Stream,
   notReady: () => string | undefined,
   token: string,
@@ -79,7 +80,11 @@ async function startShardServer(
   })
 }
 
-async function emptyShard({ config }: House, { draining }: Stream, hurried: AbortSignal): Promise<void> {
+async function emptyShard(
+  { config }: ProcessContext,
+  { draining }: Stream,
+  hurried: AbortSignal,
+): Promise<void> {
   const hurry = (): void => void draining.start(0)
   hurried.addEventListener('abort', hurry)
   await draining.start(hurried.aborted ? 0 : config.drainSeconds * 1_000)

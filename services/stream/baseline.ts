@@ -3,9 +3,9 @@ import type { FeedSeconds } from '../core/feed-clock.ts'
 import type { RegistryView } from '../core/registry.ts'
 import { seriesId } from '../core/series.ts'
 import { readerNamed } from '../core/turns.ts'
-import type { FollowedRegistry } from '../platform/follow-registry.ts'
 import type { BarStore } from '../ports/bars.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { FollowedRegistry } from '../registry/follow.ts'
 
 const retryMs = 5_000
 

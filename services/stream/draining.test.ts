@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type OpenedStream, openStream } from '../../test/support/open-stream.ts'
-import { noticeMs } from './draining.ts'
+import { noticeMs } from '../core/drain.ts'
 
 /** Second 10 of a minute. */
 const start = 1_767_600_010_000

@@ -1,11 +1,5 @@
-import { isGuarded, nextCloses } from '../core/drain.ts'
+import { isGuarded, nextCloses, noticeMs } from '../core/drain.ts'
 import type { Cancel, Clock } from '../ports/clock.ts'
-
-/**
- * A load balancer needs a moment to see that a shard is not ready. Nobody is closed in that time, or they
- * would come back to this shard; who still comes is let in and closed with the others, later ones are refused.
- */
-export const noticeMs = 5_000
 
 /** Some are on their way out already and cannot be closed once more. */
 const goneAfterMs = 100

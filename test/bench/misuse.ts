@@ -9,10 +9,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { unary } from '../../services/cli/registry-client.ts'
-import { callMetadata, channelCredentials } from '../../services/wire/client.ts'
-import { channelOptions } from '../../services/wire/limits.ts'
-import { Registry } from '../../services/wire/load.ts'
+import { registryClient } from '../../services/wire/unary-client.ts'
 import { issueBenchKey, keyOf } from './bench-feed.ts'
 import { count, machine, printTable, seconds } from './figures.ts'
 import type { AttackOrder } from './misuse/attacker.ts'
@@ -61,13 +58,12 @@ interface Stage {
 /** Fresh keys of the largest plan that has defaults, for all feeds; one for each attacked run. */
 async function issueProKeys({ service: { target } }: WatchedServer, { symbols }: Stage): Promise<string[]> {
   const identity = { token: readFileSync(target.token, 'utf8').trim(), tls: undefined }
-  const client = new Registry(target.grpc, channelCredentials(identity), channelOptions)
+  const client = registryClient(target.grpc, identity)
   const feeds = [...new Set(symbols.map((symbol) => symbol.split(':').slice(0, 2).join(':')))]
   const request = { name: 'attacker', plan: 'pro', feeds }
   const keys: string[] = []
   try {
-    while (keys.length < pairsWanted)
-      keys.push((await unary(client, 'CreateKey', request, callMetadata(identity))).secret)
+    while (keys.length < pairsWanted) keys.push((await client.call('CreateKey', request)).secret)
     return keys
   } finally {
     client.close()

@@ -6,9 +6,9 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Config, parseConfig } from '../../services/platform/config.ts'
 import { Fatal } from '../../services/platform/exit.ts'
 import { createLog, silentLog } from '../../services/platform/log.ts'
+import { EndedWhileWaiting } from '../../services/platform/until-available.ts'
 import { type RunningAll, startAll } from '../../services/roles/all.ts'
-import type { Overrides } from '../../services/roles/house.ts'
-import { EndedWhileWaiting } from '../../services/roles/until-available.ts'
+import type { RoleOverrides } from '../../services/roles/stores.ts'
 import { schemaVersion } from '../../services/stores/questdb/layout/migrate.ts'
 import { fxd } from '../support/cli-house.ts'
 import { freePorts } from '../support/free-ports.ts'
@@ -64,7 +64,7 @@ async function configured(more: Partial<Config> = {}): Promise<Config> {
 }
 
 /** Stopped when the test has ended, also while it still waits. */
-function start(config: Config, overrides: Overrides = {}): Promise<RunningAll> {
+function start(config: Config, overrides: RoleOverrides = {}): Promise<RunningAll> {
   const ending = new AbortController()
   const starting = startAll(config, { log: silentLog, ending: ending.signal, ...overrides })
   onTestFinished(async () => {

@@ -1,28 +1,23 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { credentials, Server, ServerCredentials, type ServiceError, status } from '@grpc/grpc-js'
+import { Server, ServerCredentials, type ServiceError, status } from '@grpc/grpc-js'
 import { authenticate } from '../../services/access/authenticate.ts'
-import {
-  type AnswerOf,
-  type RegistryCall,
-  type RequestOf,
-  unary,
-} from '../../services/cli/registry-client.ts'
 import type { FeedDefinition } from '../../services/core/feed.ts'
 import { parseManifest } from '../../services/core/manifest.ts'
-import { applyFeeds } from '../../services/ingest/apply-feeds.ts'
 import { createFeedTokens } from '../../services/ingest/feed-tokens.ts'
 import { registryService } from '../../services/ingest/registry-service.ts'
-import { createRegistryWriter } from '../../services/ingest/registry-writer.ts'
-import { type FollowedRegistry, followRegistry } from '../../services/platform/follow-registry.ts'
 import { silentLog } from '../../services/platform/log.ts'
 import type { Clock } from '../../services/ports/clock.ts'
 import type { Stores } from '../../services/ports/stores.ts'
+import { applyFeeds } from '../../services/registry/apply-feeds.ts'
+import { type FollowedRegistry, followRegistry } from '../../services/registry/follow.ts'
+import { createRegistryWriter } from '../../services/registry/writer.ts'
 import { openEmbeddedStores } from '../../services/stores/embedded/open.ts'
 import type { CreateKeyRequest } from '../../services/wire/fxd/v1/CreateKeyRequest.ts'
 import { channelOptions } from '../../services/wire/limits.ts'
 import { Registry } from '../../services/wire/load.ts'
+import { type RegistryCall, type RequestOf, registryClient } from '../../services/wire/unary-client.ts'
 import { createVirtualClock } from './virtual-clock.ts'
 
 const definitionOf = (broker: string, account: string, symbols: readonly string[]): FeedDefinition => {
@@ -69,11 +64,10 @@ export async function serveRegistry(stores: Stores, registry: FollowedRegistry, 
       error ? reject(error) : resolve(bound),
     )
   })
-  const client = new Registry(`127.0.0.1:${port}`, credentials.createInsecure(), channelOptions)
+  const client = registryClient(`127.0.0.1:${port}`, {})
   return {
     writer,
-    call: <Name extends RegistryCall>(name: Name, request: RequestOf<Name>): Promise<AnswerOf<Name>> =>
-      unary(client, name, request),
+    call: client.call,
     close() {
       client.close()
       server.forceShutdown()

@@ -1,10 +1,10 @@
 import { knownOffset } from '../../core/clock-history.ts'
 import type { FeedKey } from '../../core/compound-key.ts'
 import { type FeedSeconds, feedNow, fixedOffset } from '../../core/feed-clock.ts'
-import type { FollowedRegistry } from '../../platform/follow-registry.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { FeedBoard } from '../../ports/feed-board.ts'
+import type { FollowedRegistry } from '../../registry/follow.ts'
 
 const readEveryMs = 5_000
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readManifests } from '../../../services/platform/manifests.ts'
+import { readManifests } from '../../../services/registry/manifests.ts'
 import { demoFeeds } from '../../../services/roles/feeds.ts'
 import { newKey } from '../new-key.ts'
 import { type Cluster, startCluster } from './cluster.ts'

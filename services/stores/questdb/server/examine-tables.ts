@@ -1,4 +1,4 @@
-import { type Finding, fine, warning, wrong } from '../../../platform/finding.ts'
+import { type Finding, fine, warning, wrong } from '../../../doctor/finding.ts'
 import type { Administration } from '../exec.ts'
 import { listTables } from '../layout/make-table.ts'
 import type { TableNames } from '../layout/tables.ts'

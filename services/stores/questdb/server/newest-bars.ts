@@ -1,4 +1,4 @@
-import type { NewestHeld } from '../../../platform/examine-clocks.ts'
+import type { NewestHeld } from '../../../doctor/examine-clocks.ts'
 import type { Administration } from '../exec.ts'
 import { listTables } from '../layout/make-table.ts'
 import type { TimedFeed } from '../layout/retention.ts'

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { feedBody, symbolBody, zero } from '../../test/support/open-stream.ts'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import { compoundKey } from '../core/compound-key.ts'
+import { silentLog } from '../platform/log.ts'
 import type { RegistryRow } from '../ports/registry.ts'
 import { embeddedBus } from '../stores/embedded/bus.ts'
-import { followRegistry } from './follow-registry.ts'
-import { silentLog } from './log.ts'
+import { followRegistry } from './follow.ts'
 
 test('a row that becomes visible after a newer one is told to listeners, once', async () => {
   const clock = createVirtualClock()

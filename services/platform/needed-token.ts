@@ -1,5 +1,5 @@
-import { type Config, ConfigError } from '../platform/config.ts'
-import { readToken, tokenPath } from '../platform/token-file.ts'
+import { type Config, ConfigError } from './config.ts'
+import { readToken, tokenPath } from './token-file.ts'
 
 /** The administration token, which processes share; `who` begins the sentence that says it is missing. */
 export function neededToken(who: string, config: Config): string {

@@ -1,8 +1,8 @@
 import { Unavailable } from '../core/failure.ts'
 import type { RegistryView } from '../core/registry.ts'
-import type { FollowedRegistry } from '../platform/follow-registry.ts'
 import type { Bus } from '../ports/bus.ts'
 import type { RegistryBody, RegistryStore } from '../ports/registry.ts'
+import type { FollowedRegistry } from './follow.ts'
 
 /** How often a change is decided anew after another writer was faster. */
 const attemptsMax = 5

@@ -1,6 +1,6 @@
 import { Unavailable } from '../core/failure.ts'
-import type { Log } from '../platform/log.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Log } from './log.ts'
 
 const delayMinMs = 250
 const delayMaxMs = 5_000

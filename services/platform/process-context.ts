@@ -1,14 +1,13 @@
-import type { Config } from '../platform/config.ts'
-import { HandleWatch } from '../platform/handle-watch.ts'
-import { createLifecycle, type Lifecycle } from '../platform/lifecycle.ts'
-import { type Log, openProcessLog, type ProcessLog } from '../platform/log.ts'
-import { createMetrics, type Metrics } from '../platform/metrics.ts'
-import { systemClock } from '../platform/system-clock.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { OpenedStores } from './stores.ts'
+import type { Config } from './config.ts'
+import { HandleWatch } from './handle-watch.ts'
+import { createLifecycle, type Lifecycle } from './lifecycle.ts'
+import { type Log, openProcessLog, type ProcessLog } from './log.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
+import { systemClock } from './system-clock.ts'
 
 /** What all parts of the process share. */
-export interface House {
+export interface ProcessContext {
   readonly config: Config
   readonly clock: Clock
   readonly log: Log
@@ -17,23 +16,22 @@ export interface House {
   readonly handles: HandleWatch
 }
 
+/** What a process uses in place of its own clock and log. */
 export interface Overrides {
   readonly clock?: Clock
   readonly log?: Log
   /** Ends a start that waits for a store: it then rejects with `EndedWhileWaiting`. */
   readonly ending?: AbortSignal
-  /** Stores of somebody else in the place of the configured ones. */
-  readonly stores?: OpenedStores
 }
 
 /** Lines that standard error has not taken by then are lost with the process. */
 const logFlushTimeoutMs = 500
 
-/** Runs the parts of a role; when one cannot start, what was started before is stopped again. */
-export async function inHouse<T>(
+/** Starts the parts of a process; when one cannot start, what was started before is stopped again. */
+export async function runProcess<T>(
   config: Config,
   overrides: Overrides,
-  start: (house: House) => Promise<T>,
+  start: (context: ProcessContext) => Promise<T>,
 ): Promise<T> {
   const clock = overrides.clock ?? systemClock
   const metrics = createMetrics({ ofProcess: overrides.clock === undefined })

@@ -1,5 +1,5 @@
-import { type WatchedTls, watchTls } from '../platform/tls-files.ts'
-import type { House } from './house.ts'
+import type { ProcessContext } from './process-context.ts'
+import { type WatchedTls, watchTls } from './tls-files.ts'
 
 /** The files of TLS for a gRPC server of this process, watched until it stops; `undefined` without any. */
 export const startTls = ({
@@ -7,7 +7,7 @@ export const startTls = ({
   clock,
   log,
   lifecycle,
-}: Pick<House, 'config' | 'clock' | 'log' | 'lifecycle'>): Promise<WatchedTls | undefined> =>
+}: Pick<ProcessContext, 'config' | 'clock' | 'log' | 'lifecycle'>): Promise<WatchedTls | undefined> =>
   lifecycle.start({
     name: 'tls',
     start: () => watchTls(config, clock, log),

@@ -6,7 +6,7 @@ import type { RegistryView } from '../core/registry.ts'
 import { type SymbolRecord, sessionOfType } from '../core/symbol.ts'
 import { cleanName } from '../core/symbol-name.ts'
 import type { RegistryBody } from '../ports/registry.ts'
-import type { RegistryWriter } from './registry-writer.ts'
+import type { RegistryWriter } from './writer.ts'
 
 export interface FeedFault extends ManifestFault {
   readonly feed: FeedKey

@@ -7,12 +7,12 @@ import { type CompoundKey, compoundKey, type FeedKey, feedKey } from '../core/co
 import type { FeedDefinition, ListedSymbol } from '../core/feed.ts'
 import { feedSeconds } from '../core/feed-clock.ts'
 import type { SymbolRecord } from '../core/symbol.ts'
-import { type FollowedRegistry, followRegistry } from '../platform/follow-registry.ts'
 import { silentLog } from '../platform/log.ts'
 import type { Stores } from '../ports/stores.ts'
 import { openEmbeddedStores } from '../stores/embedded/open.ts'
 import { applyFeeds } from './apply-feeds.ts'
-import { createRegistryWriter, type RegistryWriter } from './registry-writer.ts'
+import { type FollowedRegistry, followRegistry } from './follow.ts'
+import { createRegistryWriter, type RegistryWriter } from './writer.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'fxd-apply-'))
 const clock = createVirtualClock()

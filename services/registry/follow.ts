@@ -1,9 +1,9 @@
 import { Unavailable } from '../core/failure.ts'
 import { Registry, type RegistryView } from '../core/registry.ts'
+import type { Log } from '../platform/log.ts'
 import type { Bus } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RegistryStore } from '../ports/registry.ts'
-import type { Log } from './log.ts'
 
 const pollMs = 2_000
 /** Rows may become visible a little out of order; reading the last ones again is harmless. */

@@ -1,6 +1,6 @@
-import type { Health } from '../platform/health.ts'
-import { noticeMs } from '../stream/draining.ts'
-import type { House } from './house.ts'
+import { noticeMs } from '../core/drain.ts'
+import type { Health } from './health.ts'
+import type { ProcessContext } from './process-context.ts'
 
 export interface Leaving {
   /** Ends in order, as slowly as others need to take over. May be called again. */
@@ -11,7 +11,7 @@ export interface Leaving {
 
 /** Load balancers are sent elsewhere first, `empty` runs meanwhile, then everything stops. */
 export function leaveThrough(
-  { lifecycle }: House,
+  { lifecycle }: ProcessContext,
   health: Health,
   empty: (hurried: AbortSignal) => Promise<unknown>,
 ): Leaving {
@@ -29,4 +29,5 @@ export function leaveThrough(
 }
 
 /** How long requests are still taken after a load balancer could see that there should be no more. */
-export const noticeOf = ({ config }: House): number => Math.min(noticeMs, config.drainSeconds * 1_000)
+export const noticeOf = ({ config }: ProcessContext): number =>
+  Math.min(noticeMs, config.drainSeconds * 1_000)
