@@ -103,3 +103,10 @@ export const issueToken = (
       `${feeds.join(', ')}: this token may push until ${expires}; FXD_TOKEN_FILE names its file.\n`,
     )
   })
+
+export const setFeedsOwner = (owner: string, options: FeedOptions, terminal: Terminal): Promise<void> =>
+  withRegistry(terminal, async (registry) => {
+    const { changed } = await registry.call('SetFeedsOwner', { owner })
+    const whose = owner === 'operator' ? 'the operator' : 'manifests'
+    terminal.out(options.json ? json({ owner, changed }) : `${changed} feeds now belong to ${whose}.\n`)
+  })

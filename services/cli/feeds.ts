@@ -13,7 +13,9 @@ export function addFeeds(program: Command, terminal: Terminal): void {
     .command('feeds')
     .helpCommand(false)
     .summary('look at feeds, issue tokens for their collectors, purge those that are gone')
-    .description('Look at feeds. They are defined by the Feed manifests of FXD_FEEDS and nowhere else.')
+    .description(
+      'Look at feeds. They are defined by the Feed manifests of FXD_FEEDS, or in Kubernetes by Feed objects.',
+    )
 
   withJson(feeds.command('list'))
     .summary('list all feeds')
@@ -44,4 +46,14 @@ export function addFeeds(program: Command, terminal: Terminal): void {
     .summary('remove the bars of a feed that is gone')
     .description('Remove all bars of a feed that no manifest names any more. They cannot be brought back.')
     .action(async (key: string, options: FeedOptions) => (await actions()).purgeFeed(key, options, terminal))
+
+  withJson(feeds.command('owner').argument('<owner>', 'operator or manifests'))
+    .summary('hand all feeds over to the operator, or back to manifests')
+    .description(
+      'Hand all feeds over. With "operator" Feed objects of Kubernetes take them, and an ingest whose FXD_FEEDS ' +
+        'names one of them does not start. With "manifests" FXD_FEEDS decides again. Bars, symbols and keys stay.',
+    )
+    .action(async (owner: string, options: FeedOptions) =>
+      (await actions()).setFeedsOwner(owner, options, terminal),
+    )
 }

@@ -29,13 +29,19 @@ export interface KeyRecord {
   readonly expiresAt?: UtcMs | undefined
   /** Final once set. */
   readonly revoked: boolean
+  /** Its owner took it away; the owner may give it back. */
+  readonly suspended?: boolean | undefined
+  /** UID of the object that owns it; `undefined`: the command line. */
+  readonly owner?: string | undefined
+  /** Of the newest secret, counted by its owner; `undefined`: the command line drew it. */
+  readonly issue?: number | undefined
   readonly createdAt: UtcMs
 }
 
 export type KeyState = 'active' | 'expired' | 'inactive'
 
 export function keyState(key: KeyRecord, now: UtcMs): KeyState {
-  if (key.revoked) return 'inactive'
+  if (key.revoked || key.suspended) return 'inactive'
   return key.expiresAt !== undefined && now >= key.expiresAt ? 'expired' : 'active'
 }
 

@@ -52,8 +52,12 @@ export interface FeedDefinition {
   readonly source: FeedSource
 }
 
+/** UID of the object that owns a feed; `operator`: the operator, for whatever object comes; `undefined`: manifests. */
+export type FeedOwner = string | undefined
+
 export interface FeedRecord {
   readonly definition: FeedDefinition
+  readonly owner?: FeedOwner
   /** No manifest names it any more: its symbols are not shown, its bars stay. */
   readonly hidden: boolean
 }

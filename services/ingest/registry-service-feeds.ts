@@ -40,7 +40,7 @@ export async function listFeeds(
   const feeds: Feed[] = []
   for (const feed of items) {
     const status = await statusOf(feed.definition, signs.get(feed.definition.key) ?? {}, view, stores)
-    feeds.push(feedMessage(feed, status))
+    feeds.push(feedMessage(feed, status, view.versionOf(feed.definition.key)))
   }
   return { feeds, next }
 }
@@ -59,7 +59,7 @@ export async function getFeed(
   const those = (wanted: FirstRead): string[] =>
     shown.items.filter((symbol) => firstRead({ symbol }) === wanted)
   return {
-    ...feedMessage(feed, await statusOf(feed.definition, signs, view, stores)),
+    ...feedMessage(feed, await statusOf(feed.definition, signs, view, stores), view.versionOf(key)),
     definitionJson: JSON.stringify(definitionToManifest(feed.definition)),
     symbols: [...shown.items],
     nextSymbol: shown.next,

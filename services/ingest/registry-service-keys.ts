@@ -18,8 +18,8 @@ const nameLengthMax = 128
 const feedsMax = 200
 const allowIpsMax = 200
 /** Old secrets of a key that are still open at once. */
-const oldSecretsMax = 4
-const overlapMsMax = 90 * 86_400_000
+export const oldSecretsMax = 4
+export const overlapMsMax = 90 * 86_400_000
 
 /** What only a clock and chance can give; the secret itself is stored nowhere. */
 export interface Issue {
@@ -62,6 +62,7 @@ export function createKey(request: CreateKeyRequest__Output, view: RegistryView,
 /** The key with what the request gives in place of what it had. */
 export function updateKey(request: UpdateKeyRequest__Output, view: RegistryView, key: KeyRecord): KeyRecord {
   refuseRevoked(key)
+  refuseOwned(key)
   const plan = request.plan === undefined ? key.plan : parsePlan(request.plan)
   const given = givenOf(request.limits ?? {})
   return {
@@ -79,6 +80,7 @@ export function updateKey(request: UpdateKeyRequest__Output, view: RegistryView,
 /** A new secret under the same id: one set of limits, slots and usage for both while they overlap. */
 export function rotateKey(key: KeyRecord, overlapMs: number, issue: Issue): KeyRecord {
   refuseRevoked(key)
+  refuseOwned(key)
   if (overlapMs > overlapMsMax) {
     throw invalid(`overlap: got ${overlapMs} ms, wanted at most ${durationText(overlapMsMax / 1_000)}`)
   }
@@ -101,12 +103,17 @@ function refuseRevoked(key: KeyRecord): void {
   if (key.revoked) throw forbiddenByState(`${key.id} is revoked, which is final; create a new key.`)
 }
 
+function refuseOwned({ id, owner }: KeyRecord): void {
+  if (owner !== undefined)
+    throw forbiddenByState(`${id} belongs to the ApiKey object with the UID ${owner}: change that object.`)
+}
+
 const givenOf = (limits: GivenLimits): GivenLimits =>
   Object.fromEntries(Object.entries(limits).filter(([, value]) => typeof value === 'number'))
 
 const changedExpiry = (text: string): UtcMs | undefined => (text === 'never' ? undefined : parseExpiry(text))
 
-function checkName(name: string): string {
+export function checkName(name: string): string {
   if (name.length <= nameLengthMax && !/\p{C}/u.test(name)) return name
   throw invalid(`name: got ${show(name)}, wanted at most ${nameLengthMax} printable characters`)
 }
@@ -135,7 +142,7 @@ const list = (keys: readonly string[]): string =>
     ? 'none yet'
     : keys.slice(0, listedMax).join(', ') + (keys.length > listedMax ? ', …' : '')
 
-function checkAddresses(blocks: readonly string[]): string[] {
+export function checkAddresses(blocks: readonly string[]): string[] {
   if (blocks.length > allowIpsMax)
     throw invalid(`allow_ips: got ${blocks.length} entries, wanted at most ${allowIpsMax}`)
   for (const block of blocks) {

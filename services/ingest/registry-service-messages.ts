@@ -21,10 +21,16 @@ export function keyMessage(key: KeyRecord, version: number, now: UtcMs): Key {
     createdAt: key.createdAt,
     version,
     ...(oldUntil > now && { oldSecretUntil: oldUntil }),
+    owner: key.owner ?? '',
+    issue: key.issue ?? 0,
   }
 }
 
-export function feedMessage({ definition, hidden }: FeedRecord, status: FeedStatus): Feed {
+export function feedMessage(
+  { definition, hidden, owner }: FeedRecord,
+  status: FeedStatus,
+  version: number,
+): Feed {
   return {
     key: definition.key,
     description: definition.description,
@@ -34,6 +40,8 @@ export function feedMessage({ definition, hidden }: FeedRecord, status: FeedStat
     livenessSource: status.liveness_source,
     ...(status.last_candle_time !== undefined && { lastBarTime: status.last_candle_time }),
     source: definition.source.type,
+    owner: owner ?? '',
+    version,
   }
 }
 

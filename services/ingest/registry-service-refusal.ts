@@ -13,6 +13,7 @@ export class RegistryRefusal extends Error {
 export const invalid = (message: string) => new RegistryRefusal(status.INVALID_ARGUMENT, message)
 export const notFound = (message: string) => new RegistryRefusal(status.NOT_FOUND, message)
 export const forbiddenByState = (message: string) => new RegistryRefusal(status.FAILED_PRECONDITION, message)
+export const alreadyExists = (message: string) => new RegistryRefusal(status.ALREADY_EXISTS, message)
 export const moved = (message: string) => new RegistryRefusal(status.ABORTED, message)
 
 /** What the caller is told of an error; `undefined` for a defect, whose cause only the log may hold. */

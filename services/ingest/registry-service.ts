@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { handleUnaryCall } from '@grpc/grpc-js'
 import type { KeyRecord } from '../core/api-key.ts'
 import { faultPlace } from '../core/fault-place.ts'
@@ -9,16 +10,20 @@ import type { FollowedRegistry } from '../registry/follow.ts'
 import type { RegistryWriter } from '../registry/writer.ts'
 import type { CreateKeyRequest__Output } from '../wire/fxd/v1/CreateKeyRequest.ts'
 import type { Key } from '../wire/fxd/v1/Key.ts'
+import type { PutKeyRequest__Output } from '../wire/fxd/v1/PutKeyRequest.ts'
 import type { RegistryHandlers } from '../wire/fxd/v1/Registry.ts'
 import type { RevokeKeyRequest__Output } from '../wire/fxd/v1/RevokeKeyRequest.ts'
 import type { RotateKeyRequest__Output } from '../wire/fxd/v1/RotateKeyRequest.ts'
+import type { SuspendKeyRequest__Output } from '../wire/fxd/v1/SuspendKeyRequest.ts'
 import type { UpdateKeyRequest__Output } from '../wire/fxd/v1/UpdateKeyRequest.ts'
 import { partBytesMax } from '../wire/limits.ts'
 import type { FeedTokens } from './feed-tokens.ts'
+import { applyManifest, handOverFeeds, removeOwnFeed } from './registry-service-feed-changes.ts'
 import { issueFeedToken } from './registry-service-feed-token.ts'
 import { type FeedStores, getFeed, listFeeds, purgeFeed } from './registry-service-feeds.ts'
 import { createKey, newIssue, rotateKey, updateKey } from './registry-service-keys.ts'
 import { keyMessage, page } from './registry-service-messages.ts'
+import { putKey, suspendKey } from './registry-service-put-key.ts'
 import {
   defect,
   forbiddenByState,
@@ -57,8 +62,16 @@ export function registryService(deps: RegistryServiceDeps): RegistryHandlers {
     UpdateKey: answer(keys.update),
     RotateKey: answer(keys.rotate),
     RevokeKey: answer(keys.revoke),
+    PutKey: answer(keys.put),
+    SuspendKey: answer(keys.suspend),
     ListFeeds: answer((request) => listFeeds(request, view(), deps)),
     GetFeed: answer((request) => getFeed(request, view(), deps)),
+    ApplyFeed: answer(async (request) => {
+      const key = await applyManifest(request, deps.writer)
+      return getFeed({ key, afterSymbol: '' }, view(), deps)
+    }),
+    RemoveFeed: answer(async (request) => ({ removed: await removeOwnFeed(request, deps.writer) })),
+    SetFeedsOwner: answer(async ({ owner }) => ({ changed: await handOverFeeds(owner, deps.writer) })),
     IssueFeedToken: answer((request) => issueFeedToken(request, view(), deps)),
     PurgeFeed: answer(async ({ key }) => ({ series: await purgeFeed(key, view(), deps) })),
     RemoveSymbol: answer(async (request) => ({ series: await removeSymbol(request, view(), deps) })),
@@ -74,11 +87,15 @@ function keyChanges({ writer, registry, clock }: RegistryServiceDeps) {
     return messageOf(id, registry.view(), clock)
   }
 
+  const refuseTooMany = (id = ''): void => {
+    const view = registry.view()
+    if (view.key(id) === undefined && view.keys().length >= keysMax)
+      throw forbiddenByState(`There are ${keysMax} keys already, which is the most a service keeps.`)
+  }
+
   return {
     create: async (request: CreateKeyRequest__Output) => {
-      if (registry.view().keys().length >= keysMax) {
-        throw forbiddenByState(`There are ${keysMax} keys already, which is the most a service keeps.`)
-      }
+      refuseTooMany()
       const issued = newIssue(clock)
       const key = await store((view) => createKey(request, view, issued), issued.id)
       return { key, secret: issued.secret }
@@ -93,6 +110,20 @@ function keyChanges({ writer, registry, clock }: RegistryServiceDeps) {
       )
       return { key, secret: issued.secret }
     },
+    put: (request: PutKeyRequest__Output) => {
+      refuseTooMany(request.id)
+      return store((view) => {
+        const key = putKey(request, view, clock.utcMs())
+        return isDeepStrictEqual(stored(key), stored(view.key(key.id))) ? undefined : key
+      }, request.id)
+    },
+    suspend: async (request: SuspendKeyRequest__Output) => ({
+      suspended: await writer.change((view) => {
+        const body = suspendKey(request, view)
+        const isNew = body !== undefined && !view.key(body.id)?.suspended
+        return { rows: isNew ? [{ kind: 'key', id: body.id, body }] : [], result: body !== undefined }
+      }),
+    }),
     // Final, so it never matters what it was based on; of a revoked key nothing is left to change.
     revoke: ({ id }: RevokeKeyRequest__Output) =>
       store((view) => {
@@ -101,6 +132,9 @@ function keyChanges({ writer, registry, clock }: RegistryServiceDeps) {
       }, id),
   }
 }
+
+/** As it is in the store, where an absent field and an undefined one are the same. */
+const stored = (key: KeyRecord | undefined): unknown => key && JSON.parse(JSON.stringify(key))
 
 /** The key to change; refused when it moved on since the version that the change is based on. */
 function keyOf(request: { readonly id: string; readonly basedOn: number }, view: RegistryView): KeyRecord {

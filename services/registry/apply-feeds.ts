@@ -1,118 +1,50 @@
-import { isDeepStrictEqual } from 'node:util'
-import { compoundKey, type FeedKey } from '../core/compound-key.ts'
-import type { FeedDefinition, ListedSymbol } from '../core/feed.ts'
-import type { ManifestFault } from '../core/manifest.ts'
+import type { FeedDefinition } from '../core/feed.ts'
 import type { RegistryView } from '../core/registry.ts'
-import { type SymbolRecord, sessionOfType } from '../core/symbol.ts'
-import { cleanName } from '../core/symbol-name.ts'
 import type { RegistryBody } from '../ports/registry.ts'
+import { type FeedFault, feedRows, immutableFaults } from './feed-rows.ts'
 import type { RegistryWriter } from './writer.ts'
-
-export interface FeedFault extends ManifestFault {
-  readonly feed: FeedKey
-}
 
 export type FeedsOutcome =
   | { readonly outcome: 'applied'; readonly written: number }
-  /** Nothing was written: a field that cannot change was changed. */
+  /** Nothing was written: a field that cannot change was changed, or another owner has a feed. */
   | { readonly outcome: 'refused'; readonly faults: readonly FeedFault[] }
 
 /**
  * Makes the registry equal to the manifests. A feed that none names any more is hidden, and so is a
- * symbol that only a manifest listed; bars stay. Of all this only what differs is written.
+ * symbol that only a manifest listed; bars stay. Feeds of the operator stay as they are. Of all this only
+ * what differs is written.
  */
 export function applyFeeds(
   writer: RegistryWriter,
   definitions: readonly FeedDefinition[],
 ): Promise<FeedsOutcome> {
   return writer.change<FeedsOutcome>((view) => {
-    const faults = definitions.flatMap((definition) => immutableFaults(definition, definitions, view))
+    const faults = definitions.flatMap((definition) => [
+      ...ownerFaults(definition, view),
+      ...immutableFaults(definition, definitions, view),
+    ])
     if (faults.length > 0) return { rows: [], result: { outcome: 'refused', faults } }
     const rows = wantedRows(definitions, view)
     return { rows, result: { outcome: 'applied', written: rows.length } }
   })
 }
 
-/** Bars are kept under broker and account and in so many buckets; neither can move with them. */
-function immutableFaults(
-  definition: FeedDefinition,
-  definitions: readonly FeedDefinition[],
-  view: RegistryView,
-): FeedFault[] {
-  const faults: FeedFault[] = []
-  const fault = (path: FeedFault['path'], message: string): void =>
-    void faults.push({ feed: definition.key, path, message })
-  const renamed = view.feeds().find(({ name, key }) => name === definition.name && key !== definition.key)
-  // A name that moved on to another feed while its old one keeps a manifest of its own is only a rename.
-  if (renamed && !definitions.some((each) => each.key === renamed.key)) {
-    fault(
-      ['spec', renamed.broker === definition.broker ? 'account' : 'broker'],
-      `got ${definition.key}, wanted ${renamed.key}: broker and account of "${definition.name}" cannot change; ` +
-        'give another feed another metadata.name',
-    )
-  }
-  const had = view.allFeeds().find((feed) => feed.definition.key === definition.key)?.definition
-  if (had && had.storageBuckets !== definition.storageBuckets) {
-    fault(
-      ['spec', 'storage', 'buckets'],
-      `got ${definition.storageBuckets}, wanted ${had.storageBuckets}: the bars of ${definition.key} are stored in so many`,
-    )
-  }
-  return faults
+function ownerFaults({ key }: FeedDefinition, view: RegistryView): FeedFault[] {
+  const had = view.allFeeds().find((feed) => feed.definition.key === key)
+  if (had?.owner === undefined) return []
+  const message =
+    `got ${key}, which the operator owns: take it out of FXD_FEEDS, ` +
+    'or hand all feeds back with "fxd feeds owner manifests"'
+  return [{ feed: key, path: ['spec', 'account'], message }]
 }
 
 function wantedRows(definitions: readonly FeedDefinition[], view: RegistryView): RegistryBody[] {
   const named = new Set(definitions.map((definition) => definition.key))
-  const feeds = new Map(view.allFeeds().map((feed) => [feed.definition.key, feed]))
-  const rows: RegistryBody[] = []
-  for (const definition of definitions) {
-    const body = { definition, hidden: false }
-    if (!sameRecord(feeds.get(definition.key), body)) rows.push({ kind: 'feed', id: definition.key, body })
-    rows.push(...symbolRows(definition, view))
-  }
-  for (const [key, feed] of feeds) {
-    if (!named.has(key) && !feed.hidden) rows.push({ kind: 'feed', id: key, body: { ...feed, hidden: true } })
+  const rows = definitions.flatMap((definition) => feedRows(definition, undefined, view))
+  for (const feed of view.allFeeds()) {
+    const { key } = feed.definition
+    const isGone = !named.has(key) && !feed.hidden && feed.owner === undefined
+    if (isGone) rows.push({ kind: 'feed', id: key, body: { ...feed, hidden: true } })
   }
   return rows
 }
-
-function symbolRows(definition: FeedDefinition, view: RegistryView): RegistryBody[] {
-  const had = new Map(view.allSymbolsOf(definition.key).map((symbol) => [symbol.symbol, symbol]))
-  const rows: RegistryBody[] = []
-  for (const listed of definition.symbols) {
-    const wanted = symbolOf(listed, definition)
-    const old = had.get(wanted.symbol)
-    had.delete(wanted.symbol)
-    // Which windows cover a symbol is history that no manifest knows.
-    const body = old?.since === undefined ? wanted : { ...wanted, since: old.since }
-    if (!sameRecord(old, body)) rows.push({ kind: 'symbol', id: body.symbol, body })
-  }
-  for (const symbol of had.values()) {
-    if (symbol.origin !== 'manifest' || symbol.hidden) continue
-    rows.push({ kind: 'symbol', id: symbol.symbol, body: { ...symbol, hidden: true } })
-  }
-  return rows
-}
-
-function symbolOf(listed: ListedSymbol, definition: FeedDefinition): SymbolRecord {
-  const name = cleanName(listed.raw, definition.suffixes)
-  return {
-    symbol: compoundKey(definition.key, name),
-    feed: definition.key,
-    name,
-    raw: listed.raw,
-    display: listed.display ?? name,
-    description: listed.description ?? '',
-    type: listed.type,
-    digits: listed.digits,
-    session: listed.session ?? sessionOfType(listed.type),
-    delaySeconds: listed.delaySeconds ?? definition.delaySeconds,
-    origin: 'manifest',
-    hidden: false,
-  }
-}
-
-/** As stored, where an absent field and an undefined one are the same. */
-const sameRecord = (a: object | undefined, b: object): boolean =>
-  a !== undefined && isDeepStrictEqual(stored(a), stored(b))
-const stored = (record: object): unknown => JSON.parse(JSON.stringify(record))

@@ -1,6 +1,7 @@
 import type * as grpc from '@grpc/grpc-js';
 import type { MessageTypeDefinition } from '@grpc/proto-loader';
 
+import type { ApplyFeedRequest as _fxd_v1_ApplyFeedRequest, ApplyFeedRequest__Output as _fxd_v1_ApplyFeedRequest__Output } from './fxd/v1/ApplyFeedRequest.ts';
 import type { CreateKeyRequest as _fxd_v1_CreateKeyRequest, CreateKeyRequest__Output as _fxd_v1_CreateKeyRequest__Output } from './fxd/v1/CreateKeyRequest.ts';
 import type { Feed as _fxd_v1_Feed, Feed__Output as _fxd_v1_Feed__Output } from './fxd/v1/Feed.ts';
 import type { GetFeedRequest as _fxd_v1_GetFeedRequest, GetFeedRequest__Output as _fxd_v1_GetFeedRequest__Output } from './fxd/v1/GetFeedRequest.ts';
@@ -16,12 +17,19 @@ import type { ListKeysRequest as _fxd_v1_ListKeysRequest, ListKeysRequest__Outpu
 import type { ListKeysResponse as _fxd_v1_ListKeysResponse, ListKeysResponse__Output as _fxd_v1_ListKeysResponse__Output } from './fxd/v1/ListKeysResponse.ts';
 import type { PurgeFeedRequest as _fxd_v1_PurgeFeedRequest, PurgeFeedRequest__Output as _fxd_v1_PurgeFeedRequest__Output } from './fxd/v1/PurgeFeedRequest.ts';
 import type { PurgeFeedResponse as _fxd_v1_PurgeFeedResponse, PurgeFeedResponse__Output as _fxd_v1_PurgeFeedResponse__Output } from './fxd/v1/PurgeFeedResponse.ts';
+import type { PutKeyRequest as _fxd_v1_PutKeyRequest, PutKeyRequest__Output as _fxd_v1_PutKeyRequest__Output } from './fxd/v1/PutKeyRequest.ts';
 import type { RegistryClient as _fxd_v1_RegistryClient, RegistryDefinition as _fxd_v1_RegistryDefinition } from './fxd/v1/Registry.ts';
+import type { RemoveFeedRequest as _fxd_v1_RemoveFeedRequest, RemoveFeedRequest__Output as _fxd_v1_RemoveFeedRequest__Output } from './fxd/v1/RemoveFeedRequest.ts';
+import type { RemoveFeedResponse as _fxd_v1_RemoveFeedResponse, RemoveFeedResponse__Output as _fxd_v1_RemoveFeedResponse__Output } from './fxd/v1/RemoveFeedResponse.ts';
 import type { RemoveSymbolRequest as _fxd_v1_RemoveSymbolRequest, RemoveSymbolRequest__Output as _fxd_v1_RemoveSymbolRequest__Output } from './fxd/v1/RemoveSymbolRequest.ts';
 import type { RemoveSymbolResponse as _fxd_v1_RemoveSymbolResponse, RemoveSymbolResponse__Output as _fxd_v1_RemoveSymbolResponse__Output } from './fxd/v1/RemoveSymbolResponse.ts';
 import type { RevokeKeyRequest as _fxd_v1_RevokeKeyRequest, RevokeKeyRequest__Output as _fxd_v1_RevokeKeyRequest__Output } from './fxd/v1/RevokeKeyRequest.ts';
 import type { RotateKeyRequest as _fxd_v1_RotateKeyRequest, RotateKeyRequest__Output as _fxd_v1_RotateKeyRequest__Output } from './fxd/v1/RotateKeyRequest.ts';
+import type { SetFeedsOwnerRequest as _fxd_v1_SetFeedsOwnerRequest, SetFeedsOwnerRequest__Output as _fxd_v1_SetFeedsOwnerRequest__Output } from './fxd/v1/SetFeedsOwnerRequest.ts';
+import type { SetFeedsOwnerResponse as _fxd_v1_SetFeedsOwnerResponse, SetFeedsOwnerResponse__Output as _fxd_v1_SetFeedsOwnerResponse__Output } from './fxd/v1/SetFeedsOwnerResponse.ts';
 import type { StringList as _fxd_v1_StringList, StringList__Output as _fxd_v1_StringList__Output } from './fxd/v1/StringList.ts';
+import type { SuspendKeyRequest as _fxd_v1_SuspendKeyRequest, SuspendKeyRequest__Output as _fxd_v1_SuspendKeyRequest__Output } from './fxd/v1/SuspendKeyRequest.ts';
+import type { SuspendKeyResponse as _fxd_v1_SuspendKeyResponse, SuspendKeyResponse__Output as _fxd_v1_SuspendKeyResponse__Output } from './fxd/v1/SuspendKeyResponse.ts';
 import type { UpdateKeyRequest as _fxd_v1_UpdateKeyRequest, UpdateKeyRequest__Output as _fxd_v1_UpdateKeyRequest__Output } from './fxd/v1/UpdateKeyRequest.ts';
 
 type SubtypeConstructor<Constructor extends new (...args: any) => any, Subtype> = {
@@ -31,6 +39,7 @@ type SubtypeConstructor<Constructor extends new (...args: any) => any, Subtype> 
 export interface ProtoGrpcType {
   fxd: {
     v1: {
+      ApplyFeedRequest: MessageTypeDefinition<_fxd_v1_ApplyFeedRequest, _fxd_v1_ApplyFeedRequest__Output>
       CreateKeyRequest: MessageTypeDefinition<_fxd_v1_CreateKeyRequest, _fxd_v1_CreateKeyRequest__Output>
       Feed: MessageTypeDefinition<_fxd_v1_Feed, _fxd_v1_Feed__Output>
       GetFeedRequest: MessageTypeDefinition<_fxd_v1_GetFeedRequest, _fxd_v1_GetFeedRequest__Output>
@@ -46,6 +55,7 @@ export interface ProtoGrpcType {
       ListKeysResponse: MessageTypeDefinition<_fxd_v1_ListKeysResponse, _fxd_v1_ListKeysResponse__Output>
       PurgeFeedRequest: MessageTypeDefinition<_fxd_v1_PurgeFeedRequest, _fxd_v1_PurgeFeedRequest__Output>
       PurgeFeedResponse: MessageTypeDefinition<_fxd_v1_PurgeFeedResponse, _fxd_v1_PurgeFeedResponse__Output>
+      PutKeyRequest: MessageTypeDefinition<_fxd_v1_PutKeyRequest, _fxd_v1_PutKeyRequest__Output>
       /**
        * Administration: the one way in for the command line and the operator.
        * Needs `authorization: Bearer <token>` metadata with the administration token, or a client certificate with
@@ -54,11 +64,17 @@ export interface ProtoGrpcType {
        * A change that names a version it is no longer based on is ABORTED: read again, once. Version 0 names none.
        */
       Registry: SubtypeConstructor<typeof grpc.Client, _fxd_v1_RegistryClient> & { service: _fxd_v1_RegistryDefinition }
+      RemoveFeedRequest: MessageTypeDefinition<_fxd_v1_RemoveFeedRequest, _fxd_v1_RemoveFeedRequest__Output>
+      RemoveFeedResponse: MessageTypeDefinition<_fxd_v1_RemoveFeedResponse, _fxd_v1_RemoveFeedResponse__Output>
       RemoveSymbolRequest: MessageTypeDefinition<_fxd_v1_RemoveSymbolRequest, _fxd_v1_RemoveSymbolRequest__Output>
       RemoveSymbolResponse: MessageTypeDefinition<_fxd_v1_RemoveSymbolResponse, _fxd_v1_RemoveSymbolResponse__Output>
       RevokeKeyRequest: MessageTypeDefinition<_fxd_v1_RevokeKeyRequest, _fxd_v1_RevokeKeyRequest__Output>
       RotateKeyRequest: MessageTypeDefinition<_fxd_v1_RotateKeyRequest, _fxd_v1_RotateKeyRequest__Output>
+      SetFeedsOwnerRequest: MessageTypeDefinition<_fxd_v1_SetFeedsOwnerRequest, _fxd_v1_SetFeedsOwnerRequest__Output>
+      SetFeedsOwnerResponse: MessageTypeDefinition<_fxd_v1_SetFeedsOwnerResponse, _fxd_v1_SetFeedsOwnerResponse__Output>
       StringList: MessageTypeDefinition<_fxd_v1_StringList, _fxd_v1_StringList__Output>
+      SuspendKeyRequest: MessageTypeDefinition<_fxd_v1_SuspendKeyRequest, _fxd_v1_SuspendKeyRequest__Output>
+      SuspendKeyResponse: MessageTypeDefinition<_fxd_v1_SuspendKeyResponse, _fxd_v1_SuspendKeyResponse__Output>
       UpdateKeyRequest: MessageTypeDefinition<_fxd_v1_UpdateKeyRequest, _fxd_v1_UpdateKeyRequest__Output>
     }
   }

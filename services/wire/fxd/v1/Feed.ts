@@ -46,6 +46,14 @@ export interface Feed {
    * Of `symbols`, those without a stored bar.
    */
   'withoutBars'?: (string)[];
+  /**
+   * UID of the object that owns it; "operator": none yet; empty: manifests.
+   */
+  'owner'?: (string);
+  /**
+   * Registry version of this record.
+   */
+  'version'?: (number | string | Long);
   '_lastBarTime'?: "lastBarTime";
 }
 
@@ -93,5 +101,13 @@ export interface Feed__Output {
    * Of `symbols`, those without a stored bar.
    */
   'withoutBars': (string)[];
+  /**
+   * UID of the object that owns it; "operator": none yet; empty: manifests.
+   */
+  'owner': (string);
+  /**
+   * Registry version of this record.
+   */
+  'version': (number);
   '_lastBarTime'?: "lastBarTime";
 }

@@ -34,6 +34,14 @@ export interface Key {
    * Until when an old secret still opens the door, UTC milliseconds.
    */
   'oldSecretUntil'?: (number | string | Long);
+  /**
+   * UID of the object that owns it; empty: the command line.
+   */
+  'owner'?: (string);
+  /**
+   * Of PutKey; 0: the command line drew the secret.
+   */
+  'issue'?: (number);
   '_expiresAt'?: "expiresAt";
   '_oldSecretUntil'?: "oldSecretUntil";
 }
@@ -69,6 +77,14 @@ export interface Key__Output {
    * Until when an old secret still opens the door, UTC milliseconds.
    */
   'oldSecretUntil'?: (number);
+  /**
+   * UID of the object that owns it; empty: the command line.
+   */
+  'owner': (string);
+  /**
+   * Of PutKey; 0: the command line drew the secret.
+   */
+  'issue': (number);
   '_expiresAt'?: "expiresAt";
   '_oldSecretUntil'?: "oldSecretUntil";
 }

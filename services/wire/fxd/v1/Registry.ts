@@ -2,6 +2,7 @@
 
 import type * as grpc from '@grpc/grpc-js'
 import type { MethodDefinition } from '@grpc/proto-loader'
+import type { ApplyFeedRequest as _fxd_v1_ApplyFeedRequest, ApplyFeedRequest__Output as _fxd_v1_ApplyFeedRequest__Output } from '../../fxd/v1/ApplyFeedRequest.ts';
 import type { CreateKeyRequest as _fxd_v1_CreateKeyRequest, CreateKeyRequest__Output as _fxd_v1_CreateKeyRequest__Output } from '../../fxd/v1/CreateKeyRequest.ts';
 import type { Feed as _fxd_v1_Feed, Feed__Output as _fxd_v1_Feed__Output } from '../../fxd/v1/Feed.ts';
 import type { GetFeedRequest as _fxd_v1_GetFeedRequest, GetFeedRequest__Output as _fxd_v1_GetFeedRequest__Output } from '../../fxd/v1/GetFeedRequest.ts';
@@ -16,10 +17,17 @@ import type { ListKeysRequest as _fxd_v1_ListKeysRequest, ListKeysRequest__Outpu
 import type { ListKeysResponse as _fxd_v1_ListKeysResponse, ListKeysResponse__Output as _fxd_v1_ListKeysResponse__Output } from '../../fxd/v1/ListKeysResponse.ts';
 import type { PurgeFeedRequest as _fxd_v1_PurgeFeedRequest, PurgeFeedRequest__Output as _fxd_v1_PurgeFeedRequest__Output } from '../../fxd/v1/PurgeFeedRequest.ts';
 import type { PurgeFeedResponse as _fxd_v1_PurgeFeedResponse, PurgeFeedResponse__Output as _fxd_v1_PurgeFeedResponse__Output } from '../../fxd/v1/PurgeFeedResponse.ts';
+import type { PutKeyRequest as _fxd_v1_PutKeyRequest, PutKeyRequest__Output as _fxd_v1_PutKeyRequest__Output } from '../../fxd/v1/PutKeyRequest.ts';
+import type { RemoveFeedRequest as _fxd_v1_RemoveFeedRequest, RemoveFeedRequest__Output as _fxd_v1_RemoveFeedRequest__Output } from '../../fxd/v1/RemoveFeedRequest.ts';
+import type { RemoveFeedResponse as _fxd_v1_RemoveFeedResponse, RemoveFeedResponse__Output as _fxd_v1_RemoveFeedResponse__Output } from '../../fxd/v1/RemoveFeedResponse.ts';
 import type { RemoveSymbolRequest as _fxd_v1_RemoveSymbolRequest, RemoveSymbolRequest__Output as _fxd_v1_RemoveSymbolRequest__Output } from '../../fxd/v1/RemoveSymbolRequest.ts';
 import type { RemoveSymbolResponse as _fxd_v1_RemoveSymbolResponse, RemoveSymbolResponse__Output as _fxd_v1_RemoveSymbolResponse__Output } from '../../fxd/v1/RemoveSymbolResponse.ts';
 import type { RevokeKeyRequest as _fxd_v1_RevokeKeyRequest, RevokeKeyRequest__Output as _fxd_v1_RevokeKeyRequest__Output } from '../../fxd/v1/RevokeKeyRequest.ts';
 import type { RotateKeyRequest as _fxd_v1_RotateKeyRequest, RotateKeyRequest__Output as _fxd_v1_RotateKeyRequest__Output } from '../../fxd/v1/RotateKeyRequest.ts';
+import type { SetFeedsOwnerRequest as _fxd_v1_SetFeedsOwnerRequest, SetFeedsOwnerRequest__Output as _fxd_v1_SetFeedsOwnerRequest__Output } from '../../fxd/v1/SetFeedsOwnerRequest.ts';
+import type { SetFeedsOwnerResponse as _fxd_v1_SetFeedsOwnerResponse, SetFeedsOwnerResponse__Output as _fxd_v1_SetFeedsOwnerResponse__Output } from '../../fxd/v1/SetFeedsOwnerResponse.ts';
+import type { SuspendKeyRequest as _fxd_v1_SuspendKeyRequest, SuspendKeyRequest__Output as _fxd_v1_SuspendKeyRequest__Output } from '../../fxd/v1/SuspendKeyRequest.ts';
+import type { SuspendKeyResponse as _fxd_v1_SuspendKeyResponse, SuspendKeyResponse__Output as _fxd_v1_SuspendKeyResponse__Output } from '../../fxd/v1/SuspendKeyResponse.ts';
 import type { UpdateKeyRequest as _fxd_v1_UpdateKeyRequest, UpdateKeyRequest__Output as _fxd_v1_UpdateKeyRequest__Output } from '../../fxd/v1/UpdateKeyRequest.ts';
 
 /**
@@ -30,6 +38,23 @@ import type { UpdateKeyRequest as _fxd_v1_UpdateKeyRequest, UpdateKeyRequest__Ou
  * A change that names a version it is no longer based on is ABORTED: read again, once. Version 0 names none.
  */
 export interface RegistryClient extends grpc.Client {
+  /**
+   * Makes or changes one feed; others stay as they are. May be repeated. INVALID_ARGUMENT: something is wrong with
+   * the manifest; each fault is a line of the message. FAILED_PRECONDITION: manifests or another object own it.
+   */
+  ApplyFeed(argument: _fxd_v1_ApplyFeedRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
+  ApplyFeed(argument: _fxd_v1_ApplyFeedRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
+  ApplyFeed(argument: _fxd_v1_ApplyFeedRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
+  ApplyFeed(argument: _fxd_v1_ApplyFeedRequest, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
+  /**
+   * Makes or changes one feed; others stay as they are. May be repeated. INVALID_ARGUMENT: something is wrong with
+   * the manifest; each fault is a line of the message. FAILED_PRECONDITION: manifests or another object own it.
+   */
+  applyFeed(argument: _fxd_v1_ApplyFeedRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
+  applyFeed(argument: _fxd_v1_ApplyFeedRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
+  applyFeed(argument: _fxd_v1_ApplyFeedRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
+  applyFeed(argument: _fxd_v1_ApplyFeedRequest, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
+  
   /**
    * The answer alone carries the key itself, this once.
    */
@@ -112,6 +137,40 @@ export interface RegistryClient extends grpc.Client {
   purgeFeed(argument: _fxd_v1_PurgeFeedRequest, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
   
   /**
+   * Makes a key, or changes it, whose secret the caller holds: an operator for an ApiKey object. May be repeated.
+   * ABORTED: the issue is smaller than the stored one, or equal with another digest. ALREADY_EXISTS: another key
+   * that is not revoked has the digest. FAILED_PRECONDITION: the key is revoked, or has another owner.
+   */
+  PutKey(argument: _fxd_v1_PutKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  PutKey(argument: _fxd_v1_PutKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  PutKey(argument: _fxd_v1_PutKeyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  PutKey(argument: _fxd_v1_PutKeyRequest, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  /**
+   * Makes a key, or changes it, whose secret the caller holds: an operator for an ApiKey object. May be repeated.
+   * ABORTED: the issue is smaller than the stored one, or equal with another digest. ALREADY_EXISTS: another key
+   * that is not revoked has the digest. FAILED_PRECONDITION: the key is revoked, or has another owner.
+   */
+  putKey(argument: _fxd_v1_PutKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  putKey(argument: _fxd_v1_PutKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  putKey(argument: _fxd_v1_PutKeyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  putKey(argument: _fxd_v1_PutKeyRequest, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
+  
+  /**
+   * Hides a feed of this owner; its bars stay. NOT_FOUND or another owner: nothing happens.
+   */
+  RemoveFeed(argument: _fxd_v1_RemoveFeedRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_RemoveFeedResponse__Output>): grpc.ClientUnaryCall;
+  RemoveFeed(argument: _fxd_v1_RemoveFeedRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_RemoveFeedResponse__Output>): grpc.ClientUnaryCall;
+  RemoveFeed(argument: _fxd_v1_RemoveFeedRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_RemoveFeedResponse__Output>): grpc.ClientUnaryCall;
+  RemoveFeed(argument: _fxd_v1_RemoveFeedRequest, callback: grpc.requestCallback<_fxd_v1_RemoveFeedResponse__Output>): grpc.ClientUnaryCall;
+  /**
+   * Hides a feed of this owner; its bars stay. NOT_FOUND or another owner: nothing happens.
+   */
+  removeFeed(argument: _fxd_v1_RemoveFeedRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_RemoveFeedResponse__Output>): grpc.ClientUnaryCall;
+  removeFeed(argument: _fxd_v1_RemoveFeedRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_RemoveFeedResponse__Output>): grpc.ClientUnaryCall;
+  removeFeed(argument: _fxd_v1_RemoveFeedRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_RemoveFeedResponse__Output>): grpc.ClientUnaryCall;
+  removeFeed(argument: _fxd_v1_RemoveFeedRequest, callback: grpc.requestCallback<_fxd_v1_RemoveFeedResponse__Output>): grpc.ClientUnaryCall;
+  
+  /**
    * Takes a symbol that only an import brought out of the catalogue. Its bars and windows stay stored and are not
    * served; a later import or a collector that lists the name serves them again. FAILED_PRECONDITION where a
    * manifest or the feed's collector lists the symbol.
@@ -154,6 +213,36 @@ export interface RegistryClient extends grpc.Client {
   rotateKey(argument: _fxd_v1_RotateKeyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
   rotateKey(argument: _fxd_v1_RotateKeyRequest, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
   
+  /**
+   * Hands all feeds over: from manifests to the operator, whose objects then take them by ApplyFeed, or back.
+   */
+  SetFeedsOwner(argument: _fxd_v1_SetFeedsOwnerRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_SetFeedsOwnerResponse__Output>): grpc.ClientUnaryCall;
+  SetFeedsOwner(argument: _fxd_v1_SetFeedsOwnerRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_SetFeedsOwnerResponse__Output>): grpc.ClientUnaryCall;
+  SetFeedsOwner(argument: _fxd_v1_SetFeedsOwnerRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_SetFeedsOwnerResponse__Output>): grpc.ClientUnaryCall;
+  SetFeedsOwner(argument: _fxd_v1_SetFeedsOwnerRequest, callback: grpc.requestCallback<_fxd_v1_SetFeedsOwnerResponse__Output>): grpc.ClientUnaryCall;
+  /**
+   * Hands all feeds over: from manifests to the operator, whose objects then take them by ApplyFeed, or back.
+   */
+  setFeedsOwner(argument: _fxd_v1_SetFeedsOwnerRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_SetFeedsOwnerResponse__Output>): grpc.ClientUnaryCall;
+  setFeedsOwner(argument: _fxd_v1_SetFeedsOwnerRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_SetFeedsOwnerResponse__Output>): grpc.ClientUnaryCall;
+  setFeedsOwner(argument: _fxd_v1_SetFeedsOwnerRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_SetFeedsOwnerResponse__Output>): grpc.ClientUnaryCall;
+  setFeedsOwner(argument: _fxd_v1_SetFeedsOwnerRequest, callback: grpc.requestCallback<_fxd_v1_SetFeedsOwnerResponse__Output>): grpc.ClientUnaryCall;
+  
+  /**
+   * Makes a key of this owner inactive until the next PutKey. NOT_FOUND or another owner: nothing happens.
+   */
+  SuspendKey(argument: _fxd_v1_SuspendKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_SuspendKeyResponse__Output>): grpc.ClientUnaryCall;
+  SuspendKey(argument: _fxd_v1_SuspendKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_SuspendKeyResponse__Output>): grpc.ClientUnaryCall;
+  SuspendKey(argument: _fxd_v1_SuspendKeyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_SuspendKeyResponse__Output>): grpc.ClientUnaryCall;
+  SuspendKey(argument: _fxd_v1_SuspendKeyRequest, callback: grpc.requestCallback<_fxd_v1_SuspendKeyResponse__Output>): grpc.ClientUnaryCall;
+  /**
+   * Makes a key of this owner inactive until the next PutKey. NOT_FOUND or another owner: nothing happens.
+   */
+  suspendKey(argument: _fxd_v1_SuspendKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_SuspendKeyResponse__Output>): grpc.ClientUnaryCall;
+  suspendKey(argument: _fxd_v1_SuspendKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_SuspendKeyResponse__Output>): grpc.ClientUnaryCall;
+  suspendKey(argument: _fxd_v1_SuspendKeyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_SuspendKeyResponse__Output>): grpc.ClientUnaryCall;
+  suspendKey(argument: _fxd_v1_SuspendKeyRequest, callback: grpc.requestCallback<_fxd_v1_SuspendKeyResponse__Output>): grpc.ClientUnaryCall;
+  
   UpdateKey(argument: _fxd_v1_UpdateKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
   UpdateKey(argument: _fxd_v1_UpdateKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
   UpdateKey(argument: _fxd_v1_UpdateKeyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
@@ -173,6 +262,12 @@ export interface RegistryClient extends grpc.Client {
  * A change that names a version it is no longer based on is ABORTED: read again, once. Version 0 names none.
  */
 export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
+  /**
+   * Makes or changes one feed; others stay as they are. May be repeated. INVALID_ARGUMENT: something is wrong with
+   * the manifest; each fault is a line of the message. FAILED_PRECONDITION: manifests or another object own it.
+   */
+  ApplyFeed: grpc.handleUnaryCall<_fxd_v1_ApplyFeedRequest__Output, _fxd_v1_Feed>;
+  
   /**
    * The answer alone carries the key itself, this once.
    */
@@ -197,6 +292,18 @@ export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
   PurgeFeed: grpc.handleUnaryCall<_fxd_v1_PurgeFeedRequest__Output, _fxd_v1_PurgeFeedResponse>;
   
   /**
+   * Makes a key, or changes it, whose secret the caller holds: an operator for an ApiKey object. May be repeated.
+   * ABORTED: the issue is smaller than the stored one, or equal with another digest. ALREADY_EXISTS: another key
+   * that is not revoked has the digest. FAILED_PRECONDITION: the key is revoked, or has another owner.
+   */
+  PutKey: grpc.handleUnaryCall<_fxd_v1_PutKeyRequest__Output, _fxd_v1_Key>;
+  
+  /**
+   * Hides a feed of this owner; its bars stay. NOT_FOUND or another owner: nothing happens.
+   */
+  RemoveFeed: grpc.handleUnaryCall<_fxd_v1_RemoveFeedRequest__Output, _fxd_v1_RemoveFeedResponse>;
+  
+  /**
    * Takes a symbol that only an import brought out of the catalogue. Its bars and windows stay stored and are not
    * served; a later import or a collector that lists the name serves them again. FAILED_PRECONDITION where a
    * manifest or the feed's collector lists the symbol.
@@ -210,11 +317,22 @@ export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
   
   RotateKey: grpc.handleUnaryCall<_fxd_v1_RotateKeyRequest__Output, _fxd_v1_IssuedKey>;
   
+  /**
+   * Hands all feeds over: from manifests to the operator, whose objects then take them by ApplyFeed, or back.
+   */
+  SetFeedsOwner: grpc.handleUnaryCall<_fxd_v1_SetFeedsOwnerRequest__Output, _fxd_v1_SetFeedsOwnerResponse>;
+  
+  /**
+   * Makes a key of this owner inactive until the next PutKey. NOT_FOUND or another owner: nothing happens.
+   */
+  SuspendKey: grpc.handleUnaryCall<_fxd_v1_SuspendKeyRequest__Output, _fxd_v1_SuspendKeyResponse>;
+  
   UpdateKey: grpc.handleUnaryCall<_fxd_v1_UpdateKeyRequest__Output, _fxd_v1_Key>;
   
 }
 
 export interface RegistryDefinition extends grpc.ServiceDefinition {
+  ApplyFeed: MethodDefinition<_fxd_v1_ApplyFeedRequest, _fxd_v1_Feed, _fxd_v1_ApplyFeedRequest__Output, _fxd_v1_Feed__Output>
   CreateKey: MethodDefinition<_fxd_v1_CreateKeyRequest, _fxd_v1_IssuedKey, _fxd_v1_CreateKeyRequest__Output, _fxd_v1_IssuedKey__Output>
   GetFeed: MethodDefinition<_fxd_v1_GetFeedRequest, _fxd_v1_Feed, _fxd_v1_GetFeedRequest__Output, _fxd_v1_Feed__Output>
   GetKey: MethodDefinition<_fxd_v1_GetKeyRequest, _fxd_v1_Key, _fxd_v1_GetKeyRequest__Output, _fxd_v1_Key__Output>
@@ -222,8 +340,12 @@ export interface RegistryDefinition extends grpc.ServiceDefinition {
   ListFeeds: MethodDefinition<_fxd_v1_ListFeedsRequest, _fxd_v1_ListFeedsResponse, _fxd_v1_ListFeedsRequest__Output, _fxd_v1_ListFeedsResponse__Output>
   ListKeys: MethodDefinition<_fxd_v1_ListKeysRequest, _fxd_v1_ListKeysResponse, _fxd_v1_ListKeysRequest__Output, _fxd_v1_ListKeysResponse__Output>
   PurgeFeed: MethodDefinition<_fxd_v1_PurgeFeedRequest, _fxd_v1_PurgeFeedResponse, _fxd_v1_PurgeFeedRequest__Output, _fxd_v1_PurgeFeedResponse__Output>
+  PutKey: MethodDefinition<_fxd_v1_PutKeyRequest, _fxd_v1_Key, _fxd_v1_PutKeyRequest__Output, _fxd_v1_Key__Output>
+  RemoveFeed: MethodDefinition<_fxd_v1_RemoveFeedRequest, _fxd_v1_RemoveFeedResponse, _fxd_v1_RemoveFeedRequest__Output, _fxd_v1_RemoveFeedResponse__Output>
   RemoveSymbol: MethodDefinition<_fxd_v1_RemoveSymbolRequest, _fxd_v1_RemoveSymbolResponse, _fxd_v1_RemoveSymbolRequest__Output, _fxd_v1_RemoveSymbolResponse__Output>
   RevokeKey: MethodDefinition<_fxd_v1_RevokeKeyRequest, _fxd_v1_Key, _fxd_v1_RevokeKeyRequest__Output, _fxd_v1_Key__Output>
   RotateKey: MethodDefinition<_fxd_v1_RotateKeyRequest, _fxd_v1_IssuedKey, _fxd_v1_RotateKeyRequest__Output, _fxd_v1_IssuedKey__Output>
+  SetFeedsOwner: MethodDefinition<_fxd_v1_SetFeedsOwnerRequest, _fxd_v1_SetFeedsOwnerResponse, _fxd_v1_SetFeedsOwnerRequest__Output, _fxd_v1_SetFeedsOwnerResponse__Output>
+  SuspendKey: MethodDefinition<_fxd_v1_SuspendKeyRequest, _fxd_v1_SuspendKeyResponse, _fxd_v1_SuspendKeyRequest__Output, _fxd_v1_SuspendKeyResponse__Output>
   UpdateKey: MethodDefinition<_fxd_v1_UpdateKeyRequest, _fxd_v1_Key, _fxd_v1_UpdateKeyRequest__Output, _fxd_v1_Key__Output>
 }

@@ -1,0 +1,78 @@
+import type { FeedDefinition, FeedRecord } from '../core/feed.ts'
+import type { RegistryView } from '../core/registry.ts'
+import { type FeedFault, feedRows, immutableFaults } from './feed-rows.ts'
+import type { RegistryWriter } from './writer.ts'
+
+/** The object that a feed is to belong to. */
+export interface Claim {
+  readonly uid: string
+  /** UID of an object that is gone; what it owned is taken over. Empty: of none. */
+  readonly previousUid: string
+  /** Version of the feed's record that the change is based on; 0 names none. */
+  readonly basedOn: number
+}
+
+export type ApplyOutcome =
+  | { readonly outcome: 'applied' }
+  | { readonly outcome: 'refused'; readonly faults: readonly FeedFault[] }
+  /** `owner`: who has the feed. */
+  | { readonly outcome: 'owned'; readonly owner: string }
+  | { readonly outcome: 'moved'; readonly version: number }
+
+/** Makes or changes one feed for the object that defines it; a repeat writes nothing. */
+export function applyFeed(
+  writer: RegistryWriter,
+  definition: FeedDefinition,
+  claim: Claim,
+): Promise<ApplyOutcome> {
+  return writer.change<ApplyOutcome>((view) => {
+    const refused = refusal(definition, claim, view)
+    if (refused) return { rows: [], result: refused }
+    return { rows: feedRows(definition, claim.uid, view), result: { outcome: 'applied' } }
+  })
+}
+
+/** Hides the object's feed; gives whether it is hidden and the object's. */
+export function removeFeed(writer: RegistryWriter, key: string, uid: string): Promise<boolean> {
+  return writer.change<boolean>((view) => {
+    const feed = recordOf(key, view)
+    if (feed?.owner !== uid) return { rows: [], result: false }
+    if (feed.hidden) return { rows: [], result: true }
+    return {
+      rows: [{ kind: 'feed', id: feed.definition.key, body: { ...feed, hidden: true } }],
+      result: true,
+    }
+  })
+}
+
+export const feedsOwners = ['operator', 'manifests'] as const
+export type FeedsOwner = (typeof feedsOwners)[number]
+
+/** Hands all feeds over; nothing else of them changes. Gives how many have another owner now. */
+export function setFeedsOwner(writer: RegistryWriter, owner: FeedsOwner): Promise<number> {
+  return writer.change<number>((view) => {
+    const rows = view.allFeeds().flatMap(({ definition, hidden, owner: had }) => {
+      const isTheirs = (had === undefined) === (owner === 'manifests')
+      const body: FeedRecord = { definition, hidden, ...(owner === 'operator' && { owner }) }
+      return isTheirs ? [] : [{ kind: 'feed' as const, id: definition.key, body }]
+    })
+    return { rows, result: rows.length }
+  })
+}
+
+function refusal(
+  definition: FeedDefinition,
+  { uid, previousUid, basedOn }: Claim,
+  view: RegistryView,
+): Exclude<ApplyOutcome, { outcome: 'applied' }> | undefined {
+  const had = recordOf(definition.key, view)
+  const isOurs = had?.owner !== undefined && [uid, previousUid, 'operator'].includes(had.owner)
+  if (had && !had.hidden && !isOurs) return { outcome: 'owned', owner: had.owner ?? 'manifests' }
+  const version = view.versionOf(definition.key)
+  if (basedOn !== 0 && basedOn < version) return { outcome: 'moved', version }
+  const faults = immutableFaults(definition, [definition], view)
+  return faults.length > 0 ? { outcome: 'refused', faults } : undefined
+}
+
+const recordOf = (key: string, view: RegistryView): FeedRecord | undefined =>
+  view.allFeeds().find(({ definition }) => definition.key === key)
