@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -29,9 +29,10 @@ const tools = [
   { command: 'npm run format', tool: 'biome', args: ['check', '--colors=off'] },
   { command: 'npm run unused', tool: 'knip', args: ['--no-progress'] },
   { command: 'npm run proto', tool: 'buf', args: ['lint'] },
+  { command: 'npm run proto', tool: 'buf', args: ['breaking', '--against', 'proto/baseline.binpb'] },
 ]
 
-test.for(tools)('$tool is content ($command)', ({ tool, args }) => {
+test.for(tools)('$tool $args.0 is content ($command)', ({ tool, args }) => {
   expect(complaints(tool, args)).toBe('')
 })
 
@@ -78,5 +79,15 @@ describe('a planted fault is found', () => {
   test('by the formatter', () => {
     const folder = plant({ 'bad.ts': 'export const a = "b";\n' })
     expect(complaints('biome', ['check', `--config-path=${root}`, 'bad.ts'], folder)).toContain('format')
+  })
+
+  test('by the check for breaking changes of a proto', () => {
+    const folder = plant({})
+    cpSync(join(root, 'buf.yaml'), join(folder, 'buf.yaml'))
+    cpSync(join(root, 'proto'), join(folder, 'proto'), { recursive: true })
+    const file = join(folder, 'proto/fxd/v1/shard.proto')
+    writeFileSync(file, readFileSync(file, 'utf8').replace('uint32 seconds = 1', 'uint64 seconds = 1'))
+    const found = complaints('buf', ['breaking', '--against', join(root, 'proto/baseline.binpb')], folder)
+    expect(found).toContain('Field "1" with name "seconds"')
   })
 })
