@@ -15,17 +15,24 @@ export function addDoctor(program: Command, terminal: Terminal): void {
       '--audit',
       'also read all bars: does what was acknowledged as complete hold bars, and is every bar claimed?',
     )
-    .action(async (options: { readonly json?: boolean; readonly audit?: boolean }) => {
-      const { examine } = await import('../roles/doctor.ts')
-      const findings = await examine(configOf(terminal), terminal.clock, { audits: options.audit === true })
-      terminal.out(options.json ? json(findings) : findings.map(lineOf).join(''))
-      const wrong = findings.filter(({ state }) => state === 'wrong').length
-      if (wrong > 0)
-        throw new Fatal(
-          'refused',
-          `${wrong} ${wrong === 1 ? 'thing is' : 'things are'} wrong with the store.`,
-        )
-    })
+    .option(
+      '--pods <counts>',
+      'how many processes use QuestDB, such as rest=2,stream=3,ingest=2: does it take all of their connections?',
+    )
+    .action(
+      async (options: { readonly json?: boolean; readonly audit?: boolean; readonly pods?: string }) => {
+        const { examine } = await import('../roles/doctor.ts')
+        const wanted = { audits: options.audit === true, pods: options.pods }
+        const findings = await examine(configOf(terminal), terminal.clock, wanted)
+        terminal.out(options.json ? json(findings) : findings.map(lineOf).join(''))
+        const wrong = findings.filter(({ state }) => state === 'wrong').length
+        if (wrong > 0)
+          throw new Fatal(
+            'refused',
+            `${wrong} ${wrong === 1 ? 'thing is' : 'things are'} wrong with the store.`,
+          )
+      },
+    )
 }
 
 const words = { ok: 'ok     ', warning: 'warning', wrong: 'WRONG  ' } as const

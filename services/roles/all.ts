@@ -55,7 +55,7 @@ export const startAll = (config: Config, overrides: RoleOverrides = {}): Promise
 
 async function startParts(context: ProcessContext, overrides: RoleOverrides): Promise<RunningAll> {
   const { config, clock, log, metrics, lifecycle } = context
-  const ground = await layGround(context, overrides, { migrates: true, admits: true })
+  const ground = await layGround(context, overrides, 'all')
   const { health, registry, waiting } = ground
   warnOfFewHandles(context, httpConnectionsMax(context, true) + ingestConnectionsMax)
   // A store elsewhere may be away for long, and an answer that says so is better than none.

@@ -1,19 +1,37 @@
+import { show } from '../core/show.ts'
 import type { Finding } from '../doctor/finding.ts'
 import type { Config } from '../platform/config.ts'
+import { Fatal } from '../platform/exit.ts'
 import { silentLog } from '../platform/log.ts'
 import type { Clock } from '../ports/clock.ts'
 import { examineEmbedded } from '../stores/embedded/examine.ts'
-import { examineQuestdb } from '../stores/questdb/server/examine.ts'
+import { storeUsers } from '../stores/questdb/pg/connection-counts.ts'
+import { examineQuestdb, type PodCounts } from '../stores/questdb/server/examine.ts'
 import { questdbAt } from './questdb-at.ts'
 
 export type { Finding }
 
+export interface Wanted {
+  /** Reads all bars, too. */
+  readonly audits: boolean
+  /** Such as `rest=2,stream=3,ingest=2`: processes that use QuestDB, those that a rollout adds included. */
+  readonly pods: string | undefined
+}
+
 /** Looks at what this configuration stands on, and changes nothing. */
-export async function examine(
-  config: Config,
-  clock: Clock,
-  { audits }: { readonly audits: boolean },
-): Promise<readonly Finding[]> {
+export async function examine(config: Config, clock: Clock, wanted: Wanted): Promise<readonly Finding[]> {
+  const pods = wanted.pods === undefined ? {} : parsePods(wanted.pods)
+  const { audits } = wanted
   if (config.store === 'embedded') return examineEmbedded(config.dataDir, clock.utcMs(), audits)
-  return examineQuestdb({ ...questdbAt(config), clock, log: silentLog, audits })
+  return examineQuestdb({ ...questdbAt(config), clock, log: silentLog, audits, pods })
+}
+
+function parsePods(text: string): PodCounts {
+  return Object.fromEntries(
+    text.split(',').map((part) => {
+      const [, user = '', count = ''] = /^([a-z]+)=(\d{1,4})$/.exec(part) ?? []
+      if (storeUsers.some((known) => known === user)) return [user, Number(count)]
+      throw new Fatal('usage', `--pods: got ${show(text)}, wanted such as rest=2,stream=3,ingest=2`)
+    }),
+  )
 }

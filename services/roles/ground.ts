@@ -3,7 +3,8 @@ import type { ProcessContext } from '../platform/process-context.ts'
 import { untilAvailable, type WaitingDeps } from '../platform/until-available.ts'
 import type { Stores } from '../ports/stores.ts'
 import { type FollowedRegistry, followRegistry } from '../registry/follow.ts'
-import { type OpenedStores, openStores, type RoleOverrides, type StoresUse } from './stores.ts'
+import type { StoreUser } from '../stores/questdb/pg/connection-counts.ts'
+import { type OpenedStores, openStores, type RoleOverrides } from './stores.ts'
 
 const storesCloseTimeoutMs = 10_000
 
@@ -23,7 +24,7 @@ export interface Ground {
 export async function layGround(
   context: ProcessContext,
   overrides: RoleOverrides,
-  use: StoresUse,
+  user: StoreUser,
 ): Promise<Ground> {
   const { config, clock, log, metrics, lifecycle, handles } = context
   const acceptFailed = (cause: Error): void => handles.failed('ops', cause)
@@ -36,7 +37,7 @@ export async function layGround(
   })
   const { stores, areRemote, connect } = await lifecycle.start<OpenedStores>({
     name: 'stores',
-    start: () => overrides.stores ?? openStores(context, use),
+    start: () => overrides.stores ?? openStores(context, user),
     stop: (opened) => opened.stores.close(),
     stopTimeoutMs: storesCloseTimeoutMs,
   })

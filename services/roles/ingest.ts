@@ -35,7 +35,7 @@ export function startIngest(config: Config, overrides: RoleOverrides = {}): Prom
     if (!overrides.stores) requireStores('ingest', config)
     // Tokens of feeds are signed with it: one that an ingest made for itself would be unknown to the others.
     const token = neededToken('An ingest', config)
-    const ground = await layGround(context, overrides, { migrates: true, admits: false })
+    const ground = await layGround(context, overrides, 'ingest')
     const { health } = ground
     warnOfFewHandles(context, ingestConnectionsMax)
     await ground.loaded()

@@ -18,7 +18,7 @@ export interface RunningRest extends Leaving {
 export function startRest(config: Config, overrides: RoleOverrides = {}): Promise<RunningRest> {
   return runProcess(config, overrides, async (context) => {
     if (!overrides.stores) requireStores('rest', config)
-    const ground = await layGround(context, overrides, { migrates: false, admits: true })
+    const ground = await layGround(context, overrides, 'rest')
     const { health } = ground
     warnOfFewHandles(context, httpConnectionsMax(context, false))
     const rest = await startRestEdge(context, ground, await startReading(context, ground))

@@ -6,6 +6,7 @@ import { systemClock } from '../platform/system-clock.ts'
 import type { Stores } from '../ports/stores.ts'
 import { openEmbeddedStores } from '../stores/embedded/open.ts'
 import { prepareQuestdbStores } from '../stores/questdb/open.ts'
+import type { StoreUser } from '../stores/questdb/pg/connection-counts.ts'
 import { prepareRedisStores } from '../stores/redis/open.ts'
 import { questdbAt } from './questdb-at.ts'
 import { redisAt } from './redis-at.ts'
@@ -23,13 +24,6 @@ export interface RoleOverrides extends Overrides {
   readonly stores?: OpenedStores
 }
 
-export interface StoresUse {
-  /** Makes and changes what the stores keep things in; the others wait until it is there. */
-  readonly migrates: boolean
-  /** Whether this process admits requests: it then counts among those that share the limits in an outage. */
-  readonly admits: boolean
-}
-
 /** Some of the stores, kept in one place. */
 interface Part {
   readonly stores: Partial<Stores> & Pick<Stores, 'close'>
@@ -41,11 +35,11 @@ interface Part {
  * what pods share in Redis with FXD_REDIS, and everything else in the data folder. Rejects with `Fatal`
  * when the folder is needed and cannot be used; asks no server yet.
  */
-export async function openStores(context: ProcessContext, use: StoresUse): Promise<OpenedStores> {
+export async function openStores(context: ProcessContext, user: StoreUser): Promise<OpenedStores> {
   const remote: Part[] = []
-  if (context.config.store === 'questdb') remote.push(await questdbPart(context, use))
+  if (context.config.store === 'questdb') remote.push(await questdbPart(context, user))
   const redis = redisAt(context.config)
-  if (redis) remote.push(redisPart(context, use, redis))
+  if (redis) remote.push(redisPart(context, user, redis))
   const isAllRemote = context.config.store === 'questdb' && redis !== undefined
   const parts = isAllRemote ? remote : [{ stores: await openFolder(context) }, ...remote]
   return {
@@ -60,16 +54,18 @@ export async function openStores(context: ProcessContext, use: StoresUse): Promi
 }
 
 /** Real time whatever clock the context runs on: the server answers in real time. */
-const questdbPart = ({ config, log, metrics }: ProcessContext, { migrates }: StoresUse): Promise<Part> =>
-  prepareQuestdbStores({ ...questdbAt(config), clock: systemClock, log, metrics, migrates })
+const questdbPart = ({ config, log, metrics }: ProcessContext, user: StoreUser): Promise<Part> =>
+  prepareQuestdbStores({ ...questdbAt(config), clock: systemClock, log, metrics, user })
 
 /** A context on a virtual clock rules Redis's time too. */
 const redisPart = (
   { clock, log, metrics }: ProcessContext,
-  { admits }: StoresUse,
+  user: StoreUser,
   at: NonNullable<ReturnType<typeof redisAt>>,
 ): Part => {
   const time = clock === systemClock ? {} : { time: clock }
+  // It then counts among those that share the limits in an outage.
+  const admits = user === 'all' || user === 'rest'
   const { stores, connect } = prepareRedisStores({ ...at, ...time, admits, clock: systemClock, log, metrics })
   return {
     stores,

@@ -27,7 +27,7 @@ export function startStream(config: Config, overrides: RoleOverrides = {}): Prom
   return runProcess(config, overrides, async (context) => {
     if (!overrides.stores) requireStores('stream', config)
     const token = neededToken('A shard', config)
-    const ground = await layGround(context, overrides, { migrates: false, admits: false })
+    const ground = await layGround(context, overrides, 'stream')
     const { health } = ground
     warnOfFewHandles(context, httpConnectionsMax(context, true) + shardConnectionsMax)
     const edge = await startStreamEdge(context, ground, await startReading(context, ground))

@@ -4,13 +4,9 @@ import { silentLog } from '../../services/platform/log.ts'
 import { createMetrics } from '../../services/platform/metrics.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import { PgConnection, SqlError } from '../../services/stores/questdb/pg/connection.ts'
+import { connectionsOf, readConnectionsOf } from '../../services/stores/questdb/pg/connection-counts.ts'
 import { Fields } from '../../services/stores/questdb/pg/fields.ts'
-import {
-  connectionsMax,
-  connectionsPerProcess,
-  PgPool,
-  readsWaitingMax,
-} from '../../services/stores/questdb/pg/pool.ts'
+import { PgPool, readsWaitingMax } from '../../services/stores/questdb/pg/pool.ts'
 import { oneServer } from '../support/questdb/one-server.ts'
 import { openInTest } from '../support/questdb/stores.ts'
 import { openTcpProxy } from '../support/tcp-proxy.ts'
@@ -66,7 +62,7 @@ describe('connections for reading', () => {
       Array.from({ length: 500 }, () => stores.bars.read({ series, ...always })),
     )
     expect(answers.every(({ time }) => time.length === 100)).toBe(true)
-    expect(await metric('fxd_questdb_connections')).toBeLessThan(connectionsPerProcess)
+    expect(await metric('fxd_questdb_connections')).toBeLessThan(connectionsOf('all'))
   })
 
   test('when the server takes no more, a read fails in time instead of hanging, and is answered once there is room', async () => {
@@ -135,7 +131,7 @@ describe('connections for reading', () => {
     for (const outcome of outcomes)
       if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(Unavailable)
     pool.close()
-    expect(readsWaitingMax).toBeGreaterThan(connectionsMax)
+    expect(readsWaitingMax).toBeGreaterThan(readConnectionsOf('all'))
   })
 
   test('a statement that the server refuses says so in its words, and the connection goes on', async () => {

@@ -76,7 +76,9 @@ test('a store that is well gets one line per thing and the exit code 0', async (
   expect(found.lines.join()).not.toContain('RESUME WAL')
   expect(lineOf(found, 'version')).toMatch(/^ok +version: QuestDB 9\.3\.4$/)
   expect(lineOf(found, 'automatic tables')).toMatch(/^ok /)
-  expect(lineOf(found, 'connections')).toMatch(/^ok +connections: 64 for reading; .* 21$/)
+  expect(lineOf(found, 'connections')).toMatch(
+    /^ok +connections: 64 for reading; .*: all 21, rest 18, ingest 9, stream 6$/,
+  )
   expect(lineOf(found, 'postgres')).toMatch(/^ok /)
   expect(lineOf(found, 'schema')).toBe(`ok       schema: version ${schemaVersion}`)
   expect(lineOf(found, 'suspended tables')).toBe('ok       suspended tables: none')
@@ -288,4 +290,19 @@ test('--audit tells that a partition is lost which windows claim, and that bars 
       /^WRONG .*BROKERA:ZERO at 1: 7 days of 1 symbol acknowledged as complete without a bar.*Cure: import/,
     )
   expect((await doctor(prefix, {}, '--audit')).code).toBe(1)
+})
+
+test.each([
+  ['rest=2,stream=3', /^ok +connections: 64 for reading; these processes and a doctor take up to 55$/],
+  [
+    'rest=2,stream=4,ingest=2',
+    /^warning +connections: 64 .* up to 79\. Cure: raise QDB_PG_NET_CONNECTION_LIMIT/,
+  ],
+])('the sum of the connections of %s is compared with what the server takes', async (pods, line) => {
+  expect(lineOf(await doctor('fxd_', {}, '--pods', pods), 'connections')).toMatch(line)
+})
+
+test('a count of processes that makes no sense is refused', async () => {
+  const { code, err } = await doctor('fxd_', {}, '--pods', 'rest=two')
+  expect([code, err]).toEqual([64, expect.stringContaining('--pods: got "rest=two"')])
 })

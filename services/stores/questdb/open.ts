@@ -8,13 +8,8 @@ import { awaitLayout, migrate, requireLayout } from './layout/migrate.ts'
 import { applyRetention, type TimedFeed } from './layout/retention.ts'
 import { TableNames } from './layout/tables.ts'
 import type { QuestdbOptions } from './options.ts'
-import {
-  backfillConnectionsMax,
-  backfillReadDeadlineMs,
-  connectionsMax,
-  PgPool,
-  readsWaitingMax,
-} from './pg/pool.ts'
+import { backfillConnectionsOf, readConnectionsOf, type StoreUser } from './pg/connection-counts.ts'
+import { backfillReadDeadlineMs, PgPool, readsWaitingMax } from './pg/pool.ts'
 import { questdbRegistry, RegistryLog } from './registry.ts'
 import { ServerGate } from './server/gate.ts'
 import { serverJudge } from './server/judge.ts'
@@ -29,13 +24,6 @@ import { Writer } from './write/writer.ts'
 /** What QuestDB keeps: everything that must never be lost. */
 export type QuestdbStores = Pick<Stores, 'bars' | 'windows' | 'registry' | 'usageDays' | 'close'>
 
-const readConnections = { connections: connectionsMax, waiting: readsWaitingMax }
-/** A backlog of history is compared beside whoever asks for a chart, and never in front of them. */
-const backfillConnections = {
-  connections: backfillConnectionsMax,
-  waiting: readsWaitingMax,
-  deadlineMs: backfillReadDeadlineMs,
-}
 /** Acks must not wait behind readers. */
 const progressConnections = { connections: 1, waiting: 16, lateIsLost: true }
 
@@ -61,7 +49,8 @@ export async function openQuestdbStores(options: QuestdbOptions): Promise<Questd
 
 /** Asks nothing of the server yet. */
 export async function prepareQuestdbStores(options: QuestdbOptions): Promise<PreparedQuestdb> {
-  const { clock } = options
+  const { clock, user = 'all' } = options
+  const migrates = user === 'all' || user === 'ingest'
   const names = new TableNames(options.prefix)
   const admin = administration(options)
   const sender = await senderOptions(options)
@@ -71,13 +60,11 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
     await untilListed(names, admin, clock)
     await requireLayout(names, admin)
   })
-  const pool = new PgPool(options, readConnections, gate)
-  const backfillPool = new PgPool(options, backfillConnections, gate)
-  const progress = new PgPool(options, progressConnections, gate)
+  const { pool, backfillPool, progress } = openPools(options, user, gate)
   const visibility = new Visibility(options, names, progress)
   const suspended = new SuspendedTables(options, admin)
   // Whoever may make tables; the others only tell of them.
-  if (options.migrates !== false) visibility.onSuspended = (tables) => suspended.seen(tables)
+  if (migrates) visibility.onSuspended = (tables) => suspended.seen(tables)
   const tableGone = (): void => refreshSoon()
   const writer = new Writer({ options, sender, names, gate, visibility, tableGone })
   const feedsChanged = (): Promise<void> =>
@@ -122,13 +109,24 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
     },
     async connect() {
       await judge()
-      if (options.migrates === false) await awaitLayout(names, admin)
-      else await migrate({ names, admin, clock })
+      if (migrates) await migrate({ names, admin, clock })
+      else await awaitLayout(names, admin)
       await untilListed(names, admin, clock)
       gate.open()
       await log.follow(backfillPool)
-      if (options.migrates !== false) await feedsChanged()
+      if (migrates) await feedsChanged()
     },
+  }
+}
+
+function openPools(options: QuestdbOptions, user: StoreUser, gate: ServerGate) {
+  const reads = { connections: readConnectionsOf(user), waiting: readsWaitingMax }
+  // A backlog of history is compared beside whoever asks for a chart, and never in front of them.
+  const backfill = { connections: backfillConnectionsOf(user), waiting: readsWaitingMax }
+  return {
+    pool: new PgPool(options, reads, gate),
+    backfillPool: new PgPool(options, { ...backfill, deadlineMs: backfillReadDeadlineMs }, gate),
+    progress: new PgPool(options, progressConnections, gate),
   }
 }
 

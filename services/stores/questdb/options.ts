@@ -1,6 +1,7 @@
 import type { Log } from '../../platform/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { StoreUser } from './pg/connection-counts.ts'
 
 export interface Endpoint {
   readonly host: string
@@ -24,6 +25,6 @@ export interface QuestdbOptions {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
-  /** Makes and changes the tables (the default); else it waits until another process has. */
-  readonly migrates?: boolean
+  /** `all` (the default) and `ingest` make and change the tables; the others wait until one of them has. */
+  readonly user?: StoreUser
 }

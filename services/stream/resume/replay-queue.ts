@@ -1,6 +1,6 @@
 import type { Connection } from '../connection.ts'
 
-/** Half of a process's connections for reading QuestDB: what fills a hole, and in `fxd all` REST, find others. */
+/** In `fxd all` half of the connections for reading QuestDB: REST finds others. */
 const readsAtOnce = 8
 /** Of these, what one key's sockets have: others find a place whatever the key asks for. */
 const readsOfKeyMax = 4

@@ -4,12 +4,8 @@ import type { Cancel } from '../../../ports/clock.ts'
 import type { QuestdbOptions } from '../options.ts'
 import { type Gate, openGate } from '../server/gate.ts'
 import { ConnectionLost, PgConnection, SqlError, type Statement, type TakeRow } from './connection.ts'
+import { readConnectionsOf } from './connection-counts.ts'
 
-/** QuestDB takes 64 by default, and the 65th waits without a word. */
-export const connectionsMax = 16
-export const backfillConnectionsMax = 4
-/** The last one tells what became of writes. */
-export const connectionsPerProcess = connectionsMax + backfillConnectionsMax + 1
 export const readDeadlineMs = 2_000
 /** Comparing history with what is stored: longer, because its failure ends the collector's session. */
 export const backfillReadDeadlineMs = 15_000
@@ -56,7 +52,7 @@ export class PgPool {
 
   constructor(
     options: PoolOptions,
-    size: PoolSize = { connections: connectionsMax, waiting: readsWaitingMax },
+    size: PoolSize = { connections: readConnectionsOf('all'), waiting: readsWaitingMax },
     gate: Gate = openGate,
   ) {
     this.#options = options

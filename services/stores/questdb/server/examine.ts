@@ -8,7 +8,8 @@ import { schemaVersion, storedVersion } from '../layout/migrate.ts'
 import { isRetentionPending, type TimedFeed } from '../layout/retention.ts'
 import { TableNames } from '../layout/tables.ts'
 import type { QuestdbOptions } from '../options.ts'
-import { connectionsPerProcess, PgPool } from '../pg/pool.ts'
+import { connectionsOf, type StoreUser, storeUsers } from '../pg/connection-counts.ts'
+import { PgPool } from '../pg/pool.ts'
 import { RegistryLog } from '../registry.ts'
 import { examineTables } from './examine-tables.ts'
 import { serverFacts, versionMin } from './facts.ts'
@@ -19,7 +20,13 @@ import { newestBars } from './newest-bars.ts'
 type Examined = Omit<QuestdbOptions, 'metrics'> & {
   /** Reads all bars: whether what was acknowledged as complete is there. */
   readonly audits: boolean
+  /** How many processes of each kind use the server, those that a rollout adds included. */
+  readonly pods: PodCounts
 }
+
+export type PodCounts = Readonly<Partial<Record<StoreUser, number>>>
+/** Of this look itself. */
+const doctorConnections = 1
 
 /** A person waits, and a busy machine is when they ask: the two seconds of a request are no fault here. */
 const readDeadlineMs = 30_000
@@ -32,7 +39,7 @@ export async function examineQuestdb(options: Examined): Promise<readonly Findin
   const admin = administration(options)
   const pool = new PgPool(options, { connections: 1, waiting: 1, deadlineMs: readDeadlineMs })
   try {
-    const http = await examined('http', httpCure(options), () => examineServer(admin))
+    const http = await examined('http', httpCure(options), () => examineServer(admin, options.pods))
     if (http.some(({ state }) => state === 'wrong')) return http
     const pg = await examined('postgres', pgCure(options), () => examineReading(pool))
     const schema = await examined('schema', 'see the reason', () => examineSchema(names, admin))
@@ -76,7 +83,7 @@ const httpCure = ({ http }: Examined): string =>
 const pgCure = ({ pg }: Examined): string =>
   `set FXD_QUESTDB_PG (now ${pg.host}:${pg.port}), FXD_QUESTDB_USER and FXD_QUESTDB_PASSWORD`
 
-async function examineServer(admin: Administration): Promise<readonly Finding[]> {
+async function examineServer(admin: Administration, pods: PodCounts): Promise<readonly Finding[]> {
   const { version, isTooOld, commitMode, isSynced, makesTables, connectionsMax, httpWorkers } =
     await serverFacts(admin)
   return [
@@ -93,16 +100,22 @@ async function examineServer(admin: Administration): Promise<readonly Finding[]>
           'set QDB_LINE_AUTO_CREATE_NEW_TABLES=false and QDB_LINE_AUTO_CREATE_NEW_COLUMNS=false and restart QuestDB',
         )
       : fine('automatic tables', 'none'),
-    ...examineConnections(connectionsMax),
+    ...examineConnections(connectionsMax, pods),
     ...examineWorkers(httpWorkers),
   ]
 }
 
 /** The first beyond the server's limit waits without an error, for as long as the others stay. */
-function examineConnections(limit: number | undefined): readonly Finding[] {
+function examineConnections(limit: number | undefined, pods: PodCounts): readonly Finding[] {
   if (limit === undefined) return []
-  const found = `${limit} for reading; each process that serves or ingests takes up to ${connectionsPerProcess}`
-  return limit >= connectionsPerProcess
+  const users = storeUsers.filter((user) => (pods[user] ?? 0) > 0)
+  const needed = users.reduce((sum, user) => sum + (pods[user] ?? 0) * connectionsOf(user), doctorConnections)
+  const each = storeUsers.map((user) => `${user} ${connectionsOf(user)}`).join(', ')
+  const found =
+    users.length === 0
+      ? `${limit} for reading; a process takes up to: ${each}`
+      : `${limit} for reading; these processes and a doctor take up to ${needed}`
+  return limit >= Math.max(needed, connectionsOf('all'))
     ? [fine('connections', found)]
     : [warning('connections', found, 'raise QDB_PG_NET_CONNECTION_LIMIT and restart QuestDB')]
 }
