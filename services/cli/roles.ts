@@ -1,13 +1,16 @@
 import type { Command } from 'commander'
 import type { Config } from '../platform/config.ts'
 import { formatAddress, reachable } from '../platform/listen.ts'
+import type { RoleName } from '../platform/role-variables.ts'
 import { type Running, runRole } from './run-role.ts'
 import { configOf, type Terminal } from './terminal.ts'
 
 type Ports = Partial<Readonly<Record<'httpPort' | 'grpcPort' | 'opsPort', number>>>
 
 interface Role {
-  readonly name: string
+  readonly name: RoleName
+  /** Whether an end waits for others, for FXD_DRAIN_SECONDS. */
+  readonly drains: boolean
   readonly summary: string
   readonly description: string
   readonly start: (config: Config, ending: AbortSignal) => Promise<Running & Ports>
@@ -16,6 +19,7 @@ interface Role {
 const roles: readonly Role[] = [
   {
     name: 'rest',
+    drains: true,
     summary: 'answer REST requests, beside others',
     description:
       'Answer REST requests on FXD_HTTP_ADDR from QuestDB and Redis. Any number of these may run behind one address.',
@@ -23,6 +27,7 @@ const roles: readonly Role[] = [
   },
   {
     name: 'stream',
+    drains: true,
     summary: 'hold sockets of /v1/stream, beside others',
     description:
       'Hold sockets of /v1/stream on FXD_HTTP_ADDR, fed by Redis. Any number of these may run behind one address.\n' +
@@ -31,6 +36,7 @@ const roles: readonly Role[] = [
   },
   {
     name: 'ingest',
+    drains: false,
     summary: 'take bars from collectors, beside others',
     description:
       'Take bars from collectors and commands on FXD_GRPC_ADDR, and keep them in QuestDB. With FXD_FEEDS it makes the\n' +
@@ -39,6 +45,7 @@ const roles: readonly Role[] = [
   },
   {
     name: 'collector',
+    drains: false,
     summary: 'collect the bars of one feed',
     description:
       'Collect the bars of one feed (FXD_FEEDS, FXD_FEED) and bring them to an ingest (FXD_INGEST) with the token of\n' +
@@ -50,30 +57,30 @@ const roles: readonly Role[] = [
 
 /** One command per role that a process of its own may have. */
 export function addRoles(program: Command, terminal: Terminal): void {
-  for (const { name, summary, description, start } of roles) {
+  for (const { name, drains, summary, description, start } of roles) {
     program
       .command(name)
       .summary(summary)
       .description(description)
       .action(async () => {
-        const config = configOf(terminal)
+        const config = configOf(terminal, name)
         await runRole(
           terminal,
           (ending) => start(config, ending),
           (running) => terminal.out(readyLine(name, config, running)),
-          config.drainSeconds * 1_000,
+          drains ? config.drainSeconds * 1_000 : 0,
         )
       })
   }
 }
 
 function readyLine(name: string, config: Config, { httpPort, grpcPort, opsPort }: Ports): string {
-  const at = (what: string, address: Config['httpAddr'], port: number | undefined): string[] =>
-    port === undefined ? [] : [`${what} ${formatAddress({ ...reachable(address), port })}`]
+  const at = (what: string, of: 'httpAddr' | 'grpcAddr' | 'opsAddr', port: number | undefined): string[] =>
+    port === undefined ? [] : [`${what} ${formatAddress({ ...reachable(config[of]), port })}`]
   const places = [
-    ...at('HTTP', config.httpAddr, httpPort),
-    ...at('gRPC', config.grpcAddr, grpcPort),
-    ...at('health and metrics', config.opsAddr, opsPort),
+    ...at('HTTP', 'httpAddr', httpPort),
+    ...at('gRPC', 'grpcAddr', grpcPort),
+    ...at('health and metrics', 'opsAddr', opsPort),
   ]
   return `fxd ${name} is ready: ${places.join(', ')}\n`
 }

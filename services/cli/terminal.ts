@@ -1,6 +1,7 @@
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Config, parseConfig, processEnvironment } from '../platform/config.ts'
+import type { RoleName } from '../platform/role-variables.ts'
 import { systemClock } from '../platform/system-clock.ts'
 import type { Clock } from '../ports/clock.ts'
 
@@ -18,7 +19,9 @@ export interface Terminal {
   err(text: string): void
 }
 
-export const configOf = (terminal: Terminal): Config => parseConfig(terminal.environment)
+/** Of a role: with its variables alone. */
+export const configOf = (terminal: Terminal, role?: RoleName): Config =>
+  parseConfig(terminal.environment, role)
 
 const packageFolder = fileURLToPath(new URL('../..', import.meta.url))
 

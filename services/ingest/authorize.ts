@@ -6,6 +6,7 @@ import {
   ServerListenerBuilder,
   status,
 } from '@grpc/grpc-js'
+import type { Secrets } from '../platform/secrets.ts'
 import type { Clock } from '../ports/clock.ts'
 import { bearerOf, tokenCheck } from '../wire/bearer.ts'
 import { type Access, administration, type CredentialFault, type CredentialRefusal } from './access.ts'
@@ -24,14 +25,14 @@ export interface Authorizer {
 
 export interface AuthorizerOptions {
   /** Of administration. */
-  readonly token: string
+  readonly tokens: Secrets
   readonly feedTokens: FeedTokens
   readonly clock: Clock
   readonly refused: (fault: CredentialFault) => void
 }
 
-export function createAuthorizer({ token, feedTokens, clock, refused }: AuthorizerOptions): Authorizer {
-  const isAdministration = tokenCheck(token)
+export function createAuthorizer({ tokens, feedTokens, clock, refused }: AuthorizerOptions): Authorizer {
+  const isAdministration = tokenCheck(tokens)
   const accesses = new WeakMap<Metadata, Access>()
 
   const judge = (metadata: Metadata, call: ServerInterceptingCallInterface) => {

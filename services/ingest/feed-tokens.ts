@@ -1,6 +1,7 @@
 import { errors, jwtVerify, SignJWT } from 'jose'
 import { type FeedKey, isFeedKey } from '../core/compound-key.ts'
 import { type UtcMs, utcMs } from '../core/feed-clock.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Access, CredentialRefusal } from './access.ts'
 
@@ -12,35 +13,53 @@ const algorithm = 'HS256'
 const type = 'fxd-feed+jwt'
 
 /**
- * Tokens of collectors: JWTs that name the feeds they may push (`feeds`) and when they end (`exp`),
- * signed with the administration token. Nothing is stored of them, so every ingest that knows that
- * token knows them, and a new administration token ends them all.
+ * Tokens of collectors: JWTs that name the feeds they may push (`feeds`) and when they end (`exp`). The first
+ * signing key signs, all verify. Nothing is stored of them, so every ingest that has the keys knows them, and a
+ * key that is taken away ends what it signed.
  */
 export interface FeedTokens {
-  /** False: the administration token is too short to sign with. */
+  /** False: the signing key is too short. */
   readonly areSigned: boolean
   issue(feeds: readonly FeedKey[], until: UtcMs): Promise<string>
   /** `undefined` for what has not the shape of such a token. */
   read(token: string): Promise<Access | CredentialRefusal> | undefined
 }
 
-export function createFeedTokens(administrationToken: string, clock: Clock): FeedTokens {
-  const secret = new TextEncoder().encode(administrationToken)
-  const areSigned = secret.length >= secretLengthMin
+export function createFeedTokens(signingKeys: Secrets, clock: Clock): FeedTokens {
+  const keys = (): readonly Uint8Array[] =>
+    signingKeys()
+      .map((key) => new TextEncoder().encode(key))
+      .filter(({ length }) => length >= secretLengthMin)
   return {
-    areSigned,
-    issue: (feeds, until) =>
-      new SignJWT({ feeds: [...feeds] })
+    get areSigned() {
+      return keys().length > 0
+    },
+    async issue(feeds, until) {
+      const [first] = keys()
+      if (first === undefined) throw new Error('there is no signing key')
+      return new SignJWT({ feeds: [...feeds] })
         .setProtectedHeader({ alg: algorithm, typ: type })
         .setIssuedAt(Math.floor(clock.utcMs() / 1_000))
         .setExpirationTime(Math.floor(until / 1_000))
-        .sign(secret),
+        .sign(first)
+    },
     read(token) {
-      if (!areSigned || token.length > tokenLengthMax || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token))
-        return undefined
-      return verify(token, secret, clock)
+      if (token.length > tokenLengthMax || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined
+      return verifyByAny(token, keys(), clock)
     },
   }
+}
+
+async function verifyByAny(
+  token: string,
+  keys: readonly Uint8Array[],
+  clock: Clock,
+): Promise<Access | CredentialRefusal> {
+  for (const key of keys) {
+    const found = await verify(token, key, clock)
+    if (found !== unknown) return found
+  }
+  return unknown
 }
 
 async function verify(token: string, secret: Uint8Array, clock: Clock): Promise<Access | CredentialRefusal> {

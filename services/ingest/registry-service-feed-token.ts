@@ -25,7 +25,7 @@ export async function issueFeedToken(
   }
   if (!feedTokens.areSigned) {
     throw forbiddenByState(
-      'The administration token is shorter than 32 characters: too short to sign tokens with.',
+      'No signing key (FXD_SIGNING_KEYS, else the administration token) has 32 characters: too short to sign with.',
     )
   }
   const now = clock.utcMs()

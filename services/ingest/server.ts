@@ -3,6 +3,7 @@ import type { FeedKey } from '../core/compound-key.ts'
 import { faultPlace } from '../core/fault-place.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import type { WatchedTls } from '../platform/tls-files.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Stores } from '../ports/stores.ts'
@@ -31,8 +32,10 @@ export interface IngestDeps {
   readonly stores: Pick<Stores, 'bars' | 'windows' | 'bus' | 'board' | 'leases' | 'limits' | 'usageDays'>
   readonly registry: FollowedRegistry
   readonly writer: RegistryWriter
-  /** Of administration; it signs the tokens of collectors. */
-  readonly token: string
+  /** Of administration. */
+  readonly tokens: Secrets
+  /** Sign and verify the tokens of collectors. */
+  readonly signingKeys: Secrets
   /** Without: calls are not encrypted. */
   readonly tls?: WatchedTls | undefined
   readonly connectionCounts?: ConnectionCounts
@@ -55,7 +58,7 @@ export interface Ingest {
 export function createIngest(deps: IngestDeps): Ingest {
   const { clock, log, stores } = deps
   const metrics = createIngestMetrics(deps.metrics)
-  const feedTokens = createFeedTokens(deps.token, clock)
+  const feedTokens = createFeedTokens(deps.signingKeys, clock)
   const authorizer = createAuthorizer({ ...deps, feedTokens, refused: (fault) => metrics.refusedCall(fault) })
   const server = serverBehind(authorizer)
   const states = new FeedStates(stores, { bus: stores.bus, clock, log, metrics, writer: deps.writer })

@@ -224,3 +224,15 @@ test('a password is never shown, only that it is set', () => {
   expect(shown({ FXD_QUESTDB_PASSWORD: 'hush' })).toBe('(set)')
   expect(shown({})).toBeUndefined()
 })
+
+test('a role reads its own variables alone: what others cannot read does not end its start', () => {
+  const environment = { FXD_SPOOL_MIB: 'many', FXD_FEEDS: '/feeds', FXD_HTTP_ADDR: '127.0.0.1:1' }
+  expect(parseConfig(environment, 'rest').httpAddr).toEqual({ host: '127.0.0.1', port: 1 })
+  expect(() => parseConfig(environment, 'collector')).toThrow('FXD_SPOOL_MIB')
+  expect(() => parseConfig({ FXD_SPOOL: '1' }, 'rest')).toThrow('FXD_SPOOL is no variable of fxd')
+})
+
+test('a role that reads the variable of another is a defect', () => {
+  expect(() => parseConfig({}, 'rest').tokenFile).toThrow('fxd rest must not read FXD_TOKEN_FILE')
+  expect(parseConfig({}).tokenFile).toBeUndefined()
+})

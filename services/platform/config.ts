@@ -18,6 +18,7 @@ import {
 } from './config-values.ts'
 import { isInjected } from './injected-variables.ts'
 import { type LogFormat, type LogLevel, logFormats, logLevels } from './log.ts'
+import { type RoleName, roleVariables } from './role-variables.ts'
 
 export { type Address, ConfigError } from './config-values.ts'
 
@@ -55,6 +56,10 @@ export interface Config {
   readonly ingest: readonly Address[]
   /** File with the token: administration's, of `fxd collector` its feed's; `undefined`: the one in the data folder. */
   readonly tokenFile: string | undefined
+  /** File with the token of `fxd.v1.Shard`; `undefined`: the administration token is theirs, too. */
+  readonly shardTokenFile: string | undefined
+  /** File with the keys that sign tokens of feeds; `undefined`: the administration token signs. */
+  readonly signingKeys: string | undefined
   /** PEM files of this process's certificate and key; without both, gRPC is not encrypted. */
   readonly tlsCert: string | undefined
   readonly tlsKey: string | undefined
@@ -197,7 +202,19 @@ const variables = {
   tokenFile: variable(
     'FXD_TOKEN_FILE',
     '',
-    'file with the token: the administration token, for fxd collector the one of its feed; empty: the file "token" in FXD_DATA_DIR',
+    'file with the token: the administration token, for fxd collector the one of its feed; the first line is used, on ingest all are accepted; empty: the file "token" in FXD_DATA_DIR',
+    (text) => text || undefined,
+  ),
+  shardTokenFile: variable(
+    'FXD_SHARD_TOKEN_FILE',
+    '',
+    'file with the token with which an operator asks fxd stream for its load and drains it; empty: the administration token is used',
+    (text) => text || undefined,
+  ),
+  signingKeys: variable(
+    'FXD_SIGNING_KEYS',
+    '',
+    'file with the keys of ingest that sign the tokens of feeds, one per line, 32 characters or more; the first signs, all are accepted; empty: the administration token signs',
     (text) => text || undefined,
   ),
   tlsCert: variable(
@@ -257,8 +274,25 @@ const variables = {
   ),
 } satisfies { [K in keyof Config]: Variable<Config[K]> }
 
-/** Throws `ConfigError` naming the first variable that is unknown or invalid. */
-export function parseConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * Throws `ConfigError` naming the first variable that is unknown or invalid. With a role only its variables are read:
+ * those of others may be set to anything, and reading one of them is a defect, which throws.
+ */
+export function parseConfig(environment: Environment, role?: RoleName): Config {
+  refuseUnknown(environment)
+  const own: readonly string[] = role === undefined ? Object.keys(variables) : roleVariables[role]
+  const config = {}
+  for (const [key, { name, fallback, parse }] of Object.entries(variables)) {
+    if (own.includes(key))
+      Object.defineProperty(config, key, { value: parse(environment[name] ?? fallback, name), enumerable: true })
+    else Object.defineProperty(config, key, { get: () => refuseForeign(name, role) })
+  }
+  return Object.freeze(config) as Config
+}
+
+function refuseUnknown(environment: Environment): void {
   const names = new Set<string>(Object.values(variables).map((each) => each.name))
   for (const [name, value = ''] of Object.entries(environment)) {
     if (name.startsWith('FXD_') && !names.has(name) && !isInjected(name, value)) {
@@ -267,11 +301,10 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
       throw new ConfigError(`${name} is no variable of fxd; ${hint}`)
     }
   }
-  const entries = Object.entries(variables).map(([key, { name, fallback, parse }]) => [
-    key,
-    parse(environment[name] ?? fallback, name),
-  ])
-  return Object.freeze(Object.fromEntries(entries) as Config)
+}
+
+function refuseForeign(name: string, role: string | undefined): never {
+  throw new Error(`fxd ${role} must not read ${name}`)
 }
 
 /** Handed down by `main.ts`; nothing else of the process's environment is looked at. */

@@ -34,7 +34,7 @@ test('a token below a file is refused in a sentence with path and variable', () 
   const file = join(root, 'file')
   writeFileSync(file, '')
   expect(() => readToken({ dataDir: file, tokenFile: undefined })).toThrow(
-    `The token file ${join(file, 'token')} (FXD_DATA_DIR) cannot be read: a part of its path is a file, not a folder.`,
+    `The file ${join(file, 'token')} (FXD_DATA_DIR) cannot be read: a part of its path is a file, not a folder.`,
   )
   expect(() => readToken({ dataDir: root, tokenFile: join(file, 'mine') })).toThrow('(FXD_TOKEN_FILE)')
 })

@@ -1,9 +1,9 @@
-import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../ports/clock.ts'
 import type { Config } from './config.ts'
-import { Fatal } from './exit.ts'
-import { pathReason } from './folder-failure.ts'
+import { readSecretFile } from './secret-file.ts'
+import type { SecretPlace } from './secrets.ts'
 
 const tokenBytes = 32
 
@@ -13,21 +13,13 @@ export type TokenPlace = Pick<Config, 'dataDir' | 'tokenFile'>
 /** Where the token of a service lies, for the service and its clients alike. */
 export const tokenPath = ({ dataDir, tokenFile }: TokenPlace): string => tokenFile ?? join(dataDir, 'token')
 
-/** The token, or `undefined` when there is no such file. */
-export function readToken(place: TokenPlace): string | undefined {
-  const path = tokenPath(place)
-  try {
-    const token = readFileSync(path, 'utf8').trim()
-    if (token !== '') return token
-    throw new Fatal('system', `The token file ${path} is empty; delete it and start the service again.`)
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    if (cause instanceof Fatal) throw cause
-    const variable = place.tokenFile === undefined ? 'FXD_DATA_DIR' : 'FXD_TOKEN_FILE'
-    const reason = pathReason(cause) ?? (cause as Error).message
-    throw new Fatal('noPermission', `The token file ${path} (${variable}) cannot be read: ${reason}.`, cause)
-  }
-}
+/** The variable that says so. */
+export const tokenVariable = ({ tokenFile }: TokenPlace): string =>
+  tokenFile === undefined ? 'FXD_DATA_DIR' : 'FXD_TOKEN_FILE'
+
+/** The token that is in use, or `undefined` when there is no such file. */
+export const readToken = (place: TokenPlace): string | undefined =>
+  readSecretFile(tokenPath(place), tokenVariable(place))?.[0]
 
 /** The token, made at the first start and readable for its owner only. */
 export function ensureToken(place: TokenPlace, clock: Clock): string {
@@ -43,4 +35,10 @@ export function ensureToken(place: TokenPlace, clock: Clock): string {
     closeSync(file)
   }
   return token
+}
+
+/** Where the token of a process is that makes one for itself. */
+export function ownToken(place: TokenPlace, clock: Clock): SecretPlace {
+  ensureToken(place, clock)
+  return { path: tokenPath(place), variable: tokenVariable(place) }
 }

@@ -3,7 +3,7 @@ import type { FeedDefinition } from '../core/feed.ts'
 import type { Config } from '../platform/config.ts'
 import { formatAddress, reachable } from '../platform/listen.ts'
 import { type ProcessContext, runProcess } from '../platform/process-context.ts'
-import { ensureToken } from '../platform/token-file.ts'
+import { ownToken } from '../platform/token-file.ts'
 import { untilAvailable } from '../platform/until-available.ts'
 import { ingestConnectionsMax } from '../wire/limits.ts'
 import { collect } from './collect.ts'
@@ -70,12 +70,7 @@ async function startParts(context: ProcessContext, overrides: RoleOverrides): Pr
       ? await untilAvailable(() => issueFirstKey(writer, definitions, clock), waiting)
       : undefined
 
-  const { port: grpcPort, identity } = await startIngestEdge(
-    context,
-    ground,
-    writer,
-    ensureToken(config, clock),
-  )
+  const { port: grpcPort, identity } = await startIngestEdge(context, ground, writer, ownToken(config, clock))
   const httpPort = earlyHttpPort ?? (await startEdges(context, ground))
   const collectors = await lifecycle.start({
     name: 'collectors',

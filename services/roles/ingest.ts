@@ -1,8 +1,9 @@
 import { createIngest } from '../ingest/server.ts'
 import type { Config } from '../platform/config.ts'
 import { type Leaving, leaveThrough } from '../platform/leave.ts'
-import { neededToken } from '../platform/needed-token.ts'
+import { neededToken, startSecrets } from '../platform/needed-token.ts'
 import { type ProcessContext, runProcess } from '../platform/process-context.ts'
+import type { SecretPlace } from '../platform/secrets.ts'
 import { startTls } from '../platform/tls.ts'
 import { untilAvailable } from '../platform/until-available.ts'
 import { createRegistryWriter, type RegistryWriter } from '../registry/writer.ts'
@@ -33,7 +34,7 @@ export interface RunningIngest extends Leaving {
 export function startIngest(config: Config, overrides: RoleOverrides = {}): Promise<RunningIngest> {
   return runProcess(config, overrides, async (context) => {
     if (!overrides.stores) requireStores('ingest', config)
-    // Tokens of feeds are signed with it: one that an ingest made for itself would be unknown to the others.
+    // One that an ingest made for itself would be unknown to the others.
     const token = neededToken('An ingest', config)
     const ground = await layGround(context, overrides, 'ingest')
     const { health } = ground
@@ -66,15 +67,24 @@ export async function startIngestEdge(
   { config, lifecycle, ...shared }: ProcessContext,
   { stores, registry }: Ground,
   writer: RegistryWriter,
-  token: string,
+  token: SecretPlace,
 ): Promise<{ readonly port: number; readonly identity: () => ClientIdentity }> {
   const tls = await startTls({ config, lifecycle, ...shared })
+  const tokens = await startSecrets({ lifecycle, ...shared }, token)
+  const signingKeys =
+    config.signingKeys === undefined
+      ? tokens
+      : await startSecrets(
+          { lifecycle, ...shared },
+          { path: config.signingKeys, variable: 'FXD_SIGNING_KEYS' },
+        )
   const ingest = createIngest({
     ...shared,
     stores,
     registry,
     writer,
-    token,
+    tokens,
+    signingKeys,
     tls,
     connectionCounts: grpcConnections(shared),
   })
@@ -87,7 +97,7 @@ export async function startIngestEdge(
   })
   const identity = (): ClientIdentity => {
     const pinned = tls?.files.pair?.cert
-    return { token, tls: pinned && { pinned } }
+    return { token: tokens()[0], tls: pinned && { pinned } }
   }
   return { port, identity }
 }

@@ -1,7 +1,8 @@
 import type { Config } from '../platform/config.ts'
 import { type Leaving, leaveThrough } from '../platform/leave.ts'
-import { neededToken } from '../platform/needed-token.ts'
+import { neededToken, startSecrets } from '../platform/needed-token.ts'
 import { type ProcessContext, runProcess } from '../platform/process-context.ts'
+import type { SecretPlace } from '../platform/secrets.ts'
 import { startTls } from '../platform/tls.ts'
 import { answerPlainRequest } from '../stream/plain-request.ts'
 import { createShardServer } from '../stream/shard/server.ts'
@@ -26,7 +27,7 @@ export interface RunningStream extends Leaving {
 export function startStream(config: Config, overrides: RoleOverrides = {}): Promise<RunningStream> {
   return runProcess(config, overrides, async (context) => {
     if (!overrides.stores) requireStores('stream', config)
-    const token = neededToken('A shard', config)
+    const token = shardToken(config)
     const ground = await layGround(context, overrides, 'stream')
     const { health } = ground
     warnOfFewHandles(context, httpConnectionsMax(context, true) + shardConnectionsMax)
@@ -45,6 +46,12 @@ export function startStream(config: Config, overrides: RoleOverrides = {}): Prom
   })
 }
 
+/** A token of its own, so that no pod that clients reach needs the administration token. */
+const shardToken = (config: Config): SecretPlace =>
+  config.shardTokenFile === undefined
+    ? neededToken('A shard', config)
+    : { path: config.shardTokenFile, variable: 'FXD_SHARD_TOKEN_FILE' }
+
 export function startStreamEdge(context: ProcessContext, ground: Ground, reading: Reading): Promise<Stream> {
   const { config, clock, log, metrics, lifecycle } = context
   const { stores, registry } = ground
@@ -61,14 +68,15 @@ async function startShardServer(
   { config, clock, log, metrics, lifecycle, handles }: ProcessContext,
   stream: Stream,
   notReady: () => string | undefined,
-  token: string,
+  token: SecretPlace,
 ): Promise<number> {
   const { host, port } = config.grpcAddr
   const tls = await startTls({ config, clock, log, lifecycle })
+  const tokens = await startSecrets({ clock, log, lifecycle }, token)
   const server = createShardServer({
     stream,
     notReady,
-    token,
+    tokens,
     tls,
     log,
     connectionCounts: grpcConnections({ metrics, handles }),

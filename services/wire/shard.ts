@@ -19,7 +19,7 @@ export interface ProtoGrpcType {
       Load: MessageTypeDefinition<_fxd_v1_Load, _fxd_v1_Load__Output>
       /**
        * One process that holds sockets, as the operator sees it.
-       * Needs `authorization: Bearer <token>` metadata with the administration token, else UNAUTHENTICATED.
+       * Needs `authorization: Bearer <token>` metadata with the token of the shards (FXD_SHARD_TOKEN_FILE), else UNAUTHENTICATED.
        */
       Shard: SubtypeConstructor<typeof grpc.Client, _fxd_v1_ShardClient> & { service: _fxd_v1_ShardDefinition }
       UndrainRequest: MessageTypeDefinition<_fxd_v1_UndrainRequest, _fxd_v1_UndrainRequest__Output>

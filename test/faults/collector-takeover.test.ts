@@ -94,7 +94,7 @@ test(
     const until = utcMs(systemClock.utcMs() + 3_600_000)
     writeFileSync(
       join(home, 'feed-token'),
-      await createFeedTokens(houseToken, systemClock).issue([feed.key], until),
+      await createFeedTokens(() => [houseToken], systemClock).issue([feed.key], until),
     )
     const accepted = (): Promise<number> =>
       house.metrics.total('fxd_ingest_bars_total', { outcome: 'accepted' })

@@ -6,6 +6,7 @@ import { parseManifest } from '../../services/core/manifest.ts'
 import { createIngest } from '../../services/ingest/server.ts'
 import { type Log, silentLog } from '../../services/platform/log.ts'
 import { createMetrics } from '../../services/platform/metrics.ts'
+import type { Secrets } from '../../services/platform/secrets.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import type { WatchedTls } from '../../services/platform/tls-files.ts'
 import type { Delivered } from '../../services/ports/bus.ts'
@@ -65,6 +66,8 @@ export async function startIngest(
     folder?: string
     port?: number
     tls?: WatchedTls | undefined
+    tokens?: Secrets
+    signingKeys?: Secrets
     /** In place of stores of its own in the folder; closed by whoever opened them. */
     stores?: Stores
     around?: (stores: Stores) => Stores
@@ -89,7 +92,9 @@ export async function startIngest(
   const writer = createRegistryWriter(stores.registry, registry, stores.bus)
   await applyFeeds(writer, definitions)
   const metrics = createMetrics({ ofProcess: false })
-  const deps = { stores, registry, writer, token: houseToken, tls: options.tls, clock, log, metrics }
+  const tokens = options.tokens ?? (() => [houseToken])
+  const signingKeys = options.signingKeys ?? tokens
+  const deps = { stores, registry, writer, tokens, signingKeys, tls: options.tls, clock, log, metrics }
   const ingest = createIngest(deps)
   const port = await ingest.listen('127.0.0.1', wanted)
   let closed: Promise<void> | undefined

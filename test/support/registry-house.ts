@@ -56,7 +56,7 @@ export async function serveRegistry(stores: Stores, registry: FollowedRegistry, 
       clock,
       log: silentLog,
       endFeed: () => Promise.resolve(),
-      feedTokens: createFeedTokens('0123456789abcdef0123456789abcdef', clock),
+      feedTokens: createFeedTokens(() => ['0123456789abcdef0123456789abcdef'], clock),
     }),
   )
   const port = await new Promise<number>((resolve, reject) => {

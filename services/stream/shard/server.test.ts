@@ -15,7 +15,12 @@ beforeEach(async () => {
   // Second 10 of a minute.
   house = await openStream({ start: 1_767_600_010_000, connectionsMax: 3 })
   const { stream } = house
-  server = createShardServer({ stream, notReady: () => stream.notReady(), token, log: silentLog })
+  server = createShardServer({
+    stream,
+    notReady: () => stream.notReady(),
+    tokens: () => [token],
+    log: silentLog,
+  })
   const port = await server.listen('127.0.0.1', 0)
   client = new Shard(`127.0.0.1:${port}`, credentials.createInsecure())
 })

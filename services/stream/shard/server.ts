@@ -1,5 +1,6 @@
 import { Server } from '@grpc/grpc-js'
 import type { Log } from '../../platform/log.ts'
+import type { Secrets } from '../../platform/secrets.ts'
 import type { WatchedTls } from '../../platform/tls-files.ts'
 import { serverOptions, shardConnectionsMax } from '../../wire/limits.ts'
 import { type ConnectionCounts, type Listening, listen } from '../../wire/listen.ts'
@@ -12,8 +13,8 @@ export interface ShardServerDeps {
   readonly stream: Pick<Stream, 'load' | 'draining' | 'onFault'>
   /** As `/readyz` says. */
   readonly notReady: () => string | undefined
-  /** What every call must carry as `authorization: Bearer <token>`. */
-  readonly token: string
+  /** One of these every call must carry as `authorization: Bearer <token>`. */
+  readonly tokens: Secrets
   /** Without: calls are not encrypted. */
   readonly tls?: WatchedTls | undefined
   readonly connectionCounts?: ConnectionCounts

@@ -9,8 +9,8 @@ import type { ShardServerDeps } from './server.ts'
 const drainSecondsMax = 3_600
 
 /** The calls of `fxd.v1.Shard`; each answers the load as it is then. */
-export function shardService({ stream, notReady, token, log }: ShardServerDeps): ShardHandlers {
-  const isToken = tokenCheck(token)
+export function shardService({ stream, notReady, tokens, log }: ShardServerDeps): ShardHandlers {
+  const isToken = tokenCheck(tokens)
   const load = (): Load => {
     const { connections, connectionsMax, subscriptions, backlogBytes, forcedCloses } = stream.load()
     const reason = notReady()
@@ -33,7 +33,7 @@ export function shardService({ stream, notReady, token, log }: ShardServerDeps):
       try {
         const given = bearerOf(call.metadata)
         if (given === undefined || !isToken(given)) {
-          const details = 'this service wants the metadata "authorization: Bearer <administration token>"'
+          const details = 'this service wants the metadata "authorization: Bearer <token of the shards>"'
           return answer({ code: status.UNAUTHENTICATED, details })
         }
         const refusal = act(call.request)

@@ -22,7 +22,13 @@ beforeAll(async () => {
   house = await openStream()
   tls = watchTls({ tlsCert: cert, tlsKey: key, tlsCa: ca }, createVirtualClock(), silentLog)
   const { stream } = house
-  server = createShardServer({ stream, notReady: () => stream.notReady(), token, tls, log: silentLog })
+  server = createShardServer({
+    stream,
+    notReady: () => stream.notReady(),
+    tokens: () => [token],
+    tls,
+    log: silentLog,
+  })
   port = await server.listen('127.0.0.1', 0)
 })
 afterAll(async () => {

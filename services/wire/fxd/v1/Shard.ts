@@ -9,7 +9,7 @@ import type { UndrainRequest as _fxd_v1_UndrainRequest, UndrainRequest__Output a
 
 /**
  * One process that holds sockets, as the operator sees it.
- * Needs `authorization: Bearer <token>` metadata with the administration token, else UNAUTHENTICATED.
+ * Needs `authorization: Bearer <token>` metadata with the token of the shards (FXD_SHARD_TOKEN_FILE), else UNAUTHENTICATED.
  */
 export interface ShardClient extends grpc.Client {
   /**
@@ -57,7 +57,7 @@ export interface ShardClient extends grpc.Client {
 
 /**
  * One process that holds sockets, as the operator sees it.
- * Needs `authorization: Bearer <token>` metadata with the administration token, else UNAUTHENTICATED.
+ * Needs `authorization: Bearer <token>` metadata with the token of the shards (FXD_SHARD_TOKEN_FILE), else UNAUTHENTICATED.
  */
 export interface ShardHandlers extends grpc.UntypedServiceImplementation {
   /**
