@@ -26,6 +26,7 @@ const specFields = [
   'storage',
   'symbols',
   'source',
+  'collector',
 ] as const
 type SpecField = (typeof specFields)[number]
 
@@ -54,6 +55,7 @@ function parseSpec(name: string, spec: Mapping<SpecField>): FeedDefinition {
   const served = parseResolutions(spec.need('resolutions'))
   const source = parseSource(spec.need('source'))
   const { suffixes, symbols } = parseSymbols(spec.may('symbols'))
+  checkCollector(spec.may('collector'))
   return {
     key: feedKey(broker, account),
     name,
@@ -108,6 +110,15 @@ function parseResolutions(place: Place): Resolution[] {
     place.fault('got "30" without "1", wanted "1" too: 30 is folded from it and never stored')
   }
   return served.sort(finestFirst)
+}
+
+/** Pods of the feed's collector, which an operator makes: elsewhere it changes nothing. */
+function checkCollector(place: Place): void {
+  const fields = place.mapping(['replicas', 'storage'])
+  fields.may('replicas').integer(1, 2)
+  const storage = fields.may('storage').mapping(['size', 'className'])
+  storage.may('size').text('a size such as "1Gi"', (text) => /^[1-9]\d{0,5}(Mi|Gi|Ti)$/.test(text))
+  storage.may('className').words(253)
 }
 
 function parseBuckets(place: Place): number {

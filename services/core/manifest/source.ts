@@ -5,9 +5,11 @@ import type { Place } from './document.ts'
 const pathLengthMax = 4_096
 const seedMax = 4_294_967_295
 
+const objectName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/
+
 const sourceFields = {
   Push: ['type'],
-  Mt5Csv: ['type', 'path', 'follow'],
+  Mt5Csv: ['type', 'path', 'follow', 'volumeClaim'],
   Simulator: ['type', 'seed'],
 } as const
 
@@ -15,6 +17,8 @@ export function parseSource(place: Place): FeedSource {
   const type = place.kind('type', ['Push', 'Mt5Csv', 'Simulator'])
   if (type === 'Mt5Csv') {
     const fields = place.mapping(sourceFields[type])
+    // Which volume holds the path is the operator's business, not the collector's.
+    fields.may('volumeClaim').text('the name of a PersistentVolumeClaim', (text) => objectName.test(text))
     return {
       type,
       path: fields.need('path').words(pathLengthMax) ?? '',

@@ -1,0 +1,163 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Action, type Pool, planPool, type Shard } from './plan.ts'
+
+const shard = (name: string, more: Partial<Shard> = {}): Shard => ({
+  name,
+  createdMs: 0,
+  load: { connections: 10, isDraining: false, secondsLeft: 0 },
+  isMarked: false,
+  ...more,
+})
+const draining = (connections: number, secondsLeft = 30) => ({
+  load: { connections, isDraining: true, secondsLeft },
+})
+const pool = (more: Partial<Pool>): Pool => ({
+  wanted: 2,
+  replicas: 2,
+  isRollingOut: false,
+  shards: [shard('a'), shard('b')],
+  drainSeconds: 60,
+  drainsMax: 1,
+  ...more,
+})
+
+describe('a plan for a pool', () => {
+  test('that is as wanted has no calls', () => {
+    expect(planPool(pool({}))).toEqual([])
+  })
+
+  test('with fewer shards wanted drains the one with the fewest sockets first', () => {
+    const shards = [shard('a'), shard('b', { load: { connections: 3, isDraining: false, secondsLeft: 0 } })]
+    expect(planPool(pool({ wanted: 1, shards }))).toEqual([{ do: 'drain', shard: 'b', seconds: 60 }])
+  })
+
+  test('waits while a shard drains, marks it once it is empty, then makes the Deployment smaller', () => {
+    const at = (more: Partial<Shard>) => planPool(pool({ wanted: 1, shards: [shard('a'), shard('b', more)] }))
+    expect(at(draining(4))).toEqual([])
+    expect(at(draining(0))).toEqual([{ do: 'mark', shard: 'b', isMarked: true }])
+    expect(at({ ...draining(0), isMarked: true })).toEqual([{ do: 'resize', replicas: 1 }])
+  })
+
+  test('takes a shard whose time is over, or that does not answer', () => {
+    for (const more of [draining(4, 0), { load: undefined }])
+      expect(planPool(pool({ wanted: 1, shards: [shard('a'), shard('b', more)] }))).toEqual([
+        { do: 'mark', shard: 'b', isMarked: true },
+      ])
+  })
+
+  test('drains no more shards at a time than allowed', () => {
+    const shards = ['a', 'b', 'c', 'd'].map((name) => shard(name))
+    const calls = planPool(pool({ wanted: 0, replicas: 4, shards, drainsMax: 2 }))
+    expect(calls.filter((call) => call.do === 'drain')).toHaveLength(2)
+  })
+
+  test('with more shards wanted keeps those that drain before it makes new ones', () => {
+    const shards = [shard('a'), shard('b', { ...draining(4), isMarked: true })]
+    expect(planPool(pool({ wanted: 3, shards }))).toEqual([
+      { do: 'mark', shard: 'b', isMarked: false },
+      { do: 'undrain', shard: 'b' },
+      { do: 'resize', replicas: 3 },
+    ])
+  })
+
+  test('makes nothing smaller while the Deployment replaces pods', () => {
+    expect(planPool(pool({ wanted: 1, isRollingOut: true }))).toEqual([])
+  })
+})
+
+/** A cluster that does what it is told, call by call. */
+class Cluster {
+  wanted: number
+  replicas: number
+  shards: Shard[]
+  made: number
+  endedWithSockets = 0
+
+  constructor(wanted: number, sockets: readonly number[]) {
+    this.wanted = wanted
+    this.replicas = sockets.length
+    this.made = sockets.length
+    this.shards = sockets.map((connections, i) =>
+      shard(`s${i}`, { createdMs: i, load: { connections, isDraining: false, secondsLeft: 0 } }),
+    )
+  }
+
+  get pool(): Pool {
+    return pool({ wanted: this.wanted, replicas: this.replicas, shards: this.shards, drainsMax: 2 })
+  }
+
+  act(call: Action): void {
+    if (call.do === 'resize') this.#resize(call.replicas)
+    else
+      this.shards = this.shards.map((each) => {
+        if (each.name !== call.shard) return each
+        if (call.do === 'mark') return { ...each, isMarked: call.isMarked }
+        if (each.load === undefined) return each
+        const load = {
+          ...each.load,
+          isDraining: call.do === 'drain',
+          secondsLeft: call.do === 'drain' ? 3 : 0,
+        }
+        return { ...each, load }
+      })
+  }
+
+  /** A second passes: drains close a part of their sockets. */
+  pass(): void {
+    this.shards = this.shards.map((each) => {
+      if (!each.load?.isDraining) return each
+      const secondsLeft = Math.max(0, each.load.secondsLeft - 1)
+      const connections = secondsLeft === 0 ? 0 : Math.floor(each.load.connections / 2)
+      return { ...each, load: { ...each.load, connections, secondsLeft } }
+    })
+  }
+
+  #resize(replicas: number): void {
+    while (this.shards.length < replicas) this.shards.push(shard(`s${this.made++}`, { createdMs: this.made }))
+    // As a ReplicaSet chooses: marked ones first.
+    const ended = this.shards
+      .toSorted((a, b) => Number(b.isMarked) - Number(a.isMarked))
+      .slice(0, Math.max(0, this.shards.length - replicas))
+    for (const { load } of ended) if ((load?.connections ?? 0) > 0) this.endedWithSockets += 1
+    this.shards = this.shards.filter((each) => !ended.includes(each))
+    this.replicas = replicas
+  }
+}
+
+test('whatever is wanted and wherever the operator crashes, a pool gets there and ends no shard with sockets', () => {
+  const anySockets = fc.array(fc.integer({ min: 0, max: 50 }), { maxLength: 8 })
+  const anyChange = fc.record({
+    wanted: fc.integer({ min: 0, max: 8 }),
+    rounds: fc.integer({ min: 1, max: 8 }),
+    /** After so many calls of each plan the operator is killed. */
+    callsUntilCrash: fc.integer({ min: 0, max: 5 }),
+  })
+  fc.assert(
+    fc.property(anySockets, fc.array(anyChange, { minLength: 1, maxLength: 6 }), (sockets, changes) => {
+      const cluster = new Cluster(sockets.length, sockets)
+      const round = (callsMax: number): number => {
+        const calls = planPool(cluster.pool)
+        for (const call of calls.slice(0, callsMax)) {
+          const before = cluster.replicas
+          cluster.act(call)
+          expect(cluster.replicas).toBeGreaterThanOrEqual(Math.min(before, cluster.wanted))
+          const busy = cluster.shards.filter(({ load }) => load?.isDraining && load.connections > 0)
+          expect(busy.length).toBeLessThanOrEqual(2)
+        }
+        cluster.pass()
+        return calls.length
+      }
+      for (const { wanted, rounds, callsUntilCrash } of changes) {
+        cluster.wanted = wanted
+        for (let i = 0; i < rounds; i++) round(callsUntilCrash)
+      }
+      let rounds = 0
+      while (round(Number.POSITIVE_INFINITY) > 0 || cluster.replicas !== cluster.wanted)
+        expect(++rounds).toBeLessThan(100)
+      expect(cluster.shards).toHaveLength(cluster.wanted)
+      expect(cluster.shards.some(({ load, isMarked }) => isMarked || load?.isDraining)).toBe(false)
+      expect(cluster.endedWithSockets).toBe(0)
+    }),
+  )
+})
