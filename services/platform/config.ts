@@ -286,7 +286,10 @@ export function parseConfig(environment: Environment, role?: RoleName): Config {
   const config = {}
   for (const [key, { name, fallback, parse }] of Object.entries(variables)) {
     if (own.includes(key))
-      Object.defineProperty(config, key, { value: parse(environment[name] ?? fallback, name), enumerable: true })
+      Object.defineProperty(config, key, {
+        value: parse(environment[name] ?? fallback, name),
+        enumerable: true,
+      })
     else Object.defineProperty(config, key, { get: () => refuseForeign(name, role) })
   }
   return Object.freeze(config) as Config

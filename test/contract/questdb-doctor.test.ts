@@ -77,7 +77,7 @@ test('a store that is well gets one line per thing and the exit code 0', async (
   expect(lineOf(found, 'version')).toMatch(/^ok +version: QuestDB 9\.3\.4$/)
   expect(lineOf(found, 'automatic tables')).toMatch(/^ok /)
   expect(lineOf(found, 'connections')).toMatch(
-    /^ok +connections: 64 for reading; .*: all 21, rest 18, ingest 9, stream 6$/,
+    /^ok +connections: 64 for reading; .*: all 21, rest 19, ingest 9, stream 6$/,
   )
   expect(lineOf(found, 'postgres')).toMatch(/^ok /)
   expect(lineOf(found, 'schema')).toBe(`ok       schema: version ${schemaVersion}`)
@@ -293,10 +293,10 @@ test('--audit tells that a partition is lost which windows claim, and that bars 
 })
 
 test.each([
-  ['rest=2,stream=3', /^ok +connections: 64 for reading; these processes and a doctor take up to 55$/],
+  ['rest=2,stream=3', /^ok +connections: 64 for reading; these processes and a doctor take up to 57$/],
   [
     'rest=2,stream=4,ingest=2',
-    /^warning +connections: 64 .* up to 79\. Cure: raise QDB_PG_NET_CONNECTION_LIMIT/,
+    /^warning +connections: 64 .* up to 81\. Cure: raise QDB_PG_NET_CONNECTION_LIMIT/,
   ],
 ])('the sum of the connections of %s is compared with what the server takes', async (pods, line) => {
   expect(lineOf(await doctor('fxd_', {}, '--pods', pods), 'connections')).toMatch(line)

@@ -7,7 +7,7 @@ import { within } from '../../platform/within.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { emptyTables } from './empty-tables.ts'
-import type { Administration } from './exec.ts'
+import type { Administration, ServerQueries } from './exec.ts'
 import type { Catalogue } from './layout/catalogue.ts'
 import { refuseOtherClock, type TimedFeed } from './layout/retention.ts'
 import type { ReadDeps } from './read/read-bars.ts'
@@ -27,12 +27,13 @@ export interface BarDeps extends ReadDeps {
   readonly sender: SenderOptions
   readonly visibility: Visibility
   readonly admin: Administration
+  readonly queries: ServerQueries
   /** As far as this process knows. */
   readonly timedFeed: (feed: FeedKey) => TimedFeed | undefined
 }
 
 export function questdbBars(deps: BarDeps): BarStore {
-  const { catalogue, writer, sender, visibility, admin, clock } = deps
+  const { catalogue, writer, sender, visibility, queries, clock } = deps
   const nextTaken = ascendingMicros(clock)
   return {
     async write(batch, lane) {
@@ -54,7 +55,7 @@ export function questdbBars(deps: BarDeps): BarStore {
       await emptyTables(feed, tables, purgeDeadlineMs, deps)
     },
     async ping() {
-      await admin.ping()
+      await queries.ping()
       writer.refuseTrouble()
       const [table] = await visibility.check()
       if (table !== undefined) throw new Unavailable('store', suspendedError(table))

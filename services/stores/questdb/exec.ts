@@ -14,13 +14,17 @@ export interface ServerWarning {
   readonly warning: string
 }
 
-export interface Administration {
-  /** One statement; rejects with `Refused` or `Unavailable`. */
+/** Looks at the server without changing it. */
+export interface ServerQueries {
+  /** One statement; rejects with `Refused` or `Unavailable`. Values are texts, numbers or booleans. */
   exec(sql: string, deadlineMs?: number): Promise<readonly (readonly unknown[])[]>
+  /** Resolves when the server answers. */
+  ping(): Promise<void>
+}
+
+export interface Administration extends ServerQueries {
   /** What the server finds wrong with the machine it runs on. */
   warnings(): Promise<readonly ServerWarning[]>
-  /** Resolves when the HTTP side answers. */
-  ping(): Promise<void>
 }
 
 export function administration(

@@ -8,8 +8,9 @@ import { awaitLayout, migrate, requireLayout } from './layout/migrate.ts'
 import { applyRetention, type TimedFeed } from './layout/retention.ts'
 import { TableNames } from './layout/tables.ts'
 import type { QuestdbOptions } from './options.ts'
-import { backfillConnectionsOf, readConnectionsOf, type StoreUser } from './pg/connection-counts.ts'
+import { backfillConnectionsOf, isWriter, readConnectionsOf, type StoreUser } from './pg/connection-counts.ts'
 import { backfillReadDeadlineMs, PgPool, readsWaitingMax } from './pg/pool.ts'
+import { pgQueries } from './pg/queries.ts'
 import { questdbRegistry, RegistryLog } from './registry.ts'
 import { ServerGate } from './server/gate.ts'
 import { serverJudge } from './server/judge.ts'
@@ -50,15 +51,17 @@ export async function openQuestdbStores(options: QuestdbOptions): Promise<Questd
 /** Asks nothing of the server yet. */
 export async function prepareQuestdbStores(options: QuestdbOptions): Promise<PreparedQuestdb> {
   const { clock, user = 'all' } = options
-  const migrates = user === 'all' || user === 'ingest'
+  const migrates = isWriter(user)
   const names = new TableNames(options.prefix)
   const admin = administration(options)
   const sender = await senderOptions(options)
-  const judge = serverJudge(options, admin)
+  const reading = migrates ? undefined : pgQueries(options)
+  const queries = reading ?? admin
+  const judge = serverJudge(options, queries)
   const gate = new ServerGate(options, async () => {
     await judge()
-    await untilListed(names, admin, clock)
-    await requireLayout(names, admin)
+    await untilListed(names, queries, clock)
+    await requireLayout(names, queries)
   })
   const { pool, backfillPool, progress } = openPools(options, user, gate)
   const visibility = new Visibility(options, names, progress)
@@ -92,7 +95,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   const catalogue = new Catalogue({ names, pool, admin, clock, timedFeed })
   const refreshSoon = (): void => void catalogue.refresh().catch(() => undefined)
   const broken = readingMetrics(options, [pool, backfillPool], visibility)
-  const shared = { catalogue, pool, backfillPool, writer, visibility, admin, sender, clock, broken }
+  const shared = { catalogue, pool, backfillPool, writer, visibility, admin, queries, sender, clock, broken }
   return {
     stores: {
       bars: questdbBars({ ...shared, timedFeed: (feed) => log.timedFeed(feed) }),
@@ -105,13 +108,14 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
         pool.close()
         backfillPool.close()
         progress.close()
+        reading?.close()
       },
     },
     async connect() {
       await judge()
       if (migrates) await migrate({ names, admin, clock })
-      else await awaitLayout(names, admin)
-      await untilListed(names, admin, clock)
+      else await awaitLayout(names, queries)
+      await untilListed(names, queries, clock)
       gate.open()
       await log.follow(backfillPool)
       if (migrates) await feedsChanged()

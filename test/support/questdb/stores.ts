@@ -3,6 +3,8 @@ import { silentLog } from '../../../services/platform/log.ts'
 import { createMetrics, type Metrics } from '../../../services/platform/metrics.ts'
 import { systemClock } from '../../../services/platform/system-clock.ts'
 import { openQuestdbStores, type QuestdbStores } from '../../../services/stores/questdb/open.ts'
+import type { Credentials } from '../../../services/stores/questdb/options.ts'
+import type { StoreUser } from '../../../services/stores/questdb/pg/connection-counts.ts'
 import type { QuestdbServer } from './server.ts'
 
 export interface OpenedQuestdb {
@@ -13,18 +15,29 @@ export interface OpenedQuestdb {
   metric(name: string): Promise<number>
 }
 
+export interface OpenOptions {
+  readonly prefix?: string
+  readonly credentials?: Credentials
+  readonly user?: StoreUser
+}
+
 let prefixes = 0
 
 /** Tables of its own, unless a prefix is given. */
 export async function openOn(
   server: Pick<QuestdbServer, 'http' | 'pg'>,
-  { prefix = `p${++prefixes}_`, password = 'quest' } = {},
+  {
+    prefix = `p${++prefixes}_`,
+    credentials = { user: 'admin', password: 'quest' },
+    user = 'all',
+  }: OpenOptions = {},
 ): Promise<OpenedQuestdb> {
   const metrics = createMetrics({ ofProcess: false })
   const stores = await openQuestdbStores({
     http: server.http,
     pg: server.pg,
-    credentials: { user: 'admin', password },
+    credentials,
+    user,
     prefix,
     clock: systemClock,
     log: silentLog,

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../ports/clock.ts'
-import type { Administration } from '../exec.ts'
+import type { Administration, ServerQueries } from '../exec.ts'
 import type { TableNames } from './tables.ts'
 
 const listedDeadlineMs = 2_000
@@ -38,7 +38,7 @@ export async function makeTable(
 }
 
 /** A name that is taken is not listed before its renaming has ended. */
-async function isListed(table: string, admin: Administration, clock: Clock): Promise<boolean> {
+async function isListed(table: string, admin: ServerQueries, clock: Clock): Promise<boolean> {
   const end = clock.monotonicMs() + listedDeadlineMs
   while (!(await listTables(admin)).includes(table)) {
     if (clock.monotonicMs() >= end) return false
@@ -51,5 +51,5 @@ async function isListed(table: string, admin: Administration, clock: Clock): Pro
 export const listingTables = 'SELECT table_name FROM all_tables()'
 
 /** All tables of the server. */
-export const listTables = async (admin: Administration): Promise<readonly string[]> =>
+export const listTables = async (admin: ServerQueries): Promise<readonly string[]> =>
   (await admin.exec(listingTables)).map(([table]) => String(table))

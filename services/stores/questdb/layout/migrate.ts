@@ -1,5 +1,5 @@
 import { WrongServer } from '../../../core/failure.ts'
-import type { Administration } from '../exec.ts'
+import type { ServerQueries } from '../exec.ts'
 import { listTables, type MakingDeps, makeTable } from './make-table.ts'
 import { createParked, createRegistry, createSchema, createUsageDays, numberWindows } from './statements.ts'
 import type { TableNames } from './tables.ts'
@@ -39,18 +39,18 @@ export async function migrate(deps: MakingDeps): Promise<void> {
 }
 
 /** A server that was just started shows late what it had committed before. */
-const settled = async (names: TableNames, admin: Administration): Promise<void> =>
+const settled = async (names: TableNames, admin: ServerQueries): Promise<void> =>
   void (await admin.exec(`SELECT wait_wal_table('${names.schema}')`))
 
 /** The layout that the tables have; 0 while none was made. */
-export async function storedVersion(names: TableNames, admin: Administration): Promise<number> {
+export async function storedVersion(names: TableNames, admin: ServerQueries): Promise<number> {
   // With the count beside it, or an empty table would answer with no row at all.
   const [row] = await admin.exec(`SELECT max(version) AS version, count() FROM '${names.schema}'`)
   return Number(row?.[0] ?? 0)
 }
 
 /** For a server that was left and found again: it must be as it was left. */
-export async function requireLayout(names: TableNames, admin: Administration): Promise<void> {
+export async function requireLayout(names: TableNames, admin: ServerQueries): Promise<void> {
   const isThere = (await listTables(admin)).includes(names.schema)
   if (isThere) await settled(names, admin)
   const found = isThere ? await storedVersion(names, admin) : 0
@@ -64,7 +64,7 @@ export async function requireLayout(names: TableNames, admin: Administration): P
 }
 
 /** For a process that makes no tables itself: rejects until another one has. */
-export async function awaitLayout(names: TableNames, admin: Administration): Promise<void> {
+export async function awaitLayout(names: TableNames, admin: ServerQueries): Promise<void> {
   const found = await storedVersion(names, admin)
   refuseNewer(found, names)
   if (found < schemaVersion)

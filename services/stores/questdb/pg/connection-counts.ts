@@ -1,13 +1,15 @@
 /**
  * Connections to QuestDB's PostgreSQL port that one process opens at most, by what the process is. The server
- * takes 64 by default, and the 65th waits without a word. A third pool of one connection tells what became of writes.
+ * takes 64 by default, and the 65th waits without a word. `queries` asks about the server itself: who writes does
+ * that over HTTP.
  */
 const counts = {
-  all: { reads: 16, backfill: 4 },
-  rest: { reads: 16, backfill: 1 },
-  ingest: { reads: 4, backfill: 4 },
-  stream: { reads: 4, backfill: 1 },
+  all: { reads: 16, backfill: 4, queries: 0 },
+  rest: { reads: 16, backfill: 1, queries: 1 },
+  ingest: { reads: 4, backfill: 4, queries: 0 },
+  stream: { reads: 3, backfill: 1, queries: 1 },
 } as const
+/** Tells what became of writes, and which tables are suspended. */
 const progressConnections = 1
 
 /** A process that uses the store. */
@@ -17,4 +19,6 @@ export const storeUsers = Object.keys(counts) as readonly StoreUser[]
 export const readConnectionsOf = (user: StoreUser): number => counts[user].reads
 export const backfillConnectionsOf = (user: StoreUser): number => counts[user].backfill
 export const connectionsOf = (user: StoreUser): number =>
-  counts[user].reads + counts[user].backfill + progressConnections
+  counts[user].reads + counts[user].backfill + counts[user].queries + progressConnections
+/** Whether it changes QuestDB; the others get by with a user that may only read. */
+export const isWriter = (user: StoreUser): boolean => counts[user].queries === 0

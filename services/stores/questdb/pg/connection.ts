@@ -35,6 +35,8 @@ export interface Statement {
   readonly sql: string
   /** Executed one after the other in one round trip. */
   readonly parameterSets: readonly (readonly string[])[]
+  /** Gives every field as text, for statements whose types nobody knows; else as they are in memory. */
+  readonly asText?: boolean
 }
 
 /** Longest message that is waited for; a row of a registry is far shorter. */
@@ -93,7 +95,7 @@ export class PgConnection {
 
   /** Rejects with `SqlError`, `ConnectionLost` or what `takeRow` threw. */
   run(statement: Statement, takeRow: TakeRow): Promise<void> {
-    const { sql, parameterSets } = statement
+    const { sql, parameterSets, asText = false } = statement
     if (this.#ended) return Promise.reject(new ConnectionLost('the connection has ended'))
     if (this.#call !== undefined) return Promise.reject(new Error('a connection does one call at a time'))
     const pieces: Buffer[] = []
@@ -105,7 +107,7 @@ export class PgConnection {
       this.#prepared.set(sql, name)
       pieces.push(parse(name, sql))
     }
-    for (const parameters of parameterSets) pieces.push(bindAndExecute(name, parameters))
+    for (const parameters of parameterSets) pieces.push(bindAndExecute(name, parameters, asText))
     const done = this.#begin(takeRow, statement, isNew)
     this.#socket.write(Buffer.concat([...pieces, sync()]))
     return done

@@ -46,13 +46,22 @@ export const parse = (name: string, sql: string): Buffer =>
   message('P', cstring(name), cstring(sql), int16(0))
 
 /** Binds text parameters to a prepared statement and executes it; every result column comes in binary. */
-export function bindAndExecute(name: string, parameters: readonly string[]): Buffer {
+/** With `asText` every field of the answer is text, whatever its type. */
+export function bindAndExecute(name: string, parameters: readonly string[], asText: boolean): Buffer {
   const values = parameters.flatMap((parameter) => {
     const bytes = Buffer.from(parameter)
     return [int32(bytes.length), bytes]
   })
   const formats = [int16(1), int16(textFormat), int16(parameters.length)]
-  const bind = message('B', cstring(''), cstring(name), ...formats, ...values, int16(1), int16(binaryFormat))
+  const bind = message(
+    'B',
+    cstring(''),
+    cstring(name),
+    ...formats,
+    ...values,
+    int16(1),
+    int16(asText ? textFormat : binaryFormat),
+  )
   return Buffer.concat([bind, message('E', cstring(''), int32(0))])
 }
 

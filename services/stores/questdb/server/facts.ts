@@ -1,5 +1,5 @@
 import { Unavailable } from '../../../core/failure.ts'
-import type { Administration } from '../exec.ts'
+import type { ServerQueries } from '../exec.ts'
 
 /** The oldest QuestDB that all suites ran on. */
 export const versionMin = '9.3.4'
@@ -20,7 +20,7 @@ export interface ServerFacts {
   readonly httpWorkers: number | undefined
 }
 
-export async function serverFacts(admin: Administration): Promise<ServerFacts> {
+export async function serverFacts(admin: ServerQueries): Promise<ServerFacts> {
   const [build] = await admin.exec('SELECT build')
   const version = /QuestDB (\d+(?:\.\d+)*)/.exec(String(build?.[0]))?.[1]
   const parameters = await parametersOf(admin)
@@ -45,7 +45,7 @@ const makingTables = ['line.auto.create.new.tables', 'line.auto.create.new.colum
 /** Of two that list its parameters in one moment 9.3.4 fails one, or leaves lines out: asking again is harmless. */
 const asksMax = 5
 
-async function parametersOf(admin: Administration, asks = 1): Promise<ReadonlyMap<string, string>> {
+async function parametersOf(admin: ServerQueries, asks = 1): Promise<ReadonlyMap<string, string>> {
   const paths = ['cairo.commit.mode', 'pg.net.connection.limit', ...workerPaths, ...makingTables]
   const list = paths.map((path) => `'${path}'`).join(', ')
   try {

@@ -1,12 +1,12 @@
 import { WrongServer } from '../../../core/failure.ts'
-import type { Administration } from '../exec.ts'
+import type { ServerQueries } from '../exec.ts'
 import type { QuestdbOptions } from '../options.ts'
 import { serverFacts, versionMin } from './facts.ts'
 
 export const syncCure = 'set QDB_CAIRO_COMMIT_MODE=sync (cairo.commit.mode=sync) and restart QuestDB'
 
 /** Asks the server what it is: refuses one that is too old, warns of one that may lose what it acknowledged. */
-export function serverJudge({ log, metrics }: QuestdbOptions, admin: Administration): () => Promise<void> {
+export function serverJudge({ log, metrics }: QuestdbOptions, admin: ServerQueries): () => Promise<void> {
   let isSynced: boolean | undefined
   metrics.gauge('fxd_questdb_commit_synced', 'Whether a commit survives a loss of power.', [], (gauge) => {
     if (isSynced !== undefined) gauge.set(Number(isSynced))

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../ports/clock.ts'
-import type { Administration } from '../exec.ts'
+import type { ServerQueries } from '../exec.ts'
 import { listTables } from '../layout/make-table.ts'
 import type { TableNames } from '../layout/tables.ts'
 
@@ -11,7 +11,7 @@ const pollMs = 20
  * Waits until a server that was just started tells the state of our tables: it reads them one after the
  * other, and until then `tables()` is silent about the rest, as if they were gone.
  */
-export async function untilListed(names: TableNames, admin: Administration, clock: Clock): Promise<void> {
+export async function untilListed(names: TableNames, admin: ServerQueries, clock: Clock): Promise<void> {
   const end = clock.monotonicMs() + listedDeadlineMs
   const wanted = (await listTables(admin)).filter((table) => names.isOurs(table))
   for (;;) {
