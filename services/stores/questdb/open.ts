@@ -2,7 +2,7 @@ import type { FeedKey } from '../../core/compound-key.ts'
 import type { Counter } from '../../platform/metrics.ts'
 import type { Stores } from '../../ports/stores.ts'
 import { questdbBars } from './bars.ts'
-import { administration } from './exec.ts'
+import { administration, type ServerQueries } from './exec.ts'
 import { Catalogue } from './layout/catalogue.ts'
 import { awaitLayout, migrate, requireLayout } from './layout/migrate.ts'
 import { applyRetention, type TimedFeed } from './layout/retention.ts'
@@ -55,14 +55,11 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   const names = new TableNames(options.prefix)
   const admin = administration(options)
   const sender = await senderOptions(options)
+  // Who only reads asks the server itself over the port of its reads.
   const reading = migrates ? undefined : pgQueries(options)
   const queries = reading ?? admin
   const judge = serverJudge(options, queries)
-  const gate = new ServerGate(options, async () => {
-    await judge()
-    await untilListed(names, queries, clock)
-    await requireLayout(names, queries)
-  })
+  const gate = gateOf(options, names, queries, judge)
   const { pool, backfillPool, progress } = openPools(options, user, gate)
   const visibility = new Visibility(options, names, progress)
   const suspended = new SuspendedTables(options, admin)
@@ -122,6 +119,18 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
     },
   }
 }
+
+const gateOf = (
+  options: QuestdbOptions,
+  names: TableNames,
+  queries: ServerQueries,
+  judge: () => Promise<void>,
+): ServerGate =>
+  new ServerGate(options, async () => {
+    await judge()
+    await untilListed(names, queries, options.clock)
+    await requireLayout(names, queries)
+  })
 
 function openPools(options: QuestdbOptions, user: StoreUser, gate: ServerGate) {
   const reads = { connections: readConnectionsOf(user), waiting: readsWaitingMax }
