@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import { silentLog } from '../../services/platform/log.ts'
+import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { WorkQueue } from './queue.ts'
+
+function start(reconcile: (name: string) => Promise<number | undefined>) {
+  const clock = createVirtualClock()
+  return { clock, queue: new WorkQueue(reconcile, clock, silentLog) }
+}
+
+test('a name that is added many times while another is reconciled is reconciled once', async () => {
+  const seen: string[] = []
+  let goOn: () => void = () => undefined
+  const { clock, queue } = start(async (name) => {
+    seen.push(name)
+    if (name === 'slow') await new Promise<void>((resolve) => (goOn = resolve))
+    return undefined
+  })
+  queue.add('slow')
+  for (let i = 0; i < 5; i++) queue.add('a')
+  await clock.advance(0)
+  expect(seen).toEqual(['slow'])
+  goOn()
+  await clock.advance(0)
+  expect(seen).toEqual(['slow', 'a'])
+})
+
+test('a name that changes while it is reconciled is reconciled again', async () => {
+  let count = 0
+  const { clock, queue } = start(async (name) => {
+    count += 1
+    if (count === 1) queue.add(name)
+    return undefined
+  })
+  queue.add('a')
+  await clock.advance(0)
+  expect(count).toBe(2)
+})
+
+test('a failure is tried again after growing delays, and a success forgets them', async () => {
+  const at: number[] = []
+  const { clock, queue } = start(async () => {
+    at.push(clock.monotonicMs())
+    if (at.length <= 3) throw new Error('not yet')
+    return undefined
+  })
+  queue.add('a')
+  await clock.advance(10_000)
+  expect(at).toEqual([0, 1_000, 3_000, 7_000])
+  expect(queue.size).toBe(0)
+})
+
+test('a name is looked at again after the time that its reconciling gave, and not once closed', async () => {
+  let count = 0
+  const { clock, queue } = start(async () => {
+    count += 1
+    return 5_000
+  })
+  queue.add('a')
+  await clock.advance(14_999)
+  expect(count).toBe(3)
+  queue.close()
+  await clock.advance(60_000)
+  expect(count).toBe(3)
+  expect(clock.pending).toBe(0)
+})

@@ -1,0 +1,86 @@
+import type { Log } from '../../services/platform/log.ts'
+import type { Cancel, Clock } from '../../services/ports/clock.ts'
+
+const retryMinMs = 1_000
+const retryMaxMs = 60_000
+
+/**
+ * Reconciles what may have changed, by name: each name once at a time, one after another, and again after a failure
+ * with growing delays. Level-based: however often a name is added, the next look sees what is true then.
+ */
+export class WorkQueue {
+  readonly #reconcile: (name: string) => Promise<number | undefined>
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #waiting = new Set<string>()
+  readonly #delayed = new Map<string, Cancel>()
+  readonly #failures = new Map<string, number>()
+  #isWorking = false
+  #isClosed = false
+
+  /** `reconcile` may give milliseconds after which the name is looked at again. */
+  constructor(reconcile: (name: string) => Promise<number | undefined>, clock: Clock, log: Log) {
+    this.#reconcile = reconcile
+    this.#clock = clock
+    this.#log = log
+  }
+
+  /** Names that wait or failed. */
+  get size(): number {
+    return this.#waiting.size + this.#delayed.size
+  }
+
+  add(name: string): void {
+    if (this.#isClosed) return
+    this.#undelay(name)
+    this.#waiting.add(name)
+    if (!this.#isWorking) void this.#work()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#waiting.clear()
+    for (const cancel of this.#delayed.values()) cancel()
+    this.#delayed.clear()
+  }
+
+  async #work(): Promise<void> {
+    this.#isWorking = true
+    for (const name of this.#waiting) {
+      this.#waiting.delete(name)
+      await this.#once(name)
+    }
+    this.#isWorking = false
+  }
+
+  async #once(name: string): Promise<void> {
+    try {
+      const againMs = await this.#reconcile(name)
+      this.#failures.delete(name)
+      if (againMs !== undefined) this.#delay(name, againMs)
+    } catch (cause) {
+      const failures = (this.#failures.get(name) ?? 0) + 1
+      this.#failures.set(name, failures)
+      const delayMs = Math.min(retryMaxMs, retryMinMs * 2 ** (failures - 1))
+      this.#log.warn({ err: cause, name, retryInMs: delayMs }, 'failed to reconcile; retrying')
+      this.#delay(name, delayMs)
+    }
+  }
+
+  #delay(name: string, delayMs: number): void {
+    if (this.#isClosed || this.#waiting.has(name)) return
+    this.#undelay(name)
+    this.#delayed.set(
+      name,
+      this.#clock.after(delayMs, () => {
+        this.#delayed.delete(name)
+        this.add(name)
+      }),
+    )
+  }
+
+  #undelay(name: string): void {
+    this.#delayed.get(name)?.()
+    this.#delayed.delete(name)
+  }
+}

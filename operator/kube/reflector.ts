@@ -1,0 +1,105 @@
+import type { Log } from '../../services/platform/log.ts'
+import type { Clock } from '../../services/ports/clock.ts'
+import { type KubeApi, KubeError, type KubeObject, type Resource, type WatchEvent } from './api.ts'
+
+const retryMinMs = 500
+const retryMaxMs = 30_000
+
+export interface ReflectorDeps {
+  readonly api: Pick<KubeApi, 'list' | 'watch'>
+  readonly clock: Clock
+  readonly log: Log
+  /** Called with the name of each object that is there, changed or gone; with `undefined` after a new list. */
+  readonly changed: (name: string | undefined) => void
+}
+
+/**
+ * Keeps all objects of one kind in memory: a list, then a watch from its version on. A watch that ends goes on from the
+ * last version seen; when the server has forgotten that (410), everything is listed again.
+ */
+export class Reflector<T extends KubeObject> {
+  readonly #of: Resource
+  readonly #deps: ReflectorDeps
+  readonly #ending = new AbortController()
+  #objects = new Map<string, T>()
+  #version: string | undefined
+  #isSynced = false
+
+  constructor(of: Resource, deps: ReflectorDeps) {
+    this.#of = of
+    this.#deps = deps
+    void this.#run()
+  }
+
+  /** Whether everything was listed, and the watch goes on from there. */
+  get isSynced(): boolean {
+    return this.#isSynced
+  }
+
+  get(name: string): T | undefined {
+    return this.#objects.get(name)
+  }
+
+  all(): readonly T[] {
+    return [...this.#objects.values()]
+  }
+
+  close(): void {
+    this.#ending.abort()
+  }
+
+  async #run(): Promise<void> {
+    const { clock, log } = this.#deps
+    let delayMs = retryMinMs
+    while (!this.#ending.signal.aborted) {
+      try {
+        if (this.#version === undefined) await this.#list()
+        delayMs = retryMinMs
+        await this.#watch(this.#version ?? '')
+      } catch (cause) {
+        if (this.#ending.signal.aborted) return
+        if (isExpired(cause)) this.#version = undefined
+        else {
+          log.warn(
+            { err: cause, kind: this.#of.plural, retryInMs: delayMs },
+            'unavailable: the API server; retrying',
+          )
+          // Not all operators at the same moment.
+          await clock.sleep(delayMs * (0.5 + clock.random()), this.#ending.signal)
+          delayMs = Math.min(retryMaxMs, delayMs * 2)
+        }
+      }
+    }
+  }
+
+  async #list(): Promise<void> {
+    const { items, version } = await this.#deps.api.list<T>(this.#of)
+    this.#objects = new Map(items.map((item) => [item.metadata.name, item]))
+    this.#version = version
+    this.#isSynced = true
+    this.#deps.changed(undefined)
+  }
+
+  #watch(version: string): Promise<void> {
+    return this.#deps.api.watch<T>(this.#of, version, (event) => this.#take(event), this.#ending.signal)
+  }
+
+  #take({ type, object }: WatchEvent<T>): void {
+    if (type === 'ERROR') {
+      const { code, reason, message } = object as unknown as {
+        code?: number
+        reason?: string
+        message?: string
+      }
+      throw new KubeError(code ?? 0, reason ?? '', message ?? 'the watch failed')
+    }
+    this.#version = object.metadata.resourceVersion ?? this.#version
+    if (type === 'BOOKMARK') return
+    if (type === 'DELETED') this.#objects.delete(object.metadata.name)
+    else this.#objects.set(object.metadata.name, object)
+    this.#deps.changed(object.metadata.name)
+  }
+}
+
+const isExpired = (cause: unknown): boolean =>
+  cause instanceof KubeError && (cause.status === 410 || cause.reason === 'Expired')
