@@ -1,0 +1,115 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Delivery, type Digest, type KeyState, planKey } from './plan.ts'
+
+const hash = (secret: string): string => `hash of ${secret}`
+const state = (more: Partial<KeyState>): KeyState => ({
+  specIssue: 1,
+  overlapMs: 1_000,
+  ownSecret: undefined,
+  delivery: undefined,
+  digest: undefined,
+  registryIssue: 0,
+  nowMs: 0,
+  ...more,
+})
+const digest = (more: Partial<Digest> = {}): Digest => ({
+  issue: 1,
+  specIssue: 1,
+  sha256: hash('fxd_0001'),
+  prefix: 'fxd_0001',
+  oldUntilMs: 0,
+  ...more,
+})
+const plan = (more: Partial<KeyState>) => planKey(state(more), hash)
+
+describe('a plan for a key', () => {
+  test('delivers a secret, keeps its digest, then tells the registry', () => {
+    expect(plan({})).toEqual({ do: 'deliver', issue: 1 })
+    const delivery = { issue: 1, secret: 'fxd_0001' }
+    expect(plan({ delivery })).toEqual({ do: 'keep', digest: digest() })
+    expect(plan({ delivery, digest: digest() })).toEqual({ do: 'put', digest: digest() })
+  })
+
+  test('with a greater issue makes a new secret, and the old one opens for the overlap', () => {
+    const before = { specIssue: 2, digest: digest(), registryIssue: 1, nowMs: 500 }
+    expect(plan(before)).toEqual({ do: 'deliver', issue: 2 })
+    const step = plan({ ...before, delivery: { issue: 2, secret: 'fxd_0002' } })
+    expect(step).toMatchObject({ do: 'keep', digest: { issue: 2, specIssue: 2, oldUntilMs: 1_500 } })
+  })
+
+  test('takes a secret of the user, and another one when the user replaces it', () => {
+    expect(plan({ ownSecret: 'fxd_0001' })).toEqual({ do: 'keep', digest: digest() })
+    expect(plan({ ownSecret: 'fxd_0009', digest: digest(), registryIssue: 1 })).toMatchObject({
+      do: 'keep',
+      digest: { issue: 2, sha256: hash('fxd_0009') },
+    })
+  })
+
+  test('without a digest takes the secret that was delivered, and no older one', () => {
+    const lost = { registryIssue: 3 }
+    expect(plan({ ...lost, delivery: { issue: 3, secret: 'fxd_0003' } })).toMatchObject({
+      do: 'keep',
+      digest: { issue: 3 },
+    })
+    expect(plan({ ...lost, delivery: { issue: 2, secret: 'fxd_0002' } })).toEqual({ do: 'deliver', issue: 4 })
+    expect(plan(lost)).toEqual({ do: 'deliver', issue: 4 })
+  })
+})
+
+/** What a cluster and a registry keep; each may lose what it has. */
+class World {
+  delivery: Delivery | undefined
+  digest: Digest | undefined
+  registry: { issue: number; sha256: string } | undefined
+  specIssue = 1
+  made = 0
+
+  get registryIssue(): number {
+    return this.registry?.issue ?? 0
+  }
+
+  /** One step of an operator; false: there was nothing to do. */
+  step(): boolean {
+    const next = planKey(
+      state({ ...this, delivery: this.delivery, digest: this.digest, registryIssue: this.registryIssue }),
+      hash,
+    )
+    if (next.do === 'deliver') this.delivery = { issue: next.issue, secret: `fxd_${++this.made}` }
+    else if (next.do === 'keep') this.digest = next.digest
+    else {
+      const isThere =
+        this.registry?.issue === next.digest.issue && this.registry.sha256 === next.digest.sha256
+      if (isThere) return false
+      // As the registry decides: an equal issue with another digest, and a smaller one, are refused.
+      expect(next.digest.issue).toBeGreaterThan(this.registryIssue)
+      this.registry = { issue: next.digest.issue, sha256: next.digest.sha256 }
+    }
+    return true
+  }
+}
+
+test('whatever is lost and wherever the operator crashes, the delivered secret opens in the end', () => {
+  const anyEvent = fc.oneof(
+    { weight: 6, arbitrary: fc.constant('step' as const) },
+    fc.constantFrom('rotate', 'lose delivery', 'lose digest', 'restore an older registry'),
+  )
+  fc.assert(
+    fc.property(fc.array(anyEvent, { maxLength: 40 }), (events) => {
+      const world = new World()
+      let backup: World['registry']
+      for (const event of events) {
+        if (event === 'step') world.step()
+        else if (event === 'rotate') world.specIssue += 1
+        else if (event === 'lose delivery') world.delivery = undefined
+        else if (event === 'lose digest') world.digest = undefined
+        else [world.registry, backup] = [backup, world.registry]
+      }
+      // A user who lost the delivered secret asks for another.
+      if (world.delivery === undefined) world.specIssue += 1
+      let steps = 0
+      while (world.step()) expect(++steps).toBeLessThan(10)
+      expect(world.registry?.sha256).toBe(hash(world.delivery?.secret ?? ''))
+    }),
+  )
+})
