@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { Agent, request as httpsRequest, type RequestOptions } from 'node:https'
 import type { KubeConfig } from '@kubernetes/client-node'
+import type { Clock } from '../../services/platform/system-clock.ts'
 import { within } from '../../services/platform/within.ts'
-import type { Clock } from '../../services/ports/clock.ts'
 
 const answerTimeoutMs = 15_000
 const answerBytesMax = 64 * 1_048_576

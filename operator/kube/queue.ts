@@ -1,5 +1,5 @@
 import type { Log } from '../../services/platform/log.ts'
-import type { Cancel, Clock } from '../../services/ports/clock.ts'
+import type { Cancel, Clock } from '../../services/platform/system-clock.ts'
 
 const retryMinMs = 1_000
 const retryMaxMs = 60_000

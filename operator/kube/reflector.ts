@@ -1,5 +1,5 @@
 import type { Log } from '../../services/platform/log.ts'
-import type { Clock } from '../../services/ports/clock.ts'
+import type { Clock } from '../../services/platform/system-clock.ts'
 import { type KubeApi, KubeError, type KubeObject, type Resource, type WatchEvent } from './api.ts'
 
 const retryMinMs = 500

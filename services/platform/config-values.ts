@@ -7,6 +7,9 @@ export interface Address {
   readonly port: number
 }
 
+export const storeKinds = ['embedded', 'questdb'] as const
+export type StoreKind = (typeof storeKinds)[number]
+
 export class ConfigError extends Fatal {
   constructor(message: string) {
     super('config', message)

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { utcMs } from '../core/feed-clock.ts'
 import type { Cancel, Clock } from '../ports/clock.ts'
 
+export type { Cancel, Clock } from '../ports/clock.ts'
+
 /** The machine's own clock. The only file of the house that may ask for time or chance. */
 export const systemClock: Clock = {
   utcMs: () => utcMs(Date.now()),
