@@ -15,6 +15,8 @@ export interface Wanted {
   /** Name of the authority. */
   readonly by?: string
   readonly endsAt?: Date
+  /** Groups of a user of Kubernetes, as the subject's organization. */
+  readonly organization?: string
 }
 
 const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
@@ -42,17 +44,18 @@ export class CertificateHouse {
   }
 
   certificate(name: string, wanted: Wanted = {}): Pair {
-    const { names = ['IP:127.0.0.1'], by = 'ours', endsAt = farEnd } = wanted
+    const { names = ['IP:127.0.0.1'], by = 'ours', endsAt = farEnd, organization } = wanted
+    const subject = `${organization === undefined ? '' : `/O=${organization}`}/CN=${name}`
     const at = (end: string): string => this.path(`${name}.${end}`)
     const [cert, key] = [at('crt'), at('key')]
-    this.#openssl('req', ...newKey, '-keyout', key, '-out', at('csr'), '-subj', `/CN=${name}`)
+    this.#openssl('req', ...newKey, '-keyout', key, '-out', at('csr'), '-subj', subject)
     const alternatives = names.map((each, i) => each.replace(':', `.${i}=`))
     writeFileSync(at('ext'), `subjectAltName=@names\n[names]\n${alternatives.join('\n')}\n`)
     writeFileSync(at('txt'), '')
     const directories = `database=${at('txt')}\nnew_certs_dir=${this.folder}\nrand_serial=yes\ndefault_md=sha256\n`
     writeFileSync(
       at('cnf'),
-      `[ca]\ndefault_ca=one\n[one]\n${directories}policy=any\n[any]\ncommonName=supplied\n`,
+      `[ca]\ndefault_ca=one\n[one]\n${directories}policy=any\n[any]\norganizationName=optional\ncommonName=supplied\n`,
     )
     const signer = ['-cert', this.path(`${by}-ca.crt`), '-keyfile', this.path(`${by}-ca.key`)]
     const files = ['-config', at('cnf'), '-in', at('csr'), '-extfile', at('ext'), '-out', cert]

@@ -1,9 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-
-const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'fxd')
+import { cachedFolder } from './cached-folder.ts'
 
 export interface FromPackages {
   readonly command: string
@@ -31,11 +29,8 @@ export function programOf(wanted: ProgramWanted): FromPackages {
   const { packages, path, advice } = wanted
   const own: FromPackages = { command: path.split('/').at(-1) ?? path, env: {} }
   if (runs(own, wanted)) return own
-  const folder = join(cache, `debian-${packages[0]}`)
-  if (!existsSync(folder)) fetchInto(folder, packages, advice)
-  const libraries = join(folder, 'usr/lib')
-  const folders = existsSync(libraries) ? readdirSync(libraries).map((name) => join(libraries, name)) : []
-  const fetched = { command: join(folder, path), env: { LD_LIBRARY_PATH: folders.join(':') } }
+  const folder = unpacked(packages, advice)
+  const fetched = { command: join(folder, path), env: { LD_LIBRARY_PATH: librariesOf(folder) } }
   if (!runs(fetched, wanted)) throw new Error(`${packages[0]} of Debian does not run here: ${advice}.`)
   return fetched
 }
@@ -53,22 +48,22 @@ function runs({ command, env }: FromPackages, { versionArgs, accepts }: ProgramW
   }
 }
 
-/** Made aside and moved into place whole: two test runs may begin at once, and one may be stopped. */
-function fetchInto(folder: string, packages: readonly string[], advice: string): void {
-  mkdirSync(cache, { recursive: true })
-  const aside = mkdtempSync(join(cache, 'debian-'))
-  try {
-    const downloads = join(aside, 'downloads')
+/** The folder with these packages of Debian, named after the first. */
+export const unpacked = (packages: readonly [string, ...string[]], advice: string): string =>
+  cachedFolder(`debian-${packages[0]}`, (into) => {
+    const downloads = join(into, 'downloads')
     mkdirSync(downloads)
     download(downloads, packages, advice)
     for (const file of readdirSync(downloads))
-      if (file.endsWith('.deb')) run('dpkg-deb', ['-x', join(downloads, file), aside], aside, advice)
+      if (file.endsWith('.deb')) run('dpkg-deb', ['-x', join(downloads, file), into], into, advice)
     rmSync(downloads, { recursive: true })
-    renameSync(aside, folder)
-  } catch (cause) {
-    rmSync(aside, { recursive: true, force: true })
-    if (!existsSync(folder)) throw cause
-  }
+  })
+
+/** The LD_LIBRARY_PATH of what is unpacked there. */
+export function librariesOf(folder: string): string {
+  const libraries = join(folder, 'usr/lib')
+  const names = existsSync(libraries) ? readdirSync(libraries) : []
+  return names.map((name) => join(libraries, name)).join(':')
 }
 
 /** Lists of its own stand in where the system's are missing or old. */

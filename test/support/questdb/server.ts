@@ -11,16 +11,16 @@ const startDeadlineMs = 150_000
 const execDeadlineMs = 60_000
 const pingDeadlineMs = 2_000
 const name = 'QuestDB'
-const host = '127.0.0.1'
+const loopback = '127.0.0.1'
 /** Compiling statements alone takes some 150 MB; with less than this a hundred tables end in "GC overhead limit exceeded". */
 const heap = '1g'
 
 export interface QuestdbServer {
   readonly name: string
-  readonly http: { readonly host: string; readonly port: number }
-  readonly pg: { readonly host: string; readonly port: number }
+  readonly http: Place
+  readonly pg: Place
   /** `/status` and `/metrics`. */
-  readonly ops: { readonly host: string; readonly port: number }
+  readonly ops: Place
   readonly folder: string
   readonly pid: number
   /** Resolves when its present life ends, with the exit code or the signal. */
@@ -71,12 +71,20 @@ export interface QuestdbServerOptions {
   readonly memory?: string
   /** Half the work at a start and slower ever after: for servers of seconds, not for measuring. */
   readonly startsQuickly?: boolean
+  /** Where it listens; loopback when left out. */
+  readonly host?: string
+}
+
+interface Place {
+  readonly host: string
+  readonly port: number
 }
 
 /** A real QuestDB of its own, on free ports with a temporary folder; resolves once it answers. */
 export async function startQuestdb(options: QuestdbServerOptions = {}): Promise<QuestdbServer> {
   const parts = questdbParts()
   const [httpPort = 0, opsPort = 0, pgPort = 0] = await freePorts(3)
+  const { host = loopback } = options
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'fxd-questdb-'))
   const settings: Settings = { ...smallMachine, ...smallPages, ...options.settings }
   const ports: Settings = {
@@ -99,7 +107,7 @@ export async function startQuestdb(options: QuestdbServerOptions = {}): Promise<
     command: parts.java,
     args: [...args, '-d', folder],
     env: { ...settings, ...ports },
-    answers: () => answers(httpPort, pgPort),
+    answers: () => answers({ host, port: httpPort }, { host, port: pgPort }),
     startDeadlineMs,
   })
   await process.start()
@@ -119,7 +127,7 @@ export async function startQuestdb(options: QuestdbServerOptions = {}): Promise<
     start: (more) => process.start(more),
     freeze: () => process.freeze(),
     thaw: () => process.thaw(),
-    exec: (sql) => execute(httpPort, sql),
+    exec: (sql) => execute({ host, port: httpPort }, sql),
     async stop() {
       // What it would still write is about to be removed.
       await process.kill()
@@ -129,13 +137,13 @@ export async function startQuestdb(options: QuestdbServerOptions = {}): Promise<
 }
 
 /** Both of its sides. */
-const answers = async (httpPort: number, pgPort: number): Promise<boolean> =>
-  (await get(httpPort, '/ping', pingDeadlineMs).catch(() => undefined))?.status === 204 &&
-  (await accepts(pgPort))
+const answers = async (web: Place, postgres: Place): Promise<boolean> =>
+  (await get(web, '/ping', pingDeadlineMs).catch(() => undefined))?.status === 204 &&
+  (await accepts(postgres))
 
-const accepts = (port: number): Promise<boolean> =>
+const accepts = (at: Place): Promise<boolean> =>
   new Promise((resolve) => {
-    const socket = connect({ host, port })
+    const socket = connect(at)
     socket.on('error', () => resolve(false))
     socket.on('connect', () => {
       socket.destroy()
@@ -143,18 +151,18 @@ const accepts = (port: number): Promise<boolean> =>
     })
   })
 
-async function execute(port: number, sql: string): Promise<readonly (readonly unknown[])[]> {
-  const { text } = await get(port, `/exec?query=${encodeURIComponent(sql)}`, execDeadlineMs)
+async function execute(at: Place, sql: string): Promise<readonly (readonly unknown[])[]> {
+  const { text } = await get(at, `/exec?query=${encodeURIComponent(sql)}`, execDeadlineMs)
   const body = JSON.parse(text) as { error?: string; dataset?: readonly (readonly unknown[])[] }
   if (body.error !== undefined) throw new Error(`${body.error}: ${sql}`)
   return body.dataset ?? []
 }
 
 /** Over a connection of its own: one that is kept may be of a server that was killed since. */
-const get = (port: number, path: string, deadlineMs: number): Promise<{ status: number; text: string }> =>
+const get = (at: Place, path: string, deadlineMs: number): Promise<{ status: number; text: string }> =>
   new Promise((resolve, reject) => {
     const signal = AbortSignal.timeout(deadlineMs)
-    const request = http.get({ host, port, path, agent: false, signal }, (response) => {
+    const request = http.get({ ...at, path, agent: false, signal }, (response) => {
       response
         .toArray()
         .then(

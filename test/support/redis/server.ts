@@ -8,7 +8,7 @@ import { ServerProcess } from '../server-process.ts'
 
 const startDeadlineMs = 20_000
 const name = 'Redis'
-const host = '127.0.0.1'
+const loopback = '127.0.0.1'
 
 export interface RedisServer {
   readonly name: string
@@ -36,6 +36,8 @@ export interface RedisServerOptions {
   readonly settings?: readonly string[]
   /** Runs as a Sentinel with this configuration file. */
   readonly sentinelFile?: (folder: string) => string
+  /** Where it listens; loopback when left out. */
+  readonly host?: string
 }
 
 const majorMin = 7
@@ -59,6 +61,7 @@ const settingsOfTests = [
 /** A real Redis of its own, on a free port with a temporary folder; resolves once it answers. */
 export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
   const { command, env } = redisProgram()
+  const { host = loopback } = options
   const [port = 0] = await freePorts(1)
   const folder = mkdtempSync(join(tmpdir(), 'fxd-redis-'))
   const process = new ServerProcess({
@@ -67,7 +70,7 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
     args: [...argsOf(options, folder, port), '--bind', host, '--dir', folder],
     env,
     answers: () =>
-      send(port, 'PING').then(
+      send({ host, port }, 'PING').then(
         // One that wants a password first has started, too.
         (reply) => /^(\+PONG|-NOAUTH)/.test(reply),
         () => false,
@@ -90,7 +93,7 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
     start: () => process.start(),
     freeze: () => process.freeze(),
     thaw: () => process.thaw(),
-    command: (line) => send(port, line),
+    command: (line) => send({ host, port }, line),
     async stop() {
       await process.kill()
       rmSync(folder, { recursive: true, force: true })
@@ -108,9 +111,9 @@ function argsOf({ sentinelFile, settings = [] }: RedisServerOptions, folder: str
 const replyTimeoutMs = 2_000
 
 /** The inline form of the protocol, which needs no client. */
-const send = (port: number, line: string): Promise<string> =>
+const send = (at: { host: string; port: number }, line: string): Promise<string> =>
   new Promise((resolve, reject) => {
-    const socket = createConnection({ host, port }, () => void socket.write(`${line}\r\n`))
+    const socket = createConnection(at, () => void socket.write(`${line}\r\n`))
     socket.setTimeout(replyTimeoutMs, () => socket.destroy(new Error(`no answer to ${line}`)))
     socket.once('error', reject)
     let said = ''

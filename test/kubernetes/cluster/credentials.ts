@@ -1,0 +1,83 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { CertificateHouse, type Pair } from '../../support/certificate-house.ts'
+import type { ClusterNetwork } from './network.ts'
+
+const authority = 'kubernetes'
+/** The first address of the range of Services, which the API server takes. */
+const serviceAddress = '10.96.0.1'
+const nodesMax = 3
+
+/** Certificates, keys and kubeconfig files of one cluster, in a temporary folder. */
+export class Credentials {
+  readonly #certificates = new CertificateHouse()
+  readonly #network: ClusterNetwork
+  /** Paths of PEM files. */
+  readonly ca: string
+  readonly caKey: string
+  readonly apiServer: Pair
+  /** With which the API server asks kubelets. */
+  readonly kubeletClient: Pair
+  readonly kubelet: Pair
+  readonly frontProxy: Pair
+  /** Signs the tokens of service accounts. */
+  readonly accountsKey: string
+
+  constructor(network: ClusterNetwork) {
+    this.#network = network
+    this.ca = this.#certificates.authority(authority)
+    this.caKey = this.#certificates.path(`${authority}-ca.key`)
+    const names = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc']
+    const addresses = ['127.0.0.1', network.address, serviceAddress]
+    this.apiServer = this.#issue('kube-apiserver', {
+      names: [...addresses.map((each) => `IP:${each}`), ...names.map((each) => `DNS:${each}`)],
+    })
+    this.kubeletClient = this.#issue('apiserver-kubelet', { organization: 'system:masters' })
+    this.frontProxy = this.#issue('front-proxy')
+    const nodes = Array.from({ length: nodesMax }, (_, i) => `IP:${network.nodeAddress(i + 1)}`)
+    this.kubelet = this.#issue('kubelet', { names: nodes })
+    this.accountsKey = this.#certificates.path('accounts.key')
+    execFileSync('openssl', ['genrsa', '-out', this.accountsKey, '2048'], { stdio: 'pipe' })
+  }
+
+  /** Path of the kubeconfig of this user, made at the first call. */
+  kubeconfig(user: string, organization?: string): string {
+    const { cert, key } = this.#issue(user, { ...(organization !== undefined && { organization }) })
+    const path = this.#certificates.path(`${user}.json`)
+    const encoded = (file: string): string => readFileSync(file).toString('base64')
+    const name = this.#network.name
+    const config = {
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [
+        {
+          name,
+          cluster: {
+            server: `https://${this.#network.address}:6443`,
+            'certificate-authority-data': encoded(this.ca),
+          },
+        },
+      ],
+      users: [
+        { name: user, user: { 'client-certificate-data': encoded(cert), 'client-key-data': encoded(key) } },
+      ],
+      contexts: [{ name, context: { cluster: name, user } }],
+      'current-context': name,
+    }
+    writeFileSync(path, JSON.stringify(config), { mode: 0o600 })
+    return path
+  }
+
+  /** A certificate for servers of these DNS names. */
+  forNames(name: string, ...dns: readonly string[]): Pair {
+    return this.#issue(name, { names: dns.map((each) => `DNS:${each}`) })
+  }
+
+  remove(): void {
+    this.#certificates.remove()
+  }
+
+  #issue(name: string, wanted: { names?: readonly string[]; organization?: string } = {}): Pair {
+    return this.#certificates.certificate(name, { by: authority, ...wanted })
+  }
+}

@@ -1,0 +1,21 @@
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+
+export type Kubectl = (...args: readonly string[]) => Promise<string>
+
+/** Runs a program; gives its output, or rejects with what it wrote to standard error. */
+export async function run(
+  [program, ...args]: readonly [string, ...string[]],
+  options: { readonly input?: string; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<string> {
+  const child = spawn(program, args, { env: { ...process.env, ...options.env }, stdio: 'pipe' })
+  // It may end before it read everything.
+  child.stdin.on('error', () => undefined).end(options.input ?? '')
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  const [code, output, complaint] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
+  if (code === 0) return output
+  throw new Error(`${program} ${args.join(' ')} ended with ${code}: ${complaint || output}`)
+}

