@@ -1,29 +1,32 @@
 interface ServicePort {
   readonly name: string
   readonly port: number
+  /** Of the process; the same when left out. */
+  readonly processPort?: number
   readonly protocol?: string
 }
 
-/** A Service, and the EndpointSlice that sends its connections to a process at this address, on the same ports. */
+/** A Service, and the EndpointSlice that sends its connections to a process at this address. */
 export function serviceOf(
   { name, namespace }: { readonly name: string; readonly namespace: string },
   address: string,
   ports: readonly ServicePort[],
   clusterIP?: string,
 ): readonly object[] {
+  const rest = ({ name: portName, protocol = 'TCP' }: ServicePort) => ({ name: portName, protocol })
   return [
     {
       apiVersion: 'v1',
       kind: 'Service',
       metadata: { name, namespace },
-      spec: { ports, ...(clusterIP !== undefined && { clusterIP }) },
+      spec: { ports: ports.map((each) => ({ ...rest(each), port: each.port })), ...(clusterIP !== undefined && { clusterIP }) },
     },
     {
       apiVersion: 'discovery.k8s.io/v1',
       kind: 'EndpointSlice',
       metadata: { name: `${name}-process`, namespace, labels: { 'kubernetes.io/service-name': name } },
       addressType: 'IPv4',
-      ports,
+      ports: ports.map((each) => ({ ...rest(each), port: each.processPort ?? each.port })),
       endpoints: [{ addresses: [address], conditions: { ready: true } }],
     },
   ]

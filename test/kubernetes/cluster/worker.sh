@@ -14,6 +14,8 @@ for file in cpus mems; do
   cat "/sys/fs/cgroup/cpuset/cpuset.$file" >"/sys/fs/cgroup/cpuset/$cgroup/cpuset.$file" 2>/dev/null
 done
 
+# The network namespaces of pods, whose names would outlive the node.
+mount -t tmpfs tmpfs /run/netns
 mkdir -p "$state"
 containerd -c "$folder/containerd.toml" >"$folder/containerd.log" 2>&1 &
 until ctr -a "$state/containerd.sock" version >/dev/null 2>&1; do sleep 0.1; done
