@@ -1,4 +1,4 @@
-.PHONY: help run cluster check smoke test soak bench bench-full
+.PHONY: help run cluster kubernetes check smoke test soak bench bench-full
 MAKEFLAGS += --no-print-directory
 
 help: ## what can be done here
@@ -9,6 +9,9 @@ run: ## install what is needed and start the whole service on this machine
 
 cluster: ## the same as many processes: QuestDB, Redis, every role, HAProxy in front
 	@bin/install && npm run cluster --silent
+
+kubernetes: ## the same on a Kubernetes of two nodes, with the charts installed; needs root
+	@bin/install && npm run kubernetes --silent
 
 check: ## a minute: types, lint, format, unused code, house rules, unit tests, edges that the change affects
 	@bin/install && npm run check --silent

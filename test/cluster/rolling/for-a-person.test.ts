@@ -9,6 +9,7 @@ import { freePorts } from '../../support/free-ports.ts'
 import { oneSymbolFeed, pushed } from '../../support/one-symbol-feed.ts'
 
 const repository = join(import.meta.dirname, '../../..')
+const files = ['test/support/run-for-a-person.ts', 'test/support/cluster/for-a-person.ts']
 const untilReady = { timeout: 150_000, interval: 100 }
 
 const isAlive = (pid: number): boolean => {
@@ -30,7 +31,7 @@ interface MakeCluster {
 
 async function makeCluster(env: Readonly<Record<string, string>> = {}): Promise<MakeCluster> {
   const [port = 0] = await freePorts(1)
-  const child = spawn(join(repository, 'bin/node'), [join(repository, 'test/support/cluster/main.ts')], {
+  const child = spawn(join(repository, 'bin/node'), files.map((file) => join(repository, file)), {
     env: { ...bareEnv(), PORT: String(port), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buildImage, buildPauseImage } from '../image/build-image.ts'
+import { type KubernetesCluster, startKubernetes } from './cluster.ts'
+import { domain, gateway, ingressClass, ports, tlsSecret } from './ingress.ts'
+import { type OutsideStores, startStores } from './stores.ts'
+import { pauseImage } from './worker.ts'
+
+const charts = join(import.meta.dirname, '../../../charts')
+export const namespace = 'fxd'
+const imageName = 'fxd:test'
+
+export interface Installed {
+  readonly cluster: KubernetesCluster
+  readonly stores: OutsideStores
+  /** Of REST and WebSocket through the Ingress. */
+  readonly url: string
+  /** PEM file of the authority that signed the certificate of the ingress. */
+  readonly ca: string
+  /** File with the values of the release. */
+  readonly values: string
+  stop(): Promise<void>
+}
+
+/** A cluster with both charts installed, whose service answers through the ingress. */
+export async function startInstalled(options: { readonly nodes?: number } = {}): Promise<Installed> {
+  const archives = mkdtempSync(join(tmpdir(), 'fxd-images-'))
+  const images = [await buildPauseImage(pauseImage, archives), await buildImage(imageName, archives)]
+  const cluster = await startKubernetes({ nodes: options.nodes ?? 2, images }).finally(() =>
+    rmSync(archives, { recursive: true, force: true }),
+  )
+  try {
+    await cluster.kubectl('create', 'namespace', namespace)
+    const stores = await startStores(cluster, namespace)
+    try {
+      const { cert, key } = cluster.credentials.forNames('service', domain)
+      await cluster.apply(tlsSecret('fxd-tls', namespace, cert, key))
+      const values = join(cluster.folder, 'values.json')
+      writeFileSync(values, JSON.stringify({ ...valuesOf(cluster), ...stores.values }))
+      await cluster.helm('install', 'fxd-crds', join(charts, 'fxd-crds'), '--wait')
+      await cluster.helm(
+        ...['install', 'fxd', join(charts, 'fxd'), '-n', namespace, '-f', values, '--wait', '--timeout=3m'],
+      )
+      return {
+        cluster,
+        stores,
+        url: `https://${domain}:${ports.https}`,
+        ca: cluster.credentials.ca,
+        values,
+        stop: async () => {
+          await cluster.stop()
+          await stores.stop()
+        },
+      }
+    } catch (cause) {
+      await stores.stop()
+      throw cause
+    }
+  } catch (cause) {
+    await cluster.stop()
+    throw cause
+  }
+}
+
+const valuesOf = (cluster: KubernetesCluster): object => ({
+  image: { repository: 'fxd', tag: 'test', pullPolicy: 'Never' },
+  // Envoy calls from the address of the control plane.
+  trustedProxies: [`${cluster.network.address}/32`],
+  ingress: {
+    enabled: true,
+    className: ingressClass,
+    controller: 'contour',
+    hosts: [domain],
+    tls: [{ secretName: 'fxd-tls', hosts: [domain] }],
+  },
+  httpRoute: { enabled: true, parentRefs: [gateway], hostnames: [`api.${domain}`] },
+})

@@ -1,0 +1,57 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { deliveredKey } from './cluster/delivered-key.ts'
+import { type Installed, namespace, startInstalled } from './cluster/installed.ts'
+
+/** `make kubernetes`: a cluster with the charts installed, for a person to look at. */
+const home = mkdtempSync(join(tmpdir(), 'fxd-kubernetes-person-'))
+const firstFeed = join(import.meta.dirname, '../../charts/fxd/files/first-feed.yaml')
+const kubeconfig = join(home, 'kubeconfig')
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`)
+
+/** May come at any time, also while the parts are still starting. */
+const asksToEnd = new Promise<void>((resolve) => {
+  process.on('SIGTERM', () => resolve())
+  process.stdin.on('close', () => resolve()).resume()
+})
+
+async function greet({ cluster, url, ca }: Installed): Promise<string> {
+  copyFileSync(cluster.kubeconfig, kubeconfig)
+  await cluster.kubectl('apply', '-n', namespace, '-f', firstFeed)
+  const key = await deliveredKey(cluster, namespace, 'first')
+  const host = new URL(url)
+  const resolved = `--resolve ${host.hostname}:${host.port}:${cluster.network.address}`
+  return [
+    'The cluster is ready; Ctrl-C ends it.',
+    '',
+    `  export KUBECONFIG=${kubeconfig}`,
+    `  kubectl get fxd -n ${namespace}`,
+    '',
+    `  REST and WebSocket, through the Ingress  ${url} at ${cluster.network.address}`,
+    `  logs and data, removed at the end        ${cluster.folder}`,
+    `  certificate authority                    ${ca}`,
+    '',
+    `The key of the ApiKey "first", of charts/fxd/files/first-feed.yaml: ${key}`,
+    '',
+    `  curl ${resolved} --cacert ${ca} -H 'X-API-Key: ${key}' '${url}/v1/history?symbol=DEMO:SIM:EURUSD&resolution=1&countback=5'`,
+    '',
+  ].join('\n')
+}
+
+say('Starting QuestDB, Redis, a control plane, two nodes and an ingress; installing both charts…')
+const starting = startInstalled()
+const words = await Promise.race([starting.then(greet), asksToEnd]).catch(async (cause: Error) => {
+  process.stderr.write(`${cause.message}\n`)
+  await starting.then((installed) => installed.stop()).catch(() => undefined)
+  process.exit(1)
+})
+if (words) {
+  say(words)
+  await asksToEnd
+}
+say('Ending…')
+await (await starting).stop()
+rmSync(home, { recursive: true, force: true })
+process.exit(0)
