@@ -1,0 +1,26 @@
+# Copies the folder DATA of a running QuestDB into BACKUPS and keeps the newest KEEP copies.
+sql() {
+  printf 'user = "%s:%s"\n' "$QUESTDB_USER" "$QUESTDB_PASSWORD" |
+    curl --config - -fsSG --max-time 600 --data-urlencode "query=$1" "$QUESTDB/exec" >/dev/null
+}
+name=questdb-$(date -u +%Y%m%dT%H%M%SZ).tar
+release() { sql 'CHECKPOINT RELEASE'; }
+
+# One that was killed left its checkpoint and half a copy.
+release || true
+rm -f "$BACKUPS"/*.partial
+
+trap 'release || true' EXIT
+sql 'CHECKPOINT CREATE'
+# 1: files newer than the checkpoint changed or went meanwhile.
+tar -C "$DATA" -cf "$BACKUPS/$name.partial" . || [ $? -eq 1 ]
+trap - EXIT
+release
+sync "$BACKUPS/$name.partial"
+mv "$BACKUPS/$name.partial" "$BACKUPS/$name"
+echo "$name was written: $(wc -c <"$BACKUPS/$name") bytes"
+
+ls -1 "$BACKUPS"/questdb-*.tar | sort -r | tail -n "+$((KEEP + 1))" | while read -r old; do
+  rm -f "$old"
+  echo "${old##*/} was removed"
+done

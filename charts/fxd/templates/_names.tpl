@@ -1,0 +1,115 @@
+{{- define "fxd.fullname" -}}
+{{- .Values.fullnameOverride | default .Release.Name | trunc 40 | trimSuffix "-" }}
+{{- end }}
+
+{{/* What identifies the pods of one part: (list root component). Never changes. */}}
+{{- define "fxd.selector" -}}
+{{- $root := index . 0 -}}
+app.kubernetes.io/name: fxd
+app.kubernetes.io/instance: {{ $root.Release.Name }}
+app.kubernetes.io/component: {{ index . 1 }}
+{{- end }}
+
+{{/* (list root component) */}}
+{{- define "fxd.labels" -}}
+{{- $root := index . 0 -}}
+{{ include "fxd.selector" . }}
+app.kubernetes.io/part-of: fxd
+app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ $root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name ($root.Chart.Version | replace "+" "_") }}
+{{- with $root.Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* Name, namespace, labels and annotations of an object: (dict "root" . "component" "rest" "name" "fxd-rest"), and
+perhaps "of" (values with labels and annotations) and "annotations". */}}
+{{- define "fxd.metadata" -}}
+{{- $of := .of | default dict -}}
+{{- $annotations := merge dict (.annotations | default dict) ($of.annotations | default dict) .root.Values.commonAnnotations -}}
+name: {{ .name }}
+namespace: {{ .root.Release.Namespace }}
+labels:
+  {{- include "fxd.labels" (list .root .component) | nindent 2 }}
+  {{- with $of.labels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with $annotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* (list root image) */}}
+{{- define "fxd.image" -}}
+{{- $root := index . 0 -}}
+{{- $image := index . 1 -}}
+{{- with $root.Values.imageRegistry }}{{ trimSuffix "/" . }}/{{ end -}}
+{{ $image.repository }}
+{{- if $image.digest }}@{{ $image.digest }}{{ else }}:{{ $image.tag | default $root.Chart.AppVersion }}{{ end }}
+{{- end }}
+
+{{- define "fxd.adminSecret" -}}
+{{- .Values.secrets.adminToken.existingSecret | default (printf "%s-admin-token" (include "fxd.fullname" .)) }}
+{{- end }}
+
+{{- define "fxd.shardSecret" -}}
+{{- .Values.secrets.shardToken.existingSecret | default (printf "%s-shard-token" (include "fxd.fullname" .)) }}
+{{- end }}
+
+{{- define "fxd.signingSecret" -}}
+{{- .Values.secrets.signingKeys.existingSecret | default (printf "%s-signing-keys" (include "fxd.fullname" .)) }}
+{{- end }}
+
+{{/* (list root "writer") */}}
+{{- define "fxd.questdbSecret" -}}
+{{- $root := index . 0 -}}
+{{- (index $root.Values.questdb (index . 1)).existingSecret | default (printf "%s-questdb-%s" (include "fxd.fullname" $root) (index . 1)) }}
+{{- end }}
+
+{{/* (list root "rest") */}}
+{{- define "fxd.redisSecret" -}}
+{{- $root := index . 0 -}}
+{{- (index $root.Values.redis.users (index . 1)).existingSecret | default (printf "%s-redis-%s" (include "fxd.fullname" $root) (index . 1)) }}
+{{- end }}
+
+{{/* (list root "ingest"): the Secret with the certificate of a server. */}}
+{{- define "fxd.tlsSecret" -}}
+{{- $root := index . 0 -}}
+{{- if eq $root.Values.tls.mode "CertManager" }}{{ include "fxd.fullname" $root }}-{{ index . 1 }}-tls
+{{- else }}{{ required (printf "tls.secretNames.%s is needed with tls.mode Secret" (index . 1)) (index $root.Values.tls.secretNames (index . 1)) }}
+{{- end }}
+{{- end }}
+
+{{- define "fxd.hasTls" -}}
+{{- if ne .Values.tls.mode "Off" }}true{{ end }}
+{{- end }}
+
+{{- define "fxd.questdbHost" -}}
+{{- if .Values.questdb.enabled }}{{ include "fxd.fullname" . }}-questdb
+{{- else }}{{ required "questdb.host is needed where questdb.enabled is false" .Values.questdb.host }}
+{{- end }}
+{{- end }}
+
+{{/* With Sentinels the host of the URL is not used, but a URL needs one. */}}
+{{- define "fxd.redisHost" -}}
+{{- if .Values.redis.enabled }}{{ include "fxd.fullname" . }}-redis:6379
+{{- else if .Values.redis.sentinel.hosts }}sentinel
+{{- else }}{{ required "redis.host or redis.sentinel.hosts is needed where redis.enabled is false" .Values.redis.host }}:{{ .Values.redis.port }}
+{{- end }}
+{{- end }}
+
+{{/* Most replicas of rest. */}}
+{{- define "fxd.restMax" -}}
+{{- if .Values.rest.autoscaling.enabled }}{{ .Values.rest.autoscaling.maxReplicas }}{{ else }}{{ .Values.rest.replicas }}{{ end }}
+{{- end }}
+
+{{/* PostgreSQL connections of all processes at most, one more of each kind while it is rolled out. A process takes 19, 6 or 9:
+services/stores/questdb/pg/connection-counts.ts. */}}
+{{- define "fxd.questdbConnections" -}}
+{{- $rest := mul 19 (add1 (include "fxd.restMax" . | int)) -}}
+{{- $stream := mul 6 (add1 (int .Values.stream.replicasMax)) -}}
+{{- $ingest := mul 9 (add1 (int .Values.ingest.replicas)) -}}
+{{- add $rest $stream $ingest .Values.questdb.spareConnections }}
+{{- end }}

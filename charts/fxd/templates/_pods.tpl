@@ -1,0 +1,226 @@
+{{/* Metadata of a pod: (dict "root" . "component" "rest" "of" .Values.rest), and perhaps "annotations". */}}
+{{- define "fxd.podMetadata" -}}
+labels:
+  {{- include "fxd.selector" (list .root .component) | nindent 2 }}
+  app.kubernetes.io/part-of: fxd
+  {{- with .root.Values.commonLabels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+  {{- with .of.podLabels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with merge dict (.annotations | default dict) .of.podAnnotations .root.Values.commonAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* Where a pod runs and as whom: (dict "root" . "component" "rest" "of" .Values.rest), and perhaps "userId", "fsGroup" and
+"serviceAccount" (only then does it reach the API server). */}}
+{{- define "fxd.podBasics" -}}
+{{- with .serviceAccount }}
+serviceAccountName: {{ . }}
+{{- end }}
+automountServiceAccountToken: {{ if .serviceAccount }}true{{ else }}false{{ end }}
+enableServiceLinks: false
+{{- with .root.Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: {{ .userId | default 65532 | int }}
+  runAsGroup: {{ .userId | default 65532 | int }}
+  fsGroup: {{ .userId | default 65532 | int }}
+  fsGroupChangePolicy: OnRootMismatch
+  seccompProfile:
+    type: RuntimeDefault
+{{- with .of.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .of.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .of.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .of.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* Spreads the pods of a part over zones and nodes: the same arguments. */}}
+{{- define "fxd.spread" -}}
+topologySpreadConstraints:
+{{- if .of.topologySpreadConstraints }}
+  {{- toYaml .of.topologySpreadConstraints | nindent 2 }}
+{{- else }}
+{{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
+  - maxSkew: 1
+    topologyKey: {{ . }}
+    whenUnsatisfiable: ScheduleAnyway
+    matchLabelKeys: [pod-template-hash]
+    labelSelector:
+      matchLabels:
+        {{- include "fxd.selector" (list $.root $.component) | nindent 8 }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "fxd.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+{{- end }}
+
+{{/* Liveness asks nothing outside of the process. A role waits for its stores without being ended. */}}
+{{- define "fxd.probes" -}}
+startupProbe:
+  httpGet: {path: /livez, port: ops}
+  periodSeconds: 2
+  failureThreshold: 60
+livenessProbe:
+  httpGet: {path: /livez, port: ops}
+  periodSeconds: 10
+  timeoutSeconds: 5
+  failureThreshold: 6
+readinessProbe:
+  httpGet: {path: /readyz, port: ops}
+  periodSeconds: 2
+  timeoutSeconds: 2
+  failureThreshold: 2
+{{- end }}
+
+{{/* The container of a role: (dict "root" . "role" "rest" "of" .Values.rest "env" text "ports" text "mounts" text). */}}
+{{- define "fxd.container" -}}
+name: {{ .role }}
+image: {{ include "fxd.image" (list .root .root.Values.image) | quote }}
+imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+args: [{{ .role }}]
+env:
+  - {name: FXD_LOG_LEVEL, value: {{ .root.Values.logLevel | quote }}}
+  - {name: FXD_LOG_FORMAT, value: json}
+  - {name: FXD_OPS_ADDR, value: {{ printf "%s:9464" .root.Values.listenAddress | quote }}}
+  {{- .env | nindent 2 }}
+  {{- with .of.extraEnv }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+ports:
+  - {name: ops, containerPort: 9464}
+  {{- with .ports }}
+  {{- . | nindent 2 }}
+  {{- end }}
+{{ include "fxd.probes" . }}
+resources:
+  {{- toYaml .of.resources | nindent 2 }}
+securityContext:
+  {{- include "fxd.containerSecurity" . | nindent 2 }}
+{{- with .mounts }}
+volumeMounts:
+  {{- . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* How a role reaches the stores, as its own user: (list root "rest" "reader"). */}}
+{{- define "fxd.storesEnv" -}}
+{{- $root := index . 0 -}}
+{{- $role := index . 1 -}}
+{{- $questdb := $root.Values.questdb -}}
+{{- $redis := $root.Values.redis -}}
+{{- $questdbUser := index $questdb (index . 2) -}}
+{{- $redisUser := index $redis.users $role -}}
+{{- $scheme := ternary "rediss" "redis" (and (not $redis.enabled) $redis.tls.enabled) -}}
+{{- $host := include "fxd.questdbHost" $root -}}
+- {name: FXD_STORE, value: questdb}
+- {name: FXD_QUESTDB_HTTP, value: {{ printf "%s:%v" $host (ternary 9000 $questdb.httpPort $questdb.enabled) | quote }}}
+- {name: FXD_QUESTDB_PG, value: {{ printf "%s:%v" $host (ternary 8812 $questdb.pgPort $questdb.enabled) | quote }}}
+- {name: FXD_QUESTDB_USER, value: {{ $questdbUser.user | quote }}}
+- name: FXD_QUESTDB_PASSWORD
+  valueFrom:
+    secretKeyRef: {name: {{ include "fxd.questdbSecret" (list $root (index . 2)) }}, key: {{ $questdbUser.key | quote }}}
+- {name: FXD_QUESTDB_PREFIX, value: {{ $questdb.prefix | quote }}}
+- name: REDIS_PASSWORD
+  valueFrom:
+    secretKeyRef: {name: {{ include "fxd.redisSecret" (list $root $role) }}, key: {{ $redisUser.key | quote }}}
+- {name: FXD_REDIS, value: {{ printf "%s://%s:$(REDIS_PASSWORD)@%s/%v" $scheme $redisUser.user (include "fxd.redisHost" $root) $redis.database | quote }}}
+- {name: FXD_REDIS_PREFIX, value: {{ $redis.prefix | quote }}}
+{{- if and (not $redis.enabled) $redis.sentinel.hosts }}
+- {name: FXD_REDIS_SENTINELS, value: {{ join "," $redis.sentinel.hosts | quote }}}
+- {name: FXD_REDIS_MASTER, value: {{ $redis.sentinel.master | quote }}}
+{{- with $redis.sentinel.existingSecret }}
+- name: FXD_REDIS_SENTINEL_PASSWORD
+  valueFrom:
+    secretKeyRef: {name: {{ . }}, key: {{ $redis.sentinel.key | quote }}}
+{{- end }}
+{{- end }}
+{{- if and (not $redis.enabled) $redis.tls.enabled $redis.tls.caSecret }}
+- {name: NODE_EXTRA_CA_CERTS, value: /etc/fxd/redis/ca.crt}
+{{- end }}
+{{- end }}
+
+{{/* What storesEnv names as a file. */}}
+{{- define "fxd.storesMounts" -}}
+{{- if and (not .Values.redis.enabled) .Values.redis.tls.enabled .Values.redis.tls.caSecret }}
+- {name: redis-ca, mountPath: /etc/fxd/redis, readOnly: true}
+{{- end }}
+{{- end }}
+{{- define "fxd.storesVolumes" -}}
+{{- with .Values.redis }}
+{{- if and (not .enabled) .tls.enabled .tls.caSecret }}
+- name: redis-ca
+  secret: {secretName: {{ .tls.caSecret }}, items: [{key: {{ .tls.caKey | quote }}, path: ca.crt}]}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* A token or key as a file /etc/fxd/<name>/<file>: (list "admin" secret key). */}}
+{{- define "fxd.secretMount" -}}
+- {name: {{ index . 0 }}, mountPath: /etc/fxd/{{ index . 0 }}, readOnly: true}
+{{- end }}
+{{- define "fxd.secretVolume" -}}
+- name: {{ index . 0 }}
+  secret: {secretName: {{ index . 1 }}, defaultMode: 0440, items: [{key: {{ index . 2 | quote }}, path: value}]}
+{{- end }}
+
+{{/* The certificate of a server: (list root "ingest"). Mounted as a folder, so that a renewed one is seen. */}}
+{{- define "fxd.tlsEnv" -}}
+{{- if include "fxd.hasTls" (index . 0) }}
+- {name: FXD_TLS_CERT, value: /etc/fxd/tls/tls.crt}
+- {name: FXD_TLS_KEY, value: /etc/fxd/tls/tls.key}
+{{- end }}
+{{- end }}
+{{- define "fxd.tlsMount" -}}
+{{- if include "fxd.hasTls" (index . 0) }}
+- {name: tls, mountPath: /etc/fxd/tls, readOnly: true}
+{{- end }}
+{{- end }}
+{{- define "fxd.tlsVolume" -}}
+{{- if include "fxd.hasTls" (index . 0) }}
+- name: tls
+  secret: {secretName: {{ include "fxd.tlsSecret" . }}, defaultMode: 0440, items: [{key: tls.crt, path: tls.crt}, {key: tls.key, path: tls.key}]}
+{{- end }}
+{{- end }}
+
+{{/* The authority that vouches for ingest and shards, for their clients. */}}
+{{- define "fxd.caEnv" -}}
+{{- if include "fxd.hasTls" . }}
+- {name: FXD_TLS_CA, value: /etc/fxd/ca/ca.crt}
+{{- end }}
+{{- end }}
+{{- define "fxd.caMount" -}}
+{{- if include "fxd.hasTls" . }}
+- {name: ca, mountPath: /etc/fxd/ca, readOnly: true}
+{{- end }}
+{{- end }}
+{{- define "fxd.caVolume" -}}
+{{- if include "fxd.hasTls" . }}
+- name: ca
+  secret: {secretName: {{ include "fxd.tlsSecret" (list . "ingest") }}, items: [{key: ca.crt, path: ca.crt}]}
+{{- end }}
+{{- end }}

@@ -1,0 +1,23 @@
+{{/* Pods of collectors, as the operator completes them for each Feed: a PodTemplateSpec in YAML. */}}
+{{- define "fxd.collectorTemplate" -}}
+{{- $part := dict "root" . "component" "collector" "of" .Values.collector }}
+{{- $env := list
+  (printf "- {name: FXD_INGEST, value: %q}" (printf "%s-ingest:8090" (include "fxd.fullname" .)))
+  (include "fxd.caEnv" .) }}
+metadata:
+  {{- include "fxd.podMetadata" $part | nindent 2 }}
+spec:
+  {{- include "fxd.podBasics" $part | nindent 2 }}
+  {{- include "fxd.spread" $part | nindent 2 }}
+  terminationGracePeriodSeconds: 45
+  containers:
+    - {{- include "fxd.container" (merge (dict
+        "role" "collector"
+        "env" (join "\n" (compact $env))
+        "ports" ""
+        "mounts" (include "fxd.caMount" . | trim)) $part) | nindent 6 }}
+  {{- with include "fxd.caVolume" . | trim }}
+  volumes:
+    {{- . | nindent 4 }}
+  {{- end }}
+{{- end }}
