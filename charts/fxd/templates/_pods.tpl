@@ -54,7 +54,8 @@ tolerations:
 {{- end }}
 {{- end }}
 
-{{/* Spreads the pods of a part over zones and nodes: the same arguments. */}}
+{{/* Spreads the pods of a part over zones and nodes: the same arguments, and perhaps "each": those that differ in this label
+are spread each for itself. */}}
 {{- define "fxd.spread" -}}
 topologySpreadConstraints:
 {{- if .of.topologySpreadConstraints }}
@@ -64,7 +65,7 @@ topologySpreadConstraints:
   - maxSkew: 1
     topologyKey: {{ . }}
     whenUnsatisfiable: ScheduleAnyway
-    matchLabelKeys: [pod-template-hash]
+    matchLabelKeys: [{{ $.each | default "pod-template-hash" }}]
     labelSelector:
       matchLabels:
         {{- include "fxd.selector" (list $.root $.component) | nindent 8 }}

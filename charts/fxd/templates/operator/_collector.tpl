@@ -8,7 +8,7 @@ metadata:
   {{- include "fxd.podMetadata" $part | nindent 2 }}
 spec:
   {{- include "fxd.podBasics" $part | nindent 2 }}
-  {{- include "fxd.spread" $part | nindent 2 }}
+  {{- include "fxd.spread" (merge (dict "each" "marketdata.fxd.dev/feed") $part) | nindent 2 }}
   terminationGracePeriodSeconds: 45
   containers:
     - {{- include "fxd.container" (merge (dict

@@ -2,6 +2,7 @@
 {{- define "fxd.redisUsers" -}}
 {{- $text := .Files.Get "files/redis-users.acl" | replace "~fxd:" (printf "~%s" .Values.redis.prefix) -}}
 {{- range list "rest" "stream" "ingest" -}}
+{{- if eq (index $.Values.redis.users .).user "default" }}{{ fail (printf "redis.users.%s.user cannot be default where redis.enabled is true: that user may only ping" .) }}{{ end -}}
 {{- $text = $text | replace (printf "user fxd-%s " .) (printf "user %s " (index $.Values.redis.users .).user) -}}
 {{- end -}}
 {{- range splitList "\n" $text }}{{ if hasPrefix "user " . }}{{ . }}
