@@ -1,0 +1,80 @@
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, cpSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { belongsToCode, belongsToPackage, productionPackages } from './contents.ts'
+
+const root = join(import.meta.dirname, '../..')
+const node = '/usr/local/bin/node'
+
+/** No shell and no user but ours; names are looked up in /etc/hosts first. */
+const etc = {
+  passwd: 'root:x:0:0:root:/:/nonexistent\nfxd:x:65532:65532:fxd:/nonexistent:/nonexistent\n',
+  group: 'root:x:0:\nfxd:x:65532:\n',
+  'nsswitch.conf': 'hosts: files dns\n',
+}
+
+/**
+ * Writes the three layers of the image below `into`: `base` (this Node and the libraries that it links), `packages`
+ * (what production needs of node_modules) and `code`. The Dockerfile and the images of the tests are made of these.
+ * Needs the packages installed, `ldd` and `npm`.
+ */
+export function assemble(into: string): void {
+  assembleBase(join(into, 'base'))
+  assemblePackages(join(into, 'packages/app'))
+  assembleCode(join(into, 'code/app'))
+}
+
+function assembleBase(base: string): void {
+  for (const [from, to] of [[process.execPath, node] as const, ...linked(process.execPath)]) {
+    mkdirSync(dirname(join(base, to)), { recursive: true })
+    copyFileSync(from, join(base, to))
+  }
+  mkdirSync(join(base, 'etc'))
+  for (const [name, text] of Object.entries(etc)) writeFileSync(join(base, 'etc', name), text)
+}
+
+/** The libraries of a program, its loader included: where they are, here and in the image. */
+function linked(program: string): (readonly [from: string, to: string])[] {
+  const said = execFileSync('ldd', [program], { encoding: 'utf8' })
+  const paths = [...said.matchAll(/(\/\S+) \(0x/g)].flatMap(([, path]) => path ?? [])
+  if (paths.length < 2) throw new Error(`ldd names no libraries of ${program}:\n${said}`)
+  return paths.map((path) => [path, path] as const)
+}
+
+function assemblePackages(app: string): void {
+  for (const path of productionPackages(root)) {
+    const own = join(root, path)
+    cpSync(own, join(app, path), {
+      recursive: true,
+      // Packages within a package have a line of their own in the lock file.
+      filter: (file) => file === own || belongsToPackage(file.slice(own.length + 1), statSync(file).isDirectory()),
+    })
+  }
+}
+
+function assembleCode(app: string): void {
+  for (const part of ['services', 'operator', 'proto', 'package.json', 'LICENSE']) {
+    cpSync(join(root, part), join(app, part), {
+      recursive: true,
+      filter: (file) => belongsToCode(basename(file)),
+    })
+  }
+  writeFileSync(join(app, 'sbom.cdx.json'), `${JSON.stringify(sbom(), undefined, 2)}\n`)
+}
+
+/** CycloneDX of what runs, without what differs each time it is made. */
+function sbom(): unknown {
+  const text = execFileSync(
+    'npm',
+    ['sbom', '--sbom-format=cyclonedx', '--omit=dev', '--omit=optional', '--omit=peer', '--package-lock-only'],
+    { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
+  )
+  const { serialNumber: _, metadata, ...rest } = JSON.parse(text) as { serialNumber: string; metadata: object }
+  return { ...rest, metadata: { ...metadata, timestamp: undefined } }
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const [into] = process.argv.slice(2)
+  if (into === undefined) throw new Error('usage: assemble.ts FOLDER')
+  assemble(into)
+}
