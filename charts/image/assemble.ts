@@ -47,7 +47,8 @@ function assemblePackages(app: string): void {
     cpSync(own, join(app, path), {
       recursive: true,
       // Packages within a package have a line of their own in the lock file.
-      filter: (file) => file === own || belongsToPackage(file.slice(own.length + 1), statSync(file).isDirectory()),
+      filter: (file) =>
+        file === own || belongsToPackage(file.slice(own.length + 1), statSync(file).isDirectory()),
     })
   }
 }
@@ -66,10 +67,21 @@ function assembleCode(app: string): void {
 function sbom(): unknown {
   const text = execFileSync(
     'npm',
-    ['sbom', '--sbom-format=cyclonedx', '--omit=dev', '--omit=optional', '--omit=peer', '--package-lock-only'],
+    [
+      'sbom',
+      '--sbom-format=cyclonedx',
+      '--omit=dev',
+      '--omit=optional',
+      '--omit=peer',
+      '--package-lock-only',
+    ],
     { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
   )
-  const { serialNumber: _, metadata, ...rest } = JSON.parse(text) as { serialNumber: string; metadata: object }
+  const {
+    serialNumber: _,
+    metadata,
+    ...rest
+  } = JSON.parse(text) as { serialNumber: string; metadata: object }
   return { ...rest, metadata: { ...metadata, timestamp: undefined } }
 }
 

@@ -9,7 +9,8 @@ interface LockEntry {
 }
 
 /** Types, which nothing runs. */
-const isTypes = (path: string): boolean => path.includes('node_modules/@types/') || path.endsWith('/undici-types')
+const isTypes = (path: string): boolean =>
+  path.includes('node_modules/@types/') || path.endsWith('/undici-types')
 
 /** Folders of packages that production needs, such as `node_modules/ws`. */
 export function productionPackages(root: string): readonly string[] {
@@ -17,14 +18,29 @@ export function productionPackages(root: string): readonly string[] {
     readonly packages: Readonly<Record<string, LockEntry>>
   }
   return Object.entries(lock.packages)
-    .filter(([path, { dev, optional, devOptional, peer }]) => path !== '' && !(dev || optional || devOptional || peer))
+    .filter(
+      ([path, { dev, optional, devOptional, peer }]) =>
+        path !== '' && !(dev || optional || devOptional || peer),
+    )
     .map(([path]) => path)
     .filter((path) => !isTypes(path))
     .toSorted()
 }
 
-const unneededFolders = new Set(['node_modules', '.github', '__tests__', 'benchmark', 'benchmarks', 'docs', 'example', 'examples', 'test', 'tests'])
-const unneededFiles = /\.(map|bare|ts|mts|cts|md|markdown|flow|html|tsbuildinfo)$|^\.(eslint|prettier|npmignore|editorconfig|travis|nycrc|taprc)/i
+const unneededFolders = new Set([
+  'node_modules',
+  '.github',
+  '__tests__',
+  'benchmark',
+  'benchmarks',
+  'docs',
+  'example',
+  'examples',
+  'test',
+  'tests',
+])
+const unneededFiles =
+  /\.(map|bare|ts|mts|cts|md|markdown|flow|html|tsbuildinfo)$|^\.(eslint|prettier|npmignore|editorconfig|travis|nycrc|taprc)/i
 const licence = /^(licen[cs]e|notice|copying)/i
 
 /**

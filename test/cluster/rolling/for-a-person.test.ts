@@ -31,10 +31,14 @@ interface MakeCluster {
 
 async function makeCluster(env: Readonly<Record<string, string>> = {}): Promise<MakeCluster> {
   const [port = 0] = await freePorts(1)
-  const child = spawn(join(repository, 'bin/node'), files.map((file) => join(repository, file)), {
-    env: { ...bareEnv(), PORT: String(port), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(
+    join(repository, 'bin/node'),
+    files.map((file) => join(repository, file)),
+    {
+      env: { ...bareEnv(), PORT: String(port), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   onTestFinished(() => void child.kill('SIGKILL'))
   let [said, err] = ['', '']
   child.stdout.on('data', (piece: Buffer) => void (said += piece.toString()))

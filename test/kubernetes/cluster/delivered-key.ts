@@ -4,7 +4,11 @@ import type { KubernetesCluster } from './cluster.ts'
 const readyTimeoutMs = 120_000
 
 /** The secret that an ApiKey's Secret delivers, once it is there. */
-export function deliveredKey({ kubectl }: KubernetesCluster, namespace: string, name: string): Promise<string> {
+export function deliveredKey(
+  { kubectl }: KubernetesCluster,
+  namespace: string,
+  name: string,
+): Promise<string> {
   return until(
     `the Secret of the ApiKey ${name}`,
     async () => {

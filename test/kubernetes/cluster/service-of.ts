@@ -19,7 +19,10 @@ export function serviceOf(
       apiVersion: 'v1',
       kind: 'Service',
       metadata: { name, namespace },
-      spec: { ports: ports.map((each) => ({ ...rest(each), port: each.port })), ...(clusterIP !== undefined && { clusterIP }) },
+      spec: {
+        ports: ports.map((each) => ({ ...rest(each), port: each.port })),
+        ...(clusterIP !== undefined && { clusterIP }),
+      },
     },
     {
       apiVersion: 'discovery.k8s.io/v1',

@@ -44,9 +44,15 @@ export const config: ImageConfig = {
  */
 export function buildImage(name: string, into: string): Promise<string> {
   const code = hashOf(
-    ['services', 'operator', 'proto', 'package.json', 'package-lock.json', 'charts/image', 'test/kubernetes/image'].flatMap(
-      (part) => filesOf(join(root, part)),
-    ),
+    [
+      'services',
+      'operator',
+      'proto',
+      'package.json',
+      'package-lock.json',
+      'charts/image',
+      'test/kubernetes/image',
+    ].flatMap((part) => filesOf(join(root, part))),
   )
   return cached({ name, into, key: [code, process.version, process.arch] }, (aside, file) => {
     assemble(aside)
@@ -87,10 +93,14 @@ export function buildPauseImage(name: string, into: string): Promise<string> {
     const layer = join(aside, 'layer')
     mkdirSync(layer, { recursive: true })
     writeFileSync(join(aside, 'pause.go'), pauseSource)
-    execFileSync('go', ['build', '-trimpath', '-ldflags=-s -w', '-o', join(layer, 'pause'), join(aside, 'pause.go')], {
-      env: { ...process.env, CGO_ENABLED: '0', GOTOOLCHAIN: 'local', GOFLAGS: '-buildvcs=false' },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
+    execFileSync(
+      'go',
+      ['build', '-trimpath', '-ldflags=-s -w', '-o', join(layer, 'pause'), join(aside, 'pause.go')],
+      {
+        env: { ...process.env, CGO_ENABLED: '0', GOTOOLCHAIN: 'local', GOFLAGS: '-buildvcs=false' },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    )
     const run = { User: '65535:65535', Entrypoint: ['/pause'], WorkingDir: '/', Env: ['PATH=/'] }
     return packImage(file, { name, layers: [layer], config: run })
   })
@@ -109,7 +119,10 @@ async function cached(
   make: (aside: string, file: string) => Promise<void>,
 ): Promise<string> {
   const title = name.replaceAll(/[^\w.-]/g, '_')
-  const file = `${title}-${createHash('sha256').update([name, ...key].join('\n')).digest('hex').slice(0, 16)}.tar`
+  const file = `${title}-${createHash('sha256')
+    .update([name, ...key].join('\n'))
+    .digest('hex')
+    .slice(0, 16)}.tar`
   const kept = join(cache, file)
   if (!existsSync(kept)) {
     mkdirSync(cache, { recursive: true })
