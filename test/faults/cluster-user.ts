@@ -13,10 +13,17 @@ export interface UserAnswer {
 
 /** Asks through the load balancer, over a connection of its own. */
 export const ask = (port: number, path: string, key: string): Promise<UserAnswer> =>
+  answerOf((take) =>
+    http.get({ host: '127.0.0.1', port, path, agent: false, headers: { 'x-api-key': key } }, take),
+  )
+
+/** The whole answer to a request that `begin` makes; status 0 when none comes in 10 s. */
+export const answerOf = (
+  begin: (take: (response: http.IncomingMessage) => void) => http.ClientRequest,
+): Promise<UserAnswer> =>
   new Promise((resolve) => {
     const none: UserAnswer = { status: 0, headers: {}, body: undefined }
-    const headers = { 'x-api-key': key }
-    const request = http.get({ host: '127.0.0.1', port, path, agent: false, headers }, (response) => {
+    const request = begin((response) => {
       const parts: Buffer[] = []
       response.on('error', () => resolve(none))
       response.on('data', (part: Buffer) => parts.push(part))

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { WebSocket } from 'ws'
+import { type ClientOptions, WebSocket } from 'ws'
 import type { Bar } from '../../services/core/bar.ts'
 import type { Life, Seen } from './check-sockets.ts'
 
@@ -11,8 +11,10 @@ const settleMs = 3_000
 
 export interface StreamClientOptions {
   readonly name: string
-  /** ws://host:port */
+  /** ws://host:port or wss://host:port */
   readonly url: string
+  /** How it connects, such as whose certificates it believes. */
+  readonly connection?: ClientOptions
   readonly key: string
   /** Prefix of a compound key. */
   readonly feed: string
@@ -92,8 +94,9 @@ export class StreamClient {
 
   /** One socket, from its upgrade to its end. */
   async #live(): Promise<void> {
-    const { url, key } = this.#options
+    const { url, key, connection } = this.#options
     const socket = new WebSocket(`${url}/v1/stream?api_key=${key}`, {
+      ...connection,
       perMessageDeflate: false,
       handshakeTimeout: upgradeMsMax,
     })

@@ -7,9 +7,10 @@ import { domain, gateway, ingressClass, ports, tlsSecret } from './ingress.ts'
 import { type OutsideStores, startStores } from './stores.ts'
 import { pauseImage } from './worker.ts'
 
-const charts = join(import.meta.dirname, '../../../charts')
+export const charts = join(import.meta.dirname, '../../../charts')
 export const namespace = 'fxd'
 const imageName = 'fxd:test'
+const helmTimeout = '5m'
 
 export interface Installed {
   readonly cluster: KubernetesCluster
@@ -18,8 +19,8 @@ export interface Installed {
   readonly url: string
   /** PEM file of the authority that signed the certificate of the ingress. */
   readonly ca: string
-  /** File with the values of the release. */
-  readonly values: string
+  /** Installs the chart again with further values, and waits as `helm install` does. */
+  upgrade(more: object): Promise<void>
   stop(): Promise<void>
 }
 
@@ -39,15 +40,19 @@ export async function startInstalled(options: { readonly nodes?: number } = {}):
       const values = join(cluster.folder, 'values.json')
       writeFileSync(values, JSON.stringify({ ...valuesOf(cluster), ...stores.values }))
       await cluster.helm('install', 'fxd-crds', join(charts, 'fxd-crds'), '--wait')
-      await cluster.helm(
-        ...['install', 'fxd', join(charts, 'fxd'), '-n', namespace, '-f', values, '--wait', '--timeout=3m'],
-      )
+      const chart = ['fxd', join(charts, 'fxd'), '-n', namespace, '-f', values]
+      const waiting = ['--wait', `--timeout=${helmTimeout}`]
+      await cluster.helm('install', ...chart, ...waiting)
       return {
         cluster,
         stores,
         url: `https://${domain}:${ports.https}`,
         ca: cluster.credentials.ca,
-        values,
+        upgrade: async (more) => {
+          const file = join(cluster.folder, 'more-values.json')
+          writeFileSync(file, JSON.stringify(more))
+          await cluster.helm('upgrade', ...chart, '-f', file, ...waiting)
+        },
         stop: async () => {
           await cluster.stop()
           await stores.stop()

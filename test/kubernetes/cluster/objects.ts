@@ -1,0 +1,28 @@
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { feed, manifest } from '../../faults/market.ts'
+import { charts, namespace } from './installed.ts'
+
+/** The objects of the newcomer's path. */
+export const firstFeed = join(charts, 'fxd/files/first-feed.yaml')
+
+/** Whose collectors are the tests. */
+export const pushFeed = { ...(parse(manifest) as object), metadata: { name: 'brokera-zero', namespace } }
+
+const apiKey = (name: string, spec: object): object => ({
+  apiVersion: 'marketdata.fxd.dev/v1alpha1',
+  kind: 'ApiKey',
+  metadata: { name, namespace },
+  spec,
+})
+
+/** For as many sockets and requests as tests make. */
+export const loadKey = apiKey('load', {
+  plan: 'enterprise',
+  feeds: [feed],
+  limits: { rpm: 1_000_000, rpd: 100_000_000, wsConnections: 100, wsSymbols: 100 },
+})
+
+/** Rotated by a greater `issue`. */
+export const workKey = (more: { readonly issue: number; readonly revoked?: boolean }): object =>
+  apiKey('work', { plan: 'pro', feeds: ['DEMO:SIM'], overlap: '1h', ...more })

@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs'
+import { request } from 'node:https'
+import type { LookupFunction } from 'node:net'
+import type { ClientOptions } from 'ws'
+import { answerOf, type UserAnswer } from '../../faults/cluster-user.ts'
+import { domain, ports } from './ingress.ts'
+import { type Installed, namespace } from './installed.ts'
+
+/** How clients outside of the cluster reach it: through the ingress with TLS, and collectors at one address. */
+export class Outside {
+  readonly #installed: Pick<Installed, 'cluster' | 'ca'>
+  readonly #authority: Buffer
+  readonly #lookup: LookupFunction
+
+  constructor(installed: Pick<Installed, 'cluster' | 'ca'>) {
+    this.#installed = installed
+    this.#authority = readFileSync(installed.ca)
+    const { address } = installed.cluster.network
+    this.#lookup = (_host, options, give) => {
+      if (options.all) give(null, [{ address, family: 4 }])
+      else give(null, address, 4)
+    }
+  }
+
+  /** wss://host:port */
+  readonly ws = `wss://${domain}:${ports.https}`
+
+  /** For a WebSocket client. */
+  get connection(): ClientOptions & { readonly lookup: LookupFunction } {
+    return { ca: this.#authority, lookup: this.#lookup }
+  }
+
+  /** Over a connection of its own. */
+  get(
+    path: string,
+    key: string,
+    host = domain,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<UserAnswer> {
+    return answerOf((take) =>
+      request(
+        {
+          host,
+          port: ports.https,
+          path,
+          ca: this.#authority,
+          lookup: this.#lookup,
+          agent: false,
+          headers: { 'x-api-key': key, ...headers },
+        },
+        take,
+      ).end(),
+    )
+  }
+
+  /** Makes ingest reachable for collectors outside, as a load balancer would; gives host:port. */
+  async exposeIngest(): Promise<string> {
+    const { cluster } = this.#installed
+    await cluster.apply({
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'ingest-outside', namespace },
+      spec: {
+        selector: { 'app.kubernetes.io/component': 'ingest' },
+        externalIPs: [cluster.network.address],
+        ports: [{ name: 'grpc', port: 8090 }],
+      },
+    })
+    return `${cluster.network.address}:8090`
+  }
+}

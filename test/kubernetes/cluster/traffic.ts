@@ -1,0 +1,143 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { checkLife, isCaughtUp, type Minute } from '../../faults/check-sockets.ts'
+import { Repeated } from '../../faults/cluster-user.ts'
+import { Feeder } from '../../faults/feeder.ts'
+import { feed, Market } from '../../faults/market.ts'
+import { StreamClient } from '../../faults/stream-client.ts'
+import { within } from '../../faults/within.ts'
+import type { Outside } from './outside.ts'
+
+const clientsCount = 24
+const patienceMs = 120_000
+const complaintsMax = 20
+
+export interface TrafficOptions {
+  readonly outside: Outside
+  /** host:port of ingest. */
+  readonly ingest: string
+  /** Of the feed. */
+  readonly token: string
+  readonly key: string
+  readonly random: () => number
+}
+
+/**
+ * A Push feed that starts 6 hours in the past and closes a minute every second, well-behaved clients on sockets, and REST
+ * requests all the time. It remembers everything, so that each removal of a pod is judged by dozens of bars.
+ */
+export class Traffic {
+  readonly #options: TrafficOptions
+  readonly #minutes: Minute[] = []
+  readonly #market: Market
+  readonly #feeder: Feeder
+  readonly #clients: readonly StreamClient[]
+  /** How often REST answered with each status; 0: not at all. */
+  readonly statuses = new Map<number, number>()
+  #asking: Repeated | undefined
+
+  constructor(options: TrafficOptions) {
+    this.#options = options
+    const { random, ingest, token, key, outside } = options
+    this.#market = new Market(random, Date.now(), { liveBackSeconds: 6 * 3_600 })
+    this.#feeder = new Feeder({
+      ingest: { grpc: ingest, token },
+      mode: 'LIVE',
+      standsBy: true,
+      next: () => this.#nextMinute(),
+      onAck: () => pause(1_000),
+    })
+    this.#clients = Array.from(
+      { length: clientsCount },
+      (_, i) =>
+        new StreamClient({
+          name: `client-${i}`,
+          url: outside.ws,
+          connection: outside.connection,
+          key,
+          feed,
+          symbols: this.#market.symbols,
+          resumes: i % 2 === 1,
+          random,
+          fill: (symbol, after) => this.#timesAfter(symbol, after),
+        }),
+    )
+  }
+
+  /** Resolves once every client has got a bar. */
+  async start(): Promise<void> {
+    this.#feeder.start()
+    for (const client of this.#clients) client.start()
+    await within(patienceMs, 'a bar at every client', () =>
+      this.#clients.every(({ life }) => life !== undefined && life.seen.length > 0),
+    )
+    this.#asking = new Repeated(2, 50, async () => {
+      const { status } = await this.#options.outside.get(
+        `/v1/history?symbol=${feed}:EURUSD&resolution=1&countback=5`,
+        this.#options.key,
+      )
+      this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1)
+    })
+  }
+
+  /** Minutes of the feed so far. */
+  get minutes(): number {
+    return this.#minutes.length
+  }
+
+  /** Sockets that were closed with each code, and upgrades that were refused with each status. */
+  get ends(): ReadonlyMap<number, number> {
+    const all = new Map<number, number>()
+    for (const { ends } of this.#clients)
+      for (const [end, count] of ends) all.set(end, (all.get(end) ?? 0) + count)
+    return all
+  }
+
+  /** Bars that came over sockets. */
+  get pushed(): number {
+    return this.#lives.reduce((sum, { seen }) => sum + seen.filter(({ type }) => type === 'bar').length, 0)
+  }
+
+  /** Resolves once every client has all that was sent until now. */
+  async caughtUp(): Promise<void> {
+    const minutes = [...this.#minutes]
+    await within(patienceMs, 'all clients to catch up', () =>
+      this.#clients.every(({ life }) => life !== undefined && isCaughtUp(life, minutes)),
+    )
+  }
+
+  /** What is wrong so far, a sentence each: bars that are neither pushed, filled nor named; all gaps. */
+  judge(): readonly string[] {
+    const complaints = this.#lives.flatMap((life) => [
+      ...checkLife(life, this.#minutes),
+      ...life.seen
+        .filter(({ type }) => type === 'gap')
+        .map(({ symbol }) => `${life.id} ${symbol}: a gap was named`),
+    ])
+    return complaints.slice(0, complaintsMax)
+  }
+
+  async stop(): Promise<void> {
+    await this.#asking?.stop()
+    await this.#feeder.stop()
+    await Promise.all(this.#clients.map((client) => client.stop()))
+    if (this.#feeder.fault) throw this.#feeder.fault
+  }
+
+  get #lives() {
+    return this.#clients.flatMap(({ lives }) => lives)
+  }
+
+  #nextMinute() {
+    const time = this.#market.liveBegin + 60 * this.#market.minutes
+    this.#minutes.push({ time, begunMs: performance.now() })
+    return this.#market.live()
+  }
+
+  async #timesAfter(symbol: string, after: number): Promise<readonly number[]> {
+    const to = Math.floor(Date.now() / 1_000)
+    const path = `/v1/history?symbol=${feed}:${symbol}&resolution=1&from=${after + 1}&to=${to}`
+    const { status, body } = await this.#options.outside.get(path, this.#options.key)
+    if (status !== 200) throw new Error(`history answered ${status}`)
+    return (body as { t?: readonly number[] }).t ?? []
+  }
+}

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { seeded } from '../faults/seeded.ts'
+import { deliveredKey } from './cluster/delivered-key.ts'
+import { domain } from './cluster/ingress.ts'
+import { charts, type Installed, namespace, startInstalled } from './cluster/installed.ts'
+import { firstFeed, loadKey, pushFeed, workKey } from './cluster/objects.ts'
+import { Outside } from './cluster/outside.ts'
+import { Traffic } from './cluster/traffic.ts'
+
+const startTimeoutMs = 900_000
+const patient = { timeout: 120_000, interval: 200 }
+
+let installed: Installed
+let outside: Outside
+beforeAll(async () => {
+  installed = await startInstalled()
+  outside = new Outside(installed)
+}, startTimeoutMs)
+afterAll(() => installed?.stop())
+
+const kubectl = (...args: readonly string[]): Promise<string> =>
+  installed.cluster.kubectl('-n', namespace, ...args)
+const ready = (kind: string, name: string): Promise<string> =>
+  kubectl('wait', `${kind}/${name}`, '--for=condition=Ready', '--timeout=90s')
+const statusOf = async (path: string, key: string, host = domain): Promise<number> =>
+  (await outside.get(path, key, host)).status
+
+test('the service answers as soon as helm install --wait returns', async () => {
+  expect(await statusOf('/v1/status', 'fxd_none')).toBe(401)
+  expect(
+    await kubectl('get', 'pods', '-o=jsonpath={.items[*].status.containerStatuses[*].restartCount}'),
+  ).toMatch(/^[0 ]+$/)
+})
+
+test('a Feed and an ApiKey that were applied give bars through Ingress and HTTPRoute', async () => {
+  await kubectl('apply', '-f', firstFeed)
+  await Promise.all([ready('feed', 'demo'), ready('apikey', 'first')])
+  const key = await deliveredKey(installed.cluster, namespace, 'first')
+  const path = '/v1/history?symbol=DEMO:SIM:EURUSD&resolution=1&countback=3'
+  for (const host of [domain, `api.${domain}`])
+    await expect
+      .poll(async () => (await outside.get(path, key, host)).body, patient)
+      .toMatchObject({ s: 'ok', t: expect.any(Array) as unknown })
+})
+
+describe('an ApiKey on an open socket', () => {
+  const open = async (
+    key: string,
+  ): Promise<{ readonly closed: Promise<number>; readonly socket: WebSocket }> => {
+    const socket = new WebSocket(`${outside.ws}/v1/stream?api_key=${key}`, outside.connection)
+    const closed = new Promise<number>((resolve) => socket.once('close', resolve))
+    await new Promise((resolve, reject) => {
+      socket.once('open', resolve)
+      socket.once('error', reject)
+    })
+    return { closed, socket }
+  }
+
+  test('keeps it through a rotation with overlap, loses it at the revocation', async () => {
+    await installed.cluster.apply(workKey({ issue: 1 }))
+    await ready('apikey', 'work')
+    const before = await deliveredKey(installed.cluster, namespace, 'work')
+    await expect.poll(() => statusOf('/v1/status', before), patient).toBe(200)
+    const { closed, socket } = await open(before)
+
+    await installed.cluster.apply(workKey({ issue: 2 }))
+    await expect.poll(() => deliveredKey(installed.cluster, namespace, 'work'), patient).not.toBe(before)
+    const after = await deliveredKey(installed.cluster, namespace, 'work')
+    await expect.poll(() => statusOf('/v1/status', after), patient).toBe(200)
+    expect(await statusOf('/v1/status', before)).toBe(200)
+    expect(socket.readyState).toBe(WebSocket.OPEN)
+
+    await installed.cluster.apply(workKey({ issue: 2, revoked: true }))
+    expect(await closed).toBe(4500)
+    await expect.poll(() => statusOf('/v1/status', after), patient).toBe(401)
+  })
+})
+
+describe('under load', () => {
+  let traffic: Traffic
+  beforeAll(async () => {
+    await installed.cluster.apply(pushFeed, loadKey)
+    await Promise.all([ready('feed', 'brokera-zero'), ready('apikey', 'load')])
+    const token = await kubectl('get', 'secret', 'brokera-zero-token', '-o=jsonpath={.data.token}')
+    traffic = new Traffic({
+      outside,
+      ingest: await outside.exposeIngest(),
+      token: Buffer.from(token, 'base64').toString().trim(),
+      key: await deliveredKey(installed.cluster, namespace, 'load'),
+      random: seeded().random,
+    })
+    await traffic.start()
+  }, startTimeoutMs)
+  afterAll(() => traffic?.stop())
+
+  /** No bar was missed, closes were 1012 alone, and REST answered every request. */
+  const judge = async (): Promise<void> => {
+    await traffic.caughtUp()
+    expect(traffic.judge()).toEqual([])
+    expect([...traffic.ends.keys()].filter((end) => end !== 1012)).toEqual([])
+    expect([...traffic.statuses.keys()]).toEqual([200])
+  }
+  const untilShards = (count: number): Promise<string> =>
+    kubectl(
+      'wait',
+      'streampool/fxd-stream',
+      `--for=jsonpath={.status.replicas}=${count}`,
+      '--timeout=150s',
+    ).then(() => ready('streampool', 'fxd-stream'))
+
+  test('kubectl scale from 2 shards to 3 and back loses no bar', async () => {
+    await kubectl('scale', 'streampool/fxd-stream', '--replicas=3')
+    await untilShards(3)
+    await judge()
+    await kubectl('scale', 'streampool/fxd-stream', '--replicas=2')
+    await untilShards(2)
+    await judge()
+    console.log(`scale: ${traffic.pushed} bars pushed in ${traffic.minutes} minutes of the feed, 0 missed`)
+  })
+
+  test('a rolling upgrade while the operator is killed twice loses no bar', async () => {
+    const annotations = Object.fromEntries(
+      ['rest', 'stream', 'ingest'].map((role) => [role, { podAnnotations: { 'fxd.test/upgrade': '1' } }]),
+    )
+    const upgrade = installed.upgrade(annotations)
+    for (let kills = 0; kills < 2; kills += 1) {
+      const lease = '-o=jsonpath={.spec.holderIdentity}'
+      const leader = await kubectl('get', 'lease', 'fxd-operator', lease)
+      await kubectl('delete', 'pod', leader, '--grace-period=0', '--force')
+      await expect.poll(() => kubectl('get', 'lease', 'fxd-operator', lease), patient).not.toBe(leader)
+    }
+    await upgrade
+    await untilShards(2)
+    await judge()
+    console.log(`upgrade: ${traffic.pushed} bars pushed in ${traffic.minutes} minutes of the feed, 0 missed`)
+  })
+})
+
+test('helm uninstall leaves the kinds and the data, and nothing else', async () => {
+  await kubectl('delete', 'service', 'ingest-outside', '--ignore-not-found')
+  await installed.cluster.helm('uninstall', 'fxd', '-n', namespace, '--wait')
+  await installed.cluster.helm('uninstall', 'fxd-crds', '--wait')
+  expect(await kubectl('get', 'feeds,apikeys', '-o=name')).toContain('feed.marketdata.fxd.dev/demo')
+  const left = 'deployments,statefulsets,services,jobs,cronjobs,ingresses,httproutes,networkpolicies,roles'
+  await expect
+    .poll(async () => (await kubectl('get', left, '-o=name')).split('\n').filter(Boolean), patient)
+    .toEqual(['service/questdb', 'service/redis'])
+  expect(charts).toContain('charts')
+})
