@@ -75,11 +75,12 @@ export async function serveRegistry(stores: Stores, registry: FollowedRegistry, 
   }
 }
 
-/** The service on an embedded store of its own and a virtual clock, with two feeds and no key. */
-export async function openRegistryHouse() {
+/** The service on stores of its own, embedded but for those given, and a virtual clock, with two feeds and no key. */
+export async function openRegistryHouse(given: Partial<Stores> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'fxd-registry-'))
   const clock = createVirtualClock({ start: Date.UTC(2026, 10, 21, 12) })
-  const stores = await openEmbeddedStores({ folder, clock, log: silentLog })
+  const embedded = await openEmbeddedStores({ folder, clock, log: silentLog })
+  const stores = { ...embedded, ...given }
   const registry = followRegistry(stores.registry, stores.bus, clock, silentLog)
   await registry.refresh()
   const { writer, call, close } = await serveRegistry(stores, registry, clock)
@@ -123,7 +124,7 @@ export async function openRegistryHouse() {
     async stop() {
       close()
       registry.close()
-      await stores.close()
+      await embedded.close()
     },
     discard: () => rmSync(folder, { recursive: true }),
   }

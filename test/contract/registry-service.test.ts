@@ -1,0 +1,28 @@
+import { describe } from 'vitest'
+import { oneServer } from '../support/questdb/one-server.ts'
+import { openOn } from '../support/questdb/stores.ts'
+import { openRegistryHouse } from '../support/registry-house.ts'
+import { registryFeeds } from './registry-feeds.ts'
+import { registryKeys } from './registry-keys.ts'
+
+describe('fxd.v1.Registry on the embedded store', () => {
+  registryFeeds(openRegistryHouse)
+  registryKeys(openRegistryHouse)
+})
+
+describe('fxd.v1.Registry on QuestDB', () => {
+  const server = oneServer()
+  const open = async () => {
+    const { stores } = await openOn(server())
+    const house = await openRegistryHouse(stores)
+    return {
+      ...house,
+      stop: async () => {
+        await house.stop()
+        await stores.close()
+      },
+    }
+  }
+  registryFeeds(open)
+  registryKeys(open)
+})
