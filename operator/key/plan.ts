@@ -26,8 +26,10 @@ export interface KeyState {
   readonly ownSecret: string | undefined
   readonly delivery: Delivery | undefined
   readonly digest: Digest | undefined
-  /** What the registry holds; 0: no such key. */
+  /** What the registry held before the digest was read; 0: no such key. */
   readonly registryIssue: number
+  /** The registry has the digest's issue with another secret. */
+  readonly isRefused: boolean
   readonly nowMs: number
 }
 
@@ -49,8 +51,13 @@ export function planKey(state: KeyState, hash: (secret: string) => string): KeyS
     digest === undefined ||
     specIssue > digest.specIssue ||
     (ownSecret !== undefined && hash(ownSecret) !== digest.sha256)
-  if (!isNew) return { do: 'put', digest }
   const last = Math.max(digest?.issue ?? 0, state.registryIssue)
+  if (!isNew) {
+    // The digest is written before the registry: one that is behind came back from a backup, and its secret counts.
+    const isBehind = digest.issue < last || state.isRefused
+    if (!isBehind) return { do: 'put', digest }
+    return { do: 'keep', digest: { ...digest, issue: last + 1, oldUntilMs: nowMs + overlapMs } }
+  }
   const keep = (issue: number, secret: string): KeyStep => {
     // Without a digest nobody knows what the registry holds: that ends at once.
     const oldUntilMs = digest === undefined ? 0 : nowMs + overlapMs

@@ -3,39 +3,17 @@ import { Agent, request as httpsRequest, type RequestOptions } from 'node:https'
 import type { KubeConfig } from '@kubernetes/client-node'
 import type { Clock } from '../../services/platform/system-clock.ts'
 import { within } from '../../services/platform/within.ts'
+import type { KubeObject, Resource } from './object.ts'
 
-const answerTimeoutMs = 15_000
+const readTimeoutMs = 15_000
+/** A leader stops acting so long before another may begin: no call of the old one is under way then. */
+export const writeTimeoutMs = 5_000
 const answerBytesMax = 64 * 1_048_576
 /** The server ends a watch after so long; a connection that died without a word is given up a little later. */
 const watchSeconds = 240
 const watchTimeoutMs = (watchSeconds + 30) * 1_000
 /** Who writes, as the API server notes it per field. */
 const fieldManager = 'fxd-operator'
-
-/** An object as the API server gives it. */
-export interface KubeObject {
-  readonly apiVersion?: string
-  readonly kind?: string
-  readonly metadata: {
-    readonly name: string
-    readonly namespace?: string
-    readonly uid?: string
-    readonly resourceVersion?: string
-    readonly generation?: number
-    readonly creationTimestamp?: string
-    readonly deletionTimestamp?: string
-    readonly labels?: Readonly<Record<string, string>>
-    readonly annotations?: Readonly<Record<string, string>>
-    readonly ownerReferences?: readonly { readonly uid: string; readonly controller?: boolean }[]
-  }
-}
-
-/** A kind of objects in one namespace; `group` of the core kinds is empty. */
-export interface Resource {
-  readonly group: string
-  readonly version: string
-  readonly plural: string
-}
 
 /** The API server answered with an error status. */
 export class KubeError extends Error {
@@ -56,18 +34,21 @@ export interface WatchEvent<T> {
   readonly object: T
 }
 
+/** Who watches. */
+export interface Taker<T> {
+  /** The server accepted the watch. */
+  readonly opened: () => void
+  readonly take: (event: WatchEvent<T>) => void
+  readonly signal: AbortSignal
+}
+
 /** What the operator asks of the API server, in one namespace. Each call rejects with `KubeError` or a network error. */
 export interface KubeApi {
   list<T extends KubeObject>(
     of: Resource,
   ): Promise<{ readonly items: readonly T[]; readonly version: string }>
   /** Calls `take` for each change after the version; resolves when the server ends the watch. */
-  watch<T extends KubeObject>(
-    of: Resource,
-    version: string,
-    take: (event: WatchEvent<T>) => void,
-    signal: AbortSignal,
-  ): Promise<void>
+  watch<T extends KubeObject>(of: Resource, version: string, taker: Taker<T>): Promise<void>
   get<T extends KubeObject>(of: Resource, name: string): Promise<T | undefined>
   /** Server-side apply: fields that are left out and were ours are taken away. */
   apply<T extends KubeObject>(of: Resource, object: T): Promise<T>
@@ -88,22 +69,28 @@ interface Call {
   readonly contentType?: string
 }
 
-export class HttpKubeApi implements KubeApi {
-  readonly #config: KubeConfig
-  readonly #namespace: string
-  readonly #clock: Clock
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 16 })
+export interface HttpKubeApiDeps {
+  readonly config: KubeConfig
+  readonly namespace: string
+  readonly clock: Clock
+  /** Called before each write; what it throws is what the write rejects with. */
+  readonly beforeWrite: (of: Resource) => void
+}
 
-  constructor(config: KubeConfig, namespace: string, clock: Clock) {
-    this.#config = config
-    this.#namespace = namespace
-    this.#clock = clock
+export class HttpKubeApi implements KubeApi {
+  readonly #deps: HttpKubeApiDeps
+  /** Each watch holds one socket. */
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 32 })
+
+  constructor(deps: HttpKubeApiDeps) {
+    this.#deps = deps
   }
 
   async list<T extends KubeObject>(of: Resource): Promise<{ items: readonly T[]; version: string }> {
     const found = await this.#ask<{ items?: T[]; metadata: { resourceVersion: string } }>({
       method: 'GET',
       path: this.#path(of),
+      query: labelOf(of),
     })
     return { items: found.items ?? [], version: found.metadata.resourceVersion }
   }
@@ -111,34 +98,26 @@ export class HttpKubeApi implements KubeApi {
   async watch<T extends KubeObject>(
     of: Resource,
     version: string,
-    take: (event: WatchEvent<T>) => void,
-    signal: AbortSignal,
+    { opened, take, signal }: Taker<T>,
   ): Promise<void> {
     const query = {
       watch: 'true',
       allowWatchBookmarks: 'true',
       resourceVersion: version,
-      timeoutSeconds: '300',
+      timeoutSeconds: String(watchSeconds),
+      ...labelOf(of),
     }
     const given = new AbortController()
     const until = AbortSignal.any([signal, given.signal])
-    const cancel = this.#clock.after(watchTimeoutMs, () => given.abort(new Error('the watch timed out')))
+    const late = (): void => given.abort(new Error('the watch timed out'))
+    const cancel = this.#deps.clock.after(watchTimeoutMs, late)
     try {
-      await this.#follow({ method: 'GET', path: this.#path(of), query }, take, until)
+      const answer = await this.#send({ method: 'GET', path: this.#path(of), query }, until)
+      if (answer.statusCode !== 200) throw errorOf(answer.statusCode ?? 0, await textOf(answer))
+      opened()
+      await takeLines(answer, (line) => take(JSON.parse(line) as WatchEvent<T>))
     } finally {
       cancel()
-    }
-  }
-
-  async #follow<T>(call: Call, take: (event: WatchEvent<T>) => void, signal: AbortSignal): Promise<void> {
-    const answer = await this.#send(call, signal)
-    if (answer.statusCode !== 200) throw errorOf(answer.statusCode ?? 0, await textOf(answer))
-    let rest = ''
-    for await (const chunk of answer.setEncoding('utf8')) {
-      const lines = (rest + String(chunk)).split('\n')
-      rest = lines.pop() ?? ''
-      if (rest.length > answerBytesMax) throw new Error('a watch event is longer than 64 MiB')
-      for (const line of lines) if (line !== '') take(JSON.parse(line) as WatchEvent<T>)
     }
   }
 
@@ -151,27 +130,27 @@ export class HttpKubeApi implements KubeApi {
     }
   }
 
-  apply<T extends KubeObject>(of: Resource, object: T): Promise<T> {
-    return this.#apply(this.#path(of, object.metadata.name), object)
+  async apply<T extends KubeObject>(of: Resource, object: T): Promise<T> {
+    return this.#apply(of, this.#path(of, object.metadata.name), object)
   }
 
-  applyPart<T extends KubeObject>(of: Resource, part: 'status' | 'scale', object: T): Promise<T> {
-    return this.#apply(`${this.#path(of, object.metadata.name)}/${part}`, object)
+  async applyPart<T extends KubeObject>(of: Resource, part: 'status' | 'scale', object: T): Promise<T> {
+    return this.#apply(of, `${this.#path(of, object.metadata.name)}/${part}`, object)
   }
 
-  create<T extends KubeObject>(of: Resource, object: T): Promise<T> {
-    return this.#ask({ method: 'POST', path: this.#path(of), query: { fieldManager }, body: object })
+  async create<T extends KubeObject>(of: Resource, body: T): Promise<T> {
+    return this.#write(of, { method: 'POST', path: this.#path(of), query: { fieldManager }, body })
   }
 
-  replace<T extends KubeObject>(of: Resource, object: T): Promise<T> {
-    const path = this.#path(of, object.metadata.name)
-    return this.#ask({ method: 'PUT', path, query: { fieldManager }, body: object })
+  async replace<T extends KubeObject>(of: Resource, body: T): Promise<T> {
+    const path = this.#path(of, body.metadata.name)
+    return this.#write(of, { method: 'PUT', path, query: { fieldManager }, body })
   }
 
   async delete(of: Resource, name: string, uid?: string): Promise<void> {
     const body = { propagationPolicy: 'Background', ...(uid !== undefined && { preconditions: { uid } }) }
     try {
-      await this.#ask({ method: 'DELETE', path: this.#path(of, name), body })
+      await this.#write(of, { method: 'DELETE', path: this.#path(of, name), body })
     } catch (cause) {
       if (!(cause instanceof KubeError && (cause.status === 404 || cause.status === 409))) throw cause
     }
@@ -181,18 +160,24 @@ export class HttpKubeApi implements KubeApi {
     this.#agent.destroy()
   }
 
-  #apply<T extends KubeObject>(path: string, body: T): Promise<T> {
+  #apply<T extends KubeObject>(of: Resource, path: string, body: T): Promise<T> {
     const query = { fieldManager, force: 'true' }
-    return this.#ask({ method: 'PATCH', path, query, body, contentType: 'application/apply-patch+yaml' })
+    const contentType = 'application/apply-patch+yaml'
+    return this.#write(of, { method: 'PATCH', path, query, body, contentType })
+  }
+
+  async #write<T>(of: Resource, call: Call): Promise<T> {
+    this.#deps.beforeWrite(of)
+    return this.#ask(call, writeTimeoutMs)
   }
 
   #path({ group, version, plural }: Resource, name?: string): string {
     const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
-    const place = `${root}/namespaces/${encodeURIComponent(this.#namespace)}/${plural}`
+    const place = `${root}/namespaces/${encodeURIComponent(this.#deps.namespace)}/${plural}`
     return name === undefined ? place : `${place}/${encodeURIComponent(name)}`
   }
 
-  async #ask<T>(call: Call): Promise<T> {
+  async #ask<T>(call: Call, timeoutMs = readTimeoutMs): Promise<T> {
     const given = new AbortController()
     const answer = async (): Promise<T> => {
       const got = await this.#send(call, given.signal)
@@ -201,14 +186,14 @@ export class HttpKubeApi implements KubeApi {
       return JSON.parse(text) as T
     }
     const what = `${call.method} ${call.path} of the API server`
-    return within(this.#clock, answerTimeoutMs, what, answer(), () => given.abort())
+    return within(this.#deps.clock, timeoutMs, what, answer(), () => given.abort())
   }
 
   async #send(
     { method, path, query = {}, body, contentType }: Call,
     signal: AbortSignal,
   ): Promise<IncomingMessage> {
-    const server = this.#config.getCurrentCluster()?.server
+    const server = this.#deps.config.getCurrentCluster()?.server
     if (server === undefined) throw new Error('the Kubernetes configuration names no cluster')
     const url = new URL(server.replace(/\/$/, '') + path)
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
@@ -226,12 +211,25 @@ export class HttpKubeApi implements KubeApi {
       },
     }
     // Certificates, or the token as it is now.
-    await this.#config.applyToHTTPSOptions(options)
+    await this.#deps.config.applyToHTTPSOptions(options)
     return new Promise((resolve, reject) => {
       httpsRequest(url, { ...options, agent: this.#agent }, resolve)
         .on('error', reject)
         .end(text)
     })
+  }
+}
+
+const labelOf = ({ label }: Resource): Readonly<Record<string, string>> =>
+  label === undefined ? {} : { labelSelector: label }
+
+async function takeLines(answer: IncomingMessage, take: (line: string) => void): Promise<void> {
+  let rest = ''
+  for await (const chunk of answer.setEncoding('utf8')) {
+    const lines = (rest + String(chunk)).split('\n')
+    rest = lines.pop() ?? ''
+    if (rest.length > answerBytesMax) throw new Error('a watch event is longer than 64 MiB')
+    for (const line of lines) if (line !== '') take(line)
   }
 }
 

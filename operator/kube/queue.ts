@@ -3,6 +3,8 @@ import type { Cancel, Clock } from '../../services/platform/system-clock.ts'
 
 const retryMinMs = 1_000
 const retryMaxMs = 60_000
+/** A timer holds no more than 24 days; a name that waits longer is looked at in between. */
+const againMaxMs = 3_600_000
 
 /**
  * Reconciles what may have changed, by name: each name once at a time, one after another, and again after a failure
@@ -57,7 +59,7 @@ export class WorkQueue {
     try {
       const againMs = await this.#reconcile(name)
       this.#failures.delete(name)
-      if (againMs !== undefined) this.#delay(name, againMs)
+      if (againMs !== undefined) this.#delay(name, Math.min(againMs, againMaxMs))
     } catch (cause) {
       const failures = (this.#failures.get(name) ?? 0) + 1
       this.#failures.set(name, failures)

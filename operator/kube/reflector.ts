@@ -1,16 +1,21 @@
 import type { Log } from '../../services/platform/log.ts'
 import type { Clock } from '../../services/platform/system-clock.ts'
-import { type KubeApi, KubeError, type KubeObject, type Resource, type WatchEvent } from './api.ts'
+import { type KubeApi, KubeError, type WatchEvent } from './api.ts'
+import type { KubeObject, Resource } from './object.ts'
 
 const retryMinMs = 500
 const retryMaxMs = 30_000
+/** A server that ends watches at once is asked no more often. */
+const watchLeastMs = 1_000
 
-export interface ReflectorDeps {
+export interface ReflectorDeps<T> {
   readonly api: Pick<KubeApi, 'list' | 'watch'>
   readonly clock: Clock
   readonly log: Log
-  /** Called with the name of each object that is there, changed or gone; with `undefined` after a new list. */
-  readonly changed: (name: string | undefined) => void
+  /** Called with each object that is there, changed or gone (as it was); with `undefined` after a new list. */
+  readonly changed: (object: T | undefined) => void
+  /** Called when a list or a watch failed. */
+  readonly failed: () => void
 }
 
 /**
@@ -19,19 +24,23 @@ export interface ReflectorDeps {
  */
 export class Reflector<T extends KubeObject> {
   readonly #of: Resource
-  readonly #deps: ReflectorDeps
+  readonly #deps: ReflectorDeps<T>
   readonly #ending = new AbortController()
   #objects = new Map<string, T>()
   #version: string | undefined
   #isSynced = false
 
-  constructor(of: Resource, deps: ReflectorDeps) {
+  constructor(of: Resource, deps: ReflectorDeps<T>) {
     this.#of = of
     this.#deps = deps
     void this.#run()
   }
 
-  /** Whether everything was listed, and the watch goes on from there. */
+  get plural(): string {
+    return this.#of.plural
+  }
+
+  /** Whether everything was listed, and the watch goes on from there: false while the API server does not answer. */
   get isSynced(): boolean {
     return this.#isSynced
   }
@@ -55,9 +64,11 @@ export class Reflector<T extends KubeObject> {
       try {
         if (this.#version === undefined) await this.#list()
         delayMs = retryMinMs
-        await this.#watch(this.#version ?? '')
+        await Promise.all([this.#watch(this.#version ?? ''), clock.sleep(watchLeastMs, this.#ending.signal)])
       } catch (cause) {
         if (this.#ending.signal.aborted) return
+        this.#isSynced = false
+        this.#deps.failed()
         if (isExpired(cause)) this.#version = undefined
         else {
           log.warn(
@@ -81,7 +92,11 @@ export class Reflector<T extends KubeObject> {
   }
 
   #watch(version: string): Promise<void> {
-    return this.#deps.api.watch<T>(this.#of, version, (event) => this.#take(event), this.#ending.signal)
+    return this.#deps.api.watch<T>(this.#of, version, {
+      opened: () => void (this.#isSynced = true),
+      take: (event) => this.#take(event),
+      signal: this.#ending.signal,
+    })
   }
 
   #take({ type, object }: WatchEvent<T>): void {
@@ -97,7 +112,7 @@ export class Reflector<T extends KubeObject> {
     if (type === 'BOOKMARK') return
     if (type === 'DELETED') this.#objects.delete(object.metadata.name)
     else this.#objects.set(object.metadata.name, object)
-    this.#deps.changed(object.metadata.name)
+    this.#deps.changed(object)
   }
 }
 

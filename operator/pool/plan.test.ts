@@ -66,7 +66,12 @@ describe('a plan for a pool', () => {
   })
 })
 
-/** A cluster that does what it is told, call by call. */
+test('a shard that Kubernetes is about to end is neither kept nor called', () => {
+  const ending = shard('b', { isMarked: true, ...draining(0) })
+  expect(planPool(pool({ wanted: 1, replicas: 1, shards: [shard('a'), ending] }))).toEqual([])
+})
+
+/** A cluster that does what it is told, call by call; shards start and end a little later. */
 class Cluster {
   wanted: number
   replicas: number
@@ -88,7 +93,7 @@ class Cluster {
   }
 
   act(call: Action): void {
-    if (call.do === 'resize') this.#resize(call.replicas)
+    if (call.do === 'resize') this.replicas = call.replicas
     else
       this.shards = this.shards.map((each) => {
         if (each.name !== call.shard) return each
@@ -105,6 +110,7 @@ class Cluster {
 
   /** A second passes: drains close a part of their sockets. */
   pass(): void {
+    this.#follow()
     this.shards = this.shards.map((each) => {
       if (!each.load?.isDraining) return each
       const secondsLeft = Math.max(0, each.load.secondsLeft - 1)
@@ -113,7 +119,8 @@ class Cluster {
     })
   }
 
-  #resize(replicas: number): void {
+  #follow(): void {
+    const { replicas } = this
     while (this.shards.length < replicas) this.shards.push(shard(`s${this.made++}`, { createdMs: this.made }))
     // As a ReplicaSet chooses: marked ones first.
     const ended = this.shards
@@ -121,7 +128,6 @@ class Cluster {
       .slice(0, Math.max(0, this.shards.length - replicas))
     for (const { load } of ended) if ((load?.connections ?? 0) > 0) this.endedWithSockets += 1
     this.shards = this.shards.filter((each) => !ended.includes(each))
-    this.replicas = replicas
   }
 }
 

@@ -43,12 +43,19 @@ export type Action =
  */
 export function planPool(pool: Pool): readonly Action[] {
   const surplus = pool.replicas - pool.wanted
-  const leaving = surplus > 0 ? pool.shards.toSorted(byLeaving).slice(0, surplus) : []
+  const shards = withoutEnding(pool)
+  const leaving = surplus > 0 ? shards.toSorted(byLeaving).slice(0, surplus) : []
   const names = new Set(leaving.map(({ name }) => name))
-  const kept = pool.shards.filter(({ name }) => !names.has(name)).flatMap(keep)
+  const kept = shards.filter(({ name }) => !names.has(name)).flatMap(keep)
   if (surplus < 0) return [...kept, { do: 'resize', replicas: pool.wanted }]
   if (surplus === 0 || pool.isRollingOut) return kept
   return [...kept, ...empty(leaving, pool), ...shrink(leaving, pool)]
+}
+
+/** Marked shards beyond the number that the Deployment wants: Kubernetes is about to end them. */
+function withoutEnding({ shards, replicas }: Pool): readonly Shard[] {
+  const ending = shards.filter(({ isMarked }) => isMarked).slice(0, Math.max(0, shards.length - replicas))
+  return shards.filter((shard) => !ending.includes(shard))
 }
 
 function byLeaving(a: Shard, b: Shard): number {

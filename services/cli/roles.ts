@@ -53,6 +53,16 @@ const roles: readonly Role[] = [
     start: async (config, ending) =>
       (await import('../roles/collector.ts')).startCollector(config, { ending }),
   },
+  {
+    name: 'operator',
+    drains: false,
+    summary: 'follow the Feed, ApiKey and StreamPool objects of Kubernetes',
+    description:
+      'Make registry (FXD_INGEST), collectors, keys and shards as the Feed, ApiKey and StreamPool objects of one namespace\n' +
+      'want them. In a pod it uses its service account, else KUBECONFIG. Of several replicas one acts.',
+    start: async (config, ending) =>
+      (await import('../../operator/main.ts')).startOperator(config, { ending }),
+  },
 ]
 
 /** One command per role that a process of its own may have. */

@@ -39,6 +39,7 @@ export function feedMessage(
     status: status.status,
     livenessSource: status.liveness_source,
     ...(status.last_candle_time !== undefined && { lastBarTime: status.last_candle_time }),
+    ...(status.clock_offset_seconds !== undefined && { clockOffsetSeconds: status.clock_offset_seconds }),
     source: definition.source.type,
     owner: owner ?? '',
     version,

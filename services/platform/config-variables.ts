@@ -129,7 +129,7 @@ export const variables = {
   ingest: variable(
     'FXD_INGEST',
     '127.0.0.1:8090',
-    'comma-separated host:port of the ingests that fxd collector tries in turn',
+    'comma-separated host:port of the ingests that fxd collector and fxd operator try in turn',
     (text, name) => {
       const addresses = parseServers(text, name)
       return addresses.length > 0 ? addresses : refuse(name, text, 'at least one host:port')
@@ -144,7 +144,7 @@ export const variables = {
   shardTokenFile: variable(
     'FXD_SHARD_TOKEN_FILE',
     '',
-    'file with the token with which an operator asks fxd stream for its load and drains it; empty: the administration token is used',
+    'file with the token with which fxd operator asks fxd stream for its load and drains it; empty: the administration token is used',
     (text) => text || undefined,
   ),
   signingKeys: variable(
@@ -189,6 +189,24 @@ export const variables = {
     '24',
     'how long fxd collector keeps what no ingest has acknowledged',
     wholeNumber(1, 8_760),
+  ),
+  namespace: variable(
+    'FXD_NAMESPACE',
+    '',
+    'namespace of the Kubernetes objects of fxd operator; empty: that of its pod, or of the kubeconfig',
+    (text) => text || undefined,
+  ),
+  podName: variable(
+    'FXD_POD_NAME',
+    '',
+    'name of the pod of fxd operator, by which its replicas tell each other apart; empty: the host name',
+    (text) => text || undefined,
+  ),
+  collectorTemplate: variable(
+    'FXD_COLLECTOR_TEMPLATE',
+    '',
+    'JSON file with the pod template of the collectors that fxd operator makes; without it Feeds with a source other than Push are not ready',
+    (text) => text || undefined,
   ),
   trustedProxies: variable(
     'FXD_TRUSTED_PROXIES',

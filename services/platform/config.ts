@@ -37,7 +37,7 @@ export interface Config {
   readonly feeds: string | undefined
   /** The feed of `fxd collector`; `undefined`: the only one of the manifests. */
   readonly feed: string | undefined
-  /** Where `fxd collector` brings its bars, tried in turn. */
+  /** Where `fxd collector` brings its bars and `fxd operator` administers, tried in turn. */
   readonly ingest: readonly Address[]
   /** File with the token: administration's, of `fxd collector` its feed's; `undefined`: the one in the data folder. */
   readonly tokenFile: string | undefined
@@ -57,6 +57,12 @@ export interface Config {
   /** At the bounds of its spool a collector's oldest batches leave it, and a gap names them. */
   readonly spoolMib: number
   readonly spoolHours: number
+  /** Where the objects of `fxd operator` are; `undefined`: the namespace of its pod, or of the kubeconfig. */
+  readonly namespace: string | undefined
+  /** Who this replica of `fxd operator` is; `undefined`: the host's name, which in a pod is the pod's. */
+  readonly podName: string | undefined
+  /** JSON file with the pod template of collectors. */
+  readonly collectorTemplate: string | undefined
   /** CIDR blocks whose forwarded chain is believed. */
   readonly trustedProxies: readonly string[]
   /** `undefined`: `info`, for text on a terminal `warn`. */

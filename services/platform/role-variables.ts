@@ -45,6 +45,18 @@ export const roleVariables = {
     'spoolMib',
     'spoolHours',
   ],
+  operator: [
+    ...process,
+    ...token,
+    'tlsCert',
+    'tlsKey',
+    'tlsCa',
+    'ingest',
+    'shardTokenFile',
+    'namespace',
+    'podName',
+    'collectorTemplate',
+  ],
 } as const satisfies Readonly<Record<string, readonly (keyof Config)[]>>
 
 export type RoleName = keyof typeof roleVariables

@@ -15,16 +15,22 @@ export interface ClientTls {
   readonly ca?: Buffer | undefined
   /** Shown to the server. */
   readonly pair?: { readonly cert: Buffer; readonly key: Buffer } | undefined
+  /** The server may show any certificate that `ca` vouches for, under whatever name: it is called by its address. */
+  readonly isNameless?: boolean | undefined
   /** The only certificate the server may show, under whatever name: for a process that calls itself. */
   readonly pinned?: Buffer | undefined
 }
 
 export function channelCredentials({ tls }: ClientIdentity): ChannelCredentials {
   if (!tls) return credentials.createInsecure()
-  if (!tls.pinned) return credentials.createSsl(tls.ca, tls.pair?.key, tls.pair?.cert)
+  if (!tls.pinned) return credentials.createSsl(tls.ca, tls.pair?.key, tls.pair?.cert, checksOf(tls))
   const context = createSecureContext({ ca: tls.pinned, allowPartialTrustChain: true })
   return credentials.createFromSecureContext(context, { checkServerIdentity: () => undefined })
 }
+
+/** Anybody may have a certificate of the authorities that Node comes with: there the name counts. */
+const checksOf = ({ ca, isNameless }: ClientTls) =>
+  isNameless && ca !== undefined ? { checkServerIdentity: () => undefined } : undefined
 
 export function callMetadata({ token }: ClientIdentity): Metadata {
   const metadata = new Metadata()

@@ -54,7 +54,12 @@ export interface Feed {
    * Registry version of this record.
    */
   'version'?: (number | string | Long);
+  /**
+   * UTC minus the feed's clock; absent while it is unknown.
+   */
+  'clockOffsetSeconds'?: (number | string | Long);
   '_lastBarTime'?: "lastBarTime";
+  '_clockOffsetSeconds'?: "clockOffsetSeconds";
 }
 
 export interface Feed__Output {
@@ -109,5 +114,10 @@ export interface Feed__Output {
    * Registry version of this record.
    */
   'version': (number);
+  /**
+   * UTC minus the feed's clock; absent while it is unknown.
+   */
+  'clockOffsetSeconds'?: (number);
   '_lastBarTime'?: "lastBarTime";
+  '_clockOffsetSeconds'?: "clockOffsetSeconds";
 }

@@ -1,0 +1,184 @@
+import type { Feed__Output } from '../../services/wire/fxd/v1/Feed.ts'
+import type { Controller, ControllerDeps } from '../controller.ts'
+import { applyOwned, ownerOf } from '../kube/apply-owned.ts'
+import { readyOf } from '../kube/condition.ts'
+import type { FeedStatus } from '../kube/kinds.ts'
+import { NotReady, notReadyOf } from '../kube/not-ready.ts'
+import { type FeedObject, resources, type Workload } from '../kube/resources.ts'
+import { StatusWriter } from '../kube/status-writer.ts'
+import { holderOf } from './holder.ts'
+import {
+  collectorNames,
+  collectorSet,
+  feedKeyOf,
+  manifestMap,
+  manifestOf,
+  type PodTemplate,
+} from './objects.ts'
+import { feedStatusOf } from './status.ts'
+import { needsRenewal, tokenExpiry, tokenLife, tokenSecret } from './token.ts'
+
+/** The newest bar moves every minute: the status follows it more slowly. */
+const newestBarEveryMs = 300_000
+
+interface FeedControllerDeps extends ControllerDeps {
+  /** Pods of collectors; `undefined`: this operator makes none. */
+  readonly template: PodTemplate | undefined
+  /** Called when the registry got a feed: keys may wait for it. */
+  readonly registered: () => void
+}
+
+/** What the registry answered when the feed was applied last. */
+interface Applied {
+  readonly manifest: string
+  readonly version: number
+}
+
+/** A Feed becomes a feed of the registry, a token, and the pods that collect it. */
+export class FeedController implements Controller {
+  readonly #deps: FeedControllerDeps
+  readonly #statuses: StatusWriter<FeedStatus>
+  readonly #applied = new Map<string, Applied>()
+
+  constructor(deps: FeedControllerDeps) {
+    this.#deps = deps
+    const moving = { fields: ['newestBar'] as const, everyMs: newestBarEveryMs }
+    this.#statuses = new StatusWriter<FeedStatus>(resources.feeds, moving, deps)
+  }
+
+  async reconcile(name: string): Promise<undefined> {
+    const feed = this.#deps.caches.feeds.get(name)
+    if (feed === undefined || feed.metadata.deletionTimestamp !== undefined) return
+    try {
+      await this.#bring(feed)
+    } catch (cause) {
+      const hindered = notReadyOf(cause)
+      if (hindered === undefined) await this.#tellUnavailable(feed)
+      else await this.#tell(feed, hindered)
+      if (hindered === undefined) throw cause
+    }
+  }
+
+  prune(): void {
+    const uids = new Set(this.#deps.caches.feeds.all().map(({ metadata }) => metadata.uid ?? ''))
+    this.#statuses.keep(uids)
+    for (const uid of this.#applied.keys()) if (!uids.has(uid)) this.#applied.delete(uid)
+  }
+
+  async #bring(feed: FeedObject): Promise<void> {
+    refuseSecond(feed, this.#deps.caches.feeds.all())
+    await this.#register(feed)
+    await this.#giveToken(feed)
+    if (feed.spec.source.type === 'Push') await this.#withoutPods(feed)
+    else await this.#collect(feed)
+    await this.#tell(feed, undefined)
+  }
+
+  /** Nothing is sent when the registry has it already. */
+  async #register(feed: FeedObject): Promise<void> {
+    const { registry, caches, registered } = this.#deps
+    const { uid = '' } = feed.metadata
+    const manifest = manifestOf(feed)
+    const there = registry.feeds.get(feedKeyOf(feed))
+    const last = this.#applied.get(uid)
+    const isSame = last?.manifest === manifest && last.version === there?.version
+    if (isSame && there?.owner === uid && !there.hidden) return
+    const owners = new Set(caches.feeds.all().map(({ metadata }) => metadata.uid))
+    const isGone = there !== undefined && there.owner !== '' && !owners.has(there.owner)
+    const { version } = await registry.applyFeed({
+      manifestJson: manifest,
+      uid,
+      basedOn: 0,
+      previousUid: isGone && there.owner !== 'operator' ? there.owner : '',
+    })
+    this.#applied.set(uid, { manifest, version })
+    if (there === undefined || there.hidden) registered()
+  }
+
+  async #giveToken(feed: FeedObject): Promise<void> {
+    const { api, caches, registry, clock } = this.#deps
+    const there = caches.secrets.get(collectorNames(feed.metadata.name).token)
+    if (!needsRenewal(tokenExpiry(there, feed), clock.utcMs())) return
+    const { token, expiresAt } = await registry.issueFeedToken(feedKeyOf(feed), tokenLife)
+    const place = { api, of: resources.secrets, there, owner: ownerOf(resources.feeds, feed) }
+    await applyOwned(place, tokenSecret(feed, token, expiresAt))
+  }
+
+  async #collect(feed: FeedObject): Promise<void> {
+    const { api, caches, template } = this.#deps
+    if (template === undefined)
+      throw new NotReady(
+        'NoCollectorTemplate',
+        'The operator has no FXD_COLLECTOR_TEMPLATE: it makes no collectors.',
+      )
+    const names = collectorNames(feed.metadata.name)
+    const owner = ownerOf(resources.feeds, feed)
+    const { configmaps, statefulsets } = resources
+    await applyOwned(
+      { api, of: configmaps, there: caches.configmaps.get(names.manifest), owner },
+      manifestMap(feed),
+    )
+    await applyOwned(
+      { api, of: statefulsets, there: caches.statefulsets.get(names.set), owner },
+      collectorSet(feed, template),
+    )
+  }
+
+  /** A feed that others push now has no pods of ours any more. */
+  async #withoutPods(feed: FeedObject): Promise<void> {
+    const { api, caches } = this.#deps
+    const names = collectorNames(feed.metadata.name)
+    const owner = ownerOf(resources.feeds, feed)
+    const set = caches.statefulsets.get(names.set)
+    const manifest = caches.configmaps.get(names.manifest)
+    for (const [of, object] of [
+      [resources.statefulsets, set],
+      [resources.configmaps, manifest],
+    ] as const)
+      if (object?.metadata.ownerReferences?.some(({ uid }) => uid === owner.uid))
+        await api.delete(of, object.metadata.name, object.metadata.uid)
+  }
+
+  async #tell(feed: FeedObject, hindered: NotReady | undefined): Promise<void> {
+    const { caches, clock } = this.#deps
+    const names = collectorNames(feed.metadata.name)
+    const status = feedStatusOf({
+      feed,
+      registered: this.#registered(feed),
+      collectors: this.#collectors(names.set),
+      tokenExpires: tokenExpiry(caches.secrets.get(names.token), feed),
+      hindered,
+      held: this.#deps.held('feeds'),
+      nowMs: clock.utcMs(),
+    })
+    await this.#statuses.write(feed, status)
+  }
+
+  /** A feed that is ready stays so while ingest is away: collectors go on. */
+  async #tellUnavailable(feed: FeedObject): Promise<void> {
+    const isCurrent = feed.status?.observedGeneration === feed.metadata.generation
+    if (isCurrent && readyOf(feed.status?.conditions)?.status === 'True') return
+    await this.#tell(
+      feed,
+      new NotReady('Unavailable', 'Ingest or the API server does not answer; trying again.'),
+    )
+  }
+
+  #registered(feed: FeedObject): Feed__Output | undefined {
+    const found = this.#deps.registry.feeds.get(feedKeyOf(feed))
+    return found?.owner === feed.metadata.uid ? found : undefined
+  }
+
+  #collectors(name: string): Workload | undefined {
+    return this.#deps.caches.statefulsets.get(name)
+  }
+}
+
+function refuseSecond(feed: FeedObject, all: readonly FeedObject[]): void {
+  const holder = holderOf(feedKeyOf(feed), all)
+  if (holder === undefined || holder.metadata.uid === feed.metadata.uid) return
+  throw new NotReady(
+    'DuplicateKey',
+    `The older Feed ${holder.metadata.name} has ${feedKeyOf(feed)} already; delete one of the two, or give this one another account.`,
+  )
+}

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto'
+import { posix } from 'node:path'
+import type { KubeObject } from '../kube/object.ts'
+import {
+  apiVersionOf,
+  type FeedObject,
+  feedLabel,
+  group,
+  resources,
+  type Workload,
+} from '../kube/resources.ts'
+
+/** Of a collector's pod. */
+const folders = {
+  feed: '/etc/fxd/feed',
+  token: '/etc/fxd/token',
+  spool: '/var/lib/fxd',
+  source: '/var/lib/fxd-source',
+} as const
+const manifestFile = 'feed.yaml'
+const spoolSizeDefault = '1Gi'
+
+type Mapping = Readonly<Record<string, unknown>>
+
+/** The pods of collectors, without what belongs to one feed; the first container collects. */
+export interface PodTemplate {
+  readonly metadata?: { readonly labels?: Mapping; readonly annotations?: Mapping }
+  readonly spec: { readonly containers: readonly Mapping[]; readonly volumes?: readonly Mapping[] }
+}
+
+export const feedKeyOf = ({ spec }: FeedObject): string => `${spec.broker}:${spec.account}`
+
+export const collectorNames = (feed: string) =>
+  ({ set: `${feed}-collector`, manifest: `${feed}-feed`, token: `${feed}-token` }) as const
+
+/** The manifest as the registry gets it: the object without what only Kubernetes needs. */
+export const manifestOf = ({ metadata, spec }: FeedObject): string =>
+  JSON.stringify({
+    apiVersion: apiVersionOf(resources.feeds),
+    kind: 'Feed',
+    metadata: { name: metadata.name },
+    spec,
+  })
+
+/** The manifest as the collector reads it: its path lies on the volume that is mounted. */
+function collectedManifest(feed: FeedObject): string {
+  const { collector: _, ...spec } = feed.spec
+  const { volumeClaim, ...source } = spec.source
+  if (volumeClaim === undefined || source.path === undefined) return manifestOf({ ...feed, spec })
+  return manifestOf({
+    ...feed,
+    spec: { ...spec, source: { ...source, path: posix.join(folders.source, source.path) } },
+  })
+}
+
+/** Holds the manifest for the collector's pods. */
+export const manifestMap = (
+  feed: FeedObject,
+): KubeObject & { readonly data: Readonly<Record<string, string>> } => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: collectorNames(feed.metadata.name).manifest, labels: labelsOf(feed) },
+  data: { [manifestFile]: collectedManifest(feed) },
+})
+
+/** The collectors: one, or two of which one stands by. A change of the manifest replaces the pods. */
+export function collectorSet(feed: FeedObject, template: PodTemplate): Workload {
+  const { name } = feed.metadata
+  const { replicas = 1, storage } = feed.spec.collector ?? {}
+  const { set } = collectorNames(name)
+  const wanted = {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { name: set, labels: labelsOf(feed) },
+    spec: {
+      replicas,
+      serviceName: set,
+      podManagementPolicy: 'Parallel',
+      selector: { matchLabels: labelsOf(feed) },
+      template: collectorTemplate(feed, template),
+      volumeClaimTemplates: [
+        {
+          apiVersion: 'v1',
+          kind: 'PersistentVolumeClaim',
+          metadata: { name: 'spool' },
+          spec: {
+            accessModes: ['ReadWriteOnce'],
+            resources: { requests: { storage: storage?.size ?? spoolSizeDefault } },
+            ...(storage?.className !== undefined && { storageClassName: storage.className }),
+          },
+        },
+      ],
+    },
+  }
+  return wanted
+}
+
+function collectorTemplate(feed: FeedObject, { metadata = {}, spec }: PodTemplate): Mapping {
+  const [first = {}, ...others] = spec.containers
+  const { volumeClaim } = feed.spec.source
+  const names = collectorNames(feed.metadata.name)
+  const mount = (name: keyof typeof folders, readOnly = true): Mapping => ({
+    name,
+    mountPath: folders[name],
+    ...(readOnly && { readOnly }),
+  })
+  const hash = createHash('sha256').update(collectedManifest(feed)).digest('hex').slice(0, 32)
+  return {
+    metadata: {
+      labels: { ...metadata.labels, ...labelsOf(feed) },
+      annotations: { ...metadata.annotations, [`${group}/manifest`]: hash },
+    },
+    spec: {
+      ...spec,
+      containers: [
+        {
+          ...first,
+          env: [
+            ...listOf(first['env']),
+            { name: 'FXD_FEEDS', value: `${folders.feed}/${manifestFile}` },
+            { name: 'FXD_TOKEN_FILE', value: `${folders.token}/token` },
+            { name: 'FXD_DATA_DIR', value: folders.spool },
+          ],
+          volumeMounts: [
+            ...listOf(first['volumeMounts']),
+            mount('feed'),
+            mount('token'),
+            mount('spool', false),
+            ...(volumeClaim === undefined ? [] : [mount('source')]),
+          ],
+        },
+        ...others,
+      ],
+      volumes: [
+        ...(spec.volumes ?? []),
+        { name: 'feed', configMap: { name: names.manifest } },
+        { name: 'token', secret: { secretName: names.token } },
+        ...(volumeClaim === undefined
+          ? []
+          : [{ name: 'source', persistentVolumeClaim: { claimName: volumeClaim, readOnly: true } }]),
+      ],
+    },
+  }
+}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+const labelsOf = ({ metadata }: FeedObject): Readonly<Record<string, string>> => ({
+  [feedLabel]: metadata.name,
+})

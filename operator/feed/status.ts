@@ -1,0 +1,75 @@
+import type { Feed__Output } from '../../services/wire/fxd/v1/Feed.ts'
+import { type Condition, conditionOf, heldConditions, timeText } from '../kube/condition.ts'
+import type { FeedStatus } from '../kube/kinds.ts'
+import type { NotReady } from '../kube/not-ready.ts'
+import type { FeedObject, Workload } from '../kube/resources.ts'
+import { feedKeyOf } from './objects.ts'
+
+export interface FeedFacts {
+  readonly feed: FeedObject
+  /** As the registry has it; `undefined`: not this object's. */
+  readonly registered: Feed__Output | undefined
+  readonly collectors: Workload | undefined
+  /** UTC milliseconds. */
+  readonly tokenExpires: number | undefined
+  /** Why nothing goes on; `undefined`: nothing hinders. */
+  readonly hindered: NotReady | undefined
+  /** Of this kind, what would go and may not. */
+  readonly held: number
+  readonly nowMs: number
+}
+
+/** What `kubectl get feeds` shows. */
+export function feedStatusOf(facts: FeedFacts): FeedStatus {
+  const { feed, registered, tokenExpires, nowMs } = facts
+  const { generation = 0 } = feed.metadata
+  const had = feed.status?.conditions
+  const about = { generation, had, nowMs }
+  return {
+    observedGeneration: generation,
+    key: feedKeyOf(feed),
+    ...(registered && shown(registered)),
+    ...(tokenExpires !== undefined && { tokenExpires: timeText(tokenExpires) }),
+    conditions: [
+      conditionOf('Ready', readiness(facts), about),
+      ...heldConditions(facts.held, 'feeds', about),
+    ],
+  }
+}
+
+const states = ['live', 'stale', 'offline'] as const
+
+const shown = ({
+  status,
+  symbolCount,
+  clockOffsetSeconds,
+  lastBarTime,
+}: Feed__Output): Partial<FeedStatus> => {
+  const state = states.find((each) => each === status)
+  return {
+    ...(state && { state }),
+    symbols: symbolCount,
+    ...(clockOffsetSeconds !== undefined && { offsetSeconds: clockOffsetSeconds }),
+    // On the feed's own clock, so without a zone.
+    ...(lastBarTime !== undefined && { newestBar: timeText(lastBarTime * 1_000).slice(0, -1) }),
+  }
+}
+
+function readiness(facts: FeedFacts): Pick<Condition, 'status' | 'reason' | 'message'> {
+  const { feed, collectors, hindered } = facts
+  if (hindered) return { status: 'False', reason: hindered.reason, message: hindered.message }
+  if (feed.spec.source.type === 'Push')
+    return {
+      status: 'True',
+      reason: 'Registered',
+      message: `The feed is registered; its token is in the Secret ${feed.metadata.name}-token.`,
+    }
+  const ready = collectors?.status?.readyReplicas ?? 0
+  if (ready > 0)
+    return { status: 'True', reason: 'Collecting', message: 'The feed is registered and its collector runs.' }
+  return {
+    status: 'False',
+    reason: 'CollectorStarting',
+    message: `No collector is ready yet; look at the pods of the StatefulSet ${feed.metadata.name}-collector.`,
+  }
+}

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs'
+import { ConfigError } from '../../services/platform/config.ts'
+import type { PodTemplate } from './objects.ts'
+
+const variable = 'FXD_COLLECTOR_TEMPLATE'
+/** The operator's own. */
+const environment = ['FXD_FEEDS', 'FXD_TOKEN_FILE', 'FXD_DATA_DIR']
+const volumes = ['feed', 'token', 'spool', 'source']
+
+/** The pod template of the file. Throws `ConfigError` when it cannot be used. */
+export function readTemplate(path: string): PodTemplate {
+  const document = parse(path)
+  const spec = fieldOf(document, 'spec')
+  const [first] = listOf(fieldOf(spec, 'containers'))
+  if (first === undefined)
+    throw new ConfigError(`${variable} (${path}): spec.containers: wanted at least one.`)
+  refuseOurs(path, 'spec.containers[0].env', fieldOf(first, 'env'), environment)
+  refuseOurs(path, 'spec.volumes', fieldOf(spec, 'volumes'), volumes)
+  return document as PodTemplate
+}
+
+function parse(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch (cause) {
+    throw new ConfigError(`${variable} (${path}) cannot be read as JSON: ${(cause as Error).message}.`)
+  }
+}
+
+function refuseOurs(path: string, place: string, items: unknown, ours: readonly string[]): void {
+  const taken = listOf(items).find((item) => ours.includes(String(fieldOf(item, 'name'))))
+  if (taken === undefined) return
+  throw new ConfigError(
+    `${variable} (${path}): ${place}: the operator sets ${String(fieldOf(taken, 'name'))}; leave it out.`,
+  )
+}
+
+const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])

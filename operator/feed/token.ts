@@ -1,0 +1,34 @@
+import { timeText } from '../kube/condition.ts'
+import type { FeedObject, Secret } from '../kube/resources.ts'
+import { feedLabel, group } from '../kube/resources.ts'
+import { collectorNames, feedKeyOf } from './objects.ts'
+
+/** How long a token lives; it is renewed at half its life. */
+export const tokenLife = '30d'
+const lifeMs = 30 * 86_400_000
+const feedAnnotation = `${group}/token-feed`
+const expiresAnnotation = `${group}/token-expires`
+
+/** When the token of the Secret ends, UTC milliseconds; `undefined`: it is none of this feed. */
+export function tokenExpiry(secret: Secret | undefined, feed: FeedObject): number | undefined {
+  const { annotations = {} } = secret?.metadata ?? {}
+  const expires = Date.parse(annotations[expiresAnnotation] ?? '')
+  const isWhole = secret?.data?.['token'] !== undefined && annotations[feedAnnotation] === feedKeyOf(feed)
+  return isWhole && Number.isFinite(expires) ? expires : undefined
+}
+
+export const needsRenewal = (expires: number | undefined, nowMs: number): boolean =>
+  expires === undefined || expires - nowMs < lifeMs / 2
+
+/** The Secret that gives the token to collectors, under "token". */
+export const tokenSecret = (feed: FeedObject, token: string, expires: number): Secret => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  type: 'Opaque',
+  metadata: {
+    name: collectorNames(feed.metadata.name).token,
+    labels: { [feedLabel]: feed.metadata.name },
+    annotations: { [feedAnnotation]: feedKeyOf(feed), [expiresAnnotation]: timeText(expires) },
+  },
+  data: { token: Buffer.from(`${token}\n`).toString('base64') },
+})

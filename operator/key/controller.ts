@@ -1,0 +1,258 @@
+import { createHash } from 'node:crypto'
+import { status as grpcStatus, type ServiceError } from '@grpc/grpc-js'
+import { durationMs } from '../../services/core/duration.ts'
+import type { Key__Output } from '../../services/wire/fxd/v1/Key.ts'
+import type { Controller, ControllerDeps } from '../controller.ts'
+import { readyOf } from '../kube/condition.ts'
+import type { ApiKeyStatus } from '../kube/kinds.ts'
+import { NotReady, notReadyOf } from '../kube/not-ready.ts'
+import { type ApiKeyObject, resources, type Secret } from '../kube/resources.ts'
+import { StatusWriter } from '../kube/status-writer.ts'
+import { type Digest, planKey } from './plan.ts'
+import {
+  deliveredAt,
+  deliveryIn,
+  deliveryName,
+  deliverySecret,
+  digestIn,
+  digestName,
+  digestSecret,
+  refuseForeign,
+  textIn,
+} from './secrets.ts'
+import { keyStatusOf } from './status.ts'
+
+const overlapDefault = '24h'
+const overlapMsMax = 90 * 86_400_000
+const secretBytes = 16
+const secretShape = /^fxd_[0-9a-f]{32}$/
+/** More steps than a key ever needs: something takes them back. */
+const stepsMax = 6
+
+const sha256 = (secret: string): string => createHash('sha256').update(secret).digest('hex')
+
+/** An ApiKey becomes a delivered secret, its digest, and a key of the registry, in this order. */
+export class KeyController implements Controller {
+  readonly #deps: ControllerDeps
+  readonly #statuses: StatusWriter<ApiKeyStatus>
+  /** What the object, the registry and the Secrets were when a look found nothing to do. */
+  readonly #settled = new Map<string, string>()
+
+  constructor(deps: ControllerDeps) {
+    this.#deps = deps
+    this.#statuses = new StatusWriter<ApiKeyStatus>(resources.apikeys, { fields: [], everyMs: 0 }, deps)
+  }
+
+  async reconcile(name: string): Promise<number | undefined> {
+    const key = this.#deps.caches.apikeys.get(name)
+    if (key === undefined || key.metadata.deletionTimestamp !== undefined) return undefined
+    try {
+      await this.#settle(key)
+      const againMs = await this.#endDelivery(key)
+      await this.#tell(key, undefined)
+      return againMs
+    } catch (cause) {
+      const hindered = notReadyOf(cause)
+      if (hindered === undefined) await this.#tellUnavailable(key)
+      else await this.#tell(key, hindered)
+      if (hindered === undefined) throw cause
+      return undefined
+    }
+  }
+
+  prune(): void {
+    const uids = new Set(this.#deps.caches.apikeys.all().map(({ metadata }) => metadata.uid ?? ''))
+    this.#statuses.keep(uids)
+    for (const uid of this.#settled.keys()) if (!uids.has(uid)) this.#settled.delete(uid)
+  }
+
+  /** Asks nobody while nothing changed since a look that found nothing to do. */
+  async #settle(key: ApiKeyObject): Promise<void> {
+    const { uid = '' } = key.metadata
+    const marks = this.#marks(key)
+    if (this.#settled.get(uid) === marks) return
+    const hasChanged = key.spec.revoked ? await this.#revoke(key) : await this.#drive(key)
+    if (hasChanged || this.#marks(key) !== marks) this.#settled.delete(uid)
+    else this.#settled.set(uid, marks)
+  }
+
+  #marks(key: ApiKeyObject): string {
+    const { caches, registry } = this.#deps
+    const { name, generation } = key.metadata
+    const versions = [digestName(name), deliveryName(key)].map(
+      (each) => caches.secrets.get(each)?.metadata.resourceVersion,
+    )
+    return JSON.stringify([generation, registry.keys.get(name)?.version, ...versions])
+  }
+
+  /** Takes all steps to the end; gives whether there was any but a repeat. */
+  async #drive(key: ApiKeyObject): Promise<boolean> {
+    const { registry, clock } = this.#deps
+    const { name } = key.metadata
+    const overlapMs = overlapOf(key)
+    let isRefused = false
+    for (let steps = 0; steps < stepsMax; steps++) {
+      // Before the digest is read: it is written before the registry.
+      const registryIssue = registry.keys.get(name)?.issue ?? 0
+      const { ownSecret, delivery, digest } = await this.#read(key)
+      const step = planKey(
+        {
+          specIssue: key.spec.issue ?? 1,
+          overlapMs,
+          ownSecret,
+          delivery: deliveryIn(delivery),
+          digest: digestIn(digest),
+          registryIssue,
+          isRefused,
+          nowMs: clock.utcMs(),
+        },
+        sha256,
+      )
+      if (step.do === 'deliver') {
+        const made = { issue: step.issue, secret: `fxd_${clock.randomHex(secretBytes)}` }
+        await this.#write(deliverySecret(key, made, { there: delivery, nowMs: clock.utcMs() }), delivery)
+      } else if (step.do === 'keep') await this.#write(digestSecret(key, step.digest, digest), digest)
+      else if (await this.#put(key, step.digest)) return steps > 0
+      else isRefused = true
+    }
+    throw new Error(`${name} is not as wanted after ${stepsMax} steps`)
+  }
+
+  async #read(key: ApiKeyObject): Promise<{ ownSecret?: string; delivery?: Secret; digest?: Secret }> {
+    const { api } = this.#deps
+    const { name } = key.metadata
+    const digest = await api.get<Secret>(resources.secrets, digestName(name))
+    refuseForeign(digest, name)
+    const found = digest && { digest }
+    const from = key.spec.keyFrom?.secretKeyRef
+    if (from !== undefined)
+      return { ...found, ownSecret: ownSecretIn(await api.get<Secret>(resources.secrets, from.name), from) }
+    const delivery = await api.get<Secret>(resources.secrets, deliveryName(key))
+    refuseForeign(delivery, name)
+    return { ...found, ...(delivery && { delivery }) }
+  }
+
+  /** Rejects when somebody else wrote it since it was read. */
+  #write(secret: Secret, there: Secret | undefined): Promise<Secret> {
+    const { api } = this.#deps
+    return there === undefined
+      ? api.create(resources.secrets, secret)
+      : api.replace(resources.secrets, secret)
+  }
+
+  /** Gives `false` when the registry has this issue, or a later one, with another secret. */
+  async #put(key: ApiKeyObject, digest: Digest): Promise<boolean> {
+    const { registry } = this.#deps
+    const { name, uid = '' } = key.metadata
+    const { plan, feeds, limits, allowIps = [], expires = '' } = key.spec
+    try {
+      await registry.putKey({
+        id: name,
+        owner: uid,
+        issue: digest.issue,
+        sha256: Buffer.from(digest.sha256, 'hex'),
+        prefix: digest.prefix,
+        name,
+        plan,
+        feeds: [...feeds],
+        ...(limits && { limits }),
+        allowIps: [...allowIps],
+        expires,
+        oldUntil: digest.oldUntilMs,
+        previousOwner: this.#goneOwner(name, uid),
+      })
+      return true
+    } catch (cause) {
+      if ((cause as ServiceError).code !== grpcStatus.ABORTED) throw cause
+      await registry.refresh()
+      return false
+    }
+  }
+
+  async #revoke(key: ApiKeyObject): Promise<boolean> {
+    const { registry } = this.#deps
+    const { name, uid = '' } = key.metadata
+    const there = registry.keys.get(name)
+    if (there === undefined) return false
+    if (there.owner !== uid && this.#goneOwner(name, uid) === '')
+      throw new NotReady('Refused', `The key ${name} belongs to ${there.owner || 'the command line'}.`)
+    const { version } = await registry.revokeKey(name)
+    return version !== there.version
+  }
+
+  /** UID of an object that is gone and owns the key still; empty: of none. */
+  #goneOwner(id: string, uid: string): string {
+    const owner = this.#deps.registry.keys.get(id)?.owner ?? ''
+    const isThere = this.#deps.caches.apikeys.all().some(({ metadata }) => metadata.uid === owner)
+    return owner === uid || isThere ? '' : owner
+  }
+
+  /** Deletes the delivered Secret when its time is over; gives the milliseconds until then. */
+  async #endDelivery(key: ApiKeyObject): Promise<number | undefined> {
+    const { api, caches, clock } = this.#deps
+    const lifeMs = durationMs(key.spec.delivery?.deleteAfter ?? '')
+    const there = caches.secrets.get(deliveryName(key))
+    if (lifeMs === undefined || there === undefined || key.spec.keyFrom !== undefined) return undefined
+    refuseForeign(there, key.metadata.name)
+    const leftMs = deliveredAt(there) + lifeMs - clock.utcMs()
+    if (leftMs > 0) return leftMs
+    await api.delete(resources.secrets, there.metadata.name, there.metadata.uid)
+    return undefined
+  }
+
+  async #tell(key: ApiKeyObject, hindered: NotReady | undefined): Promise<void> {
+    await this.#statuses.write(
+      key,
+      keyStatusOf({
+        key,
+        registered: this.#registered(key),
+        secretName: this.#secretName(key),
+        hindered,
+        held: this.#deps.held('apikeys'),
+        nowMs: this.#deps.clock.utcMs(),
+      }),
+    )
+  }
+
+  /** A key that is ready stays so while ingest is away: it goes on opening. */
+  async #tellUnavailable(key: ApiKeyObject): Promise<void> {
+    const isCurrent = key.status?.observedGeneration === key.metadata.generation
+    if (isCurrent && readyOf(key.status?.conditions)?.status === 'True') return
+    await this.#tell(
+      key,
+      new NotReady('Unavailable', 'Ingest or the API server does not answer; trying again.'),
+    )
+  }
+
+  #registered(key: ApiKeyObject): Key__Output | undefined {
+    const found = this.#deps.registry.keys.get(key.metadata.name)
+    return found?.owner === key.metadata.uid ? found : undefined
+  }
+
+  #secretName(key: ApiKeyObject): string | undefined {
+    const { keyFrom } = key.spec
+    if (keyFrom) return keyFrom.secretKeyRef.name
+    const name = deliveryName(key)
+    return this.#deps.caches.secrets.get(name) && name
+  }
+}
+
+function overlapOf({ spec }: ApiKeyObject): number {
+  const overlapMs = durationMs(spec.overlap ?? overlapDefault)
+  if (overlapMs !== undefined && overlapMs <= overlapMsMax) return overlapMs
+  throw new NotReady('Invalid', `overlap: got ${spec.overlap}, wanted at most 90d`)
+}
+
+function ownSecretIn(
+  secret: Secret | undefined,
+  { name, key }: { readonly name: string; readonly key: string },
+): string {
+  const text = textIn(secret, key)?.trim()
+  if (text === undefined)
+    throw new NotReady('SecretMissing', `There is no Secret ${name} with the key "${key}".`)
+  if (secretShape.test(text)) return text
+  throw new NotReady(
+    'Invalid',
+    `The value "${key}" of the Secret ${name} is not fxd_ and 32 characters of 0-9, a-f.`,
+  )
+}

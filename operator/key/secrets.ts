@@ -1,0 +1,88 @@
+import { timeText } from '../kube/condition.ts'
+import { NotReady } from '../kube/not-ready.ts'
+import { type ApiKeyObject, group, keyLabel, madeByUs, type Secret } from '../kube/resources.ts'
+import type { Delivery, Digest } from './plan.ts'
+
+const issueAnnotation = `${group}/issue`
+const deliveredAnnotation = `${group}/delivered`
+/** Under which a Secret holds the digest. */
+const digestField = 'digest.json'
+
+export const digestName = (key: string): string => `${key}-digest`
+export const deliveryName = ({ metadata, spec }: ApiKeyObject): string =>
+  spec.delivery?.secretName ?? metadata.name
+
+/** Without an owner: a backup that is restored gives objects new UIDs, and these must outlive that. */
+const secretOf = (key: string, name: string): Secret => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  type: 'Opaque',
+  metadata: { name, labels: { ...madeByUs, [keyLabel]: key } },
+})
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+export const textIn = (secret: Secret | undefined, field: string): string | undefined => {
+  const value = secret?.data?.[field]
+  return value === undefined ? undefined : Buffer.from(value, 'base64').toString()
+}
+
+/** The Secret that delivers; it keeps its version, so that a change that somebody else made meanwhile is a conflict. */
+export function deliverySecret(
+  key: ApiKeyObject,
+  { issue, secret }: Delivery,
+  { there, nowMs }: { readonly there: Secret | undefined; readonly nowMs: number },
+): Secret {
+  const made = secretOf(key.metadata.name, deliveryName(key))
+  const annotations = { [issueAnnotation]: String(issue), [deliveredAnnotation]: timeText(nowMs) }
+  return onTopOf(there, {
+    ...made,
+    metadata: { ...made.metadata, annotations },
+    data: { key: base64(secret) },
+  })
+}
+
+export function digestSecret(key: ApiKeyObject, digest: Digest, there: Secret | undefined): Secret {
+  const made = secretOf(key.metadata.name, digestName(key.metadata.name))
+  return onTopOf(there, { ...made, data: { [digestField]: base64(JSON.stringify(digest)) } })
+}
+
+function onTopOf(there: Secret | undefined, made: Secret): Secret {
+  if (there === undefined) return made
+  const { metadata } = there
+  const annotations = { ...metadata.annotations, ...made.metadata.annotations }
+  const labels = { ...metadata.labels, ...made.metadata.labels }
+  return { ...there, ...made, metadata: { ...metadata, labels, annotations } }
+}
+
+export function deliveryIn(secret: Secret | undefined): Delivery | undefined {
+  const text = textIn(secret, 'key')
+  const issue = Number(secret?.metadata.annotations?.[issueAnnotation])
+  return text !== undefined && Number.isInteger(issue) ? { issue, secret: text } : undefined
+}
+
+/** When the Secret was delivered, UTC milliseconds. */
+export const deliveredAt = (secret: Secret): number =>
+  Date.parse(secret.metadata.annotations?.[deliveredAnnotation] ?? '') || 0
+
+/** One that a person changed into something else counts as lost. */
+export function digestIn(secret: Secret | undefined): Digest | undefined {
+  try {
+    const { issue, specIssue, sha256, prefix, oldUntilMs } = JSON.parse(
+      textIn(secret, digestField) ?? '',
+    ) as Partial<Digest>
+    const isWhole = [issue, specIssue, oldUntilMs].every((each) => Number.isInteger(each))
+    if (!isWhole || !/^[0-9a-f]{64}$/.test(sha256 ?? '') || typeof prefix !== 'string') return undefined
+    return { issue, specIssue, sha256, prefix, oldUntilMs } as Digest
+  } catch {
+    return undefined
+  }
+}
+
+/** Rejects a Secret of this name that was made by somebody else, or for another key. */
+export function refuseForeign(secret: Secret | undefined, key: string): void {
+  if (secret === undefined || secret.metadata.labels?.[keyLabel] === key) return
+  throw new NotReady(
+    'NameTaken',
+    `The Secret ${secret.metadata.name} belongs to something else; make another ApiKey with another delivery.secretName.`,
+  )
+}

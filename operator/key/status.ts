@@ -1,0 +1,68 @@
+import type { Key__Output } from '../../services/wire/fxd/v1/Key.ts'
+import { type Condition, conditionOf, heldConditions, timeText } from '../kube/condition.ts'
+import type { ApiKeyStatus } from '../kube/kinds.ts'
+import type { NotReady } from '../kube/not-ready.ts'
+import type { ApiKeyObject } from '../kube/resources.ts'
+
+export interface KeyFacts {
+  readonly key: ApiKeyObject
+  /** As the registry has it; `undefined`: not this object's. */
+  readonly registered: Key__Output | undefined
+  /** The Secret that holds the key in clear; `undefined`: there is none any more. */
+  readonly secretName: string | undefined
+  readonly hindered: NotReady | undefined
+  /** Of this kind, what would go and may not. */
+  readonly held: number
+  readonly nowMs: number
+}
+
+const states = ['active', 'expired', 'inactive'] as const
+
+/** What `kubectl get apikeys` shows: neither the key nor its digest. */
+export function keyStatusOf(facts: KeyFacts): ApiKeyStatus {
+  const { key, registered, secretName, nowMs } = facts
+  const { generation = 0 } = key.metadata
+  const about = { generation, had: key.status?.conditions, nowMs }
+  return {
+    observedGeneration: generation,
+    ...(registered && shown(registered, nowMs)),
+    ...(secretName !== undefined && { secretName }),
+    conditions: [
+      conditionOf('Ready', readiness(facts), about),
+      ...heldConditions(facts.held, 'apikeys', about),
+    ],
+  }
+}
+
+function shown(
+  { id, prefix, issue, state, expiresAt, oldSecretUntil = 0 }: Key__Output,
+  nowMs: number,
+): Partial<ApiKeyStatus> {
+  const known = states.find((each) => each === state)
+  return {
+    id,
+    prefix,
+    issue,
+    ...(known && { state: known }),
+    ...(expiresAt !== undefined && { expiresAt: timeText(expiresAt) }),
+    ...(oldSecretUntil > nowMs && { oldSecretUntil: timeText(oldSecretUntil) }),
+  }
+}
+
+/** A key that is revoked or expired is as its object wants it: ready. */
+function readiness({
+  key,
+  registered,
+  hindered,
+}: KeyFacts): Pick<Condition, 'status' | 'reason' | 'message'> {
+  if (hindered) return { status: 'False', reason: hindered.reason, message: hindered.message }
+  if (key.spec.revoked)
+    return { status: 'True', reason: 'Revoked', message: 'The key is revoked, which is final.' }
+  if (registered?.state === 'expired')
+    return {
+      status: 'True',
+      reason: 'Expired',
+      message: 'The key is expired; change spec.expires to use it again.',
+    }
+  return { status: 'True', reason: 'Active', message: 'The key can be used.' }
+}

@@ -1,0 +1,60 @@
+/** A condition of an object's status. */
+export interface Condition {
+  readonly type: string
+  readonly status: 'True' | 'False' | 'Unknown'
+  readonly observedGeneration?: number
+  readonly reason: string
+  readonly message: string
+  readonly lastTransitionTime: string
+}
+
+const messageLengthMax = 4_096
+
+/** UTC milliseconds as Kubernetes writes a time: whole seconds. */
+export const timeText = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
+
+interface Said {
+  readonly status: Condition['status']
+  readonly reason: string
+  readonly message: string
+}
+
+/** The condition as it is now; its transition time stays while its status stays. */
+export function conditionOf(
+  type: string,
+  said: Said,
+  { generation, had, nowMs }: { generation: number; had: readonly Condition[] | undefined; nowMs: number },
+): Condition {
+  const last = had?.find((each) => each.type === type)
+  return {
+    type,
+    status: said.status,
+    observedGeneration: generation,
+    reason: said.reason,
+    message: said.message.slice(0, messageLengthMax),
+    lastTransitionTime: last?.status === said.status ? last.lastTransitionTime : timeText(nowMs),
+  }
+}
+
+export const readyOf = (conditions: readonly Condition[] | undefined): Condition | undefined =>
+  conditions?.find(({ type }) => type === 'Ready')
+
+/** On the objects of a kind while others of that kind are gone and what they own may not go; else none. */
+export const heldConditions = (
+  held: number,
+  kind: string,
+  about: Parameters<typeof conditionOf>[2],
+): readonly Condition[] =>
+  held === 0
+    ? []
+    : [
+        conditionOf(
+          'DeletionHeld',
+          {
+            status: 'True',
+            reason: 'TooManyAtOnce',
+            message: `${held} ${kind} have no object any more; nothing was removed. The Event of the Lease says what to do.`,
+          },
+          about,
+        ),
+      ]

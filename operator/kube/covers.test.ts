@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { covers } from './covers.ts'
+
+const there = {
+  replicas: 2,
+  template: {
+    labels: { app: 'fxd', injected: 'yes' },
+    containers: [
+      {
+        name: 'fxd',
+        image: 'fxd:1',
+        env: [
+          { name: 'A', value: '1' },
+          { name: 'B', value: '2' },
+        ],
+        resources: { requests: { cpu: '500m', memory: '1Gi' } },
+        terminationMessagePath: '/dev/termination-log',
+      },
+      { name: 'injected' },
+    ],
+  },
+}
+
+test('an object covers what is wanted when it only has more', () => {
+  expect(covers(there, { replicas: 2, template: { containers: [{ name: 'fxd', image: 'fxd:1' }] } })).toBe(
+    true,
+  )
+  expect(covers(there, there)).toBe(true)
+})
+
+test('an object with another value, or without one that is wanted, does not cover it', () => {
+  for (const wanted of [
+    { replicas: 3 },
+    { template: { containers: [{ name: 'fxd', image: 'fxd:2' }] } },
+    { template: { containers: [{ name: 'fxd', env: [{ name: 'C', value: '3' }] }] } },
+    { minReadySeconds: 5 },
+    { paused: false },
+  ])
+    expect(covers(there, wanted), JSON.stringify(wanted)).toBe(false)
+})
+
+test('a quantity is the same in any form, and nothing is the same as something empty', () => {
+  const wanted = (cpu: unknown, memory: unknown) => ({
+    template: { containers: [{ resources: { requests: { cpu, memory } }, volumeMounts: [], security: {} }] },
+  })
+  expect(covers(there, wanted('0.5', '1024Mi'))).toBe(true)
+  expect(covers(there, wanted(0.5, '1073741824'))).toBe(true)
+  expect(covers(there, wanted('0.4', '1Gi'))).toBe(false)
+  expect(covers(there, { minReadySeconds: 0, nodeSelector: {}, affinity: null })).toBe(true)
+})

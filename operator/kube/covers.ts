@@ -1,0 +1,54 @@
+const suffixes = new Map([
+  ['', 1],
+  ['n', 1e-9],
+  ['u', 1e-6],
+  ['m', 1e-3],
+  ['k', 1e3],
+  ['M', 1e6],
+  ['G', 1e9],
+  ['T', 1e12],
+  ['P', 1e15],
+  ['E', 1e18],
+  ['Ki', 2 ** 10],
+  ['Mi', 2 ** 20],
+  ['Gi', 2 ** 30],
+  ['Ti', 2 ** 40],
+  ['Pi', 2 ** 50],
+  ['Ei', 2 ** 60],
+])
+const quantityShape = /^(\d+(?:\.\d+)?)(|n|u|m|k|[MGTPE]i?|Ki)$/
+
+/** Of `500m`, `0.5` or `1Gi`; `undefined`: something else. */
+function quantityOf(value: unknown): number | undefined {
+  const match = quantityShape.exec(String(value))
+  return match ? Number(match[1]) * (suffixes.get(match[2] ?? '') ?? 1) : undefined
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  (typeof value === 'object' && Object.values(value).every((each) => isEmpty(each)))
+
+/**
+ * Whether the object that is there has all that is wanted. It may have more: the API server fills in defaults, and
+ * others add items to lists. Quantities are the same in any form, and nothing is the same as something empty.
+ */
+export function covers(there: unknown, wanted: unknown): boolean {
+  if (isEmpty(wanted)) return true
+  if (Array.isArray(wanted))
+    return Array.isArray(there) && wanted.every((item) => there.some((each) => covers(each, item)))
+  if (typeof wanted === 'object')
+    return (
+      typeof there === 'object' &&
+      there !== null &&
+      Object.entries(wanted as object).every(([name, value]) =>
+        covers((there as Record<string, unknown>)[name], value),
+      )
+    )
+  if (there === wanted) return true
+  if (typeof there === 'boolean' || typeof wanted === 'boolean') return false
+  // The API server leaves a zero out.
+  if (there === undefined) return wanted === 0 || wanted === ''
+  const quantity = quantityOf(wanted)
+  return quantity !== undefined && quantity === quantityOf(there)
+}

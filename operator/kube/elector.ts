@@ -1,0 +1,145 @@
+import type { Log } from '../../services/platform/log.ts'
+import type { Clock } from '../../services/platform/system-clock.ts'
+import { type KubeApi, KubeError, writeTimeoutMs } from './api.ts'
+import type { KubeObject } from './object.ts'
+import { apiVersionOf, resources } from './resources.ts'
+
+/** Of the Lease that the replicas of the operator share. */
+export const leaseName = 'fxd-operator'
+const leaseSeconds = 15
+const renewEveryMs = 4_000
+const lookEveryMs = 2_000
+/** A leader acts for so long after the beginning of its last renewal; the rest is for its last call, and for clocks. */
+export const actMs = leaseSeconds * 1_000 - writeTimeoutMs - 2_000
+
+interface Lease extends KubeObject {
+  readonly spec?: {
+    readonly holderIdentity?: string
+    readonly leaseDurationSeconds?: number
+    readonly acquireTime?: string
+    readonly renewTime?: string
+    readonly leaseTransitions?: number
+  }
+}
+
+export interface ElectorDeps {
+  readonly api: Pick<KubeApi, 'get' | 'create' | 'replace'>
+  /** Name of this replica's pod: the same after a restart of its container. */
+  readonly identity: string
+  readonly clock: Clock
+  readonly log: Log
+  /** Called when this replica becomes the leader. */
+  readonly began: () => void
+}
+
+/**
+ * At most one replica is the leader. Whoever is not, takes the Lease once its holder gave it up or did not renew it for
+ * its whole duration, by the clock of whoever looks on: no two machines' clocks are compared.
+ */
+export class Elector {
+  readonly #deps: ElectorDeps
+  readonly #ending = new AbortController()
+  readonly #running: Promise<void>
+  /** What the Lease said when it was last seen to change, and when that was. */
+  #seen: { readonly text: string; readonly atMs: number } | undefined
+  #renewedMs: number | undefined
+  #annotations: Readonly<Record<string, string>> = {}
+
+  constructor(deps: ElectorDeps) {
+    this.#deps = deps
+    this.#running = this.#run()
+  }
+
+  get isLeader(): boolean {
+    return this.#renewedMs !== undefined && this.#deps.clock.monotonicMs() - this.#renewedMs < actMs
+  }
+
+  /** Of the Lease, as they were when it was last read. */
+  get annotations(): Readonly<Record<string, string>> {
+    return this.#annotations
+  }
+
+  /** Gives the Lease up, so that another replica need not wait for its end. */
+  async close(): Promise<void> {
+    this.#ending.abort()
+    await this.#running
+    if (!this.isLeader) return
+    this.#renewedMs = undefined
+    const lease = await this.#read()
+    if (lease?.spec?.holderIdentity !== this.#deps.identity) return
+    await this.#deps.api.replace(resources.leases, { ...lease, spec: { ...lease.spec, holderIdentity: '' } })
+  }
+
+  async #run(): Promise<void> {
+    const { clock, log } = this.#deps
+    while (!this.#ending.signal.aborted) {
+      const was = this.isLeader
+      try {
+        await this.#round()
+      } catch (cause) {
+        log.warn({ err: cause }, 'unavailable: the Lease of the operator; retrying')
+      }
+      if (was && !this.isLeader) log.warn('lost the Lease: this replica stops acting')
+      await clock.sleep(
+        this.isLeader ? renewEveryMs : lookEveryMs * (0.75 + clock.random() / 2),
+        this.#ending.signal,
+      )
+    }
+  }
+
+  async #round(): Promise<void> {
+    const { api, identity, clock } = this.#deps
+    const lease = await this.#read()
+    const begunMs = clock.monotonicMs()
+    try {
+      if (lease === undefined) await api.create<Lease>(resources.leases, this.#taken(undefined))
+      else if (lease.spec?.holderIdentity === identity || this.#isFree(lease))
+        await api.replace(resources.leases, this.#taken(lease))
+      else return
+    } catch (cause) {
+      // Another replica was faster.
+      if (cause instanceof KubeError && cause.status === 409) return
+      throw cause
+    }
+    const isNew = !this.isLeader
+    this.#renewedMs = begunMs
+    if (!isNew || this.#ending.signal.aborted) return
+    this.#deps.log.info('took the Lease: this replica acts')
+    this.#deps.began()
+  }
+
+  async #read(): Promise<Lease | undefined> {
+    const lease = await this.#deps.api.get<Lease>(resources.leases, leaseName)
+    this.#annotations = lease?.metadata.annotations ?? {}
+    return lease
+  }
+
+  #isFree({ spec = {} }: Lease): boolean {
+    const { holderIdentity = '', renewTime = '', leaseDurationSeconds = leaseSeconds } = spec
+    if (holderIdentity === '') return true
+    const text = `${holderIdentity} ${renewTime}`
+    const nowMs = this.#deps.clock.monotonicMs()
+    if (this.#seen?.text !== text) this.#seen = { text, atMs: nowMs }
+    return nowMs - this.#seen.atMs >= leaseDurationSeconds * 1_000
+  }
+
+  #taken(lease: Lease | undefined): Lease {
+    const { identity, clock } = this.#deps
+    const now = `${new Date(clock.utcMs()).toISOString().slice(0, -1)}000Z`
+    const { spec = {} } = lease ?? {}
+    const isOurs = spec.holderIdentity === identity
+    return {
+      ...lease,
+      apiVersion: apiVersionOf(resources.leases),
+      kind: 'Lease',
+      metadata: lease?.metadata ?? { name: leaseName },
+      spec: {
+        holderIdentity: identity,
+        leaseDurationSeconds: leaseSeconds,
+        renewTime: now,
+        acquireTime: isOurs ? (spec.acquireTime ?? now) : now,
+        leaseTransitions: (spec.leaseTransitions ?? 0) + (isOurs || lease === undefined ? 0 : 1),
+      },
+    }
+  }
+}

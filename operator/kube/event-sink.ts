@@ -1,0 +1,86 @@
+import type { Log } from '../../services/platform/log.ts'
+import type { Clock } from '../../services/platform/system-clock.ts'
+import type { KubeApi } from './api.ts'
+import type { KubeObject } from './object.ts'
+import { apiVersionOf, resources } from './resources.ts'
+
+const noteLengthMax = 1_000
+/** The same Event about the same object is written once in this time. */
+const againMs = 600_000
+/** Events remembered for that; beyond it the oldest may be written again. */
+const rememberedMax = 2_000
+/** Events in this time; more are dropped. */
+const burstMax = 60
+const burstMs = 60_000
+
+export interface EventText {
+  readonly type: 'Normal' | 'Warning'
+  /** One word in CamelCase. */
+  readonly reason: string
+  /** What the operator did, one word. */
+  readonly action: string
+  readonly note: string
+}
+
+export interface EventSinkDeps {
+  readonly api: Pick<KubeApi, 'create'>
+  /** Name of this replica's pod. */
+  readonly identity: string
+  readonly clock: Clock
+  readonly log: Log
+  /** Called for each Event that is dropped. */
+  readonly dropped: () => void
+}
+
+/** Writes Events for people: each text once in ten minutes, and not too many a minute. A lost one harms nobody. */
+export class EventSink {
+  readonly #deps: EventSinkDeps
+  /** When each Event was written last. */
+  readonly #written = new Map<string, number>()
+  #burst = { sinceMs: 0, count: 0 }
+
+  constructor(deps: EventSinkDeps) {
+    this.#deps = deps
+  }
+
+  tell(kind: string, about: KubeObject, text: EventText): void {
+    const { clock, dropped, log } = this.#deps
+    const nowMs = clock.monotonicMs()
+    const id = `${about.metadata.uid} ${text.reason} ${text.note}`
+    const lastMs = this.#written.get(id)
+    if (lastMs !== undefined && nowMs - lastMs < againMs) return
+    if (nowMs - this.#burst.sinceMs >= burstMs) this.#burst = { sinceMs: nowMs, count: 0 }
+    if (this.#burst.count >= burstMax) return dropped()
+    this.#burst.count += 1
+    this.#remember(id, nowMs)
+    this.#write(kind, about, text).catch((cause: unknown) => {
+      dropped()
+      log.debug({ err: cause, reason: text.reason }, 'dropped an Event')
+    })
+  }
+
+  #remember(id: string, nowMs: number): void {
+    this.#written.delete(id)
+    this.#written.set(id, nowMs)
+    const [oldest] = this.#written.keys()
+    if (this.#written.size > rememberedMax && oldest !== undefined) this.#written.delete(oldest)
+  }
+
+  async #write(kind: string, about: KubeObject, { type, reason, action, note }: EventText): Promise<void> {
+    const { api, identity, clock } = this.#deps
+    const { name, namespace = '', uid = '', resourceVersion = '' } = about.metadata
+    await api.create(resources.events, {
+      apiVersion: apiVersionOf(resources.events),
+      kind: 'Event',
+      metadata: { name: `${name}.${clock.randomHex(8)}` },
+      eventTime: `${new Date(clock.utcMs()).toISOString().slice(0, -1)}000Z`,
+      reportingController: 'fxd-operator',
+      reportingInstance: identity,
+      action,
+      reason,
+      type,
+      note: note.slice(0, noteLengthMax),
+      regarding: { apiVersion: about.apiVersion, kind, name, namespace, uid, resourceVersion },
+    } as KubeObject)
+  }
+}

@@ -1,0 +1,38 @@
+import { type ServiceError, status } from '@grpc/grpc-js'
+import { KubeError } from './api.ts'
+
+/** Why an object is not ready, for the person who wrote it: nothing goes on before something changes. */
+export class NotReady extends Error {
+  /** One word in CamelCase. */
+  readonly reason: string
+
+  constructor(reason: string, message: string) {
+    super(message)
+    this.reason = reason
+  }
+}
+
+const refusals: Readonly<Partial<Record<status, string>>> = {
+  [status.INVALID_ARGUMENT]: 'Invalid',
+  [status.FAILED_PRECONDITION]: 'Refused',
+  [status.ALREADY_EXISTS]: 'SecretInUse',
+  [status.UNAUTHENTICATED]: 'TokenRefused',
+  [status.PERMISSION_DENIED]: 'TokenRefused',
+}
+
+const isServiceError = (cause: unknown): cause is ServiceError =>
+  cause instanceof Error && 'code' in cause && 'details' in cause && typeof cause.code === 'number'
+
+/** What a failure says to the person who wrote the object; `undefined`: it passes, the next try may succeed. */
+export function notReadyOf(cause: unknown): NotReady | undefined {
+  if (cause instanceof NotReady) return cause
+  if (isServiceError(cause)) {
+    const reason = refusals[cause.code]
+    if (reason === undefined) return undefined
+    const isFeed = reason === 'Invalid' && cause.details.startsWith('feeds:')
+    return new NotReady(isFeed ? 'FeedUnknown' : reason, cause.details)
+  }
+  if (!(cause instanceof KubeError)) return undefined
+  if (cause.status === 422) return new NotReady('ApplyRejected', cause.message)
+  return cause.status === 403 ? new NotReady('Forbidden', cause.message) : undefined
+}

@@ -1,0 +1,89 @@
+import {
+  type ApiKeySpec,
+  type ApiKeyStatus,
+  apikeys as apikeyKind,
+  type FeedSpec,
+  type FeedStatus,
+  feeds as feedKind,
+  streampools as poolKind,
+  type StreamPoolSpec,
+  type StreamPoolStatus,
+} from './kinds.ts'
+import type { KubeObject, Resource } from './object.ts'
+
+export const group = 'marketdata.fxd.dev'
+/** On every object that the operator makes. */
+export const madeByUs = { 'app.kubernetes.io/managed-by': 'fxd-operator' } as const
+/** On a pod of a StreamPool and of a Feed's collector: the object's name. */
+export const poolLabel = `${group}/streampool`
+export const feedLabel = `${group}/feed`
+/** On the Secrets of an ApiKey: its name. They outlive it for a while, so they have no owner. */
+export const keyLabel = `${group}/apikey`
+
+const ours = 'app.kubernetes.io/managed-by=fxd-operator'
+
+export interface FeedObject extends KubeObject {
+  readonly spec: FeedSpec
+  readonly status?: FeedStatus
+}
+
+export interface ApiKeyObject extends KubeObject {
+  readonly spec: ApiKeySpec
+  readonly status?: ApiKeyStatus
+}
+
+export interface PoolObject extends KubeObject {
+  readonly spec: StreamPoolSpec
+  readonly status?: StreamPoolStatus
+}
+
+export interface Secret extends KubeObject {
+  readonly type?: string
+  /** Base64. */
+  readonly data?: Readonly<Record<string, string>>
+}
+
+/** A Deployment or StatefulSet. */
+export interface Workload extends KubeObject {
+  readonly spec?: { readonly replicas?: number }
+  readonly status?: {
+    readonly observedGeneration?: number
+    readonly replicas?: number
+    readonly updatedReplicas?: number
+    readonly readyReplicas?: number
+    readonly conditions?: readonly {
+      readonly type: string
+      readonly status: string
+      readonly reason?: string
+      readonly message?: string
+    }[]
+  }
+}
+
+export interface Pod extends KubeObject {
+  readonly spec?: {
+    readonly containers?: readonly {
+      readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[]
+    }[]
+  }
+  readonly status?: { readonly phase?: string; readonly podIP?: string }
+}
+
+export const resources = {
+  feeds: feedKind,
+  apikeys: apikeyKind,
+  streampools: poolKind,
+  secrets: { group: '', version: 'v1', plural: 'secrets', label: ours },
+  configmaps: { group: '', version: 'v1', plural: 'configmaps', label: ours },
+  services: { group: '', version: 'v1', plural: 'services', label: ours },
+  pods: { group: '', version: 'v1', plural: 'pods', label: poolLabel },
+  statefulsets: { group: 'apps', version: 'v1', plural: 'statefulsets', label: ours },
+  deployments: { group: 'apps', version: 'v1', plural: 'deployments', label: ours },
+  poddisruptionbudgets: { group: 'policy', version: 'v1', plural: 'poddisruptionbudgets', label: ours },
+  leases: { group: 'coordination.k8s.io', version: 'v1', plural: 'leases' },
+  events: { group: 'events.k8s.io', version: 'v1', plural: 'events' },
+} as const satisfies Readonly<Record<string, Resource>>
+
+/** As an object names it. */
+export const apiVersionOf = ({ group: of, version }: Resource): string =>
+  of === '' ? version : `${of}/${version}`

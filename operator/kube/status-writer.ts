@@ -1,0 +1,83 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Clock } from '../../services/platform/system-clock.ts'
+import type { KubeApi } from './api.ts'
+import { type Condition, readyOf } from './condition.ts'
+import type { EventSink } from './event-sink.ts'
+import type { KubeObject, Resource } from './object.ts'
+import { apiVersionOf } from './resources.ts'
+
+interface Status {
+  readonly observedGeneration?: number
+  readonly conditions?: readonly Condition[]
+}
+
+interface Written {
+  readonly status: Status
+  /** Of the object before the write: while the cache shows it, the write is on its way. */
+  readonly basedOn: string | undefined
+  readonly atMs: number
+}
+
+export interface StatusWriterDeps {
+  readonly api: Pick<KubeApi, 'applyPart'>
+  readonly events: EventSink
+  readonly clock: Clock
+}
+
+/** Writes the status of the objects of one kind, and an Event when the reason of Ready changes. */
+export class StatusWriter<S extends Status> {
+  readonly #of: Resource & { readonly kind: string }
+  readonly #moving: { readonly fields: readonly (keyof S)[]; readonly everyMs: number }
+  readonly #deps: StatusWriterDeps
+  readonly #written = new Map<string, Written>()
+
+  /** A change of `moving.fields` alone is written that often at most. */
+  constructor(
+    of: Resource & { readonly kind: string },
+    moving: { readonly fields: readonly (keyof S)[]; readonly everyMs: number },
+    deps: StatusWriterDeps,
+  ) {
+    this.#of = of
+    this.#moving = moving
+    this.#deps = deps
+  }
+
+  /** Nothing is written when the object has this status already. */
+  async write(object: KubeObject & { readonly status?: S }, status: S): Promise<void> {
+    const { name, uid = '', resourceVersion } = object.metadata
+    const last = this.#written.get(uid)
+    const had = last && last.basedOn === resourceVersion ? (last.status as S) : object.status
+    if (isDeepStrictEqual(plain(had), plain(status))) return
+    const nowMs = this.#deps.clock.monotonicMs()
+    const isSoon = last !== undefined && nowMs - last.atMs < this.#moving.everyMs
+    if (isSoon && isDeepStrictEqual(this.#still(had), this.#still(status))) return
+    await this.#deps.api.applyPart(this.#of, 'status', {
+      apiVersion: apiVersionOf(this.#of),
+      kind: this.#of.kind,
+      metadata: { name, uid },
+      status,
+    } as KubeObject)
+    this.#written.set(uid, { status, basedOn: resourceVersion, atMs: nowMs })
+    this.#tell(object, had, status)
+  }
+
+  /** Forgets objects that are gone. */
+  keep(uids: ReadonlySet<string>): void {
+    for (const uid of this.#written.keys()) if (!uids.has(uid)) this.#written.delete(uid)
+  }
+
+  #still(status: S | undefined): unknown {
+    return plain(status && { ...status, ...Object.fromEntries(this.#moving.fields.map((each) => [each])) })
+  }
+
+  #tell(object: KubeObject, had: S | undefined, { conditions }: S): void {
+    const ready = readyOf(conditions)
+    if (ready === undefined || readyOf(had?.conditions)?.reason === ready.reason) return
+    const type = ready.status === 'False' ? 'Warning' : 'Normal'
+    const { reason, message } = ready
+    this.#deps.events.tell(this.#of.kind, object, { type, reason, action: 'Reconcile', note: message })
+  }
+}
+
+/** Without the fields that are `undefined`. */
+const plain = (value: unknown): unknown => value && JSON.parse(JSON.stringify(value))

@@ -1,0 +1,97 @@
+import { hostname } from 'node:os'
+import { KubeConfig } from '@kubernetes/client-node'
+import { type Config, ConfigError } from '../services/platform/config.ts'
+import { openHealth } from '../services/platform/health.ts'
+import { type Leaving, leaveThrough } from '../services/platform/leave.ts'
+import { formatAddress, reachable } from '../services/platform/listen.ts'
+import { type Overrides, type ProcessContext, runProcess } from '../services/platform/process-context.ts'
+import { readSecretFile } from '../services/platform/secret-file.ts'
+import { readTls } from '../services/platform/tls-files.ts'
+import { readToken, tokenPath } from '../services/platform/token-file.ts'
+import type { ClientIdentity } from '../services/wire/client.ts'
+import { readTemplate } from './feed/template.ts'
+import { runControllers } from './run-controllers.ts'
+
+export interface RunningOperator extends Leaving {
+  readonly opsPort: number
+}
+
+/**
+ * Makes registry, collectors, keys and shards as the Feed, ApiKey and StreamPool objects of one namespace want them.
+ * Of several replicas one acts; the others are ready to. Throws `ConfigError` when a needed file is missing.
+ */
+export async function startOperator(config: Config, overrides: Overrides = {}): Promise<RunningOperator> {
+  const kube = kubeConfig()
+  const { collectorTemplate } = config
+  const settings = {
+    kube,
+    namespace: config.namespace ?? namespaceOf(kube),
+    identity: config.podName ?? hostname(),
+    template: collectorTemplate === undefined ? undefined : readTemplate(collectorTemplate),
+    ingest: config.ingest.map((address) => formatAddress(reachable(address))),
+    admin: () => adminIdentity(config),
+    shard: () => shardIdentity(config),
+  }
+  settings.admin()
+  settings.shard()
+  return runProcess(config, overrides, async (context) => {
+    const health = await startHealth(context)
+    const running = await context.lifecycle.start({
+      name: 'controllers',
+      start: () => runControllers(context, settings),
+      stop: (started) => started.close(),
+    })
+    health.heed(() => running.notSynced())
+    health.listening()
+    return { opsPort: health.port, ...leaveThrough(context, health, () => Promise.resolve()) }
+  })
+}
+
+const startHealth = ({ config, clock, metrics, lifecycle, handles }: ProcessContext) =>
+  lifecycle.start({
+    name: 'health',
+    start: () => {
+      const acceptFailed = (cause: Error): void => handles.failed('ops', cause)
+      return openHealth({ address: config.opsAddr, loaded: () => true, metrics, acceptFailed }, clock)
+    },
+    stop: (started) => started.close(),
+  })
+
+/** Of KUBECONFIG or the home folder for a person, of the service account in a pod. */
+function kubeConfig(): KubeConfig {
+  const kube = new KubeConfig()
+  try {
+    kube.loadFromDefault()
+  } catch (cause) {
+    throw new ConfigError(`The kubeconfig cannot be used: ${(cause as Error).message}.`)
+  }
+  const server = kube.getCurrentCluster()?.server
+  if (server?.startsWith('https://')) return kube
+  throw new ConfigError(
+    'There is no Kubernetes API server over https: run fxd operator in a pod, or set KUBECONFIG to a kubeconfig.',
+  )
+}
+
+const namespaceOf = (kube: KubeConfig): string =>
+  kube.getContextObject(kube.getCurrentContext())?.namespace?.trim() || 'default'
+
+/** Read again at each call: the files may be replaced. */
+function adminIdentity(config: Config): ClientIdentity {
+  const token = readToken(config)
+  const tls = readTls(config)
+  if (token !== undefined || tls?.pair) return { token, tls }
+  throw new ConfigError(
+    `An operator needs the administration token, and there is none at ${tokenPath(config)}: set FXD_TOKEN_FILE to the file that ingest has.`,
+  )
+}
+
+/** Shards are called by the addresses of their pods, which no certificate names. */
+function shardIdentity(config: Config): ClientIdentity {
+  const path = config.shardTokenFile
+  const [token] =
+    path === undefined ? [readToken(config)] : (readSecretFile(path, 'FXD_SHARD_TOKEN_FILE') ?? [])
+  const tls = readTls(config)
+  if (path !== undefined && token === undefined)
+    throw new ConfigError(`FXD_SHARD_TOKEN_FILE: there is no file at ${path}.`)
+  return { token, tls: tls && { ...tls, isNameless: true } }
+}

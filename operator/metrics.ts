@@ -1,0 +1,76 @@
+import type { Metrics } from '../services/platform/metrics.ts'
+import { type Caches, each } from './kube/caches.ts'
+import type { Elector } from './kube/elector.ts'
+import type { WorkQueue } from './kube/queue.ts'
+import type { Sweep } from './sweep.ts'
+
+interface Watched {
+  readonly caches: Caches
+  readonly queues: Readonly<Record<string, WorkQueue>>
+  readonly elector: Elector
+  readonly sweep: Sweep
+}
+
+/** What the operator counts; no label grows with objects. */
+export function createOperatorMetrics(metrics: Metrics) {
+  const reconciles = metrics.counter('fxd_operator_reconciles_total', 'Looks at one object, by its kind.', [
+    'kind',
+  ])
+  const failures = metrics.counter(
+    'fxd_operator_reconcile_failures_total',
+    'Looks at one object that failed and are tried again, by its kind.',
+    ['kind'],
+  )
+  const writes = metrics.counter(
+    'fxd_operator_writes_total',
+    'Writes to the API server by kind of objects, without those of the Lease.',
+    ['resource'],
+  )
+  const watchFailures = metrics.counter(
+    'fxd_operator_watch_failures_total',
+    'Lists and watches of the API server that failed, by kind of objects.',
+    ['resource'],
+  )
+  const droppedEvents = metrics.counter(
+    'fxd_operator_dropped_events_total',
+    'Kubernetes Events that were not written: too many in a minute, or the API server refused them.',
+  )
+  return {
+    reconciled: (kind: string): void => reconciles.inc({ kind }),
+    failed: (kind: string): void => failures.inc({ kind }),
+    written: (resource: string): void => writes.inc({ resource }),
+    watchFailed: (resource: string): void => watchFailures.inc({ resource }),
+    eventDropped: (): void => droppedEvents.inc(),
+    watch: (watched: Watched): void => watch(metrics, watched),
+  }
+}
+
+function watch(metrics: Metrics, { caches, queues, elector, sweep }: Watched): void {
+  metrics.gauge('fxd_operator_leader', '1 on the replica that acts.', [], (gauge) =>
+    gauge.set(Number(elector.isLeader)),
+  )
+  metrics.gauge(
+    'fxd_operator_cache_synced',
+    '1 while the objects of this kind are listed and watched.',
+    ['resource'],
+    (gauge) => {
+      for (const [resource, cache] of each(caches)) gauge.set({ resource }, Number(cache.isSynced))
+    },
+  )
+  metrics.gauge(
+    'fxd_operator_queue_length',
+    'Objects of this kind that wait to be looked at, now or later.',
+    ['kind'],
+    (gauge) => {
+      for (const [kind, queue] of Object.entries(queues)) gauge.set({ kind }, queue.size)
+    },
+  )
+  metrics.gauge(
+    'fxd_operator_deletions_held',
+    'Feeds and keys whose objects are gone and that stay, for too many would go at once.',
+    ['kind'],
+    (gauge) => {
+      for (const kind of ['feeds', 'apikeys'] as const) gauge.set({ kind }, sweep.held(kind))
+    },
+  )
+}

@@ -1,0 +1,201 @@
+import type { Load__Output } from '../../services/wire/fxd/v1/Load.ts'
+import type { Controller, ControllerDeps } from '../controller.ts'
+import { applyOwned, ownerOf } from '../kube/apply-owned.ts'
+import type { StreamPoolStatus } from '../kube/kinds.ts'
+import { type NotReady, notReadyOf } from '../kube/not-ready.ts'
+import type { KubeObject } from '../kube/object.ts'
+import { group, type Pod, type PoolObject, poolLabel, resources, type Workload } from '../kube/resources.ts'
+import { StatusWriter } from '../kube/status-writer.ts'
+import { type Low, planScale, type Scaling } from './autoscale.ts'
+import { shardBudget, shardDeployment, shardService } from './objects.ts'
+import { type Action, planPool, type Shard } from './plan.ts'
+import type { ShardCalls } from './shards.ts'
+import { isRollingOut, isUnseen, poolStatusOf } from './status.ts'
+
+const lookEveryMs = 10_000
+/** While shards drain, or are about to end. */
+const lookSoonMs = 2_000
+/** Sockets come and go all the time: the status follows them more slowly. */
+const loadEveryMs = 60_000
+
+/** Kubernetes ends pods with a lower cost first. */
+const costAnnotation = 'controller.kubernetes.io/pod-deletion-cost'
+const markedCost = '-1000'
+const pauseAnnotation = `${group}/autoscale-paused`
+
+interface PoolControllerDeps extends ControllerDeps {
+  readonly calls: ShardCalls
+}
+
+/** A pod of the pool, and what it told. */
+interface Seen {
+  readonly pod: Pod
+  readonly load: Load__Output | undefined
+}
+
+/** A StreamPool becomes a Deployment of shards that drain before they end. */
+export class PoolController implements Controller {
+  readonly #deps: PoolControllerDeps
+  readonly #statuses: StatusWriter<StreamPoolStatus>
+  readonly #low = new Map<string, Low>()
+
+  constructor(deps: PoolControllerDeps) {
+    this.#deps = deps
+    const moving = { fields: ['connections', 'subscriptions'] as const, everyMs: loadEveryMs }
+    this.#statuses = new StatusWriter<StreamPoolStatus>(resources.streampools, moving, deps)
+  }
+
+  async reconcile(name: string): Promise<number | undefined> {
+    const pool = this.#deps.caches.streampools.get(name)
+    if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) return undefined
+    const seen = await this.#look(name)
+    try {
+      const deployment = await this.#apply(pool)
+      const scaling = await this.#autoscale(pool, seen)
+      const actions = planPool(poolOf(pool, deployment, seen))
+      for (const action of actions) await this.#act(pool, seen, action)
+      await this.#tell(pool, seen, { scaling, hindered: undefined })
+      const isMoving = actions.length > 0 || (deployment.spec?.replicas ?? 0) !== pool.spec.replicas
+      return isMoving ? lookSoonMs : lookEveryMs
+    } catch (cause) {
+      const hindered = notReadyOf(cause)
+      if (hindered === undefined) throw cause
+      await this.#tell(pool, seen, { scaling: undefined, hindered })
+      return lookEveryMs
+    }
+  }
+
+  prune(): void {
+    const uids = new Set(this.#deps.caches.streampools.all().map(({ metadata }) => metadata.uid ?? ''))
+    this.#statuses.keep(uids)
+    for (const uid of this.#low.keys()) if (!uids.has(uid)) this.#low.delete(uid)
+  }
+
+  /** All at once: a shard that does not answer takes its whole time. */
+  #look(name: string): Promise<readonly Seen[]> {
+    const { caches, calls } = this.#deps
+    const pods = caches.pods.all().filter((pod) => isShardOf(pod, name))
+    return Promise.all(pods.map(async (pod) => ({ pod, load: await calls.load(pod) })))
+  }
+
+  async #apply(pool: PoolObject): Promise<Workload> {
+    const { api, caches } = this.#deps
+    const { name } = pool.metadata
+    const owner = ownerOf(resources.streampools, pool)
+    const { services, poddisruptionbudgets, deployments } = resources
+    await applyOwned({ api, of: services, there: caches.services.get(name), owner }, shardService(pool))
+    const budget = caches.poddisruptionbudgets.get(name)
+    await applyOwned({ api, of: poddisruptionbudgets, there: budget, owner }, shardBudget(pool))
+    const there = caches.deployments.get(name)
+    const replicas = there?.spec?.replicas ?? pool.spec.replicas
+    return applyOwned({ api, of: deployments, there, owner }, shardDeployment(pool, replicas))
+  }
+
+  /** Writes `/scale` and nothing else: a person or another autoscaler may do the same. */
+  async #autoscale(pool: PoolObject, seen: readonly Seen[]): Promise<Scaling | undefined> {
+    const { api, clock, events } = this.#deps
+    const { autoscale, replicas } = pool.spec
+    const { name, uid = '' } = pool.metadata
+    if (autoscale === undefined) return undefined
+    const scaling = planScale({
+      autoscale,
+      replicas,
+      isPaused: pool.metadata.annotations?.[pauseAnnotation] === 'true',
+      held: seen.map(({ load }) => load),
+      low: this.#low.get(uid),
+      nowMs: clock.monotonicMs(),
+    })
+    if (scaling.low) this.#low.set(uid, scaling.low)
+    else this.#low.delete(uid)
+    if (scaling.replicas === replicas) return scaling
+    await api.applyPart(resources.streampools, 'scale', {
+      apiVersion: 'autoscaling/v1',
+      kind: 'Scale',
+      metadata: { name },
+      spec: { replicas: scaling.replicas },
+    } as KubeObject)
+    const note = `${replicas} shards become ${scaling.replicas}. ${scaling.message}`
+    events.tell(resources.streampools.kind, pool, { type: 'Normal', reason: 'Scaled', action: 'Scale', note })
+    return scaling
+  }
+
+  async #act(pool: PoolObject, seen: readonly Seen[], action: Action): Promise<void> {
+    const { api, calls, events } = this.#deps
+    const owner = ownerOf(resources.streampools, pool)
+    if (action.do === 'resize') {
+      const there = this.#deps.caches.deployments.get(pool.metadata.name)
+      const wanted = shardDeployment(pool, action.replicas)
+      await applyOwned({ api, of: resources.deployments, there, owner }, wanted)
+      return
+    }
+    const pod = seen.find((each) => each.pod.metadata.name === action.shard)?.pod
+    if (pod === undefined) return
+    if (action.do === 'mark') return mark(api, pod, action.isMarked)
+    if (action.do === 'undrain') return calls.undrain(pod)
+    await calls.drain(pod, action.seconds)
+    const note = `The shard ${action.shard} closes its sockets within ${action.seconds} s, then it ends.`
+    events.tell(resources.streampools.kind, pool, {
+      type: 'Normal',
+      reason: 'Draining',
+      action: 'Drain',
+      note,
+    })
+  }
+
+  async #tell(
+    pool: PoolObject,
+    seen: readonly Seen[],
+    { scaling, hindered }: { readonly scaling: Scaling | undefined; readonly hindered: NotReady | undefined },
+  ): Promise<void> {
+    const { caches, clock } = this.#deps
+    await this.#statuses.write(
+      pool,
+      poolStatusOf({
+        pool,
+        deployment: caches.deployments.get(pool.metadata.name),
+        loads: seen.flatMap(({ load }) => load ?? []),
+        scaling,
+        hindered,
+        nowMs: clock.utcMs(),
+      }),
+    )
+  }
+}
+
+/** A server-side apply of this one field: left out, it is taken away. */
+async function mark(
+  api: Pick<ControllerDeps['api'], 'apply'>,
+  { metadata: { name, uid = '' } }: Pod,
+  isMarked: boolean,
+): Promise<void> {
+  await api.apply<KubeObject>(resources.pods, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, uid, ...(isMarked && { annotations: { [costAnnotation]: markedCost } }) },
+  })
+}
+
+function isShardOf({ metadata, status }: Pod, pool: string): boolean {
+  const hasEnded = status?.phase === 'Succeeded' || status?.phase === 'Failed'
+  return metadata.labels?.[poolLabel] === pool && metadata.deletionTimestamp === undefined && !hasEnded
+}
+
+const poolOf = (pool: PoolObject, deployment: Workload, seen: readonly Seen[]) => ({
+  wanted: pool.spec.replicas,
+  replicas: deployment.spec?.replicas ?? 0,
+  isRollingOut: isUnseen(deployment) || isRollingOut(deployment),
+  shards: seen.map(shardOf),
+  drainSeconds: pool.spec.drain.seconds,
+  drainsMax: pool.spec.drain.maxAtOnce,
+})
+
+const shardOf = ({ pod: { metadata }, load }: Seen): Shard => ({
+  name: metadata.name,
+  createdMs: Date.parse(metadata.creationTimestamp ?? '') || 0,
+  isMarked: metadata.annotations?.[costAnnotation] === markedCost,
+  load: load && {
+    connections: load.connections,
+    isDraining: load.draining,
+    secondsLeft: load.drainSecondsLeft,
+  },
+})

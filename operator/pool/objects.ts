@@ -1,0 +1,87 @@
+import type { KubeObject } from '../kube/object.ts'
+import { type PoolObject, poolLabel, type Workload } from '../kube/resources.ts'
+
+/** Beside its drain, an end of a shard takes that long at most. */
+const endSeconds = 45
+const httpPort = 8080
+
+type Mapping = Readonly<Record<string, unknown>>
+const mappingOf = (value: unknown): Mapping =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Mapping) : {}
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+const labelsOf = ({ metadata }: PoolObject): Readonly<Record<string, string>> => ({
+  [poolLabel]: metadata.name,
+})
+
+/** As `/scale` tells autoscalers. */
+export const selectorOf = ({ metadata }: PoolObject): string => `${poolLabel}=${metadata.name}`
+
+/** The shards. A rollout starts a new one before it ends an old one; each drains when it ends. */
+export function shardDeployment(pool: PoolObject, replicas: number): Workload {
+  const wanted = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: pool.metadata.name, labels: labelsOf(pool) },
+    spec: {
+      replicas,
+      revisionHistoryLimit: 3,
+      selector: { matchLabels: labelsOf(pool) },
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+      template: shardTemplate(pool),
+    },
+  }
+  return wanted
+}
+
+/** The first container is the shard. */
+function shardTemplate(pool: PoolObject): Mapping {
+  const { drain, connectionsMax, template } = pool.spec
+  const metadata = mappingOf(template['metadata'])
+  const spec = mappingOf(template['spec'])
+  const [first, ...others] = listOf(spec['containers'])
+  const shard = mappingOf(first)
+  const ours = [
+    { name: 'FXD_DRAIN_SECONDS', value: String(drain.seconds) },
+    { name: 'FXD_STREAM_CONNECTIONS_MAX', value: String(connectionsMax) },
+  ]
+  const isOurs = (each: unknown): boolean => ours.some(({ name }) => name === mappingOf(each)['name'])
+  const env = [...listOf(shard['env']).filter((each) => !isOurs(each)), ...ours]
+  return {
+    metadata: { ...metadata, labels: { ...mappingOf(metadata['labels']), ...labelsOf(pool) } },
+    spec: {
+      ...spec,
+      terminationGracePeriodSeconds: drain.seconds + endSeconds,
+      containers: [{ ...shard, env }, ...others],
+    },
+  }
+}
+
+/** One shard at a time may be evicted; one that is not ready always, so that a node can be drained. */
+export const shardBudget = (pool: PoolObject): KubeObject => {
+  const wanted = {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: pool.metadata.name, labels: labelsOf(pool) },
+    spec: {
+      maxUnavailable: 1,
+      unhealthyPodEvictionPolicy: 'AlwaysAllow',
+      selector: { matchLabels: labelsOf(pool) },
+    },
+  }
+  return wanted
+}
+
+/** Where an Ingress finds the shards. */
+export const shardService = (pool: PoolObject): KubeObject => {
+  const wanted = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: pool.metadata.name, labels: labelsOf(pool) },
+    spec: {
+      selector: labelsOf(pool),
+      ports: [{ name: 'http', protocol: 'TCP', port: httpPort, targetPort: 'http' }],
+    },
+  }
+  return wanted
+}

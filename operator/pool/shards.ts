@@ -1,0 +1,70 @@
+import type { Log } from '../../services/platform/log.ts'
+import type { Clock } from '../../services/platform/system-clock.ts'
+import type { ClientIdentity } from '../../services/wire/client.ts'
+import type { Load__Output } from '../../services/wire/fxd/v1/Load.ts'
+import { shardClient } from '../../services/wire/unary-client.ts'
+import type { Pod } from '../kube/resources.ts'
+
+const callTimeoutMs = 2_000
+const grpcPortDefault = 8090
+
+export interface ShardCallsDeps {
+  /** As its files are now. */
+  readonly identity: () => ClientIdentity
+  readonly clock: Clock
+  readonly log: Log
+  /** Called before each call that changes something; what it throws is what the call rejects with. */
+  readonly beforeWrite: () => void
+}
+
+/** Calls `fxd.v1.Shard` of pods by their addresses. A connection lives for one call: calls are seconds apart. */
+export class ShardCalls {
+  readonly #deps: ShardCallsDeps
+
+  constructor(deps: ShardCallsDeps) {
+    this.#deps = deps
+  }
+
+  /** `undefined`: the pod does not run yet, or does not answer. */
+  async load(pod: Pod): Promise<Load__Output | undefined> {
+    if (addressOf(pod) === undefined) return undefined
+    try {
+      return await this.#call(pod, 'GetLoad', {})
+    } catch (cause) {
+      this.#deps.log.debug(
+        { err: cause, pod: pod.metadata.name },
+        'unavailable: a shard does not tell its load',
+      )
+      return undefined
+    }
+  }
+
+  async drain(pod: Pod, seconds: number): Promise<void> {
+    this.#deps.beforeWrite()
+    await this.#call(pod, 'Drain', { seconds })
+  }
+
+  async undrain(pod: Pod): Promise<void> {
+    this.#deps.beforeWrite()
+    await this.#call(pod, 'Undrain', {})
+  }
+
+  async #call(pod: Pod, name: 'GetLoad' | 'Drain' | 'Undrain', request: object): Promise<Load__Output> {
+    const address = addressOf(pod)
+    if (address === undefined) throw new Error(`the pod ${pod.metadata.name} has no address`)
+    const client = shardClient(address, this.#deps.identity())
+    try {
+      return await client.call(name, request, { deadline: this.#deps.clock.utcMs() + callTimeoutMs })
+    } finally {
+      client.close()
+    }
+  }
+}
+
+function addressOf({ spec, status }: Pod): string | undefined {
+  const host = status?.podIP
+  if (host === undefined || status?.phase !== 'Running') return undefined
+  const ports = spec?.containers?.[0]?.ports ?? []
+  const port = ports.find(({ name }) => name === 'grpc')?.containerPort ?? grpcPortDefault
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
+}

@@ -1,0 +1,84 @@
+import type { Load__Output } from '../../services/wire/fxd/v1/Load.ts'
+import { type Condition, conditionOf, readyOf } from '../kube/condition.ts'
+import type { StreamPoolStatus } from '../kube/kinds.ts'
+import type { NotReady } from '../kube/not-ready.ts'
+import type { PoolObject, Workload } from '../kube/resources.ts'
+import type { Scaling } from './autoscale.ts'
+import { selectorOf } from './objects.ts'
+
+export interface PoolFacts {
+  readonly pool: PoolObject
+  readonly deployment: Workload | undefined
+  /** Of the shards that answer. */
+  readonly loads: readonly Load__Output[]
+  /** `undefined`: the pool has no autoscaler. */
+  readonly scaling: Scaling | undefined
+  readonly hindered: NotReady | undefined
+  readonly nowMs: number
+}
+
+/** What `kubectl get streampools` shows, and what autoscalers read. */
+export function poolStatusOf(facts: PoolFacts): StreamPoolStatus {
+  const { pool, deployment, loads, scaling, nowMs } = facts
+  const { generation = 0 } = pool.metadata
+  const about = { generation, had: pool.status?.conditions, nowMs }
+  const { replicas = 0, readyReplicas = 0 } = deployment?.status ?? {}
+  return {
+    observedGeneration: generation,
+    replicas,
+    readyReplicas,
+    drainingReplicas: loads.filter(({ draining }) => draining).length,
+    connections: loads.reduce((sum, { connections }) => sum + connections, 0),
+    subscriptions: loads.reduce((sum, { subscriptions }) => sum + subscriptions, 0),
+    selector: selectorOf(pool),
+    conditions: [
+      conditionOf('Ready', readiness(facts), about),
+      ...(scaling ? [conditionOf('Autoscaled', autoscaled(scaling), about)] : []),
+    ],
+  }
+}
+
+type Said = Pick<Condition, 'status' | 'reason' | 'message'>
+
+const autoscaled = ({ reason, message }: Scaling): Said => ({
+  status: reason === 'Following' || reason === 'AtMaximum' || reason === 'AtMinimum' ? 'True' : 'False',
+  reason,
+  message,
+})
+
+function readiness({ pool, deployment, hindered }: PoolFacts): Said {
+  if (hindered) return { status: 'False', reason: hindered.reason, message: hindered.message }
+  const wanted = pool.spec.replicas
+  const { readyReplicas: ready = 0, conditions = [] } = deployment?.status ?? {}
+  const failed = conditions.find(
+    ({ type, status }) =>
+      (type === 'ReplicaFailure' && status === 'True') || (type === 'Progressing' && status === 'False'),
+  )
+  if (failed) return { status: 'False', reason: failed.reason ?? 'Failed', message: failed.message ?? '' }
+  const had = readyOf(pool.status?.conditions)
+  const isKnown = pool.status?.observedGeneration === pool.metadata.generation && had !== undefined
+  // The number of shards was changed this moment, nothing else.
+  if (deployment && isUnseen(deployment) && isKnown) return had
+  if (deployment === undefined || isUnseen(deployment) || isRollingOut(deployment))
+    return {
+      status: 'False',
+      reason: 'RollingOut',
+      message: `${ready} of ${wanted} shards are ready; pods are being replaced.`,
+    }
+  if (ready < Math.min(wanted, deployment.spec?.replicas ?? 0))
+    return { status: 'False', reason: 'ShardsNotReady', message: `${ready} of ${wanted} shards are ready.` }
+  const surplus = (deployment.spec?.replicas ?? 0) - wanted
+  if (surplus > 0)
+    return { status: 'True', reason: 'Draining', message: `${surplus} shards are emptied before they end.` }
+  return { status: 'True', reason: 'Serving', message: `${wanted} shards are ready.` }
+}
+
+/** Whether the Deployment changed and Kubernetes has not looked at it since. */
+export const isUnseen = ({ metadata, status }: Workload): boolean =>
+  (status?.observedGeneration ?? 0) < (metadata.generation ?? 0)
+
+/** Whether pods of an older template run. */
+export function isRollingOut({ spec, status }: Workload): boolean {
+  const { updatedReplicas = 0, replicas = 0 } = status ?? {}
+  return updatedReplicas < Math.min(spec?.replicas ?? 0, replicas) || replicas > updatedReplicas
+}

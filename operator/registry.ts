@@ -1,0 +1,147 @@
+import { type ServiceError, status } from '@grpc/grpc-js'
+import type { Clock } from '../services/platform/system-clock.ts'
+import type { ClientIdentity } from '../services/wire/client.ts'
+import type { Feed__Output } from '../services/wire/fxd/v1/Feed.ts'
+import type { Key__Output } from '../services/wire/fxd/v1/Key.ts'
+import {
+  type AnswerOf,
+  type RegistryCall,
+  type RequestOf,
+  registryClient,
+} from '../services/wire/unary-client.ts'
+
+const callTimeoutMs = 5_000
+/** A list that never ends is a defect of the other end. */
+const pagesMax = 10_000
+
+export interface RegistryDeps {
+  /** host:port, tried in turn. */
+  readonly addresses: readonly string[]
+  /** As its files are now. */
+  readonly identity: () => ClientIdentity
+  readonly clock: Clock
+  /** Called before each call that changes something; what it throws is what the call rejects with. */
+  readonly beforeWrite: () => void
+}
+
+type Client = ReturnType<typeof registryClient>
+
+/** Administration of the service: what it held when it was last read, and calls that change it. */
+export class Registry {
+  readonly #deps: RegistryDeps
+  #at = 0
+  #client: { readonly id: string; readonly client: Client } | undefined
+  #feeds = new Map<string, Feed__Output>()
+  #keys = new Map<string, Key__Output>()
+  #isLoaded = false
+
+  constructor(deps: RegistryDeps) {
+    this.#deps = deps
+  }
+
+  /** Whether feeds and keys were read once. */
+  get isLoaded(): boolean {
+    return this.#isLoaded
+  }
+
+  /** By BROKER:ACCOUNT, hidden ones too. */
+  get feeds(): ReadonlyMap<string, Feed__Output> {
+    return this.#feeds
+  }
+
+  /** By id. */
+  get keys(): ReadonlyMap<string, Key__Output> {
+    return this.#keys
+  }
+
+  /** Reads all feeds and keys. Rejects with the library's `ServiceError`. */
+  async refresh(): Promise<void> {
+    const feeds = new Map<string, Feed__Output>()
+    const keys = new Map<string, Key__Output>()
+    for (let after = '', pages = 0; pages < pagesMax; pages++) {
+      const page = await this.#call('ListFeeds', { after })
+      for (const feed of page.feeds) feeds.set(feed.key, feed)
+      if (page.next === '') break
+      after = page.next
+    }
+    for (let after = '', pages = 0; pages < pagesMax; pages++) {
+      const page = await this.#call('ListKeys', { after })
+      for (const key of page.keys) keys.set(key.id, key)
+      if (page.next === '') break
+      after = page.next
+    }
+    this.#feeds = feeds
+    this.#keys = keys
+    this.#isLoaded = true
+  }
+
+  async applyFeed(request: RequestOf<'ApplyFeed'>): Promise<Feed__Output> {
+    const feed = await this.#change('ApplyFeed', request)
+    this.#feeds.set(feed.key, feed)
+    return feed
+  }
+
+  async removeFeed(key: string, uid: string): Promise<void> {
+    await this.#change('RemoveFeed', { key, uid })
+    const had = this.#feeds.get(key)
+    if (had) this.#feeds.set(key, { ...had, hidden: true })
+  }
+
+  issueFeedToken(feed: string, expires: string): Promise<AnswerOf<'IssueFeedToken'>> {
+    return this.#change('IssueFeedToken', { feeds: [feed], expires })
+  }
+
+  async putKey(request: RequestOf<'PutKey'>): Promise<Key__Output> {
+    return this.#keep(await this.#change('PutKey', request))
+  }
+
+  async revokeKey(id: string): Promise<Key__Output> {
+    return this.#keep(await this.#change('RevokeKey', { id }))
+  }
+
+  async suspendKey(id: string, owner: string): Promise<void> {
+    await this.#change('SuspendKey', { id, owner })
+    const had = this.#keys.get(id)
+    if (had) this.#keys.set(id, { ...had, state: 'inactive' })
+  }
+
+  close(): void {
+    this.#client?.client.close()
+  }
+
+  #keep(key: Key__Output): Key__Output {
+    this.#keys.set(key.id, key)
+    return key
+  }
+
+  #change<Name extends RegistryCall>(name: Name, request: RequestOf<Name>): Promise<AnswerOf<Name>> {
+    this.#deps.beforeWrite()
+    return this.#call(name, request)
+  }
+
+  /** The next address is tried where nobody answers; every call may be repeated. */
+  async #call<Name extends RegistryCall>(name: Name, request: RequestOf<Name>): Promise<AnswerOf<Name>> {
+    const { addresses, clock } = this.#deps
+    for (let tries = 1; ; tries++) {
+      try {
+        const client = this.#open(addresses[this.#at % addresses.length] ?? '')
+        return await client.call(name, request, { deadline: clock.utcMs() + callTimeoutMs })
+      } catch (cause) {
+        if ((cause as ServiceError).code !== status.UNAVAILABLE || tries >= addresses.length) throw cause
+        this.#at += 1
+      }
+    }
+  }
+
+  /** One client for as long as address, token and certificates stay. */
+  #open(address: string): Client {
+    const identity = this.#deps.identity()
+    const { token, tls } = identity
+    const id = JSON.stringify([address, token, [tls?.ca, tls?.pair?.cert].map((each) => each?.toString())])
+    if (this.#client?.id !== id) {
+      this.#client?.client.close()
+      this.#client = { id, client: registryClient(address, identity) }
+    }
+    return this.#client.client
+  }
+}

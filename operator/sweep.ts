@@ -1,0 +1,181 @@
+import type { Log } from '../services/platform/log.ts'
+import type { Clock } from '../services/platform/system-clock.ts'
+import { feedKeyOf } from './feed/objects.ts'
+import type { KubeApi } from './kube/api.ts'
+import { type Caches, each } from './kube/caches.ts'
+import { leaseName } from './kube/elector.ts'
+import type { EventSink } from './kube/event-sink.ts'
+import { group, keyLabel, resources } from './kube/resources.ts'
+import { allowedOf, mayGo } from './mass-deletion.ts'
+import type { Registry } from './registry.ts'
+
+/** How often the registry is read; feeds and keys are then looked at again. */
+export const sweepEveryMs = 15_000
+/** Objects that are deleted together are noticed together, and a cache that lags a little is no reason. */
+const goneForMs = 5_000
+const soonMs = 1_000
+/** Secrets of an ApiKey that is gone stay that long: a backup may bring the ApiKey back. */
+const secretsStayMs = 600_000
+/** On the Lease: how many of a kind may go at once. */
+const allowAnnotation = `${group}/allow-mass-deletion`
+
+type Kind = 'feeds' | 'apikeys'
+
+export interface SweepDeps {
+  readonly api: KubeApi
+  readonly caches: Caches
+  readonly registry: Registry
+  readonly events: EventSink
+  readonly clock: Clock
+  readonly log: Log
+  readonly isLeader: () => boolean
+  /** Of the Lease. */
+  readonly annotations: () => Readonly<Record<string, string>>
+  /** Called after the registry was read. */
+  readonly refreshed: () => void
+}
+
+/**
+ * Reads the registry again and again, and takes away what belongs to objects that are gone: feeds are removed, keys are
+ * suspended. Only while all caches are in sync, and not too many at once.
+ */
+export class Sweep {
+  readonly #deps: SweepDeps
+  readonly #ending = new AbortController()
+  readonly #running: Promise<void>
+  #pause = new AbortController()
+  readonly #held: Record<Kind, number> = { feeds: 0, apikeys: 0 }
+  readonly #gone = { feeds: new GoneSince(), apikeys: new GoneSince(), secrets: new GoneSince() }
+
+  constructor(deps: SweepDeps) {
+    this.#deps = deps
+    this.#running = this.#run()
+  }
+
+  /** How many of the kind would go, and may not. */
+  held(kind: Kind): number {
+    return this.#held[kind]
+  }
+
+  /** The next round is soon. */
+  soon(): void {
+    this.#pause.abort()
+  }
+
+  async close(): Promise<void> {
+    this.#ending.abort()
+    this.#pause.abort()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    const { clock, log, isLeader } = this.#deps
+    while (!this.#ending.signal.aborted) {
+      this.#pause = new AbortController()
+      try {
+        if (isLeader()) await this.#round()
+      } catch (cause) {
+        log.warn({ err: cause, retryInMs: sweepEveryMs }, 'unavailable: the registry of ingest; retrying')
+      }
+      const isWaiting = this.#gone.feeds.isWaiting || this.#gone.apikeys.isWaiting
+      await clock.sleep(isWaiting ? goneForMs : sweepEveryMs, this.#pause.signal)
+      await clock.sleep(soonMs, this.#ending.signal)
+    }
+  }
+
+  async #round(): Promise<void> {
+    const { caches, registry, refreshed } = this.#deps
+    await registry.refresh()
+    refreshed()
+    if (each(caches).some(([, cache]) => !cache.isSynced)) return
+    await this.#removeFeeds()
+    await this.#suspendKeys()
+    await this.#deleteSecrets()
+  }
+
+  /** A feed whose key another Feed has is handed over, not removed. */
+  async #removeFeeds(): Promise<void> {
+    const { caches, registry } = this.#deps
+    const keys = new Set(caches.feeds.all().map(feedKeyOf))
+    const owned = [...registry.feeds.values()].filter(
+      ({ owner, hidden }) => owner !== '' && owner !== 'operator' && !hidden,
+    )
+    const gone = owned.filter(({ key }) => !keys.has(key))
+    const going = this.#allowed('feeds', gone, owned.length)
+    for (const { key, owner } of this.#gone.feeds.longGone(going, ({ key: id }) => id, this.#ago(goneForMs)))
+      await registry.removeFeed(key, owner)
+  }
+
+  async #suspendKeys(): Promise<void> {
+    const { caches, registry } = this.#deps
+    const names = new Set(caches.apikeys.all().map(({ metadata }) => metadata.name))
+    const owned = [...registry.keys.values()].filter(
+      ({ owner, state }) => owner !== '' && state !== 'inactive',
+    )
+    const gone = owned.filter(({ id }) => !names.has(id))
+    const going = this.#allowed('apikeys', gone, owned.length)
+    for (const { id, owner } of this.#gone.apikeys.longGone(going, (key) => key.id, this.#ago(goneForMs)))
+      await registry.suspendKey(id, owner)
+  }
+
+  async #deleteSecrets(): Promise<void> {
+    const { api, caches } = this.#deps
+    const names = new Set(caches.apikeys.all().map(({ metadata }) => metadata.name))
+    const orphans = caches.secrets
+      .all()
+      .filter(({ metadata: { labels = {} } }) => keyLabel in labels && !names.has(labels[keyLabel] ?? ''))
+    const uidOf = ({ metadata }: (typeof orphans)[number]): string => metadata.uid ?? ''
+    const gone = this.#gone.secrets.longGone(orphans, uidOf, this.#ago(secretsStayMs))
+    if (this.#held.apikeys > 0) return
+    for (const { metadata } of gone) await api.delete(resources.secrets, metadata.name, metadata.uid)
+  }
+
+  #ago(ms: number): Moment {
+    const nowMs = this.#deps.clock.monotonicMs()
+    return { nowMs, beforeMs: nowMs - ms }
+  }
+
+  #allowed<T>(kind: Kind, gone: readonly T[], total: number): readonly T[] {
+    const allowed = allowedOf(this.#deps.annotations()[allowAnnotation], kind)
+    const going = mayGo(gone, { total, allowed })
+    const held = gone.length - going.length
+    if (held > 0) this.#tellHeld(kind, held, total)
+    this.#held[kind] = held
+    return going
+  }
+
+  #tellHeld(kind: Kind, held: number, total: number): void {
+    const { events, log } = this.#deps
+    const note =
+      `${held} of ${total} ${kind} have no object any more. Nothing was removed. If the objects were deleted on purpose, ` +
+      `annotate the Lease ${leaseName} with ${allowAnnotation}="${held} ${kind}".`
+    const lease = { apiVersion: 'coordination.k8s.io/v1', metadata: { name: leaseName } }
+    events.tell('Lease', lease, { type: 'Warning', reason: 'DeletionHeld', action: 'Remove', note })
+    if (this.#held[kind] !== held) log.error({ kind, held, total }, note)
+  }
+}
+
+interface Moment {
+  readonly nowMs: number
+  readonly beforeMs: number
+}
+
+/** Since when things are gone. One that comes back is forgotten. */
+class GoneSince {
+  readonly #since = new Map<string, number>()
+  #isWaiting = false
+
+  /** Whether something is gone, but not for long enough. */
+  get isWaiting(): boolean {
+    return this.#isWaiting
+  }
+
+  longGone<T>(gone: readonly T[], idOf: (thing: T) => string, { nowMs, beforeMs }: Moment): readonly T[] {
+    const ids = new Set(gone.map(idOf))
+    for (const id of this.#since.keys()) if (!ids.has(id)) this.#since.delete(id)
+    for (const id of ids) if (!this.#since.has(id)) this.#since.set(id, nowMs)
+    const long = gone.filter((thing) => (this.#since.get(idOf(thing)) ?? nowMs) <= beforeMs)
+    this.#isWaiting = long.length < gone.length
+    return long
+  }
+}
