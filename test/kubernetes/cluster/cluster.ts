@@ -9,6 +9,7 @@ import { type IngressController, startIngress } from './ingress.ts'
 import { type Kubectl, run } from './kubectl.ts'
 import { ClusterNetwork } from './network.ts'
 import { kubernetesPrograms, nodePackages } from './programs.ts'
+import { persistentVolumes } from './volumes.ts'
 import { Worker } from './worker.ts'
 
 export interface KubernetesCluster {
@@ -65,6 +66,7 @@ export async function startKubernetes(options: KubernetesClusterOptions): Promis
     const deps = { network, credentials, folder, kubectl, apply }
     const controlPlane = await startControlPlane(deps)
     stops.push(() => controlPlane.stop())
+    await apply(...persistentVolumes(folder))
     const proxy = kubeProxy(network, credentials, folder)
     proxy.start()
     stops.push(() => proxy.kill())
