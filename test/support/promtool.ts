@@ -1,19 +1,31 @@
 import { spawnSync } from 'node:child_process'
 import { programOf } from './debian-packages.ts'
 
-/** What `promtool check metrics` says against an exposition; empty when it is content. */
-export function promtoolComplaints(exposition: string): string {
+/** What `promtool` says to these arguments; empty when it is content and says nothing. */
+function promtool(args: readonly string[], input = ''): { readonly isContent: boolean; readonly said: string } {
   const { command, env } = programOf({
     packages: ['prometheus'],
     path: 'usr/bin/promtool',
     versionArgs: ['--version'],
     advice: 'install Prometheus (Debian: "apt-get install prometheus", macOS: "brew install prometheus")',
   })
-  const { status, stdout, stderr, error } = spawnSync(command, ['check', 'metrics'], {
-    input: exposition,
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    input,
     env: { ...process.env, ...env },
     encoding: 'utf8',
   })
   if (error) throw error
-  return status === 0 && stderr === '' ? '' : `${stdout}${stderr}` || `promtool ended with ${status}`
+  const said = `${stdout}${stderr}`
+  return { isContent: status === 0, said: said || (status === 0 ? '' : `promtool ended with ${status}`) }
+}
+
+/** What `promtool check metrics` says against an exposition; empty when it is content. */
+export function promtoolComplaints(exposition: string): string {
+  return promtool(['check', 'metrics'], exposition).said
+}
+
+/** What `promtool test rules` says against a file of tests; empty when all of them pass. */
+export function ruleTestComplaints(file: string): string {
+  const { isContent, said } = promtool(['test', 'rules', file])
+  return isContent ? '' : said
 }

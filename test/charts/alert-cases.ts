@@ -1,0 +1,144 @@
+/** How a series goes on, in promtool's words: `0x20` is 0 for 20 minutes more, `0+5x20` grows by 5 each minute. */
+type Course = string
+
+export interface AlertCase {
+  readonly alert: string
+  /** Series without the namespace, and their courses over minutes. */
+  readonly series: Readonly<Record<string, Course>>
+  /** When it is looked at. */
+  readonly atMinute: number
+  /** Other alerts that the same trouble raises. */
+  readonly also?: readonly string[]
+}
+
+const requests = (status: string, course: Course) => ({
+  [`fxd_http_request_duration_seconds_count{status="${status}"}`]: course,
+})
+const histogram = (name: string, edge: string, below: Course, all: Course) => ({
+  [`${name}_bucket{le="${edge}"}`]: below,
+  [`${name}_count`]: all,
+})
+const grows = (alert: string, series: string, also?: readonly string[]): AlertCase => ({
+  alert,
+  series: { [series]: '0x10 5x10' },
+  atMinute: 15,
+  ...(also && { also }),
+})
+const is = (alert: string, series: string, value: number, atMinute = 10): AlertCase => ({
+  alert,
+  series: { [series]: `${value}x30` },
+  atMinute,
+})
+
+/** What each alert is for. */
+export const alertCases: readonly AlertCase[] = [
+  {
+    alert: 'FxdRestFailing',
+    series: { ...requests('200', '0+90x60'), ...requests('500', '0+10x60') },
+    atMinute: 60,
+    also: ['FxdRestFailingSlowly'],
+  },
+  {
+    alert: 'FxdRestFailingSlowly',
+    series: { ...requests('200', '0+980x130'), ...requests('500', '0+20x130') },
+    atMinute: 130,
+  },
+  {
+    alert: 'FxdRestSlow',
+    series: histogram('fxd_http_request_duration_seconds', '0.2', '0+80x60', '0+100x60'),
+    atMinute: 60,
+  },
+  {
+    alert: 'FxdPushSlow',
+    series: histogram('fxd_stream_burst_seconds', '0.1', '0+8x60', '0+10x60'),
+    atMinute: 60,
+  },
+  is('FxdTargetDown', 'up{pod="fxd-rest-1",app_kubernetes_io_component="rest"}', 0),
+  {
+    alert: 'FxdNoIngest',
+    series: { 'up{pod="fxd-ingest-1",app_kubernetes_io_component="ingest"}': '0x10' },
+    atMinute: 3,
+  },
+  is('FxdEventLoopBlocked', 'fxd_nodejs_eventloop_lag_p99_seconds{pod="fxd-rest-1"}', 0.9),
+  is('FxdShardFull', 'fxd_stream_connections{pod="fxd-stream-1"}', 9500),
+  grows('FxdConnectionsDropped', 'fxd_http_dropped_connections_total{pod="fxd-rest-1"}'),
+  grows('FxdConnectionsDropped', 'fxd_handle_shortages_total{pod="fxd-rest-1",where="accept"}'),
+  grows('FxdFault', 'fxd_stream_faults_total{pod="fxd-stream-1",place="message"}'),
+  grows('FxdFault', 'fxd_http_faults_total{pod="fxd-rest-1"}'),
+  grows('FxdLogDropped', 'fxd_log_dropped_lines_total{pod="fxd-rest-1"}'),
+  is('FxdStoreDegraded', 'fxd_questdb_writes_failing_seconds{pod="fxd-ingest-1"}', 30),
+  is('FxdTableSuspended', 'fxd_questdb_suspended_tables{pod="fxd-ingest-1"}', 1),
+  grows('FxdRowsParked', 'fxd_questdb_parked_rows_total{pod="fxd-ingest-1"}'),
+  {
+    alert: 'FxdStoreSlow',
+    series: { 'fxd_questdb_reads_refused_total{pod="fxd-rest-1"}': '0+60x30' },
+    atMinute: 20,
+  },
+  is('FxdStoreUnsafe', 'fxd_questdb_commit_synced{pod="fxd-ingest-1"}', 0),
+  is('FxdStoreUnsafe', 'fxd_redis_noeviction{pod="fxd-rest-1"}', 0),
+  is('FxdRedisDown', 'fxd_redis_up{pod="fxd-rest-1",connection="calls"}', 0),
+  {
+    alert: 'FxdSlotsFailing',
+    series: { 'fxd_stream_slot_failures_total{pod="fxd-stream-1",call="open"}': '0+5x30' },
+    atMinute: 15,
+  },
+  is('FxdFeedNotCollected', 'fxd_collector_active{feed="A:B",pod="a-collector-0"}', 0),
+  is('FxdFeedOffline', 'fxd_collector_terminal_connected{feed="A:B",pod="a-collector-0"}', 0),
+  {
+    alert: 'FxdFeedStale',
+    // The first day of all was a Thursday.
+    series: { 'fxd_collector_tick_age_seconds{feed="A:B",pod="a-collector-0"}': '3600x30' },
+    atMinute: 10,
+  },
+  is('FxdSpoolGrowing', 'fxd_collector_spool_age_seconds{feed="A:B",pod="a-collector-0"}', 1200),
+  grows('FxdSpoolFailing', 'fxd_collector_spool_failures_total{feed="A:B",pod="a-collector-0"}'),
+  grows('FxdSpoolFailing', 'fxd_collector_spool_unreadable_bytes_total{feed="A:B",pod="a-collector-0"}'),
+  grows('FxdBarsLost', 'fxd_collector_spool_dropped_bars_total{feed="A:B",pod="a-collector-0"}'),
+  grows('FxdIngestAlarm', 'fxd_ingest_alarms_total{kind="unpublished",pod="fxd-ingest-1"}'),
+  is('FxdBarsNotPushed', 'fxd_ingest_backlog_bars{pod="fxd-ingest-1"}', 20_000),
+  grows('FxdBarsNotPushed', 'fxd_ingest_backlog_dropped_bars_total{pod="fxd-ingest-1"}'),
+  grows('FxdGaps', 'fxd_stream_gaps_total{pod="fxd-stream-1"}'),
+  grows('FxdGaps', 'fxd_tail_dropped_bars_total{pod="fxd-rest-1"}'),
+  grows('FxdDrainForced', 'fxd_stream_drain_forced_closes_total{pod="fxd-stream-1"}'),
+  is('FxdOperatorNotLeading', 'fxd_operator_leader{pod="fxd-operator-1"}', 0),
+  is('FxdOperatorNotSynced', 'fxd_operator_cache_synced{pod="fxd-operator-1",resource="feeds"}', 0),
+  {
+    alert: 'FxdOperatorFailing',
+    series: { 'fxd_operator_reconcile_failures_total{pod="fxd-operator-1",kind="Feed"}': '0+20x40' },
+    atMinute: 30,
+  },
+  is('FxdDeletionHeld', 'fxd_operator_deletions_held{pod="fxd-operator-1",kind="apikeys"}', 12),
+]
+
+/** A quiet service: each series of the cases as it should be. */
+export const quiet: Readonly<Record<string, Course>> = {
+  'fxd_http_request_duration_seconds_count{status="200"}': '0+1000x200',
+  'fxd_http_request_duration_seconds_count{status="500"}': '0+1x200',
+  'fxd_http_request_duration_seconds_count{status="429"}': '0+300x200',
+  'fxd_http_request_duration_seconds_bucket{le="0.2"}': '0+1280x200',
+  'fxd_stream_burst_seconds_bucket{le="0.1"}': '0+99x200',
+  fxd_stream_burst_seconds_count: '0+100x200',
+  'up{pod="fxd-rest-1",app_kubernetes_io_component="rest"}': '1x200',
+  'up{pod="fxd-ingest-1",app_kubernetes_io_component="ingest"}': '1x200',
+  'fxd_nodejs_eventloop_lag_p99_seconds{pod="fxd-rest-1"}': '0.02x200',
+  'fxd_stream_connections{pod="fxd-stream-1"}': '4000x200',
+  'fxd_http_dropped_connections_total{pod="fxd-rest-1"}': '3x200',
+  'fxd_stream_faults_total{pod="fxd-stream-1",place="message"}': '1x200',
+  'fxd_questdb_writes_failing_seconds{pod="fxd-ingest-1"}': '0x200',
+  'fxd_questdb_suspended_tables{pod="fxd-ingest-1"}': '0x200',
+  'fxd_questdb_parked_rows_total{pod="fxd-ingest-1"}': '7x200',
+  'fxd_questdb_commit_synced{pod="fxd-ingest-1"}': '1x200',
+  'fxd_redis_noeviction{pod="fxd-rest-1"}': '1x200',
+  'fxd_redis_up{pod="fxd-rest-1",connection="calls"}': '1x200',
+  // A standby beside the active one.
+  'fxd_collector_active{feed="A:B",pod="a-collector-0"}': '1x200',
+  'fxd_collector_active{feed="A:B",pod="a-collector-1"}': '0x200',
+  'fxd_collector_terminal_connected{feed="A:B",pod="a-collector-0"}': '1x200',
+  'fxd_collector_tick_age_seconds{feed="A:B",pod="a-collector-0"}': '12x200',
+  'fxd_collector_spool_age_seconds{feed="A:B",pod="a-collector-0"}': '1x200',
+  'fxd_ingest_backlog_bars{pod="fxd-ingest-1"}': '40x200',
+  'fxd_operator_leader{pod="fxd-operator-1"}': '1x200',
+  'fxd_operator_leader{pod="fxd-operator-2"}': '0x200',
+  'fxd_operator_cache_synced{pod="fxd-operator-1",resource="feeds"}': '1x200',
+  'fxd_operator_deletions_held{pod="fxd-operator-1",kind="apikeys"}': '0x200',
+}

@@ -1,0 +1,115 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { stringify } from 'yaml'
+import { ruleTestComplaints } from '../support/promtool.ts'
+import { type AlertCase, alertCases, quiet } from './alert-cases.ts'
+import { charts, find, render } from './render.ts'
+
+interface Rule {
+  readonly alert?: string
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly labels?: Readonly<Record<string, string>>
+}
+
+let spec: { readonly groups: readonly { readonly rules: readonly Rule[] }[] }
+const alerts = (): Rule[] => spec.groups.flatMap(({ rules }) => rules.filter(({ alert }) => alert !== undefined))
+
+beforeAll(() => {
+  spec = find(render({ values: { monitoring: { rules: { create: 'Always' } } } }), 'PrometheusRule', 'fxd')['spec']
+})
+
+/** A leader, so that its absence is no alert of its own. */
+const leader = { 'fxd_operator_leader{pod="fxd-operator-0"}': '1x300' }
+
+const inNamespace = (series: string, namespace: string): string =>
+  series.includes('{') ? series.replace('{', `{namespace="${namespace}",`) : `${series}{namespace="${namespace}"}`
+
+interface Situation extends Pick<AlertCase, 'series' | 'atMinute'> {
+  readonly name: string
+  readonly namespace?: string
+  /** Exactly these alerts. */
+  readonly fires: readonly string[]
+}
+
+/** What promtool says against the situations; empty when in each of them exactly its alerts fire. */
+function complaints(situations: readonly Situation[], evaluatedEach = '1m'): string {
+  const folder = mkdtempSync(join(tmpdir(), 'fxd-rules-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, 'rules.yaml'), stringify(spec))
+  const tests = {
+    rule_files: ['rules.yaml'],
+    evaluation_interval: evaluatedEach,
+    tests: situations.map(({ name, series, atMinute, namespace = 'bars', fires }) => ({
+      name,
+      interval: '1m',
+      input_series: Object.entries(series).map(([each, values]) => ({ series: inNamespace(each, namespace), values })),
+      promql_expr_test: [
+        {
+          expr: 'count by (alertname) (count by (alertname, feed, pod, kind) (ALERTS{alertstate="firing"}))',
+          eval_time: `${atMinute}m`,
+          exp_samples: fires.map((alertname) => ({ labels: `{alertname="${alertname}"}`, value: 1 })),
+        },
+      ],
+    })),
+  }
+  writeFileSync(join(folder, 'tests.yaml'), stringify(tests, { version: '1.1' }))
+  return ruleTestComplaints(join(folder, 'tests.yaml'))
+}
+
+test('each alert fires in the trouble that it is for, with no other', () => {
+  const situations = alertCases.map(({ alert, series, atMinute, also = [] }, i) => ({
+    name: `${i}: ${alert}`,
+    series: { ...(alert === 'FxdOperatorNotLeading' ? {} : leader), ...series },
+    atMinute,
+    fires: [alert, ...also],
+  }))
+  expect(complaints(situations)).toBe('')
+})
+
+test('no alert fires in a quiet service', () => {
+  expect(complaints([{ name: 'quiet', series: quiet, atMinute: 180, fires: [] }])).toBe('')
+})
+
+test('trouble in another namespace fires nothing but that this one has no operator', () => {
+  const cases = alertCases.map(({ alert, series, atMinute }, i) => ({
+    name: `${i}: ${alert}`,
+    series,
+    atMinute,
+    namespace: 'other',
+    fires: atMinute < 3 ? [] : ['FxdOperatorNotLeading'],
+  }))
+  expect(complaints(cases)).toBe('')
+})
+
+test('a market that is closed on Sunday is not stale', () => {
+  // From Thursday 00:00 to Sunday 12:00.
+  const atMinute = 3 * 24 * 60 + 12 * 60
+  const series = {
+    'fxd_operator_leader{pod="fxd-operator-0"}': `1x${atMinute}`,
+    'fxd_collector_tick_age_seconds{feed="A:B"}': `3600x${atMinute}`,
+  }
+  expect(complaints([{ name: 'Sunday', series, atMinute, fires: [] }], '1h')).toBe('')
+  const friday = { name: 'Friday', series, atMinute: 30 * 60, fires: ['FxdFeedStale'] }
+  expect(complaints([friday], '1h')).toBe('')
+})
+
+test('promtool finds an alert that does not fire, and one that should not', () => {
+  const [trouble] = alertCases
+  if (trouble === undefined) throw new Error('there are no cases')
+  const situation = { name: 'planted', series: { ...leader, ...trouble.series }, atMinute: trouble.atMinute }
+  expect(complaints([{ ...situation, fires: [] }])).toContain(trouble.alert)
+  expect(complaints([{ ...situation, series: leader, fires: [trouble.alert] }])).toContain(trouble.alert)
+})
+
+test('every alert has a case, a severity, and a runbook that names it', () => {
+  const names = new Set(alerts().map(({ alert }) => alert))
+  expect(new Set(alertCases.map(({ alert }) => alert))).toEqual(names)
+  for (const { alert, annotations, labels } of alerts()) {
+    expect(['critical', 'warning'], alert).toContain(labels?.['severity'])
+    expect(annotations?.['summary'], alert).toBeTruthy()
+    const runbook = annotations?.['runbook_url'] ?? ''
+    expect(existsSync(join(charts, '..', runbook)), `${alert}: ${runbook}`).toBe(true)
+  }
+})
