@@ -87,6 +87,8 @@ export default defineConfig({
       suite('faults-cluster', clusterFaults, 8, patient),
       ...(isSoak ? [suite('faults-long', longFaults, 9, oneByOne)] : []),
       ...clusters,
+      // A cluster of its own per file, whose pods take their time.
+      suite('kubernetes', ['test/kubernetes/*.test.ts'], 12, { ...oneByOne, testTimeout: 6 * minuteMs }),
     ],
   },
 })
