@@ -86,6 +86,10 @@ export default defineConfig({
       }),
       suite('faults-cluster', clusterFaults, 8, patient),
       ...(isSoak ? [suite('faults-long', longFaults, 9, oneByOne)] : []),
+      suite('kubernetes-api', ['test/kubernetes/api/*.test.ts'], 9, {
+        ...patient,
+        globalSetup: ['test/kubernetes/api/support/api-server.ts'],
+      }),
       ...clusters,
       // A cluster of its own per file, whose pods take their time.
       suite('kubernetes', ['test/kubernetes/*.test.ts'], 12, { ...oneByOne, testTimeout: 6 * minuteMs }),

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { type FeedObject, resources, type Secret, type Workload } from '../../../operator/kube/resources.ts'
+import { until } from '../../acceptance/client/until.ts'
+import { openSetting, type Setting } from './support/setting.ts'
+
+let setting: Setting
+beforeAll(async () => {
+  setting = await openSetting(inject('apiServer'))
+  await (await setting.operator('operator-0')).start()
+})
+afterAll(() => setting?.close())
+
+const registered = (key: string) =>
+  setting.ingest.registry
+    .view()
+    .allFeeds()
+    .find(({ definition }) => definition.key === key)
+
+test('a Push feed is registered and gets a token, and no pod', async () => {
+  const { metadata } = await setting.applyFeed('push')
+  const feed = await setting.reason<FeedObject>(resources.feeds, 'push', 'Registered')
+  expect(registered('BROKERA:ZERO')).toMatchObject({ owner: metadata.uid, hidden: false })
+  expect(feed.status).toMatchObject({ key: 'BROKERA:ZERO', state: 'offline', symbols: 0, offsetSeconds: 0 })
+  expect(await setting.secret('push-token', 'token')).toMatch(/^ey/)
+  expect(await setting.get(resources.statefulsets, 'push-collector')).toBeUndefined()
+})
+
+test('a feed with a source gets its collector, whose pods follow the manifest', async () => {
+  const spec = { account: 'SIM', source: { type: 'Simulator' as const, seed: 7 }, collector: { replicas: 2 } }
+  await setting.applyFeed('sim', spec)
+  await setting.reason(resources.feeds, 'sim', 'CollectorStarting')
+  const read = async () =>
+    (await setting.get<Workload>(resources.statefulsets, 'sim-collector')) as never as Set
+  interface Set {
+    metadata: { generation: number }
+    spec: {
+      replicas: number
+      template: {
+        metadata: { annotations: Record<string, string> }
+        spec: { containers: { env: object[]; volumeMounts: object[] }[] }
+      }
+    }
+  }
+  const set = await read()
+  expect(set.spec.replicas).toBe(2)
+  expect(set.spec.template.spec.containers[0]?.env).toContainEqual({
+    name: 'FXD_FEEDS',
+    value: '/etc/fxd/feed/feed.yaml',
+  })
+  const map = (await setting.get(resources.configmaps, 'sim-feed')) as never as {
+    data: Record<string, string>
+  }
+  expect(JSON.parse(map.data['feed.yaml'] ?? '')).toMatchObject({ kind: 'Feed', spec: { account: 'SIM' } })
+  await setting.applyFeed('sim', { ...spec, description: 'Another' })
+  await until('new pods', async () => {
+    const now = await read()
+    return (
+      now.spec.template.metadata.annotations['marketdata.fxd.dev/manifest'] !==
+      set.spec.template.metadata.annotations['marketdata.fxd.dev/manifest']
+    )
+  })
+  expect(registered('BROKERA:SIM')?.definition.description).toBe('Another')
+})
+
+test('a feed whose source becomes Push loses its pods', async () => {
+  await setting.applyFeed('sim', { account: 'SIM' })
+  await setting.reason(resources.feeds, 'sim', 'Registered')
+  await until(
+    'no StatefulSet',
+    async () => (await setting.get(resources.statefulsets, 'sim-collector')) === undefined,
+  )
+})
+
+test('of two Feeds with one key the older has it, and the other takes it over without a moment of hiding', async () => {
+  const older = await setting.applyFeed('older', { account: 'TWICE' })
+  await setting.reason(resources.feeds, 'older', 'Registered')
+  await until('the next second', () => Date.now() % 1000 < 100)
+  const younger = await setting.applyFeed('younger', { account: 'TWICE' })
+  const told = await setting.reason<FeedObject>(resources.feeds, 'younger', 'DuplicateKey')
+  expect(told.status?.conditions?.[0]?.message).toContain('The older Feed older has BROKERA:TWICE already')
+  expect(registered('BROKERA:TWICE')?.owner).toBe(older.metadata.uid)
+  await setting.remove(resources.feeds, 'older')
+  await until('the younger to own it', () => {
+    expect(registered('BROKERA:TWICE')?.hidden).toBe(false)
+    return registered('BROKERA:TWICE')?.owner === younger.metadata.uid
+  })
+})
+
+test('a feed whose object is gone is hidden', async () => {
+  await setting.applyFeed('short', { account: 'SHORT' })
+  await setting.reason(resources.feeds, 'short', 'Registered')
+  await setting.remove(resources.feeds, 'short')
+  await until('the feed to be hidden', () => registered('BROKERA:SHORT')?.hidden, 40_000)
+})
+
+test('a token is renewed when half of its life is over', async () => {
+  const before = await setting.secret('push-token', 'token')
+  const soon = new Date(Date.now() + 14 * 86_400_000).toISOString()
+  const path = setting.path(resources.secrets, 'push-token')
+  await setting.admin.patch(path, { metadata: { annotations: { 'marketdata.fxd.dev/token-expires': soon } } })
+  await until('another token', async () => (await setting.secret('push-token', 'token')) !== before)
+  const { metadata } = (await setting.get<Secret>(resources.secrets, 'push-token')) as Secret
+  const expires = Date.parse(metadata.annotations?.['marketdata.fxd.dev/token-expires'] ?? '')
+  expect(expires - Date.now()).toBeGreaterThan(29 * 86_400_000)
+  await until('its end in the status', async () => {
+    const feed = await setting.get<FeedObject>(resources.feeds, 'push')
+    return Date.parse(feed?.status?.tokenExpires ?? '') === expires
+  })
+})

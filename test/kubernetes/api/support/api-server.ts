@@ -1,0 +1,151 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestProject } from 'vitest/node'
+import { until } from '../../../acceptance/client/until.ts'
+import { CertificateHouse } from '../../../support/certificate-house.ts'
+import { freePorts } from '../../../support/free-ports.ts'
+import { Daemon } from '../../cluster/daemon.ts'
+import { kubernetesPrograms } from '../../cluster/programs.ts'
+import { Admin } from './admin.ts'
+import { kinds } from './kinds.ts'
+
+/** An API server without nodes: objects are stored and checked, and nothing runs. */
+export interface ApiServer {
+  readonly url: string
+  /** PEM file of its authority, and a certificate with key for 127.0.0.1 of that authority. */
+  readonly ca: string
+  readonly cert: string
+  readonly key: string
+  readonly adminToken: string
+  /** Of a user without any right of his own. */
+  readonly operatorToken: string
+}
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    apiServer: ApiServer
+  }
+}
+
+const startTimeoutMs = 120_000
+const admin = { token: 'the-token-of-the-administrator', user: 'admin', group: 'system:masters' }
+export const operatorUser = 'operator'
+
+/** Starts etcd, API server and controller manager for all files of the suite; what it gives ends them. */
+export default async function start(project: TestProject): Promise<() => Promise<void>> {
+  const folder = mkdtempSync(join(tmpdir(), 'fxd-api-server-'))
+  const certificates = new CertificateHouse()
+  const [clientPort = 0, peerPort = 0, port = 0] = await freePorts(3)
+  const programs = kubernetesPrograms()
+  const daemon = (name: keyof typeof programs, options: Readonly<Record<string, string>>): Daemon => {
+    const words = Object.entries(options).map(([option, value]) => `--${option}=${value}`)
+    return new Daemon(name, [programs[name], ...words], join(folder, `${name}.log`))
+  }
+  const ca = certificates.authority('ours')
+  const { cert, key } = certificates.certificate('api-server')
+  const accounts = certificates.path('accounts.key')
+  execFileSync('openssl', ['genrsa', '-out', accounts, '2048'], { stdio: 'pipe' })
+  const operatorToken = 'the-token-of-the-operator'
+  const tokens = certificates.path('tokens.csv')
+  writeFileSync(
+    tokens,
+    `${admin.token},${admin.user},1,"${admin.group}"\n${operatorToken},${operatorUser},2\n`,
+  )
+  mkdirSync(join(folder, 'certificates'))
+  const etcdUrl = `http://127.0.0.1:${clientPort}`
+  const peerUrl = `http://127.0.0.1:${peerPort}`
+  const etcd = daemon('etcd', {
+    'data-dir': join(folder, 'etcd'),
+    'listen-client-urls': etcdUrl,
+    'advertise-client-urls': etcdUrl,
+    'listen-peer-urls': peerUrl,
+    'initial-advertise-peer-urls': peerUrl,
+    'initial-cluster': `default=${peerUrl}`,
+    'unsafe-no-fsync': 'true',
+    'log-level': 'warn',
+  })
+  const apiServer = daemon('kube-apiserver', {
+    'etcd-servers': etcdUrl,
+    'bind-address': '127.0.0.1',
+    'advertise-address': '127.0.0.1',
+    'endpoint-reconciler-type': 'none',
+    'secure-port': String(port),
+    'cert-dir': join(folder, 'certificates'),
+    'authorization-mode': 'RBAC',
+    'disable-admission-plugins': 'ServiceAccount',
+    'service-cluster-ip-range': '10.97.0.0/16',
+    'token-auth-file': tokens,
+    'tls-cert-file': cert,
+    'tls-private-key-file': key,
+    'service-account-issuer': 'https://kubernetes.default.svc',
+    'service-account-key-file': accounts,
+    'service-account-signing-key-file': accounts,
+  })
+  const url = `https://127.0.0.1:${port}`
+  const kubeconfig = certificates.path('admin.json')
+  writeKubeconfig(kubeconfig, { url, ca, token: admin.token })
+  const controllerManager = daemon('kube-controller-manager', {
+    kubeconfig,
+    'leader-elect': 'false',
+    'secure-port': '0',
+    controllers:
+      'garbage-collector-controller,deployment-controller,replicaset-controller,statefulset-controller',
+    'kube-api-qps': '200',
+    'kube-api-burst': '400',
+  })
+  const stop = async (): Promise<void> => {
+    for (const each of [controllerManager, apiServer, etcd]) await each.kill()
+    certificates.remove()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    const client = new Admin(url, ca, admin.token)
+    etcd.start()
+    apiServer.start()
+    await until(
+      'the API server',
+      async () => {
+        if (!apiServer.isRunning) throw new Error(apiServer.lastWords())
+        return (await client.ask('GET', '/readyz').catch(() => undefined)) === 'ok'
+      },
+      startTimeoutMs,
+    )
+    controllerManager.start()
+    for (const kind of kinds())
+      await client.apply('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', kind)
+    await until(
+      'the kinds',
+      async () => {
+        const found = await client
+          .ask<{ resources?: unknown[] }>('GET', '/apis/marketdata.fxd.dev/v1alpha1')
+          .catch(() => ({ resources: [] }))
+        return (found.resources?.length ?? 0) >= 6
+      },
+      startTimeoutMs,
+    )
+  } catch (cause) {
+    await stop()
+    throw cause
+  }
+  project.provide('apiServer', { url, ca, cert, key, adminToken: admin.token, operatorToken })
+  return stop
+}
+
+/** Writes a kubeconfig for a user with this token. */
+export function writeKubeconfig(
+  path: string,
+  { url, ca, token, namespace = 'default' }: { url: string; ca: string; token: string; namespace?: string },
+): void {
+  const name = 'test'
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name, cluster: { server: url, 'certificate-authority': ca } }],
+    users: [{ name, user: { token } }],
+    contexts: [{ name, context: { cluster: name, user: name, namespace } }],
+    'current-context': name,
+  }
+  writeFileSync(path, JSON.stringify(config))
+}

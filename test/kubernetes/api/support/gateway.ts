@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Agent, createServer, request } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { ApiServer } from './api-server.ts'
+
+/** A call that passed. */
+export interface Passed {
+  readonly method: string
+  /** Without its query. */
+  readonly path: string
+}
+
+/** Stands between an operator and the API server, sees each call, and may stop after one that changes something. */
+export interface Gateway {
+  readonly url: string
+  /** Calls that changed something, those of the Lease left out. */
+  readonly writes: readonly Passed[]
+  /** From here on the API server answers nobody, and open watches end. */
+  cut(): void
+  /** And again. */
+  join(): void
+  /** Calls `reached` once this many more writes have reached the API server; their answer is never given. */
+  cutAfter(count: number, reached: () => void): void
+  close(): Promise<void>
+}
+
+const isWrite = (method: string, path: string): boolean => method !== 'GET' && !path.includes('/leases')
+
+export async function openGateway({ url, ca, cert, key }: ApiServer): Promise<Gateway> {
+  const agent = new Agent({ ca: readFileSync(ca), keepAlive: true, maxSockets: 64 })
+  const writes: Passed[] = []
+  let isCut = false
+  let left: { count: number; reached: () => void } | undefined
+
+  const pass = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    if (isCut) return void incoming.socket.destroy()
+    const { method = '', url: path = '', headers } = incoming
+    const ours = isWrite(method, path)
+    const upstream = request(url + path, { method, headers, agent }, (answer) => {
+      if (ours) writes.push({ method, path: path.split('?')[0] ?? '' })
+      if (ours && left !== undefined && --left.count === 0) {
+        const { reached } = left
+        left = undefined
+        isCut = true
+        answer.destroy()
+        server.closeAllConnections()
+        return reached()
+      }
+      outgoing.writeHead(answer.statusCode ?? 0, answer.headers)
+      answer.pipe(outgoing)
+    })
+    upstream.on('error', () => outgoing.destroy())
+    outgoing.on('close', () => upstream.destroy())
+    incoming.pipe(upstream)
+  }
+  const server = createServer({ cert: readFileSync(cert), key: readFileSync(key) }, pass)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    writes,
+    cut() {
+      isCut = true
+      server.closeAllConnections()
+    },
+    join: () => void (isCut = false),
+    cutAfter: (count, reached) => void (left = { count, reached }),
+    async close() {
+      agent.destroy()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

@@ -1,0 +1,169 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ApiKeySpec, FeedSpec, StreamPoolSpec } from '../../../../operator/kube/kinds.ts'
+import type { KubeObject, Resource } from '../../../../operator/kube/object.ts'
+import {
+  type ApiKeyObject,
+  type FeedObject,
+  type PoolObject,
+  resources,
+  type Secret,
+} from '../../../../operator/kube/resources.ts'
+import { rights } from '../../../../operator/rights.ts'
+import { authenticate } from '../../../../services/access/authenticate.ts'
+import { until } from '../../../acceptance/client/until.ts'
+import { houseToken, type IngestHouse, startIngest } from '../../../support/ingest-house.ts'
+import { Admin } from './admin.ts'
+import { type ApiServer, operatorUser } from './api-server.ts'
+import { type Gateway, openGateway } from './gateway.ts'
+import { type OperatorProcess, operatorProcess } from './operator-process.ts'
+
+export const shardToken = 'the-token-of-the-shards'
+const kindsVersion = 'marketdata.fxd.dev/v1alpha1'
+let settings = 0
+
+/** A namespace, an ingest on stores of its own, and operators whose calls of the API server are seen. */
+export interface Setting {
+  readonly namespace: string
+  readonly admin: Admin
+  readonly ingest: IngestHouse
+  readonly gateway: Gateway
+  operator(name: string): Promise<OperatorProcess>
+  path(of: Resource, name?: string): string
+  get<T extends KubeObject>(of: Resource, name: string): Promise<T | undefined>
+  list<T extends KubeObject>(of: Resource): Promise<readonly T[]>
+  remove(of: Resource, name: string): Promise<void>
+  applyFeed(name: string, spec?: Partial<FeedSpec>): Promise<FeedObject>
+  applyKey(name: string, spec?: Partial<ApiKeySpec>): Promise<ApiKeyObject>
+  applyPool(name: string, spec: Partial<StreamPoolSpec>): Promise<PoolObject>
+  /** Awaits the reason of Ready, for the generation that the object has now. */
+  reason<T extends KubeObject>(of: Resource, name: string, wanted: string): Promise<T>
+  /** The secret in clear that the Secret delivers. */
+  secret(name: string, field?: string): Promise<string>
+  /** The id of the key that this secret opens now, as REST decides it. */
+  opens(secret: string): string | undefined
+  close(): Promise<void>
+}
+
+interface Ready {
+  readonly status?: {
+    readonly observedGeneration?: number
+    readonly conditions?: readonly {
+      readonly type: string
+      readonly reason: string
+      readonly message: string
+    }[]
+  }
+}
+
+export async function openSetting(server: ApiServer): Promise<Setting> {
+  const namespace = `test-${process.pid}-${++settings}`
+  const folder = mkdtempSync(join(tmpdir(), 'fxd-operator-'))
+  const admin = new Admin(server.url, server.ca, server.adminToken)
+  const gateway = await openGateway(server)
+  const ingest = await startIngest([])
+  await admin.ask('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
+  await grant(admin, namespace)
+  const operators: OperatorProcess[] = []
+
+  const path = ({ group, version, plural }: Resource, name?: string): string => {
+    const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+    return `${root}/namespaces/${namespace}/${plural}${name === undefined ? '' : `/${name}`}`
+  }
+  const apply = <T extends KubeObject>(of: Resource, kind: string, name: string, spec: object): Promise<T> =>
+    admin.apply<T>(path(of), { apiVersion: kindsVersion, kind, metadata: { name }, spec } as unknown as T)
+  const get = <T extends KubeObject>(of: Resource, name: string): Promise<T | undefined> =>
+    admin.get<T>(path(of, name))
+
+  return {
+    namespace,
+    admin,
+    ingest,
+    gateway,
+    path,
+    get,
+    async operator(name) {
+      const made = await operatorProcess({
+        folder,
+        name,
+        url: gateway.url,
+        ca: server.ca,
+        token: server.operatorToken,
+        namespace,
+        ingest: ingest.address,
+        adminToken: houseToken,
+        shardToken,
+      })
+      operators.push(made)
+      return made
+    },
+    list: async <T extends KubeObject>(of: Resource) =>
+      (await admin.ask<{ items: T[] }>('GET', path(of))).items,
+    remove: async (of, name) => void (await admin.ask('DELETE', path(of, name))),
+    applyFeed: (name, spec) => apply(resources.feeds, 'Feed', name, { ...feedSpec, ...spec }),
+    applyKey: (name, spec) => apply(resources.apikeys, 'ApiKey', name, { ...keySpec, ...spec }),
+    applyPool: (name, spec) => apply(resources.streampools, 'StreamPool', name, spec),
+    reason: (of, name, wanted) =>
+      until(
+        `${of.plural} ${name} to be ${wanted}`,
+        async () => {
+          const object = await get<KubeObject & Ready>(of, name)
+          const { observedGeneration, conditions } = object?.status ?? {}
+          const ready = conditions?.find(({ type }) => type === 'Ready')
+          if (ready?.reason === wanted && observedGeneration === object?.metadata.generation)
+            return object as never
+          throw new Error(`${ready?.reason}: ${ready?.message}`)
+        },
+        40_000,
+      ),
+    secret: (name, field = 'key') =>
+      until(`the Secret ${name}`, async () => {
+        const value = (await get<Secret>(resources.secrets, name))?.data?.[field]
+        return value === undefined ? undefined : Buffer.from(value, 'base64').toString().trim()
+      }),
+    opens(secret) {
+      try {
+        const caller = { credential: secret, address: '192.0.2.1' }
+        return authenticate(caller, ingest.registry.view(), ingest.clock.utcMs()).id
+      } catch {
+        return undefined
+      }
+    },
+    async close() {
+      await Promise.all(operators.map((each) => each.kill()))
+      await gateway.close()
+      await admin.ask('DELETE', `/api/v1/namespaces/${namespace}`)
+      admin.close()
+      await ingest.remove()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const feedSpec: FeedSpec = {
+  broker: 'BROKERA',
+  account: 'ZERO',
+  clock: { mode: 'UTC' },
+  quoteBasis: 'Bid',
+  resolutions: ['1', '60'],
+  source: { type: 'Push' },
+}
+
+const keySpec: ApiKeySpec = { plan: 'basic', feeds: ['BROKERA:ZERO'] }
+
+/** The rights of operator/rights.ts and no other. */
+async function grant(admin: Admin, namespace: string): Promise<void> {
+  const roots = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`
+  const rules = rights.map(({ group, resource, verbs }) => ({
+    apiGroups: [group],
+    resources: [resource],
+    verbs,
+  }))
+  await admin.ask('POST', `${roots}/roles`, { metadata: { name: 'operator' }, rules })
+  await admin.ask('POST', `${roots}/rolebindings`, {
+    metadata: { name: 'operator' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'operator' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: operatorUser }],
+  })
+}
