@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { chart, charts, examples, find, helm, objectsOf, render, template } from './render.ts'
+
+test('helm lint --strict has no complaint about the kinds', () => {
+  const { status, said } = helm('lint', '--strict', join(charts, 'fxd-crds'))
+  expect(said).toContain('0 chart(s) failed')
+  expect(status).toBe(0)
+})
+
+test('helm lint --strict has no complaint about the chart and its defaults', () => {
+  expect(helm('lint', '--strict', chart).said).toContain('0 chart(s) failed')
+})
+
+describe.for(examples.map((file) => [basename(file), file] as const))('%s', ([, file]) => {
+  test('helm lint --strict has no complaint', () => {
+    expect(helm('lint', '--strict', chart, '-f', file).said).toContain('0 chart(s) failed')
+  })
+
+  test('every object has the namespace, the common labels and a name of its own', () => {
+    const objects = render({ file })
+    expect(objects.length).toBeGreaterThan(15)
+    for (const { kind, metadata } of objects) {
+      expect(metadata.namespace, `${kind} ${metadata.name}`).toBe('bars')
+      expect(metadata.labels).toMatchObject({ 'app.kubernetes.io/part-of': 'fxd', 'app.kubernetes.io/instance': 'fxd' })
+    }
+    const names = objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+    expect(names).toEqual([...new Set(names)])
+  })
+
+  test('two renderings are equal: no template makes a secret', () => {
+    expect(template({ file }).text).toBe(template({ file }).text)
+    expect(render({ file }).filter(({ kind }) => kind === 'Secret')).toEqual([])
+  })
+})
+
+test('the kinds stay when the chart fxd-crds is removed, have a default status and no values', () => {
+  const { text } = helm('template', 'kinds', join(charts, 'fxd-crds'))
+  const kinds = objectsOf(text)
+  expect(kinds.map(({ metadata }) => metadata.name).toSorted()).toEqual([
+    'apikeys.marketdata.fxd.dev',
+    'feeds.marketdata.fxd.dev',
+    'streampools.marketdata.fxd.dev',
+  ])
+  for (const { metadata, spec } of kinds) {
+    expect(metadata.annotations).toMatchObject({ 'helm.sh/resource-policy': 'keep' })
+    expect(spec.versions[0].schema.openAPIV3Schema.properties.status.default.conditions[0].type).toBe('Ready')
+  }
+  expect(helm('template', 'kinds', join(charts, 'fxd-crds'), '--set', 'any=1').said).toContain("additional properties 'any' not allowed")
+})
+
+test('the pool has no replicas: /scale alone writes them', () => {
+  for (const file of examples) {
+    const pools = render({ file }).filter(({ kind }) => kind === 'StreamPool')
+    expect(pools).toHaveLength(1)
+    expect(pools[0]?.['spec']).not.toHaveProperty('replicas')
+  }
+})
+
+test('a Deployment that an autoscaler scales has no replicas', () => {
+  const scaled = render({ values: { rest: { autoscaling: { enabled: true } } } })
+  expect(find(scaled, 'Deployment', 'fxd-rest')['spec']).not.toHaveProperty('replicas')
+  expect(find(scaled, 'HorizontalPodAutoscaler', 'fxd-rest')['spec']).toMatchObject({ minReplicas: 2, maxReplicas: 6 })
+})
+
+test('objects of the Prometheus operator are made where the cluster has their kinds', () => {
+  const kindsOf = (has: readonly string[]): string[] =>
+    render({ has }).map(({ kind }) => kind).filter((kind) => kind === 'PodMonitor' || kind === 'PrometheusRule')
+  expect(kindsOf([])).toEqual([])
+  expect(kindsOf(['monitoring.coreos.com/v1/PodMonitor'])).toEqual(['PodMonitor'])
+  expect(kindsOf(['monitoring.coreos.com/v1/PrometheusRule'])).toEqual(['PrometheusRule'])
+})
+
+test('the notes say how to make the first feed and key, and how to ask for a bar', () => {
+  const { said } = helm('install', 'fxd', chart, '--dry-run=client', '--namespace', 'bars')
+  const notes = said.slice(said.indexOf('NOTES:'))
+  const feed = readFileSync(join(chart, 'files/first-feed.yaml'), 'utf8')
+  for (const line of feed.split('\n')) expect(notes).toContain(line)
+  expect(notes).toContain('kubectl apply -n bars -f -')
+  expect(notes).toContain('kubectl get secret -n bars first')
+  expect(notes).toContain('/v1/history?symbol=DEMO:SIM:EURUSD')
+})

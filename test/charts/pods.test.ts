@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest'
+import { parseConfig } from '../../services/platform/config.ts'
+import { variables } from '../../services/platform/config-variables.ts'
+import { type RoleName, roleVariables } from '../../services/platform/role-variables.ts'
+import { connectionsOf } from '../../services/stores/questdb/pg/connection-counts.ts'
+import { podOfComponent, podsOf, secretsOf, valueOf, variablesOf } from './pods.ts'
+import { examples, find, render } from './render.ts'
+
+const everything = render({
+  values: {
+    questdb: { backup: { enabled: true } },
+    tls: { mode: 'Secret', secretNames: { ingest: 'ingest-tls', stream: 'stream-tls' } },
+  },
+})
+
+/** What each pod may hold: tokens, keys and passwords. No pod that clients reach holds the administration token. */
+const mayHold: Readonly<Record<string, readonly string[]>> = {
+  rest: ['fxd-questdb-reader/password', 'fxd-redis-rest/password'],
+  stream: [
+    'fxd-questdb-reader/password',
+    'fxd-redis-stream/password',
+    'fxd-shard-token/token',
+    'stream-tls/tls.crt',
+    'stream-tls/tls.key',
+  ],
+  ingest: [
+    'fxd-admin-token/token',
+    'fxd-questdb-writer/password',
+    'fxd-redis-ingest/password',
+    'fxd-signing-keys/keys',
+    'ingest-tls/tls.crt',
+    'ingest-tls/tls.key',
+  ],
+  operator: ['fxd-admin-token/token', 'fxd-shard-token/token', 'ingest-tls/ca.crt'],
+  // The operator adds the token of its feed.
+  collector: ['ingest-tls/ca.crt'],
+  questdb: ['fxd-questdb-reader/password', 'fxd-questdb-writer/password'],
+  redis: ['ingest', 'rest', 'stream'].flatMap((role) => [
+    `fxd-redis-${role}/password`,
+    `fxd-redis-${role}/previous-password`,
+  ]),
+  backup: ['fxd-questdb-writer/password'],
+  'secrets-make': [],
+  'secrets-remove': [],
+}
+
+test('each pod holds the secrets of its table and no others', () => {
+  const held = [...podsOf(everything)].map(([component, pod]) => [component, secretsOf(pod)])
+  expect(Object.fromEntries(held)).toEqual(mayHold)
+})
+
+test('only the operator and the Jobs of secrets reach the API server', () => {
+  const reaching = [...podsOf(everything)].filter(([, { spec }]) => spec.automountServiceAccountToken)
+  expect(reaching.map(([component]) => component).toSorted()).toEqual(['operator', 'secrets-make', 'secrets-remove'])
+})
+
+test('the Job that makes secrets may create them and nothing else, the one that removes them only its own', () => {
+  expect(find(everything, 'Role', 'fxd-secrets-make')['rules']).toEqual([
+    { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
+  ])
+  const [rule] = find(everything, 'Role', 'fxd-secrets-remove')['rules']
+  expect(rule.verbs).toEqual(['get', 'delete'])
+  expect(rule.resourceNames).toEqual([
+    'fxd-admin-token',
+    'fxd-questdb-reader',
+    'fxd-questdb-writer',
+    'fxd-redis-ingest',
+    'fxd-redis-rest',
+    'fxd-redis-stream',
+    'fxd-shard-token',
+    'fxd-signing-keys',
+  ])
+})
+
+test('with Secrets of their own for everything there is no Job', () => {
+  const [production = ''] = examples
+  const jobs = render({ file: production }).filter(({ kind }) => kind === 'Job')
+  expect(jobs).toEqual([])
+})
+
+describe.for(examples)('%s', (file) => {
+  test('every pod obeys Pod Security restricted, knows no Services, and is bounded', () => {
+    for (const [component, { spec }] of podsOf(render({ file }))) {
+      expect(spec.enableServiceLinks, component).toBe(false)
+      expect(spec.securityContext, component).toMatchObject({
+        runAsNonRoot: true,
+        seccompProfile: { type: 'RuntimeDefault' },
+      })
+      expect(spec).not.toHaveProperty('hostNetwork')
+      for (const container of [...spec.containers, ...(spec.initContainers ?? [])]) {
+        expect(container.securityContext, component).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        })
+        expect(container.resources, component).toMatchObject({
+          requests: { cpu: expect.anything(), memory: expect.anything() },
+          limits: { memory: expect.anything() },
+        })
+      }
+    }
+  })
+
+  test('each role is given variables that it reads, with values that it takes', () => {
+    const pods = podsOf(render({ file }))
+    for (const role of Object.keys(roleVariables) as RoleName[]) {
+      const pod = pods.get(role)
+      if (pod === undefined) throw new Error(`There is no pod of ${role}.`)
+      const reads = roleVariables[role].map((key) => variables[key].name)
+      expect(reads, role).toEqual(expect.arrayContaining([...variablesOf(pod)]))
+      const given = variablesOf(pod).map((name) => [name, valueOf(pod, name) ?? 'from-a-secret'])
+      expect(() => parseConfig(Object.fromEntries(given), role), role).not.toThrow()
+    }
+  })
+})
+
+test('pods wait 45 s longer than their drain before they are killed', () => {
+  const objects = render({ values: { rest: { drainSeconds: 5 }, stream: { drain: { seconds: 90 } } } })
+  expect(podOfComponent(objects, 'rest').spec['terminationGracePeriodSeconds']).toBe(50)
+  expect(podOfComponent(objects, 'ingest').spec['terminationGracePeriodSeconds']).toBe(45)
+  // The operator adds it to spec.drain.seconds.
+  expect(find(objects, 'StreamPool', 'fxd-stream')['spec'].drain.seconds).toBe(90)
+})
+
+test('QuestDB takes the connections of all replicas at most, with one more of each role while it is rolled out', () => {
+  const limit = (values: object): number =>
+    Number(valueOf(podOfComponent(render({ values }), 'questdb'), 'QDB_PG_NET_CONNECTION_LIMIT'))
+  const needed = (rest: number, stream: number, ingest: number, spare: number): number =>
+    (rest + 1) * connectionsOf('rest') + (stream + 1) * connectionsOf('stream') + (ingest + 1) * connectionsOf('ingest') + spare
+  expect(limit({})).toBe(needed(2, 10, 2, 20))
+  expect(limit({ rest: { replicas: 5 }, ingest: { replicas: 3 } })).toBe(needed(5, 10, 3, 20))
+  expect(
+    limit({
+      rest: { autoscaling: { enabled: true, maxReplicas: 12 } },
+      stream: { replicasMax: 40 },
+      questdb: { spareConnections: 0 },
+    }),
+  ).toBe(needed(12, 40, 2, 0))
+})
+
+test('QuestDB and Redis have the settings that lose no data', () => {
+  const objects = render()
+  const questdb = podOfComponent(objects, 'questdb')
+  expect(valueOf(questdb, 'QDB_CAIRO_COMMIT_MODE')).toBe('sync')
+  expect(Number(valueOf(questdb, 'QDB_SHARED_WORKER_COUNT'))).toBeGreaterThanOrEqual(4)
+  expect(find(objects, 'ConfigMap', 'fxd-redis')['data']['redis.conf']).toContain('maxmemory-policy noeviction')
+})

@@ -1,0 +1,83 @@
+import type { Rendered } from './render.ts'
+
+interface Variable {
+  readonly name: string
+  readonly value?: string
+  readonly valueFrom?: { readonly secretKeyRef?: { readonly name: string; readonly key: string } }
+}
+
+export interface Container {
+  readonly name: string
+  readonly image: string
+  readonly env?: readonly Variable[]
+  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string; readonly readOnly?: boolean }[]
+  readonly securityContext: Readonly<Record<string, unknown>>
+  readonly resources: { readonly requests: object; readonly limits: object }
+}
+
+interface Volume {
+  readonly name: string
+  readonly secret?: { readonly secretName: string; readonly items: readonly { readonly key: string }[] }
+}
+
+export interface PodTemplate {
+  readonly metadata: { readonly labels: Readonly<Record<string, string>>; readonly annotations?: object }
+  readonly spec: {
+    readonly containers: readonly Container[]
+    readonly initContainers?: readonly Container[]
+    readonly volumes?: readonly Volume[]
+    readonly automountServiceAccountToken: boolean
+    readonly enableServiceLinks: boolean
+    readonly securityContext: Readonly<Record<string, unknown>>
+    readonly [field: string]: unknown
+  }
+}
+
+/** All pods that come of the chart, by their component; `secrets` twice, by what its Job does. */
+export function podsOf(objects: readonly Rendered[]): ReadonlyMap<string, PodTemplate> {
+  const pods = new Map<string, PodTemplate>()
+  for (const object of objects) {
+    const pod = podOf(object)
+    if (pod === undefined) continue
+    const component = pod.metadata.labels['app.kubernetes.io/component'] ?? ''
+    const does = component === 'secrets' ? `-${object.metadata.name.split('-').at(-1)}` : ''
+    pods.set(`${component}${does}`, pod)
+  }
+  return pods
+}
+
+function podOf({ kind, metadata, spec, data }: Rendered): PodTemplate | undefined {
+  if (['Deployment', 'StatefulSet', 'StreamPool', 'Job'].includes(kind)) return spec.template
+  if (kind === 'CronJob') return spec.jobTemplate.spec.template
+  if (kind === 'ConfigMap' && metadata.name.endsWith('-collector-template')) return JSON.parse(data['template.json'])
+  return undefined
+}
+
+export function podOfComponent(objects: readonly Rendered[], component: string): PodTemplate {
+  const pod = podsOf(objects).get(component)
+  if (pod) return pod
+  throw new Error(`No object of the chart makes pods of ${component}.`)
+}
+
+const containersOf = ({ spec }: PodTemplate): readonly Container[] => [...spec.containers, ...(spec.initContainers ?? [])]
+
+/** Secrets of which a pod holds a key, as `secret/key`, by environment or mount. */
+export function secretsOf(pod: PodTemplate): readonly string[] {
+  const byEnvironment = containersOf(pod)
+    .flatMap(({ env = [] }) => env)
+    .flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? [])
+    .map(({ name, key }) => `${name}/${key}`)
+  const byMount = (pod.spec.volumes ?? [])
+    .flatMap(({ secret }) => secret ?? [])
+    .flatMap(({ secretName, items }) => items.map(({ key }) => `${secretName}/${key}`))
+  return [...new Set([...byEnvironment, ...byMount])].toSorted()
+}
+
+/** Variables of fxd that a role gets. */
+export const variablesOf = (pod: PodTemplate): readonly string[] =>
+  (pod.spec.containers[0]?.env ?? []).map(({ name }) => name).filter((name) => name.startsWith('FXD_'))
+
+/** The value of a variable of the first container; `undefined`: it is not set, or comes from a Secret. */
+export const valueOf = (pod: PodTemplate, variable: string): string | undefined =>
+  pod.spec.containers[0]?.env?.find(({ name }) => name === variable)?.value
+

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { rights } from '../../operator/rights.ts'
+import { find, render } from './render.ts'
+
+interface Rule {
+  readonly apiGroups: readonly string[]
+  readonly resources: readonly string[]
+  readonly verbs: readonly string[]
+}
+
+/** One line for each verb, as `apps deployments patch`. */
+const lines = (rules: readonly Rule[]): string[] =>
+  rules
+    .flatMap(({ apiGroups, resources, verbs }) =>
+      apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => `${group} ${resource} ${verb}`))),
+    )
+    .toSorted()
+
+test('the operator may do what operator/rights.ts says, in its namespace, and no more', () => {
+  const objects = render()
+  const needed = rights.map(({ group, resource, verbs }) => ({ apiGroups: [group], resources: [resource], verbs }))
+  expect(lines(find(objects, 'Role', 'fxd-operator')['rules'])).toEqual(lines(needed))
+  expect(objects.filter(({ kind }) => kind.startsWith('ClusterRole'))).toEqual([])
+})

@@ -1,0 +1,153 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
+import { kubernetesPrograms } from '../kubernetes/cluster/programs.ts'
+import { chart, examples, template } from './render.ts'
+
+type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
+interface Schema {
+  readonly $ref?: string
+  readonly type?: string | readonly string[]
+  readonly enum?: readonly string[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly additionalProperties?: boolean | Schema
+  readonly items?: Schema
+  readonly definitions?: Readonly<Record<string, Schema>>
+}
+
+const schema = JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8')) as Schema
+const read = (file: string): Json => parse(readFileSync(file, 'utf8')) as Json
+const defaults = read(join(chart, 'values.yaml'))
+
+const resolved = (at: Schema): Schema =>
+  at.$ref === undefined ? at : resolved(schema.definitions?.[at.$ref.replace('#/definitions/', '')] ?? {})
+
+/** What Kubernetes or a person names freely: maps of strings, quantities and objects that the API server checks. */
+const isOpen = (at: Schema): boolean => resolved(at).properties === undefined
+
+/** Paths of the values, such as `rest.service.type`: lists and free maps are one value. */
+function pathsOf(at: Schema, path: readonly string[] = []): string[] {
+  const { properties } = resolved(at)
+  if (properties === undefined) return [path.join('.')]
+  return Object.entries(properties).flatMap(([name, inner]) => pathsOf(inner, [...path, name]))
+}
+
+const valueAt = (values: Json, path: string): Json | undefined =>
+  path.split('.').reduce<Json | undefined>(
+    (at, name) => (at as Readonly<Record<string, Json>> | undefined)?.[name],
+    values,
+  )
+
+const isMap = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function put(values: Json, path: readonly string[], value: Json): Json {
+  const [name, ...rest] = path
+  if (name === undefined) return value
+  const map = isMap(values) ? values : {}
+  return { ...map, [name]: put(map[name] ?? {}, rest, value) }
+}
+
+/** What Helm shares between charts; not ours. */
+const values = pathsOf(schema).filter((path) => path !== 'global')
+
+test('every object of the schema refuses what it does not name', () => {
+  const seen: string[] = []
+  const look = (at: Schema, path: string): void => {
+    const { $ref, properties, additionalProperties, items, definitions } = at
+    if ($ref !== undefined) return
+    if (properties !== undefined) {
+      expect(additionalProperties, path).toBe(false)
+      seen.push(path)
+    }
+    for (const [name, inner] of Object.entries({ ...properties, ...definitions })) look(inner, `${path}.${name}`)
+    if (items !== undefined) look(items, `${path}[]`)
+    if (typeof additionalProperties === 'object') look(additionalProperties, `${path}.*`)
+  }
+  look(schema, '')
+  expect(seen.length).toBeGreaterThan(40)
+})
+
+test('every value has a default, a type or choices, and no default is without a place in the schema', () => {
+  const missing = values.filter((path) => valueAt(defaults, path) === undefined)
+  expect(missing).toEqual([])
+  const leaves = (at: Json, place: Schema, path: string): string[] =>
+    isMap(at) && !isOpen(place)
+      ? Object.entries(at).flatMap(([name, inner]) => {
+          const next = resolved(place).properties?.[name]
+          return next === undefined ? [`${path}.${name}`] : leaves(inner, next, `${path}.${name}`)
+        })
+      : []
+  expect(leaves(defaults, schema, '')).toEqual([])
+})
+
+test.for([
+  ['a wrong word at the top', { rst: {} }, "additional properties 'rst' not allowed"],
+  ['a wrong word in a part', { rest: { replica: 3 } }, "additional properties 'replica' not allowed"],
+  ['a wrong word of a store', { questdb: { backup: { enable: true } } }, "additional properties 'enable' not allowed"],
+  ['text for a number', { rest: { replicas: 'two' } }, 'got string, want integer'],
+  ['no replica', { ingest: { replicas: 0 } }, 'minimum: got 0, want 1'],
+  ['an unknown mode of TLS', { tls: { mode: 'On' } }, "value must be one of 'Off', 'CertManager', 'Secret'"],
+  ['a proxy that is no block of addresses', { trustedProxies: ['ingress'] }, 'does not match pattern'],
+  ['too few workers of QuestDB', { questdb: { workers: 2 } }, 'minimum: got 2, want 4'],
+  ['no host of QuestDB', { questdb: { enabled: false } }, 'questdb.host is needed where questdb.enabled is false'],
+  ['no password of an outside QuestDB', { questdb: { enabled: false, host: 'q' } }, 'questdb.writer.existingSecret is needed'],
+  ['no host of Redis', { redis: { enabled: false } }, 'redis.host or redis.sentinel.hosts is needed'],
+  ['no password of an outside Redis', { redis: { enabled: false, host: 'r' } }, 'redis.users.rest.existingSecret is needed'],
+  ['the user default in the chart’s Redis', { redis: { users: { rest: { user: 'default' } } } }, 'cannot be default'],
+  ['no issuer', { tls: { mode: 'CertManager' } }, 'tls.certManager.issuerRef.name is needed'],
+  ['no certificate', { tls: { mode: 'Secret' } }, 'is needed with tls.mode Secret'],
+] as const)('%s is refused with the reason', ([, given, reason]) => {
+  const { status, said } = template({ values: given })
+  expect(said).toContain(reason)
+  expect(status).not.toBe(0)
+})
+
+/** A value that one file sets to something else than the default. */
+const settings = examples.flatMap((file) => {
+  const given = read(file)
+  return values
+    .filter((path) => {
+      const value = valueAt(given, path)
+      return value !== undefined && JSON.stringify(value) !== JSON.stringify(valueAt(defaults, path))
+    })
+    .map((path) => ({ file, path }))
+})
+
+test('every value is set by at least one of the examples', () => {
+  const set = new Set(settings.map(({ path }) => path))
+  expect(values.filter((path) => !set.has(path))).toEqual([])
+  expect(values.length).toBeGreaterThan(150)
+})
+
+test('every value changes what is rendered', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fxd-values-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const run = promisify(execFile)
+  const rendered = async (file: string, name: string, given: Json): Promise<string> => {
+    const path = join(folder, `${name}.json`)
+    writeFileSync(path, JSON.stringify(given))
+    // What cannot be rendered without a value differs, too.
+    const { stdout } = await run(kubernetesPrograms().helm, ['template', 'fxd', chart, '-f', path], {
+      maxBuffer: 64 * 1024 * 1024,
+    }).catch((cause: { stderr: string }) => ({ stdout: `${basename(file)}: ${cause.stderr}` }))
+    return stdout
+  }
+  const whole = new Map<string, string>()
+  for (const file of examples) whole.set(file, await rendered(file, basename(file), read(file)))
+  const idle = new Map(settings.map(({ path }) => [path, true]))
+  const waiting = settings.values()
+  const work = async (): Promise<void> => {
+    for (const { file, path } of waiting) {
+      if (idle.get(path) === false) continue
+      const without = put(read(file), path.split('.'), valueAt(defaults, path) ?? null)
+      if ((await rendered(file, `${basename(file)}-${path}`, without)) !== whole.get(file)) idle.set(path, false)
+    }
+  }
+  await Promise.all(Array.from({ length: availableParallelism() }, work))
+  expect([...idle].filter(([, isIdle]) => isIdle).map(([path]) => path)).toEqual([])
+})
