@@ -14,17 +14,22 @@ interface Rule {
 }
 
 let spec: { readonly groups: readonly { readonly rules: readonly Rule[] }[] }
-const alerts = (): Rule[] => spec.groups.flatMap(({ rules }) => rules.filter(({ alert }) => alert !== undefined))
+const alerts = (): Rule[] =>
+  spec.groups.flatMap(({ rules }) => rules.filter(({ alert }) => alert !== undefined))
 
 beforeAll(() => {
-  spec = find(render({ values: { monitoring: { rules: { create: 'Always' } } } }), 'PrometheusRule', 'fxd')['spec']
+  spec = find(render({ values: { monitoring: { rules: { create: 'Always' } } } }), 'PrometheusRule', 'fxd')[
+    'spec'
+  ]
 })
 
 /** A leader, so that its absence is no alert of its own. */
 const leader = { 'fxd_operator_leader{pod="fxd-operator-0"}': '1x300' }
 
 const inNamespace = (series: string, namespace: string): string =>
-  series.includes('{') ? series.replace('{', `{namespace="${namespace}",`) : `${series}{namespace="${namespace}"}`
+  series.includes('{')
+    ? series.replace('{', `{namespace="${namespace}",`)
+    : `${series}{namespace="${namespace}"}`
 
 interface Situation extends Pick<AlertCase, 'series' | 'atMinute'> {
   readonly name: string
@@ -44,7 +49,10 @@ function complaints(situations: readonly Situation[], evaluatedEach = '1m'): str
     tests: situations.map(({ name, series, atMinute, namespace = 'bars', fires }) => ({
       name,
       interval: '1m',
-      input_series: Object.entries(series).map(([each, values]) => ({ series: inNamespace(each, namespace), values })),
+      input_series: Object.entries(series).map(([each, values]) => ({
+        series: inNamespace(each, namespace),
+        values,
+      })),
       promql_expr_test: [
         {
           expr: 'count by (alertname) (count by (alertname, feed, pod, kind) (ALERTS{alertstate="firing"}))',

@@ -23,7 +23,10 @@ describe.for(examples.map((file) => [basename(file), file] as const))('%s', ([, 
     expect(objects.length).toBeGreaterThan(15)
     for (const { kind, metadata } of objects) {
       expect(metadata.namespace, `${kind} ${metadata.name}`).toBe('bars')
-      expect(metadata.labels).toMatchObject({ 'app.kubernetes.io/part-of': 'fxd', 'app.kubernetes.io/instance': 'fxd' })
+      expect(metadata.labels).toMatchObject({
+        'app.kubernetes.io/part-of': 'fxd',
+        'app.kubernetes.io/instance': 'fxd',
+      })
     }
     const names = objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)
     expect(names).toEqual([...new Set(names)])
@@ -47,7 +50,9 @@ test('the kinds stay when the chart fxd-crds is removed, have a default status a
     expect(metadata.annotations).toMatchObject({ 'helm.sh/resource-policy': 'keep' })
     expect(spec.versions[0].schema.openAPIV3Schema.properties.status.default.conditions[0].type).toBe('Ready')
   }
-  expect(helm('template', 'kinds', join(charts, 'fxd-crds'), '--set', 'any=1').said).toContain("additional properties 'any' not allowed")
+  expect(helm('template', 'kinds', join(charts, 'fxd-crds'), '--set', 'any=1').said).toContain(
+    "additional properties 'any' not allowed",
+  )
 })
 
 test('the pool has no replicas: /scale alone writes them', () => {
@@ -61,12 +66,17 @@ test('the pool has no replicas: /scale alone writes them', () => {
 test('a Deployment that an autoscaler scales has no replicas', () => {
   const scaled = render({ values: { rest: { autoscaling: { enabled: true } } } })
   expect(find(scaled, 'Deployment', 'fxd-rest')['spec']).not.toHaveProperty('replicas')
-  expect(find(scaled, 'HorizontalPodAutoscaler', 'fxd-rest')['spec']).toMatchObject({ minReplicas: 2, maxReplicas: 6 })
+  expect(find(scaled, 'HorizontalPodAutoscaler', 'fxd-rest')['spec']).toMatchObject({
+    minReplicas: 2,
+    maxReplicas: 6,
+  })
 })
 
 test('objects of the Prometheus operator are made where the cluster has their kinds', () => {
   const kindsOf = (has: readonly string[]): string[] =>
-    render({ has }).map(({ kind }) => kind).filter((kind) => kind === 'PodMonitor' || kind === 'PrometheusRule')
+    render({ has })
+      .map(({ kind }) => kind)
+      .filter((kind) => kind === 'PodMonitor' || kind === 'PrometheusRule')
   expect(kindsOf([])).toEqual([])
   expect(kindsOf(['monitoring.coreos.com/v1/PodMonitor'])).toEqual(['PodMonitor'])
   expect(kindsOf(['monitoring.coreos.com/v1/PrometheusRule'])).toEqual(['PrometheusRule'])

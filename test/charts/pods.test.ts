@@ -51,14 +51,20 @@ test('each pod holds the secrets of its table and no others', () => {
 
 test('only the operator and the Jobs of secrets reach the API server', () => {
   const reaching = [...podsOf(everything)].filter(([, { spec }]) => spec.automountServiceAccountToken)
-  expect(reaching.map(([component]) => component).toSorted()).toEqual(['operator', 'secrets-make', 'secrets-remove'])
+  expect(reaching.map(([component]) => component).toSorted()).toEqual([
+    'operator',
+    'secrets-make',
+    'secrets-remove',
+  ])
 })
 
-test('the Job that makes secrets may create them and nothing else, the one that removes them only its own', () => {
+test('the Job that makes secrets may create them and nothing else, the one that removes them only its own and the collectors', () => {
   expect(find(everything, 'Role', 'fxd-secrets-make')['rules']).toEqual([
     { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
   ])
-  const [rule] = find(everything, 'Role', 'fxd-secrets-remove')['rules']
+  const [sets, configs, rule] = find(everything, 'Role', 'fxd-secrets-remove')['rules']
+  for (const each of [sets, configs]) expect(each.verbs).toEqual(['deletecollection'])
+  expect([sets.resources, configs.resources]).toEqual([['statefulsets'], ['configmaps']])
   expect(rule.verbs).toEqual(['get', 'delete'])
   expect(rule.resourceNames).toEqual([
     'fxd-admin-token',
@@ -72,10 +78,10 @@ test('the Job that makes secrets may create them and nothing else, the one that 
   ])
 })
 
-test('with Secrets of their own for everything there is no Job', () => {
+test('with Secrets of their own for everything no Job makes any', () => {
   const [production = ''] = examples
   const jobs = render({ file: production }).filter(({ kind }) => kind === 'Job')
-  expect(jobs).toEqual([])
+  expect(jobs.map(({ metadata }) => metadata.name)).toEqual(['fxd-secrets-remove'])
 })
 
 describe.for(examples)('%s', (file) => {
@@ -126,7 +132,10 @@ test('QuestDB takes the connections of all replicas at most, with one more of ea
   const limit = (values: object): number =>
     Number(valueOf(podOfComponent(render({ values }), 'questdb'), 'QDB_PG_NET_CONNECTION_LIMIT'))
   const needed = (rest: number, stream: number, ingest: number, spare: number): number =>
-    (rest + 1) * connectionsOf('rest') + (stream + 1) * connectionsOf('stream') + (ingest + 1) * connectionsOf('ingest') + spare
+    (rest + 1) * connectionsOf('rest') +
+    (stream + 1) * connectionsOf('stream') +
+    (ingest + 1) * connectionsOf('ingest') +
+    spare
   expect(limit({})).toBe(needed(2, 10, 2, 20))
   expect(limit({ rest: { replicas: 5 }, ingest: { replicas: 3 } })).toBe(needed(5, 10, 3, 20))
   expect(
@@ -143,5 +152,7 @@ test('QuestDB and Redis have the settings that lose no data', () => {
   const questdb = podOfComponent(objects, 'questdb')
   expect(valueOf(questdb, 'QDB_CAIRO_COMMIT_MODE')).toBe('sync')
   expect(Number(valueOf(questdb, 'QDB_SHARED_WORKER_COUNT'))).toBeGreaterThanOrEqual(4)
-  expect(find(objects, 'ConfigMap', 'fxd-redis')['data']['redis.conf']).toContain('maxmemory-policy noeviction')
+  expect(find(objects, 'ConfigMap', 'fxd-redis')['data']['redis.conf']).toContain(
+    'maxmemory-policy noeviction',
+  )
 })

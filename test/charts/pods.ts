@@ -10,7 +10,11 @@ export interface Container {
   readonly name: string
   readonly image: string
   readonly env?: readonly Variable[]
-  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string; readonly readOnly?: boolean }[]
+  readonly volumeMounts?: readonly {
+    readonly name: string
+    readonly mountPath: string
+    readonly readOnly?: boolean
+  }[]
   readonly securityContext: Readonly<Record<string, unknown>>
   readonly resources: { readonly requests: object; readonly limits: object }
 }
@@ -49,7 +53,8 @@ export function podsOf(objects: readonly Rendered[]): ReadonlyMap<string, PodTem
 function podOf({ kind, metadata, spec, data }: Rendered): PodTemplate | undefined {
   if (['Deployment', 'StatefulSet', 'StreamPool', 'Job'].includes(kind)) return spec.template
   if (kind === 'CronJob') return spec.jobTemplate.spec.template
-  if (kind === 'ConfigMap' && metadata.name.endsWith('-collector-template')) return JSON.parse(data['template.json'])
+  if (kind === 'ConfigMap' && metadata.name.endsWith('-collector-template'))
+    return JSON.parse(data['template.json'])
   return undefined
 }
 
@@ -59,7 +64,10 @@ export function podOfComponent(objects: readonly Rendered[], component: string):
   throw new Error(`No object of the chart makes pods of ${component}.`)
 }
 
-const containersOf = ({ spec }: PodTemplate): readonly Container[] => [...spec.containers, ...(spec.initContainers ?? [])]
+const containersOf = ({ spec }: PodTemplate): readonly Container[] => [
+  ...spec.containers,
+  ...(spec.initContainers ?? []),
+]
 
 /** Secrets of which a pod holds a key, as `secret/key`, by environment or mount. */
 export function secretsOf(pod: PodTemplate): readonly string[] {
@@ -80,4 +88,3 @@ export const variablesOf = (pod: PodTemplate): readonly string[] =>
 /** The value of a variable of the first container; `undefined`: it is not set, or comes from a Secret. */
 export const valueOf = (pod: PodTemplate, variable: string): string | undefined =>
   pod.spec.containers[0]?.env?.find(({ name }) => name === variable)?.value
-

@@ -38,7 +38,11 @@ export interface Values {
 }
 
 /** What Helm says: the objects, or the reason why there are none. */
-export function helm(...args: readonly string[]): { readonly status: number; readonly said: string; readonly text: string } {
+export function helm(...args: readonly string[]): {
+  readonly status: number
+  readonly said: string
+  readonly text: string
+} {
   const { status, stdout, stderr, error } = spawnSync(kubernetesPrograms().helm, args, {
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,

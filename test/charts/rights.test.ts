@@ -12,13 +12,19 @@ interface Rule {
 const lines = (rules: readonly Rule[]): string[] =>
   rules
     .flatMap(({ apiGroups, resources, verbs }) =>
-      apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => `${group} ${resource} ${verb}`))),
+      apiGroups.flatMap((group) =>
+        resources.flatMap((resource) => verbs.map((verb) => `${group} ${resource} ${verb}`)),
+      ),
     )
     .toSorted()
 
 test('the operator may do what operator/rights.ts says, in its namespace, and no more', () => {
   const objects = render()
-  const needed = rights.map(({ group, resource, verbs }) => ({ apiGroups: [group], resources: [resource], verbs }))
+  const needed = rights.map(({ group, resource, verbs }) => ({
+    apiGroups: [group],
+    resources: [resource],
+    verbs,
+  }))
   expect(lines(find(objects, 'Role', 'fxd-operator')['rules'])).toEqual(lines(needed))
   expect(objects.filter(({ kind }) => kind.startsWith('ClusterRole'))).toEqual([])
 })

@@ -37,10 +37,12 @@ function pathsOf(at: Schema, path: readonly string[] = []): string[] {
 }
 
 const valueAt = (values: Json, path: string): Json | undefined =>
-  path.split('.').reduce<Json | undefined>(
-    (at, name) => (at as Readonly<Record<string, Json>> | undefined)?.[name],
-    values,
-  )
+  path
+    .split('.')
+    .reduce<Json | undefined>(
+      (at, name) => (at as Readonly<Record<string, Json>> | undefined)?.[name],
+      values,
+    )
 
 const isMap = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -64,7 +66,8 @@ test('every object of the schema refuses what it does not name', () => {
       expect(additionalProperties, path).toBe(false)
       seen.push(path)
     }
-    for (const [name, inner] of Object.entries({ ...properties, ...definitions })) look(inner, `${path}.${name}`)
+    for (const [name, inner] of Object.entries({ ...properties, ...definitions }))
+      look(inner, `${path}.${name}`)
     if (items !== undefined) look(items, `${path}[]`)
     if (typeof additionalProperties === 'object') look(additionalProperties, `${path}.*`)
   }
@@ -88,17 +91,37 @@ test('every value has a default, a type or choices, and no default is without a 
 test.for([
   ['a wrong word at the top', { rst: {} }, "additional properties 'rst' not allowed"],
   ['a wrong word in a part', { rest: { replica: 3 } }, "additional properties 'replica' not allowed"],
-  ['a wrong word of a store', { questdb: { backup: { enable: true } } }, "additional properties 'enable' not allowed"],
+  [
+    'a wrong word of a store',
+    { questdb: { backup: { enable: true } } },
+    "additional properties 'enable' not allowed",
+  ],
   ['text for a number', { rest: { replicas: 'two' } }, 'got string, want integer'],
   ['no replica', { ingest: { replicas: 0 } }, 'minimum: got 0, want 1'],
   ['an unknown mode of TLS', { tls: { mode: 'On' } }, "value must be one of 'Off', 'CertManager', 'Secret'"],
   ['a proxy that is no block of addresses', { trustedProxies: ['ingress'] }, 'does not match pattern'],
   ['too few workers of QuestDB', { questdb: { workers: 2 } }, 'minimum: got 2, want 4'],
-  ['no host of QuestDB', { questdb: { enabled: false } }, 'questdb.host is needed where questdb.enabled is false'],
-  ['no password of an outside QuestDB', { questdb: { enabled: false, host: 'q' } }, 'questdb.writer.existingSecret is needed'],
+  [
+    'no host of QuestDB',
+    { questdb: { enabled: false } },
+    'questdb.host is needed where questdb.enabled is false',
+  ],
+  [
+    'no password of an outside QuestDB',
+    { questdb: { enabled: false, host: 'q' } },
+    'questdb.writer.existingSecret is needed',
+  ],
   ['no host of Redis', { redis: { enabled: false } }, 'redis.host or redis.sentinel.hosts is needed'],
-  ['no password of an outside Redis', { redis: { enabled: false, host: 'r' } }, 'redis.users.rest.existingSecret is needed'],
-  ['the user default in the chart’s Redis', { redis: { users: { rest: { user: 'default' } } } }, 'cannot be default'],
+  [
+    'no password of an outside Redis',
+    { redis: { enabled: false, host: 'r' } },
+    'redis.users.rest.existingSecret is needed',
+  ],
+  [
+    'the user default in the chart’s Redis',
+    { redis: { users: { rest: { user: 'default' } } } },
+    'cannot be default',
+  ],
   ['no issuer', { tls: { mode: 'CertManager' } }, 'tls.certManager.issuerRef.name is needed'],
   ['no certificate', { tls: { mode: 'Secret' } }, 'is needed with tls.mode Secret'],
 ] as const)('%s is refused with the reason', ([, given, reason]) => {
@@ -145,7 +168,8 @@ test('every value changes what is rendered', async () => {
     for (const { file, path } of waiting) {
       if (idle.get(path) === false) continue
       const without = put(read(file), path.split('.'), valueAt(defaults, path) ?? null)
-      if ((await rendered(file, `${basename(file)}-${path}`, without)) !== whole.get(file)) idle.set(path, false)
+      if ((await rendered(file, `${basename(file)}-${path}`, without)) !== whole.get(file))
+        idle.set(path, false)
     }
   }
   await Promise.all(Array.from({ length: availableParallelism() }, work))

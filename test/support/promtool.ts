@@ -2,7 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { programOf } from './debian-packages.ts'
 
 /** What `promtool` says to these arguments; empty when it is content and says nothing. */
-function promtool(args: readonly string[], input = ''): { readonly isContent: boolean; readonly said: string } {
+function promtool(
+  args: readonly string[],
+  input = '',
+): { readonly isContent: boolean; readonly said: string } {
   const { command, env } = programOf({
     packages: ['prometheus'],
     path: 'usr/bin/promtool',

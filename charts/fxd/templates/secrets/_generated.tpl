@@ -23,7 +23,8 @@
 {{- toJson $made -}}
 {{- end }}
 
-{{/* A Job that calls the API server about those Secrets: (dict "root" . "does" "make" "script" text "hook" text). */}}
+{{/* A Job that calls the API server about those Secrets: (dict "root" . "does" "make" "script" text "hook" text),
+with further rules for it. */}}
 {{- define "fxd.secretsJob" -}}
 {{- $part := dict "root" .root "component" "secrets" "of" .root.Values.secrets.job }}
 {{- $name := printf "%s-secrets-%s" (include "fxd.fullname" .root) .does }}
@@ -40,12 +41,17 @@ kind: Role
 metadata:
   {{- include "fxd.metadata" (dict "root" .root "component" "secrets" "name" $name "annotations" $first) | nindent 2 }}
 rules:
+  {{- with .rules }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+  {{- if include "fxd.generatedSecrets" .root | fromJson }}
   - apiGroups: [""]
     resources: [secrets]
     verbs: {{ toJson .verbs }}
     {{- if .byName }}
     resourceNames: {{ keys (include "fxd.generatedSecrets" .root | fromJson) | sortAlpha | toJson }}
     {{- end }}
+  {{- end }}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
