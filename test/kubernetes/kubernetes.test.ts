@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { rights } from '../../operator/rights.ts'
 import { seeded } from '../faults/seeded.ts'
 import { deliveredKey } from './cluster/delivered-key.ts'
 import { domain } from './cluster/ingress.ts'
-import { charts, type Installed, namespace, startInstalled } from './cluster/installed.ts'
+import { type Installed, namespace, startInstalled } from './cluster/installed.ts'
 import { firstFeed, loadKey, pushFeed, workKey } from './cluster/objects.ts'
 import { Outside } from './cluster/outside.ts'
 import { Traffic } from './cluster/traffic.ts'
@@ -42,6 +43,24 @@ test('a Feed and an ApiKey that were applied give bars through Ingress and HTTPR
     await expect
       .poll(async () => (await outside.get(path, key, host)).body, patient)
       .toMatchObject({ s: 'ok', t: expect.any(Array) as unknown })
+})
+
+test('the operator has the rights that it states, and pods of other roles have none', async () => {
+  const listed = async (account: string): Promise<readonly string[]> => {
+    const user = `--as=system:serviceaccount:${namespace}:${account}`
+    const lines = (await kubectl('auth', 'can-i', '--list', user)).split('\n')
+    // What every user has: to ask about itself, and to read what the server is.
+    return lines
+      .filter((line) => /^\S+ +\[\] +\[\] +\[/.test(line) && !/^self|^\[/.test(line))
+      .map((line) => line.replaceAll(/ +/g, ' ').replace(' [] [] ', ' ').trim())
+  }
+  const stated = rights.map(({ group, resource, verbs }) => {
+    const [kind = '', part] = resource.split('/')
+    const name = group === '' ? kind : `${kind}.${group}`
+    return `${part === undefined ? name : `${name}/${part}`} [${verbs.join(' ')}]`
+  })
+  expect((await listed('fxd-operator')).toSorted()).toEqual(stated.toSorted())
+  expect(await listed('default')).toEqual([])
 })
 
 describe('an ApiKey on an open socket', () => {
@@ -146,5 +165,4 @@ test('helm uninstall leaves the kinds and the data, and nothing else', async () 
   await expect
     .poll(async () => (await kubectl('get', left, '-o=name')).split('\n').filter(Boolean), patient)
     .toEqual(['service/questdb', 'service/redis'])
-  expect(charts).toContain('charts')
 })

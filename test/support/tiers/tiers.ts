@@ -27,7 +27,7 @@ export const tiers: Readonly<Record<string, readonly Stage[]>> = {
   ],
   test: [
     parts,
-    { name: 'contract', projects: ['contract'], workers: 4 },
+    { name: 'contract', projects: ['contract', 'charts'], workers: 4 },
     { name: 'sim', projects: ['sim'] },
     acceptance,
     { name: 'planted', projects: ['planted', 'interop'] },
@@ -35,6 +35,8 @@ export const tiers: Readonly<Record<string, readonly Stage[]>> = {
     { name: 'cluster', projects: ['cluster'] },
     { name: 'rolling', projects: ['rolling'] },
     { name: 'faults', projects: ['faults', 'faults-cluster'], workers: 3 },
+    // Needs root.
+    { name: 'kubernetes', projects: ['kubernetes-api', 'kubernetes'] },
     // They need root or many minutes.
     ...(effort > 1 ? [{ name: 'long faults', projects: ['faults-long'] }] : []),
   ],
