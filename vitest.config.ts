@@ -94,6 +94,14 @@ export default defineConfig({
       ...clusters,
       // A cluster of its own per file, whose pods take their time.
       suite('kubernetes', ['test/kubernetes/*.test.ts'], 12, { ...oneByOne, testTimeout: 6 * minuteMs }),
+      ...(isSoak
+        ? [
+            suite('kubernetes-soak', ['test/kubernetes/soak/*.test.ts'], 13, {
+              ...oneByOne,
+              testTimeout: 30 * minuteMs,
+            }),
+          ]
+        : []),
     ],
   },
 })

@@ -9,6 +9,12 @@ export const firstFeed = join(charts, 'fxd/files/first-feed.yaml')
 /** Whose collectors are the tests. */
 export const pushFeed = { ...(parse(manifest) as object), metadata: { name: 'brokera-zero', namespace } }
 
+/** Values of the chart that change the template of every pod. */
+export const replacingAllPods = (mark: string): object =>
+  Object.fromEntries(
+    ['rest', 'stream', 'ingest'].map((role) => [role, { podAnnotations: { 'fxd.test/mark': mark } }]),
+  )
+
 const apiKey = (name: string, spec: object): object => ({
   apiVersion: 'marketdata.fxd.dev/v1alpha1',
   kind: 'ApiKey',

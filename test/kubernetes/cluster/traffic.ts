@@ -105,15 +105,35 @@ export class Traffic {
     )
   }
 
-  /** What is wrong so far, a sentence each: bars that are neither pushed, filled nor named; all gaps. */
-  judge(): readonly string[] {
-    const complaints = this.#lives.flatMap((life) => [
-      ...checkLife(life, this.#minutes),
-      ...life.seen
-        .filter(({ type }) => type === 'gap')
-        .map(({ symbol }) => `${life.id} ${symbol}: a gap was named`),
-    ])
-    return complaints.slice(0, complaintsMax)
+  /**
+   * What is wrong after removals that were planned, a sentence each: a bar that an open socket missed, a gap, a close
+   * other than 1012, a REST request that failed.
+   */
+  judgePlanned(): readonly string[] {
+    const gaps = this.#lives.flatMap(({ id, seen }) =>
+      seen.filter(({ type }) => type === 'gap').map(({ symbol }) => `${id} ${symbol}: a gap was named`),
+    )
+    const closes = [...this.ends].filter(([end]) => end !== 1012)
+    const failures = [...this.statuses].filter(([status]) => status !== 200)
+    return [
+      ...this.judgeUnplanned(),
+      ...gaps,
+      ...closes.map(([end, count]) => `${count} sockets ended with ${end}`),
+      ...failures.map(([status, count]) => `${count} requests got ${status}`),
+    ].slice(0, complaintsMax)
+  }
+
+  /** What no failure excuses: a bar that is neither pushed nor named, or neither pushed nor in history. */
+  judgeUnplanned(): readonly string[] {
+    return this.#lives.flatMap((life) => checkLife(life, this.#minutes)).slice(0, complaintsMax)
+  }
+
+  /** For whoever reads the run's output. */
+  summary(): string {
+    const [ends, statuses] = [this.ends, this.statuses].map((each) =>
+      JSON.stringify(Object.fromEntries(each)),
+    )
+    return `${this.pushed} bars pushed in ${this.minutes} minutes of the feed; sockets ended ${ends}, REST answered ${statuses}`
   }
 
   async stop(): Promise<void> {

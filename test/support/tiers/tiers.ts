@@ -38,6 +38,11 @@ export const tiers: Readonly<Record<string, readonly Stage[]>> = {
     // Needs root.
     { name: 'kubernetes', projects: ['kubernetes-api', 'kubernetes'] },
     // They need root or many minutes.
-    ...(effort > 1 ? [{ name: 'long faults', projects: ['faults-long'] }] : []),
+    ...(effort > 1
+      ? [
+          { name: 'long faults', projects: ['faults-long'] },
+          { name: 'kubernetes, all', projects: ['kubernetes-soak'] },
+        ]
+      : []),
   ],
 }

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { replacingAllPods } from '../cluster/objects.ts'
+import { startUnderLoad, type UnderLoad } from '../cluster/under-load.ts'
+
+/** Removals that somebody planned: no bar is missed, sockets are closed with 1012 alone, no request fails. */
+const startTimeoutMs = 900_000
+
+let loaded: UnderLoad
+beforeAll(async () => {
+  loaded = await startUnderLoad({ nodes: 3 })
+}, startTimeoutMs)
+afterAll(() => loaded?.stop())
+
+const judge = async (what: string): Promise<void> => {
+  await loaded.traffic.caughtUp()
+  expect(loaded.traffic.judgePlanned()).toEqual([])
+  console.log(`${what}: 0 bars missed, ${loaded.traffic.summary()}`)
+}
+
+test('kubectl scale from 2 shards to 4 and back loses no bar', async () => {
+  for (const count of [4, 2]) {
+    await loaded.kubectl('scale', 'streampool/fxd-stream', `--replicas=${count}`)
+    await loaded.shards(count)
+  }
+  await judge('scale')
+})
+
+test('a rolling upgrade and its rollback lose no bar', async () => {
+  const { installed } = loaded
+  await installed.upgrade(replacingAllPods('upgrade'))
+  await loaded.shards(2)
+  await installed.cluster.helm('rollback', 'fxd', '-n', 'fxd', '--wait', '--timeout=10m')
+  await loaded.shards(2)
+  await judge('upgrade and rollback')
+})
+
+test('kubectl drain of each node in turn loses no bar', async () => {
+  const { kubectl } = loaded.installed.cluster
+  for (const { name } of loaded.installed.cluster.nodes) {
+    await kubectl('drain', name, '--ignore-daemonsets', '--delete-emptydir-data', '--timeout=400s')
+    await loaded.shards(2)
+    await kubectl('uncordon', name)
+  }
+  await judge('drain')
+})
+
+test('an autoscaler of Kubernetes that writes the scale of the pool loses no bar', async () => {
+  for (const replicas of [3, 2]) {
+    const patch = JSON.stringify({ spec: { replicas } })
+    await loaded.kubectl('patch', 'streampool/fxd-stream', '--subresource=scale', '--type=merge', '-p', patch)
+    await loaded.shards(replicas)
+  }
+  await judge('scale subresource')
+})
