@@ -38,6 +38,9 @@ export interface RunningControllers {
   close(): Promise<void>
 }
 
+/** An object is looked at only while all caches are in sync; it waits that long for the next try. */
+const blindMs = 1_000
+
 type Kind = 'feeds' | 'apikeys' | 'streampools'
 
 /** This replica is not the leader any more, or not yet: nothing is written. */
@@ -102,7 +105,9 @@ export function runControllers(
     new WorkQueue(
       async (name) => {
         // All names come again when this replica becomes the leader.
-        if (!elector.isLeader || (kind !== 'streampools' && !registry.isLoaded)) return undefined
+        if (!elector.isLeader) return undefined
+        const isBlind = notSynced(caches) !== undefined || (kind !== 'streampools' && !registry.isLoaded)
+        if (isBlind) return blindMs
         counts.reconciled(kind)
         return controllers[kind].reconcile(name).catch((cause: unknown) => {
           if (cause instanceof NotLeading) return undefined

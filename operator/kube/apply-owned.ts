@@ -39,9 +39,12 @@ export async function applyOwned<T extends KubeObject>(
   wanted: T,
 ): Promise<T> {
   const object = dressed(wanted, owner)
-  if (there !== undefined && isOwned(there, owner) && covers(there, object)) return there
-  if (there === undefined || !isOwned(there, owner))
-    refuseForeign(await api.get<T>(of, wanted.metadata.name), owner, of)
+  const isAsWanted = (found: T): boolean => isOwned(found, owner) && covers(found, object)
+  if (there !== undefined && isAsWanted(there)) return there
+  // The cache may be behind: what it does not show may be there, and belong to somebody else.
+  const found = await api.get<T>(of, wanted.metadata.name)
+  if (found !== undefined && isAsWanted(found)) return found
+  refuseForeign(found, owner, of)
   return api.apply<T>(of, object)
 }
 

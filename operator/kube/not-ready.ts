@@ -14,6 +14,7 @@ export class NotReady extends Error {
 
 const refusals: Readonly<Partial<Record<status, string>>> = {
   [status.INVALID_ARGUMENT]: 'Invalid',
+  [status.NOT_FOUND]: 'Invalid',
   [status.FAILED_PRECONDITION]: 'Refused',
   [status.ALREADY_EXISTS]: 'SecretInUse',
   [status.UNAUTHENTICATED]: 'TokenRefused',

@@ -4,7 +4,7 @@ import { type KubeApi, KubeError, type WatchEvent } from './api.ts'
 import type { KubeObject, Resource } from './object.ts'
 
 const retryMinMs = 500
-const retryMaxMs = 30_000
+const retryMaxMs = 8_000
 /** A server that ends watches at once is asked no more often. */
 const watchLeastMs = 1_000
 

@@ -65,6 +65,12 @@ export class ServerProcess {
     await this.#gone
   }
 
+  /** Ends it with SIGTERM; gives the exit code or the signal. */
+  stop(): Promise<number | string> {
+    this.#child?.kill('SIGTERM')
+    return this.#gone
+  }
+
   /** Resolves once it stands still in the middle of whatever it does, with its connections open. */
   freeze(): Promise<void> {
     return standStill(this.#child)

@@ -48,6 +48,7 @@ export interface OperatorProcess {
   launch(): Promise<void>
   /** As a crash. */
   kill(): Promise<void>
+  stop(): Promise<unknown>
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>
 }
 
@@ -94,6 +95,7 @@ export async function operatorProcess(options: OperatorOptions): Promise<Operato
     start: () => run('/readyz'),
     launch: () => run('/livez'),
     kill: async () => running?.kill(),
+    stop: async () => running?.stop(),
     metric: (metric, labels) => metricOf(opsPort, metric, labels),
   }
 }

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { type ApiKeyObject, resources, type Secret } from '../../../operator/kube/resources.ts'
+import { until } from '../../acceptance/client/until.ts'
+import type { OperatorProcess } from './support/operator-process.ts'
+import { openSetting, type Setting } from './support/setting.ts'
+
+/** Many more than all objects of a test need writes. */
+const livesMax = 60
+
+let setting: Setting
+let operator: OperatorProcess
+beforeAll(async () => {
+  setting = await openSetting(inject('apiServer'))
+  operator = await setting.operator('operator-0')
+})
+afterAll(() => setting?.close())
+
+/** Starts the operator again and again; each life ends with its first write, whose answer it never hears. */
+async function livesUntil(isDone: () => Promise<boolean>): Promise<number> {
+  const { gateway } = setting
+  for (let lives = 1; lives <= livesMax; lives++) {
+    let hasWritten = false
+    gateway.cutAfter(1, () => (hasWritten = true))
+    gateway.join()
+    await operator.launch()
+    await until('a write, or the end', async () => hasWritten || (await isDone()), 60_000)
+    await operator.kill()
+    if (await isDone()) return lives
+  }
+  throw new Error(`not done after ${livesMax} lives`)
+}
+
+const reasonOf = async (
+  of: 'feeds' | 'apikeys' | 'streampools',
+  name: string,
+): Promise<string | undefined> => {
+  interface Conditioned {
+    readonly metadata: { readonly name: string; readonly generation?: number }
+    readonly status?: {
+      readonly observedGeneration?: number
+      readonly conditions?: { type: string; reason: string }[]
+    }
+  }
+  const object = await setting.get<Conditioned>(resources[of], name)
+  const isCurrent = object?.status?.observedGeneration === object?.metadata.generation
+  return isCurrent ? object?.status?.conditions?.find(({ type }) => type === 'Ready')?.reason : undefined
+}
+
+const template = {
+  metadata: { labels: { 'app.kubernetes.io/component': 'stream' } },
+  spec: { containers: [{ name: 'stream', image: 'fxd:test', args: ['stream'] }] },
+}
+
+test('an operator that is killed after each of its writes makes everything in the end', async () => {
+  const owner = (await setting.applyFeed('sim', { source: { type: 'Simulator' } })).metadata.uid
+  await setting.applyKey('key')
+  await setting.applyPool('pool', { template })
+  const lives = await livesUntil(
+    async () =>
+      (await reasonOf('feeds', 'sim')) === 'CollectorStarting' &&
+      (await reasonOf('apikeys', 'key')) === 'Active' &&
+      (await reasonOf('streampools', 'pool')) === 'ShardsNotReady',
+  )
+  expect(lives).toBeGreaterThan(8)
+  const registry = setting.ingest.registry.view()
+  expect(registry.allFeeds()).toMatchObject([{ definition: { key: 'BROKERA:ZERO' }, owner, hidden: false }])
+  expect(setting.opens(await setting.secret('key'))).toBe('key')
+  expect(registry.key('key')).toMatchObject({ issue: 1 })
+  for (const of of [
+    resources.statefulsets,
+    resources.deployments,
+    resources.services,
+    resources.poddisruptionbudgets,
+  ])
+    expect(await setting.list(of), of.plural).toHaveLength(1)
+}, 300_000)
+
+test('a rotation goes on after each crash, and the secret that is delivered in the end opens', async () => {
+  const before = await setting.secret('key')
+  await setting.applyKey('key', { issue: 2, overlap: '1h' })
+  const lives = await livesUntil(async () => (await reasonOf('apikeys', 'key')) === 'Active')
+  expect(lives).toBeGreaterThan(2)
+  const after = await setting.secret('key')
+  expect(after).not.toBe(before)
+  expect(setting.opens(after)).toBe('key')
+  expect(setting.opens(before)).toBe('key')
+  const { metadata } = (await setting.get<Secret>(resources.secrets, 'key')) as Secret
+  const issue = setting.ingest.registry.view().key('key')?.issue
+  expect(metadata.annotations?.['marketdata.fxd.dev/issue']).toBe(String(issue))
+}, 300_000)
+
+test('a key whose digest is lost and a registry that forgot it come together again', async () => {
+  await setting.remove(resources.secrets, 'key-digest')
+  await livesUntil(async () => (await setting.get(resources.secrets, 'key-digest')) !== undefined)
+  const secret = await setting.secret('key')
+  setting.gateway.join()
+  await operator.start()
+  await until('the key to open', () => setting.opens(secret) === 'key')
+  const key = await setting.get<ApiKeyObject>(resources.apikeys, 'key')
+  expect(key?.status?.prefix).toBe(secret.slice(0, 8))
+}, 300_000)

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { type ApiKeyObject, resources, type Secret } from '../../../operator/kube/resources.ts'
+import { until } from '../../acceptance/client/until.ts'
+import { openSetting, type Setting } from './support/setting.ts'
+
+let setting: Setting
+beforeAll(async () => {
+  setting = await openSetting(inject('apiServer'))
+  await (await setting.operator('operator-0')).start()
+  await setting.applyFeed('zero')
+  await setting.reason(resources.feeds, 'zero', 'Registered')
+})
+afterAll(() => setting?.close())
+
+const active = (name: string) => setting.reason<ApiKeyObject>(resources.apikeys, name, 'Active')
+
+test('a key is delivered, opens, and its status shows neither secret nor digest', async () => {
+  const { metadata } = await setting.applyKey('first', { plan: 'pro', allowIps: ['192.0.2.0/24'] })
+  const key = await active('first')
+  const secret = await setting.secret('first')
+  expect(secret).toMatch(/^fxd_[0-9a-f]{32}$/)
+  expect(setting.opens(secret)).toBe('first')
+  expect(key.status).toMatchObject({ id: 'first', issue: 1, state: 'active', prefix: secret.slice(0, 8) })
+  expect(key.status?.secretName).toBe('first')
+  expect(setting.ingest.registry.view().key('first')).toMatchObject({ owner: metadata.uid, plan: 'pro' })
+  const said = JSON.stringify([key, await setting.list(resources.events)])
+  expect(said).not.toContain(secret)
+})
+
+test('a rotated key opens with both secrets for the overlap, then with the new one', async () => {
+  await setting.applyKey('rotated', { overlap: '3s' })
+  await active('rotated')
+  const before = await setting.secret('rotated')
+  await setting.applyKey('rotated', { overlap: '3s', issue: 2 })
+  await active('rotated')
+  const after = await setting.secret('rotated')
+  expect(after).not.toBe(before)
+  expect(setting.opens(after)).toBe('rotated')
+  await until('the old secret to end', () => setting.opens(before) === undefined)
+  expect(setting.opens(after)).toBe('rotated')
+})
+
+test('a key that is revoked opens no more, and stays so', async () => {
+  await setting.applyKey('revoked')
+  await active('revoked')
+  const secret = await setting.secret('revoked')
+  await setting.applyKey('revoked', { revoked: true })
+  const key = await setting.reason<ApiKeyObject>(resources.apikeys, 'revoked', 'Revoked')
+  expect(key.status?.state).toBe('inactive')
+  expect(setting.opens(secret)).toBeUndefined()
+  await expect(setting.applyKey('revoked', { revoked: false })).rejects.toThrow('revoked is final')
+})
+
+test('a key whose object is gone opens no more, and again with its secret once the object is back', async () => {
+  await setting.applyKey('lost')
+  await active('lost')
+  const secret = await setting.secret('lost')
+  await setting.remove(resources.apikeys, 'lost')
+  await until('the key to be inactive', () => setting.opens(secret) === undefined, 40_000)
+  await setting.applyKey('lost')
+  await active('lost')
+  expect(await setting.secret('lost')).toBe(secret)
+  expect(setting.opens(secret)).toBe('lost')
+})
+
+test('a key with a secret of the user opens with it, and with the next one after a raised issue', async () => {
+  const own = (digit: string): string => `fxd_${digit.repeat(32)}`
+  const put = (secret: string): Promise<Secret> =>
+    setting.admin.apply(setting.path(resources.secrets), {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'my-own' },
+      data: { token: Buffer.from(`${secret}\n`).toString('base64') },
+    } as Secret)
+  const keyFrom = { secretKeyRef: { name: 'my-own', key: 'token' } }
+  await setting.applyKey('own', { keyFrom, overlap: '0s' })
+  await setting.reason(resources.apikeys, 'own', 'SecretMissing')
+  await put(own('a'))
+  await active('own')
+  expect(setting.opens(own('a'))).toBe('own')
+  await put(own('b'))
+  await setting.applyKey('own', { keyFrom, issue: 2, overlap: '0s' })
+  await until('the next secret to open', () => setting.opens(own('b')) === 'own')
+  expect(setting.opens(own('a'))).toBeUndefined()
+  expect(await setting.get(resources.secrets, 'own')).toBeUndefined()
+})
+
+test('a delivered Secret is deleted when its time is over, and the key goes on opening', async () => {
+  await setting.applyKey('brief', { delivery: { secretName: 'brief-delivery', deleteAfter: '3s' } })
+  const secret = await setting.secret('brief-delivery')
+  await active('brief')
+  await until('no Secret', async () => (await setting.get(resources.secrets, 'brief-delivery')) === undefined)
+  expect(setting.opens(secret)).toBe('brief')
+  await until('no name in the status', async () => {
+    const key = await setting.get<ApiKeyObject>(resources.apikeys, 'brief')
+    return key?.status !== undefined && key.status.secretName === undefined
+  })
+})
+
+test('a key of a feed that is not there yet becomes active when the feed does', async () => {
+  await setting.applyKey('early', { feeds: ['BROKERB:LIVE'] })
+  const key = await setting.reason<ApiKeyObject>(resources.apikeys, 'early', 'FeedUnknown')
+  expect(key.status?.conditions?.[0]?.message).toContain('BROKERB:LIVE')
+  await setting.applyFeed('live', { broker: 'BROKERB', account: 'LIVE' })
+  await active('early')
+  expect(setting.opens(await setting.secret('early'))).toBe('early')
+})
+
+test('a Secret or a key of somebody else is left alone, and the object says whose it is', async () => {
+  await setting.admin.ask('POST', setting.path(resources.secrets), {
+    metadata: { name: 'taken' },
+    data: { other: 'dGV4dA==' },
+  })
+  await setting.applyKey('taken')
+  await setting.reason(resources.apikeys, 'taken', 'NameTaken')
+  expect((await setting.get<Secret>(resources.secrets, 'taken'))?.data).toEqual({ other: 'dGV4dA==' })
+})
