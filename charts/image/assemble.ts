@@ -42,7 +42,7 @@ function linked(program: string): (readonly [from: string, to: string])[] {
 }
 
 function assemblePackages(app: string): void {
-  for (const path of productionPackages(root)) {
+  for (const { path } of productionPackages(root)) {
     const own = join(root, path)
     cpSync(own, join(app, path), {
       recursive: true,
@@ -63,26 +63,33 @@ function assembleCode(app: string): void {
   writeFileSync(join(app, 'sbom.cdx.json'), `${JSON.stringify(sbom(), undefined, 2)}\n`)
 }
 
-/** CycloneDX of what runs, without what differs each time it is made. */
-function sbom(): unknown {
-  const text = execFileSync(
-    'npm',
-    [
-      'sbom',
-      '--sbom-format=cyclonedx',
-      '--omit=dev',
-      '--omit=optional',
-      '--omit=peer',
-      '--package-lock-only',
-    ],
-    { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
-  )
-  const {
-    serialNumber: _,
-    metadata,
-    ...rest
-  } = JSON.parse(text) as { serialNumber: string; metadata: object }
-  return { ...rest, metadata: { ...metadata, timestamp: undefined } }
+interface Sbom {
+  readonly serialNumber: string
+  readonly metadata: { readonly timestamp?: string; readonly component: { readonly 'bom-ref': string } }
+  readonly components: readonly { readonly 'bom-ref': string }[]
+  readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[]
+}
+
+/**
+ * CycloneDX of what is in the image, without what differs each time it is made. npm lists all packages: told to omit those
+ * for development, it leaves out some of production, too.
+ */
+function sbom(): object {
+  const text = execFileSync('npm', ['sbom', '--sbom-format=cyclonedx', '--package-lock-only'], {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  })
+  const { serialNumber: _, metadata, ...whole } = JSON.parse(text) as Sbom
+  const packages = new Set(productionPackages(root).map(({ name, version }) => `${name}@${version}`))
+  const components = whole.components.filter((each) => packages.has(each['bom-ref']))
+  const refs = new Set([metadata.component['bom-ref'], ...packages])
+  const dependencies = whole.dependencies
+    .filter(({ ref }) => refs.has(ref))
+    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((each) => refs.has(each)) }))
+  // npm gives the folder's name.
+  const component = { ...metadata.component, name: 'fxd' }
+  return { ...whole, metadata: { ...metadata, component, timestamp: undefined }, components, dependencies }
 }
 
 if (process.argv[1] === import.meta.filename) {

