@@ -1,13 +1,14 @@
 # Copies the folder DATA of a running QuestDB into BACKUPS and keeps the newest KEEP copies.
+# The password is no argument of a process, and needs no quoting.
 sql() {
-  printf 'user = "%s:%s"\n' "$QUESTDB_USER" "$QUESTDB_PASSWORD" |
+  printf 'header = "Authorization: Basic %s"\n' "$(printf '%s:%s' "$QUESTDB_USER" "$QUESTDB_PASSWORD" | base64 -w0)" |
     curl --config - -fsSG --max-time 600 --data-urlencode "query=$1" "$QUESTDB/exec" >/dev/null
 }
 name=questdb-$(date -u +%Y%m%dT%H%M%SZ).tar
 release() { sql 'CHECKPOINT RELEASE'; }
 
 # One that was killed left its checkpoint and half a copy.
-release || true
+release 2>/dev/null || true
 rm -f "$BACKUPS"/*.partial
 
 trap 'release || true' EXIT

@@ -1,0 +1,122 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { type QuestdbServer, startQuestdb } from '../support/questdb/server.ts'
+import { startRedis } from '../support/redis/server.ts'
+import { openInTest } from '../support/redis/stores.ts'
+import { chart, find, render } from './render.ts'
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'fxd-chart-stores-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+/** Runs the init container of Redis: the passwords come into the list of users of the chart. */
+function usersFile(values: object, passwords: Readonly<Record<string, string>>): string {
+  const folder = temporaryFolder()
+  const config = find(render({ values }), 'ConfigMap', 'fxd-redis')['data'] as Readonly<Record<string, string>>
+  writeFileSync(join(folder, 'users.acl'), config['users.acl'] ?? '')
+  const script = readFileSync(join(chart, 'files/redis-users.js'), 'utf8')
+    .replace('/etc/redis/users.acl', join(folder, 'users.acl'))
+    .replace('/users/users.acl', join(folder, 'made.acl'))
+  execFileSync(process.execPath, ['--input-type=module', '--eval', script], { env: passwords })
+  return join(folder, 'made.acl')
+}
+
+test('Redis takes the list of users: each role its keys, the previous password too, and others may only ping', async () => {
+  const aclfile = usersFile(
+    { redis: { prefix: 'trial:', users: { rest: { user: 'reader' } } } },
+    { PASSWORD_REST: 'new%2Fword', PREVIOUS_PASSWORD_REST: 'old', PASSWORD_STREAM: 's', PASSWORD_INGEST: 'i' },
+  )
+  const redis = await startRedis({ settings: [`aclfile ${aclfile}`] })
+  onTestFinished(() => redis.stop())
+  const at = `${redis.host}:${redis.port}`
+  const opened = await openInTest({ url: `redis://reader:new%2Fword@${at}` }, { prefix: 'trial:' })
+  await expect(opened.stores.limits.admit('k1', { rpm: 10, rpd: 100 }, 'status')).resolves.toBeDefined()
+  expect(await redis.command('AUTH reader old')).toContain('+OK')
+  expect(await redis.command('AUTH reader other')).toContain('WRONGPASS')
+  expect(await redis.command('AUTH fxd-stream s')).toContain('+OK')
+  expect(await redis.command('PING')).toContain('+PONG')
+  expect(await redis.command('GET trial:pods')).toContain('NOPERM')
+})
+
+const credentials = { user: 'fxd_writer', password: 'a "quoted" \\ word' }
+
+test('the backup copies a running QuestDB, keeps the newest copies, and restores', async () => {
+  const settings = {
+    QDB_PG_USER: credentials.user,
+    QDB_PG_PASSWORD: credentials.password,
+    QDB_HTTP_USER: credentials.user,
+    QDB_HTTP_PASSWORD: credentials.password,
+    QDB_CAIRO_COMMIT_MODE: 'sync',
+  }
+  const server = await startQuestdb({ settings, startsQuickly: true })
+  onTestFinished(() => server.stop())
+  await exec(server, "CREATE TABLE bars AS (SELECT x, timestamp_sequence('2026-01-05', 1000000) ts FROM long_sequence(5000)) TIMESTAMP(ts) PARTITION BY DAY WAL")
+  await expect.poll(() => exec(server, 'SELECT count() FROM bars')).toEqual([[5000]])
+  const backups = join(temporaryFolder(), 'backups')
+  mkdirSync(backups)
+  for (const old of ['questdb-20250101T000000Z.tar', 'questdb-20250102T000000Z.tar', 'questdb-x.tar.partial'])
+    closeSync(openSync(join(backups, old), 'w'))
+  // As one leaves it that was killed.
+  await exec(server, 'CHECKPOINT CREATE')
+
+  const { status, stderr } = backUp(server, backups)
+  expect(stderr).toBe('')
+  expect(status).toBe(0)
+  const [kept = '', newest = '', ...more] = readdirSync(backups).toSorted()
+  expect(kept).toBe('questdb-20250102T000000Z.tar')
+  expect(newest).toMatch(/^questdb-20[2-9]\d{5}T\d{6}Z\.tar$/)
+  expect(more).toEqual([])
+  // The checkpoint was released: another can begin.
+  await exec(server, 'CHECKPOINT CREATE')
+  await exec(server, 'CHECKPOINT RELEASE')
+
+  const folder = temporaryFolder()
+  execFileSync('tar', ['-C', folder, '-xf', join(backups, newest)])
+  closeSync(openSync(join(folder, '_restore'), 'w'))
+  const restored = await startQuestdb({ settings, folder, startsQuickly: true })
+  onTestFinished(() => restored.stop())
+  await expect.poll(() => exec(restored, 'SELECT count() FROM bars')).toEqual([[5000]])
+})
+
+test('a backup that cannot be written fails, leaves the older ones, and releases the checkpoint', async () => {
+  const server = await startQuestdb({ startsQuickly: true })
+  onTestFinished(() => server.stop())
+  const backups = join(temporaryFolder(), 'nowhere')
+  const { status, stderr } = backUp(server, backups)
+  expect(status).not.toBe(0)
+  expect(stderr).toContain('nowhere')
+  await exec(server, 'CHECKPOINT CREATE')
+})
+
+/** The script of the CronJob, as its container runs it. */
+function backUp(server: QuestdbServer, backups: string): { readonly status: number | null; readonly stderr: string } {
+  const objects = render({ values: { questdb: { backup: { enabled: true, keep: 2 } } } })
+  const [container] = find(objects, 'CronJob', 'fxd-questdb-backup')['spec'].jobTemplate.spec.template.spec.containers
+  const [shell, ...flags] = container.command as readonly string[]
+  const given = (container.env as readonly { name: string; value?: string }[]).map(({ name, value }) => [name, value ?? ''])
+  return spawnSync(shell ?? '', [...flags, ...container.args], {
+    encoding: 'utf8',
+    env: {
+      ...Object.fromEntries(given),
+      PATH: process.env['PATH'],
+      QUESTDB: `http://${server.http.host}:${server.http.port}`,
+      QUESTDB_PASSWORD: credentials.password,
+      DATA: server.folder,
+      BACKUPS: backups,
+    },
+  })
+}
+
+async function exec({ http }: QuestdbServer, sql: string): Promise<unknown> {
+  const answer = await fetch(`http://${http.host}:${http.port}/exec?query=${encodeURIComponent(sql)}`, {
+    headers: { authorization: `Basic ${btoa(`${credentials.user}:${credentials.password}`)}` },
+  })
+  const body = (await answer.json()) as { readonly dataset?: unknown; readonly error?: string }
+  if (!answer.ok) throw new Error(body.error)
+  return body.dataset
+}
