@@ -32,7 +32,6 @@ const named = [
   ['the alerts', ['charts/fxd/files/alerts.yaml']],
   ['the dashboard', ['charts/fxd/files/dashboard.json']],
   ['the runbooks', readdirSync(join(root, 'docs/runbooks')).map((name) => `docs/runbooks/${name}`)],
-  ['the page on operations', ['docs/operations.md']],
 ] as const
 
 test.for(named)('every metric that %s name exists', async ([, files]) => {
