@@ -1,6 +1,8 @@
+import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { rights } from '../../operator/rights.ts'
+import { until } from '../acceptance/client/until.ts'
 import { deliveredKey } from './cluster/delivered-key.ts'
 import { domain } from './cluster/ingress.ts'
 import { type Installed, namespace, startInstalled } from './cluster/installed.ts'
@@ -68,10 +70,7 @@ describe('an ApiKey on an open socket', () => {
   ): Promise<{ readonly closed: Promise<number>; readonly socket: WebSocket }> => {
     const socket = new WebSocket(`${outside.ws}/v1/stream?api_key=${key}`, outside.connection)
     const closed = new Promise<number>((resolve) => socket.once('close', resolve))
-    await new Promise((resolve, reject) => {
-      socket.once('open', resolve)
-      socket.once('error', reject)
-    })
+    await once(socket, 'open')
     return { closed, socket }
   }
 
@@ -80,7 +79,8 @@ describe('an ApiKey on an open socket', () => {
     await ready('apikey', 'work')
     const before = await deliveredKey(installed.cluster, namespace, 'work')
     await expect.poll(() => statusOf('/v1/status', before), patient).toBe(200)
-    const { closed, socket } = await open(before)
+    // To the shards a new Redis is one that lost its slots: for 25 s they refuse sockets.
+    const { closed, socket } = await until('a socket', () => open(before), 60_000)
 
     await installed.cluster.apply(workKey({ issue: 2 }))
     await expect.poll(() => deliveredKey(installed.cluster, namespace, 'work'), patient).not.toBe(before)
