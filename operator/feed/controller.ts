@@ -101,7 +101,7 @@ export class FeedController implements Controller {
     if (!needsRenewal(tokenExpiry(there, feed), clock.utcMs())) return
     const { token, expiresAt } = await registry.issueFeedToken(feedKeyOf(feed), tokenLife)
     const place = { api, of: resources.secrets, there, owner: ownerOf(resources.feeds, feed) }
-    await applyOwned(place, tokenSecret(feed, token, expiresAt))
+    await applyOwned(place, () => tokenSecret(feed, token, expiresAt))
   }
 
   async #collect(feed: FeedObject): Promise<void> {
@@ -114,12 +114,10 @@ export class FeedController implements Controller {
     const names = collectorNames(feed.metadata.name)
     const owner = ownerOf(resources.feeds, feed)
     const { configmaps, statefulsets } = resources
-    await applyOwned(
-      { api, of: configmaps, there: caches.configmaps.get(names.manifest), owner },
+    await applyOwned({ api, of: configmaps, there: caches.configmaps.get(names.manifest), owner }, () =>
       manifestMap(feed),
     )
-    await applyOwned(
-      { api, of: statefulsets, there: caches.statefulsets.get(names.set), owner },
+    await applyOwned({ api, of: statefulsets, there: caches.statefulsets.get(names.set), owner }, () =>
       collectorSet(feed, template),
     )
   }

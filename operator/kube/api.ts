@@ -52,8 +52,10 @@ export interface KubeApi {
   get<T extends KubeObject>(of: Resource, name: string): Promise<T | undefined>
   /** Server-side apply: fields that are left out and were ours are taken away. */
   apply<T extends KubeObject>(of: Resource, object: T): Promise<T>
-  /** The same for `/status` or `/scale`. */
-  applyPart<T extends KubeObject>(of: Resource, part: 'status' | 'scale', object: T): Promise<T>
+  /** The same for `/status`. */
+  applyStatus<T extends KubeObject>(of: Resource, object: T): Promise<T>
+  /** Writes `/scale`, which for kinds of our own knows no server-side apply. */
+  scale(of: Resource, name: string, replicas: number): Promise<void>
   create<T extends KubeObject>(of: Resource, object: T): Promise<T>
   /** Replaces; a conflict when it was changed since `resourceVersion`. */
   replace<T extends KubeObject>(of: Resource, object: T): Promise<T>
@@ -134,8 +136,15 @@ export class HttpKubeApi implements KubeApi {
     return this.#apply(of, this.#path(of, object.metadata.name), object)
   }
 
-  async applyPart<T extends KubeObject>(of: Resource, part: 'status' | 'scale', object: T): Promise<T> {
-    return this.#apply(of, `${this.#path(of, object.metadata.name)}/${part}`, object)
+  async applyStatus<T extends KubeObject>(of: Resource, object: T): Promise<T> {
+    return this.#apply(of, `${this.#path(of, object.metadata.name)}/status`, object)
+  }
+
+  async scale(of: Resource, name: string, replicas: number): Promise<void> {
+    const path = `${this.#path(of, name)}/scale`
+    const contentType = 'application/merge-patch+json'
+    const body = { spec: { replicas } }
+    await this.#write(of, { method: 'PATCH', path, query: { fieldManager }, body, contentType })
   }
 
   async create<T extends KubeObject>(of: Resource, body: T): Promise<T> {

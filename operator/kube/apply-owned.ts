@@ -31,21 +31,21 @@ interface Place<T> {
 }
 
 /**
- * Makes the object, or changes it where it lacks what is wanted; otherwise nothing is written. Rejects with `NotReady`
+ * `wanted` gives the object as it is to be, from the one that is there. Makes the object, or changes it where it lacks what is wanted; otherwise nothing is written. Rejects with `NotReady`
  * when the name belongs to an object that is not the owner's.
  */
 export async function applyOwned<T extends KubeObject>(
   { api, of, there, owner }: Place<T>,
-  wanted: T,
+  wanted: (there: T | undefined) => T,
 ): Promise<T> {
-  const object = dressed(wanted, owner)
-  const isAsWanted = (found: T): boolean => isOwned(found, owner) && covers(found, object)
+  const isAsWanted = (found: T): boolean =>
+    isOwned(found, owner) && covers(found, dressed(wanted(found), owner))
   if (there !== undefined && isAsWanted(there)) return there
   // The cache may be behind: what it does not show may be there, and belong to somebody else.
-  const found = await api.get<T>(of, wanted.metadata.name)
+  const found = await api.get<T>(of, wanted(there).metadata.name)
   if (found !== undefined && isAsWanted(found)) return found
   refuseForeign(found, owner, of)
-  return api.apply<T>(of, object)
+  return api.apply<T>(of, dressed(wanted(found), owner))
 }
 
 function dressed<T extends KubeObject>(wanted: T, owner: OwnerReference): T {

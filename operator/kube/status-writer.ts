@@ -19,7 +19,7 @@ interface Written {
 }
 
 export interface StatusWriterDeps {
-  readonly api: Pick<KubeApi, 'applyPart'>
+  readonly api: Pick<KubeApi, 'applyStatus'>
   readonly events: EventSink
   readonly clock: Clock
 }
@@ -51,7 +51,7 @@ export class StatusWriter<S extends Status> {
     const nowMs = this.#deps.clock.monotonicMs()
     const isSoon = last !== undefined && nowMs - last.atMs < this.#moving.everyMs
     if (isSoon && isDeepStrictEqual(this.#still(had), this.#still(status))) return
-    await this.#deps.api.applyPart(this.#of, 'status', {
+    await this.#deps.api.applyStatus(this.#of, {
       apiVersion: apiVersionOf(this.#of),
       kind: this.#of.kind,
       metadata: { name, uid },

@@ -83,12 +83,14 @@ export class PoolController implements Controller {
     const { name } = pool.metadata
     const owner = ownerOf(resources.streampools, pool)
     const { services, poddisruptionbudgets, deployments } = resources
-    await applyOwned({ api, of: services, there: caches.services.get(name), owner }, shardService(pool))
+    await applyOwned({ api, of: services, there: caches.services.get(name), owner }, () => shardService(pool))
     const budget = caches.poddisruptionbudgets.get(name)
-    await applyOwned({ api, of: poddisruptionbudgets, there: budget, owner }, shardBudget(pool))
+    await applyOwned({ api, of: poddisruptionbudgets, there: budget, owner }, () => shardBudget(pool))
     const there = caches.deployments.get(name)
-    const replicas = there?.spec?.replicas ?? pool.spec.replicas
-    return applyOwned({ api, of: deployments, there, owner }, shardDeployment(pool, replicas))
+    // How many there are is a step of the plan.
+    const wanted = (now: Workload | undefined): Workload =>
+      shardDeployment(pool, now?.spec?.replicas ?? pool.spec.replicas)
+    return applyOwned({ api, of: deployments, there, owner }, wanted)
   }
 
   /** Writes `/scale` and nothing else: a person or another autoscaler may do the same. */
@@ -108,12 +110,7 @@ export class PoolController implements Controller {
     if (scaling.low) this.#low.set(uid, scaling.low)
     else this.#low.delete(uid)
     if (scaling.replicas === replicas) return scaling
-    await api.applyPart(resources.streampools, 'scale', {
-      apiVersion: 'autoscaling/v1',
-      kind: 'Scale',
-      metadata: { name },
-      spec: { replicas: scaling.replicas },
-    } as KubeObject)
+    await api.scale(resources.streampools, name, scaling.replicas)
     const note = `${replicas} shards become ${scaling.replicas}. ${scaling.message}`
     events.tell(resources.streampools.kind, pool, { type: 'Normal', reason: 'Scaled', action: 'Scale', note })
     return scaling
@@ -124,8 +121,8 @@ export class PoolController implements Controller {
     const owner = ownerOf(resources.streampools, pool)
     if (action.do === 'resize') {
       const there = this.#deps.caches.deployments.get(pool.metadata.name)
-      const wanted = shardDeployment(pool, action.replicas)
-      await applyOwned({ api, of: resources.deployments, there, owner }, wanted)
+      const place = { api, of: resources.deployments, there, owner }
+      await applyOwned(place, () => shardDeployment(pool, action.replicas))
       return
     }
     const pod = seen.find((each) => each.pod.metadata.name === action.shard)?.pod

@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import type { KubeObject } from '../../../operator/kube/object.ts'
+import { type PoolObject, resources } from '../../../operator/kube/resources.ts'
+import { until } from '../../acceptance/client/until.ts'
+import { freePorts } from '../../support/free-ports.ts'
+import { openSetting, type Setting } from './support/setting.ts'
+import { ShardPods } from './support/shard-pods.ts'
+
+const waitMs = 60_000
+let setting: Setting
+let pods: ShardPods
+let port: number
+beforeAll(async () => {
+  ;[port = 0] = await freePorts(1)
+  setting = await openSetting(inject('apiServer'))
+  await (await setting.operator('operator-0')).start()
+  pods = new ShardPods(setting, port)
+})
+afterAll(async () => {
+  await pods?.close()
+  await setting?.close()
+})
+
+const spec = (more: object = {}) => ({
+  drain: { seconds: 20, maxAtOnce: 1 },
+  template: {
+    metadata: { labels: { 'app.kubernetes.io/component': 'stream' } },
+    spec: {
+      containers: [
+        {
+          name: 'stream',
+          image: 'fxd:test',
+          args: ['stream'],
+          ports: [{ name: 'grpc', containerPort: port }],
+        },
+      ],
+    },
+  },
+  ...more,
+})
+/** As `kubectl scale`. */
+const scale = (replicas: number): Promise<unknown> =>
+  setting.admin.patch(`${setting.path(resources.streampools, 'pool')}/scale`, { spec: { replicas } })
+const status = async () => (await setting.get<PoolObject>(resources.streampools, 'pool'))?.status
+const running = (count: number): Promise<unknown> =>
+  until(
+    `${count} shards`,
+    async () => {
+      const seen = await status()
+      const isThere = pods.names.length === count && seen?.readyReplicas === count
+      if (isThere && seen?.drainingReplicas === 0) return true
+      throw new Error(JSON.stringify(seen))
+    },
+    waitMs,
+  )
+
+test('a pool becomes a Deployment, a Service and a budget, and its status tells what autoscalers want', async () => {
+  await setting.applyPool('pool', spec())
+  await running(2)
+  await setting.reason(resources.streampools, 'pool', 'Serving')
+  expect(await status()).toMatchObject({ replicas: 2, selector: 'marketdata.fxd.dev/streampool=pool' })
+  interface Deployment extends KubeObject {
+    readonly spec: {
+      readonly template: {
+        readonly spec: {
+          readonly terminationGracePeriodSeconds: number
+          readonly containers: { env: object[] }[]
+        }
+      }
+    }
+  }
+  const deployment = await setting.get<Deployment>(resources.deployments, 'pool')
+  expect(deployment?.spec.template.spec.terminationGracePeriodSeconds).toBe(65)
+  expect(deployment?.spec.template.spec.containers[0]?.env).toContainEqual({
+    name: 'FXD_DRAIN_SECONDS',
+    value: '20',
+  })
+  expect(await setting.get(resources.poddisruptionbudgets, 'pool')).toMatchObject({
+    spec: { maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' },
+  })
+  expect(await setting.get(resources.services, 'pool')).toMatchObject({ spec: { ports: [{ port: 8080 }] } })
+})
+
+test('a smaller pool empties the shard with the fewest sockets before its pod ends', async () => {
+  const [first = '', second = ''] = pods.names
+  await pods.connect(first, 1)
+  await pods.connect(second, 4)
+  await scale(1)
+  await running(1)
+  expect(pods.names).toEqual([second])
+  expect(pods.cutSockets).toBe(0)
+  expect(pods.connections(second)).toBe(4)
+}, 120_000)
+
+test('a pool that grows while a shard drains keeps that shard', async () => {
+  await scale(2)
+  await running(2)
+  const [, second = ''] = pods.names
+  await pods.connect(second, 3)
+  const before = pods.names
+  // So long that the drain is under way at the next look.
+  await setting.applyPool('pool', spec({ drain: { seconds: 3_000, maxAtOnce: 1 } }))
+  await until(
+    'new shards',
+    () => !pods.names.some((name) => before.includes(name)) && pods.names.length === 2,
+    waitMs,
+  )
+  const [kept = '', other = ''] = pods.names
+  await pods.connect(kept, 2)
+  await pods.connect(other, 2)
+  await scale(1)
+  await until('a shard to drain', async () => (await status())?.drainingReplicas === 1, waitMs)
+  await scale(2)
+  await running(2)
+  expect(pods.names).toEqual([kept, other])
+  await setting.reason(resources.streampools, 'pool', 'Serving')
+}, 240_000)
+
+test('the autoscaler follows the sockets, and holds while it is paused or a shard does not answer', async () => {
+  const [busy = '', quiet = ''] = pods.names
+  const sockets = pods.connections(busy) + pods.connections(quiet)
+  await pods.connect(busy, 9 - sockets)
+  const autoscale = {
+    minReplicas: 2,
+    maxReplicas: 3,
+    targetConnections: 3,
+    targetSubscriptions: 1_000,
+    scaleDownAfterSeconds: 0,
+  }
+  const path = setting.path(resources.streampools, 'pool')
+  const paused = (text: string | null): Promise<unknown> =>
+    setting.admin.patch(path, { metadata: { annotations: { 'marketdata.fxd.dev/autoscale-paused': text } } })
+  const scaled = (reason: string): Promise<unknown> =>
+    until(
+      `the autoscaler to say ${reason}`,
+      async () => {
+        const found = (await status())?.conditions?.find(({ type }) => type === 'Autoscaled')
+        if (found?.reason === reason) return true
+        throw new Error(`${found?.reason}: ${found?.message}`)
+      },
+      waitMs,
+    )
+  await paused('true')
+  await setting.admin.patch(path, { spec: { autoscale } })
+  await scaled('Paused')
+  expect(pods.names).toHaveLength(2)
+  await paused(null)
+  await running(3)
+  await scaled('Following')
+  const [, , third = ''] = pods.names
+  pods.mute(third)
+  await scaled('MetricsMissing')
+  expect((await setting.get<PoolObject>(resources.streampools, 'pool'))?.spec.replicas).toBe(3)
+}, 240_000)

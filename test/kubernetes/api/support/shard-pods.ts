@@ -1,0 +1,111 @@
+import type { KubeObject } from '../../../../operator/kube/object.ts'
+import { type Pod, poolLabel, resources } from '../../../../operator/kube/resources.ts'
+import { silentLog } from '../../../../services/platform/log.ts'
+import { createShardServer, type ShardServer } from '../../../../services/stream/shard/server.ts'
+import { type OpenedStream, openStream } from '../../../support/open-stream.ts'
+import { type Setting, shardToken } from './setting.ts'
+
+const lookEveryMs = 100
+/** So much of a shard's own time passes at each look while it drains; else none, for idle sockets are closed. */
+const stepMs = 1_000
+
+interface RunningShard {
+  readonly stream: OpenedStream
+  readonly server: ShardServer
+  readonly secret: string
+}
+
+/** Runs a real shard for each pod of pools, as a node would, on an address of loopback of its own. */
+export class ShardPods {
+  readonly #setting: Setting
+  readonly #port: number
+  readonly #running = new Map<string, RunningShard>()
+  #addresses = 0
+  #isOpen = true
+  readonly #loop: Promise<void>
+  /** Sockets that were open when their pod was deleted. */
+  cutSockets = 0
+
+  constructor(setting: Setting, port: number) {
+    this.#setting = setting
+    this.#port = port
+    this.#loop = this.#run()
+  }
+
+  /** Names of the pods that run, the oldest first. */
+  get names(): readonly string[] {
+    return [...this.#running.keys()]
+  }
+
+  /** Opens sockets to one shard. */
+  async connect(name: string, count: number): Promise<void> {
+    const { stream, secret } = this.#of(name)
+    for (let i = 0; i < count; i++) await stream.connect(secret)
+  }
+
+  connections = (name: string): number => this.#of(name).stream.stream.load().connections
+
+  /** The shard goes on and tells nobody. */
+  mute(name: string): void {
+    this.#of(name).server.close()
+  }
+
+  async close(): Promise<void> {
+    this.#isOpen = false
+    await this.#loop
+    for (const name of this.names) await this.#end(name)
+  }
+
+  async #run(): Promise<void> {
+    while (this.#isOpen) {
+      const pods = (await this.#setting.list<Pod>(resources.pods)).filter(
+        ({ metadata }) => metadata.labels?.[poolLabel] !== undefined,
+      )
+      for (const name of this.names) {
+        if (pods.some(({ metadata }) => metadata.name === name)) continue
+        this.cutSockets += this.connections(name)
+        await this.#end(name)
+      }
+      for (const { metadata } of pods) if (!this.#running.has(metadata.name)) await this.#begin(metadata.name)
+      for (const { stream } of this.#running.values())
+        if (stream.stream.draining.isOn) await stream.clock.advance(stepMs)
+      await new Promise((resolve) => void setTimeout(resolve, lookEveryMs))
+    }
+  }
+
+  async #begin(name: string): Promise<void> {
+    // Second 10 of a minute.
+    const stream = await openStream({ start: 1_767_600_010_000 })
+    const server = createShardServer({
+      stream: stream.stream,
+      notReady: () => stream.stream.notReady(),
+      tokens: () => [shardToken],
+      log: silentLog,
+    })
+    const host = `127.0.1.${++this.#addresses}`
+    await server.listen(host, this.#port)
+    this.#running.set(name, { stream, server, secret: (await stream.issue()).secret })
+    const now = new Date().toISOString()
+    await this.#setting.admin.patch<KubeObject>(`${this.#setting.path(resources.pods, name)}/status`, {
+      status: {
+        phase: 'Running',
+        podIP: host,
+        podIPs: [{ ip: host }],
+        conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: now }],
+      },
+    })
+  }
+
+  async #end(name: string): Promise<void> {
+    const { stream, server } = this.#of(name)
+    this.#running.delete(name)
+    server.close()
+    await stream.close()
+  }
+
+  #of(name: string): RunningShard {
+    const found = this.#running.get(name)
+    if (found === undefined) throw new Error(`no pod ${name} runs`)
+    return found
+  }
+}
