@@ -10,7 +10,7 @@ import { readTls } from '../services/platform/tls-files.ts'
 import { readToken, tokenPath } from '../services/platform/token-file.ts'
 import type { ClientIdentity } from '../services/wire/client.ts'
 import { readTemplate } from './feed/template.ts'
-import { runControllers } from './run-controllers.ts'
+import { RunningControllers } from './run-controllers.ts'
 
 export interface RunningOperator extends Leaving {
   readonly opsPort: number
@@ -38,7 +38,7 @@ export async function startOperator(config: Config, overrides: Overrides = {}): 
     const health = await startHealth(context)
     const running = await context.lifecycle.start({
       name: 'controllers',
-      start: () => runControllers(context, settings),
+      start: () => new RunningControllers(context, settings),
       stop: (started) => started.close(),
     })
     health.heed(() => running.notSynced())

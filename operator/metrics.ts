@@ -11,6 +11,8 @@ interface Watched {
   readonly sweep: Sweep
 }
 
+export type OperatorMetrics = ReturnType<typeof createOperatorMetrics>
+
 /** What the operator counts; no label grows with objects. */
 export function createOperatorMetrics(metrics: Metrics) {
   const reconciles = metrics.counter('fxd_operator_reconciles_total', 'Looks at one object, by its kind.', [

@@ -10,7 +10,7 @@ import { allowedOf, mayGo } from './mass-deletion.ts'
 import type { Registry } from './registry.ts'
 
 /** How often the registry is read; feeds and keys are then looked at again. */
-export const sweepEveryMs = 15_000
+const sweepEveryMs = 15_000
 /** Objects that are deleted together are noticed together, and a cache that lags a little is no reason. */
 const goneForMs = 5_000
 const soonMs = 1_000

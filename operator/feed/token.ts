@@ -1,4 +1,4 @@
-import { timeText } from '../kube/condition.ts'
+import { timeOf, timeText } from '../kube/condition.ts'
 import type { FeedObject, Secret } from '../kube/resources.ts'
 import { feedLabel, group } from '../kube/resources.ts'
 import { collectorNames, feedKeyOf } from './objects.ts'
@@ -12,9 +12,9 @@ const expiresAnnotation = `${group}/token-expires`
 /** When the token of the Secret ends, UTC milliseconds; `undefined`: it is none of this feed. */
 export function tokenExpiry(secret: Secret | undefined, feed: FeedObject): number | undefined {
   const { annotations = {} } = secret?.metadata ?? {}
-  const expires = Date.parse(annotations[expiresAnnotation] ?? '')
+  const expires = timeOf(annotations[expiresAnnotation])
   const isWhole = secret?.data?.['token'] !== undefined && annotations[feedAnnotation] === feedKeyOf(feed)
-  return isWhole && Number.isFinite(expires) ? expires : undefined
+  return isWhole && expires > 0 ? expires : undefined
 }
 
 export const needsRenewal = (expires: number | undefined, nowMs: number): boolean =>

@@ -1,4 +1,4 @@
-import { timeText } from '../kube/condition.ts'
+import { timeOf, timeText } from '../kube/condition.ts'
 import { NotReady } from '../kube/not-ready.ts'
 import { type ApiKeyObject, group, keyLabel, madeByUs, type Secret } from '../kube/resources.ts'
 import type { Delivery, Digest } from './plan.ts'
@@ -62,7 +62,7 @@ export function deliveryIn(secret: Secret | undefined): Delivery | undefined {
 
 /** When the Secret was delivered, UTC milliseconds. */
 export const deliveredAt = (secret: Secret): number =>
-  Date.parse(secret.metadata.annotations?.[deliveredAnnotation] ?? '') || 0
+  timeOf(secret.metadata.annotations?.[deliveredAnnotation])
 
 /** One that a person changed into something else counts as lost. */
 export function digestIn(secret: Secret | undefined): Digest | undefined {

@@ -13,6 +13,9 @@ const messageLengthMax = 4_096
 /** UTC milliseconds as Kubernetes writes a time: whole seconds. */
 export const timeText = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 
+/** UTC milliseconds of a time of Kubernetes; 0: it is none. */
+export const timeOf = (text: string | undefined): number => new Date(text ?? '').getTime() || 0
+
 interface Said {
   readonly status: Condition['status']
   readonly reason: string

@@ -10,7 +10,7 @@ const leaseSeconds = 15
 const renewEveryMs = 4_000
 const lookEveryMs = 2_000
 /** A leader acts for so long after the beginning of its last renewal; the rest is for its last call, and for clocks. */
-export const actMs = leaseSeconds * 1_000 - writeTimeoutMs - 2_000
+const actMs = leaseSeconds * 1_000 - writeTimeoutMs - 2_000
 
 interface Lease extends KubeObject {
   readonly spec?: {

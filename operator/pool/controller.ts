@@ -1,6 +1,7 @@
 import type { Load__Output } from '../../services/wire/fxd/v1/Load.ts'
 import type { Controller, ControllerDeps } from '../controller.ts'
 import { applyOwned, ownerOf } from '../kube/apply-owned.ts'
+import { timeOf } from '../kube/condition.ts'
 import type { StreamPoolStatus } from '../kube/kinds.ts'
 import { type NotReady, notReadyOf } from '../kube/not-ready.ts'
 import type { KubeObject } from '../kube/object.ts'
@@ -188,7 +189,7 @@ const poolOf = (pool: PoolObject, deployment: Workload, seen: readonly Seen[]) =
 
 const shardOf = ({ pod: { metadata }, load }: Seen): Shard => ({
   name: metadata.name,
-  createdMs: Date.parse(metadata.creationTimestamp ?? '') || 0,
+  createdMs: timeOf(metadata.creationTimestamp),
   isMarked: metadata.annotations?.[costAnnotation] === markedCost,
   load: load && {
     connections: load.connections,

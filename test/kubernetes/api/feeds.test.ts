@@ -65,10 +65,8 @@ test('a feed with a source gets its collector, whose pods follow the manifest', 
 test('a feed whose source becomes Push loses its pods', async () => {
   await setting.applyFeed('sim', { account: 'SIM' })
   await setting.reason(resources.feeds, 'sim', 'Registered')
-  await until(
-    'no StatefulSet',
-    async () => (await setting.get(resources.statefulsets, 'sim-collector')) === undefined,
-  )
+  const set = () => setting.get(resources.statefulsets, 'sim-collector')
+  await expect.poll(set).toBeUndefined()
 })
 
 test('of two Feeds with one key the older has it, and the other takes it over without a moment of hiding', async () => {
@@ -90,7 +88,7 @@ test('a feed whose object is gone is hidden', async () => {
   await setting.applyFeed('short', { account: 'SHORT' })
   await setting.reason(resources.feeds, 'short', 'Registered')
   await setting.remove(resources.feeds, 'short')
-  await until('the feed to be hidden', () => registered('BROKERA:SHORT')?.hidden, 40_000)
+  await expect.poll(() => registered('BROKERA:SHORT')?.hidden, { timeout: 40_000 }).toBe(true)
 })
 
 test('a token is renewed when half of its life is over', async () => {

@@ -71,7 +71,7 @@ test('a key with a secret of the user opens with it, and with the next one after
       kind: 'Secret',
       metadata: { name: 'my-own' },
       data: { token: Buffer.from(`${secret}\n`).toString('base64') },
-    } as Secret)
+    })
   const keyFrom = { secretKeyRef: { name: 'my-own', key: 'token' } }
   await setting.applyKey('own', { keyFrom, overlap: '0s' })
   await setting.reason(resources.apikeys, 'own', 'SecretMissing')

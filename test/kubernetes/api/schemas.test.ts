@@ -36,7 +36,7 @@ test.for([
   ],
   ['a pool with an autoscaler', () => pool('auto', { autoscale: { maxReplicas: 4 } })],
 ] as const)('the API server accepts %s', async ([, apply]) => {
-  await apply()()
+  expect((await apply()()).metadata.uid).toBeDefined()
 })
 
 test.for([

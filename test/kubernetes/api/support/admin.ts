@@ -4,7 +4,7 @@ import { text as textOf } from 'node:stream/consumers'
 import type { KubeObject } from '../../../../operator/kube/object.ts'
 
 /** An answer of the API server with an error status. */
-export class Refused extends Error {
+class Refused extends Error {
   readonly status: number
   constructor(status: number, message: string) {
     super(message)

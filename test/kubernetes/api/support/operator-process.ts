@@ -23,7 +23,7 @@ export interface OperatorOptions {
 }
 
 /** The pods of collectors: nothing runs them here. */
-export const collectorTemplate = {
+const collectorTemplate = {
   metadata: { labels: { 'app.kubernetes.io/component': 'collector' } },
   spec: {
     automountServiceAccountToken: false,

@@ -1,0 +1,40 @@
+import { ownerName } from './kube/apply-owned.ts'
+import type { Caches } from './kube/caches.ts'
+import type { KubeObject } from './kube/object.ts'
+import { keyLabel, poolLabel } from './kube/resources.ts'
+
+/** Kinds that the operator reconciles. */
+export type Kind = 'feeds' | 'apikeys' | 'streampools'
+
+interface Names {
+  readonly add: (of: Kind, name: string) => void
+  readonly addAll: (of: Kind) => void
+}
+
+/** Whose parts are of the kind. */
+const ownersOf = {
+  secrets: 'feeds',
+  configmaps: 'feeds',
+  statefulsets: 'feeds',
+  services: 'streampools',
+  pods: 'streampools',
+  deployments: 'streampools',
+  poddisruptionbudgets: 'streampools',
+} as const satisfies Readonly<Record<Exclude<keyof Caches, Kind>, Kind>>
+
+const isReconciled = (kind: keyof Caches): kind is Kind => !(kind in ownersOf)
+
+/** Which objects a change may concern; a new list of their parts (`undefined`) concerns all of them. */
+export function route(kind: keyof Caches, object: KubeObject | undefined, { add, addAll }: Names): void {
+  if (isReconciled(kind)) return object === undefined ? addAll(kind) : add(kind, object.metadata.name)
+  const of = ownersOf[kind]
+  if (object === undefined) {
+    if (kind === 'secrets') addAll('apikeys')
+    return addAll(of)
+  }
+  const owner = ownerName(object, of === 'feeds' ? 'Feed' : 'StreamPool')
+  const { [keyLabel]: key, [poolLabel]: pool } = object.metadata.labels ?? {}
+  if (owner !== undefined) add(of, owner)
+  else if (kind === 'secrets' && key !== undefined) add('apikeys', key)
+  else if (kind === 'pods' && pool !== undefined) add('streampools', pool)
+}
