@@ -5,7 +5,7 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { stringify } from 'yaml'
 import { ruleTestComplaints } from '../support/promtool.ts'
 import { type AlertCase, alertCases, quiet } from './alert-cases.ts'
-import { charts, find, render } from './render.ts'
+import { charts, find, part, render } from './render.ts'
 
 interface Rule {
   readonly alert?: string
@@ -18,9 +18,8 @@ const alerts = (): Rule[] =>
   spec.groups.flatMap(({ rules }) => rules.filter(({ alert }) => alert !== undefined))
 
 beforeAll(() => {
-  spec = find(render({ values: { monitoring: { rules: { create: 'Always' } } } }), 'PrometheusRule', 'fxd')[
-    'spec'
-  ]
+  const objects = render({ values: { monitoring: { rules: { create: 'Always' } } } })
+  spec = part(find(objects, 'PrometheusRule', 'fxd'), 'spec')
 })
 
 /** A leader, so that its absence is no alert of its own. */

@@ -4,7 +4,10 @@ import { variables } from '../../services/platform/config-variables.ts'
 import { type RoleName, roleVariables } from '../../services/platform/role-variables.ts'
 import { connectionsOf } from '../../services/stores/questdb/pg/connection-counts.ts'
 import { podOfComponent, podsOf, secretsOf, valueOf, variablesOf } from './pods.ts'
-import { examples, find, render } from './render.ts'
+import { examples, find, part, render, type Texts } from './render.ts'
+import type { Rule } from './rights.ts'
+
+const any: unknown = expect.anything()
 
 const everything = render({
   values: {
@@ -59,14 +62,14 @@ test('only the operator and the Jobs of secrets reach the API server', () => {
 })
 
 test('the Job that makes secrets may create them and nothing else, the one that removes them only its own and the collectors', () => {
-  expect(find(everything, 'Role', 'fxd-secrets-make')['rules']).toEqual([
+  expect(part(find(everything, 'Role', 'fxd-secrets-make'), 'rules')).toEqual([
     { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
   ])
-  const [sets, configs, rule] = find(everything, 'Role', 'fxd-secrets-remove')['rules']
-  for (const each of [sets, configs]) expect(each.verbs).toEqual(['deletecollection'])
-  expect([sets.resources, configs.resources]).toEqual([['statefulsets'], ['configmaps']])
-  expect(rule.verbs).toEqual(['get', 'delete'])
-  expect(rule.resourceNames).toEqual([
+  const [sets, configs, rule] = part<readonly Rule[]>(find(everything, 'Role', 'fxd-secrets-remove'), 'rules')
+  for (const each of [sets, configs]) expect(each?.verbs).toEqual(['deletecollection'])
+  expect([sets?.resources, configs?.resources]).toEqual([['statefulsets'], ['configmaps']])
+  expect(rule?.verbs).toEqual(['get', 'delete'])
+  expect(rule?.resourceNames).toEqual([
     'fxd-admin-token',
     'fxd-questdb-reader',
     'fxd-questdb-writer',
@@ -100,8 +103,8 @@ describe.for(examples)('%s', (file) => {
           capabilities: { drop: ['ALL'] },
         })
         expect(container.resources, component).toMatchObject({
-          requests: { cpu: expect.anything(), memory: expect.anything() },
-          limits: { memory: expect.anything() },
+          requests: { cpu: any, memory: any },
+          limits: { memory: any },
         })
       }
     }
@@ -114,7 +117,7 @@ describe.for(examples)('%s', (file) => {
       if (pod === undefined) throw new Error(`There is no pod of ${role}.`)
       const reads = roleVariables[role].map((key) => variables[key].name)
       expect(reads, role).toEqual(expect.arrayContaining([...variablesOf(pod)]))
-      const given = variablesOf(pod).map((name) => [name, valueOf(pod, name) ?? 'from-a-secret'])
+      const given = variablesOf(pod).map((name) => [name, valueOf(pod, name) ?? 'from-a-secret'] as const)
       expect(() => parseConfig(Object.fromEntries(given), role), role).not.toThrow()
     }
   })
@@ -125,7 +128,7 @@ test('pods wait 45 s longer than their drain before they are killed', () => {
   expect(podOfComponent(objects, 'rest').spec['terminationGracePeriodSeconds']).toBe(50)
   expect(podOfComponent(objects, 'ingest').spec['terminationGracePeriodSeconds']).toBe(45)
   // The operator adds it to spec.drain.seconds.
-  expect(find(objects, 'StreamPool', 'fxd-stream')['spec'].drain.seconds).toBe(90)
+  expect(part(find(objects, 'StreamPool', 'fxd-stream'), 'spec.drain.seconds')).toBe(90)
 })
 
 test('QuestDB takes the connections of all replicas at most, with one more of each role while it is rolled out', () => {
@@ -152,7 +155,7 @@ test('QuestDB and Redis have the settings that lose no data', () => {
   const questdb = podOfComponent(objects, 'questdb')
   expect(valueOf(questdb, 'QDB_CAIRO_COMMIT_MODE')).toBe('sync')
   expect(Number(valueOf(questdb, 'QDB_SHARED_WORKER_COUNT'))).toBeGreaterThanOrEqual(4)
-  expect(find(objects, 'ConfigMap', 'fxd-redis')['data']['redis.conf']).toContain(
+  expect(part<Texts>(find(objects, 'ConfigMap', 'fxd-redis'), 'data')['redis.conf']).toContain(
     'maxmemory-policy noeviction',
   )
 })

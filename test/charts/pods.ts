@@ -1,4 +1,4 @@
-import type { Rendered } from './render.ts'
+import { part, type Rendered, type Texts } from './render.ts'
 
 interface Variable {
   readonly name: string
@@ -9,6 +9,8 @@ interface Variable {
 export interface Container {
   readonly name: string
   readonly image: string
+  readonly command?: readonly string[]
+  readonly args?: readonly string[]
   readonly env?: readonly Variable[]
   readonly volumeMounts?: readonly {
     readonly name: string
@@ -50,11 +52,12 @@ export function podsOf(objects: readonly Rendered[]): ReadonlyMap<string, PodTem
   return pods
 }
 
-function podOf({ kind, metadata, spec, data }: Rendered): PodTemplate | undefined {
-  if (['Deployment', 'StatefulSet', 'StreamPool', 'Job'].includes(kind)) return spec.template
-  if (kind === 'CronJob') return spec.jobTemplate.spec.template
+function podOf(object: Rendered): PodTemplate | undefined {
+  const { kind, metadata } = object
+  if (['Deployment', 'StatefulSet', 'StreamPool', 'Job'].includes(kind)) return part(object, 'spec.template')
+  if (kind === 'CronJob') return part(object, 'spec.jobTemplate.spec.template')
   if (kind === 'ConfigMap' && metadata.name.endsWith('-collector-template'))
-    return JSON.parse(data['template.json'])
+    return JSON.parse(part<Texts>(object, 'data')['template.json'] ?? '') as PodTemplate
   return undefined
 }
 

@@ -14,6 +14,8 @@ export const examples: readonly string[] = [
   ...readdirSync(join(chart, 'examples')).map((name) => join(chart, 'examples', name)),
 ]
 
+export type Texts = Readonly<Record<string, string>>
+
 /** An object as the chart renders it. */
 export interface Rendered {
   readonly apiVersion: string
@@ -24,8 +26,7 @@ export interface Rendered {
     readonly labels?: Readonly<Record<string, string>>
     readonly annotations?: Readonly<Record<string, string>>
   }
-  // oxlint-disable-next-line typescript/no-explicit-any -- each kind has its own shape, and a wrong path fails its test
-  readonly [field: string]: any
+  readonly [field: string]: unknown
 }
 
 export interface Values {
@@ -87,4 +88,13 @@ export function find(objects: readonly Rendered[], kind: string, name: string): 
   if (found.length === 1 && found[0]) return found[0]
   const names = objects.filter((each) => each.kind === kind).map(({ metadata }) => metadata.name)
   throw new Error(`There are ${found.length} of ${kind} ${name}; of that kind there are ${names.join(', ')}.`)
+}
+
+/** What an object has at a path such as `spec.template`; throws where there is nothing. */
+export function part<T>(object: Rendered, path: string): T {
+  const found = path
+    .split('.')
+    .reduce<unknown>((at, name) => (at as Readonly<Record<string, unknown>> | undefined)?.[name], object)
+  if (found === undefined) throw new Error(`${object.kind} ${object.metadata.name} has no ${path}.`)
+  return found as T
 }

@@ -1,12 +1,7 @@
 import { expect, test } from 'vitest'
 import { rights } from '../../operator/rights.ts'
-import { find, render } from './render.ts'
-
-interface Rule {
-  readonly apiGroups: readonly string[]
-  readonly resources: readonly string[]
-  readonly verbs: readonly string[]
-}
+import { find, part, render } from './render.ts'
+import type { Rule } from './rights.ts'
 
 /** One line for each verb, as `apps deployments patch`. */
 const lines = (rules: readonly Rule[]): string[] =>
@@ -25,6 +20,6 @@ test('the operator may do what operator/rights.ts says, in its namespace, and no
     resources: [resource],
     verbs,
   }))
-  expect(lines(find(objects, 'Role', 'fxd-operator')['rules'])).toEqual(lines(needed))
+  expect(lines(part<readonly Rule[]>(find(objects, 'Role', 'fxd-operator'), 'rules'))).toEqual(lines(needed))
   expect(objects.filter(({ kind }) => kind.startsWith('ClusterRole'))).toEqual([])
 })

@@ -1,12 +1,22 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { type QuestdbServer, startQuestdb } from '../support/questdb/server.ts'
 import { startRedis } from '../support/redis/server.ts'
 import { openInTest } from '../support/redis/stores.ts'
-import { chart, find, render } from './render.ts'
+import { podOfComponent } from './pods.ts'
+import { chart, find, part, render, type Texts } from './render.ts'
 
 function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'fxd-chart-stores-'))
@@ -17,19 +27,24 @@ function temporaryFolder(): string {
 /** Runs the init container of Redis: the passwords come into the list of users of the chart. */
 function usersFile(values: object, passwords: Readonly<Record<string, string>>): string {
   const folder = temporaryFolder()
-  const config = find(render({ values }), 'ConfigMap', 'fxd-redis')['data'] as Readonly<Record<string, string>>
+  const config = part<Texts>(find(render({ values }), 'ConfigMap', 'fxd-redis'), 'data')
   writeFileSync(join(folder, 'users.acl'), config['users.acl'] ?? '')
-  const script = readFileSync(join(chart, 'files/redis-users.js'), 'utf8')
+  const script = readFileSync(join(chart, 'files/redis-users.ts'), 'utf8')
     .replace('/etc/redis/users.acl', join(folder, 'users.acl'))
     .replace('/users/users.acl', join(folder, 'made.acl'))
-  execFileSync(process.execPath, ['--input-type=module', '--eval', script], { env: passwords })
+  execFileSync(process.execPath, ['--input-type=module-typescript', '--eval', script], { env: passwords })
   return join(folder, 'made.acl')
 }
 
 test('Redis takes the list of users: each role its keys, the previous password too, and others may only ping', async () => {
   const aclfile = usersFile(
     { redis: { prefix: 'trial:', users: { rest: { user: 'reader' } } } },
-    { PASSWORD_REST: 'new%2Fword', PREVIOUS_PASSWORD_REST: 'old', PASSWORD_STREAM: 's', PASSWORD_INGEST: 'i' },
+    {
+      PASSWORD_REST: 'new%2Fword',
+      PREVIOUS_PASSWORD_REST: 'old',
+      PASSWORD_STREAM: 's',
+      PASSWORD_INGEST: 'i',
+    },
   )
   const redis = await startRedis({ settings: [`aclfile ${aclfile}`] })
   onTestFinished(() => redis.stop())
@@ -55,7 +70,10 @@ test('the backup copies a running QuestDB, keeps the newest copies, and restores
   }
   const server = await startQuestdb({ settings, startsQuickly: true })
   onTestFinished(() => server.stop())
-  await exec(server, "CREATE TABLE bars AS (SELECT x, timestamp_sequence('2026-01-05', 1000000) ts FROM long_sequence(5000)) TIMESTAMP(ts) PARTITION BY DAY WAL")
+  await exec(
+    server,
+    "CREATE TABLE bars AS (SELECT x, timestamp_sequence('2026-01-05', 1000000) ts FROM long_sequence(5000)) TIMESTAMP(ts) PARTITION BY DAY WAL",
+  )
   await expect.poll(() => exec(server, 'SELECT count() FROM bars')).toEqual([[5000]])
   const backups = join(temporaryFolder(), 'backups')
   mkdirSync(backups)
@@ -94,15 +112,17 @@ test('a backup that cannot be written fails, leaves the older ones, and releases
 })
 
 /** The script of the CronJob, as its container runs it. */
-function backUp(server: QuestdbServer, backups: string): { readonly status: number | null; readonly stderr: string } {
+function backUp(
+  server: QuestdbServer,
+  backups: string,
+): { readonly status: number | null; readonly stderr: string } {
   const objects = render({ values: { questdb: { backup: { enabled: true, keep: 2 } } } })
-  const [container] = find(objects, 'CronJob', 'fxd-questdb-backup')['spec'].jobTemplate.spec.template.spec.containers
-  const [shell, ...flags] = container.command as readonly string[]
-  const given = (container.env as readonly { name: string; value?: string }[]).map(({ name, value }) => [name, value ?? ''])
-  return spawnSync(shell ?? '', [...flags, ...container.args], {
+  const { command = [], args = [], env = [] } = podOfComponent(objects, 'backup').spec.containers[0] ?? {}
+  const [shell = '', ...flags] = command
+  return spawnSync(shell, [...flags, ...args], {
     encoding: 'utf8',
     env: {
-      ...Object.fromEntries(given),
+      ...Object.fromEntries(env.map(({ name, value = '' }) => [name, value])),
       PATH: process.env['PATH'],
       QUESTDB: `http://${server.http.host}:${server.http.port}`,
       QUESTDB_PASSWORD: credentials.password,

@@ -78,7 +78,7 @@ spec:
         - name: secrets
           image: {{ include "fxd.image" (list .root .root.Values.image) | quote }}
           imagePullPolicy: {{ .root.Values.image.pullPolicy }}
-          command: [/usr/local/bin/node, --input-type=module, --eval]
+          command: [/usr/local/bin/node, --input-type=module-typescript, --eval]
           args:
             - |
               {{- .script | nindent 14 }}

@@ -1,0 +1,15 @@
+// Writes the list of users for Redis: digests of the passwords stand in place of <role>, and of the previous ones while
+// they are rotated. A password in a URL is percent-encoded.
+import { createHash } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+
+const digest = (password: string): string =>
+  `#${createHash('sha256').update(decodeURIComponent(password.trim())).digest('hex')}`
+
+const passwordsOf = (role: string): readonly string[] =>
+  ['PASSWORD', 'PREVIOUS_PASSWORD'].flatMap((name) => process.env[`${name}_${role.toUpperCase()}`] || [])
+
+const users = readFileSync('/etc/redis/users.acl', 'utf8').replaceAll(/><(\w+)>/g, (_, role: string) =>
+  passwordsOf(role).map(digest).join(' '),
+)
+writeFileSync('/users/users.acl', users, { mode: 0o400 })

@@ -1,0 +1,46 @@
+// Removes what the release made while it ran: each Secret of SECRETS that make-secrets.ts made, and the collectors, whose
+// Feed objects stay.
+import { readFileSync } from 'node:fs'
+
+interface Item {
+  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> }
+}
+
+const folder = '/var/run/secrets/kubernetes.io/serviceaccount'
+const {
+  KUBERNETES_SERVICE_HOST: host = '',
+  KUBERNETES_SERVICE_PORT: port = '443',
+  RELEASE = '',
+  SECRETS = '{}',
+} = process.env
+const namespace = readFileSync(`${folder}/namespace`, 'utf8')
+const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
+const deadlineMs = 10_000
+
+/** `undefined`: it is not there. */
+const call = async <T>(method: string, path: string): Promise<T | undefined> => {
+  const answer = await fetch(server + path, {
+    method,
+    headers: { authorization: `Bearer ${readFileSync(`${folder}/token`, 'utf8')}` },
+    signal: AbortSignal.timeout(deadlineMs),
+  })
+  if (answer.status === 404) return undefined
+  if (!answer.ok) throw new Error(`${method} ${path} failed: ${answer.status} ${await answer.text()}`)
+  return (await answer.json()) as T
+}
+
+const made = encodeURIComponent('app.kubernetes.io/managed-by=fxd-operator,marketdata.fxd.dev/feed')
+for (const kinds of ['apis/apps/v1/namespaces/%/statefulsets', 'api/v1/namespaces/%/configmaps']) {
+  const path = `/${kinds.replace('%', namespace)}?labelSelector=${made}&propagationPolicy=Background`
+  const removed = await call<{ readonly items?: readonly Item[] }>('DELETE', path)
+  for (const { metadata } of removed?.items ?? []) process.stdout.write(`${metadata.name} was removed\n`)
+}
+
+for (const name of Object.keys(JSON.parse(SECRETS) as object)) {
+  const path = `/api/v1/namespaces/${namespace}/secrets/${name}`
+  const labels = (await call<Item>('GET', path))?.metadata.labels ?? {}
+  if (labels['marketdata.fxd.dev/generated'] !== 'true' || labels['app.kubernetes.io/instance'] !== RELEASE)
+    continue
+  await call('DELETE', path)
+  process.stdout.write(`${name} was removed\n`)
+}
