@@ -1,0 +1,166 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { stringify } from 'yaml'
+import { podsOf } from '../../charts/pods.ts'
+import { chart, examples, find, part, type Rendered, render } from '../../charts/render.ts'
+import { kubernetesPrograms } from '../cluster/programs.ts'
+import { writeKubeconfig } from './support/api-server.ts'
+
+const server = inject('apiServer')
+
+/** A namespace whose pods must obey Pod Security `restricted`; gone when the test has ended. */
+function namespace(name: string): (args: readonly string[], input?: string) => string {
+  const folder = mkdtempSync(join(tmpdir(), 'fxd-kubectl-'))
+  const kubeconfig = join(folder, 'kubeconfig')
+  writeKubeconfig(kubeconfig, { url: server.url, ca: server.ca, token: server.adminToken, namespace: name })
+  const kubectl = (args: readonly string[], input = ''): string => {
+    const { status, stdout, stderr } = spawnSync(
+      kubernetesPrograms().kubectl,
+      ['--kubeconfig', kubeconfig, ...args],
+      {
+        input,
+        encoding: 'utf8',
+        maxBuffer: 64 * 1024 * 1024,
+      },
+    )
+    if (status !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`)
+    return `${stdout}${stderr}`
+  }
+  onTestFinished(() => {
+    kubectl(['delete', 'namespace', name, '--wait=false'])
+    rmSync(folder, { recursive: true })
+  })
+  kubectl(['create', 'namespace', name])
+  kubectl(['label', 'namespace', name, 'pod-security.kubernetes.io/enforce=restricted'])
+  return kubectl
+}
+
+/** Kinds that neither Kubernetes nor fxd brings; only their schemas would tell more. */
+const foreign = /^(monitoring\.coreos\.com|cert-manager\.io|gateway\.networking\.k8s\.io)\//
+
+describe.for(examples.map((file, i) => [basename(file), file, `example-${i}`] as const))(
+  '%s',
+  ([, file, name]) => {
+    test('the API server takes every object', () => {
+      const kubectl = namespace(name)
+      const objects = render({ file, namespace: name }).filter(({ apiVersion }) => !foreign.test(apiVersion))
+      const said = kubectl(
+        ['apply', '--server-side', '--dry-run=server', '-f', '-'],
+        objects.map((object) => stringify(object)).join('---\n'),
+      )
+      expect(said.match(/ serverside-applied \(server dry run\)$/gm)).toHaveLength(objects.length)
+      expect(said).not.toContain('Warning')
+    })
+
+    test('the API server takes every pod where Pod Security is restricted', () => {
+      const kubectl = namespace(`${name}-pods`)
+      const pods = [...podsOf(render({ file, namespace: `${name}-pods` }))].map(
+        ([component, { metadata, spec }]) => ({
+          apiVersion: 'v1',
+          kind: 'Pod',
+          metadata: { ...metadata, name: component },
+          // The API server would look for the class and the account.
+          spec: { ...withVolumes(spec), priorityClassName: undefined, serviceAccountName: undefined },
+        }),
+      )
+      const said = kubectl(
+        ['apply', '--server-side', '--dry-run=server', '-f', '-'],
+        pods.map((pod) => stringify(pod)).join('---\n'),
+      )
+      expect(said.match(/ serverside-applied \(server dry run\)$/gm)).toHaveLength(pods.length)
+    })
+  },
+)
+
+test('a pod that may become root is refused there', () => {
+  const kubectl = namespace('unsafe-pod')
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'unsafe' },
+    spec: { containers: [{ name: 'a', image: 'a' }] },
+  }
+  expect(() => kubectl(['apply', '--dry-run=server', '-f', '-'], stringify(pod))).toThrow(
+    'violates PodSecurity "restricted',
+  )
+})
+
+/** With the volumes that a StatefulSet claims for its pods. */
+function withVolumes(spec: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const volumes = (spec['volumes'] ?? []) as readonly { readonly name: string }[]
+  const mounts = (spec['containers'] as readonly { volumeMounts?: readonly { name: string }[] }[]).flatMap(
+    ({ volumeMounts = [] }) => volumeMounts.map((mount) => mount.name),
+  )
+  const claimed = mounts.filter((name) => !volumes.some((volume) => volume.name === name))
+  return { ...spec, volumes: [...volumes, ...claimed.map((name) => ({ name, emptyDir: {} }))] }
+}
+
+/** Runs the script of a hook's Job as its pod does; gives what it prints. */
+function runJob(job: Rendered, namespaceName: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'fxd-account-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  mkdirSync(join(folder, 'account'))
+  writeFileSync(join(folder, 'account/namespace'), namespaceName)
+  writeFileSync(join(folder, 'account/token'), server.adminToken)
+  interface Container {
+    readonly command: readonly string[]
+    readonly args: readonly [string]
+    readonly env: readonly { readonly name: string; readonly value: string }[]
+  }
+  const [container] = part<readonly [Container]>(job, 'spec.template.spec.containers')
+  const script = container.args[0].replace(
+    '/var/run/secrets/kubernetes.io/serviceaccount',
+    join(folder, 'account'),
+  )
+  const { hostname, port } = new URL(server.url)
+  return execFileSync(process.execPath, [...container.command.slice(1), script], {
+    encoding: 'utf8',
+    env: {
+      ...Object.fromEntries(container.env.map(({ name, value }) => [name, value])),
+      NODE_EXTRA_CA_CERTS: server.ca,
+      KUBERNETES_SERVICE_HOST: hostname,
+      KUBERNETES_SERVICE_PORT: port,
+    },
+  })
+}
+
+test('missing secrets are made once, and removed with the release; those of others stay', () => {
+  const name = 'made-once'
+  const kubectl = namespace(name)
+  const objects = render({ namespace: name })
+  const secrets = (): Record<string, string> =>
+    Object.fromEntries(
+      (
+        JSON.parse(kubectl(['get', 'secrets', '-o', 'json'])) as {
+          items: { metadata: { name: string }; data: Record<string, string> }[]
+        }
+      ).items.map(({ metadata, data }) => [metadata.name, Object.values(data).join()]),
+    )
+  kubectl(['create', 'secret', 'generic', 'fxd-shard-token', '--from-literal=token=mine'])
+
+  expect(runJob(find(objects, 'Job', 'fxd-secrets-make'), name)).toContain('fxd-shard-token is there already')
+  const made = secrets()
+  expect(Object.keys(made)).toHaveLength(8)
+  expect(made['fxd-shard-token']).toBe(btoa('mine'))
+  expect(atob(made['fxd-signing-keys'] ?? '')).toMatch(/^[0-9a-f]{64}$/)
+  expect(new Set(Object.values(made)).size).toBe(8)
+
+  expect(runJob(find(objects, 'Job', 'fxd-secrets-make'), name)).not.toContain('was made')
+  expect(secrets()).toEqual(made)
+
+  expect(runJob(find(objects, 'Job', 'fxd-secrets-remove'), name)).toContain('fxd-admin-token was removed')
+  expect(secrets()).toEqual({ 'fxd-shard-token': btoa('mine') })
+})
+
+test('the first feed and key of the notes are good objects', () => {
+  const kubectl = namespace('first-feed')
+  const said = kubectl(
+    ['apply', '--dry-run=server', '-f', '-'],
+    readFileSync(join(chart, 'files/first-feed.yaml'), 'utf8'),
+  )
+  expect(said).toContain('feed.marketdata.fxd.dev/demo created (server dry run)')
+  expect(said).toContain('apikey.marketdata.fxd.dev/first created (server dry run)')
+})
