@@ -69,6 +69,7 @@ export async function startInstalled(options: { readonly nodes?: number } = {}):
 }
 
 const valuesOf = (cluster: KubernetesCluster): object => ({
+  stream: { drain: { seconds: 15 } },
   image: { repository: 'fxd', tag: 'test', pullPolicy: 'Never' },
   // Envoy calls from the address of the control plane.
   trustedProxies: [`${cluster.network.address}/32`],

@@ -7,7 +7,7 @@ import { StreamClient } from '../../faults/stream-client.ts'
 import { within } from '../../faults/within.ts'
 import type { Outside } from './outside.ts'
 
-const clientsCount = 24
+const firstClients = 24
 const patienceMs = 120_000
 const complaintsMax = 20
 
@@ -30,14 +30,14 @@ export class Traffic {
   readonly #minutes: Minute[] = []
   readonly #market: Market
   readonly #feeder: Feeder
-  readonly #clients: readonly StreamClient[]
+  readonly #clients: StreamClient[] = []
   /** How often REST answered with each status; 0: not at all. */
   readonly statuses = new Map<number, number>()
   #asking: Repeated | undefined
 
   constructor(options: TrafficOptions) {
     this.#options = options
-    const { random, ingest, token, key, outside } = options
+    const { random, ingest, token } = options
     this.#market = new Market(random, Date.now(), { liveBackSeconds: 6 * 3_600 })
     this.#feeder = new Feeder({
       ingest: { grpc: ingest, token },
@@ -46,30 +46,12 @@ export class Traffic {
       next: () => this.#nextMinute(),
       onAck: () => pause(1_000),
     })
-    this.#clients = Array.from(
-      { length: clientsCount },
-      (_, i) =>
-        new StreamClient({
-          name: `client-${i}`,
-          url: outside.ws,
-          connection: outside.connection,
-          key,
-          feed,
-          symbols: this.#market.symbols,
-          resumes: i % 2 === 1,
-          random,
-          fill: (symbol, after) => this.#timesAfter(symbol, after),
-        }),
-    )
   }
 
   /** Resolves once every client has got a bar. */
   async start(): Promise<void> {
     this.#feeder.start()
-    for (const client of this.#clients) client.start()
-    await within(patienceMs, 'a bar at every client', () =>
-      this.#clients.every(({ life }) => life !== undefined && life.seen.length > 0),
-    )
+    await this.join(firstClients)
     this.#asking = new Repeated(2, 50, async () => {
       const { status } = await this.#options.outside.get(
         `/v1/history?symbol=${feed}:EURUSD&resolution=1&countback=5`,
@@ -77,6 +59,14 @@ export class Traffic {
       )
       this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1)
     })
+  }
+
+  /** More clients come; resolves once every one has got a bar. */
+  async join(count: number): Promise<void> {
+    for (let more = 0; more < count; more += 1) this.#clients.push(this.#client(this.#clients.length).start())
+    await within(patienceMs, 'a bar at every client', () =>
+      this.#clients.every(({ life }) => life !== undefined && life.seen.length > 0),
+    )
   }
 
   /** Minutes of the feed so far. */
@@ -145,6 +135,21 @@ export class Traffic {
 
   get #lives() {
     return this.#clients.flatMap(({ lives }) => lives)
+  }
+
+  #client(number: number): StreamClient {
+    const { outside, key, random } = this.#options
+    return new StreamClient({
+      name: `client-${number}`,
+      url: outside.ws,
+      connection: outside.connection,
+      key,
+      feed,
+      symbols: this.#market.symbols,
+      resumes: number % 2 === 1,
+      random,
+      fill: (symbol, after) => this.#timesAfter(symbol, after),
+    })
   }
 
   #nextMinute() {

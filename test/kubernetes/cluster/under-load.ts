@@ -1,9 +1,12 @@
 import { seeded } from '../../faults/seeded.ts'
+import { within } from '../../faults/within.ts'
 import { deliveredKey } from './delivered-key.ts'
 import { type Installed, namespace, startInstalled } from './installed.ts'
 import { loadKey, pushFeed } from './objects.ts'
 import { Outside } from './outside.ts'
 import { Traffic } from './traffic.ts'
+
+const drainedMs = 300_000
 
 /** A service in a cluster, and the clients that use it all the time. */
 export interface UnderLoad {
@@ -13,7 +16,7 @@ export interface UnderLoad {
   readonly kubectl: (...args: readonly string[]) => Promise<string>
   /** Resolves once the object's condition Ready is True. */
   ready(kind: string, name: string): Promise<string>
-  /** Resolves once the pool has so many shards and no other, all of them ready. */
+  /** Resolves once the pool has so many shards, all of them ready, and no other one is still draining. */
   shards(count: number): Promise<void>
   stop(): Promise<void>
 }
@@ -49,6 +52,10 @@ export async function putUnderLoad(installed: Installed): Promise<UnderLoad> {
       const replicas = `--for=jsonpath={.status.replicas}=${count}`
       await kubectl('wait', 'streampool/fxd-stream', replicas, '--timeout=300s')
       await ready('streampool', 'fxd-stream')
+      await within(drainedMs, 'all other shards to end', async () => {
+        const pods = await kubectl('get', 'pods', '-l', 'marketdata.fxd.dev/streampool', '-o=name')
+        return pods.trim().split('\n').length === count
+      })
     },
     stop: () => traffic.stop(),
   }

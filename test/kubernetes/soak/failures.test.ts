@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, startTimeoutMs)
 afterAll(() => loaded?.stop())
 
-const judge = async (what: string): Promise<void> => {
+const expectNothingMissed = async (what: string): Promise<void> => {
   await loaded.traffic.caughtUp()
   expect(loaded.traffic.judgeUnplanned()).toEqual([])
   console.log(`${what}: 0 bars missed unnamed, ${loaded.traffic.summary()}`)
@@ -39,7 +39,7 @@ test('an operator that is killed again and again while shards are added and remo
   await loaded.kubectl('scale', 'streampool/fxd-stream', '--replicas=2')
   await loaded.shards(2)
   expect(loaded.traffic.judgePlanned()).toEqual([])
-  await judge(`${kills} kills of the operator`)
+  await expectNothingMissed(`${kills} kills of the operator`)
 })
 
 test('an API server that is killed and comes back loses no bar, and what changed meanwhile is done then', async () => {
@@ -53,7 +53,7 @@ test('an API server that is killed and comes back loses no bar, and what changed
   await loaded.kubectl('scale', 'streampool/fxd-stream', '--replicas=2')
   await loaded.shards(2)
   expect(loaded.traffic.judgePlanned()).toEqual([])
-  await judge('API server killed')
+  await expectNothingMissed('API server killed')
 })
 
 test('Redis and QuestDB that are restarted lose no bar', async () => {
@@ -63,7 +63,7 @@ test('Redis and QuestDB that are restarted lose no bar', async () => {
     await server.start()
     await flows(20)
   }
-  await judge('Redis and QuestDB restarted')
+  await expectNothingMissed('Redis and QuestDB restarted')
 })
 
 test('the power cut of a node loses no bar', async () => {
@@ -74,5 +74,5 @@ test('the power cut of a node loses no bar', async () => {
     await node.start()
     await loaded.shards(2)
   }
-  await judge('power cuts')
+  await expectNothingMissed('power cuts')
 })
