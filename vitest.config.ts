@@ -13,6 +13,8 @@ const veryPatient = { testTimeout: 3 * minuteMs, hookTimeout: 3 * minuteMs }
 const effortAtMost = (most: number) => ({ env: { FXD_TEST_EFFORT: String(Math.min(most, effort)) } })
 /** One file at a time, so that two cores are enough for its processes. */
 const oneByOne = { ...patient, fileParallelism: false }
+/** What needs programs of Kubernetes. */
+const withKubernetes = { globalSetup: ['test/kubernetes/cluster/build-programs.ts'] }
 /** One real `fxd all` for all files of a suite. */
 const oneProcess = { globalSetup: ['test/support/all-process.ts'] }
 /** The same with its bars in QuestDB. */
@@ -74,7 +76,7 @@ export default defineConfig({
       suite('tidy', ['test/tidy/**/*.test.ts'], 1, { testTimeout: 2 * minuteMs }),
       // A property of a store makes tables of its own for each of its cases.
       suite('contract', ['test/contract/**/*.test.ts'], 2, { ...veryPatient, ...effortAtMost(2) }),
-      suite('charts', ['test/charts/*.test.ts'], 2, veryPatient),
+      suite('charts', ['test/charts/*.test.ts'], 2, { ...veryPatient, ...withKubernetes }),
       suite('sim', ['test/sim/*.test.ts'], 3, { testTimeout: 15 * minuteMs, ...effortAtMost(10) }),
       suite('acceptance', ['test/acceptance/*.test.ts'], 4, { ...patient, ...oneProcess }),
       suite('acceptance-clock', ['test/acceptance-clock/*.test.ts'], 4, patient),
@@ -93,10 +95,15 @@ export default defineConfig({
       }),
       ...clusters,
       // A cluster of its own per file, whose pods take their time.
-      suite('kubernetes', ['test/kubernetes/*.test.ts'], 12, { ...oneByOne, testTimeout: 6 * minuteMs }),
+      suite('kubernetes', ['test/kubernetes/*.test.ts'], 12, {
+        ...oneByOne,
+        ...withKubernetes,
+        testTimeout: 6 * minuteMs,
+      }),
       ...(isSoak
         ? [
             suite('kubernetes-soak', ['test/kubernetes/soak/*.test.ts'], 13, {
+              ...withKubernetes,
               ...oneByOne,
               testTimeout: 30 * minuteMs,
             }),
