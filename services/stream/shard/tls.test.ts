@@ -52,3 +52,33 @@ test('the administration token never crosses the network of a shard with TLS in 
   expect(await load({ token })).toBe('UNAVAILABLE')
   expect(await load({ token: 'another', tls: trusted })).toBe('UNAUTHENTICATED')
 })
+
+test('a shard that is called by its address is believed by its authority, and by no other', async () => {
+  const named = certificates.certificate('named', { names: ['DNS:fxd-stream'] })
+  const files = watchTls(
+    { tlsCert: named.cert, tlsKey: named.key, tlsCa: ca },
+    createVirtualClock(),
+    silentLog,
+  )
+  const { stream } = house
+  const other = createShardServer({
+    stream,
+    notReady: () => stream.notReady(),
+    tokens: () => [token],
+    tls: files,
+    log: silentLog,
+  })
+  const ours = port
+  port = await other.listen('127.0.0.1', 0)
+  const trusted = { ca: certificates.read(ca) }
+  const stranger = { ca: certificates.read(certificates.authority('stranger')) }
+  const seen = [
+    await load({ token, tls: trusted }),
+    await load({ token, tls: { ...trusted, isNameless: true } }),
+    await load({ token, tls: { ...stranger, isNameless: true } }),
+  ]
+  port = ours
+  other.close()
+  files?.close()
+  expect(seen).toEqual(['UNAVAILABLE', 'OK', 'UNAVAILABLE'])
+})

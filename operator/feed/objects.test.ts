@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { parseManifest } from '../../services/core/manifest.ts'
+import type { FeedSpec } from '../kube/kinds.ts'
+import type { FeedObject } from '../kube/resources.ts'
+import { holderOf } from './holder.ts'
+import { collectorSet, manifestMap, manifestOf } from './objects.ts'
+
+const feed = (source: FeedSpec['source'], metadata: object = {}): FeedObject => ({
+  metadata: { name: 'zero', uid: 'u', creationTimestamp: '2026-01-01T00:00:00Z', ...metadata },
+  spec: {
+    broker: 'BROKERA',
+    account: 'ZERO',
+    clock: { mode: 'UTC' },
+    quoteBasis: 'Bid',
+    resolutions: ['1'],
+    source,
+    collector: { replicas: 2, storage: { size: '5Gi', className: 'fast' } },
+  },
+})
+const template = { spec: { containers: [{ name: 'collector', image: 'fxd' }, { name: 'beside' }] } }
+
+test('the manifest of an object is one that ingest and collectors read', () => {
+  const csv = feed({ type: 'Mt5Csv', path: 'exports', volumeClaim: 'data' })
+  for (const text of [manifestOf(csv), manifestMap(csv).data['feed.yaml'] ?? ''])
+    expect(parseManifest(JSON.parse(text))).toMatchObject({
+      definition: { key: 'BROKERA:ZERO', name: 'zero' },
+    })
+})
+
+test('a collector reads its source from the volume that the feed names, which it cannot write', () => {
+  const set = collectorSet(feed({ type: 'Mt5Csv', path: '/exports', volumeClaim: 'data' }), template)
+  expect(set).toMatchObject({
+    spec: {
+      replicas: 2,
+      template: {
+        spec: {
+          containers: [
+            {
+              volumeMounts: expect.arrayContaining([
+                { name: 'source', mountPath: '/var/lib/fxd-source', readOnly: true },
+              ]),
+            },
+            { name: 'beside' },
+          ],
+          volumes: expect.arrayContaining([
+            { name: 'source', persistentVolumeClaim: { claimName: 'data', readOnly: true } },
+          ]),
+        },
+      },
+      volumeClaimTemplates: [
+        { spec: { storageClassName: 'fast', resources: { requests: { storage: '5Gi' } } } },
+      ],
+    },
+  })
+  const map = manifestMap(feed({ type: 'Mt5Csv', path: '/exports', volumeClaim: 'data' }))
+  expect(map.data['feed.yaml']).toContain('"path":"/var/lib/fxd-source/exports"')
+})
+
+test('the oldest Feed has the key, and of two of one second always the same', () => {
+  const push = { type: 'Push' as const }
+  const old = feed(push, { uid: 'b' })
+  const young = feed(push, { uid: 'a', creationTimestamp: '2026-01-01T00:00:01Z' })
+  const twin = feed(push, { uid: 'c' })
+  expect(holderOf('BROKERA:ZERO', [young, old, twin])).toBe(old)
+  expect(holderOf('BROKERA:ZERO', [twin, old])).toBe(old)
+  expect(holderOf('BROKERA:OTHER', [old])).toBeUndefined()
+})

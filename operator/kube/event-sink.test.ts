@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { silentLog } from '../../services/platform/log.ts'
+import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { EventSink } from './event-sink.ts'
+import type { KubeObject } from './object.ts'
+
+function start() {
+  const clock = createVirtualClock()
+  const written: string[] = []
+  let dropped = 0
+  const api = {
+    create: async <T extends KubeObject>(_: unknown, event: T): Promise<T> => {
+      written.push((event as T & { note: string }).note)
+      return event
+    },
+  }
+  const sink = new EventSink({
+    api,
+    identity: 'a',
+    clock,
+    log: silentLog,
+    dropped: () => void (dropped += 1),
+  })
+  const tell = (note: string): void =>
+    sink.tell(
+      'Feed',
+      { metadata: { name: 'zero', uid: 'u' } },
+      { type: 'Normal', reason: 'R', action: 'A', note },
+    )
+  return { clock, written, tell, dropped: () => dropped }
+}
+
+test('the same Event about an object is written once in ten minutes', async () => {
+  const { clock, written, tell } = start()
+  for (let i = 0; i < 5; i++) tell('one')
+  tell('two')
+  expect(written).toEqual(['one', 'two'])
+  await clock.advance(600_000)
+  tell('one')
+  expect(written).toEqual(['one', 'two', 'one'])
+})
+
+test('more than sixty Events a minute are dropped and counted, and later ones are written again', async () => {
+  const { clock, written, tell, dropped } = start()
+  for (let i = 0; i < 70; i++) tell(`note ${i}`)
+  expect([written.length, dropped()]).toEqual([60, 10])
+  await clock.advance(60_000)
+  tell('later')
+  expect(written.at(-1)).toBe('later')
+})
