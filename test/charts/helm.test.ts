@@ -1,7 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { chart, charts, examples, find, helm, objectsOf, part, render, template } from './render.ts'
+import {
+  chart,
+  charts,
+  examples,
+  find,
+  helm,
+  objectsOf,
+  part,
+  type Rendered,
+  render,
+  template,
+} from './render.ts'
 
 test('helm lint --strict has no complaint about the kinds', () => {
   const { status, said } = helm('lint', '--strict', join(charts, 'fxd-crds'))
@@ -91,4 +102,22 @@ test('the notes say how to make the first feed and key, and how to ask for a bar
   expect(notes).toContain('kubectl apply -n bars -f -')
   expect(notes).toContain('kubectl get secret -n bars first')
   expect(notes).toContain('/v1/history?symbol=DEMO:SIM:EURUSD')
+})
+
+test("README's path for a newcomer installs what its last command asks for", () => {
+  const readme = readFileSync(join(charts, '../README.md'), 'utf8')
+  const commands = readme.slice(readme.indexOf('## On Kubernetes')).match(/```sh\n(.*?)```/s)?.[1] ?? ''
+  expect(commands).toContain('helm install fxd-crds charts/fxd-crds\nhelm install fxd charts/fxd --wait')
+  expect(commands).toContain('kubectl apply -f charts/fxd/files/first-feed.yaml')
+  const [, set = ''] = /--set (\S+)/.exec(commands) ?? []
+  const objects = objectsOf(helm('template', 'fxd', chart, '--set', set).text)
+  const ingress = find(objects, 'Ingress', 'fxd-rest')
+  const [, host = ''] = /'http:\/\/([^/]+)\/v1\/history/.exec(commands) ?? []
+  expect(part<readonly unknown[]>(ingress, 'spec.rules')).toMatchObject([{ host }])
+  const [feed, key] = objectsOf(readFileSync(join(chart, 'files/first-feed.yaml'), 'utf8'))
+  const [, symbol] = /symbol=([\w:]+)/.exec(commands) ?? []
+  expect(symbol).toBe(
+    `${part(feed as Rendered, 'spec.broker')}:${part(feed as Rendered, 'spec.account')}:EURUSD`,
+  )
+  expect(part(key as Rendered, 'spec.feeds')).toEqual(['DEMO:SIM'])
 })

@@ -122,6 +122,7 @@ test.for([
     { redis: { users: { rest: { user: 'default' } } } },
     'cannot be default',
   ],
+  ['no Gateway', { httpRoute: { enabled: true } }, 'httpRoute.parentRefs is needed'],
   ['no issuer', { tls: { mode: 'CertManager' } }, 'tls.certManager.issuerRef.name is needed'],
   ['no certificate', { tls: { mode: 'Secret' } }, 'is needed with tls.mode Secret'],
 ] as const)('%s is refused with the reason', ([, given, reason]) => {
