@@ -117,7 +117,11 @@ test("README's path for a newcomer installs what its last command asks for", () 
   const [feed, key] = objectsOf(readFileSync(join(chart, 'files/first-feed.yaml'), 'utf8'))
   const [, symbol] = /symbol=([\w:]+)/.exec(commands) ?? []
   expect(symbol).toBe(
-    `${part(feed as Rendered, 'spec.broker')}:${part(feed as Rendered, 'spec.account')}:EURUSD`,
+    [
+      part<string>(feed as Rendered, 'spec.broker'),
+      part<string>(feed as Rendered, 'spec.account'),
+      'EURUSD',
+    ].join(':'),
   )
   expect(part(key as Rendered, 'spec.feeds')).toEqual(['DEMO:SIM'])
 })

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseConfig } from '../../services/platform/config.ts'
 import { variables } from '../../services/platform/config-variables.ts'
@@ -87,7 +88,7 @@ test('with Secrets of their own for everything no Job makes any', () => {
   expect(jobs.map(({ metadata }) => metadata.name)).toEqual(['fxd-secrets-remove'])
 })
 
-describe.for(examples)('%s', (file) => {
+describe.for(examples.map((file) => [basename(file), file] as const))('%s', ([, file]) => {
   test('every pod obeys Pod Security restricted, knows no Services, and is bounded', () => {
     for (const [component, { spec }] of podsOf(render({ file }))) {
       expect(spec.enableServiceLinks, component).toBe(false)
