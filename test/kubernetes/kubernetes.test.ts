@@ -7,7 +7,7 @@ import { deliveredKey } from './cluster/delivered-key.ts'
 import { domain } from './cluster/ingress.ts'
 import { type Installed, namespace, startInstalled } from './cluster/installed.ts'
 import { killLeader } from './cluster/kill-leader.ts'
-import { firstFeed, replacingAllPods, workKey } from './cluster/objects.ts'
+import { addressKey, firstFeed, replacingAllPods, workKey } from './cluster/objects.ts'
 import { Outside } from './cluster/outside.ts'
 import { kubectlOf, putUnderLoad, type UnderLoad } from './cluster/under-load.ts'
 
@@ -62,6 +62,19 @@ test('the operator has the rights that it states, and pods of other roles have n
   })
   expect((await listed('fxd-operator')).toSorted()).toEqual(stated.toSorted())
   expect(await listed('default')).toEqual([])
+})
+
+test('the address of a client comes from the ingress, whatever the client says', async () => {
+  const { machineAddress } = installed.cluster.network
+  const forged = '203.0.113.9'
+  await installed.cluster.apply(addressKey('here', machineAddress), addressKey('elsewhere', forged))
+  await Promise.all(['here', 'elsewhere'].map((name) => ready('apikey', name)))
+  const statusAs = async (name: string): Promise<number> => {
+    const key = await deliveredKey(installed.cluster, namespace, name)
+    return (await outside.get('/v1/status', key, domain, { 'x-forwarded-for': forged })).status
+  }
+  await expect.poll(() => statusAs('here'), patient).toBe(200)
+  expect(await statusAs('elsewhere')).toBe(403)
 })
 
 describe('an ApiKey on an open socket', () => {

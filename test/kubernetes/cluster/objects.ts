@@ -32,3 +32,7 @@ export const loadKey = apiKey('load', {
 /** Rotated by a greater `issue`. */
 export const workKey = (more: { readonly issue: number; readonly revoked?: boolean }): object =>
   apiKey('work', { plan: 'pro', feeds: ['DEMO:SIM'], overlap: '1h', ...more })
+
+/** Good for clients of this address alone. */
+export const addressKey = (name: string, address: string): object =>
+  apiKey(name, { plan: 'basic', feeds: ['DEMO:SIM'], allowIps: [`${address}/32`] })
