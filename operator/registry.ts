@@ -127,8 +127,9 @@ export class Registry {
         const client = this.#open(addresses[this.#at % addresses.length] ?? '')
         return await client.call(name, request, { deadline: clock.utcMs() + callTimeoutMs })
       } catch (cause) {
-        if ((cause as ServiceError).code !== status.UNAVAILABLE || tries >= addresses.length) throw cause
-        this.#at += 1
+        const { code } = cause as ServiceError
+        if (code === status.UNAVAILABLE || code === status.DEADLINE_EXCEEDED) this.#at += 1
+        if (code !== status.UNAVAILABLE || tries >= addresses.length) throw cause
       }
     }
   }

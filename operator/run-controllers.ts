@@ -69,7 +69,7 @@ export class RunningControllers {
       failed: this.#counts.watchFailed,
       changed: (kind, object) => this.#changed(kind, object),
     })
-    const events = new EventSink({ api, identity, clock, log, dropped: this.#counts.eventDropped })
+    const events = new EventSink({ api, namespace, identity, clock, log, dropped: this.#counts.eventDropped })
     const shared = { api, caches: this.#caches, registry: this.#registry, events, clock, log }
     const calls = new ShardCalls({ identity: shard, clock, log, beforeWrite: refuseOthers })
     const deps: ControllerDeps = { ...shared, held: (kind) => this.#sweep.held(kind) }

@@ -16,6 +16,7 @@ function start() {
   }
   const sink = new EventSink({
     api,
+    namespace: 'test',
     identity: 'a',
     clock,
     log: silentLog,

@@ -24,6 +24,8 @@ export interface EventText {
 
 export interface EventSinkDeps {
   readonly api: Pick<KubeApi, 'create'>
+  /** Of all objects that Events are about. */
+  readonly namespace: string
   /** Name of this replica's pod. */
   readonly identity: string
   readonly clock: Clock
@@ -67,8 +69,8 @@ export class EventSink {
   }
 
   async #write(kind: string, about: KubeObject, { type, reason, action, note }: EventText): Promise<void> {
-    const { api, identity, clock } = this.#deps
-    const { name, namespace = '', uid = '', resourceVersion = '' } = about.metadata
+    const { api, namespace, identity, clock } = this.#deps
+    const { name, uid = '', resourceVersion = '' } = about.metadata
     await api.create(resources.events, {
       apiVersion: apiVersionOf(resources.events),
       kind: 'Event',

@@ -19,6 +19,9 @@ const lookSoonMs = 2_000
 /** Sockets come and go all the time: the status follows them more slowly. */
 const loadEveryMs = 60_000
 
+/** Shards that are asked for their load at the same time. */
+const callsAtOnce = 32
+
 /** Kubernetes ends pods with a lower cost first. */
 const costAnnotation = 'controller.kubernetes.io/pod-deletion-cost'
 const markedCost = '-1000'
@@ -72,11 +75,16 @@ export class PoolController implements Controller {
     for (const uid of this.#low.keys()) if (!uids.has(uid)) this.#low.delete(uid)
   }
 
-  /** All at once: a shard that does not answer takes its whole time. */
-  #look(name: string): Promise<readonly Seen[]> {
+  /** Many at once: a shard that does not answer takes its whole time. */
+  async #look(name: string): Promise<readonly Seen[]> {
     const { caches, calls } = this.#deps
     const pods = caches.pods.all().filter((pod) => isShardOf(pod, name))
-    return Promise.all(pods.map(async (pod) => ({ pod, load: await calls.load(pod) })))
+    const seen: Seen[] = []
+    for (let at = 0; at < pods.length; at += callsAtOnce) {
+      const some = pods.slice(at, at + callsAtOnce)
+      seen.push(...(await Promise.all(some.map(async (pod) => ({ pod, load: await calls.load(pod) })))))
+    }
+    return seen
   }
 
   async #apply(pool: PoolObject): Promise<Workload> {

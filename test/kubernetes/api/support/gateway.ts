@@ -48,6 +48,8 @@ export async function openGateway({ url, ca, cert, key }: ApiServer): Promise<Ga
         return reached()
       }
       outgoing.writeHead(answer.statusCode ?? 0, answer.headers)
+      // A watch without events has an answer too.
+      outgoing.flushHeaders()
       answer.pipe(outgoing)
     })
     upstream.on('error', () => outgoing.destroy())
