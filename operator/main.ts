@@ -85,7 +85,6 @@ function adminIdentity(config: Config): ClientIdentity {
   )
 }
 
-/** Shards are called by the addresses of their pods, which no certificate names. */
 function shardIdentity(config: Config): ClientIdentity {
   const path = config.shardTokenFile
   const [token] =
@@ -93,5 +92,5 @@ function shardIdentity(config: Config): ClientIdentity {
   const tls = readTls(config)
   if (path !== undefined && token === undefined)
     throw new ConfigError(`FXD_SHARD_TOKEN_FILE: there is no file at ${path}.`)
-  return { token, tls: tls && { ...tls, isNameless: true } }
+  return { token, tls }
 }

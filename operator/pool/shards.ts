@@ -3,7 +3,7 @@ import type { Clock } from '../../services/platform/system-clock.ts'
 import type { ClientIdentity } from '../../services/wire/client.ts'
 import type { Load__Output } from '../../services/wire/fxd/v1/Load.ts'
 import { shardClient } from '../../services/wire/unary-client.ts'
-import type { Pod } from '../kube/resources.ts'
+import { type Pod, poolLabel } from '../kube/resources.ts'
 
 const callTimeoutMs = 2_000
 const grpcPortDefault = 8090
@@ -52,13 +52,19 @@ export class ShardCalls {
   async #call(pod: Pod, name: 'GetLoad' | 'Drain' | 'Undrain', request: object): Promise<Load__Output> {
     const address = addressOf(pod)
     if (address === undefined) throw new Error(`the pod ${pod.metadata.name} has no address`)
-    const client = shardClient(address, this.#deps.identity())
+    const client = shardClient(address, identityFor(pod, this.#deps.identity()))
     try {
       return await client.call(name, request, { deadline: this.#deps.clock.utcMs() + callTimeoutMs })
     } finally {
       client.close()
     }
   }
+}
+
+/** No certificate names the address of a pod: it must name the Service of the pool. */
+function identityFor({ metadata }: Pod, { token, tls }: ClientIdentity): ClientIdentity {
+  const pool = metadata.labels?.[poolLabel] ?? ''
+  return { token, tls: tls && { ...tls, serverName: `${pool}.${metadata.namespace ?? ''}.svc` } }
 }
 
 function addressOf({ spec, status }: Pod): string | undefined {

@@ -1,4 +1,4 @@
-import { createSecureContext } from 'node:tls'
+import { checkServerIdentity, createSecureContext, type PeerCertificate } from 'node:tls'
 import { type ChannelCredentials, credentials, Metadata } from '@grpc/grpc-js'
 
 /** Who calls, and whom it believes. Asked for at each connection: its files may be replaced meanwhile. */
@@ -15,8 +15,8 @@ export interface ClientTls {
   readonly ca?: Buffer | undefined
   /** Shown to the server. */
   readonly pair?: { readonly cert: Buffer; readonly key: Buffer } | undefined
-  /** The server may show any certificate that `ca` vouches for, under whatever name: it is called by its address. */
-  readonly isNameless?: boolean | undefined
+  /** The name that the server's certificate must have, whatever address it is called by. */
+  readonly serverName?: string | undefined
   /** The only certificate the server may show, under whatever name: for a process that calls itself. */
   readonly pinned?: Buffer | undefined
 }
@@ -28,9 +28,13 @@ export function channelCredentials({ tls }: ClientIdentity): ChannelCredentials 
   return credentials.createFromSecureContext(context, { checkServerIdentity: () => undefined })
 }
 
-/** Anybody may have a certificate of the authorities that Node comes with: there the name counts. */
-const checksOf = ({ ca, isNameless }: ClientTls) =>
-  isNameless && ca !== undefined ? { checkServerIdentity: () => undefined } : undefined
+const checksOf = ({ serverName }: ClientTls) =>
+  serverName === undefined
+    ? undefined
+    : {
+        checkServerIdentity: (_address: string, certificate: PeerCertificate) =>
+          checkServerIdentity(serverName, certificate),
+      }
 
 export function callMetadata({ token }: ClientIdentity): Metadata {
   const metadata = new Metadata()

@@ -53,7 +53,7 @@ test('the administration token never crosses the network of a shard with TLS in 
   expect(await load({ token: 'another', tls: trusted })).toBe('UNAUTHENTICATED')
 })
 
-test('a shard that is called by its address is believed by its authority, and by no other', async () => {
+test('a shard that is called by its address must show a certificate of its name and authority', async () => {
   const named = certificates.certificate('named', { names: ['DNS:fxd-stream'] })
   const files = watchTls(
     { tlsCert: named.cert, tlsKey: named.key, tlsCa: ca },
@@ -74,11 +74,12 @@ test('a shard that is called by its address is believed by its authority, and by
   const stranger = { ca: certificates.read(certificates.authority('stranger')) }
   const seen = [
     await load({ token, tls: trusted }),
-    await load({ token, tls: { ...trusted, isNameless: true } }),
-    await load({ token, tls: { ...stranger, isNameless: true } }),
+    await load({ token, tls: { ...trusted, serverName: 'fxd-stream' } }),
+    await load({ token, tls: { ...trusted, serverName: 'fxd-ingest' } }),
+    await load({ token, tls: { ...stranger, serverName: 'fxd-stream' } }),
   ]
   port = ours
   other.close()
   files?.close()
-  expect(seen).toEqual(['UNAVAILABLE', 'OK', 'UNAVAILABLE'])
+  expect(seen).toEqual(['UNAVAILABLE', 'OK', 'UNAVAILABLE', 'UNAVAILABLE'])
 })
