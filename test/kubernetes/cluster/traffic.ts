@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { checkLife, isCaughtUp, type Minute } from '../../faults/check-sockets.ts'
+import { checkLife, isCaughtUp, type Life, type Minute } from '../../faults/check-sockets.ts'
 import { Repeated } from '../../faults/cluster-user.ts'
 import { Feeder } from '../../faults/feeder.ts'
 import { feed, Market } from '../../faults/market.ts'
@@ -100,8 +100,10 @@ export class Traffic {
    * other than 1012, a REST request that failed.
    */
   judgePlanned(): readonly string[] {
-    const gaps = this.#lives.flatMap(({ id, seen }) =>
-      seen.filter(({ type }) => type === 'gap').map(({ symbol }) => `${id} ${symbol}: a gap was named`),
+    const gaps = this.#clients.flatMap(({ lives, life: open }) =>
+      lives.flatMap((life) =>
+        gapsThatStay(life, life === open).map((symbol) => `${life.id} ${symbol}: a gap was named`),
+      ),
     )
     const closes = [...this.ends].filter(([end]) => end !== 1012)
     const failures = [...this.statuses].filter(([status]) => status !== 200)
@@ -166,3 +168,16 @@ export class Traffic {
     return (body as { t?: readonly number[] }).t ?? []
   }
 }
+
+/**
+ * Symbols of which a socket was told that bars are missing, and that went on. A socket that is closed before it was sent
+ * what it asked for is told so, too; its client asks again.
+ */
+const gapsThatStay = ({ seen }: Life, isOpen: boolean): readonly string[] =>
+  seen
+    .filter(
+      (gap, at) =>
+        gap.type === 'gap' &&
+        (isOpen || seen.slice(at).some((each) => each.type === 'bar' && each.symbol === gap.symbol)),
+    )
+    .map(({ symbol }) => symbol)
