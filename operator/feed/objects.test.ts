@@ -38,13 +38,13 @@ test('a collector reads its source from the volume that the feed names, which it
             {
               volumeMounts: expect.arrayContaining([
                 { name: 'source', mountPath: '/var/lib/fxd-source', readOnly: true },
-              ]),
+              ]) as unknown,
             },
             { name: 'beside' },
           ],
           volumes: expect.arrayContaining([
             { name: 'source', persistentVolumeClaim: { claimName: 'data', readOnly: true } },
-          ]),
+          ]) as unknown,
         },
       },
       volumeClaimTemplates: [

@@ -57,7 +57,7 @@ test('of two replicas one leads, and when it ends in order the other follows wit
   const ended = leading[0]?.elector.close()
   await clock.advance(4_000)
   await ended
-  expect(replicas.map(({ elector }) => elector.isLeader).toSorted()).toEqual([false, true])
+  expect(replicas.filter(({ elector }) => elector.isLeader)).toHaveLength(1)
   expect(leading[0]?.elector.isLeader).toBe(false)
 })
 
