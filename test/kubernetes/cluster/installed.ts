@@ -71,8 +71,8 @@ export async function startInstalled(options: { readonly nodes?: number } = {}):
 const valuesOf = (cluster: KubernetesCluster): object => ({
   stream: { drain: { seconds: 15 } },
   image: { repository: 'fxd', tag: 'test', pullPolicy: 'Never' },
-  // Envoy calls from the address of the control plane.
-  trustedProxies: [`${cluster.network.address}/32`],
+  // Envoy is no pod.
+  trustedProxies: cluster.nodes.map((_, i) => `${cluster.network.bridgeAddress(i + 1)}/32`),
   ingress: {
     enabled: true,
     className: ingressClass,

@@ -46,6 +46,11 @@ export class ClusterNetwork {
     return `10.244.${this.#number * 4 + node}.0/24`
   }
 
+  /** From where a process of this network calls pods of a node: the bridge of that node. From 1 to 3. */
+  bridgeAddress(node: number): string {
+    return `10.244.${this.#number * 4 + node}.1`
+  }
+
   /** From 1 to 3. */
   nodeAddress(node: number): string {
     return `10.200.${this.#number}.${10 + node}`
