@@ -1,5 +1,6 @@
 import type { Metrics } from '../services/platform/metrics.ts'
 import { type Caches, each } from './kube/caches.ts'
+import { type Condition, readyOf } from './kube/condition.ts'
 import type { Elector } from './kube/elector.ts'
 import type { WorkQueue } from './kube/queue.ts'
 import type { Sweep } from './sweep.ts'
@@ -68,6 +69,16 @@ function watch(metrics: Metrics, { caches, queues, elector, sweep }: Watched): v
     },
   )
   metrics.gauge(
+    'fxd_operator_objects',
+    'Objects by kind and by the status of their condition Ready.',
+    ['kind', 'ready'],
+    (gauge) => {
+      for (const kind of ['feeds', 'apikeys', 'streampools'] as const)
+        for (const ready of ['True', 'False', 'Unknown'] as const)
+          gauge.set({ kind, ready }, countOf(caches[kind].all(), ready))
+    },
+  )
+  metrics.gauge(
     'fxd_operator_deletions_held',
     'Feeds and keys whose objects are gone and that stay, for too many would go at once.',
     ['kind'],
@@ -76,3 +87,10 @@ function watch(metrics: Metrics, { caches, queues, elector, sweep }: Watched): v
     },
   )
 }
+
+interface Conditioned {
+  readonly status?: { readonly conditions?: readonly Condition[] }
+}
+
+const countOf = (objects: readonly Conditioned[], ready: Condition['status']): number =>
+  objects.filter(({ status }) => (readyOf(status?.conditions)?.status ?? 'Unknown') === ready).length

@@ -69,8 +69,8 @@ export class FeedController implements Controller {
     refuseSecond(feed, this.#deps.caches.feeds.all())
     await this.#register(feed)
     await this.#giveToken(feed)
-    if (feed.spec.source.type === 'Push') await this.#withoutPods(feed)
-    else await this.#collect(feed)
+    if (feed.spec.source.type !== 'Push') return this.#tell(feed, undefined, await this.#collect(feed))
+    await this.#withoutPods(feed)
     await this.#tell(feed, undefined)
   }
 
@@ -104,7 +104,7 @@ export class FeedController implements Controller {
     await applyOwned(place, () => tokenSecret(feed, token, expiresAt))
   }
 
-  async #collect(feed: FeedObject): Promise<void> {
+  async #collect(feed: FeedObject): Promise<Workload> {
     const { api, caches, template } = this.#deps
     if (template === undefined)
       throw new NotReady(
@@ -117,7 +117,7 @@ export class FeedController implements Controller {
     await applyOwned({ api, of: configmaps, there: caches.configmaps.get(names.manifest), owner }, () =>
       manifestMap(feed),
     )
-    await applyOwned({ api, of: statefulsets, there: caches.statefulsets.get(names.set), owner }, () =>
+    return applyOwned({ api, of: statefulsets, there: caches.statefulsets.get(names.set), owner }, () =>
       collectorSet(feed, template),
     )
   }
@@ -137,13 +137,18 @@ export class FeedController implements Controller {
         await api.delete(of, object.metadata.name, object.metadata.uid)
   }
 
-  async #tell(feed: FeedObject, hindered: NotReady | undefined): Promise<void> {
+  /** The collectors as the API server gave them last: the cache may not know yet that they changed. */
+  async #tell(
+    feed: FeedObject,
+    hindered: NotReady | undefined,
+    collectors = this.#deps.caches.statefulsets.get(collectorNames(feed.metadata.name).set),
+  ): Promise<void> {
     const { caches, clock } = this.#deps
     const names = collectorNames(feed.metadata.name)
     const status = feedStatusOf({
       feed,
       registered: this.#registered(feed),
-      collectors: this.#collectors(names.set),
+      collectors,
       tokenExpires: tokenExpiry(caches.secrets.get(names.token), feed),
       hindered,
       held: this.#deps.held('feeds'),
@@ -165,10 +170,6 @@ export class FeedController implements Controller {
   #registered(feed: FeedObject): Feed__Output | undefined {
     const found = this.#deps.registry.feeds.get(feedKeyOf(feed))
     return found?.owner === feed.metadata.uid ? found : undefined
-  }
-
-  #collectors(name: string): Workload | undefined {
-    return this.#deps.caches.statefulsets.get(name)
   }
 }
 

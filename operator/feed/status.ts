@@ -1,8 +1,9 @@
 import type { Feed__Output } from '../../services/wire/fxd/v1/Feed.ts'
-import { type Condition, conditionOf, heldConditions, timeText } from '../kube/condition.ts'
+import { type Condition, conditionOf, heldConditions, readyOf, timeText } from '../kube/condition.ts'
 import type { FeedStatus } from '../kube/kinds.ts'
 import type { NotReady } from '../kube/not-ready.ts'
 import type { FeedObject, Workload } from '../kube/resources.ts'
+import { isRollingOut, isUnseen } from '../kube/rollout.ts'
 import { feedKeyOf } from './objects.ts'
 
 export interface FeedFacts {
@@ -64,7 +65,17 @@ function readiness(facts: FeedFacts): Pick<Condition, 'status' | 'reason' | 'mes
       reason: 'Registered',
       message: `The feed is registered; its token is in the Secret ${feed.metadata.name}-token.`,
     }
+  const had = readyOf(feed.status?.conditions)
+  const isKnown = feed.status?.observedGeneration === feed.metadata.generation && had !== undefined
+  // Kubernetes has not looked at the change of this moment.
+  if (collectors && isUnseen(collectors) && isKnown) return had
   const ready = collectors?.status?.readyReplicas ?? 0
+  if (ready > 0 && collectors && (isUnseen(collectors) || isRollingOut(collectors)))
+    return {
+      status: 'False',
+      reason: 'CollectorRestarting',
+      message: 'The pods of the collector are being replaced; they go on where the old ones ended.',
+    }
   if (ready > 0)
     return { status: 'True', reason: 'Collecting', message: 'The feed is registered and its collector runs.' }
   return {

@@ -3,15 +3,16 @@ import type { Controller, ControllerDeps } from '../controller.ts'
 import { applyOwned, ownerOf } from '../kube/apply-owned.ts'
 import { timeOf } from '../kube/condition.ts'
 import type { StreamPoolStatus } from '../kube/kinds.ts'
-import { type NotReady, notReadyOf } from '../kube/not-ready.ts'
+import { notReadyOf } from '../kube/not-ready.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { group, type Pod, type PoolObject, poolLabel, resources, type Workload } from '../kube/resources.ts'
+import { isRollingOut, isUnseen } from '../kube/rollout.ts'
 import { StatusWriter } from '../kube/status-writer.ts'
 import { type Low, planScale, type Scaling } from './autoscale.ts'
 import { shardBudget, shardDeployment, shardService } from './objects.ts'
 import { type Action, planPool, type Shard } from './plan.ts'
 import type { ShardCalls } from './shards.ts'
-import { isRollingOut, isUnseen, poolStatusOf } from './status.ts'
+import { type PoolFacts, poolStatusOf } from './status.ts'
 
 const lookEveryMs = 10_000
 /** While shards drain, or are about to end. */
@@ -37,6 +38,10 @@ interface Seen {
   readonly load: Load__Output | undefined
 }
 
+interface Told extends Pick<PoolFacts, 'deployment' | 'scaling' | 'hindered'> {
+  readonly seen: readonly Seen[]
+}
+
 /** A StreamPool becomes a Deployment of shards that drain before they end. */
 export class PoolController implements Controller {
   readonly #deps: PoolControllerDeps
@@ -58,13 +63,14 @@ export class PoolController implements Controller {
       const scaling = await this.#autoscale(pool, seen)
       const actions = planPool(poolOf(pool, deployment, seen))
       for (const action of actions) await this.#act(pool, seen, action)
-      await this.#tell(pool, seen, { scaling, hindered: undefined })
+      await this.#tell(pool, { seen, deployment, scaling, hindered: undefined })
       const isMoving = actions.length > 0 || (deployment.spec?.replicas ?? 0) !== pool.spec.replicas
       return isMoving ? lookSoonMs : lookEveryMs
     } catch (cause) {
       const hindered = notReadyOf(cause)
       if (hindered === undefined) throw cause
-      await this.#tell(pool, seen, { scaling: undefined, hindered })
+      const deployment = this.#deps.caches.deployments.get(name)
+      await this.#tell(pool, { seen, deployment, scaling: undefined, hindered })
       return lookEveryMs
     }
   }
@@ -148,23 +154,11 @@ export class PoolController implements Controller {
     })
   }
 
-  async #tell(
-    pool: PoolObject,
-    seen: readonly Seen[],
-    { scaling, hindered }: { readonly scaling: Scaling | undefined; readonly hindered: NotReady | undefined },
-  ): Promise<void> {
-    const { caches, clock } = this.#deps
-    await this.#statuses.write(
-      pool,
-      poolStatusOf({
-        pool,
-        deployment: caches.deployments.get(pool.metadata.name),
-        loads: seen.flatMap(({ load }) => load ?? []),
-        scaling,
-        hindered,
-        nowMs: clock.utcMs(),
-      }),
-    )
+  /** The Deployment as the API server gave it last: the cache may not know yet that it changed. */
+  async #tell(pool: PoolObject, { seen, ...facts }: Told): Promise<void> {
+    const loads = seen.flatMap(({ load }) => load ?? [])
+    const nowMs = this.#deps.clock.utcMs()
+    await this.#statuses.write(pool, poolStatusOf({ pool, loads, nowMs, ...facts }))
   }
 }
 

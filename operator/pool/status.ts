@@ -3,6 +3,7 @@ import { type Condition, conditionOf, readyOf } from '../kube/condition.ts'
 import type { StreamPoolStatus } from '../kube/kinds.ts'
 import type { NotReady } from '../kube/not-ready.ts'
 import type { PoolObject, Workload } from '../kube/resources.ts'
+import { isRollingOut, isUnseen } from '../kube/rollout.ts'
 import type { Scaling } from './autoscale.ts'
 import { selectorOf } from './objects.ts'
 
@@ -71,14 +72,4 @@ function readiness({ pool, deployment, hindered }: PoolFacts): Said {
   if (surplus > 0)
     return { status: 'True', reason: 'Draining', message: `${surplus} shards are emptied before they end.` }
   return { status: 'True', reason: 'Serving', message: `${wanted} shards are ready.` }
-}
-
-/** Whether the Deployment changed and Kubernetes has not looked at it since. */
-export const isUnseen = ({ metadata, status }: Workload): boolean =>
-  (status?.observedGeneration ?? 0) < (metadata.generation ?? 0)
-
-/** Whether pods of an older template run. */
-export function isRollingOut({ spec, status }: Workload): boolean {
-  const { updatedReplicas = 0, replicas = 0 } = status ?? {}
-  return updatedReplicas < Math.min(spec?.replicas ?? 0, replicas) || replicas > updatedReplicas
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
+import { bareEnv } from './bare-env.ts'
 import { endWithUs } from './end-with-us.ts'
 import { standStill } from './stand-still.ts'
 
@@ -37,7 +38,7 @@ export class ServerProcess {
   async start(more: Readonly<Record<string, string>> = {}): Promise<void> {
     const { name, command, args, env, answers, startDeadlineMs } = this.#options
     const started = spawn(command, args, {
-      env: { ...process.env, ...env, ...more },
+      env: { ...bareEnv(), ...env, ...more },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.#child = started

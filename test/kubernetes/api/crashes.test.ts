@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { type ApiKeyObject, resources, type Secret } from '../../../operator/kube/resources.ts'
 import { until } from '../../acceptance/client/until.ts'
+import { livesUntil } from './support/lives.ts'
 import type { OperatorProcess } from './support/operator-process.ts'
 import { openSetting, type Setting } from './support/setting.ts'
-
-/** Many more than all objects of a test need writes. */
-const livesMax = 60
 
 let setting: Setting
 let operator: OperatorProcess
@@ -14,21 +12,6 @@ beforeAll(async () => {
   operator = await setting.operator('operator-0')
 })
 afterAll(() => setting?.close())
-
-/** Starts the operator again and again; each life ends with its first write, whose answer it never hears. */
-async function livesUntil(isDone: () => Promise<boolean>): Promise<number> {
-  const { gateway } = setting
-  for (let lives = 1; lives <= livesMax; lives++) {
-    let hasWritten = false
-    gateway.cutAfter(1, () => (hasWritten = true))
-    gateway.join()
-    await operator.launch()
-    await until('a write, or the end', async () => hasWritten || (await isDone()), 60_000)
-    await operator.kill()
-    if (await isDone()) return lives
-  }
-  throw new Error(`not done after ${livesMax} lives`)
-}
 
 const reasonOf = async (
   of: 'feeds' | 'apikeys' | 'streampools',
@@ -56,6 +39,7 @@ test('an operator that is killed after each of its writes makes everything in th
   await setting.applyKey('key')
   await setting.applyPool('pool', { template })
   const lives = await livesUntil(
+    { ...setting, operator },
     async () =>
       (await reasonOf('feeds', 'sim')) === 'CollectorStarting' &&
       (await reasonOf('apikeys', 'key')) === 'Active' &&
@@ -78,7 +62,10 @@ test('an operator that is killed after each of its writes makes everything in th
 test('a rotation goes on after each crash, and the secret that is delivered in the end opens', async () => {
   const before = await setting.secret('key')
   await setting.applyKey('key', { issue: 2, overlap: '1h' })
-  const lives = await livesUntil(async () => (await reasonOf('apikeys', 'key')) === 'Active')
+  const lives = await livesUntil(
+    { ...setting, operator },
+    async () => (await reasonOf('apikeys', 'key')) === 'Active',
+  )
   expect(lives).toBeGreaterThan(2)
   const after = await setting.secret('key')
   expect(after).not.toBe(before)
@@ -91,7 +78,10 @@ test('a rotation goes on after each crash, and the secret that is delivered in t
 
 test('a key whose digest is lost and a registry that forgot it come together again', async () => {
   await setting.remove(resources.secrets, 'key-digest')
-  await livesUntil(async () => (await setting.get(resources.secrets, 'key-digest')) !== undefined)
+  await livesUntil(
+    { ...setting, operator },
+    async () => (await setting.get(resources.secrets, 'key-digest')) !== undefined,
+  )
   const secret = await setting.secret('key')
   setting.gateway.join()
   await operator.start()

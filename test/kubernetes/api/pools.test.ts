@@ -3,17 +3,21 @@ import type { KubeObject } from '../../../operator/kube/object.ts'
 import { type PoolObject, resources } from '../../../operator/kube/resources.ts'
 import { until } from '../../acceptance/client/until.ts'
 import { freePorts } from '../../support/free-ports.ts'
+import { livesUntil } from './support/lives.ts'
+import type { OperatorProcess } from './support/operator-process.ts'
 import { openSetting, type Setting } from './support/setting.ts'
 import { ShardPods } from './support/shard-pods.ts'
 
 const waitMs = 60_000
 let setting: Setting
 let pods: ShardPods
+let operator: OperatorProcess
 let port: number
 beforeAll(async () => {
   ;[port = 0] = await freePorts(1)
   setting = await openSetting(inject('apiServer'))
-  await (await setting.operator('operator-0')).start()
+  operator = await setting.operator('operator-0')
+  await operator.start()
   pods = new ShardPods(setting, port)
 })
 afterAll(async () => {
@@ -114,6 +118,31 @@ test('a pool that grows while a shard drains keeps that shard', async () => {
   await running(2)
   expect(pods.names).toEqual([kept, other])
   await setting.reason(resources.streampools, 'pool', 'Serving')
+}, 240_000)
+
+test('an operator that is killed after each of its writes makes a pool smaller, and no pod ends with sockets', async () => {
+  const before = pods.names
+  await setting.applyPool('pool', spec())
+  const areNew = (): boolean => !pods.names.some((name) => before.includes(name)) && pods.names.length === 2
+  await until('new shards', areNew, waitMs)
+  await setting.reason(resources.streampools, 'pool', 'Serving')
+  await operator.kill()
+  const [first = '', second = ''] = pods.names
+  await pods.connect(first, 3)
+  await pods.connect(second, 2)
+  await scale(1)
+  const cut = pods.cutSockets
+  const lives = await livesUntil({ ...setting, operator }, async () => {
+    const { observedGeneration, replicas } = (await status()) ?? {}
+    return pods.names.length === 1 && replicas === 1 && observedGeneration !== undefined
+  })
+  expect(lives).toBeGreaterThan(2)
+  expect(pods.names).toEqual([first])
+  expect(pods.cutSockets).toBe(cut)
+  setting.gateway.join()
+  await operator.start()
+  await scale(2)
+  await running(2)
 }, 240_000)
 
 test('the autoscaler follows the sockets, and holds while it is paused or a shard does not answer', async () => {

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import type { Condition } from '../kube/condition.ts'
+import type { PoolObject, Workload } from '../kube/resources.ts'
+import { type PoolFacts, poolStatusOf } from './status.ts'
+
+const condition = (status: Condition['status'], reason: string): Condition => ({
+  type: 'Ready',
+  status,
+  reason,
+  message: 'As it was.',
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+})
+const pool = (seenGeneration: number, ready: Condition): PoolObject => ({
+  metadata: { name: 'pool', generation: 2 },
+  spec: { replicas: 2, drain: { seconds: 60, maxAtOnce: 1 }, connectionsMax: 10, template: {} },
+  status: { observedGeneration: seenGeneration, conditions: [ready] },
+})
+const deployment = (status: Workload['status'], replicas = 2): Workload => ({
+  metadata: { name: 'pool', generation: 5 },
+  spec: { replicas },
+  status: { observedGeneration: 5, replicas: 2, updatedReplicas: 2, readyReplicas: 2, ...status },
+})
+const readyOf = (more: Partial<PoolFacts>): string | undefined => {
+  const facts = { deployment: deployment({}), loads: [], scaling: undefined, hindered: undefined, nowMs: 0 }
+  const { conditions = [] } = poolStatusOf({ ...facts, pool: pool(2, condition('True', 'Serving')), ...more })
+  return `${conditions[0]?.status} ${conditions[0]?.reason}`
+}
+
+test('a pool that changed is not ready before Kubernetes has looked at its Deployment', () => {
+  const changed = pool(1, condition('True', 'Serving'))
+  expect(readyOf({ pool: changed, deployment: deployment({ observedGeneration: 4 }) })).toBe(
+    'False RollingOut',
+  )
+  expect(readyOf({ pool: changed, deployment: undefined })).toBe('False RollingOut')
+})
+
+test('a pool of which only the number of shards changes this moment stays as it was', () => {
+  const unseen = deployment({ observedGeneration: 4 }, 1)
+  expect(readyOf({ deployment: unseen })).toBe('True Serving')
+})
+
+test.for([
+  ['pods of an older template run', deployment({ updatedReplicas: 1 }), 'False RollingOut'],
+  ['old pods have not ended', deployment({ replicas: 3 }), 'False RollingOut'],
+  ['a shard is not ready', deployment({ readyReplicas: 1 }), 'False ShardsNotReady'],
+  [
+    'shards are emptied',
+    deployment({ replicas: 3, updatedReplicas: 3, readyReplicas: 3 }, 3),
+    'True Draining',
+  ],
+  [
+    'pods cannot be made',
+    deployment({ conditions: [{ type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate' }] }),
+    'False FailedCreate',
+  ],
+  ['all is well', deployment({}), 'True Serving'],
+] as const)('a pool says so when %s', ([, seen, wanted]) => {
+  expect(readyOf({ deployment: seen })).toBe(wanted)
+})
