@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { rights } from '../../operator/rights.ts'
 import { until } from '../acceptance/client/until.ts'
+import type { UserAnswer } from '../faults/cluster-user.ts'
 import { deliveredKey } from './cluster/delivered-key.ts'
 import { domain } from './cluster/ingress.ts'
 import { type Installed, namespace, startInstalled } from './cluster/installed.ts'
@@ -69,12 +70,12 @@ test('the address of a client comes from the ingress, whatever the client says',
   const forged = '203.0.113.9'
   await installed.cluster.apply(addressKey('here', machineAddress), addressKey('elsewhere', forged))
   await Promise.all(['here', 'elsewhere'].map((name) => ready('apikey', name)))
-  const statusAs = async (name: string): Promise<number> => {
+  const answerAs = async (name: string): Promise<UserAnswer> => {
     const key = await deliveredKey(installed.cluster, namespace, name)
-    return (await outside.get('/v1/status', key, domain, { 'x-forwarded-for': forged })).status
+    return outside.get('/v1/status', key, domain, { 'x-forwarded-for': forged })
   }
-  await expect.poll(() => statusAs('here'), patient).toBe(200)
-  expect(await statusAs('elsewhere')).toBe(403)
+  await expect.poll(async () => (await answerAs('here')).status, patient).toBe(200)
+  expect((await answerAs('elsewhere')).body).toMatchObject({ error: { code: 'IP_NOT_ALLOWED' } })
 })
 
 describe('an ApiKey on an open socket', () => {
