@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { type FeedObject, resources, type Secret, type Workload } from '../../../operator/kube/resources.ts'
+import { setFeedsOwner } from '../../../services/registry/apply-feed.ts'
+import { feedRows } from '../../../services/registry/feed-rows.ts'
 import { until } from '../../acceptance/client/until.ts'
+import { defineFeed } from '../../support/ingest-house.ts'
 import { openSetting, type Setting } from './support/setting.ts'
 
 let setting: Setting
@@ -89,6 +92,25 @@ test('a feed whose object is gone is hidden', async () => {
   await setting.reason(resources.feeds, 'short', 'Registered')
   await setting.remove(resources.feeds, 'short')
   await expect.poll(() => registered('BROKERA:SHORT')?.hidden, { timeout: 40_000 }).toBe(true)
+})
+
+test('a feed of the manifests is refused with the command that hands it over, and taken once it is', async () => {
+  const { writer } = setting.ingest
+  const definition = defineFeed({ account: 'OURS', source: { type: 'Push' } })
+  await writer.change((view) => ({ rows: feedRows(definition, undefined, view), result: undefined }))
+  const { metadata } = await setting.applyFeed('ours', { account: 'OURS' })
+  const told = await setting.reason<FeedObject>(resources.feeds, 'ours', 'Refused')
+  expect(told.status?.conditions?.[0]?.message).toContain('fxd feeds owner operator')
+  await setFeedsOwner(writer, 'operator')
+  await until(
+    'the object to own it',
+    () => {
+      expect(registered('BROKERA:OURS')?.hidden).toBe(false)
+      return registered('BROKERA:OURS')?.owner === metadata.uid
+    },
+    40_000,
+  )
+  await setting.reason(resources.feeds, 'ours', 'Registered')
 })
 
 test('a token is renewed when half of its life is over', async () => {

@@ -63,6 +63,26 @@ test('a key whose object is gone opens no more, and again with its secret once t
   expect(setting.opens(secret)).toBe('lost')
 })
 
+test('a key whose object and Secrets come back from a backup opens with its secret', async () => {
+  await setting.applyKey('restored')
+  await active('restored')
+  const secret = await setting.secret('restored')
+  const names = ['restored', 'restored-digest']
+  const saved = await Promise.all(names.map((name) => setting.get<Secret>(resources.secrets, name)))
+  await setting.remove(resources.apikeys, 'restored')
+  for (const name of names) await setting.remove(resources.secrets, name)
+  await until('the key to be inactive', () => setting.opens(secret) === undefined, 40_000)
+  for (const each of saved) {
+    const { name, labels, annotations } = (each as Secret).metadata
+    const metadata = { name, labels, annotations }
+    await setting.admin.ask('POST', setting.path(resources.secrets), { metadata, data: each?.data })
+  }
+  await setting.applyKey('restored')
+  await active('restored')
+  expect(await setting.secret('restored')).toBe(secret)
+  expect(setting.opens(secret)).toBe('restored')
+})
+
 test('a key with a secret of the user opens with it, and with the next one after a raised issue', async () => {
   const own = (digit: string): string => `fxd_${digit.repeat(32)}`
   const put = (secret: string): Promise<Secret> =>
