@@ -31,6 +31,8 @@ export class Traffic {
   readonly #market: Market
   readonly #feeder: Feeder
   readonly #clients: StreamClient[] = []
+  /** Those who left on their own. */
+  readonly #left: StreamClient[] = []
   /** How often REST answered with each status; 0: not at all. */
   readonly statuses = new Map<number, number>()
   #asking: Repeated | undefined
@@ -63,10 +65,18 @@ export class Traffic {
 
   /** More clients come; resolves once every one has got a bar. */
   async join(count: number): Promise<void> {
-    for (let more = 0; more < count; more += 1) this.#clients.push(this.#client(this.#clients.length).start())
+    for (let more = 0; more < count; more += 1)
+      this.#clients.push(this.#client(this.#everyone.length).start())
     await within(patienceMs, 'a bar at every client', () =>
       this.#clients.every(({ life }) => life !== undefined && life.seen.length > 0),
     )
+  }
+
+  /** Clients that came last end their sockets. */
+  async leave(count: number): Promise<void> {
+    const leaving = this.#clients.splice(-count)
+    this.#left.push(...leaving)
+    await Promise.all(leaving.map((client) => client.stop()))
   }
 
   /** Minutes of the feed so far. */
@@ -77,9 +87,14 @@ export class Traffic {
   /** Sockets that were closed with each code, and upgrades that were refused with each status. */
   get ends(): ReadonlyMap<number, number> {
     const all = new Map<number, number>()
-    for (const { ends } of this.#clients)
+    for (const { ends } of this.#everyone)
       for (const [end, count] of ends) all.set(end, (all.get(end) ?? 0) + count)
     return all
+  }
+
+  /** Sessions of the feed's collector that ended before their time. */
+  get brokenSessions(): number {
+    return this.#feeder.broken
   }
 
   /** Bars that came over sockets. */
@@ -100,7 +115,7 @@ export class Traffic {
    * other than 1012, a REST request that failed.
    */
   judgePlanned(): readonly string[] {
-    const gaps = this.#clients.flatMap(({ lives, life: open }) =>
+    const gaps = this.#everyone.flatMap(({ lives, life: open }) =>
       lives.flatMap((life) =>
         gapsThatStay(life, life === open).map((symbol) => `${life.id} ${symbol}: a gap was named`),
       ),
@@ -136,7 +151,11 @@ export class Traffic {
   }
 
   get #lives() {
-    return this.#clients.flatMap(({ lives }) => lives)
+    return this.#everyone.flatMap(({ lives }) => lives)
+  }
+
+  get #everyone(): readonly StreamClient[] {
+    return [...this.#clients, ...this.#left]
   }
 
   #client(number: number): StreamClient {

@@ -126,6 +126,8 @@ export class Worker {
       // Machines for tests still have the first version.
       failCgroupV1: false,
       failSwapOn: false,
+      // Changed Secrets and ConfigMaps reach pods that soon.
+      syncFrequency: '5s',
       // More of either needs CAP_SYS_RESOURCE.
       oomScoreAdj: 0,
       maxOpenFiles: 20_000,
