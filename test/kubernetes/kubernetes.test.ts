@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { rights } from '../../operator/rights.ts'
-import { until } from '../acceptance/client/until.ts'
 import type { UserAnswer } from '../faults/cluster-user.ts'
 import { deliveredKey } from './cluster/delivered-key.ts'
 import { domain } from './cluster/ingress.ts'
@@ -93,8 +92,8 @@ describe('an ApiKey on an open socket', () => {
     await ready('apikey', 'work')
     const before = await deliveredKey(installed.cluster, namespace, 'work')
     await expect.poll(() => statusOf('/v1/status', before), patient).toBe(200)
-    // To the shards a new Redis is one that lost its slots: for 25 s they refuse sockets.
-    const { closed, socket } = await until('a socket', () => open(before), 60_000)
+    await outside.untilUpgraded(before)
+    const { closed, socket } = await open(before)
 
     await installed.cluster.apply(workKey({ issue: 2 }))
     await expect.poll(() => deliveredKey(installed.cluster, namespace, 'work'), patient).not.toBe(before)

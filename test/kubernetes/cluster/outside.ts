@@ -1,10 +1,14 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import type { LookupFunction } from 'node:net'
-import type { ClientOptions } from 'ws'
+import { type ClientOptions, WebSocket } from 'ws'
+import { until } from '../../acceptance/client/until.ts'
 import { answerOf, type UserAnswer } from '../../faults/cluster-user.ts'
 import { domain, ports } from './ingress.ts'
 import { type Installed, namespace } from './installed.ts'
+
+const upgradeMsMax = 90_000
 
 /** How clients outside of the cluster reach it: through the ingress with TLS, and collectors at one address. */
 export class Outside {
@@ -51,6 +55,20 @@ export class Outside {
         take,
       ).end(),
     )
+  }
+
+  /** Resolves once sockets are let in: to the shards a new Redis is one that lost its slots, for 25 s. */
+  async untilUpgraded(key: string): Promise<void> {
+    const socket = await until(
+      'a socket to be let in',
+      async () => {
+        const opening = new WebSocket(`${this.ws}/v1/stream?api_key=${key}`, this.connection)
+        await once(opening, 'open')
+        return opening
+      },
+      upgradeMsMax,
+    )
+    socket.terminate()
   }
 
   /** Makes ingest reachable for collectors outside, as a load balancer would; gives host:port. */

@@ -34,11 +34,13 @@ export async function putUnderLoad(installed: Installed): Promise<UnderLoad> {
   await installed.cluster.apply(pushFeed, loadKey)
   await Promise.all([ready('feed', 'brokera-zero'), ready('apikey', 'load')])
   const token = await kubectl('get', 'secret', 'brokera-zero-token', '-o=jsonpath={.data.token}')
+  const key = await deliveredKey(installed.cluster, namespace, 'load')
+  await outside.untilUpgraded(key)
   const traffic = new Traffic({
     outside,
     ingest: await outside.exposeIngest(),
     token: Buffer.from(token, 'base64').toString().trim(),
-    key: await deliveredKey(installed.cluster, namespace, 'load'),
+    key,
     random: seeded().random,
   })
   await traffic.start()
