@@ -93,7 +93,7 @@ async function emptyShard(
   { draining }: Stream,
   hurried: AbortSignal,
 ): Promise<void> {
-  const hurry = (): void => void draining.start(0)
+  const hurry = (): void => void draining.startLast(0)
   hurried.addEventListener('abort', hurry)
-  await draining.start(hurried.aborted ? 0 : config.drainSeconds * 1_000)
+  await draining.startLast(hurried.aborted ? 0 : config.drainSeconds * 1_000)
 }

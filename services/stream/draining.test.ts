@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type OpenedStream, openStream } from '../../test/support/open-stream.ts'
+import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import { noticeMs } from '../core/drain.ts'
+import { Draining } from './draining.ts'
 
 /** Second 10 of a minute. */
 const start = 1_767_600_010_000
@@ -134,4 +136,21 @@ test('a full shard says so and refuses the next one, whatever its key, until the
   first.raw.terminate()
   await expect.poll(() => house.stream.notReady()).toBeUndefined()
   await house.connect(secret)
+})
+
+test('the drain of a process that ends cannot be cancelled', async () => {
+  const clock = createVirtualClock()
+  let open = 5
+  const sockets = {
+    get open() {
+      return open
+    },
+    close: (count: number) => void (open -= count),
+  }
+  const draining = new Draining(clock, sockets, () => undefined)
+  const drained = draining.startLast(30_000)
+  expect(draining.callOff()).toBe(false)
+  await clock.advance(60_000)
+  await drained
+  expect([open, draining.isOn]).toEqual([0, true])
 })

@@ -20,13 +20,14 @@ interface Running {
   readonly finish: () => void
 }
 
-/** Empties a shard a few sockets at a time; may be called off as long as the process lives. */
+/** Empties a shard a few sockets at a time. A drain may be cancelled, but not that of a process that ends. */
 export class Draining {
   readonly #clock: Clock
   readonly #sockets: DrainedSockets
   readonly #onForced: (count: number) => void
   #forced = 0
   #running: Running | undefined
+  #isLast = false
 
   /** `onForced` is told how many were closed in the guard, because no other time was left. */
   constructor(clock: Clock, sockets: DrainedSockets, onForced: (count: number) => void) {
@@ -72,8 +73,20 @@ export class Draining {
     return this.#running.done
   }
 
-  /** Newcomers are welcome again, and who is still there stays. */
-  callOff(): void {
+  /** The same for a process that ends: no `callOff` changes it. */
+  startLast(withinMs: number): Promise<void> {
+    this.#isLast = true
+    return this.start(withinMs)
+  }
+
+  /** Accepts new sockets again and keeps the open ones. Gives `false` when the process ends: then nothing changes. */
+  callOff(): boolean {
+    if (this.#isLast) return false
+    this.stop()
+    return true
+  }
+
+  stop(): void {
     this.#running?.cancel()
     this.#running?.finish()
     this.#running = undefined

@@ -60,7 +60,7 @@ export interface Stream {
   /** Why newcomers should go elsewhere: `draining`, or `full`. */
   notReady(): string | undefined
   /** A few sockets at a time, while the process goes on. */
-  readonly draining: Pick<Draining, 'isOn' | 'leftMs' | 'start' | 'callOff'>
+  readonly draining: Pick<Draining, 'isOn' | 'leftMs' | 'start' | 'startLast' | 'callOff'>
   /** Refuses newcomers and closes every socket with 1012; resolves when all are gone, within seconds. */
   drain(): Promise<void>
   /** Logs and counts a defect. */
@@ -115,7 +115,7 @@ export function createStream(parts: StreamParts): Stream {
       return hub.drain()
     },
     close() {
-      draining.callOff()
+      draining.stop()
       door.close()
       hub.close()
       sessions.stop()

@@ -145,8 +145,21 @@ test('helm uninstall leaves the kinds and the data, and nothing else', async () 
   await installed.cluster.helm('uninstall', 'fxd', '-n', namespace, '--wait')
   await installed.cluster.helm('uninstall', 'fxd-crds', '--wait')
   expect(await kubectl('get', 'feeds,apikeys', '-o=name')).toContain('feed.marketdata.fxd.dev/demo')
-  const left = 'deployments,statefulsets,services,jobs,cronjobs,ingresses,httproutes,networkpolicies,roles'
+  const kinds =
+    'deployments,statefulsets,pods,services,jobs,cronjobs,ingresses,httproutes,networkpolicies,poddisruptionbudgets,' +
+    'serviceaccounts,roles,rolebindings,configmaps,streampools,leases'
+  const left = async (of: string): Promise<readonly string[]> =>
+    (await kubectl('get', of, '-o=name')).split('\n').filter(Boolean).toSorted()
   await expect
-    .poll(async () => (await kubectl('get', left, '-o=name')).split('\n').filter(Boolean), patient)
-    .toEqual(['service/questdb', 'service/redis'])
+    .poll(() => left(kinds), patient)
+    .toEqual([
+      'configmap/kube-root-ca.crt',
+      'lease.coordination.k8s.io/fxd-operator',
+      'service/questdb',
+      'service/redis',
+      'serviceaccount/default',
+    ])
+  const secrets = await left('secrets')
+  expect(secrets).toContain('secret/first')
+  expect(secrets.filter((name) => name.startsWith('secret/fxd-'))).toEqual(['secret/fxd-tls'])
 })

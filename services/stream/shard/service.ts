@@ -54,8 +54,8 @@ export function shardService({ stream, notReady, tokens, log }: ShardServerDeps)
       return undefined
     }),
     Undrain: answering(() => {
-      log.info('the drain was called off')
-      stream.draining.callOff()
+      if (stream.draining.callOff()) log.info('the drain was cancelled')
+      else log.info('the drain goes on: the process ends')
       return undefined
     }),
   }

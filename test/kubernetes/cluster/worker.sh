@@ -6,13 +6,18 @@ set -u
 folder=$1 state=$2 cgroup=$3 kubelet=$4
 shift 4
 
-# A group in each hierarchy, with the processors and memory that new groups lack.
-for hierarchy in /sys/fs/cgroup/*/; do
-  mkdir -p "$hierarchy$cgroup" 2>/dev/null
-done
-for file in cpus mems; do
-  cat "/sys/fs/cgroup/cpuset/cpuset.$file" >"/sys/fs/cgroup/cpuset/$cgroup/cpuset.$file" 2>/dev/null
-done
+# A group of the node; with version 1 in each hierarchy, and with the processors and memory that new groups lack.
+if [ -f /sys/fs/cgroup/cgroup.controllers ]; then
+  sed 's/[^ ]*/+&/g' /sys/fs/cgroup/cgroup.controllers >/sys/fs/cgroup/cgroup.subtree_control
+  mkdir -p "/sys/fs/cgroup/$cgroup"
+else
+  for hierarchy in /sys/fs/cgroup/*/; do
+    mkdir -p "$hierarchy$cgroup" 2>/dev/null
+  done
+  for file in cpus mems; do
+    cat "/sys/fs/cgroup/cpuset/cpuset.$file" >"/sys/fs/cgroup/cpuset/$cgroup/cpuset.$file" 2>/dev/null
+  done
+fi
 
 # The network namespaces of pods, whose names would outlive the node.
 mount -t tmpfs tmpfs /run/netns

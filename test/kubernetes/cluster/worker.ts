@@ -94,7 +94,8 @@ export class Worker {
   /** Everything on it ends at once; the API server hears nothing. */
   async powerCut(): Promise<void> {
     await this.#daemon.kill()
-    for (const hierarchy of readdirSync(cgroups)) removeGroups(join(cgroups, hierarchy, this.#cgroup))
+    for (const hierarchy of ['.', ...readdirSync(cgroups)])
+      removeGroups(join(cgroups, hierarchy, this.#cgroup))
     rmSync(this.#state, { recursive: true, force: true })
   }
 

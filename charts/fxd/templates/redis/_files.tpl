@@ -15,6 +15,7 @@ users.acl: |
   {{- include "fxd.redisUsers" . | nindent 2 }}
 redis.conf: |
   bind * -::*
+  protected-mode no
   port 6379
   dir /data
   appendonly yes
