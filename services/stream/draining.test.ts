@@ -140,17 +140,17 @@ test('a full shard says so and refuses the next one, whatever its key, until the
 
 test('the drain of a process that ends cannot be cancelled', async () => {
   const clock = createVirtualClock()
-  let open = 5
+  let left = 5
   const sockets = {
     get open() {
-      return open
+      return left
     },
-    close: (count: number) => void (open -= count),
+    close: (count: number) => void (left -= count),
   }
   const draining = new Draining(clock, sockets, () => undefined)
   const drained = draining.startLast(30_000)
   expect(draining.callOff()).toBe(false)
   await clock.advance(60_000)
   await drained
-  expect([open, draining.isOn]).toEqual([0, true])
+  expect([left, draining.isOn]).toEqual([0, true])
 })

@@ -39,14 +39,14 @@ export interface ShardClient extends grpc.Client {
   getLoad(argument: _fxd_v1_GetLoadRequest, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
   
   /**
-   * Calls a drain off: who is still there stays, and newcomers are welcome again.
+   * Cancels a drain: open sockets stay, and new ones are accepted again. The drain of a process that ends goes on.
    */
   Undrain(argument: _fxd_v1_UndrainRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
   Undrain(argument: _fxd_v1_UndrainRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
   Undrain(argument: _fxd_v1_UndrainRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
   Undrain(argument: _fxd_v1_UndrainRequest, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
   /**
-   * Calls a drain off: who is still there stays, and newcomers are welcome again.
+   * Cancels a drain: open sockets stay, and new ones are accepted again. The drain of a process that ends goes on.
    */
   undrain(argument: _fxd_v1_UndrainRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
   undrain(argument: _fxd_v1_UndrainRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
@@ -69,7 +69,7 @@ export interface ShardHandlers extends grpc.UntypedServiceImplementation {
   GetLoad: grpc.handleUnaryCall<_fxd_v1_GetLoadRequest__Output, _fxd_v1_Load>;
   
   /**
-   * Calls a drain off: who is still there stays, and newcomers are welcome again.
+   * Cancels a drain: open sockets stay, and new ones are accepted again. The drain of a process that ends goes on.
    */
   Undrain: grpc.handleUnaryCall<_fxd_v1_UndrainRequest__Output, _fxd_v1_Load>;
   
