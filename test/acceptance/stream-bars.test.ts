@@ -172,8 +172,8 @@ describe('on one socket', () => {
 
 test('a client that does not read is closed with 4001 and the others get every bar', async () => {
   const symbol = 'BROKERA:ZERO:CHFJPY'
-  // Of 4 MB each. What the kernels on the way hold before the service has 1 MB waiting is theirs to say.
-  const [chunk, chunksMax] = [30_000, 10]
+  // Of 8 MB each: mostly one is enough. What the kernels on the way hold before the service has 1 MB waiting is theirs to say.
+  const [chunk, chunksMax] = [60_000, 5]
   const bars = minutes(minutesAgo('BROKERA:ZERO', chunksMax * chunk + 5_000), chunksMax * chunk + 10, 170, 3)
   const file = new FollowedFile('brokera-zero', 'CHFJPY.z_M1.csv')
   file.write(bars.slice(0, 10))
@@ -193,7 +193,15 @@ test('a client that does not read is closed with 4001 and the others get every b
     file.append(...bars.slice(10 + count, 10 + count + chunk))
     count += chunk
     const all = count + 2
-    await until('all bars', () => reader.frames.length === all, 40_000)
+    await until(
+      'all bars',
+      () => {
+        if (reader.raw.readyState !== reader.raw.OPEN)
+          throw new Error(`closed after ${reader.frames.length} frames`)
+        return reader.frames.length === all
+      },
+      40_000,
+    )
   }
   expect(reader.bars(symbol).map(({ bar }) => bar)).toEqual(bars.slice(10, 10 + count))
   deaf.raw.resume()
