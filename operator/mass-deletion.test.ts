@@ -1,25 +1,52 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { allowedOf, mayGo } from './mass-deletion.ts'
+import { allowedOf, MassDeletion, withoutKind } from './mass-deletion.ts'
 
-const things = (count: number): number[] => Array.from({ length: count }, (_, i) => i)
+const things = (count: number): string[] => Array.from({ length: count }, (_, i) => `${i}`)
+const goingOf = (gone: number, total: number, allowed?: number): number =>
+  new MassDeletion().mayGo(things(gone), { total, allowed, nowMs: 0 }).going.size
 
 test('up to five things go, and more when they are at most a fifth', () => {
-  expect(mayGo(things(5), { total: 5, allowed: undefined })).toHaveLength(5)
-  expect(mayGo(things(6), { total: 30, allowed: undefined })).toHaveLength(6)
-  expect(mayGo(things(6), { total: 29, allowed: undefined })).toHaveLength(0)
+  expect(goingOf(5, 5)).toBe(5)
+  expect(goingOf(6, 30)).toBe(6)
+  expect(goingOf(6, 29)).toBe(0)
 })
 
 test('more go only when a person allowed exactly their number', () => {
-  expect(mayGo(things(12), { total: 12, allowed: 12 })).toHaveLength(12)
-  for (const allowed of [11, 13, 0]) expect(mayGo(things(12), { total: 12, allowed })).toHaveLength(0)
+  expect(goingOf(12, 12, 12)).toBe(12)
+  for (const allowed of [11, 13, 0]) expect(goingOf(12, 12, allowed)).toBe(0)
+})
+
+test('when 200 things are lost one after another, no more than a fifth of them go within half an hour', () => {
+  const guard = new MassDeletion()
+  let left = things(200)
+  const gone: string[] = []
+  for (let nowMs = 0; left.length > gone.length; nowMs += 1_000) {
+    gone.push(left[gone.length] ?? '')
+    const { going } = guard.mayGo(gone, { total: left.length, allowed: undefined, nowMs })
+    for (const id of going) guard.went(id, nowMs)
+    left = left.filter((id) => !going.has(id))
+    for (const id of going) gone.splice(gone.indexOf(id), 1)
+  }
+  expect(left).toHaveLength(160)
+  const { going } = guard.mayGo(['a'], { total: 160, allowed: undefined, nowMs: 200_000 + 1_800_000 })
+  expect(going).toEqual(new Set(['a']))
+})
+
+test('what a person allowed goes to its end although a part of it went already, and nothing else with it', () => {
+  const guard = new MassDeletion()
+  expect(guard.mayGo(things(12), { total: 12, allowed: 12, nowMs: 0 }).isUsed).toBe(true)
+  guard.went('0', 0)
+  const later = [...things(12).slice(1), ...things(22).slice(12)]
+  const { going, isUsed } = guard.mayGo(later, { total: 22, allowed: undefined, nowMs: 1 })
+  expect([going, isUsed]).toEqual([new Set(things(12).slice(1)), false])
 })
 
 test('never more than five and a fifth go without a word of a person', () => {
   fc.assert(
     fc.property(fc.nat(200), fc.nat(200), (gone, others) => {
       const total = gone + others
-      const { length } = mayGo(things(gone), { total, allowed: undefined })
+      const length = goingOf(gone, total)
       expect(length === 0 || length === gone).toBe(true)
       expect(length <= 5 || length <= total / 5).toBe(true)
     }),
@@ -31,4 +58,9 @@ test('the annotation names a number and a kind, and several of them', () => {
   expect(allowedOf('6 feeds', 'feeds')).toBe(6)
   for (const text of [undefined, '', '12', 'all apikeys', '12 feed', '-1 apikeys'])
     expect(allowedOf(text, 'apikeys'), text).toBeUndefined()
+})
+
+test('a used part of the annotation goes, and the other stays', () => {
+  expect(withoutKind('6 feeds, 12 apikeys', 'feeds')).toBe('12 apikeys')
+  expect(withoutKind('6 feeds', 'feeds')).toBeUndefined()
 })

@@ -1,17 +1,45 @@
 /** Fewer may always go. */
 const alwaysMax = 5
 const shareMax = 1 / 5
+/** Things that went before count for so long: objects that are deleted one by one are a mass too. */
+const recentMs = 1_800_000
+
+interface Look {
+  /** Things that have owners, gone or not. */
+  readonly total: number
+  /** The number that a person allowed. */
+  readonly allowed: number | undefined
+  readonly nowMs: number
+}
 
 /**
- * Which of the things that belong to objects that are gone may go too. When more than five and more than a fifth would
- * go at once, none may, unless a person allowed exactly this number: it looks like lost objects, not like a wish.
+ * Decides for one kind which of the things that belong to objects that are gone may go too. When more than five and
+ * more than a fifth would go within half an hour, no more may, unless a person allowed exactly this number: it looks
+ * like lost objects, not like a wish. What a person allowed stays allowed until it went, and counts no further.
  */
-export function mayGo<T>(
-  gone: readonly T[],
-  { total, allowed }: { readonly total: number; readonly allowed: number | undefined },
-): readonly T[] {
-  const isMass = gone.length > alwaysMax && gone.length > total * shareMax
-  return isMass && allowed !== gone.length ? [] : gone
+export class MassDeletion {
+  /** When things went without a permission, oldest first. */
+  #recent: number[] = []
+  readonly #permitted = new Set<string>()
+
+  /** Ids of those that may go, and whether the permission was used now. */
+  mayGo(gone: readonly string[], { total, allowed, nowMs }: Look): { going: Set<string>; isUsed: boolean } {
+    this.#recent = this.#recent.filter((atMs) => nowMs - atMs < recentMs)
+    const ids = new Set(gone)
+    for (const id of this.#permitted) if (!ids.has(id)) this.#permitted.delete(id)
+    const others = gone.filter((id) => !this.#permitted.has(id))
+    const went = this.#recent.length
+    const sum = others.length + went
+    const isMass = others.length > 0 && sum > alwaysMax && sum > (total + went) * shareMax
+    const isUsed = isMass && allowed === others.length
+    if (isUsed) for (const id of others) this.#permitted.add(id)
+    return { going: isMass ? new Set(this.#permitted) : ids, isUsed }
+  }
+
+  /** The thing was taken away. */
+  went(id: string, nowMs: number): void {
+    if (!this.#permitted.delete(id)) this.#recent.push(nowMs)
+  }
 }
 
 /** The number that a person allowed for a kind, such as 12 in "12 apikeys" or "6 feeds, 12 apikeys". */
@@ -21,4 +49,10 @@ export function allowedOf(annotation: string | undefined, kind: string): number 
     if (match?.[2] === kind) return Number(match[1])
   }
   return undefined
+}
+
+/** The annotation without the part for a kind; `undefined`: nothing is left. */
+export function withoutKind(annotation: string, kind: string): string | undefined {
+  const parts = annotation.split(',').map((part) => part.trim())
+  return parts.filter((part) => !part.endsWith(` ${kind}`)).join(', ') || undefined
 }

@@ -92,6 +92,7 @@ export class RunningControllers {
       ...shared,
       isLeader: () => this.#elector.isLeader,
       annotations: () => this.#elector.annotations,
+      annotate: (name, value) => this.#elector.annotate(name, value),
       refreshed: () => this.#refreshed(),
     })
     this.#counts.watch({

@@ -5,8 +5,15 @@ import type { KubeApi } from './kube/api.ts'
 import { type Caches, each } from './kube/caches.ts'
 import { leaseName } from './kube/elector.ts'
 import type { EventSink } from './kube/event-sink.ts'
-import { group, keyLabel, resources } from './kube/resources.ts'
-import { allowedOf, mayGo } from './mass-deletion.ts'
+import {
+  type ApiKeyObject,
+  type FeedObject,
+  group,
+  keyLabel,
+  resources,
+  type Secret,
+} from './kube/resources.ts'
+import { allowedOf, MassDeletion, withoutKind } from './mass-deletion.ts'
 import type { Registry } from './registry.ts'
 
 /** How often the registry is read; feeds and keys are then looked at again. */
@@ -31,6 +38,8 @@ export interface SweepDeps {
   readonly isLeader: () => boolean
   /** Of the Lease. */
   readonly annotations: () => Readonly<Record<string, string>>
+  /** Changes one of the Lease, or removes it. */
+  readonly annotate: (name: string, value: string | undefined) => void
   /** Called after the registry was read. */
   readonly refreshed: () => void
 }
@@ -45,6 +54,7 @@ export class Sweep {
   readonly #running: Promise<void>
   #pause = new AbortController()
   readonly #held: Record<Kind, number> = { feeds: 0, apikeys: 0 }
+  readonly #guards = { feeds: new MassDeletion(), apikeys: new MassDeletion() }
   readonly #gone = { feeds: new GoneSince(), apikeys: new GoneSince(), secrets: new GoneSince() }
 
   constructor(deps: SweepDeps) {
@@ -95,39 +105,59 @@ export class Sweep {
 
   /** A feed whose key another Feed has is handed over, not removed. */
   async #removeFeeds(): Promise<void> {
-    const { caches, registry } = this.#deps
+    const { api, caches, registry, clock } = this.#deps
     const keys = new Set(caches.feeds.all().map(feedKeyOf))
     const owned = [...registry.feeds.values()].filter(
       ({ owner, hidden }) => owner !== '' && owner !== 'operator' && !hidden,
     )
-    const gone = owned.filter(({ key }) => !keys.has(key))
+    const gone = owned.filter(({ key }) => !keys.has(key)).map((feed) => ({ ...feed, id: feed.key }))
     const going = this.#allowed('feeds', gone, owned.length)
-    for (const { key, owner } of this.#gone.feeds.longGone(going, ({ key: id }) => id, this.#ago(goneForMs)))
+    const long = this.#gone.feeds.longGone(going, ({ key: id }) => id, this.#ago(goneForMs))
+    if (long.length === 0) return
+    const now = new Set((await api.list<FeedObject>(resources.feeds)).items.map(feedKeyOf))
+    for (const { key, owner } of long) {
+      if (now.has(key)) continue
       await registry.removeFeed(key, owner)
+      this.#guards.feeds.went(key, clock.monotonicMs())
+    }
   }
 
   async #suspendKeys(): Promise<void> {
-    const { caches, registry } = this.#deps
-    const names = new Set(caches.apikeys.all().map(({ metadata }) => metadata.name))
+    const { caches, registry, clock } = this.#deps
+    const names = namesOf(caches.apikeys.all())
     const owned = [...registry.keys.values()].filter(
       ({ owner, state }) => owner !== '' && state !== 'inactive',
     )
     const gone = owned.filter(({ id }) => !names.has(id))
     const going = this.#allowed('apikeys', gone, owned.length)
-    for (const { id, owner } of this.#gone.apikeys.longGone(going, (key) => key.id, this.#ago(goneForMs)))
+    const long = this.#gone.apikeys.longGone(going, (key) => key.id, this.#ago(goneForMs))
+    if (long.length === 0) return
+    const now = await this.#keyNames()
+    for (const { id, owner } of long) {
+      if (now.has(id)) continue
       await registry.suspendKey(id, owner)
+      this.#guards.apikeys.went(id, clock.monotonicMs())
+    }
   }
 
   async #deleteSecrets(): Promise<void> {
     const { api, caches } = this.#deps
-    const names = new Set(caches.apikeys.all().map(({ metadata }) => metadata.name))
-    const orphans = caches.secrets
-      .all()
-      .filter(({ metadata: { labels = {} } }) => keyLabel in labels && !names.has(labels[keyLabel] ?? ''))
-    const uidOf = ({ metadata }: (typeof orphans)[number]): string => metadata.uid ?? ''
+    const isOrphan = ({ metadata: { labels = {} } }: Secret, names: ReadonlySet<string>): boolean =>
+      keyLabel in labels && !names.has(labels[keyLabel] ?? '')
+    const known = namesOf(caches.apikeys.all())
+    const orphans = caches.secrets.all().filter((secret) => isOrphan(secret, known))
+    const uidOf = ({ metadata }: Secret): string => metadata.uid ?? ''
     const gone = this.#gone.secrets.longGone(orphans, uidOf, this.#ago(secretsStayMs))
-    if (this.#held.apikeys > 0) return
-    for (const { metadata } of gone) await api.delete(resources.secrets, metadata.name, metadata.uid)
+    if (this.#held.apikeys > 0 || gone.length === 0) return
+    const now = await this.#keyNames()
+    for (const secret of gone)
+      if (isOrphan(secret, now))
+        await api.delete(resources.secrets, secret.metadata.name, secret.metadata.uid)
+  }
+
+  /** As the API server has them now: a watch that ended without notice shows an old state. */
+  async #keyNames(): Promise<ReadonlySet<string>> {
+    return namesOf((await this.#deps.api.list<ApiKeyObject>(resources.apikeys)).items)
   }
 
   #ago(ms: number): Moment {
@@ -135,25 +165,32 @@ export class Sweep {
     return { nowMs, beforeMs: nowMs - ms }
   }
 
-  #allowed<T>(kind: Kind, gone: readonly T[], total: number): readonly T[] {
-    const allowed = allowedOf(this.#deps.annotations()[allowAnnotation], kind)
-    const going = mayGo(gone, { total, allowed })
-    const held = gone.length - going.length
+  #allowed<T extends { readonly id: string }>(kind: Kind, gone: readonly T[], total: number): readonly T[] {
+    const { annotations, annotate, clock } = this.#deps
+    const text = annotations()[allowAnnotation]
+    const ids = gone.map(({ id }) => id)
+    const look = { total, allowed: allowedOf(text, kind), nowMs: clock.monotonicMs() }
+    const { going, isUsed } = this.#guards[kind].mayGo(ids, look)
+    if (isUsed) annotate(allowAnnotation, withoutKind(text ?? '', kind))
+    const held = gone.length - going.size
     if (held > 0) this.#tellHeld(kind, held, total)
     this.#held[kind] = held
-    return going
+    return gone.filter(({ id }) => going.has(id))
   }
 
   #tellHeld(kind: Kind, held: number, total: number): void {
     const { events, log } = this.#deps
     const note =
-      `${held} of ${total} ${kind} have no object any more. Nothing was removed. If the objects were deleted on purpose, ` +
+      `${held} of ${total} ${kind} have no object any more. They were not removed. If the objects were deleted on purpose, ` +
       `annotate the Lease ${leaseName} with ${allowAnnotation}="${held} ${kind}".`
     const lease = { apiVersion: 'coordination.k8s.io/v1', metadata: { name: leaseName } }
     events.tell('Lease', lease, { type: 'Warning', reason: 'DeletionHeld', action: 'Remove', note })
     if (this.#held[kind] !== held) log.error({ kind, held, total }, note)
   }
 }
+
+const namesOf = (keys: readonly ApiKeyObject[]): ReadonlySet<string> =>
+  new Set(keys.map(({ metadata }) => metadata.name))
 
 interface Moment {
   readonly nowMs: number

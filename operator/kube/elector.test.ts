@@ -105,3 +105,19 @@ test('whatever calls are late or lost, no two replicas lead at once, and one lea
     { numRuns: 30 },
   )
 })
+
+test('an annotation that is removed is gone at once, and of the Lease with the next renewal', async () => {
+  const clock = createVirtualClock()
+  const store = new LeaseStore(clock)
+  const { elector } = start(clock, store, 'a')
+  await clock.advance(5_000)
+  elector.annotate('one', 'yes')
+  elector.annotate('two', 'yes')
+  await clock.advance(5_000)
+  elector.annotate('one', undefined)
+  expect(elector.annotations).toEqual({ two: 'yes' })
+  await clock.advance(5_000)
+  const lease = store.reached({ outage: 'none', delayMs: 0 }).get()
+  await clock.advance(1)
+  expect((await lease)?.metadata.annotations).toEqual({ two: 'yes' })
+})

@@ -44,6 +44,8 @@ export class Elector {
   #seen: { readonly text: string; readonly atMs: number } | undefined
   #renewedMs: number | undefined
   #annotations: Readonly<Record<string, string>> = {}
+  /** Changes that the next renewal writes; `undefined` removes. Their names are few and fixed. */
+  readonly #edits = new Map<string, string | undefined>()
 
   constructor(deps: ElectorDeps) {
     this.#deps = deps
@@ -57,6 +59,12 @@ export class Elector {
   /** Of the Lease, as they were when it was last read. */
   get annotations(): Readonly<Record<string, string>> {
     return this.#annotations
+  }
+
+  /** Changes an annotation of the Lease, or removes it, with the next renewal; `annotations` shows it at once. */
+  annotate(name: string, value: string | undefined): void {
+    this.#edits.set(name, value)
+    this.#annotations = this.#edited(this.#annotations)
   }
 
   /** Gives the Lease up, so that another replica need not wait for its end. */
@@ -91,16 +99,18 @@ export class Elector {
     const { api, identity, clock } = this.#deps
     const lease = await this.#read()
     const begunMs = clock.monotonicMs()
+    const edits = [...this.#edits]
     try {
       if (lease === undefined) await api.create<Lease>(resources.leases, this.#taken(undefined))
       else if (lease.spec?.holderIdentity === identity || this.#isFree(lease))
         await api.replace(resources.leases, this.#taken(lease))
-      else return
+      else return this.#edits.clear()
     } catch (cause) {
       // Another replica was faster.
       if (cause instanceof KubeError && cause.status === 409) return
       throw cause
     }
+    for (const [name, value] of edits) if (this.#edits.get(name) === value) this.#edits.delete(name)
     const isNew = !this.isLeader
     this.#renewedMs = begunMs
     if (!isNew || this.#ending.signal.aborted) return
@@ -110,8 +120,13 @@ export class Elector {
 
   async #read(): Promise<Lease | undefined> {
     const lease = await this.#deps.api.get<Lease>(resources.leases, leaseName)
-    this.#annotations = lease?.metadata.annotations ?? {}
+    this.#annotations = this.#edited(lease?.metadata.annotations ?? {})
     return lease
+  }
+
+  #edited(annotations: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+    const edited = Object.entries({ ...annotations, ...Object.fromEntries(this.#edits) })
+    return Object.fromEntries(edited.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
   }
 
   #isFree({ spec = {} }: Lease): boolean {
@@ -132,7 +147,10 @@ export class Elector {
       ...lease,
       apiVersion: apiVersionOf(resources.leases),
       kind: 'Lease',
-      metadata: lease?.metadata ?? { name: leaseName },
+      metadata: {
+        ...(lease?.metadata ?? { name: leaseName }),
+        annotations: this.#edited(lease?.metadata.annotations ?? {}),
+      },
       spec: {
         holderIdentity: identity,
         leaseDurationSeconds: leaseSeconds,
