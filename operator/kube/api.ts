@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Agent, request as httpsRequest, type RequestOptions } from 'node:https'
 import type { KubeConfig } from '@kubernetes/client-node'
-import type { Clock } from '../../services/platform/system-clock.ts'
+import type { Cancel, Clock } from '../../services/platform/system-clock.ts'
 import { within } from '../../services/platform/within.ts'
 import type { KubeObject, Resource } from './object.ts'
 
@@ -9,9 +9,10 @@ const readTimeoutMs = 15_000
 /** A leader stops acting so long before another may begin: no call of the old one is under way then. */
 export const writeTimeoutMs = 5_000
 const answerBytesMax = 64 * 1_048_576
-/** The server ends a watch after so long; a connection that died without a word is given up a little later. */
+/** The server ends a watch after so long. */
 const watchSeconds = 240
-const watchTimeoutMs = (watchSeconds + 30) * 1_000
+/** The server sends a bookmark within 75 s: a connection that is silent for longer ended without notice. */
+const watchSilenceMs = 90_000
 /** Who writes, as the API server notes it per field. */
 const fieldManager = 'fxd-operator'
 
@@ -112,12 +113,18 @@ export class HttpKubeApi implements KubeApi {
     const given = new AbortController()
     const until = AbortSignal.any([signal, given.signal])
     const late = (): void => given.abort(new Error('the watch timed out'))
-    const cancel = this.#deps.clock.after(watchTimeoutMs, late)
+    const arm = (): Cancel => this.#deps.clock.after(watchSilenceMs, late)
+    let cancel = arm()
+    const takeLine = (line: string): void => {
+      cancel()
+      cancel = arm()
+      take(JSON.parse(line) as WatchEvent<T>)
+    }
     try {
       const answer = await this.#send({ method: 'GET', path: this.#path(of), query }, until)
       if (answer.statusCode !== 200) throw errorOf(answer.statusCode ?? 0, await textOf(answer))
       opened()
-      await takeLines(answer, (line) => take(JSON.parse(line) as WatchEvent<T>))
+      await takeLines(answer, takeLine)
     } finally {
       cancel()
     }

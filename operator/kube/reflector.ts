@@ -20,7 +20,8 @@ export interface ReflectorDeps<T> {
 
 /**
  * Keeps all objects of one kind in memory: a list, then a watch from its version on. A watch that ends goes on from the
- * last version seen; when the server has forgotten that (410), everything is listed again.
+ * last version seen; when the server has forgotten that (410), everything is listed again. Pauses between failures grow
+ * until an event arrives.
  */
 export class Reflector<T extends KubeObject> {
   readonly #of: Resource
@@ -29,6 +30,7 @@ export class Reflector<T extends KubeObject> {
   #objects = new Map<string, T>()
   #version: string | undefined
   #isSynced = false
+  #delayMs = retryMinMs
 
   constructor(of: Resource, deps: ReflectorDeps<T>) {
     this.#of = of
@@ -59,26 +61,21 @@ export class Reflector<T extends KubeObject> {
 
   async #run(): Promise<void> {
     const { clock, log } = this.#deps
-    let delayMs = retryMinMs
     while (!this.#ending.signal.aborted) {
       try {
         if (this.#version === undefined) await this.#list()
-        delayMs = retryMinMs
         await Promise.all([this.#watch(this.#version ?? ''), clock.sleep(watchLeastMs, this.#ending.signal)])
+        this.#delayMs = retryMinMs
       } catch (cause) {
         if (this.#ending.signal.aborted) return
         this.#isSynced = false
         this.#deps.failed()
         if (isExpired(cause)) this.#version = undefined
-        else {
-          log.warn(
-            { err: cause, kind: this.#of.plural, retryInMs: delayMs },
-            'unavailable: the API server; retrying',
-          )
-          // Not all operators at the same moment.
-          await clock.sleep(delayMs * (0.5 + clock.random()), this.#ending.signal)
-          delayMs = Math.min(retryMaxMs, delayMs * 2)
-        }
+        const retryInMs = this.#delayMs
+        this.#delayMs = Math.min(retryMaxMs, retryInMs * 2)
+        log.warn({ err: cause, kind: this.#of.plural, retryInMs }, 'unavailable: the API server; retrying')
+        // Not all operators at the same moment.
+        await clock.sleep(retryInMs * (0.5 + clock.random()), this.#ending.signal)
       }
     }
   }
@@ -108,6 +105,7 @@ export class Reflector<T extends KubeObject> {
       }
       throw new KubeError(code ?? 0, reason ?? '', message ?? 'the watch failed')
     }
+    this.#delayMs = retryMinMs
     this.#version = object.metadata.resourceVersion ?? this.#version
     if (type === 'BOOKMARK') return
     if (type === 'DELETED') this.#objects.delete(object.metadata.name)
