@@ -66,8 +66,16 @@ export class FeedController implements Controller {
   }
 
   async #bring(feed: FeedObject): Promise<void> {
-    refuseSecond(feed, this.#deps.caches.feeds.all())
-    await this.#register(feed)
+    const { caches, registry } = this.#deps
+    const { owner, hidden = true } = registry.feeds.get(feedKeyOf(feed)) ?? {}
+    refuseSecond(feed, caches.feeds.all(), owner)
+    try {
+      await this.#register(feed)
+    } catch (cause) {
+      // Its collectors go on while a change of its manifest is refused.
+      if (owner === feed.metadata.uid && !hidden) await this.#giveToken(feed)
+      throw cause
+    }
     await this.#giveToken(feed)
     if (feed.spec.source.type !== 'Push') return this.#tell(feed, undefined, await this.#collect(feed))
     await this.#withoutPods(feed)
@@ -173,11 +181,11 @@ export class FeedController implements Controller {
   }
 }
 
-function refuseSecond(feed: FeedObject, all: readonly FeedObject[]): void {
-  const holder = holderOf(feedKeyOf(feed), all)
+function refuseSecond(feed: FeedObject, all: readonly FeedObject[], owner: string | undefined): void {
+  const holder = holderOf(feedKeyOf(feed), all, owner)
   if (holder === undefined || holder.metadata.uid === feed.metadata.uid) return
   throw new NotReady(
     'DuplicateKey',
-    `The older Feed ${holder.metadata.name} has ${feedKeyOf(feed)} already; delete one of the two, or give this one another account.`,
+    `The Feed ${holder.metadata.name} has ${feedKeyOf(feed)} already; delete one of the two, or give this one another account.`,
   )
 }

@@ -1,9 +1,17 @@
 import type { FeedObject } from '../kube/resources.ts'
 import { feedKeyOf } from './objects.ts'
 
-/** The Feed that has the key: the oldest of those that name it. The UID decides between two of one second. */
-export function holderOf(key: string, feeds: readonly FeedObject[]): FeedObject | undefined {
-  return feeds.filter((feed) => feedKeyOf(feed) === key).toSorted(byAge)[0]
+/**
+ * The Feed that has the key: the one that owns it in the registry, as long as it names the key, else the oldest of
+ * those that name it. The UID decides between two of one second.
+ */
+export function holderOf(
+  key: string,
+  feeds: readonly FeedObject[],
+  owner: string | undefined,
+): FeedObject | undefined {
+  const named = feeds.filter((feed) => feedKeyOf(feed) === key)
+  return named.find(({ metadata: { uid } }) => uid !== undefined && uid === owner) ?? named.toSorted(byAge)[0]
 }
 
 function byAge({ metadata: a }: FeedObject, { metadata: b }: FeedObject): number {

@@ -61,7 +61,14 @@ test('the oldest Feed has the key, and of two of one second always the same', ()
   const old = feed(push, { uid: 'b' })
   const young = feed(push, { uid: 'a', creationTimestamp: '2026-01-01T00:00:01Z' })
   const twin = feed(push, { uid: 'c' })
-  expect(holderOf('BROKERA:ZERO', [young, old, twin])).toBe(old)
-  expect(holderOf('BROKERA:ZERO', [twin, old])).toBe(old)
-  expect(holderOf('BROKERA:OTHER', [old])).toBeUndefined()
+  expect(holderOf('BROKERA:ZERO', [young, old, twin], undefined)).toBe(old)
+  expect(holderOf('BROKERA:ZERO', [twin, old], undefined)).toBe(old)
+  expect(holderOf('BROKERA:OTHER', [old], 'b')).toBeUndefined()
+})
+
+test('of two Feeds of one second the one that the registry names has the key while it is there', () => {
+  const push = { type: 'Push' as const }
+  const [first, second] = [feed(push, { uid: 'a' }), feed(push, { uid: 'b' })]
+  expect(holderOf('BROKERA:ZERO', [first, second], 'b')).toBe(second)
+  expect(holderOf('BROKERA:ZERO', [first], 'b')).toBe(first)
 })

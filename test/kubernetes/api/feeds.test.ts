@@ -78,7 +78,7 @@ test('of two Feeds with one key the older has it, and the other takes it over wi
   await until('the next second', () => Date.now() % 1000 < 100)
   const younger = await setting.applyFeed('younger', { account: 'TWICE' })
   const told = await setting.reason<FeedObject>(resources.feeds, 'younger', 'DuplicateKey')
-  expect(told.status?.conditions?.[0]?.message).toContain('The older Feed older has BROKERA:TWICE already')
+  expect(told.status?.conditions?.[0]?.message).toContain('The Feed older has BROKERA:TWICE already')
   expect(registered('BROKERA:TWICE')?.owner).toBe(older.metadata.uid)
   await setting.remove(resources.feeds, 'older')
   await until('the younger to own it', () => {

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { silentLog } from '../../services/platform/log.ts'
+import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { NotReady } from '../kube/not-ready.ts'
+import type { KubeObject } from '../kube/object.ts'
+import type { FeedObject, Secret } from '../kube/resources.ts'
+import { FeedController } from './controller.ts'
+import { tokenExpiry, tokenSecret } from './token.ts'
+
+const dayMs = 86_400_000
+const feed = {
+  metadata: { name: 'zero', uid: 'u', generation: 2 },
+  spec: { broker: 'BROKERA', account: 'ZERO', source: { type: 'Push' } },
+} as unknown as FeedObject
+const cacheOf = (objects: readonly KubeObject[]) => ({
+  all: () => objects,
+  get: (wanted: string) => objects.find(({ metadata }) => metadata.name === wanted),
+})
+
+test('the token of a feed is renewed although the registry refuses its new manifest', async () => {
+  const clock = createVirtualClock()
+  const applied: Secret[] = []
+  const old = tokenSecret(feed, 'old', clock.utcMs() + dayMs)
+  const expiresAt = clock.utcMs() + 30 * dayMs
+  const deps = {
+    api: {
+      get: async () => undefined,
+      apply: async (_: unknown, object: Secret) => void applied.push(object),
+      applyStatus: async () => undefined,
+    },
+    caches: {
+      feeds: cacheOf([feed]),
+      secrets: cacheOf([old]),
+      configmaps: cacheOf([]),
+      statefulsets: cacheOf([]),
+    },
+    registry: {
+      feeds: new Map([['BROKERA:ZERO', { key: 'BROKERA:ZERO', owner: 'u', hidden: false, version: 1 }]]),
+      applyFeed: () => Promise.reject(new NotReady('Invalid', 'the depth is wrong')),
+      issueFeedToken: async () => ({ token: 'new', expiresAt }),
+    },
+    events: { tell: () => undefined },
+    clock,
+    log: silentLog,
+    held: () => 0,
+    template: undefined,
+    registered: () => undefined,
+  }
+  await new FeedController(deps as never).reconcile('zero')
+  expect(applied.map((secret) => tokenExpiry(secret, feed))).toEqual([expiresAt])
+})
