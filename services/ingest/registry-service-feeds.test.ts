@@ -55,6 +55,20 @@ describe('feeds', () => {
     ])
   })
 
+  test('are listed and shown without signs while the board of feeds does not answer', async () => {
+    const board = { read: () => Promise.reject(new Error('connection refused')) }
+    const own = await openRegistryHouse({ board } as never)
+    onTestFinished(async () => {
+      await own.stop()
+      own.discard()
+    })
+    expect((await own.call('ListFeeds', {})).feeds.map(({ key }) => key)).toEqual([
+      'BROKERA:ZERO',
+      'BROKERB:LIVE',
+    ])
+    expect(await own.call('GetFeed', { key: zero.key })).toMatchObject({ status: 'offline' })
+  })
+
   test('are listed on a weekend with the open time of their last minute, not of their weekly bar', async () => {
     const own = await openRegistryHouse()
     onTestFinished(async () => {

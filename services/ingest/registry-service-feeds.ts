@@ -36,7 +36,10 @@ export async function listFeeds(
 ): Promise<{ readonly feeds: Feed[]; readonly next: string }> {
   // By the size of whole definitions, which is more than what is sent: it bounds the looks into the store too.
   const { items, next } = page(view.allFeeds(), request.after, (feed) => feed.definition.key, partBytesMax)
-  const signs = await stores.board.read(items.map((feed) => feed.definition.key))
+  const signs = await signsOf(
+    items.map((feed) => feed.definition.key),
+    stores.board,
+  )
   const feeds: Feed[] = []
   for (const feed of items) {
     const status = await statusOf(feed.definition, signs.get(feed.definition.key) ?? {}, view, stores)
@@ -52,7 +55,7 @@ export async function getFeed(
 ): Promise<Feed> {
   const feed = feedRecordOf(request.key, view)
   const { key } = feed.definition
-  const signs = (await stores.board.read([key])).get(key) ?? {}
+  const signs = (await signsOf([key], stores.board)).get(key) ?? {}
   const symbols = shownSymbols(key, view)
   const shown = page(symbols, request.afterSymbol, (symbol) => symbol, partBytesMax)
   const firstRead = firstReads(await firstReadFacts(feed.definition, view, stores))
@@ -67,6 +70,10 @@ export async function getFeed(
     withoutBars: those('none'),
   }
 }
+
+/** None while the board does not answer: administration does not need it, and a feed without signs is offline. */
+const signsOf = (keys: readonly FeedKey[], board: FeedBoard): ReturnType<FeedBoard['read']> =>
+  board.read(keys).catch(() => new Map())
 
 /** A simulator is read in pieces back to the depth; files are read whole; who pushes decides by itself. */
 async function firstReadFacts(
