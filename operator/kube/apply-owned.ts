@@ -3,7 +3,7 @@ import type { KubeApi } from './api.ts'
 import { covers } from './covers.ts'
 import { NotReady } from './not-ready.ts'
 import type { KubeObject, OwnerReference, Resource } from './object.ts'
-import { apiVersionOf, group, madeByUs } from './resources.ts'
+import { apiVersionOf, group, keyLabel, madeByUs } from './resources.ts'
 
 /** What of an object the operator wants; fields that were wanted before and are left out now are taken away. */
 const hashAnnotation = `${group}/wanted`
@@ -39,16 +39,17 @@ export async function applyOwned<T extends KubeObject>(
   wanted: (there: T | undefined) => T,
 ): Promise<T> {
   const isAsWanted = (found: T): boolean =>
-    isOwned(found, owner) && covers(found, dressed(wanted(found), owner))
+    isOwned(found, owner) && covers(found, withOwner(wanted(found), owner))
   if (there !== undefined && isAsWanted(there)) return there
   // The cache may be behind: what it does not show may be there, and belong to somebody else.
   const found = await api.get<T>(of, wanted(there).metadata.name)
   if (found !== undefined && isAsWanted(found)) return found
-  refuseForeign(found, owner, of)
-  return api.apply<T>(of, dressed(wanted(found), owner))
+  const made = withOwner(wanted(found), owner)
+  refuseForeign(found, made, { owner, of })
+  return api.apply<T>(of, made)
 }
 
-function dressed<T extends KubeObject>(wanted: T, owner: OwnerReference): T {
+function withOwner<T extends KubeObject>(wanted: T, owner: OwnerReference): T {
   const { metadata } = wanted
   const annotations = {
     ...metadata.annotations,
@@ -61,12 +62,21 @@ function dressed<T extends KubeObject>(wanted: T, owner: OwnerReference): T {
 const isOwned = ({ metadata }: KubeObject, { uid }: OwnerReference): boolean =>
   metadata.ownerReferences?.some((each) => each.controller && each.uid === uid) ?? false
 
-/** An object of ours without an owner is adopted: a backup that was restored has lost it. */
-function refuseForeign(found: KubeObject | undefined, owner: OwnerReference, of: Resource): void {
+/**
+ * An object of ours without an owner is adopted, since a backup that was restored has lost it: one with the labels of
+ * the wanted object, which name its Feed or StreamPool. The Secrets of an ApiKey have no owner, and are never adopted.
+ */
+function refuseForeign(
+  found: KubeObject | undefined,
+  wanted: KubeObject,
+  { owner, of }: { readonly owner: OwnerReference; readonly of: Resource },
+): void {
   if (found === undefined || isOwned(found, owner)) return
   const { labels = {}, ownerReferences = [], name } = found.metadata
-  const isOurs = Object.entries(madeByUs).every(([label, value]) => labels[label] === value)
-  if (isOurs && !ownerReferences.some((each) => each.controller)) return
+  const isOurs = Object.entries(wanted.metadata.labels ?? {}).every(
+    ([label, value]) => labels[label] === value,
+  )
+  if (isOurs && !(keyLabel in labels) && !ownerReferences.some((each) => each.controller)) return
   throw new NotReady(
     'NameTaken',
     `The name ${name} (${of.plural}) belongs to another object; delete that one, or give ${owner.kind} ${owner.name} another name.`,
