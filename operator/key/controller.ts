@@ -17,6 +17,7 @@ import {
   digestIn,
   digestName,
   digestSecret,
+  refuseDelivery,
   refuseForeign,
   textIn,
 } from './secrets.ts'
@@ -47,9 +48,10 @@ export class KeyController implements Controller {
     const key = this.#deps.caches.apikeys.get(name)
     if (key === undefined || key.metadata.deletionTimestamp !== undefined) return undefined
     try {
+      refuseDelivery(key)
       await this.#settle(key)
       const againMs = await this.#endDelivery(key)
-      await this.#tell(key, undefined)
+      await this.#tell(key, withoutFeeds(key, this.#missing(key)))
       return againMs
     } catch (cause) {
       const hindered = notReadyOf(cause)
@@ -66,23 +68,36 @@ export class KeyController implements Controller {
     for (const uid of this.#settled.keys()) if (!uids.has(uid)) this.#settled.delete(uid)
   }
 
-  /** Asks nobody while nothing changed since a look that found nothing to do. */
+  /** Writes nothing while nothing changed since a look that found nothing to do. */
   async #settle(key: ApiKeyObject): Promise<void> {
     const { uid = '' } = key.metadata
-    const marks = this.#marks(key)
+    const from = key.spec.keyFrom?.secretKeyRef.name
+    // A Secret of the user is in no cache.
+    const own = from === undefined ? undefined : await this.#deps.api.get<Secret>(resources.secrets, from)
+    const ownVersion = own?.metadata.resourceVersion
+    const marks = this.#marks(key, ownVersion)
     if (this.#settled.get(uid) === marks) return
     const hasChanged = key.spec.revoked ? await this.#revoke(key) : await this.#drive(key)
-    if (hasChanged || this.#marks(key) !== marks) this.#settled.delete(uid)
+    if (hasChanged || this.#marks(key, ownVersion) !== marks) this.#settled.delete(uid)
     else this.#settled.set(uid, marks)
   }
 
-  #marks(key: ApiKeyObject): string {
+  #marks(key: ApiKeyObject, ownVersion: string | undefined): string {
     const { caches, registry } = this.#deps
     const { name, generation } = key.metadata
     const versions = [digestName(name), deliveryName(key)].map(
       (each) => caches.secrets.get(each)?.metadata.resourceVersion,
     )
-    return JSON.stringify([generation, registry.keys.get(name)?.version, ...versions])
+    const { version } = registry.keys.get(name) ?? {}
+    return JSON.stringify([generation, version, ownVersion, this.#missing(key), ...versions])
+  }
+
+  /** Feeds of the key that the registry does not have, unless it has none of them. */
+  #missing({ metadata, spec }: ApiKeyObject): readonly string[] {
+    const { feeds, keys } = this.#deps.registry
+    const had = keys.get(metadata.name)?.feeds ?? []
+    const missing = spec.feeds.filter((feed) => (feeds.get(feed)?.hidden ?? true) && !had.includes(feed))
+    return missing.length < spec.feeds.length ? missing : []
   }
 
   /** Takes all steps to the end; gives whether there was any but a repeat. */
@@ -111,11 +126,21 @@ export class KeyController implements Controller {
       if (step.do === 'deliver') {
         const made = { issue: step.issue, secret: `fxd_${clock.randomHex(secretBytes)}` }
         await this.#write(deliverySecret(key, made, { there: delivery, nowMs: clock.utcMs() }), delivery)
-      } else if (step.do === 'keep') await this.#write(digestSecret(key, step.digest, digest), digest)
-      else if (await this.#put(key, step.digest)) return steps > 0
+      } else if (step.do === 'keep') {
+        await this.#write(digestSecret(key, step.digest, digest), digest)
+        this.#tellChanged(key, digestIn(digest), step.digest)
+      } else if (await this.#put(key, step.digest)) return steps > 0
       else isRefused = true
     }
     throw new Error(`${name} is not as wanted after ${stepsMax} steps`)
+  }
+
+  #tellChanged(key: ApiKeyObject, was: Digest | undefined, now: Digest): void {
+    const { keyFrom } = key.spec
+    if (keyFrom === undefined || was === undefined || was.sha256 === now.sha256) return
+    const note = `The Secret ${keyFrom.secretKeyRef.name} has another key: ${now.prefix}… replaces ${was.prefix}….`
+    const { kind } = resources.apikeys
+    this.#deps.events.tell(kind, key, { type: 'Normal', reason: 'SecretChanged', action: 'Rotate', note })
   }
 
   async #read(key: ApiKeyObject): Promise<{ ownSecret?: string; delivery?: Secret; digest?: Secret }> {
@@ -145,6 +170,7 @@ export class KeyController implements Controller {
     const { registry } = this.#deps
     const { name, uid = '' } = key.metadata
     const { plan, feeds, limits, allowIps = [], expires = '' } = key.spec
+    const missing = this.#missing(key)
     try {
       await registry.putKey({
         id: name,
@@ -154,7 +180,7 @@ export class KeyController implements Controller {
         prefix: digest.prefix,
         name,
         plan,
-        feeds: [...feeds],
+        feeds: feeds.filter((feed) => !missing.includes(feed)),
         ...(limits && { limits }),
         allowIps: [...allowIps],
         expires,
@@ -241,6 +267,14 @@ function overlapOf({ spec }: ApiKeyObject): number {
   const overlapMs = durationMs(spec.overlap ?? overlapDefault)
   if (overlapMs !== undefined && overlapMs <= overlapMsMax) return overlapMs
   throw new NotReady('Invalid', `overlap: got ${spec.overlap}, wanted at most 90d`)
+}
+
+function withoutFeeds({ spec }: ApiKeyObject, missing: readonly string[]): NotReady | undefined {
+  if (missing.length === 0 || spec.revoked) return undefined
+  return new NotReady(
+    'FeedsMissing',
+    `The key works without ${missing.join(', ')}, which this service does not have.`,
+  )
 }
 
 function ownSecretIn(

@@ -1,3 +1,4 @@
+import { durationMs } from '../../services/core/duration.ts'
 import { timeOf, timeText } from '../kube/condition.ts'
 import { NotReady } from '../kube/not-ready.ts'
 import { type ApiKeyObject, group, keyLabel, madeByUs, type Secret } from '../kube/resources.ts'
@@ -76,6 +77,18 @@ export function digestIn(secret: Secret | undefined): Digest | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Rejects a delivery that would replace the digest, or that nobody could read. */
+export function refuseDelivery({ metadata: { name }, spec: { delivery = {} } }: ApiKeyObject): void {
+  const { secretName, deleteAfter = '' } = delivery
+  if (secretName === digestName(name))
+    throw new NotReady(
+      'Invalid',
+      `delivery.secretName: ${secretName} is the Secret of the digest; choose another.`,
+    )
+  if (durationMs(deleteAfter) === 0)
+    throw new NotReady('Invalid', `delivery.deleteAfter: got ${deleteAfter}, wanted Never or more than zero`)
 }
 
 /** Rejects a Secret of this name that was made by somebody else, or for another key. */
