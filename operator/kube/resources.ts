@@ -66,7 +66,11 @@ export interface Pod extends KubeObject {
       readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[]
     }[]
   }
-  readonly status?: { readonly phase?: string; readonly podIP?: string }
+  readonly status?: {
+    readonly phase?: string
+    readonly podIP?: string
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+  }
 }
 
 export const resources = {

@@ -3,7 +3,7 @@ import type { Controller, ControllerDeps } from '../controller.ts'
 import { applyOwned, ownerOf } from '../kube/apply-owned.ts'
 import { timeOf } from '../kube/condition.ts'
 import type { StreamPoolStatus } from '../kube/kinds.ts'
-import { notReadyOf } from '../kube/not-ready.ts'
+import { type NotReady, notReadyOf } from '../kube/not-ready.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { group, type Pod, type PoolObject, poolLabel, resources, type Workload } from '../kube/resources.ts'
 import { isRollingOut, isUnseen } from '../kube/rollout.ts'
@@ -19,6 +19,9 @@ const lookEveryMs = 10_000
 const lookSoonMs = 2_000
 /** Sockets come and go all the time: the status follows them more slowly. */
 const loadEveryMs = 60_000
+
+/** A shard that runs and answers so many looks in a row not is lost. */
+const missesMax = 3
 
 /** Shards that are asked for their load at the same time. */
 const callsAtOnce = 32
@@ -36,6 +39,10 @@ interface PoolControllerDeps extends ControllerDeps {
 interface Seen {
   readonly pod: Pod
   readonly load: Load__Output | undefined
+  /** Looks in a row that it did not answer. */
+  readonly misses: number
+  /** It answered that it does not trust the operator. */
+  readonly refused: NotReady | undefined
 }
 
 interface Told extends Pick<PoolFacts, 'deployment' | 'scaling' | 'hindered'> {
@@ -47,6 +54,8 @@ export class PoolController implements Controller {
   readonly #deps: PoolControllerDeps
   readonly #statuses: StatusWriter<StreamPoolStatus>
   readonly #low = new Map<string, Low>()
+  /** By UID of the pod. */
+  readonly #misses = new Map<string, number>()
 
   constructor(deps: PoolControllerDeps) {
     this.#deps = deps
@@ -62,9 +71,11 @@ export class PoolController implements Controller {
       const deployment = await this.#apply(pool)
       const scaling = await this.#autoscale(pool, seen)
       const actions = planPool(poolOf(pool, deployment, seen))
-      for (const action of actions) await this.#act(pool, seen, action)
-      await this.#tell(pool, { seen, deployment, scaling, hindered: undefined })
-      const isMoving = actions.length > 0 || (deployment.spec?.replicas ?? 0) !== pool.spec.replicas
+      let now = deployment
+      for (const action of actions) now = (await this.#act(pool, seen, action)) ?? now
+      const hindered = seen.find(({ refused }) => refused)?.refused
+      await this.#tell(pool, { seen, deployment: now, scaling, hindered })
+      const isMoving = actions.length > 0 || (now.spec?.replicas ?? 0) !== pool.spec.replicas
       return isMoving ? lookSoonMs : lookEveryMs
     } catch (cause) {
       const hindered = notReadyOf(cause)
@@ -79,18 +90,33 @@ export class PoolController implements Controller {
     const uids = new Set(this.#deps.caches.streampools.all().map(({ metadata }) => metadata.uid ?? ''))
     this.#statuses.keep(uids)
     for (const uid of this.#low.keys()) if (!uids.has(uid)) this.#low.delete(uid)
+    const pods = new Set(this.#deps.caches.pods.all().map(({ metadata }) => metadata.uid ?? ''))
+    for (const uid of this.#misses.keys()) if (!pods.has(uid)) this.#misses.delete(uid)
   }
 
   /** Many at once: a shard that does not answer takes its whole time. */
   async #look(name: string): Promise<readonly Seen[]> {
-    const { caches, calls } = this.#deps
+    const { caches } = this.#deps
     const pods = caches.pods.all().filter((pod) => isShardOf(pod, name))
     const seen: Seen[] = []
     for (let at = 0; at < pods.length; at += callsAtOnce) {
       const some = pods.slice(at, at + callsAtOnce)
-      seen.push(...(await Promise.all(some.map(async (pod) => ({ pod, load: await calls.load(pod) })))))
+      seen.push(...(await Promise.all(some.map((pod) => this.#ask(pod)))))
     }
     return seen
+  }
+
+  async #ask(pod: Pod): Promise<Seen> {
+    const { uid = '' } = pod.metadata
+    let refused: NotReady | undefined
+    const load = await this.#deps.calls.load(pod).catch((cause: unknown) => {
+      refused = notReadyOf(cause)
+      if (refused === undefined) throw cause
+      return undefined
+    })
+    const misses = load || refused ? 0 : (this.#misses.get(uid) ?? 0) + 1
+    this.#misses.set(uid, misses)
+    return { pod, load, misses, refused }
   }
 
   async #apply(pool: PoolObject): Promise<Workload> {
@@ -131,19 +157,19 @@ export class PoolController implements Controller {
     return scaling
   }
 
-  async #act(pool: PoolObject, seen: readonly Seen[], action: Action): Promise<void> {
+  async #act(pool: PoolObject, seen: readonly Seen[], action: Action): Promise<Workload | undefined> {
     const { api, calls, events } = this.#deps
     const owner = ownerOf(resources.streampools, pool)
     if (action.do === 'resize') {
       const there = this.#deps.caches.deployments.get(pool.metadata.name)
       const place = { api, of: resources.deployments, there, owner }
-      await applyOwned(place, () => shardDeployment(pool, action.replicas))
-      return
+      return applyOwned(place, () => shardDeployment(pool, action.replicas))
     }
     const pod = seen.find((each) => each.pod.metadata.name === action.shard)?.pod
-    if (pod === undefined) return
-    if (action.do === 'mark') return mark(api, pod, action.isMarked)
-    if (action.do === 'undrain') return calls.undrain(pod)
+    if (pod === undefined) return undefined
+    if (action.do === 'mark') await mark(api, pod, action.isMarked)
+    if (action.do === 'undrain') await calls.undrain(pod)
+    if (action.do !== 'drain') return undefined
     await calls.drain(pod, action.seconds)
     const note = `The shard ${action.shard} closes its sockets within ${action.seconds} s, then it ends.`
     events.tell(resources.streampools.kind, pool, {
@@ -152,6 +178,7 @@ export class PoolController implements Controller {
       action: 'Drain',
       note,
     })
+    return undefined
   }
 
   /** The Deployment as the API server gave it last: the cache may not know yet that it changed. */
@@ -189,9 +216,11 @@ const poolOf = (pool: PoolObject, deployment: Workload, seen: readonly Seen[]) =
   drainsMax: pool.spec.drain.maxAtOnce,
 })
 
-const shardOf = ({ pod: { metadata }, load }: Seen): Shard => ({
+const shardOf = ({ pod: { metadata, status }, load, misses }: Seen): Shard => ({
   name: metadata.name,
   createdMs: timeOf(metadata.creationTimestamp),
+  isLost: status?.phase !== 'Running' || misses >= missesMax,
+  isReady: status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') ?? false,
   isMarked: metadata.annotations?.[costAnnotation] === markedCost,
   load: load && {
     connections: load.connections,

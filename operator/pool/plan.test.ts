@@ -6,6 +6,8 @@ const shard = (name: string, more: Partial<Shard> = {}): Shard => ({
   name,
   createdMs: 0,
   load: { connections: 10, isDraining: false, secondsLeft: 0 },
+  isLost: false,
+  isReady: true,
   isMarked: false,
   ...more,
 })
@@ -39,11 +41,32 @@ describe('a plan for a pool', () => {
     expect(at({ ...draining(0), isMarked: true })).toEqual([{ do: 'resize', replicas: 1 }])
   })
 
-  test('takes a shard whose time is over, or that does not answer', () => {
-    for (const more of [draining(4, 0), { load: undefined }])
+  test('takes a shard whose time is over, or that is lost', () => {
+    for (const more of [draining(4, 0), { load: undefined, isLost: true }])
       expect(planPool(pool({ wanted: 1, shards: [shard('a'), shard('b', more)] }))).toEqual([
         { do: 'mark', shard: 'b', isMarked: true },
       ])
+  })
+
+  test('takes no shard that missed one answer, and waits when there is no other', () => {
+    const silent = shard('a', { load: undefined })
+    const at = (shards: Shard[]) => planPool(pool({ wanted: 1, replicas: shards.length, shards }))
+    expect(at([silent, shard('b')])).toEqual([{ do: 'drain', shard: 'b', seconds: 60 }])
+    expect(planPool(pool({ wanted: 0, replicas: 1, shards: [silent] }))).toEqual([])
+  })
+
+  test('makes the Deployment smaller by pods that were never made, and drains none for them', () => {
+    expect(planPool(pool({ wanted: 2, replicas: 4 }))).toEqual([{ do: 'resize', replicas: 2 }])
+  })
+
+  test('waits with a marked shard that is ready while another one is not', () => {
+    const marked = shard('b', { ...draining(0), isMarked: true })
+    const at = (full: Partial<Shard>, more: Partial<Shard>) =>
+      planPool(pool({ wanted: 1, shards: [shard('a', full), { ...marked, ...more }] }))
+    expect(at({ isReady: false }, { isReady: true })).toEqual([])
+    const resize = [{ do: 'resize', replicas: 1 }]
+    expect(at({ isReady: false }, { isReady: false })).toEqual(resize)
+    expect(at({ isReady: true }, { isReady: true })).toEqual(resize)
   })
 
   test('drains no more shards at a time than allowed', () => {
@@ -111,7 +134,10 @@ class Cluster {
   /** A second passes: drains close a part of their sockets. */
   pass(): void {
     this.#follow()
-    this.shards = this.shards.map((each) => {
+    this.shards = this.shards.map((shard) => {
+      // One that drains or is full is not ready.
+      const isReady = !shard.load?.isDraining && (shard.load?.connections ?? 0) < 40
+      const each = { ...shard, isReady }
       if (!each.load?.isDraining) return each
       const secondsLeft = Math.max(0, each.load.secondsLeft - 1)
       const connections = secondsLeft === 0 ? 0 : Math.floor(each.load.connections / 2)
@@ -122,9 +148,9 @@ class Cluster {
   #follow(): void {
     const { replicas } = this
     while (this.shards.length < replicas) this.shards.push(shard(`s${this.made++}`, { createdMs: this.made }))
-    // As a ReplicaSet chooses: marked ones first.
+    // As a ReplicaSet chooses: those that are not ready first, of these the marked ones.
     const ended = this.shards
-      .toSorted((a, b) => Number(b.isMarked) - Number(a.isMarked))
+      .toSorted((a, b) => Number(a.isReady) - Number(b.isReady) || Number(b.isMarked) - Number(a.isMarked))
       .slice(0, Math.max(0, this.shards.length - replicas))
     for (const { load } of ended) if ((load?.connections ?? 0) > 0) this.endedWithSockets += 1
     this.shards = this.shards.filter((each) => !ended.includes(each))

@@ -1,3 +1,4 @@
+import { type ServiceError, status } from '@grpc/grpc-js'
 import type { Log } from '../../services/platform/log.ts'
 import type { Clock } from '../../services/platform/system-clock.ts'
 import type { ClientIdentity } from '../../services/wire/client.ts'
@@ -25,12 +26,14 @@ export class ShardCalls {
     this.#deps = deps
   }
 
-  /** `undefined`: the pod does not run yet, or does not answer. */
+  /** `undefined`: the pod does not run yet, or does not answer. Rejects when it does not trust the operator. */
   async load(pod: Pod): Promise<Load__Output | undefined> {
     if (addressOf(pod) === undefined) return undefined
     try {
       return await this.#call(pod, 'GetLoad', {})
     } catch (cause) {
+      const { code } = cause as ServiceError
+      if (code === status.UNAUTHENTICATED || code === status.PERMISSION_DENIED) throw cause
       this.#deps.log.debug(
         { err: cause, pod: pod.metadata.name },
         'unavailable: a shard does not tell its load',
@@ -67,9 +70,9 @@ function identityFor({ metadata }: Pod, { token, tls }: ClientIdentity): ClientI
   return { token, tls: tls && { ...tls, serverName: `${pool}.${metadata.namespace ?? ''}.svc` } }
 }
 
-function addressOf({ spec, status }: Pod): string | undefined {
-  const host = status?.podIP
-  if (host === undefined || status?.phase !== 'Running') return undefined
+function addressOf({ spec, status: now }: Pod): string | undefined {
+  const host = now?.podIP
+  if (host === undefined || now?.phase !== 'Running') return undefined
   const ports = spec?.containers?.[0]?.ports ?? []
   const port = ports.find(({ name }) => name === 'grpc')?.containerPort ?? grpcPortDefault
   return `${host.includes(':') ? `[${host}]` : host}:${port}`

@@ -35,13 +35,18 @@ test('a pool that changed is not ready before Kubernetes has looked at its Deplo
 })
 
 test('a pool of which only the number of shards changes this moment stays as it was', () => {
-  const unseen = deployment({ observedGeneration: 4 }, 1)
+  const unseen = deployment({ observedGeneration: 4, replicas: 3, readyReplicas: 3 }, 2)
   expect(readyOf({ deployment: unseen })).toBe('True Serving')
 })
 
 test.for([
   ['pods of an older template run', deployment({ updatedReplicas: 1 }), 'False RollingOut'],
   ['old pods have not ended', deployment({ replicas: 3 }), 'False RollingOut'],
+  [
+    'the Deployment is smaller than wanted',
+    deployment({ replicas: 1, updatedReplicas: 1, readyReplicas: 1 }, 1),
+    'False ShardsNotReady',
+  ],
   ['a shard is not ready', deployment({ readyReplicas: 1 }), 'False ShardsNotReady'],
   [
     'shards are emptied',

@@ -58,18 +58,19 @@ function readiness({ pool, deployment, hindered }: PoolFacts): Said {
   if (failed) return { status: 'False', reason: failed.reason ?? 'Failed', message: failed.message ?? '' }
   const had = readyOf(pool.status?.conditions)
   const isKnown = pool.status?.observedGeneration === pool.metadata.generation && had !== undefined
+  const isShort = Math.min(ready, deployment?.spec?.replicas ?? 0) < wanted
   // The number of shards was changed this moment, nothing else.
-  if (deployment && isUnseen(deployment) && isKnown) return had
+  if (deployment && isUnseen(deployment) && isKnown && !isShort) return had
   if (deployment === undefined || isUnseen(deployment) || isRollingOut(deployment))
     return {
       status: 'False',
       reason: 'RollingOut',
       message: `${ready} of ${wanted} shards are ready; pods are being replaced.`,
     }
-  if (ready < Math.min(wanted, deployment.spec?.replicas ?? 0))
+  if (isShort)
     return { status: 'False', reason: 'ShardsNotReady', message: `${ready} of ${wanted} shards are ready.` }
   const surplus = (deployment.spec?.replicas ?? 0) - wanted
   if (surplus > 0)
     return { status: 'True', reason: 'Draining', message: `${surplus} shards are emptied before they end.` }
-  return { status: 'True', reason: 'Serving', message: `${wanted} shards are ready.` }
+  return { status: 'True', reason: 'Serving', message: `${ready} shards are ready.` }
 }

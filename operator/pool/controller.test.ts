@@ -1,0 +1,80 @@
+import { status } from '@grpc/grpc-js'
+import { expect, test } from 'vitest'
+import { silentLog } from '../../services/platform/log.ts'
+import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import type { Condition } from '../kube/condition.ts'
+import type { KubeObject } from '../kube/object.ts'
+import { type Pod, type PoolObject, poolLabel, type Workload } from '../kube/resources.ts'
+import { PoolController } from './controller.ts'
+
+const pod = (name: string): Pod => ({
+  metadata: { name, uid: name, labels: { [poolLabel]: 'pool' } },
+  status: { phase: 'Running', podIP: '127.0.0.1', conditions: [{ type: 'Ready', status: 'True' }] },
+})
+const owner = { apiVersion: 'v1', kind: 'StreamPool', name: 'pool', uid: 'u', controller: true }
+const load = { connections: 5, subscriptions: 0, draining: false, drainSecondsLeft: 0 }
+
+/** A pool with two shards that run, of which one wants so many; the cache shows the Deployment of before. */
+function start(replicas: number, calls: { load: (pod: Pod) => Promise<object | undefined> }) {
+  const pool = {
+    metadata: { name: 'pool', uid: 'u', generation: 2 },
+    spec: { replicas, drain: { seconds: 60, maxAtOnce: 1 }, connectionsMax: 10, template: {} },
+  } as unknown as PoolObject
+  const deployment: Workload = {
+    metadata: { name: 'pool', generation: 5, ownerReferences: [owner] },
+    spec: { replicas: 2 },
+    status: { observedGeneration: 5, replicas: 2, updatedReplicas: 2, readyReplicas: 2 },
+  }
+  const seen = { ready: [] as (Condition | undefined)[], drained: [] as string[], marked: [] as string[] }
+  const none = { get: () => undefined }
+  const deps = {
+    api: {
+      get: async ({ plural }: { plural: string }) => (plural === 'deployments' ? deployment : undefined),
+      apply: async ({ plural }: { plural: string }, object: Workload) => {
+        if (plural === 'pods') seen.marked.push(object.metadata.name)
+        const isResized = object.spec?.replicas !== deployment.spec?.replicas
+        const metadata = { ...deployment.metadata, generation: isResized ? 6 : 5 }
+        return plural === 'deployments' ? { ...deployment, metadata, spec: object.spec } : object
+      },
+      applyStatus: async (_: unknown, object: KubeObject & { status: { conditions: Condition[] } }) =>
+        void seen.ready.push(object.status.conditions[0]),
+    },
+    caches: {
+      streampools: { get: () => pool, all: () => [pool] },
+      pods: { all: () => [pod('a'), pod('b')] },
+      services: none,
+      poddisruptionbudgets: none,
+      deployments: { get: () => undefined },
+    },
+    calls: { drain: async ({ metadata }: Pod) => void seen.drained.push(metadata.name), ...calls },
+    events: { tell: () => undefined },
+    clock: createVirtualClock(),
+    log: silentLog,
+  }
+  return { seen, controller: new PoolController(deps as never) }
+}
+test('a pool that gets more shards is not ready before they are', async () => {
+  const { seen, controller } = start(4, { load: async () => load })
+  await controller.reconcile('pool')
+  expect(seen.ready[0]).toMatchObject({ status: 'False' })
+  expect(seen.ready[0]?.message).toContain('2 of 4')
+})
+
+test('a shard that misses one answer is not the one that leaves', async () => {
+  const { seen, controller } = start(1, {
+    load: async ({ metadata }) => (metadata.name === 'a' ? undefined : load),
+  })
+  await controller.reconcile('pool')
+  expect(seen).toMatchObject({ drained: ['b'], marked: [] })
+})
+
+test('shards that refuse the token of the operator are not lost, and the pool says so', async () => {
+  const refusal = Object.assign(new Error('refused'), {
+    code: status.UNAUTHENTICATED,
+    details: 'the token is wrong',
+  })
+  const { seen, controller } = start(1, { load: () => Promise.reject(refusal) })
+  for (let i = 0; i < 5; i++) await controller.reconcile('pool')
+  expect(seen.marked).toEqual([])
+  expect(seen.ready[0]).toMatchObject({ reason: 'TokenRefused', message: 'the token is wrong' })
+})
