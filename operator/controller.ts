@@ -3,7 +3,15 @@ import type { Clock } from '../services/platform/system-clock.ts'
 import type { KubeApi } from './kube/api.ts'
 import type { Caches } from './kube/caches.ts'
 import type { EventSink } from './kube/event-sink.ts'
+import { NotReady } from './kube/not-ready.ts'
 import type { Registry } from './registry.ts'
+
+/** While the registry was never read, an object is looked at again after so long. */
+export const unloadedMs = 5_000
+export const unavailable = new NotReady(
+  'Unavailable',
+  'Ingest or the API server does not answer; trying again.',
+)
 
 /** What the controllers of all kinds share. */
 export interface ControllerDeps {
@@ -20,7 +28,7 @@ export interface ControllerDeps {
 
 /** Makes the world as the objects of one kind want it. */
 export interface Controller {
-  /** Brings one object forward; may give milliseconds after which it is looked at again. */
+  /** Takes the next steps for one object; may give milliseconds after which it is looked at again. */
   reconcile(name: string): Promise<number | undefined>
   /** Forgets objects that are gone. */
   prune(): void

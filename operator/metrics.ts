@@ -3,6 +3,7 @@ import { type Caches, each } from './kube/caches.ts'
 import { type Condition, readyOf } from './kube/condition.ts'
 import type { Elector } from './kube/elector.ts'
 import type { WorkQueue } from './kube/queue.ts'
+import type { Registry } from './registry.ts'
 import type { Sweep } from './sweep.ts'
 
 interface Watched {
@@ -10,6 +11,7 @@ interface Watched {
   readonly queues: Readonly<Record<string, WorkQueue>>
   readonly elector: Elector
   readonly sweep: Sweep
+  readonly registry: Registry
 }
 
 export type OperatorMetrics = ReturnType<typeof createOperatorMetrics>
@@ -48,7 +50,13 @@ export function createOperatorMetrics(metrics: Metrics) {
   }
 }
 
-function watch(metrics: Metrics, { caches, queues, elector, sweep }: Watched): void {
+function watch(metrics: Metrics, { caches, queues, elector, sweep, registry }: Watched): void {
+  metrics.gauge(
+    'fxd_operator_registry_reachable',
+    '1 when the leader could read the registry of ingest the last time it tried.',
+    [],
+    (gauge) => gauge.set(Number(registry.isLoaded && registry.failure === undefined)),
+  )
   metrics.gauge('fxd_operator_leader', '1 on the replica that acts.', [], (gauge) =>
     gauge.set(Number(elector.isLeader)),
   )

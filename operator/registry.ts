@@ -9,6 +9,7 @@ import {
   type RequestOf,
   registryClient,
 } from '../services/wire/unary-client.ts'
+import { NotReady, notReadyOf } from './kube/not-ready.ts'
 
 const callTimeoutMs = 5_000
 /** A list that never ends is a defect of the other end. */
@@ -34,6 +35,7 @@ export class Registry {
   #feeds = new Map<string, Feed__Output>()
   #keys = new Map<string, Key__Output>()
   #isLoaded = false
+  #failure: NotReady | undefined
 
   constructor(deps: RegistryDeps) {
     this.#deps = deps
@@ -42,6 +44,11 @@ export class Registry {
   /** Whether feeds and keys were read once. */
   get isLoaded(): boolean {
     return this.#isLoaded
+  }
+
+  /** Why the last `refresh` failed; `undefined`: it did not. */
+  get failure(): NotReady | undefined {
+    return this.#failure
   }
 
   /** By BROKER:ACCOUNT, hidden ones too. */
@@ -56,6 +63,18 @@ export class Registry {
 
   /** Reads all feeds and keys. Rejects with the library's `ServiceError`. */
   async refresh(): Promise<void> {
+    try {
+      await this.#read()
+      this.#failure = undefined
+    } catch (cause) {
+      const refusal = notReadyOf(cause)
+      const message = `The registry of ingest cannot be read: ${(cause as Error).message}`
+      this.#failure = new NotReady(refusal?.reason ?? 'Unavailable', message)
+      throw cause
+    }
+  }
+
+  async #read(): Promise<void> {
     const feeds = new Map<string, Feed__Output>()
     const keys = new Map<string, Key__Output>()
     for (let after = '', pages = 0; pages < pagesMax; pages++) {

@@ -32,7 +32,7 @@ export interface OperatorSettings {
 }
 
 /** An object is looked at only while all caches are in sync; it waits that long for the next try. */
-const blindMs = 1_000
+const unsyncedMs = 1_000
 
 /** This replica is not the leader any more, or not yet: nothing is written. */
 class NotLeading extends Error {}
@@ -100,6 +100,7 @@ export class RunningControllers {
       queues: this.#queues,
       elector: this.#elector,
       sweep: this.#sweep,
+      registry: this.#registry,
     })
   }
 
@@ -126,8 +127,9 @@ export class RunningControllers {
   /** All names come again when this replica becomes the leader. */
   async #reconcile(kind: Kind, name: string): Promise<number | undefined> {
     if (!this.#elector.isLeader) return undefined
-    const isBlind = this.notSynced() !== undefined || (kind !== 'streampools' && !this.#registry.isLoaded)
-    if (isBlind) return blindMs
+    const { isLoaded, failure } = this.#registry
+    const isUnread = kind !== 'streampools' && !isLoaded && failure === undefined
+    if (this.notSynced() !== undefined || isUnread) return unsyncedMs
     this.#counts.reconciled(kind)
     try {
       return await this.#controllers[kind].reconcile(name)

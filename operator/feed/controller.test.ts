@@ -35,6 +35,7 @@ test('the token of a feed is renewed although the registry refuses its new manif
       statefulsets: cacheOf([]),
     },
     registry: {
+      isLoaded: true,
       feeds: new Map([['BROKERA:ZERO', { key: 'BROKERA:ZERO', owner: 'u', hidden: false, version: 1 }]]),
       applyFeed: () => Promise.reject(new NotReady('Invalid', 'the depth is wrong')),
       issueFeedToken: async () => ({ token: 'new', expiresAt }),
@@ -48,4 +49,31 @@ test('the token of a feed is renewed although the registry refuses its new manif
   }
   await new FeedController(deps as never).reconcile('zero')
   expect(applied.map((secret) => tokenExpiry(secret, feed))).toEqual([expiresAt])
+})
+
+test('a new feed says why the registry was never read, and one that is ready stays so', async () => {
+  const reasons: string[] = []
+  const at = (status: object | undefined) => {
+    const object = { ...feed, ...(status && { status }) }
+    const deps = {
+      api: {
+        applyStatus: async (_: unknown, given: { status: { conditions: NotReady[] } }) =>
+          void reasons.push(given.status.conditions[0]?.reason ?? ''),
+      },
+      caches: { feeds: cacheOf([object]), secrets: cacheOf([]), statefulsets: cacheOf([]) },
+      registry: {
+        isLoaded: false,
+        failure: new NotReady('TokenRefused', 'the token is wrong'),
+        feeds: new Map(),
+      },
+      events: { tell: () => undefined },
+      clock: createVirtualClock(),
+      held: () => 0,
+    }
+    return new FeedController(deps as never).reconcile('zero')
+  }
+  await at({ observedGeneration: 2, conditions: [{ type: 'Ready', status: 'True' }] })
+  expect(reasons).toEqual([])
+  await at(undefined)
+  expect(reasons).toEqual(['TokenRefused'])
 })

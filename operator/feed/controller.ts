@@ -1,5 +1,5 @@
 import type { Feed__Output } from '../../services/wire/fxd/v1/Feed.ts'
-import type { Controller, ControllerDeps } from '../controller.ts'
+import { type Controller, type ControllerDeps, unavailable, unloadedMs } from '../controller.ts'
 import { applyOwned, ownerOf } from '../kube/apply-owned.ts'
 import { readyOf } from '../kube/condition.ts'
 import type { FeedStatus } from '../kube/kinds.ts'
@@ -46,9 +46,14 @@ export class FeedController implements Controller {
     this.#statuses = new StatusWriter<FeedStatus>(resources.feeds, moving, deps)
   }
 
-  async reconcile(name: string): Promise<undefined> {
+  async reconcile(name: string): Promise<number | undefined> {
     const feed = this.#deps.caches.feeds.get(name)
-    if (feed === undefined || feed.metadata.deletionTimestamp !== undefined) return
+    if (feed === undefined || feed.metadata.deletionTimestamp !== undefined) return undefined
+    const { isLoaded, failure } = this.#deps.registry
+    if (!isLoaded) {
+      await this.#tellUnavailable(feed, failure)
+      return unloadedMs
+    }
     try {
       await this.#bring(feed)
     } catch (cause) {
@@ -57,6 +62,7 @@ export class FeedController implements Controller {
       else await this.#tell(feed, hindered)
       if (hindered === undefined) throw cause
     }
+    return undefined
   }
 
   prune(): void {
@@ -166,13 +172,10 @@ export class FeedController implements Controller {
   }
 
   /** A feed that is ready stays so while ingest is away: collectors go on. */
-  async #tellUnavailable(feed: FeedObject): Promise<void> {
+  async #tellUnavailable(feed: FeedObject, why = unavailable): Promise<void> {
     const isCurrent = feed.status?.observedGeneration === feed.metadata.generation
     if (isCurrent && readyOf(feed.status?.conditions)?.status === 'True') return
-    await this.#tell(
-      feed,
-      new NotReady('Unavailable', 'Ingest or the API server does not answer; trying again.'),
-    )
+    await this.#tell(feed, why)
   }
 
   #registered(feed: FeedObject): Feed__Output | undefined {

@@ -50,6 +50,7 @@ function start(spec: object) {
       secrets: { get: (name: string) => (name === 'own' ? undefined : world.secrets.get(name)) },
     },
     registry: {
+      isLoaded: true,
       feeds: world.feeds,
       keys,
       putKey: async (put: Put) => {

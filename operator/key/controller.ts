@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { status as grpcStatus, type ServiceError } from '@grpc/grpc-js'
 import { durationMs } from '../../services/core/duration.ts'
 import type { Key__Output } from '../../services/wire/fxd/v1/Key.ts'
-import type { Controller, ControllerDeps } from '../controller.ts'
+import { type Controller, type ControllerDeps, unavailable, unloadedMs } from '../controller.ts'
 import { readyOf } from '../kube/condition.ts'
 import type { ApiKeyStatus } from '../kube/kinds.ts'
 import { NotReady, notReadyOf } from '../kube/not-ready.ts'
@@ -47,6 +47,11 @@ export class KeyController implements Controller {
   async reconcile(name: string): Promise<number | undefined> {
     const key = this.#deps.caches.apikeys.get(name)
     if (key === undefined || key.metadata.deletionTimestamp !== undefined) return undefined
+    const { isLoaded, failure } = this.#deps.registry
+    if (!isLoaded) {
+      await this.#tellUnavailable(key, failure)
+      return unloadedMs
+    }
     try {
       refuseDelivery(key)
       await this.#settle(key)
@@ -241,13 +246,10 @@ export class KeyController implements Controller {
   }
 
   /** A key that is ready stays so while ingest is away: it goes on opening. */
-  async #tellUnavailable(key: ApiKeyObject): Promise<void> {
+  async #tellUnavailable(key: ApiKeyObject, why = unavailable): Promise<void> {
     const isCurrent = key.status?.observedGeneration === key.metadata.generation
     if (isCurrent && readyOf(key.status?.conditions)?.status === 'True') return
-    await this.#tell(
-      key,
-      new NotReady('Unavailable', 'Ingest or the API server does not answer; trying again.'),
-    )
+    await this.#tell(key, why)
   }
 
   #registered(key: ApiKeyObject): Key__Output | undefined {
