@@ -134,20 +134,27 @@ export class Registry {
   }
 
   #change<Name extends RegistryCall>(name: Name, request: RequestOf<Name>): Promise<AnswerOf<Name>> {
-    this.#deps.beforeWrite()
-    return this.#call(name, request)
+    return this.#call(name, request, this.#deps.beforeWrite)
   }
 
   /** The next address is tried where nobody answers; every call may be repeated. */
-  async #call<Name extends RegistryCall>(name: Name, request: RequestOf<Name>): Promise<AnswerOf<Name>> {
+  async #call<Name extends RegistryCall>(
+    name: Name,
+    request: RequestOf<Name>,
+    beforeEach = (): void => undefined,
+  ): Promise<AnswerOf<Name>> {
     const { addresses, clock } = this.#deps
     for (let tries = 1; ; tries++) {
+      beforeEach()
+      const at = this.#at
       try {
-        const client = this.#open(addresses[this.#at % addresses.length] ?? '')
+        const client = this.#open(addresses[at % addresses.length] ?? '')
         return await client.call(name, request, { deadline: clock.utcMs() + callTimeoutMs })
       } catch (cause) {
         const { code } = cause as ServiceError
-        if (code === status.UNAVAILABLE || code === status.DEADLINE_EXCEEDED) this.#at += 1
+        if (code === status.UNAVAILABLE || code === status.DEADLINE_EXCEEDED)
+          // Calls that fail together go on to the same address.
+          this.#at = Math.max(this.#at, at + 1)
         if (code !== status.UNAVAILABLE || tries >= addresses.length) throw cause
       }
     }

@@ -111,7 +111,7 @@ export class RunningControllers {
   }
 
   async close(): Promise<void> {
-    for (const queue of Object.values(this.#queues)) queue.close()
+    await Promise.all(Object.values(this.#queues).map((queue) => queue.close()))
     await this.#sweep.close()
     for (const [, cache] of each(this.#caches)) cache.close()
     await this.#elector.close()

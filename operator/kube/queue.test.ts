@@ -59,8 +59,24 @@ test('a name is looked at again after the time that its reconciling gave, and no
   queue.add('a')
   await clock.advance(14_999)
   expect(count).toBe(3)
-  queue.close()
+  await queue.close()
   await clock.advance(60_000)
   expect(count).toBe(3)
   expect(clock.pending).toBe(0)
+})
+
+test('a queue is closed once the look under way has ended', async () => {
+  let goOn: () => void = () => undefined
+  const { clock, queue } = start(() => new Promise((resolve) => (goOn = () => resolve(undefined))))
+  queue.add('a')
+  await clock.advance(0)
+  let isClosed = false
+  const closed = (async () => {
+    await queue.close()
+    isClosed = true
+  })()
+  await clock.advance(1_000)
+  expect(isClosed).toBe(false)
+  goOn()
+  await closed
 })

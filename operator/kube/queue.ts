@@ -17,7 +17,7 @@ export class WorkQueue {
   readonly #waiting = new Set<string>()
   readonly #delayed = new Map<string, Cancel>()
   readonly #failures = new Map<string, number>()
-  #isWorking = false
+  #working: Promise<void> | undefined
   #isClosed = false
 
   /** `reconcile` may give milliseconds after which the name is looked at again. */
@@ -36,23 +36,24 @@ export class WorkQueue {
     if (this.#isClosed) return
     this.#undelay(name)
     this.#waiting.add(name)
-    if (!this.#isWorking) void this.#work()
+    this.#working ??= Promise.resolve().then(() => this.#work())
   }
 
-  close(): void {
+  /** Begins no further look; resolves when the one under way has ended. */
+  async close(): Promise<void> {
     this.#isClosed = true
     this.#waiting.clear()
     for (const cancel of this.#delayed.values()) cancel()
     this.#delayed.clear()
+    await this.#working
   }
 
   async #work(): Promise<void> {
-    this.#isWorking = true
     for (const name of this.#waiting) {
       this.#waiting.delete(name)
       await this.#once(name)
     }
-    this.#isWorking = false
+    this.#working = undefined
   }
 
   async #once(name: string): Promise<void> {
