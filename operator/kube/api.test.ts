@@ -18,8 +18,10 @@ test('a watch without an event or a bookmark for 90 s is given up', async () => 
     answer.writeHead(200).flushHeaders()
     send = (text) => void answer.write(text)
   }).listen(0, '127.0.0.1')
-  onTestFinished(() => void server.closeAllConnections())
-  onTestFinished(() => void server.close())
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
   await once(server, 'listening')
   const config = new KubeConfig()
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`

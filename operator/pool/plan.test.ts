@@ -134,10 +134,10 @@ class Cluster {
   /** A second passes: drains close a part of their sockets. */
   pass(): void {
     this.#follow()
-    this.shards = this.shards.map((shard) => {
+    this.shards = this.shards.map((before) => {
       // One that drains or is full is not ready.
-      const isReady = !shard.load?.isDraining && (shard.load?.connections ?? 0) < 40
-      const each = { ...shard, isReady }
+      const isReady = !before.load?.isDraining && (before.load?.connections ?? 0) < 40
+      const each = { ...before, isReady }
       if (!each.load?.isDraining) return each
       const secondsLeft = Math.max(0, each.load.secondsLeft - 1)
       const connections = secondsLeft === 0 ? 0 : Math.floor(each.load.connections / 2)
