@@ -57,10 +57,10 @@ export class FeedController implements Controller {
     try {
       await this.#bring(feed)
     } catch (cause) {
-      const hindered = notReadyOf(cause)
-      if (hindered === undefined) await this.#tellUnavailable(feed)
-      else await this.#tell(feed, hindered)
-      if (hindered === undefined) throw cause
+      const blocked = notReadyOf(cause)
+      if (blocked === undefined) await this.#tellUnavailable(feed)
+      else await this.#tell(feed, blocked)
+      if (blocked === undefined) throw cause
     }
     return undefined
   }
@@ -154,7 +154,7 @@ export class FeedController implements Controller {
   /** The collectors as the API server gave them last: the cache may not know yet that they changed. */
   async #tell(
     feed: FeedObject,
-    hindered: NotReady | undefined,
+    blocked: NotReady | undefined,
     collectors = this.#deps.caches.statefulsets.get(collectorNames(feed.metadata.name).set),
   ): Promise<void> {
     const { caches, clock } = this.#deps
@@ -164,7 +164,7 @@ export class FeedController implements Controller {
       registered: this.#registered(feed),
       collectors,
       tokenExpires: tokenExpiry(caches.secrets.get(names.token), feed),
-      hindered,
+      blocked,
       held: this.#deps.held('feeds'),
       nowMs: clock.utcMs(),
     })

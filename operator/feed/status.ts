@@ -14,7 +14,7 @@ export interface FeedFacts {
   /** UTC milliseconds. */
   readonly tokenExpires: number | undefined
   /** Why nothing goes on; `undefined`: nothing hinders. */
-  readonly hindered: NotReady | undefined
+  readonly blocked: NotReady | undefined
   /** Of this kind, what would go and may not. */
   readonly held: number
   readonly nowMs: number
@@ -57,8 +57,8 @@ const shown = ({
 }
 
 function readiness(facts: FeedFacts): Pick<Condition, 'status' | 'reason' | 'message'> {
-  const { feed, collectors, hindered } = facts
-  if (hindered) return { status: 'False', reason: hindered.reason, message: hindered.message }
+  const { feed, collectors, blocked } = facts
+  if (blocked) return { status: 'False', reason: blocked.reason, message: blocked.message }
   if (feed.spec.source.type === 'Push')
     return {
       status: 'True',

@@ -59,10 +59,10 @@ export class KeyController implements Controller {
       await this.#tell(key, withoutFeeds(key, this.#missing(key)))
       return againMs
     } catch (cause) {
-      const hindered = notReadyOf(cause)
-      if (hindered === undefined) await this.#tellUnavailable(key)
-      else await this.#tell(key, hindered)
-      if (hindered === undefined) throw cause
+      const blocked = notReadyOf(cause)
+      if (blocked === undefined) await this.#tellUnavailable(key)
+      else await this.#tell(key, blocked)
+      if (blocked === undefined) throw cause
       return undefined
     }
   }
@@ -231,14 +231,14 @@ export class KeyController implements Controller {
     return undefined
   }
 
-  async #tell(key: ApiKeyObject, hindered: NotReady | undefined): Promise<void> {
+  async #tell(key: ApiKeyObject, blocked: NotReady | undefined): Promise<void> {
     await this.#statuses.write(
       key,
       keyStatusOf({
         key,
         registered: this.#registered(key),
         secretName: this.#secretName(key),
-        hindered,
+        blocked,
         held: this.#deps.held('apikeys'),
         nowMs: this.#deps.clock.utcMs(),
       }),

@@ -10,7 +10,7 @@ export interface KeyFacts {
   readonly registered: Key__Output | undefined
   /** The Secret that holds the key in clear; `undefined`: there is none any more. */
   readonly secretName: string | undefined
-  readonly hindered: NotReady | undefined
+  readonly blocked: NotReady | undefined
   /** Of this kind, what would go and may not. */
   readonly held: number
   readonly nowMs: number
@@ -50,12 +50,8 @@ function shown(
 }
 
 /** A key that is revoked or expired is as its object wants it: ready. */
-function readiness({
-  key,
-  registered,
-  hindered,
-}: KeyFacts): Pick<Condition, 'status' | 'reason' | 'message'> {
-  if (hindered) return { status: 'False', reason: hindered.reason, message: hindered.message }
+function readiness({ key, registered, blocked }: KeyFacts): Pick<Condition, 'status' | 'reason' | 'message'> {
+  if (blocked) return { status: 'False', reason: blocked.reason, message: blocked.message }
   if (key.spec.revoked)
     return { status: 'True', reason: 'Revoked', message: 'The key is revoked, which is final.' }
   if (registered?.state === 'expired')

@@ -45,7 +45,7 @@ interface Seen {
   readonly refused: NotReady | undefined
 }
 
-interface Told extends Pick<PoolFacts, 'deployment' | 'scaling' | 'hindered'> {
+interface Told extends Pick<PoolFacts, 'deployment' | 'scaling' | 'blocked'> {
   readonly seen: readonly Seen[]
 }
 
@@ -73,15 +73,15 @@ export class PoolController implements Controller {
       const actions = planPool(poolOf(pool, deployment, seen))
       let now = deployment
       for (const action of actions) now = (await this.#act(pool, seen, action)) ?? now
-      const hindered = seen.find(({ refused }) => refused)?.refused
-      await this.#tell(pool, { seen, deployment: now, scaling, hindered })
+      const blocked = seen.find(({ refused }) => refused)?.refused
+      await this.#tell(pool, { seen, deployment: now, scaling, blocked })
       const isMoving = actions.length > 0 || (now.spec?.replicas ?? 0) !== pool.spec.replicas
       return isMoving ? lookSoonMs : lookEveryMs
     } catch (cause) {
-      const hindered = notReadyOf(cause)
-      if (hindered === undefined) throw cause
+      const blocked = notReadyOf(cause)
+      if (blocked === undefined) throw cause
       const deployment = this.#deps.caches.deployments.get(name)
-      await this.#tell(pool, { seen, deployment, scaling: undefined, hindered })
+      await this.#tell(pool, { seen, deployment, scaling: undefined, blocked })
       return lookEveryMs
     }
   }

@@ -14,7 +14,7 @@ export interface PoolFacts {
   readonly loads: readonly Load__Output[]
   /** `undefined`: the pool has no autoscaler. */
   readonly scaling: Scaling | undefined
-  readonly hindered: NotReady | undefined
+  readonly blocked: NotReady | undefined
   readonly nowMs: number
 }
 
@@ -47,8 +47,8 @@ const autoscaled = ({ reason, message }: Scaling): Said => ({
   message,
 })
 
-function readiness({ pool, deployment, hindered }: PoolFacts): Said {
-  if (hindered) return { status: 'False', reason: hindered.reason, message: hindered.message }
+function readiness({ pool, deployment, blocked }: PoolFacts): Said {
+  if (blocked) return { status: 'False', reason: blocked.reason, message: blocked.message }
   const wanted = pool.spec.replicas
   const { readyReplicas: ready = 0, conditions = [] } = deployment?.status ?? {}
   const failed = conditions.find(

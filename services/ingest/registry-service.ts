@@ -44,7 +44,7 @@ export interface RegistryServiceDeps extends FeedStores {
   readonly log: Log
 }
 
-/** `fxd.v1.Registry`: the one way in for the command line and the operator. The server checks that they may. */
+/** `fxd.v1.Registry`: the only administration API, for the command line and the operator. The server checks that they may. */
 export function registryService(deps: RegistryServiceDeps): RegistryHandlers {
   const { registry, clock, log } = deps
   const keys = keyChanges(deps)

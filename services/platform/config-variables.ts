@@ -163,7 +163,7 @@ export const variables = {
   tlsCa: variable(
     'FXD_TLS_CA',
     '',
-    'PEM file of authorities: clients believe the ingests they vouch for, ingest the clients',
+    'PEM file of authorities: both sides trust certificates of these authorities',
     (text) => text || undefined,
   ),
   streamConnectionsMax: variable(

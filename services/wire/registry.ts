@@ -57,7 +57,7 @@ export interface ProtoGrpcType {
       PurgeFeedResponse: MessageTypeDefinition<_fxd_v1_PurgeFeedResponse, _fxd_v1_PurgeFeedResponse__Output>
       PutKeyRequest: MessageTypeDefinition<_fxd_v1_PutKeyRequest, _fxd_v1_PutKeyRequest__Output>
       /**
-       * Administration: the one way in for the command line and the operator.
+       * Administration: the only administration API, for the command line and the operator.
        * Needs `authorization: Bearer <token>` metadata with the administration token, or a client certificate with
        * the URI fxd://admin (UNAUTHENTICATED without, PERMISSION_DENIED for a collector's). Bad input is INVALID_ARGUMENT, an unknown key or feed
        * NOT_FOUND, a change that a key's or feed's state forbids FAILED_PRECONDITION, each with a sentence.

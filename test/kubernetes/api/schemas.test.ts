@@ -76,6 +76,16 @@ test.for([
     'write an address or a CIDR block',
   ],
   ['an overlap in words', () => key('overlap', { overlap: 'a day' }), 'write a duration such as 0s'],
+  [
+    'a delivery into the Secret of the digest',
+    () => key('digest', { delivery: { secretName: 'digest-digest' } }),
+    'delivery.secretName cannot be the name of the ApiKey and -digest',
+  ],
+  [
+    'a delivery that ends at once',
+    () => key('at-once', { delivery: { deleteAfter: '00s' } }),
+    'write Never or a duration such as 1h, more than zero',
+  ],
   ['a key with a long name', () => key('x'.repeat(64), {}), 'metadata.name has at most 63'],
   [
     'a pool whose minimum is above its maximum',

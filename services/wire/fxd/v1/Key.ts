@@ -31,7 +31,7 @@ export interface Key {
    */
   'version'?: (number | string | Long);
   /**
-   * Until when an old secret still opens the door, UTC milliseconds.
+   * Until when an old secret is accepted, UTC milliseconds.
    */
   'oldSecretUntil'?: (number | string | Long);
   /**
@@ -39,7 +39,7 @@ export interface Key {
    */
   'owner'?: (string);
   /**
-   * Of PutKey; 0: the command line drew the secret.
+   * Of PutKey; 0: the command line generated the secret.
    */
   'issue'?: (number);
   '_expiresAt'?: "expiresAt";
@@ -74,7 +74,7 @@ export interface Key__Output {
    */
   'version': (number);
   /**
-   * Until when an old secret still opens the door, UTC milliseconds.
+   * Until when an old secret is accepted, UTC milliseconds.
    */
   'oldSecretUntil'?: (number);
   /**
@@ -82,7 +82,7 @@ export interface Key__Output {
    */
   'owner': (string);
   /**
-   * Of PutKey; 0: the command line drew the secret.
+   * Of PutKey; 0: the command line generated the secret.
    */
   'issue': (number);
   '_expiresAt'?: "expiresAt";

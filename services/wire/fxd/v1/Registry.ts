@@ -31,7 +31,7 @@ import type { SuspendKeyResponse as _fxd_v1_SuspendKeyResponse, SuspendKeyRespon
 import type { UpdateKeyRequest as _fxd_v1_UpdateKeyRequest, UpdateKeyRequest__Output as _fxd_v1_UpdateKeyRequest__Output } from '../../fxd/v1/UpdateKeyRequest.ts';
 
 /**
- * Administration: the one way in for the command line and the operator.
+ * Administration: the only administration API, for the command line and the operator.
  * Needs `authorization: Bearer <token>` metadata with the administration token, or a client certificate with
  * the URI fxd://admin (UNAUTHENTICATED without, PERMISSION_DENIED for a collector's). Bad input is INVALID_ARGUMENT, an unknown key or feed
  * NOT_FOUND, a change that a key's or feed's state forbids FAILED_PRECONDITION, each with a sentence.
@@ -255,7 +255,7 @@ export interface RegistryClient extends grpc.Client {
 }
 
 /**
- * Administration: the one way in for the command line and the operator.
+ * Administration: the only administration API, for the command line and the operator.
  * Needs `authorization: Bearer <token>` metadata with the administration token, or a client certificate with
  * the URI fxd://admin (UNAUTHENTICATED without, PERMISSION_DENIED for a collector's). Bad input is INVALID_ARGUMENT, an unknown key or feed
  * NOT_FOUND, a change that a key's or feed's state forbids FAILED_PRECONDITION, each with a sentence.
