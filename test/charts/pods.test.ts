@@ -132,12 +132,12 @@ test('pods wait 45 s longer than their drain before they are killed', () => {
   expect(part(find(objects, 'StreamPool', 'fxd-stream'), 'spec.drain.seconds')).toBe(90)
 })
 
-test('QuestDB takes the connections of all replicas at most, with one more of each role while it is rolled out', () => {
+test('QuestDB takes the connections of all replicas at most while they are rolled out, when old shards drain beside all new ones', () => {
   const limit = (values: object): number =>
     Number(valueOf(podOfComponent(render({ values }), 'questdb'), 'QDB_PG_NET_CONNECTION_LIMIT'))
   const needed = (rest: number, stream: number, ingest: number, spare: number): number =>
     (rest + 1) * connectionsOf('rest') +
-    (stream + 1) * connectionsOf('stream') +
+    2 * stream * connectionsOf('stream') +
     (ingest + 1) * connectionsOf('ingest') +
     spare
   expect(limit({})).toBe(needed(2, 10, 2, 20))
