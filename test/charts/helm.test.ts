@@ -104,6 +104,17 @@ test('the notes say how to make the first feed and key, and how to ask for a bar
   expect(notes).toContain('/v1/history?symbol=DEMO:SIM:EURUSD')
 })
 
+test('the notes warn of a load balancer of ingest that the network policy blocks', () => {
+  const warning = 'networkPolicy.collectors is empty'
+  const notes = (...set: readonly string[]): string => {
+    const flags = ['ingest.service.type=LoadBalancer', ...set].flatMap((each) => ['--set', each])
+    return helm('install', 'fxd', chart, '--dry-run=client', ...flags).said
+  }
+  expect(notes()).toContain(warning)
+  expect(notes('networkPolicy.enabled=false')).not.toContain(warning)
+  expect(notes('networkPolicy.collectors[0].ipBlock.cidr=192.0.2.0/24')).not.toContain(warning)
+})
+
 test("README's path for a newcomer installs what its last command asks for", () => {
   const readme = readFileSync(join(charts, '../README.md'), 'utf8')
   const commands = readme.slice(readme.indexOf('## On Kubernetes')).match(/```sh\n(.*?)```/s)?.[1] ?? ''
