@@ -84,6 +84,14 @@ test('a Deployment that an autoscaler scales has no replicas', () => {
   })
 })
 
+test('only one Ingress of the values for production asks cert-manager for their certificate', () => {
+  const [production = ''] = examples
+  const ingresses = render({ file: production }).filter(({ kind }) => kind === 'Ingress')
+  const asking = ingresses.filter(({ metadata }) => metadata.annotations?.['cert-manager.io/cluster-issuer'])
+  expect(ingresses).toHaveLength(2)
+  expect(asking.map(({ metadata }) => metadata.name)).toEqual(['fxd-rest'])
+})
+
 test('objects of the Prometheus operator are made where the cluster has their kinds', () => {
   const kindsOf = (has: readonly string[]): string[] =>
     render({ has })
