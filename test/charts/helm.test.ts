@@ -67,6 +67,16 @@ test('the kinds stay when the chart fxd-crds is removed, have a default status a
   )
 })
 
+test('names stay within what Kubernetes allows for a long name of the release', () => {
+  const release = 'a-long-name-of-a-release-for-the-bars-of-all-markets'
+  const objects = objectsOf(helm('template', release, chart, '--set', 'questdb.backup.enabled=true').text)
+  const longest = (wanted: readonly Rendered[]): number =>
+    Math.max(...wanted.map(({ metadata }) => metadata.name.length))
+  // Kubernetes adds 11 characters to the names of a CronJob's Jobs, which may have 63.
+  expect(longest(objects.filter(({ kind }) => kind === 'CronJob'))).toBeLessThanOrEqual(52)
+  expect(longest(objects)).toBeLessThanOrEqual(63)
+})
+
 test('the pool has no replicas: /scale alone writes them', () => {
   for (const file of examples) {
     const pools = render({ file }).filter(({ kind }) => kind === 'StreamPool')

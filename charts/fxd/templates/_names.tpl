@@ -1,5 +1,6 @@
+{{/* At most 37 characters: a CronJob may have 52, and "-questdb-backup" has 15. */}}
 {{- define "fxd.fullname" -}}
-{{- .Values.fullnameOverride | default .Release.Name | trunc 40 | trimSuffix "-" }}
+{{- .Values.fullnameOverride | default .Release.Name | trunc 37 | trimSuffix "-" }}
 {{- end }}
 
 {{/* What identifies the pods of one part: (list root component). Never changes. */}}
