@@ -94,6 +94,24 @@ export const alertCases: readonly AlertCase[] = [
     series: { 'fxd_stream_slot_failures_total{pod="fxd-stream-1",call="open"}': '0+5x30' },
     atMinute: 15,
   },
+  {
+    alert: 'FxdBackupMissing',
+    series: { 'kube_cronjob_status_last_schedule_time{cronjob="fxd-questdb-backup"}': '60x400' },
+    atMinute: 400,
+  },
+  {
+    alert: 'FxdBackupMissing',
+    series: {
+      'kube_cronjob_status_last_schedule_time{cronjob="fxd-questdb-backup"}': '60x10 7200x390',
+      'kube_cronjob_status_last_successful_time{cronjob="fxd-questdb-backup"}': '120x400',
+    },
+    atMinute: 400,
+  },
+  {
+    alert: 'FxdBackupMissing',
+    series: { 'kube_cronjob_next_schedule_time{cronjob="fxd-questdb-backup"}': '60x500' },
+    atMinute: 450,
+  },
   is('FxdFeedNotCollected', 'fxd_collector_active{feed="A:B",pod="a-collector-0"}', 0),
   is('FxdFeedOffline', 'fxd_collector_terminal_connected{feed="A:B",pod="a-collector-0"}', 0),
   {

@@ -79,7 +79,7 @@ test('each alert fires in the trouble that it is for, with no other', () => {
     name: `${i}: ${alert}`,
     series: {
       ...Object.fromEntries(
-        Object.entries(pods).filter(([name]) => !without.some((each) => name.includes(`fxd-${each}-`))),
+        Object.entries(podsFor(atMinute)).filter(([name]) => !without.some((each) => name.includes(`fxd-${each}-`))),
       ),
       ...series,
     },
@@ -123,6 +123,18 @@ test('a market that is closed from Friday 21:00 UTC to Monday is not stale', () 
     },
   }))
   expect(complaints(situations, '1h')).toBe('')
+})
+
+test('a backup that ended well, and those of others, are no alert', () => {
+  const [atMinute, daySeconds] = [30 * 60, 24 * 3_600]
+  const series = {
+    ...podsFor(atMinute),
+    'kube_cronjob_status_last_schedule_time{cronjob="fxd-questdb-backup"}': `60x${atMinute}`,
+    'kube_cronjob_status_last_successful_time{cronjob="fxd-questdb-backup"}': `300x${atMinute}`,
+    'kube_cronjob_next_schedule_time{cronjob="fxd-questdb-backup"}': `${2 * daySeconds}x${atMinute}`,
+    'kube_cronjob_status_last_schedule_time{cronjob="reports"}': `60x${atMinute}`,
+  }
+  expect(complaints([{ name: 'backup', series, atMinute, fires: [] }])).toBe('')
 })
 
 test('promtool finds an alert that does not fire, and one that should not', () => {

@@ -5,7 +5,7 @@ import { variables } from '../../services/platform/config-variables.ts'
 import { type RoleName, roleVariables } from '../../services/platform/role-variables.ts'
 import { connectionsOf } from '../../services/stores/questdb/pg/connection-counts.ts'
 import { podOfComponent, podsOf, secretsOf, valueOf, variablesOf } from './pods.ts'
-import { examples, find, part, render, type Texts } from './render.ts'
+import { examples, find, part, type Rendered, render, type Texts } from './render.ts'
 import type { Rule } from './rights.ts'
 
 const any: unknown = expect.anything()
@@ -149,6 +149,15 @@ test('QuestDB takes the connections of all replicas at most while they are rolle
       questdb: { spareConnections: 0 },
     }),
   ).toBe(needed(12, 40, 2, 0))
+})
+
+test('the volume of backups has room for all copies beside the one that is being written', () => {
+  const objects = render({ values: { questdb: { backup: { enabled: true } } } })
+  const sizeOf = (object: Rendered, path: string): number =>
+    Number(/^(\d+)Gi$/.exec(part<string>(object, `${path}.resources.requests.storage`))?.[1])
+  const data = sizeOf(find(objects, 'StatefulSet', 'fxd-questdb'), 'spec.volumeClaimTemplates.0.spec')
+  const copies = Number(valueOf(podOfComponent(objects, 'backup'), 'KEEP')) + 1
+  expect(sizeOf(find(objects, 'PersistentVolumeClaim', 'fxd-questdb-backup'), 'spec')).toBe(copies * data)
 })
 
 test('QuestDB and Redis have the settings that lose no data', () => {
