@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import {
   chart,
   charts,
@@ -120,6 +122,26 @@ test('the notes say how to make the first feed and key, and how to ask for a bar
   expect(notes).toContain('kubectl apply -n bars -f -')
   expect(notes).toContain('kubectl get secret -n bars first')
   expect(notes).toContain('/v1/history?symbol=DEMO:SIM:EURUSD')
+})
+
+test('the first command of the notes, pasted into a shell, applies a feed and a key', () => {
+  const { said } = helm('install', 'fxd', chart, '--dry-run=client', '--namespace', 'bars')
+  const pasted = said.slice(said.indexOf('kubectl apply'), said.indexOf('2. Read the key'))
+  const folder = mkdtempSync(join(tmpdir(), 'fxd-notes-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const script = '#!/bin/sh\nif [ "$1" = apply ]; then cat; else echo "# $*"; fi\n'
+  writeFileSync(join(folder, 'kubectl'), script, { mode: 0o755 })
+  const { status, stdout, stderr } = spawnSync('sh', ['-eu'], {
+    input: pasted,
+    encoding: 'utf8',
+    env: { PATH: `${folder}:${process.env['PATH']}` },
+  })
+  expect([status, stderr]).toEqual([0, ''])
+  expect(objectsOf(stdout)).toMatchObject([
+    { kind: 'Feed', metadata: { name: 'demo' } },
+    { kind: 'ApiKey', metadata: { name: 'first' } },
+  ])
+  expect(stdout).toContain('# wait -n bars --for=condition=Ready feed/demo apikey/first')
 })
 
 test('the notes warn of a load balancer of ingest that the network policy blocks', () => {
