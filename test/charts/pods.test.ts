@@ -89,7 +89,7 @@ test('with Secrets of their own for everything no Job makes any', () => {
 })
 
 describe.for(examples.map((file) => [basename(file), file] as const))('%s', ([, file]) => {
-  test('every pod obeys Pod Security restricted, knows no Services, and is bounded', () => {
+  test('every pod obeys Pod Security restricted, gets no variables of Services, and is bounded', () => {
     for (const [component, { spec }] of podsOf(render({ file }))) {
       expect(spec.enableServiceLinks, component).toBe(false)
       expect(spec.securityContext, component).toMatchObject({
