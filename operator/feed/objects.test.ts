@@ -58,14 +58,15 @@ test('a collector reads its source from the volume that the feed names, which it
 
 const spoolOf = (size: string | undefined, env: readonly object[] = []): unknown => {
   const push = feed({ type: 'Mt5Csv', path: 'exports' })
-  const sized = { ...push, spec: { ...push.spec, collector: size === undefined ? {} : { storage: { size } } } }
+  const sized = {
+    ...push,
+    spec: { ...push.spec, collector: size === undefined ? {} : { storage: { size } } },
+  }
   const set = collectorSet(sized, { spec: { containers: [{ name: 'collector', env }] } })
   const { template: pod } = set.spec as unknown as {
     template: { spec: { containers: [{ env: readonly { name: string; value: string }[] }] } }
   }
-  return pod.spec.containers[0].env
-    .filter(({ name }) => name === 'FXD_SPOOL_MIB')
-    .map(({ value }) => value)
+  return pod.spec.containers[0].env.filter(({ name }) => name === 'FXD_SPOOL_MIB').map(({ value }) => value)
 }
 
 test('the spool is bounded by 80 % of its volume, or as the template of collectors says', () => {

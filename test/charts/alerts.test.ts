@@ -79,7 +79,9 @@ test('each alert fires in the trouble that it is for, with no other', () => {
     name: `${i}: ${alert}`,
     series: {
       ...Object.fromEntries(
-        Object.entries(podsFor(atMinute)).filter(([name]) => !without.some((each) => name.includes(`fxd-${each}-`))),
+        Object.entries(podsFor(atMinute)).filter(
+          ([name]) => !without.some((each) => name.includes(`fxd-${each}-`)),
+        ),
       ),
       ...series,
     },
