@@ -19,7 +19,7 @@ check: ## a minute: types, lint, format, unused code, house rules, unit tests, e
 smoke: ## 5 minutes: house rules, unit tests, edges; contracts and acceptance on the embedded store
 	@bin/install && npm run smoke --silent
 
-test: ## 20 minutes: all that a landing needs (the long faults of QuestDB: soak)
+test: ## 30 minutes: all that a landing needs (the long faults of QuestDB: soak)
 	@bin/install && npm test --silent
 
 soak: ## at most 2.5 hours: every suite with more kills, longer outages and up to twenty times as many random cases

@@ -56,6 +56,43 @@ test('a collector reads its source from the volume that the feed names, which it
   expect(map.data['feed.yaml']).toContain('"path":"/var/lib/fxd-source/exports"')
 })
 
+const spoolOf = (size: string | undefined, env: readonly object[] = []): unknown => {
+  const push = feed({ type: 'Mt5Csv', path: 'exports' })
+  const sized = {
+    ...push,
+    spec: { ...push.spec, collector: size === undefined ? {} : { storage: { size } } },
+  }
+  const set = collectorSet(sized, { spec: { containers: [{ name: 'collector', env }] } })
+  const { template: pod } = set.spec as unknown as {
+    template: { spec: { containers: [{ env: readonly { name: string; value: string }[] }] } }
+  }
+  return pod.spec.containers[0].env.filter(({ name }) => name === 'FXD_SPOOL_MIB').map(({ value }) => value)
+}
+
+test('the spool is bounded by 80 % of its volume, or as the template of collectors says', () => {
+  expect(spoolOf(undefined)).toEqual(['819'])
+  expect(spoolOf('100Mi')).toEqual(['80'])
+  expect(spoolOf('5Gi')).toEqual(['4096'])
+  expect(spoolOf('1Mi')).toEqual(['1'])
+  expect(spoolOf('999999Ti')).toEqual(['1000000'])
+  expect(spoolOf('5Gi', [{ name: 'FXD_SPOOL_MIB', value: '7' }])).toEqual(['7'])
+})
+
+test('the claim of a spool has the labels of the release that never change', () => {
+  const stable = {
+    'app.kubernetes.io/name': 'fxd',
+    'app.kubernetes.io/instance': 'bars',
+    'app.kubernetes.io/component': 'collector',
+    'app.kubernetes.io/part-of': 'fxd',
+  }
+  const labels = { ...stable, 'app.kubernetes.io/version': '1', team: 'markets' }
+  const set = collectorSet(feed({ type: 'Mt5Csv', path: 'exports' }), { ...template, metadata: { labels } })
+  const { volumeClaimTemplates } = set.spec as unknown as {
+    volumeClaimTemplates: readonly { metadata: unknown }[]
+  }
+  expect(volumeClaimTemplates.map(({ metadata }) => metadata)).toEqual([{ name: 'spool', labels: stable }])
+})
+
 test('the oldest Feed has the key, and of two of one second always the same', () => {
   const push = { type: 'Push' as const }
   const old = feed(push, { uid: 'b' })

@@ -19,6 +19,15 @@ const folders = {
 } as const
 const manifestFile = 'feed.yaml'
 const spoolSizeDefault = '1Gi'
+/** Of the volume: the rest is for its file system and for what else lies beside the bars. */
+const spoolShare = 0.8
+/** What FXD_SPOOL_MIB takes at most. */
+const spoolMibMax = 1_000_000
+const mibOf = new Map([
+  ['Mi', 1],
+  ['Gi', 1_024],
+  ['Ti', 1_024 ** 2],
+])
 
 type Mapping = Readonly<Record<string, unknown>>
 
@@ -82,10 +91,10 @@ export function collectorSet(feed: FeedObject, template: PodTemplate): Workload 
         {
           apiVersion: 'v1',
           kind: 'PersistentVolumeClaim',
-          metadata: { name: 'spool' },
+          metadata: { name: 'spool', labels: claimLabels(template) },
           spec: {
             accessModes: ['ReadWriteOnce'],
-            resources: { requests: { storage: storage?.size ?? spoolSizeDefault } },
+            resources: { requests: { storage: spoolSizeOf(feed) } },
             ...(storage?.className !== undefined && { storageClassName: storage.className }),
           },
         },
@@ -104,6 +113,8 @@ function collectorTemplate(feed: FeedObject, { metadata = {}, spec }: PodTemplat
     mountPath: folders[name],
     ...(readOnly && { readOnly }),
   })
+  const env = listOf(first['env'])
+  const hasSpoolMib = env.some((each) => (each as Mapping)['name'] === 'FXD_SPOOL_MIB')
   const hash = createHash('sha256').update(collectedManifest(feed)).digest('hex').slice(0, 32)
   return {
     metadata: {
@@ -116,10 +127,11 @@ function collectorTemplate(feed: FeedObject, { metadata = {}, spec }: PodTemplat
         {
           ...first,
           env: [
-            ...listOf(first['env']),
+            ...env,
             { name: 'FXD_FEEDS', value: `${folders.feed}/${manifestFile}` },
             { name: 'FXD_TOKEN_FILE', value: `${folders.token}/token` },
             { name: 'FXD_DATA_DIR', value: folders.spool },
+            ...(hasSpoolMib ? [] : [{ name: 'FXD_SPOOL_MIB', value: String(spoolMib(feed)) }]),
           ],
           volumeMounts: [
             ...listOf(first['volumeMounts']),
@@ -141,6 +153,21 @@ function collectorTemplate(feed: FeedObject, { metadata = {}, spec }: PodTemplat
       ],
     },
   }
+}
+
+const spoolSizeOf = ({ spec }: FeedObject): string => spec.collector?.storage?.size ?? spoolSizeDefault
+
+/** The bound of the spool for its volume, whose size is `<number>Mi`, `Gi` or `Ti`. */
+function spoolMib(feed: FeedObject): number {
+  const size = spoolSizeOf(feed)
+  const mib = Number(size.slice(0, -2)) * (mibOf.get(size.slice(-2)) ?? 1)
+  return Math.min(spoolMibMax, Math.max(1, Math.floor(mib * spoolShare)))
+}
+
+/** A claim template cannot change, so only labels that never do are on it. */
+function claimLabels({ metadata }: PodTemplate): Mapping {
+  const stable = ['name', 'instance', 'component', 'part-of'].map((name) => `app.kubernetes.io/${name}`)
+  return Object.fromEntries(Object.entries(metadata?.labels ?? {}).filter(([name]) => stable.includes(name)))
 }
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])

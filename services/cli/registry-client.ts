@@ -17,6 +17,23 @@ export interface RegistryCaller {
   close(): void
 }
 
+/** The service that a command administers. */
+export interface Service {
+  /** host:port */
+  readonly address: string
+  /** Where the address is from. */
+  readonly variable: 'FXD_INGEST' | 'FXD_GRPC_ADDR'
+  readonly config: Config
+}
+
+/** The first ingest of FXD_INGEST where that is set, as in the pods of the operator; otherwise the service of this machine. */
+export function serviceOf(terminal: Terminal): Service {
+  const config = configOf(terminal)
+  const [first] = terminal.environment['FXD_INGEST'] === undefined ? [] : config.ingest
+  const address = formatAddress(reachable(first ?? config.grpcAddr))
+  return { address, variable: first ? 'FXD_INGEST' : 'FXD_GRPC_ADDR', config }
+}
+
 /** By the token of the service that has this data folder, or by a certificate. */
 export function neededIdentity(config: Config): ClientIdentity {
   const token = readToken(config)
@@ -29,17 +46,15 @@ export function neededIdentity(config: Config): ClientIdentity {
   )
 }
 
-/** Administration of the service that runs on this machine's data folder; found by the configuration alone. */
-function openRegistry(config: Config, clock: Clock): RegistryCaller {
-  const identity = neededIdentity(config)
-  const address = formatAddress(reachable(config.grpcAddr))
-  const client = registryClient(address, identity)
+/** Administration of that service; found by the configuration alone. */
+function openRegistry(service: Service, clock: Clock): RegistryCaller {
+  const client = registryClient(service.address, neededIdentity(service.config))
   return {
     async call(name, request) {
       try {
         return await client.call(name, request, { deadline: clock.utcMs() + callTimeoutMs })
       } catch (cause) {
-        throw explain(cause as ServiceError, config)
+        throw explain(cause as ServiceError, service)
       }
     },
     close: () => client.close(),
@@ -51,7 +66,7 @@ export async function withRegistry<T>(
   terminal: Terminal,
   act: (registry: RegistryCaller) => Promise<T>,
 ): Promise<T> {
-  const registry = openRegistry(configOf(terminal), terminal.clock)
+  const registry = openRegistry(serviceOf(terminal), terminal.clock)
   try {
     return await act(registry)
   } finally {
@@ -71,8 +86,8 @@ const exits: Readonly<Partial<Record<status, ExitName>>> = {
 }
 
 /** What the service says of a refusal is a sentence already; what gRPC says of itself becomes one here. */
-export function explain(error: Pick<ServiceError, 'code' | 'details'>, config: Config): Fatal {
-  const where = `The fxd at ${formatAddress(config.grpcAddr)} (FXD_GRPC_ADDR)`
+export function explain(error: Pick<ServiceError, 'code' | 'details'>, service: Service): Fatal {
+  const where = `The fxd at ${service.address} (${service.variable})`
   const exit = exits[error.code] ?? 'internal'
   if (exit === 'unavailable' && /certificate|self[- ]signed|SSL|EPROTO|altname/i.test(error.details)) {
     return new Fatal(exit, `${where} cannot be trusted over TLS (FXD_TLS_CA): ${error.details}`, error)
@@ -85,5 +100,5 @@ export function explain(error: Pick<ServiceError, 'code' | 'details'>, config: C
   if (exit === 'internal') return new Fatal(exit, `${where} failed: ${error.details}`, error)
   if (error.code !== status.UNAUTHENTICATED) return new Fatal(exit, error.details, error)
   const cure = 'FXD_DATA_DIR must name the data folder of the service that runs there.'
-  return new Fatal(exit, `${where} refused the token of ${tokenPath(config)}: ${cure}`, error)
+  return new Fatal(exit, `${where} refused the token of ${tokenPath(service.config)}: ${cure}`, error)
 }

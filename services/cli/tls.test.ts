@@ -63,6 +63,17 @@ test('the command line believes the authority it is told of, and comes with the 
   expect(await fxd('feeds list', certified)).toMatchObject({ code: 0, err: '' })
 })
 
+test('FXD_INGEST leads the command line to a service elsewhere, by the token of a file', async () => {
+  const elsewhere = {
+    FXD_INGEST: environment['FXD_GRPC_ADDR'] ?? '',
+    FXD_TOKEN_FILE: join(home, 'data', 'token'),
+    FXD_TLS_CA: ca,
+  }
+  expect(await fxd('feeds list', elsewhere)).toMatchObject({ code: 0, err: '' })
+  const away = await fxd('feeds list', { ...elsewhere, FXD_INGEST: '127.0.0.1:1' })
+  expect(away.err).toMatch(/127\.0\.0\.1:1 \(FXD_INGEST\) does not answer/)
+})
+
 test('a service that it does not believe is told apart from one that is away', async () => {
   const foreign = certificates.authority('another')
   const outcome = await fxd('feeds list', { ...environment, FXD_TLS_CA: foreign })

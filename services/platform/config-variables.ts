@@ -129,7 +129,7 @@ export const variables = {
   ingest: variable(
     'FXD_INGEST',
     '127.0.0.1:8090',
-    'comma-separated host:port of the ingests that fxd collector and fxd operator try in turn',
+    'comma-separated host:port of the ingests that fxd collector and fxd operator try in turn; where it is set, fxd keys, feeds, symbols and import ask the first',
     (text, name) => {
       const addresses = parseServers(text, name)
       return addresses.length > 0 ? addresses : refuse(name, text, 'at least one host:port')

@@ -37,7 +37,7 @@ export interface Config {
   readonly feeds: string | undefined
   /** The feed of `fxd collector`; `undefined`: the only one of the manifests. */
   readonly feed: string | undefined
-  /** Where `fxd collector` brings its bars and `fxd operator` administers, tried in turn. */
+  /** Where `fxd collector` brings its bars and `fxd operator` administers, tried in turn; commands ask the first. */
   readonly ingest: readonly Address[]
   /** File with the token: administration's, of `fxd collector` its feed's; `undefined`: the one in the data folder. */
   readonly tokenFile: string | undefined

@@ -9,6 +9,8 @@ export interface AlertCase {
   readonly atMinute: number
   /** Other alerts that the same trouble raises. */
   readonly also?: readonly string[]
+  /** Components without any pod. */
+  readonly without?: readonly string[]
 }
 
 const requests = (status: string, course: Course) => ({
@@ -58,7 +60,17 @@ export const alertCases: readonly AlertCase[] = [
     alert: 'FxdNoIngest',
     series: { 'up{pod="fxd-ingest-1",app_kubernetes_io_component="ingest"}': '0x10' },
     atMinute: 3,
+    without: ['ingest'],
   },
+  { alert: 'FxdNoIngest', series: {}, atMinute: 3, without: ['ingest'] },
+  {
+    alert: 'FxdNotServing',
+    series: { 'up{pod="fxd-rest-1",app_kubernetes_io_component="rest"}': '0x10' },
+    atMinute: 3,
+    without: ['rest'],
+  },
+  { alert: 'FxdNotServing', series: {}, atMinute: 3, without: ['rest'] },
+  { alert: 'FxdNotServing', series: {}, atMinute: 3, without: ['stream'] },
   is('FxdEventLoopBlocked', 'fxd_nodejs_eventloop_lag_p99_seconds{pod="fxd-rest-1"}', 0.9),
   is('FxdShardFull', 'fxd_stream_connections{pod="fxd-stream-1"}', 9500),
   grows('FxdConnectionsDropped', 'fxd_http_dropped_connections_total{pod="fxd-rest-1"}'),
@@ -82,6 +94,24 @@ export const alertCases: readonly AlertCase[] = [
     series: { 'fxd_stream_slot_failures_total{pod="fxd-stream-1",call="open"}': '0+5x30' },
     atMinute: 15,
   },
+  {
+    alert: 'FxdBackupMissing',
+    series: { 'kube_cronjob_status_last_schedule_time{cronjob="fxd-questdb-backup"}': '60x400' },
+    atMinute: 400,
+  },
+  {
+    alert: 'FxdBackupMissing',
+    series: {
+      'kube_cronjob_status_last_schedule_time{cronjob="fxd-questdb-backup"}': '60x10 7200x390',
+      'kube_cronjob_status_last_successful_time{cronjob="fxd-questdb-backup"}': '120x400',
+    },
+    atMinute: 400,
+  },
+  {
+    alert: 'FxdBackupMissing',
+    series: { 'kube_cronjob_next_schedule_time{cronjob="fxd-questdb-backup"}': '60x500' },
+    atMinute: 450,
+  },
   is('FxdFeedNotCollected', 'fxd_collector_active{feed="A:B",pod="a-collector-0"}', 0),
   is('FxdFeedOffline', 'fxd_collector_terminal_connected{feed="A:B",pod="a-collector-0"}', 0),
   {
@@ -100,13 +130,21 @@ export const alertCases: readonly AlertCase[] = [
   grows('FxdGaps', 'fxd_stream_gaps_total{pod="fxd-stream-1"}'),
   grows('FxdGaps', 'fxd_tail_dropped_bars_total{pod="fxd-rest-1"}'),
   grows('FxdDrainForced', 'fxd_stream_drain_forced_closes_total{pod="fxd-stream-1"}'),
-  is('FxdOperatorNotLeading', 'fxd_operator_leader{pod="fxd-operator-1"}', 0),
+  {
+    alert: 'FxdOperatorNotLeading',
+    series: { 'fxd_operator_leader{pod="fxd-operator-1"}': '0x30' },
+    atMinute: 10,
+    without: ['operator'],
+  },
+  { alert: 'FxdOperatorNotLeading', series: {}, atMinute: 10, without: ['operator'] },
   is('FxdOperatorNotSynced', 'fxd_operator_cache_synced{pod="fxd-operator-1",resource="feeds"}', 0),
   {
     alert: 'FxdOperatorFailing',
     series: { 'fxd_operator_reconcile_failures_total{pod="fxd-operator-1",kind="Feed"}': '0+20x40' },
     atMinute: 30,
   },
+  is('FxdObjectsNotReady', 'fxd_operator_objects{pod="fxd-operator-1",kind="feeds",ready="False"}', 1, 20),
+  is('FxdObjectsNotReady', 'fxd_operator_objects{pod="fxd-operator-1",kind="feeds",ready="Unknown"}', 1, 20),
   is('FxdDeletionHeld', 'fxd_operator_deletions_held{pod="fxd-operator-1",kind="apikeys"}', 12),
 ]
 
@@ -120,6 +158,7 @@ export const quiet: Readonly<Record<string, Course>> = {
   fxd_stream_burst_seconds_count: '0+100x200',
   'up{pod="fxd-rest-1",app_kubernetes_io_component="rest"}': '1x200',
   'up{pod="fxd-ingest-1",app_kubernetes_io_component="ingest"}': '1x200',
+  'up{pod="fxd-stream-1",app_kubernetes_io_component="stream"}': '1x200',
   'fxd_nodejs_eventloop_lag_p99_seconds{pod="fxd-rest-1"}': '0.02x200',
   'fxd_stream_connections{pod="fxd-stream-1"}': '4000x200',
   'fxd_http_dropped_connections_total{pod="fxd-rest-1"}': '3x200',
@@ -140,5 +179,8 @@ export const quiet: Readonly<Record<string, Course>> = {
   'fxd_operator_leader{pod="fxd-operator-1"}': '1x200',
   'fxd_operator_leader{pod="fxd-operator-2"}': '0x200',
   'fxd_operator_cache_synced{pod="fxd-operator-1",resource="feeds"}': '1x200',
+  'fxd_operator_objects{pod="fxd-operator-1",kind="feeds",ready="True"}': '3x200',
+  'fxd_operator_objects{pod="fxd-operator-1",kind="feeds",ready="False"}': '0x200',
+  'fxd_operator_objects{pod="fxd-operator-1",kind="feeds",ready="Unknown"}': '0x200',
   'fxd_operator_deletions_held{pod="fxd-operator-1",kind="apikeys"}': '0x200',
 }

@@ -22,8 +22,17 @@ beforeAll(() => {
   spec = part(find(objects, 'PrometheusRule', 'fxd'), 'spec')
 })
 
-/** A leader, so that its absence is no alert of its own. */
-const leader = { 'fxd_operator_leader{pod="fxd-operator-0"}': '1x300' }
+const upOf = (component: string): string =>
+  `up{pod="fxd-${component}-0",app_kubernetes_io_component="${component}"}`
+
+/** Pods whose absence is an alert of its own. */
+const podsFor = (minutes: number) => ({
+  'fxd_operator_leader{pod="fxd-operator-0"}': `1x${minutes}`,
+  [upOf('ingest')]: `1x${minutes}`,
+  [upOf('rest')]: `1x${minutes}`,
+  [upOf('stream')]: `1x${minutes}`,
+})
+const pods = podsFor(300)
 
 const inNamespace = (series: string, namespace: string): string =>
   series.includes('{')
@@ -66,9 +75,16 @@ function complaints(situations: readonly Situation[], evaluatedEach = '1m'): str
 }
 
 test('each alert fires in the trouble that it is for, with no other', () => {
-  const situations = alertCases.map(({ alert, series, atMinute, also = [] }, i) => ({
+  const situations = alertCases.map(({ alert, series, atMinute, also = [], without = [] }, i) => ({
     name: `${i}: ${alert}`,
-    series: { ...(alert === 'FxdOperatorNotLeading' ? {} : leader), ...series },
+    series: {
+      ...Object.fromEntries(
+        Object.entries(podsFor(atMinute)).filter(
+          ([name]) => !without.some((each) => name.includes(`fxd-${each}-`)),
+        ),
+      ),
+      ...series,
+    },
     atMinute,
     fires: [alert, ...also],
   }))
@@ -79,35 +95,56 @@ test('no alert fires in a quiet service', () => {
   expect(complaints([{ name: 'quiet', series: quiet, atMinute: 180, fires: [] }])).toBe('')
 })
 
-test('trouble in another namespace fires nothing but that this one has no operator', () => {
+test('trouble in another namespace fires nothing but that this one has no pods', () => {
   const cases = alertCases.map(({ alert, series, atMinute }, i) => ({
     name: `${i}: ${alert}`,
     series,
     atMinute,
     namespace: 'other',
-    fires: atMinute < 3 ? [] : ['FxdOperatorNotLeading'],
+    fires: ['FxdNoIngest', 'FxdNotServing', 'FxdOperatorNotLeading'],
   }))
   expect(complaints(cases)).toBe('')
 })
 
-test('a market that is closed on Sunday is not stale', () => {
-  // From Thursday 00:00 to Sunday 12:00.
-  const atMinute = 3 * 24 * 60 + 12 * 60
+/** The first day of all was a Thursday. */
+const atHour = (days: number, hour: number): number => (days * 24 + hour) * 60
+
+test('a market that is closed from Friday 21:00 UTC to Monday is not stale', () => {
+  const situations = [
+    { name: 'Thursday 23:00', atMinute: atHour(0, 23), fires: ['FxdFeedStale'] },
+    { name: 'Friday 20:00', atMinute: atHour(1, 20), fires: ['FxdFeedStale'] },
+    { name: 'Friday 21:00', atMinute: atHour(1, 21), fires: [] },
+    { name: 'Friday 23:00', atMinute: atHour(1, 23), fires: [] },
+    { name: 'Sunday 12:00', atMinute: atHour(3, 12), fires: [] },
+    { name: 'Monday 12:00', atMinute: atHour(4, 12), fires: ['FxdFeedStale'] },
+  ].map((situation) => ({
+    ...situation,
+    series: {
+      ...podsFor(situation.atMinute),
+      'fxd_collector_tick_age_seconds{feed="A:B"}': `3600x${situation.atMinute}`,
+    },
+  }))
+  expect(complaints(situations, '1h')).toBe('')
+})
+
+test('a backup that ended well, and those of others, are no alert', () => {
+  const [atMinute, daySeconds] = [30 * 60, 24 * 3_600]
   const series = {
-    'fxd_operator_leader{pod="fxd-operator-0"}': `1x${atMinute}`,
-    'fxd_collector_tick_age_seconds{feed="A:B"}': `3600x${atMinute}`,
+    ...podsFor(atMinute),
+    'kube_cronjob_status_last_schedule_time{cronjob="fxd-questdb-backup"}': `60x${atMinute}`,
+    'kube_cronjob_status_last_successful_time{cronjob="fxd-questdb-backup"}': `300x${atMinute}`,
+    'kube_cronjob_next_schedule_time{cronjob="fxd-questdb-backup"}': `${2 * daySeconds}x${atMinute}`,
+    'kube_cronjob_status_last_schedule_time{cronjob="reports"}': `60x${atMinute}`,
   }
-  expect(complaints([{ name: 'Sunday', series, atMinute, fires: [] }], '1h')).toBe('')
-  const friday = { name: 'Friday', series, atMinute: 30 * 60, fires: ['FxdFeedStale'] }
-  expect(complaints([friday], '1h')).toBe('')
+  expect(complaints([{ name: 'backup', series, atMinute, fires: [] }])).toBe('')
 })
 
 test('promtool finds an alert that does not fire, and one that should not', () => {
   const [trouble] = alertCases
   if (trouble === undefined) throw new Error('there are no cases')
-  const situation = { name: 'planted', series: { ...leader, ...trouble.series }, atMinute: trouble.atMinute }
+  const situation = { name: 'planted', series: { ...pods, ...trouble.series }, atMinute: trouble.atMinute }
   expect(complaints([{ ...situation, fires: [] }])).toContain(trouble.alert)
-  expect(complaints([{ ...situation, series: leader, fires: [trouble.alert] }])).toContain(trouble.alert)
+  expect(complaints([{ ...situation, series: pods, fires: [trouble.alert] }])).toContain(trouble.alert)
 })
 
 test('every alert has a case, a severity, and a runbook that names it', () => {

@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import {
   chart,
   charts,
@@ -67,6 +69,16 @@ test('the kinds stay when the chart fxd-crds is removed, have a default status a
   )
 })
 
+test('names stay within what Kubernetes allows for a long name of the release', () => {
+  const release = 'a-long-name-of-a-release-for-the-bars-of-all-markets'
+  const objects = objectsOf(helm('template', release, chart, '--set', 'questdb.backup.enabled=true').text)
+  const longest = (wanted: readonly Rendered[]): number =>
+    Math.max(...wanted.map(({ metadata }) => metadata.name.length))
+  // Kubernetes adds 11 characters to the names of a CronJob's Jobs, which may have 63.
+  expect(longest(objects.filter(({ kind }) => kind === 'CronJob'))).toBeLessThanOrEqual(52)
+  expect(longest(objects)).toBeLessThanOrEqual(63)
+})
+
 test('the pool has no replicas: /scale alone writes them', () => {
   for (const file of examples) {
     const pools = render({ file }).filter(({ kind }) => kind === 'StreamPool')
@@ -82,6 +94,14 @@ test('a Deployment that an autoscaler scales has no replicas', () => {
     minReplicas: 2,
     maxReplicas: 6,
   })
+})
+
+test('only one Ingress of the values for production asks cert-manager for their certificate', () => {
+  const [production = ''] = examples
+  const ingresses = render({ file: production }).filter(({ kind }) => kind === 'Ingress')
+  const asking = ingresses.filter(({ metadata }) => metadata.annotations?.['cert-manager.io/cluster-issuer'])
+  expect(ingresses).toHaveLength(2)
+  expect(asking.map(({ metadata }) => metadata.name)).toEqual(['fxd-rest'])
 })
 
 test('objects of the Prometheus operator are made where the cluster has their kinds', () => {
@@ -102,6 +122,37 @@ test('the notes say how to make the first feed and key, and how to ask for a bar
   expect(notes).toContain('kubectl apply -n bars -f -')
   expect(notes).toContain('kubectl get secret -n bars first')
   expect(notes).toContain('/v1/history?symbol=DEMO:SIM:EURUSD')
+})
+
+test('the first command of the notes, pasted into a shell, applies a feed and a key', () => {
+  const { said } = helm('install', 'fxd', chart, '--dry-run=client', '--namespace', 'bars')
+  const pasted = said.slice(said.indexOf('kubectl apply'), said.indexOf('2. Read the key'))
+  const folder = mkdtempSync(join(tmpdir(), 'fxd-notes-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const script = '#!/bin/sh\nif [ "$1" = apply ]; then cat; else echo "# $*"; fi\n'
+  writeFileSync(join(folder, 'kubectl'), script, { mode: 0o755 })
+  const { status, stdout, stderr } = spawnSync('sh', ['-eu'], {
+    input: pasted,
+    encoding: 'utf8',
+    env: { PATH: `${folder}:${process.env['PATH']}` },
+  })
+  expect([status, stderr]).toEqual([0, ''])
+  expect(objectsOf(stdout)).toMatchObject([
+    { kind: 'Feed', metadata: { name: 'demo' } },
+    { kind: 'ApiKey', metadata: { name: 'first' } },
+  ])
+  expect(stdout).toContain('# wait -n bars --for=condition=Ready feed/demo apikey/first')
+})
+
+test('the notes warn of a load balancer of ingest that the network policy blocks', () => {
+  const warning = 'networkPolicy.collectors is empty'
+  const notes = (...set: readonly string[]): string => {
+    const flags = ['ingest.service.type=LoadBalancer', ...set].flatMap((each) => ['--set', each])
+    return helm('install', 'fxd', chart, '--dry-run=client', ...flags).said
+  }
+  expect(notes()).toContain(warning)
+  expect(notes('networkPolicy.enabled=false')).not.toContain(warning)
+  expect(notes('networkPolicy.collectors[0].ipBlock.cidr=192.0.2.0/24')).not.toContain(warning)
 })
 
 test("README's path for a newcomer installs what its last command asks for", () => {

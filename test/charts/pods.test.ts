@@ -5,7 +5,7 @@ import { variables } from '../../services/platform/config-variables.ts'
 import { type RoleName, roleVariables } from '../../services/platform/role-variables.ts'
 import { connectionsOf } from '../../services/stores/questdb/pg/connection-counts.ts'
 import { podOfComponent, podsOf, secretsOf, valueOf, variablesOf } from './pods.ts'
-import { examples, find, part, render, type Texts } from './render.ts'
+import { examples, find, part, type Rendered, render, type Texts } from './render.ts'
 import type { Rule } from './rights.ts'
 
 const any: unknown = expect.anything()
@@ -89,7 +89,7 @@ test('with Secrets of their own for everything no Job makes any', () => {
 })
 
 describe.for(examples.map((file) => [basename(file), file] as const))('%s', ([, file]) => {
-  test('every pod obeys Pod Security restricted, knows no Services, and is bounded', () => {
+  test('every pod obeys Pod Security restricted, gets no variables of Services, and is bounded', () => {
     for (const [component, { spec }] of podsOf(render({ file }))) {
       expect(spec.enableServiceLinks, component).toBe(false)
       expect(spec.securityContext, component).toMatchObject({
@@ -132,12 +132,12 @@ test('pods wait 45 s longer than their drain before they are killed', () => {
   expect(part(find(objects, 'StreamPool', 'fxd-stream'), 'spec.drain.seconds')).toBe(90)
 })
 
-test('QuestDB takes the connections of all replicas at most, with one more of each role while it is rolled out', () => {
+test('QuestDB takes the connections of all replicas at most while they are rolled out, when old shards drain beside all new ones', () => {
   const limit = (values: object): number =>
     Number(valueOf(podOfComponent(render({ values }), 'questdb'), 'QDB_PG_NET_CONNECTION_LIMIT'))
   const needed = (rest: number, stream: number, ingest: number, spare: number): number =>
     (rest + 1) * connectionsOf('rest') +
-    (stream + 1) * connectionsOf('stream') +
+    2 * stream * connectionsOf('stream') +
     (ingest + 1) * connectionsOf('ingest') +
     spare
   expect(limit({})).toBe(needed(2, 10, 2, 20))
@@ -149,6 +149,15 @@ test('QuestDB takes the connections of all replicas at most, with one more of ea
       questdb: { spareConnections: 0 },
     }),
   ).toBe(needed(12, 40, 2, 0))
+})
+
+test('the volume of backups has room for all copies beside the one that is being written', () => {
+  const objects = render({ values: { questdb: { backup: { enabled: true } } } })
+  const sizeOf = (object: Rendered, path: string): number =>
+    Number(/^(\d+)Gi$/.exec(part<string>(object, `${path}.resources.requests.storage`))?.[1])
+  const data = sizeOf(find(objects, 'StatefulSet', 'fxd-questdb'), 'spec.volumeClaimTemplates.0.spec')
+  const copies = Number(valueOf(podOfComponent(objects, 'backup'), 'KEEP')) + 1
+  expect(sizeOf(find(objects, 'PersistentVolumeClaim', 'fxd-questdb-backup'), 'spec')).toBe(copies * data)
 })
 
 test('QuestDB and Redis have the settings that lose no data', () => {

@@ -1,5 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
+  chmodSync,
+  chownSync,
   closeSync,
   mkdirSync,
   mkdtempSync,
@@ -16,7 +18,7 @@ import { type QuestdbServer, startQuestdb } from '../support/questdb/server.ts'
 import { startRedis } from '../support/redis/server.ts'
 import { openInTest } from '../support/redis/stores.ts'
 import { podOfComponent } from './pods.ts'
-import { chart, find, part, render, type Texts } from './render.ts'
+import { chart, charts, find, objectsOf, part, render, type Texts } from './render.ts'
 
 function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'fxd-chart-stores-'))
@@ -58,6 +60,10 @@ test('Redis takes the list of users: each role its keys, the previous password t
   expect(await redis.command('GET trial:pods')).toContain('NOPERM')
 })
 
+const podUser = 10_001
+/** Only root may be another user. */
+const isRoot = process.getuid?.() === 0
+
 const credentials = { user: 'fxd_writer', password: 'a "quoted" \\ word' }
 
 test('the backup copies a running QuestDB, keeps the newest copies, and restores', async () => {
@@ -93,13 +99,46 @@ test('the backup copies a running QuestDB, keeps the newest copies, and restores
   await exec(server, 'CHECKPOINT CREATE')
   await exec(server, 'CHECKPOINT RELEASE')
 
-  const folder = temporaryFolder()
-  execFileSync('tar', ['-C', folder, '-xf', join(backups, newest)])
-  closeSync(openSync(join(folder, '_restore'), 'w'))
+  const folder = emptyVolume()
+  const unpacked = unpack(folder, backups)
+  expect(unpacked.stderr).toBe('')
+  expect(unpacked.status).toBe(0)
+  expect(readdirSync(folder)).toContain('_restore')
+  // What is there stays.
+  expect(unpack(folder, backups).status).toBe(1)
   const restored = await startQuestdb({ settings, folder, startsQuickly: true })
   onTestFinished(() => restored.stop())
   await expect.poll(() => exec(restored, 'SELECT count() FROM bars')).toEqual([[5000]])
 })
+
+/** A volume as Kubernetes gives it to a pod with the fsGroup of QuestDB: root owns it. */
+function emptyVolume(): string {
+  const folder = temporaryFolder()
+  chmodSync(folder, 0o755)
+  const volume = join(folder, 'volume')
+  mkdirSync(volume)
+  if (isRoot) chownSync(volume, 0, podUser)
+  chmodSync(volume, 0o2775)
+  return volume
+}
+
+/** The command of the pod that docs/operations.md restores with, as its user. */
+function unpack(data: string, backups: string): { readonly status: number | null; readonly stderr: string } {
+  chmodSync(join(backups, '..'), 0o755)
+  const text = readFileSync(join(charts, '../docs/operations.md'), 'utf8')
+  const [pod] = objectsOf(/<<'POD'\n(.*?)\n *POD\n/s.exec(text)?.[1] ?? '')
+  if (pod === undefined) throw new Error('docs/operations.md has no pod that restores')
+  expect(part(pod, 'spec.securityContext')).toMatchObject({ runAsUser: podUser, fsGroup: podUser })
+  const [shell = '', ...words] = part<readonly string[]>(pod, 'spec.containers.0.command')
+  const args = words.map((word) =>
+    word.replaceAll(/\/(data|backups)\b/g, (_, name) => (name === 'data' ? data : backups)),
+  )
+  return spawnSync(shell, args, {
+    encoding: 'utf8',
+    ...(isRoot && { uid: podUser, gid: podUser }),
+    env: { PATH: process.env['PATH'] },
+  })
+}
 
 test('a backup that cannot be written fails, leaves the older ones, and releases the checkpoint', async () => {
   const server = await startQuestdb({ startsQuickly: true })

@@ -1,5 +1,6 @@
+{{/* At most 37 characters: a CronJob may have 52, and "-questdb-backup" has 15. */}}
 {{- define "fxd.fullname" -}}
-{{- .Values.fullnameOverride | default .Release.Name | trunc 40 | trimSuffix "-" }}
+{{- .Values.fullnameOverride | default .Release.Name | trunc 37 | trimSuffix "-" }}
 {{- end }}
 
 {{/* What identifies the pods of one part: (list root component). Never changes. */}}
@@ -105,11 +106,12 @@ annotations:
 {{- if .Values.rest.autoscaling.enabled }}{{ .Values.rest.autoscaling.maxReplicas }}{{ else }}{{ .Values.rest.replicas }}{{ end }}
 {{- end }}
 
-{{/* PostgreSQL connections of all processes at most, one more of each kind while it is rolled out. A process takes 19, 6 or 9:
+{{/* PostgreSQL connections of all processes at most. A rollout adds one pod of rest and of ingest; of shards all old ones may still
+drain while all new ones run. A process takes 19, 6 or 9:
 services/stores/questdb/pg/connection-counts.ts. */}}
 {{- define "fxd.questdbConnections" -}}
 {{- $rest := mul 19 (add1 (include "fxd.restMax" . | int)) -}}
-{{- $stream := mul 6 (add1 (int .Values.stream.replicasMax)) -}}
+{{- $stream := mul 6 2 (int .Values.stream.replicasMax) -}}
 {{- $ingest := mul 9 (add1 (int .Values.ingest.replicas)) -}}
 {{- add $rest $stream $ingest .Values.questdb.spareConnections }}
 {{- end }}

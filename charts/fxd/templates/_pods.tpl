@@ -208,7 +208,7 @@ volumeMounts:
 {{- end }}
 {{- end }}
 
-{{/* The authority that vouches for ingest and shards, for their clients. */}}
+{{/* The authority that signed the certificates of ingest and shards, for their clients: that of the Secret of ingest. */}}
 {{- define "fxd.caEnv" -}}
 {{- if include "fxd.hasTls" . }}
 - {name: FXD_TLS_CA, value: /etc/fxd/ca/ca.crt}

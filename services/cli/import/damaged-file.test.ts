@@ -254,6 +254,9 @@ describe('without a service it ends with 69', () => {
       69,
       expect.stringMatching(/127\.0\.0\.1:1 .*does not answer.*fxd all/),
     ])
+    const ingest = { ...house.environment(), FXD_INGEST: '127.0.0.1:1' }
+    const { stderr } = await house.importingIn(ingest, path, ...seriesOptions('X'))
+    expect(stderr).toMatch(/127\.0\.0\.1:1 \(FXD_INGEST\) does not answer/)
     const elsewhere = { ...house.environment(), FXD_DATA_DIR: join(house.folder, 'nowhere') }
     const never = await house.importingIn(elsewhere, path, ...seriesOptions('X'))
     expect([never.code, never.stderr]).toEqual([

@@ -3,10 +3,9 @@ import { Disconnected } from '../../collector/conversation.ts'
 import { ImportRefused, type ImportSession, openImport } from '../../collector/import-session.ts'
 import { storedResolutions } from '../../core/resolution.ts'
 import { Fatal } from '../../platform/exit.ts'
-import { formatAddress, reachable } from '../../platform/listen.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { explain, neededIdentity } from '../registry-client.ts'
-import { configOf, type Terminal } from '../terminal.ts'
+import { explain, neededIdentity, serviceOf } from '../registry-client.ts'
+import type { Terminal } from '../terminal.ts'
 import type { ImportOptions } from './options.ts'
 
 /** A service that does not greet within this hangs. */
@@ -18,9 +17,9 @@ export async function withSession<T>(
   terminal: Terminal,
   run: (session: ImportSession) => Promise<T>,
 ): Promise<T> {
-  const config = configOf(terminal)
-  const identity = neededIdentity(config)
-  const address = formatAddress(reachable(config.grpcAddr))
+  const service = serviceOf(terminal)
+  const identity = neededIdentity(service.config)
+  const { address } = service
   let session: ImportSession | undefined
   try {
     session = await greeted(
@@ -33,7 +32,7 @@ export async function withSession<T>(
     if (cause instanceof ImportRefused) throw new Fatal('refused', `${cause.message}.`, cause)
     if (!(cause instanceof Disconnected)) throw cause
     const code = status[cause.code as keyof typeof status]
-    const fatal = explain({ code, details: cause.message }, config)
+    const fatal = explain({ code, details: cause.message }, service)
     if (session === undefined) throw fatal
     const stays = 'What it acknowledged is stored; import the file again for the rest.'
     throw new Fatal(fatal.exit, `${fatal.message} ${stays}`, cause)

@@ -39,7 +39,7 @@ export interface KubernetesClusterOptions {
 
 /** A real cluster in a network namespace of its own; resolves once its nodes are ready. Needs root. */
 export async function startKubernetes(options: KubernetesClusterOptions): Promise<KubernetesCluster> {
-  const network = ClusterNetwork.open()
+  const network = await ClusterNetwork.open()
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'fxd-kubernetes-'))
   mkdirSync(folder, { recursive: true })
   const credentials = new Credentials(network)
@@ -77,8 +77,10 @@ export async function startKubernetes(options: KubernetesClusterOptions): Promis
       (_, i) => new Worker(i + 1, { ...deps, images: options.images }),
     )
     stops.push(async () => void (await Promise.all(nodes.map((node) => node.powerCut()))))
-    const [ingress] = await Promise.all([startIngress(deps), ...nodes.map((node) => node.start())])
-    stops.push(() => ingress.stop())
+    const starting = startIngress(deps)
+    // Where a node fails it may not be there yet.
+    stops.push(() => starting.then((ingress) => ingress.stop()).catch(() => undefined))
+    const [ingress] = await Promise.all([starting, ...nodes.map((node) => node.start())])
     return {
       network,
       credentials,

@@ -26,7 +26,7 @@ export interface ControlPlaneDeps {
   readonly kubectl: (...args: readonly string[]) => Promise<string>
 }
 
-/** Etcd, API server, controller manager and scheduler; resolves once they work. */
+/** Etcd, API server, controller manager and scheduler; resolves once they work, and rejects once none of them runs. */
 export async function startControlPlane(deps: ControlPlaneDeps): Promise<ControlPlane> {
   const { network, folder, kubectl } = deps
   const programs = kubernetesPrograms()
@@ -53,28 +53,27 @@ export async function startControlPlane(deps: ControlPlaneDeps): Promise<Control
       startTimeoutMs,
     )
   }
-  etcd.start()
-  apiServer.start()
-  await ready()
-  // Earlier they would end: their rights are not there yet.
-  controllerManager.start()
-  scheduler.start()
-  await until(
-    'the default service account',
-    () => kubectl('get', 'serviceaccount', 'default').then(() => true),
-    startTimeoutMs,
-  )
-  return {
-    etcd,
-    apiServer,
-    controllerManager,
-    scheduler,
-    ready,
-    // After etcd's end the API server would never end by itself.
-    stop: async () => {
-      for (const each of [scheduler, controllerManager, apiServer, etcd]) await each.kill()
-    },
+  // After etcd's end the API server would never end by itself.
+  const stop = async (): Promise<void> => {
+    for (const each of [scheduler, controllerManager, apiServer, etcd]) await each.kill()
   }
+  try {
+    etcd.start()
+    apiServer.start()
+    await ready()
+    // Earlier they would end: their rights are not there yet.
+    controllerManager.start()
+    scheduler.start()
+    await until(
+      'the default service account',
+      () => kubectl('get', 'serviceaccount', 'default').then(() => true),
+      startTimeoutMs,
+    )
+  } catch (cause) {
+    await stop()
+    throw cause
+  }
+  return { etcd, apiServer, controllerManager, scheduler, ready, stop }
 }
 
 const argumentsOf = (options: Readonly<Record<string, string>>): readonly string[] =>

@@ -37,6 +37,11 @@ export async function startDns({ network, credentials, folder, apply }: DnsDeps)
     { name: 'dns-tcp', port: 53, protocol: 'TCP' },
   ]
   const name = { name: 'kube-dns', namespace: 'kube-system' }
-  await apply(...serviceOf(name, network.address, ports, dnsAddress))
+  try {
+    await apply(...serviceOf(name, network.address, ports, dnsAddress))
+  } catch (cause) {
+    await daemon.kill()
+    throw cause
+  }
   return daemon
 }

@@ -106,7 +106,10 @@ export async function startIngress(deps: IngressDeps): Promise<IngressController
       return (await kubectl('get', 'gateway', '-n', gateway.namespace, gateway.name, status)) === 'True'
     },
     startTimeoutMs,
-  )
+  ).catch(async (cause: unknown) => {
+    for (const each of daemons) await each.kill()
+    throw cause
+  })
   return {
     accessLog,
     stop: async () => {

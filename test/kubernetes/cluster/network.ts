@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:net'
 
 const clustersMax = 64
 
@@ -9,18 +11,25 @@ const clustersMax = 64
 export class ClusterNetwork {
   readonly #number: number
   readonly name: string
+  readonly #lock: Server
 
-  private constructor(number: number) {
+  private constructor(number: number, lock: Server) {
     this.#number = number
     this.name = nameOf(number)
+    this.#lock = lock
   }
 
   /** Takes the first number that no other cluster of this machine has. Needs root. */
-  static open(): ClusterNetwork {
+  static async open(): Promise<ClusterNetwork> {
     for (let number = 0; number < clustersMax; number += 1) {
+      const lock = await lockOf(nameOf(number))
+      if (lock === undefined) continue
       if (isAbandoned(nameOf(number))) ip('netns', 'delete', nameOf(number))
-      if (!tryIp('netns', 'add', nameOf(number))) continue
-      const network = new ClusterNetwork(number)
+      if (!tryIp('netns', 'add', nameOf(number))) {
+        lock.close()
+        continue
+      }
+      const network = new ClusterNetwork(number, lock)
       network.#connect()
       return network
     }
@@ -69,6 +78,7 @@ export class ClusterNetwork {
   /** Everything in it must have ended. */
   remove(): void {
     ip('netns', 'delete', this.name)
+    this.#lock.close()
   }
 
   #connect(): void {
@@ -87,6 +97,19 @@ export class ClusterNetwork {
 }
 
 const nameOf = (number: number): string => `fxd-k8s-${number}`
+
+/** Held until it is closed, or this process ends; `undefined`: another cluster holds it. */
+async function lockOf(name: string): Promise<Server | undefined> {
+  const lock = createServer().unref()
+  try {
+    // A socket of Linux that is no file: the kernel removes it with the process.
+    await once(lock.listen(`\0${name}`), 'listening')
+    return lock
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'EADDRINUSE') return undefined
+    throw cause
+  }
+}
 
 /** Its processes ended with the test run that started them. */
 function isAbandoned(name: string): boolean {
