@@ -24,7 +24,7 @@ export interface Pool {
   readonly wanted: number
   /** What the Deployment says. */
   readonly replicas: number
-  /** The Deployment replaces pods: which of them stay is not known. */
+  /** The Deployment is replacing pods, so nobody knows which of them will stay. */
   readonly isRollingOut: boolean
   readonly shards: readonly Shard[]
   readonly drainSeconds: number

@@ -73,7 +73,7 @@ export class Draining {
     return this.#running.done
   }
 
-  /** The same for a process that ends: no `callOff` changes it. */
+  /** The same for a process that ends: `callOff` cannot cancel it. */
   startLast(withinMs: number): Promise<void> {
     this.#isLast = true
     return this.start(withinMs)

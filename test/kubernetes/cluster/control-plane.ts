@@ -61,7 +61,7 @@ export async function startControlPlane(deps: ControlPlaneDeps): Promise<Control
     etcd.start()
     apiServer.start()
     await ready()
-    // Earlier they would end: their rights are not there yet.
+    // They would exit if they started before the API server has created their rights.
     controllerManager.start()
     scheduler.start()
     await until(
