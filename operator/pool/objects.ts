@@ -4,6 +4,8 @@ import { type PoolObject, poolLabel, type Workload } from '../kube/resources.ts'
 /** Beside its drain, an end of a shard takes that long at most. */
 const endSeconds = 45
 const httpPort = 8080
+/** Some Gateways pass an upgrade only to a port that says this. */
+const webSocket = 'kubernetes.io/ws'
 
 type Mapping = Readonly<Record<string, unknown>>
 const mappingOf = (value: unknown): Mapping =>
@@ -80,7 +82,7 @@ export const shardService = (pool: PoolObject): KubeObject => {
     metadata: { name: pool.metadata.name, labels: labelsOf(pool) },
     spec: {
       selector: labelsOf(pool),
-      ports: [{ name: 'http', protocol: 'TCP', port: httpPort, targetPort: 'http' }],
+      ports: [{ name: 'http', protocol: 'TCP', port: httpPort, targetPort: 'http', appProtocol: webSocket }],
     },
   }
   return wanted
