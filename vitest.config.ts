@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { refusal } from './test/kubernetes/cluster/refusal.ts'
 import { effort } from './test/support/effort.ts'
 
 /** More random cases need more time. */
@@ -57,6 +58,17 @@ const clusters = [
   suite('rolling', ['test/cluster/rolling/*.test.ts'], 11, veryPatient),
 ]
 
+/** Elsewhere `kubernetes-api` runs alone, and says so: the control plane is real there, pods are processes. */
+const canRunNodes = refusal() === undefined
+const kubernetes = [
+  // A cluster of its own per file, whose pods take their time.
+  suite('kubernetes', ['test/kubernetes/*.test.ts'], 12, {
+    ...oneByOne,
+    ...withKubernetes,
+    testTimeout: 6 * minuteMs,
+  }),
+]
+
 export default defineConfig({
   test: {
     environment: 'node',
@@ -94,12 +106,7 @@ export default defineConfig({
         globalSetup: ['test/kubernetes/api/support/api-server.ts'],
       }),
       ...clusters,
-      // A cluster of its own per file, whose pods take their time.
-      suite('kubernetes', ['test/kubernetes/*.test.ts'], 12, {
-        ...oneByOne,
-        ...withKubernetes,
-        testTimeout: 6 * minuteMs,
-      }),
+      ...(canRunNodes ? kubernetes : []),
       ...(isSoak
         ? [
             suite('kubernetes-soak', ['test/kubernetes/soak/*.test.ts'], 13, {

@@ -8,6 +8,7 @@ import { CertificateHouse } from '../../../support/certificate-house.ts'
 import { freePorts } from '../../../support/free-ports.ts'
 import { Daemon } from '../../cluster/daemon.ts'
 import { kubernetesPrograms } from '../../cluster/programs.ts'
+import { refusal } from '../../cluster/refusal.ts'
 import { Admin } from './admin.ts'
 import { kinds } from './kinds.ts'
 
@@ -35,6 +36,9 @@ export const operatorUser = 'operator'
 
 /** Starts etcd, API server and controller manager for all files of the suite; what it gives ends them. */
 export default async function start(project: TestProject): Promise<() => Promise<void>> {
+  const reason = refusal()
+  if (reason !== undefined)
+    process.stderr.write(`Kubernetes is tested without nodes, and pods are processes: ${reason}.\n`)
   const folder = mkdtempSync(join(tmpdir(), 'fxd-api-server-'))
   const certificates = new CertificateHouse()
   const [clientPort = 0, peerPort = 0, port = 0] = await freePorts(3)
