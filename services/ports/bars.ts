@@ -36,8 +36,8 @@ export interface BarQuery extends ReadAs {
  *  - reads wait per key of their reader, and keys take turns: whatever one key asks for, a read of another
  *    waits for what is being read and one read of each key that waits. What a key cannot get within the
  *    deadline fails as `Overloaded`, as does what it asks for beyond the bound of what may wait;
- *  - every call ends within its deadline (reads 2 s, of the backfill lane 15 s, writes 30 s, and
- *    60 s more where one is the first of its kind) and fails as `Unavailable`.
+ *  - every call ends within its deadline (reads 2 s, of the backfill lane and of a process that
+ *    serves no clients 15 s, writes 30 s, and 60 s more where one is the first of its kind) and fails as `Unavailable`.
  */
 export interface BarStore {
   write(batch: readonly SeriesBars[], lane: Lane): Promise<void>

@@ -1,11 +1,15 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { Unavailable } from '../../services/core/failure.ts'
 import { barStatement } from '../../services/stores/questdb/read/read-bars.ts'
 import { oneServer } from '../support/questdb/one-server.ts'
 import { openInTest } from '../support/questdb/stores.ts'
+import { openTcpProxy } from '../support/tcp-proxy.ts'
 import { freshName } from './opened.ts'
 import { always, batchOf, freshSeries, minuteBar, minuteBars, readList, seriesOf } from './sample-bars.ts'
 
 const server = oneServer()
+/** Longer than a client of REST waits, and much less than ingest does. */
+const slowAnswerMs = 2_500
 
 describe('the statement of a countback', () => {
   test('runs backwards over the index and stops at its limit', async () => {
@@ -108,5 +112,29 @@ describe('reading bars', () => {
     )
     expect(counts.every((count) => Number(count) > 0)).toBe(true)
     expect(counts.reduce<number>((sum, count) => sum + Number(count), 0)).toBe(40)
+  })
+})
+
+describe('a QuestDB that answers slowly', () => {
+  const openSlow = async (user: 'ingest' | 'rest') => {
+    const { prefix, stores: writer } = await openInTest(server())
+    const series = freshSeries('60')
+    await writer.bars.write([batchOf(series, minuteBars(0, 3))], 'live')
+    const proxy = await openTcpProxy(server().pg)
+    onTestFinished(() => proxy.close())
+    const { stores } = await openInTest({ http: server().http, pg: proxy }, { prefix, user })
+    await readList(stores.bars, series, always)
+    proxy.set({ down: { kind: 'delay', ms: slowAnswerMs } })
+    return { stores, series }
+  }
+
+  test('ingest waits for what it compares, since a failure would end a session', async () => {
+    const { stores, series } = await openSlow('ingest')
+    expect(await readList(stores.bars, series, { lane: 'live' })).toHaveLength(3)
+  })
+
+  test('rest does not wait longer than its client', async () => {
+    const { stores, series } = await openSlow('rest')
+    await expect(readList(stores.bars, series, { lane: 'live' })).rejects.toBeInstanceOf(Unavailable)
   })
 })

@@ -9,7 +9,7 @@ import { applyRetention, type TimedFeed } from './layout/retention.ts'
 import { TableNames } from './layout/tables.ts'
 import type { QuestdbOptions } from './options.ts'
 import { backfillConnectionsOf, isWriter, readConnectionsOf, type StoreUser } from './pg/connection-counts.ts'
-import { backfillReadDeadlineMs, PgPool, readsWaitingMax } from './pg/pool.ts'
+import { PgPool, patientReadDeadlineMs, readDeadlineMs, readsWaitingMax } from './pg/pool.ts'
 import { pgQueries } from './pg/queries.ts'
 import { questdbRegistry, RegistryLog } from './registry.ts'
 import { ServerGate } from './server/gate.ts'
@@ -133,12 +133,17 @@ const gateOf = (
   })
 
 function openPools(options: QuestdbOptions, user: StoreUser, gate: ServerGate) {
-  const reads = { connections: readConnectionsOf(user), waiting: readsWaitingMax }
+  const reads = {
+    connections: readConnectionsOf(user),
+    waiting: readsWaitingMax,
+    // Ingest answers no client: whatever it reads, a collector's session waits for it.
+    deadlineMs: user === 'ingest' ? patientReadDeadlineMs : readDeadlineMs,
+  }
   // A backlog of history is compared beside whoever asks for a chart, and never in front of them.
   const backfill = { connections: backfillConnectionsOf(user), waiting: readsWaitingMax }
   return {
     pool: new PgPool(options, reads, gate),
-    backfillPool: new PgPool(options, { ...backfill, deadlineMs: backfillReadDeadlineMs }, gate),
+    backfillPool: new PgPool(options, { ...backfill, deadlineMs: patientReadDeadlineMs }, gate),
     progress: new PgPool(options, progressConnections, gate),
   }
 }

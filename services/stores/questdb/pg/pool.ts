@@ -7,8 +7,8 @@ import { ConnectionLost, PgConnection, SqlError, type Statement, type TakeRow } 
 import { readConnectionsOf } from './connection-counts.ts'
 
 export const readDeadlineMs = 2_000
-/** Comparing history with what is stored: longer, because its failure ends the collector's session. */
-export const backfillReadDeadlineMs = 15_000
+/** Of reads that no client waits for, as those of ingest: longer, because a failure ends a collector's session. */
+export const patientReadDeadlineMs = 15_000
 /** Reads of one key that wait for a connection. */
 export const readsWaitingMax = 1_024
 
@@ -40,7 +40,8 @@ export interface ReadOptions {
 export class PgPool {
   readonly #options: PoolOptions
   readonly #size: PoolSize
-  readonly #deadlineMs: number
+  /** Of a read that does not say otherwise, and of opening a connection for it. */
+  readonly deadlineMs: number
   readonly #gate: Gate
   readonly #idle: PgConnection[] = []
   readonly #all = new Set<PgConnection>()
@@ -58,7 +59,7 @@ export class PgPool {
     this.#options = options
     this.#gate = gate
     this.#size = size
-    this.#deadlineMs = size.deadlineMs ?? readDeadlineMs
+    this.deadlineMs = size.deadlineMs ?? readDeadlineMs
     this.#turns = new Turns(size.waiting)
   }
 
@@ -82,7 +83,7 @@ export class PgPool {
   async read(
     statement: Statement,
     begin: () => TakeRow,
-    { deadlineMs = this.#deadlineMs, reader = readerNamed('store') }: ReadOptions = {},
+    { deadlineMs = this.deadlineMs, reader = readerNamed('store') }: ReadOptions = {},
   ): Promise<void> {
     const end = this.#options.clock.monotonicMs() + deadlineMs
     try {
@@ -179,7 +180,7 @@ export class PgPool {
       if (!this.#closed) clock.soon(() => this.#next())
     })
     this.#all.add(opened.connection)
-    const cancel = clock.after(this.#deadlineMs, giveUp)
+    const cancel = clock.after(this.deadlineMs, giveUp)
     opened.ready
       .then(() => this.#gate.pass())
       .then(

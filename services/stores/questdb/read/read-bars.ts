@@ -5,7 +5,7 @@ import type { BarQuery } from '../../../ports/bars.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Catalogue } from '../layout/catalogue.ts'
 import { nameOf } from '../layout/tables.ts'
-import { backfillReadDeadlineMs, type PgPool, readDeadlineMs } from '../pg/pool.ts'
+import type { PgPool } from '../pg/pool.ts'
 import { BarRows, barColumns } from './bar-rows.ts'
 import { microsOf, timeMax, timeMin } from './times.ts'
 
@@ -39,9 +39,8 @@ async function readPages(table: string, query: BarQuery, deps: ReadDeps): Promis
   const range = { from: Math.max(timeMin, query.from), to: Math.min(timeMax, query.to) }
   const wanted = query.take?.count ?? Number.POSITIVE_INFINITY
   const newestFirst = query.take?.end === 'newest'
-  const [pool, deadlineMs] =
-    query.lane === 'backfill' ? [deps.backfillPool, backfillReadDeadlineMs] : [deps.pool, readDeadlineMs]
-  const deadline = deps.clock.monotonicMs() + deadlineMs
+  const pool = query.lane === 'backfill' ? deps.backfillPool : deps.pool
+  const deadline = deps.clock.monotonicMs() + pool.deadlineMs
   const pages: Bars[] = []
   let left = wanted
   let rowsMax = Math.min(rowsPerPage, left + spareRows)
