@@ -13,6 +13,9 @@ export const unavailable = new NotReady(
   'Ingest or the API server does not answer; trying again.',
 )
 
+/** This replica is not the leader any more, or not yet: nothing is written. */
+export class NotLeading extends Error {}
+
 /** What the controllers of all kinds share. */
 export interface ControllerDeps {
   /** Its writes reject on a replica that is not the leader. */

@@ -53,9 +53,12 @@ export function createOperatorMetrics(metrics: Metrics) {
 function watch(metrics: Metrics, { caches, queues, elector, sweep, registry }: Watched): void {
   metrics.gauge(
     'fxd_operator_registry_reachable',
-    '1 when the leader could read the registry of ingest the last time it tried.',
+    '1 when the leader could read feeds and keys of the registry the last time it tried.',
     [],
-    (gauge) => gauge.set(Number(registry.isLoaded && registry.failure === undefined)),
+    (gauge) => {
+      const lists = [registry.feeds, registry.keys]
+      gauge.set(Number(lists.every(({ isLoaded, failure }) => isLoaded && failure === undefined)))
+    },
   )
   metrics.gauge('fxd_operator_leader', '1 on the replica that acts.', [], (gauge) =>
     gauge.set(Number(elector.isLeader)),

@@ -9,7 +9,7 @@ import {
   type RequestOf,
   registryClient,
 } from '../services/wire/unary-client.ts'
-import { NotReady, notReadyOf } from './kube/not-ready.ts'
+import { Listing } from './listing.ts'
 
 const callTimeoutMs = 5_000
 /** A list that never ends is a defect of the other end. */
@@ -32,78 +32,25 @@ export class Registry {
   readonly #deps: RegistryDeps
   #at = 0
   #client: { readonly id: string; readonly client: Client } | undefined
-  #feeds = new Map<string, Feed__Output>()
-  #keys = new Map<string, Key__Output>()
-  #isLoaded = false
-  #failure: NotReady | undefined
+  /** By BROKER:ACCOUNT, hidden ones too. */
+  readonly feeds = new Listing<Feed__Output>('feeds', () => this.#listFeeds())
+  /** By id. */
+  readonly keys = new Listing<Key__Output>('keys', () => this.#listKeys())
 
   constructor(deps: RegistryDeps) {
     this.#deps = deps
   }
 
-  /** Whether feeds and keys were read once. */
-  get isLoaded(): boolean {
-    return this.#isLoaded
-  }
-
-  /** Why the last `refresh` failed; `undefined`: it did not. */
-  get failure(): NotReady | undefined {
-    return this.#failure
-  }
-
-  /** By BROKER:ACCOUNT, hidden ones too. */
-  get feeds(): ReadonlyMap<string, Feed__Output> {
-    return this.#feeds
-  }
-
-  /** By id. */
-  get keys(): ReadonlyMap<string, Key__Output> {
-    return this.#keys
-  }
-
-  /** Reads all feeds and keys. Rejects with the library's `ServiceError`. */
-  async refresh(): Promise<void> {
-    try {
-      await this.#read()
-      this.#failure = undefined
-    } catch (cause) {
-      const refusal = notReadyOf(cause)
-      const message = `The registry of ingest cannot be read: ${(cause as Error).message}`
-      this.#failure = new NotReady(refusal?.reason ?? 'Unavailable', message)
-      throw cause
-    }
-  }
-
-  async #read(): Promise<void> {
-    const feeds = new Map<string, Feed__Output>()
-    const keys = new Map<string, Key__Output>()
-    for (let after = '', pages = 0; pages < pagesMax; pages++) {
-      const page = await this.#call('ListFeeds', { after })
-      for (const feed of page.feeds) feeds.set(feed.key, feed)
-      if (page.next === '') break
-      after = page.next
-    }
-    for (let after = '', pages = 0; pages < pagesMax; pages++) {
-      const page = await this.#call('ListKeys', { after })
-      for (const key of page.keys) keys.set(key.id, key)
-      if (page.next === '') break
-      after = page.next
-    }
-    this.#feeds = feeds
-    this.#keys = keys
-    this.#isLoaded = true
-  }
-
   async applyFeed(request: RequestOf<'ApplyFeed'>): Promise<Feed__Output> {
     const feed = await this.#change('ApplyFeed', request)
-    this.#feeds.set(feed.key, feed)
+    this.feeds.keep(feed.key, feed)
     return feed
   }
 
   async removeFeed(key: string, uid: string): Promise<void> {
     await this.#change('RemoveFeed', { key, uid })
-    const had = this.#feeds.get(key)
-    if (had) this.#feeds.set(key, { ...had, hidden: true })
+    const had = this.feeds.get(key)
+    if (had) this.feeds.keep(key, { ...had, hidden: true })
   }
 
   issueFeedToken(feed: string, expires: string): Promise<AnswerOf<'IssueFeedToken'>> {
@@ -120,8 +67,8 @@ export class Registry {
 
   async suspendKey(id: string, owner: string): Promise<void> {
     await this.#change('SuspendKey', { id, owner })
-    const had = this.#keys.get(id)
-    if (had) this.#keys.set(id, { ...had, state: 'inactive' })
+    const had = this.keys.get(id)
+    if (had) this.keys.keep(id, { ...had, state: 'inactive' })
   }
 
   close(): void {
@@ -129,8 +76,30 @@ export class Registry {
   }
 
   #keep(key: Key__Output): Key__Output {
-    this.#keys.set(key.id, key)
+    this.keys.keep(key.id, key)
     return key
+  }
+
+  async #listFeeds(): Promise<Map<string, Feed__Output>> {
+    const feeds = new Map<string, Feed__Output>()
+    for (let after = '', pages = 0; pages < pagesMax; pages++) {
+      const page = await this.#call('ListFeeds', { after })
+      for (const feed of page.feeds) feeds.set(feed.key, feed)
+      if (page.next === '') break
+      after = page.next
+    }
+    return feeds
+  }
+
+  async #listKeys(): Promise<Map<string, Key__Output>> {
+    const keys = new Map<string, Key__Output>()
+    for (let after = '', pages = 0; pages < pagesMax; pages++) {
+      const page = await this.#call('ListKeys', { after })
+      for (const key of page.keys) keys.set(key.id, key)
+      if (page.next === '') break
+      after = page.next
+    }
+    return keys
   }
 
   #change<Name extends RegistryCall>(name: Name, request: RequestOf<Name>): Promise<AnswerOf<Name>> {

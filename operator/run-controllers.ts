@@ -1,7 +1,7 @@
 import type { KubeConfig } from '@kubernetes/client-node'
 import type { ProcessContext } from '../services/platform/process-context.ts'
 import type { ClientIdentity } from '../services/wire/client.ts'
-import type { Controller, ControllerDeps } from './controller.ts'
+import { type Controller, type ControllerDeps, NotLeading } from './controller.ts'
 import { FeedController } from './feed/controller.ts'
 import type { PodTemplate } from './feed/objects.ts'
 import { KeyController } from './key/controller.ts'
@@ -17,6 +17,7 @@ import { ShardCalls } from './pool/shards.ts'
 import { Registry } from './registry.ts'
 import { type Kind, route } from './routes.ts'
 import { Sweep } from './sweep.ts'
+import { isUrgent } from './urgent.ts'
 
 export interface OperatorSettings {
   readonly kube: KubeConfig
@@ -33,9 +34,6 @@ export interface OperatorSettings {
 
 /** An object is looked at only while all caches are in sync; it waits that long for the next try. */
 const unsyncedMs = 1_000
-
-/** This replica is not the leader any more, or not yet: nothing is written. */
-class NotLeading extends Error {}
 
 /** Everything of an operator; its controllers act while this replica is the leader. */
 export class RunningControllers {
@@ -93,7 +91,7 @@ export class RunningControllers {
       isLeader: () => this.#elector.isLeader,
       annotations: () => this.#elector.annotations,
       annotate: (name, value) => this.#elector.annotate(name, value),
-      refreshed: () => this.#refreshed(),
+      refreshed: (kind) => this.#refreshed(kind),
     })
     this.#counts.watch({
       caches: this.#caches,
@@ -127,9 +125,9 @@ export class RunningControllers {
   /** All names come again when this replica becomes the leader. */
   async #reconcile(kind: Kind, name: string): Promise<number | undefined> {
     if (!this.#elector.isLeader) return undefined
-    const { isLoaded, failure } = this.#registry
-    const isUnread = kind !== 'streampools' && !isLoaded && failure === undefined
-    if (this.notSynced() !== undefined || isUnread) return unsyncedMs
+    const { feeds, keys } = this.#registry
+    const isUnread = [feeds, keys].some(({ isLoaded, failure }) => !isLoaded && failure === undefined)
+    if (this.notSynced() !== undefined || (kind !== 'streampools' && isUnread)) return unsyncedMs
     this.#counts.reconciled(kind)
     try {
       return await this.#controllers[kind].reconcile(name)
@@ -142,7 +140,7 @@ export class RunningControllers {
 
   #changed(kind: keyof Caches, object: KubeObject | undefined): void {
     route(kind, object, {
-      add: (of, name) => this.#queues[of].add(name),
+      add: (of, name) => this.#add(of, name),
       addAll: (of) => this.#addAll(of),
     })
     const isGone = object !== undefined && this.#caches[kind].get(object.metadata.name) === undefined
@@ -153,7 +151,11 @@ export class RunningControllers {
   }
 
   #addAll(kind: Kind): void {
-    for (const { metadata } of this.#caches[kind].all()) this.#queues[kind].add(metadata.name)
+    for (const { metadata } of this.#caches[kind].all()) this.#add(kind, metadata.name)
+  }
+
+  #add(kind: Kind, name: string): void {
+    this.#queues[kind].add(name, isUrgent(this.#caches[kind].get(name)))
   }
 
   #began(): void {
@@ -161,9 +163,8 @@ export class RunningControllers {
     this.#sweep.soon()
   }
 
-  #refreshed(): void {
+  #refreshed(kind: Kind): void {
     for (const controller of Object.values(this.#controllers)) controller.prune()
-    this.#addAll('feeds')
-    this.#addAll('apikeys')
+    this.#addAll(kind)
   }
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { silentLog } from '../services/platform/log.ts'
 import { createVirtualClock } from '../test/support/virtual-clock.ts'
+import { NotLeading } from './controller.ts'
 import { type FeedObject, keyLabel } from './kube/resources.ts'
 import { Sweep, type SweepDeps } from './sweep.ts'
 
@@ -22,6 +23,10 @@ function start() {
     /** What the API server lists; `undefined`: the same as the caches. */
     listed: undefined as readonly object[] | undefined,
     failsAt: '',
+    failsWith: new Error('unavailable'),
+    /** Which list of the registry cannot be read. */
+    unreadable: '',
+    warnings: [] as string[],
   }
   const cache = (all: () => readonly object[]) => ({
     all,
@@ -32,8 +37,20 @@ function start() {
   const feedObjects = () =>
     world.accounts.map((account) => ({ spec: { broker: 'BROKERA', account } }) as FeedObject)
   const keyObjects = () => world.apikeys.map((name) => ({ metadata: { name } }))
-  const feeds = new Map(['A', 'B'].map((account) => [`BROKERA:${account}`, feed(account)]))
-  const keys = new Map(['a', 'b'].map((id) => [id, key(id)]))
+  const listOf = <T>(name: string, rows: [string, T][]) => {
+    const refresh = async (): Promise<void> => {
+      if (world.unreadable === name) throw new Error('unavailable')
+    }
+    return Object.assign(new Map(rows), { refresh })
+  }
+  const feeds = listOf(
+    'feeds',
+    ['A', 'B'].map((account) => [`BROKERA:${account}`, feed(account)]),
+  )
+  const keys = listOf(
+    'keys',
+    ['a', 'b'].map((id) => [id, key(id)]),
+  )
   const deps = {
     api: {
       delete: async (_: unknown, name: string) => void done.push(`delete ${name}`),
@@ -49,15 +66,15 @@ function start() {
     registry: {
       feeds,
       keys,
-      refresh: async () => undefined,
       removeFeed: async (of: string) => {
+        if (world.failsAt === of) throw world.failsWith
         feeds.delete(of)
         done.push(`remove ${of}`)
       },
       suspendKey: async (id: string) => {
         if (world.failsAt === id) {
           world.failsAt = ''
-          throw new Error('unavailable')
+          throw world.failsWith
         }
         keys.delete(id)
         done.push(`suspend ${id}`)
@@ -65,7 +82,7 @@ function start() {
     },
     events: { tell: () => undefined },
     clock,
-    log: silentLog,
+    log: { ...silentLog, warn: (...[, text]: unknown[]) => void world.warnings.push(String(text)) },
     isLeader: () => world.isLeader,
     annotations: () => world.annotations,
     annotate: (name: string, value: string | undefined) => {
@@ -157,4 +174,31 @@ test('a permission is finished after a failure half-way, and is used up', async 
   await clock.advance(120_000)
   expect(done).toEqual(many.map((id) => `suspend ${id}`))
   expect(world.annotations).toEqual({})
+})
+
+test.for([
+  ['feeds', ['suspend a']],
+  ['keys', ['remove BROKERA:B']],
+] as const)('while the %s of the registry cannot be read, the others are removed', async ([list, wanted]) => {
+  const { clock, done, world } = start()
+  Object.assign(world, { unreadable: list, accounts: ['A'], apikeys: ['b'] })
+  await clock.advance(60_000)
+  expect(done).toEqual(wanted)
+  expect(world.warnings[0]).toBe('unavailable: the registry of ingest; retrying')
+})
+
+test('a feed that cannot be removed does not keep a key', async () => {
+  const { clock, done, world } = start()
+  Object.assign(world, { failsAt: 'BROKERA:B', accounts: ['A'], apikeys: ['b'] })
+  await clock.advance(60_000)
+  expect(done).toEqual(['suspend a'])
+  expect(new Set(world.warnings)).toEqual(new Set(['failed to remove feeds without objects; retrying']))
+})
+
+test('a leader that loses its Lease within a round blames nobody', async () => {
+  const { clock, done, world } = start()
+  Object.assign(world, { failsAt: 'a', failsWith: new NotLeading('not the leader'), apikeys: ['b'] })
+  await clock.advance(60_000)
+  expect(done).toEqual(['suspend a'])
+  expect(world.warnings).toEqual([])
 })

@@ -1,5 +1,6 @@
 import type { Log } from '../services/platform/log.ts'
 import type { Clock } from '../services/platform/system-clock.ts'
+import { NotLeading } from './controller.ts'
 import { feedKeyOf } from './feed/objects.ts'
 import type { KubeApi } from './kube/api.ts'
 import { type Caches, each } from './kube/caches.ts'
@@ -40,8 +41,8 @@ export interface SweepDeps {
   readonly annotations: () => Readonly<Record<string, string>>
   /** Changes one of the Lease, or removes it. */
   readonly annotate: (name: string, value: string | undefined) => void
-  /** Called after the registry was read. */
-  readonly refreshed: () => void
+  /** Called after this list of the registry was read. */
+  readonly refreshed: (kind: Kind) => void
 }
 
 /**
@@ -79,28 +80,51 @@ export class Sweep {
   }
 
   async #run(): Promise<void> {
-    const { clock, log, isLeader } = this.#deps
+    const { clock, isLeader } = this.#deps
     while (!this.#ending.signal.aborted) {
       this.#pause = new AbortController()
-      try {
-        if (isLeader()) await this.#round()
-      } catch (cause) {
-        log.warn({ err: cause, retryInMs: sweepEveryMs }, 'unavailable: the registry of ingest; retrying')
-      }
+      if (isLeader()) await this.#round()
       const isWaiting = this.#gone.feeds.isWaiting || this.#gone.apikeys.isWaiting
       await clock.sleep(isWaiting ? goneForMs : sweepEveryMs, this.#pause.signal)
       await clock.sleep(soonMs, this.#ending.signal)
     }
   }
 
+  /** Feeds and keys each for themselves: what fails for one does not stop the other. */
   async #round(): Promise<void> {
-    const { caches, registry, refreshed } = this.#deps
-    await registry.refresh()
-    refreshed()
-    if (each(caches).some(([, cache]) => !cache.isSynced)) return
-    await this.#removeFeeds()
-    await this.#suspendKeys()
-    await this.#deleteSecrets()
+    const { registry } = this.#deps
+    const [hasFeeds, hasKeys] = await Promise.all([
+      this.#read('feeds', () => registry.feeds.refresh()),
+      this.#read('apikeys', () => registry.keys.refresh()),
+    ])
+    if (each(this.#deps.caches).some(([, cache]) => !cache.isSynced)) return
+    if (hasFeeds) await this.#remove('feeds', () => this.#removeFeeds())
+    if (!hasKeys) return
+    await this.#remove('keys', () => this.#suspendKeys())
+    await this.#remove('secrets', () => this.#deleteSecrets())
+  }
+
+  async #read(kind: Kind, refresh: () => Promise<void>): Promise<boolean> {
+    const { log, refreshed } = this.#deps
+    try {
+      await refresh()
+    } catch (cause) {
+      log.warn({ err: cause, kind, retryInMs: sweepEveryMs }, 'unavailable: the registry of ingest; retrying')
+      return false
+    }
+    refreshed(kind)
+    return true
+  }
+
+  async #remove(what: string, act: () => Promise<void>): Promise<void> {
+    try {
+      await act()
+    } catch (cause) {
+      // The elector says that the Lease is lost.
+      if (cause instanceof NotLeading) return
+      const retryInMs = sweepEveryMs
+      this.#deps.log.warn({ err: cause, retryInMs }, `failed to remove ${what} without objects; retrying`)
+    }
   }
 
   /** A feed whose key another Feed has is handed over, not removed. */
@@ -152,7 +176,7 @@ export class Sweep {
     const now = await this.#keyNames()
     for (const secret of gone)
       if (isOrphan(secret, now))
-        await api.delete(resources.secrets, secret.metadata.name, secret.metadata.uid)
+        await api.delete(resources.secrets, secret.metadata.name, { uid: secret.metadata.uid })
   }
 
   /** As the API server has them now: a watch that ended without notice shows an old state. */

@@ -16,6 +16,7 @@ const cacheOf = (objects: readonly KubeObject[]) => ({
   all: () => objects,
   get: (wanted: string) => objects.find(({ metadata }) => metadata.name === wanted),
 })
+const listOf = (rows: readonly [string, object][]) => Object.assign(new Map(rows), { isLoaded: true })
 
 test('the token of a feed is renewed although the registry refuses its new manifest', async () => {
   const clock = createVirtualClock()
@@ -35,8 +36,7 @@ test('the token of a feed is renewed although the registry refuses its new manif
       statefulsets: cacheOf([]),
     },
     registry: {
-      isLoaded: true,
-      feeds: new Map([['BROKERA:ZERO', { key: 'BROKERA:ZERO', owner: 'u', hidden: false, version: 1 }]]),
+      feeds: listOf([['BROKERA:ZERO', { key: 'BROKERA:ZERO', owner: 'u', hidden: false, version: 1 }]]),
       applyFeed: () => Promise.reject(new NotReady('Invalid', 'the depth is wrong')),
       issueFeedToken: async () => ({ token: 'new', expiresAt }),
     },
@@ -62,9 +62,10 @@ test('a new feed says why the registry was never read, and one that is ready sta
       },
       caches: { feeds: cacheOf([object]), secrets: cacheOf([]), statefulsets: cacheOf([]) },
       registry: {
-        isLoaded: false,
-        failure: new NotReady('TokenRefused', 'the token is wrong'),
-        feeds: new Map(),
+        feeds: Object.assign(listOf([]), {
+          isLoaded: false,
+          failure: new NotReady('TokenRefused', 'the token is wrong'),
+        }),
       },
       events: { tell: () => undefined },
       clock: createVirtualClock(),

@@ -42,14 +42,16 @@ export class FeedController implements Controller {
 
   constructor(deps: FeedControllerDeps) {
     this.#deps = deps
-    const moving = { fields: ['newestBar'] as const, everyMs: newestBarEveryMs }
-    this.#statuses = new StatusWriter<FeedStatus>(resources.feeds, moving, deps)
+    const moving = ['newestBar'] as const
+    const [replacing, starting] = [['CollectorRestarting'], ['CollectorStarting']]
+    const manner = { moving, everyMs: newestBarEveryMs, replacing, starting }
+    this.#statuses = new StatusWriter<FeedStatus>(resources.feeds, manner, deps)
   }
 
   async reconcile(name: string): Promise<number | undefined> {
     const feed = this.#deps.caches.feeds.get(name)
     if (feed === undefined || feed.metadata.deletionTimestamp !== undefined) return undefined
-    const { isLoaded, failure } = this.#deps.registry
+    const { isLoaded, failure } = this.#deps.registry.feeds
     if (!isLoaded) {
       await this.#tellUnavailable(feed, failure)
       return unloadedMs
@@ -148,7 +150,7 @@ export class FeedController implements Controller {
       [resources.configmaps, manifest],
     ] as const)
       if (object?.metadata.ownerReferences?.some(({ uid }) => uid === owner.uid))
-        await api.delete(of, object.metadata.name, object.metadata.uid)
+        await api.delete(of, object.metadata.name, { uid: object.metadata.uid })
   }
 
   /** The collectors as the API server gave them last: the cache may not know yet that they changed. */

@@ -13,7 +13,7 @@ export interface FeedFacts {
   readonly collectors: Workload | undefined
   /** UTC milliseconds. */
   readonly tokenExpires: number | undefined
-  /** Why nothing goes on; `undefined`: nothing hinders. */
+  /** Why nothing goes on; `undefined`: it is not blocked. */
   readonly blocked: NotReady | undefined
   /** Of this kind, what would go and may not. */
   readonly held: number
@@ -70,7 +70,7 @@ function readiness(facts: FeedFacts): Pick<Condition, 'status' | 'reason' | 'mes
   // Kubernetes has not looked at the change of this moment.
   if (collectors && isUnseen(collectors) && isKnown) return had
   const ready = collectors?.status?.readyReplicas ?? 0
-  if (ready > 0 && collectors && (isUnseen(collectors) || isRollingOut(collectors)))
+  if (collectors && (isRollingOut(collectors) || (ready > 0 && isUnseen(collectors))))
     return {
       status: 'False',
       reason: 'CollectorRestarting',

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { status } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
 import { silentLog } from '../../services/platform/log.ts'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
@@ -16,6 +17,10 @@ interface Put {
   readonly sha256: Buffer
 }
 
+interface Row extends Put {
+  readonly version: number
+}
+
 /** One ApiKey, its Secrets and a registry with the feed BROKERA:ZERO. */
 function start(spec: object) {
   const key = {
@@ -25,43 +30,63 @@ function start(spec: object) {
   const world = {
     key,
     secrets: new Map<string, Secret>(),
-    feeds: new Map([['BROKERA:ZERO', { hidden: false }]]),
+    feeds: Object.assign(new Map([['BROKERA:ZERO', { hidden: false }]]), { isLoaded: true }),
+    /** As the registry has them, and as it was last read. */
+    stored: new Map<string, Row>(),
     puts: [] as Put[],
     events: [] as string[],
     reasons: [] as string[],
+    messages: [] as string[],
+    /** Somebody is faster. */
+    beforeDelete: () => undefined as unknown,
   }
   let version = 0
+  const clock = createVirtualClock()
   const store = async (_: unknown, secret: Secret) => {
     const stored = { ...secret, metadata: { ...secret.metadata, resourceVersion: String(++version) } }
     world.secrets.set(secret.metadata.name, stored)
     return stored
   }
-  const keys = new Map<string, object>()
+  const keys = Object.assign(new Map<string, Row>(), {
+    isLoaded: true,
+    refresh: async () => void keys.set('one', world.stored.get('one') as Row),
+  })
   const deps = {
     api: {
       get: async (_: unknown, name: string) => world.secrets.get(name),
       create: store,
       replace: store,
-      applyStatus: async (_: unknown, { status }: { status: { conditions: NotReady[] } }) =>
-        void world.reasons.push(status.conditions[0]?.reason ?? ''),
+      applyStatus: async (_: unknown, { status }: { status: { conditions: NotReady[] } }) => {
+        world.reasons.push(status.conditions[0]?.reason ?? '')
+        world.messages.push(status.conditions[0]?.message ?? '')
+      },
+      delete: async (_: unknown, name: string, only: { resourceVersion?: string }) => {
+        world.beforeDelete()
+        const { resourceVersion } = world.secrets.get(name)?.metadata ?? {}
+        if ((only.resourceVersion ?? resourceVersion) === resourceVersion) world.secrets.delete(name)
+      },
     },
     caches: {
       apikeys: { get: () => world.key, all: () => [world.key] },
       secrets: { get: (name: string) => (name === 'own' ? undefined : world.secrets.get(name)) },
     },
     registry: {
-      isLoaded: true,
       feeds: world.feeds,
       keys,
-      putKey: async (put: Put) => {
+      putKey: async ({ basedOn, ...put }: Put & { basedOn?: number }) => {
+        const { version: now = 0, ...there } = world.stored.get(put.id) ?? {}
         // A repeat changes nothing.
-        if (isDeepStrictEqual(world.puts.at(-1), put)) return
-        world.puts.push(put)
-        keys.set(put.id, { ...put, version: ++version, state: 'active', prefix: 'fxd_0000' })
+        const isRepeat = isDeepStrictEqual({ ...there, ...put }, there)
+        if (!isRepeat && basedOn !== undefined && basedOn < now)
+          throw Object.assign(new Error('moved'), { code: status.ABORTED, details: 'moved' })
+        const row = { ...put, state: 'active', version: isRepeat ? now : ++version }
+        if (!isRepeat) world.puts.push(put)
+        world.stored.set(put.id, row)
+        keys.set(put.id, row)
       },
     },
     events: { tell: (_: string, __: unknown, { reason }: NotReady) => void world.events.push(reason) },
-    clock: createVirtualClock(),
+    clock,
     log: silentLog,
     held: () => 0,
   }
@@ -72,7 +97,7 @@ function start(spec: object) {
   const settle = async () => {
     for (let i = 0; i < 4; i++) await controller.reconcile('one')
   }
-  return { world, own, settle }
+  return { world, clock, store, own, settle }
 }
 
 test('a Secret of the user that changes after its ApiKey is read again: its key counts', async () => {
@@ -112,4 +137,51 @@ test.for([
   await settle()
   expect(world.reasons.at(-1)).toBe('Invalid')
   expect(world.secrets.size).toBe(0)
+})
+
+test('a key that another replica changed is put again as its object is now, without a new secret', async () => {
+  const { world, settle } = start({})
+  await settle()
+  const [first] = world.puts
+  // The late call of a leader that knew an older object; this replica has not read the registry since.
+  world.stored.set('one', { ...(first as Put), feeds: ['BROKERA:OLD'], version: 1_000 })
+  world.feeds.set('BROKERA:NEW', { hidden: false })
+  const { metadata, spec } = world.key
+  world.key = { metadata: { ...metadata, generation: 2 }, spec: { ...spec, feeds: ['BROKERA:NEW'] } }
+  await settle()
+  expect(world.puts.at(-1)).toEqual({ ...first, feeds: ['BROKERA:NEW'] })
+  expect(world.puts).toHaveLength(2)
+  expect(world.reasons.at(-1)).toBe('Active')
+})
+
+test('a delivered Secret whose time is over stays when a rotation writes it meanwhile', async () => {
+  const { world, clock, store, settle } = start({ delivery: { deleteAfter: '1h' } })
+  await settle()
+  const delivered = world.secrets.get('one') as Secret
+  await clock.advance(3_600_000)
+  world.beforeDelete = () => store(undefined, delivered)
+  await settle()
+  expect(world.secrets.has('one')).toBe(true)
+  world.beforeDelete = () => undefined
+  await settle()
+  expect(world.secrets.has('one')).toBe(false)
+})
+
+test('keys are put with all of their feeds while the list of feeds was never read', async () => {
+  const { world, settle } = start({ feeds: ['BROKERA:ZERO', 'BROKERA:TWO'] })
+  world.feeds.isLoaded = false
+  await settle()
+  expect(world.puts.at(-1)?.feeds).toEqual(['BROKERA:ZERO', 'BROKERA:TWO'])
+  expect(world.reasons.at(-1)).toBe('Active')
+})
+
+test.for([
+  ['digest', 'one-digest', 'an ApiKey with another name'],
+  ['delivery', 'one', 'another delivery.secretName'],
+] as const)('a name of the %s that is taken comes with advice that helps', async ([, name, advice]) => {
+  const { world, store, settle } = start({})
+  await store(undefined, { metadata: { name } })
+  await settle()
+  expect(world.reasons.at(-1)).toBe('NameTaken')
+  expect(world.messages.at(-1)).toContain(advice)
 })

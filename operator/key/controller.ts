@@ -28,7 +28,7 @@ const overlapMsMax = 90 * 86_400_000
 const secretBytes = 16
 const secretShape = /^fxd_[0-9a-f]{32}$/
 /** More steps than a key ever needs: something takes them back. */
-const stepsMax = 6
+const stepsMax = 8
 
 const sha256 = (secret: string): string => createHash('sha256').update(secret).digest('hex')
 
@@ -41,13 +41,14 @@ export class KeyController implements Controller {
 
   constructor(deps: ControllerDeps) {
     this.#deps = deps
-    this.#statuses = new StatusWriter<ApiKeyStatus>(resources.apikeys, { fields: [], everyMs: 0 }, deps)
+    const manner = { moving: [], everyMs: 0, replacing: [], starting: [] }
+    this.#statuses = new StatusWriter<ApiKeyStatus>(resources.apikeys, manner, deps)
   }
 
   async reconcile(name: string): Promise<number | undefined> {
     const key = this.#deps.caches.apikeys.get(name)
     if (key === undefined || key.metadata.deletionTimestamp !== undefined) return undefined
-    const { isLoaded, failure } = this.#deps.registry
+    const { isLoaded, failure } = this.#deps.registry.keys
     if (!isLoaded) {
       await this.#tellUnavailable(key, failure)
       return unloadedMs
@@ -97,9 +98,10 @@ export class KeyController implements Controller {
     return JSON.stringify([generation, version, ownVersion, this.#missing(key), ...versions])
   }
 
-  /** Feeds of the key that the registry does not have, unless it has none of them. */
+  /** Feeds of the key that the registry does not have, unless it has none of them, or they were never read. */
   #missing({ metadata, spec }: ApiKeyObject): readonly string[] {
     const { feeds, keys } = this.#deps.registry
+    if (!feeds.isLoaded) return []
     const had = keys.get(metadata.name)?.feeds ?? []
     const missing = spec.feeds.filter((feed) => (feeds.get(feed)?.hidden ?? true) && !had.includes(feed))
     return missing.length < spec.feeds.length ? missing : []
@@ -134,8 +136,11 @@ export class KeyController implements Controller {
       } else if (step.do === 'keep') {
         await this.#write(digestSecret(key, step.digest, digest), digest)
         this.#tellChanged(key, digestIn(digest), step.digest)
-      } else if (await this.#put(key, step.digest)) return steps > 0
-      else isRefused = true
+      } else {
+        const outcome = await this.#put(key, step.digest)
+        if (outcome === 'stored') return steps > 0
+        isRefused = outcome === 'refused'
+      }
     }
     throw new Error(`${name} is not as wanted after ${stepsMax} steps`)
   }
@@ -170,10 +175,14 @@ export class KeyController implements Controller {
       : api.replace(resources.secrets, secret)
   }
 
-  /** Gives `false` when the registry has this issue, or a later one, with another secret. */
-  async #put(key: ApiKeyObject, digest: Digest): Promise<boolean> {
+  /**
+   * `moved`: the record changed since it was read, and was read again. `refused`: the registry has this issue, or a
+   * later one, with another secret.
+   */
+  async #put(key: ApiKeyObject, digest: Digest): Promise<'stored' | 'moved' | 'refused'> {
     const { registry } = this.#deps
     const { name, uid = '' } = key.metadata
+    const basedOn = registry.keys.get(name)?.version ?? 0
     const { plan, feeds, limits, allowIps = [], expires = '' } = key.spec
     const missing = this.#missing(key)
     try {
@@ -191,12 +200,13 @@ export class KeyController implements Controller {
         expires,
         oldUntil: digest.oldUntilMs,
         previousOwner: this.#goneOwner(name, uid),
+        basedOn,
       })
-      return true
+      return 'stored'
     } catch (cause) {
       if ((cause as ServiceError).code !== grpcStatus.ABORTED) throw cause
-      await registry.refresh()
-      return false
+      await registry.keys.refresh()
+      return (registry.keys.get(name)?.version ?? 0) === basedOn ? 'refused' : 'moved'
     }
   }
 
@@ -227,7 +237,9 @@ export class KeyController implements Controller {
     refuseForeign(there, key.metadata.name)
     const leftMs = deliveredAt(there) + lifeMs - clock.utcMs()
     if (leftMs > 0) return leftMs
-    await api.delete(resources.secrets, there.metadata.name, there.metadata.uid)
+    // A rotation may have put another key into it since.
+    const { uid, resourceVersion } = there.metadata
+    await api.delete(resources.secrets, there.metadata.name, { uid, resourceVersion })
     return undefined
   }
 

@@ -94,8 +94,11 @@ export function refuseDelivery({ metadata: { name }, spec: { delivery = {} } }: 
 /** Rejects a Secret of this name that was made by somebody else, or for another key. */
 export function refuseForeign(secret: Secret | undefined, key: string): void {
   if (secret === undefined || secret.metadata.labels?.[keyLabel] === key) return
-  throw new NotReady(
-    'NameTaken',
-    `The Secret ${secret.metadata.name} belongs to something else; make another ApiKey with another delivery.secretName.`,
-  )
+  const { name } = secret.metadata
+  // The name of the digest follows from that of the key.
+  const advice =
+    name === digestName(key)
+      ? 'delete that Secret, or make an ApiKey with another name'
+      : 'delete that Secret, or make another ApiKey with another delivery.secretName'
+  throw new NotReady('NameTaken', `The Secret ${name} belongs to something else; ${advice}.`)
 }

@@ -55,13 +55,22 @@ export interface KubeApi {
   apply<T extends KubeObject>(of: Resource, object: T): Promise<T>
   /** The same for `/status`. */
   applyStatus<T extends KubeObject>(of: Resource, object: T): Promise<T>
-  /** Writes `/scale`, which for kinds of our own knows no server-side apply. */
-  scale(of: Resource, name: string, replicas: number): Promise<void>
+  /**
+   * Writes `/scale`, which for kinds of our own knows no server-side apply; a conflict when the object was changed since
+   * its `resourceVersion`.
+   */
+  scale<T extends KubeObject>(of: Resource, object: T, replicas: number): Promise<void>
   create<T extends KubeObject>(of: Resource, object: T): Promise<T>
   /** Replaces; a conflict when it was changed since `resourceVersion`. */
   replace<T extends KubeObject>(of: Resource, object: T): Promise<T>
-  /** Nothing happens when there is none, or another with the name. */
-  delete(of: Resource, name: string, uid?: string): Promise<void>
+  /** Nothing happens when there is none, or one that is not as `only` says. */
+  delete(of: Resource, name: string, only: Preconditions): Promise<void>
+}
+
+/** Of an object that is to be deleted; what is left out may be anything. */
+interface Preconditions {
+  readonly uid?: string | undefined
+  readonly resourceVersion?: string | undefined
 }
 
 interface Call {
@@ -147,10 +156,11 @@ export class HttpKubeApi implements KubeApi {
     return this.#apply(of, `${this.#path(of, object.metadata.name)}/status`, object)
   }
 
-  async scale(of: Resource, name: string, replicas: number): Promise<void> {
+  async scale<T extends KubeObject>(of: Resource, object: T, replicas: number): Promise<void> {
+    const { name, resourceVersion } = object.metadata
     const path = `${this.#path(of, name)}/scale`
     const contentType = 'application/merge-patch+json'
-    const body = { spec: { replicas } }
+    const body = { metadata: { resourceVersion }, spec: { replicas } }
     await this.#write(of, { method: 'PATCH', path, query: { fieldManager }, body, contentType })
   }
 
@@ -163,8 +173,8 @@ export class HttpKubeApi implements KubeApi {
     return this.#write(of, { method: 'PUT', path, query: { fieldManager }, body })
   }
 
-  async delete(of: Resource, name: string, uid?: string): Promise<void> {
-    const body = { propagationPolicy: 'Background', ...(uid !== undefined && { preconditions: { uid } }) }
+  async delete(of: Resource, name: string, preconditions: Preconditions): Promise<void> {
+    const body = { propagationPolicy: 'Background', preconditions }
     try {
       await this.#write(of, { method: 'DELETE', path: this.#path(of, name), body })
     } catch (cause) {

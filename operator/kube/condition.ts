@@ -1,12 +1,7 @@
-/** A condition of an object's status. */
-export interface Condition {
-  readonly type: string
-  readonly status: 'True' | 'False' | 'Unknown'
-  readonly observedGeneration?: number
-  readonly reason: string
-  readonly message: string
-  readonly lastTransitionTime: string
-}
+import type { FeedStatus } from './kinds.ts'
+
+/** A condition of an object's status: the same in all kinds. */
+export type Condition = NonNullable<FeedStatus['conditions']>[number]
 
 const messageLengthMax = 4_096
 

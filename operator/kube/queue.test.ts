@@ -25,6 +25,22 @@ test('a name that is added many times while another is reconciled is reconciled 
   expect(seen).toEqual(['slow', 'a'])
 })
 
+test('an urgent name comes before all that wait, and once', async () => {
+  const seen: string[] = []
+  const { clock, queue } = start(async (name) => {
+    seen.push(name)
+    if (name === '0') queue.add('30', true)
+    return undefined
+  })
+  for (let i = 0; i < 40; i++) queue.add(String(i))
+  queue.add('20', true)
+  queue.add('20')
+  expect(queue.size).toBe(40)
+  await clock.advance(0)
+  expect(seen.slice(0, 4)).toEqual(['20', '0', '30', '1'])
+  expect(seen).toHaveLength(40)
+})
+
 test('a name that changes while it is reconciled is reconciled again', async () => {
   let count = 0
   const { clock, queue } = start(async (name) => {

@@ -8,12 +8,14 @@ const againMaxMs = 3_600_000
 
 /**
  * Reconciles what may have changed, by name: each name once at a time, one after another, and again after a failure
- * with growing delays. Level-based: however often a name is added, the next look sees what is true then.
+ * with growing delays. Urgent names come before all others. Level-based: however often a name is added, the next look
+ * sees what is true then.
  */
 export class WorkQueue {
   readonly #reconcile: (name: string) => Promise<number | undefined>
   readonly #clock: Clock
   readonly #log: Log
+  readonly #urgent = new Set<string>()
   readonly #waiting = new Set<string>()
   readonly #delayed = new Map<string, Cancel>()
   readonly #failures = new Map<string, number>()
@@ -29,19 +31,23 @@ export class WorkQueue {
 
   /** Names that wait or failed. */
   get size(): number {
-    return this.#waiting.size + this.#delayed.size
+    return this.#urgent.size + this.#waiting.size + this.#delayed.size
   }
 
-  add(name: string): void {
+  add(name: string, isUrgent = false): void {
     if (this.#isClosed) return
     this.#undelay(name)
-    this.#waiting.add(name)
+    if (isUrgent) {
+      this.#waiting.delete(name)
+      this.#urgent.add(name)
+    } else if (!this.#urgent.has(name)) this.#waiting.add(name)
     this.#working ??= Promise.resolve().then(() => this.#work())
   }
 
   /** Begins no further look; resolves when the one under way has ended. */
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#urgent.clear()
     this.#waiting.clear()
     for (const cancel of this.#delayed.values()) cancel()
     this.#delayed.clear()
@@ -49,11 +55,18 @@ export class WorkQueue {
   }
 
   async #work(): Promise<void> {
-    for (const name of this.#waiting) {
-      this.#waiting.delete(name)
-      await this.#once(name)
-    }
+    for (let name = this.#next(); name !== undefined; name = this.#next()) await this.#once(name)
     this.#working = undefined
+  }
+
+  /** Takes the name that comes next. */
+  #next(): string | undefined {
+    for (const names of [this.#urgent, this.#waiting])
+      for (const name of names) {
+        names.delete(name)
+        return name
+      }
+    return undefined
   }
 
   async #once(name: string): Promise<void> {
@@ -71,7 +84,7 @@ export class WorkQueue {
   }
 
   #delay(name: string, delayMs: number): void {
-    if (this.#isClosed || this.#waiting.has(name)) return
+    if (this.#isClosed || this.#urgent.has(name) || this.#waiting.has(name)) return
     this.#undelay(name)
     this.#delayed.set(
       name,

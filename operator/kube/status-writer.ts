@@ -18,6 +18,16 @@ interface Written {
   readonly atMs: number
 }
 
+interface Manner<S> {
+  /** A change of these fields alone is written `everyMs` at most. */
+  readonly moving: readonly (keyof S)[]
+  readonly everyMs: number
+  /** Reasons of a Ready that is False while pods are replaced. */
+  readonly replacing: readonly string[]
+  /** And while they start; of pods that were ready it is no routine, unless the object changed. */
+  readonly starting: readonly string[]
+}
+
 export interface StatusWriterDeps {
   readonly api: Pick<KubeApi, 'applyStatus'>
   readonly events: EventSink
@@ -27,18 +37,13 @@ export interface StatusWriterDeps {
 /** Writes the status of the objects of one kind, and an Event when the reason of Ready changes. */
 export class StatusWriter<S extends Status> {
   readonly #of: Resource & { readonly kind: string }
-  readonly #moving: { readonly fields: readonly (keyof S)[]; readonly everyMs: number }
+  readonly #manner: Manner<S>
   readonly #deps: StatusWriterDeps
   readonly #written = new Map<string, Written>()
 
-  /** A change of `moving.fields` alone is written that often at most. */
-  constructor(
-    of: Resource & { readonly kind: string },
-    moving: { readonly fields: readonly (keyof S)[]; readonly everyMs: number },
-    deps: StatusWriterDeps,
-  ) {
+  constructor(of: Resource & { readonly kind: string }, manner: Manner<S>, deps: StatusWriterDeps) {
     this.#of = of
-    this.#moving = moving
+    this.#manner = manner
     this.#deps = deps
   }
 
@@ -49,7 +54,7 @@ export class StatusWriter<S extends Status> {
     const had = last && last.basedOn === resourceVersion ? (last.status as S) : object.status
     if (isDeepStrictEqual(plain(had), plain(status))) return
     const nowMs = this.#deps.clock.monotonicMs()
-    const isSoon = last !== undefined && nowMs - last.atMs < this.#moving.everyMs
+    const isSoon = last !== undefined && nowMs - last.atMs < this.#manner.everyMs
     if (isSoon && isDeepStrictEqual(this.#still(had), this.#still(status))) return
     await this.#deps.api.applyStatus(this.#of, {
       apiVersion: apiVersionOf(this.#of),
@@ -67,15 +72,22 @@ export class StatusWriter<S extends Status> {
   }
 
   #still(status: S | undefined): unknown {
-    return plain(status && { ...status, ...Object.fromEntries(this.#moving.fields.map((each) => [each])) })
+    return plain(status && { ...status, ...Object.fromEntries(this.#manner.moving.map((each) => [each])) })
   }
 
-  #tell(object: KubeObject, had: S | undefined, { conditions }: S): void {
-    const ready = readyOf(conditions)
+  #tell(object: KubeObject, had: S | undefined, status: S): void {
+    const ready = readyOf(status.conditions)
     if (ready === undefined || readyOf(had?.conditions)?.reason === ready.reason) return
-    const type = ready.status === 'False' ? 'Warning' : 'Normal'
     const { reason, message } = ready
+    const type = ready.status !== 'False' || this.#isRoutine(reason, had, status) ? 'Normal' : 'Warning'
     this.#deps.events.tell(this.#of.kind, object, { type, reason, action: 'Reconcile', note: message })
+  }
+
+  #isRoutine(reason: string, had: S | undefined, { observedGeneration }: S): boolean {
+    const { replacing, starting } = this.#manner
+    const wasReady = readyOf(had?.conditions)?.status === 'True'
+    const hasChanged = had?.observedGeneration !== observedGeneration
+    return replacing.includes(reason) || (starting.includes(reason) && (hasChanged || !wasReady))
   }
 }
 

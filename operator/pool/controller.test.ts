@@ -2,6 +2,7 @@ import { status } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
 import { silentLog } from '../../services/platform/log.ts'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { KubeError } from '../kube/api.ts'
 import type { Condition } from '../kube/condition.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { type Pod, type PoolObject, poolLabel, type Workload } from '../kube/resources.ts'
@@ -15,18 +16,29 @@ const owner = { apiVersion: 'v1', kind: 'StreamPool', name: 'pool', uid: 'u', co
 const load = { connections: 5, subscriptions: 0, draining: false, drainSecondsLeft: 0 }
 
 /** A pool with two shards that run, of which one wants so many; the cache shows the Deployment of before. */
-function start(replicas: number, calls: { load: (pod: Pod) => Promise<object | undefined> }) {
+function start(
+  replicas: number,
+  calls: { load: (pod: Pod) => Promise<object | undefined> },
+  more: { autoscale?: object; scale?: (version: string | undefined) => Promise<void> } = {},
+) {
+  const { autoscale, scale } = more
   const pool = {
-    metadata: { name: 'pool', uid: 'u', generation: 2 },
-    spec: { replicas, drain: { seconds: 60, maxAtOnce: 1 }, connectionsMax: 10, template: {} },
+    metadata: { name: 'pool', uid: 'u', generation: 2, resourceVersion: '7' },
+    spec: { replicas, drain: { seconds: 60, maxAtOnce: 1 }, connectionsMax: 10, template: {}, autoscale },
   } as unknown as PoolObject
   const deployment: Workload = {
     metadata: { name: 'pool', generation: 5, ownerReferences: [owner] },
     spec: { replicas: 2 },
     status: { observedGeneration: 5, replicas: 2, updatedReplicas: 2, readyReplicas: 2 },
   }
-  const seen = { ready: [] as (Condition | undefined)[], drained: [] as string[], marked: [] as string[] }
+  const seen = {
+    ready: [] as (Condition | undefined)[],
+    drained: [] as string[],
+    marked: [] as string[],
+    events: [] as string[],
+  }
   const none = { get: () => undefined }
+  const clock = createVirtualClock()
   const deps = {
     api: {
       get: async ({ plural }: { plural: string }) => (plural === 'deployments' ? deployment : undefined),
@@ -38,6 +50,7 @@ function start(replicas: number, calls: { load: (pod: Pod) => Promise<object | u
       },
       applyStatus: async (_: unknown, object: KubeObject & { status: { conditions: Condition[] } }) =>
         void seen.ready.push(object.status.conditions[0]),
+      scale: (_: unknown, { metadata }: KubeObject) => scale?.(metadata.resourceVersion),
     },
     caches: {
       streampools: { get: () => pool, all: () => [pool] },
@@ -47,12 +60,13 @@ function start(replicas: number, calls: { load: (pod: Pod) => Promise<object | u
       deployments: { get: () => undefined },
     },
     calls: { drain: async ({ metadata }: Pod) => void seen.drained.push(metadata.name), ...calls },
-    events: { tell: () => undefined },
-    clock: createVirtualClock(),
+    events: { tell: (_: string, __: unknown, { reason }: Condition) => void seen.events.push(reason) },
+    clock,
     log: silentLog,
   }
-  return { seen, controller: new PoolController(deps as never) }
+  return { seen, clock, controller: new PoolController(deps as never) }
 }
+
 test('a pool that gets more shards is not ready before they are', async () => {
   const { seen, controller } = start(4, { load: async () => load })
   await controller.reconcile('pool')
@@ -77,4 +91,29 @@ test('shards that refuse the token of the operator are not lost, and the pool sa
   for (let i = 0; i < 5; i++) await controller.reconcile('pool')
   expect(seen.marked).toEqual([])
   expect(seen.ready[0]).toMatchObject({ reason: 'TokenRefused', message: 'the token is wrong' })
+})
+
+test('the autoscaler leaves a pool that somebody changed this moment alone, and tries again at the next look', async () => {
+  const autoscale = {
+    minReplicas: 1,
+    maxReplicas: 4,
+    targetConnections: 5,
+    targetSubscriptions: 100,
+    scaleDownAfterSeconds: 60,
+  }
+  const conflict = new KubeError(409, 'Conflict', 'the object has been modified')
+  const versions: (string | undefined)[] = []
+  const scale = async (version: string | undefined): Promise<void> => {
+    if (versions.push(version) === 1) throw conflict
+  }
+  // Two shards hold what one can.
+  const small = { load: async () => ({ ...load, connections: 2 }) }
+  const { seen, clock, controller } = start(2, small, { autoscale, scale })
+  await controller.reconcile('pool')
+  await clock.advance(60_000)
+  await controller.reconcile('pool')
+  expect(seen.events).not.toContain('Scaled')
+  await controller.reconcile('pool')
+  expect(seen.events).toContain('Scaled')
+  expect(versions).toEqual(['7', '7'])
 })

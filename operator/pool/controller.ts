@@ -1,5 +1,6 @@
 import type { Load__Output } from '../../services/wire/fxd/v1/Load.ts'
 import type { Controller, ControllerDeps } from '../controller.ts'
+import { KubeError } from '../kube/api.ts'
 import { applyOwned, ownerOf } from '../kube/apply-owned.ts'
 import { timeOf } from '../kube/condition.ts'
 import type { StreamPoolStatus } from '../kube/kinds.ts'
@@ -59,8 +60,9 @@ export class PoolController implements Controller {
 
   constructor(deps: PoolControllerDeps) {
     this.#deps = deps
-    const moving = { fields: ['connections', 'subscriptions'] as const, everyMs: loadEveryMs }
-    this.#statuses = new StatusWriter<StreamPoolStatus>(resources.streampools, moving, deps)
+    const moving = ['connections', 'subscriptions'] as const
+    const manner = { moving, everyMs: loadEveryMs, replacing: ['RollingOut'], starting: ['ShardsNotReady'] }
+    this.#statuses = new StatusWriter<StreamPoolStatus>(resources.streampools, manner, deps)
   }
 
   async reconcile(name: string): Promise<number | undefined> {
@@ -136,9 +138,9 @@ export class PoolController implements Controller {
 
   /** Writes `/scale` and nothing else: a person or another autoscaler may do the same. */
   async #autoscale(pool: PoolObject, seen: readonly Seen[]): Promise<Scaling | undefined> {
-    const { api, clock, events } = this.#deps
+    const { clock, events } = this.#deps
     const { autoscale, replicas } = pool.spec
-    const { name, uid = '' } = pool.metadata
+    const { uid = '' } = pool.metadata
     if (autoscale === undefined) return undefined
     const scaling = planScale({
       autoscale,
@@ -148,13 +150,24 @@ export class PoolController implements Controller {
       low: this.#low.get(uid),
       nowMs: clock.monotonicMs(),
     })
+    if (scaling.replicas !== replicas && !(await this.#scale(pool, scaling.replicas))) return scaling
     if (scaling.low) this.#low.set(uid, scaling.low)
     else this.#low.delete(uid)
     if (scaling.replicas === replicas) return scaling
-    await api.scale(resources.streampools, name, scaling.replicas)
     const note = `${replicas} shards become ${scaling.replicas}. ${scaling.message}`
     events.tell(resources.streampools.kind, pool, { type: 'Normal', reason: 'Scaled', action: 'Scale', note })
     return scaling
+  }
+
+  /** Gives `false` when somebody changed the pool meanwhile: the next look sees that change. */
+  async #scale(pool: PoolObject, replicas: number): Promise<boolean> {
+    try {
+      await this.#deps.api.scale(resources.streampools, pool, replicas)
+      return true
+    } catch (cause) {
+      if (cause instanceof KubeError && cause.status === 409) return false
+      throw cause
+    }
   }
 
   async #act(pool: PoolObject, seen: readonly Seen[], action: Action): Promise<Workload | undefined> {

@@ -8,7 +8,7 @@ export const isKeyShaped = (text: string): boolean => shape.test(text)
 /** What may be shown of a key after its creation. */
 export const shownPrefixLength = 8
 
-/** A key's secret as stored: SHA-256 in lower-case hex, and until when it opens the door. */
+/** A key's secret as stored: SHA-256 in lower-case hex, and until when it is accepted. */
 export interface KeySecret {
   readonly digest: string
   /** Set on the old secret of a rotation with overlap. */

@@ -88,6 +88,22 @@ test('pods that read the same changes in any order, some repeatedly, see the sam
   )
 })
 
+test('a secret of a revoked key that another key got later stays with that one, in any order of rows', () => {
+  const rows = [
+    keyRow('k1', ['d1'], 1),
+    keyRow('k1', ['d1', 'd2'], 2),
+    keyRow('k2', ['d1'], 3),
+    keyRow('k2', ['d3', 'd1'], 4),
+  ]
+  const anyOrder = fc.shuffledSubarray([...rows, ...rows], { minLength: 8 })
+  fc.assert(
+    fc.property(anyOrder, (some) => {
+      const registry = registryOf(some)
+      expect(digests.map((digest) => registry.keyByDigest(digest)?.key.id)).toEqual(['k2', 'k1', 'k2'])
+    }),
+  )
+})
+
 test('a hidden feed is as if it did not exist, but for administration', () => {
   const registry = registryOf([feedRow(false, 1), symbolRow('EURUSD', false, 2)])
   expect(registry.symbolsOf(feed)).toHaveLength(1)

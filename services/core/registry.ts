@@ -75,9 +75,13 @@ export class Registry implements RegistryView {
     )
   }
 
+  /** A secret of a revoked key may belong to another key by now, also when the row of the revoked one comes late. */
   #applyKey(key: KeyRecord): void {
-    for (const old of this.#keys.get(key.id)?.secrets ?? []) this.#digests.delete(old.digest)
-    for (const secret of key.secrets) this.#digests.set(secret.digest, key.id)
+    const holderOf = (digest: string): string => this.#digests.get(digest) ?? key.id
+    for (const { digest } of this.#keys.get(key.id)?.secrets ?? [])
+      if (holderOf(digest) === key.id) this.#digests.delete(digest)
+    for (const { digest } of key.secrets)
+      if (this.versionOf(holderOf(digest)) <= this.versionOf(key.id)) this.#digests.set(digest, key.id)
     this.#keys.set(key.id, key)
   }
 

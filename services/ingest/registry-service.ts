@@ -114,7 +114,9 @@ function keyChanges({ writer, registry, clock }: RegistryServiceDeps) {
       refuseTooMany(request.id)
       return store((view) => {
         const key = putKey(request, view, clock.utcMs())
-        return isDeepStrictEqual(stored(key), stored(view.key(key.id))) ? undefined : key
+        if (isDeepStrictEqual(stored(key), stored(view.key(key.id)))) return undefined
+        refuseMoved(key.id, request.basedOn, view)
+        return key
       }, request.id)
     },
     suspend: async (request: SuspendKeyRequest__Output) => ({
@@ -143,11 +145,14 @@ function keyOf(request: { readonly id: string; readonly basedOn: number }, view:
     const ids = view.keys().map((each) => each.id)
     throw notFound(`There is no key with the id ${show(request.id)}${didYouMean(request.id, ids)}.`)
   }
-  const version = view.versionOf(key.id)
-  if (request.basedOn !== 0 && request.basedOn < version) {
-    throw moved(`${key.id} was changed meanwhile: version ${version} is newer than ${request.basedOn}.`)
-  }
+  if (request.basedOn !== 0) refuseMoved(key.id, request.basedOn, view)
   return key
+}
+
+function refuseMoved(id: string, basedOn: number | undefined, view: RegistryView): void {
+  const version = view.versionOf(id)
+  if (basedOn !== undefined && basedOn < version)
+    throw moved(`${id} was changed meanwhile: version ${version} is newer than ${basedOn}.`)
 }
 
 const messageOf = (id: string, view: RegistryView, clock: RegistryServiceDeps['clock']): Key =>

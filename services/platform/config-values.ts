@@ -33,7 +33,7 @@ export const parseAddress = (text: string, name: string): Address =>
 export const parsePath = (text: string, name: string): string =>
   text === '' ? refuse(name, text, 'a path') : text
 
-/** `true` and hop counts are refused on purpose: they believe anyone. */
+/** `true` and hop counts are refused on purpose: they trust every sender. */
 export function parseCidrs(text: string, name: string): readonly string[] {
   const blocks = text
     .split(',')

@@ -19,7 +19,7 @@ export interface FollowedRegistry {
   close(): void
 }
 
-/** Keeps the registry in memory: an incremental read every 2 s, hastened by a nudge on the bus. */
+/** Keeps the registry in memory: an incremental read every 2 s, or sooner after a notification on the bus. */
 export function followRegistry(store: RegistryStore, bus: Bus, clock: Clock, log: Log): FollowedRegistry {
   const registry = new Registry()
   const listeners = new Set<(view: RegistryView) => void>()
@@ -57,7 +57,7 @@ export function followRegistry(store: RegistryStore, bus: Bus, clock: Clock, log
     deliver({ event }) {
       if (event.type === 'registry' && event.version > registry.version) poll()
     },
-    // The poll finds whatever a lost nudge would have hastened.
+    // After a lost notification the poll finds the change.
     lost: () => undefined,
   })
   return {

@@ -6,7 +6,7 @@ import { type ManifestFault, parseManifest } from '../core/manifest.ts'
 import { ManifestsInvalid, manifestFiles, readManifestFile } from './manifest-files.ts'
 
 const documentsPerFileMax = 1_000
-/** An alias may repeat a part of the document, not blow it up. */
+/** An alias may repeat a part of the document, not multiply its size. */
 const aliasesMax = 100
 
 type Path = ManifestFault['path']

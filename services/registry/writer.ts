@@ -36,7 +36,7 @@ export function createRegistryWriter(
     const appended = await store.append(view.version, rows)
     await followed.refresh()
     if (appended.outcome === 'stored') {
-      // Only a nudge: whoever does not hear it finds the change with the next poll.
+      // Only a notification: whoever misses it finds the change with the next poll.
       await bus.publish({ type: 'registry', version: appended.version }, 0).catch(() => undefined)
       return result
     }

@@ -33,7 +33,7 @@ export interface ConnectionHost {
 /** Who is at the other end, as found at the upgrade. */
 export interface Caller {
   readonly key: KeyRecord
-  /** Digest of the secret that opened the door. */
+  /** Digest of the secret that was accepted. */
   readonly digest: string
   readonly address: string
   readonly sessionId: string

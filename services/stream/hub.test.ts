@@ -33,7 +33,7 @@ describe('what happens to a key reaches its open sockets', () => {
     expect(await mine.inUse()).toBe(0)
   })
 
-  test('a revocation is noticed within five seconds when no nudge comes, by the poll alone', async () => {
+  test('a revocation is noticed within five seconds when no notification comes, by the poll alone', async () => {
     const mine = await house.issue()
     const socket = await house.connect(mine.secret)
     const { version } = house.registry.view()

@@ -1,7 +1,7 @@
 import { checkServerIdentity, createSecureContext, type PeerCertificate } from 'node:tls'
 import { type ChannelCredentials, credentials, Metadata } from '@grpc/grpc-js'
 
-/** Who calls, and whom it believes. Asked for at each connection: its files may be replaced meanwhile. */
+/** Who calls, and what it trusts. Asked for at each connection: its files may be replaced meanwhile. */
 export interface ClientIdentity {
   /** Shown as `authorization: Bearer <token>`. */
   readonly token?: string | undefined
@@ -11,7 +11,7 @@ export interface ClientIdentity {
 
 /** PEM. */
 export interface ClientTls {
-  /** Who may vouch for the server; absent: the authorities that Node comes with. */
+  /** Authorities of the server's certificate; absent: the authorities that Node comes with. */
   readonly ca?: Buffer | undefined
   /** Shown to the server. */
   readonly pair?: { readonly cert: Buffer; readonly key: Buffer } | undefined

@@ -4,7 +4,7 @@ import { handshakeTimeoutMs } from './limits.ts'
 
 /** PEM. */
 interface ServerTls {
-  /** Who may vouch for clients; absent: none is asked for a certificate. */
+  /** Authorities of the certificates of clients; absent: none is asked for a certificate. */
   readonly ca: Buffer | undefined
   readonly pair: { readonly cert: Buffer; readonly key: Buffer } | undefined
 }

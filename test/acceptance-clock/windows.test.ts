@@ -88,7 +88,7 @@ test('usage reaches back 90 days', async () => {
   expect(history[89]).toMatchObject({ date: '2026-04-04', requests: 1, usage: 1 })
 })
 
-test('the old secret of a rotated key opens the door until the overlap ends', async () => {
+test('the old secret of a rotated key is accepted until the overlap ends', async () => {
   const made = await issueKey()
   await rotateKey(made.id, '10m')
   const end = service.now + 600_000

@@ -91,6 +91,17 @@ export function registryKeys(open: () => Promise<RegistryHouse>): void {
       expect([house.opens(secret(2)), house.opens(secret(3))]).toEqual([id, undefined])
     })
 
+    test('based on an older version of the record, or on none, is ABORTED; a repeat of what is stored is not', async () => {
+      const { id, secret } = fresh()
+      const wanted = put(id, secret(1), { name: 'a', basedOn: 0 })
+      const { version: basedOn } = await house.call('PutKey', wanted)
+      const key = await house.call('PutKey', put(id, secret(1), { name: 'b', basedOn }))
+      expect((await house.refusal('PutKey', wanted))[0]).toBe('ABORTED')
+      expect((await house.refusal('PutKey', put(id, secret(1), { name: 'a', basedOn })))[0]).toBe('ABORTED')
+      expect(await house.call('PutKey', put(id, secret(1), { name: 'b', basedOn }))).toEqual(key)
+      expect(await house.call('GetKey', { id })).toEqual(key)
+    })
+
     test('of a secret that another key has is ALREADY_EXISTS, until that key is revoked', async () => {
       const [one, other] = [fresh(), fresh()]
       await house.call('PutKey', put(one.id, one.secret(1)))

@@ -31,7 +31,7 @@ export interface WriterDeps {
 }
 
 /**
- * The one way in: requests one after the other, each over as many connections as its tables have, live
+ * The only writer: requests one after the other, each over as many connections as its tables have, live
  * before backfill; a caller hears when its rows can be read. What is refused for what it holds goes to
  * the sifter, and the others go on.
  */

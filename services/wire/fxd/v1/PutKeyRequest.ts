@@ -37,7 +37,7 @@ export interface PutKeyRequest {
    */
   'expires'?: (string);
   /**
-   * Until when the secrets of earlier issues still open the door, UTC milliseconds; 0: not at all. Counts when the
+   * Until when the secrets of earlier issues are still accepted, UTC milliseconds; 0: not at all. Counts when the
    * issue is greater than the stored one, at most 90 days ahead.
    */
   'oldUntil'?: (number | string | Long);
@@ -45,6 +45,12 @@ export interface PutKeyRequest {
    * UID of an object that is gone; its key is taken over.
    */
   'previousOwner'?: (string);
+  /**
+   * Version of the key's record that the change is based on, 0 where there is none; absent names none. What changes
+   * nothing is accepted with any.
+   */
+  'basedOn'?: (number | string | Long);
+  '_basedOn'?: "basedOn";
 }
 
 /**
@@ -81,7 +87,7 @@ export interface PutKeyRequest__Output {
    */
   'expires': (string);
   /**
-   * Until when the secrets of earlier issues still open the door, UTC milliseconds; 0: not at all. Counts when the
+   * Until when the secrets of earlier issues are still accepted, UTC milliseconds; 0: not at all. Counts when the
    * issue is greater than the stored one, at most 90 days ahead.
    */
   'oldUntil': (number);
@@ -89,4 +95,10 @@ export interface PutKeyRequest__Output {
    * UID of an object that is gone; its key is taken over.
    */
   'previousOwner': (string);
+  /**
+   * Version of the key's record that the change is based on, 0 where there is none; absent names none. What changes
+   * nothing is accepted with any.
+   */
+  'basedOn'?: (number);
+  '_basedOn'?: "basedOn";
 }

@@ -138,7 +138,8 @@ export interface RegistryClient extends grpc.Client {
   
   /**
    * Makes a key, or changes it, whose secret the caller holds: an operator for an ApiKey object. May be repeated.
-   * ABORTED: the issue is smaller than the stored one, or equal with another digest. ALREADY_EXISTS: another key
+   * ABORTED: the issue is smaller than the stored one, or equal with another digest; or the record is newer than
+   * based_on. ALREADY_EXISTS: another key
    * that is not revoked has the digest. FAILED_PRECONDITION: the key is revoked, or has another owner.
    */
   PutKey(argument: _fxd_v1_PutKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
@@ -147,7 +148,8 @@ export interface RegistryClient extends grpc.Client {
   PutKey(argument: _fxd_v1_PutKeyRequest, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
   /**
    * Makes a key, or changes it, whose secret the caller holds: an operator for an ApiKey object. May be repeated.
-   * ABORTED: the issue is smaller than the stored one, or equal with another digest. ALREADY_EXISTS: another key
+   * ABORTED: the issue is smaller than the stored one, or equal with another digest; or the record is newer than
+   * based_on. ALREADY_EXISTS: another key
    * that is not revoked has the digest. FAILED_PRECONDITION: the key is revoked, or has another owner.
    */
   putKey(argument: _fxd_v1_PutKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
@@ -293,7 +295,8 @@ export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
   
   /**
    * Makes a key, or changes it, whose secret the caller holds: an operator for an ApiKey object. May be repeated.
-   * ABORTED: the issue is smaller than the stored one, or equal with another digest. ALREADY_EXISTS: another key
+   * ABORTED: the issue is smaller than the stored one, or equal with another digest; or the record is newer than
+   * based_on. ALREADY_EXISTS: another key
    * that is not revoked has the digest. FAILED_PRECONDITION: the key is revoked, or has another owner.
    */
   PutKey: grpc.handleUnaryCall<_fxd_v1_PutKeyRequest__Output, _fxd_v1_Key>;

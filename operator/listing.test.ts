@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import { Listing } from './listing.ts'
+
+const row = (version: number, text = 'read') => ({ version, text })
+
+/** A list whose reads end when the test says so, with these rows. */
+function start() {
+  const reads: ((rows: object) => void)[] = []
+  const read = () =>
+    new Promise<Map<string, ReturnType<typeof row>>>((resolve) => {
+      reads.push((rows) => resolve(new Map(Object.entries(rows))))
+    })
+  const list = new Listing('keys', read)
+  return { list, end: (rows: object) => reads.shift()?.(rows) }
+}
+
+test('what is stored while the list is read stays, unless the registry has it newer', async () => {
+  const { list, end } = start()
+  const read = list.refresh()
+  list.keep('changed', row(3, 'stored'))
+  list.keep('made', row(4, 'stored'))
+  list.keep('suspended', row(1, 'stored'))
+  list.keep('newer', row(2, 'stored'))
+  end({ changed: row(1), suspended: row(1), newer: row(5) })
+  await read
+  const texts = ['changed', 'made', 'suspended', 'newer'].map((id) => list.get(id)?.text)
+  expect(texts).toEqual(['stored', 'stored', 'stored', 'read'])
+})
+
+test('what the registry lost, as after a restore from a backup, is gone with the next read', async () => {
+  const { list, end } = start()
+  list.keep('lost', row(9, 'stored'))
+  list.keep('older', row(9, 'stored'))
+  const read = list.refresh()
+  end({ older: row(2) })
+  await read
+  expect([list.get('lost'), list.get('older')]).toEqual([undefined, row(2)])
+})
+
+test('a read that fails says why, and the rows of before stay', async () => {
+  let isAway = false
+  const read = async () => {
+    if (isAway) throw new Error('connection refused')
+    return new Map([['a', row(1)]])
+  }
+  const list = new Listing('keys', read)
+  await list.refresh()
+  isAway = true
+  await expect(list.refresh()).rejects.toThrow('connection refused')
+  expect(list.failure?.message).toBe('The keys of the registry cannot be read: connection refused')
+  expect([...list.values()]).toEqual([row(1)])
+  isAway = false
+  await list.refresh()
+  expect(list.failure).toBeUndefined()
+})

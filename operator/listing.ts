@@ -1,0 +1,68 @@
+import { NotReady, notReadyOf } from './kube/not-ready.ts'
+
+interface Row {
+  /** Grows with each change of the row. */
+  readonly version: number
+}
+
+/** One list of the registry as it was last read, with what calls of this operator stored since. */
+export class Listing<T extends Row> {
+  readonly #what: string
+  readonly #read: () => Promise<Map<string, T>>
+  #rows = new Map<string, T>()
+  #isLoaded = false
+  #failure: NotReady | undefined
+  #reads = 0
+  /** What calls stored while a read was under way, which may not have seen it. */
+  readonly #stored = new Map<string, T>()
+
+  /** `read` gives all rows by id; `what` names them in a sentence. */
+  constructor(what: string, read: () => Promise<Map<string, T>>) {
+    this.#what = what
+    this.#read = read
+  }
+
+  /** Whether the list was read once. */
+  get isLoaded(): boolean {
+    return this.#isLoaded
+  }
+
+  /** Why the last `refresh` failed; `undefined`: it did not. */
+  get failure(): NotReady | undefined {
+    return this.#failure
+  }
+
+  get(id: string): T | undefined {
+    return this.#rows.get(id)
+  }
+
+  values(): Iterable<T> {
+    return this.#rows.values()
+  }
+
+  /** Rejects as `read` does; what was read before stays then. */
+  async refresh(): Promise<void> {
+    this.#reads += 1
+    try {
+      const rows = await this.#read()
+      for (const [id, row] of this.#stored)
+        if (row.version >= (rows.get(id)?.version ?? 0)) rows.set(id, row)
+      this.#rows = rows
+      this.#isLoaded = true
+      this.#failure = undefined
+    } catch (cause) {
+      const message = `The ${this.#what} of the registry cannot be read: ${(cause as Error).message}`
+      this.#failure = new NotReady(notReadyOf(cause)?.reason ?? 'Unavailable', message)
+      throw cause
+    } finally {
+      this.#reads -= 1
+      if (this.#reads === 0) this.#stored.clear()
+    }
+  }
+
+  /** Takes the row as a call stored it. */
+  keep(id: string, row: T): void {
+    this.#rows.set(id, row)
+    if (this.#reads > 0) this.#stored.set(id, row)
+  }
+}
