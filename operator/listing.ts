@@ -45,8 +45,7 @@ export class Listing<T extends Row> {
     this.#reads += 1
     try {
       const rows = await this.#read()
-      for (const [id, row] of this.#stored)
-        if (row.version >= (rows.get(id)?.version ?? 0)) rows.set(id, row)
+      for (const [id, row] of this.#stored) if (row.version >= (rows.get(id)?.version ?? 0)) rows.set(id, row)
       this.#rows = rows
       this.#isLoaded = true
       this.#failure = undefined

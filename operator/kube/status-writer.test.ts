@@ -33,7 +33,12 @@ const serving = statusOf('True', 'Serving')
 test.for([
   ['pods are replaced', serving, statusOf('False', 'RollingOut'), 'Normal'],
   ['the first pods start', undefined, statusOf('False', 'ShardsNotReady'), 'Normal'],
-  ['pods start after a rollout', statusOf('False', 'RollingOut'), statusOf('False', 'ShardsNotReady'), 'Normal'],
+  [
+    'pods start after a rollout',
+    statusOf('False', 'RollingOut'),
+    statusOf('False', 'ShardsNotReady'),
+    'Normal',
+  ],
   ['a changed object wants more pods', serving, statusOf('False', 'ShardsNotReady', 2), 'Normal'],
   ['all is well', statusOf('False', 'RollingOut'), serving, 'Normal'],
   ['pods that were ready are not', serving, statusOf('False', 'ShardsNotReady'), 'Warning'],

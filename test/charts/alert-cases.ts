@@ -138,6 +138,7 @@ export const alertCases: readonly AlertCase[] = [
   },
   { alert: 'FxdOperatorNotLeading', series: {}, atMinute: 10, without: ['operator'] },
   is('FxdOperatorNotSynced', 'fxd_operator_cache_synced{pod="fxd-operator-1",resource="feeds"}', 0),
+  is('FxdOperatorRegistryUnreachable', 'fxd_operator_registry_reachable{pod="fxd-operator-0"}', 0),
   {
     alert: 'FxdOperatorFailing',
     series: { 'fxd_operator_reconcile_failures_total{pod="fxd-operator-1",kind="Feed"}': '0+20x40' },
@@ -179,6 +180,8 @@ export const quiet: Readonly<Record<string, Course>> = {
   'fxd_operator_leader{pod="fxd-operator-1"}': '1x200',
   'fxd_operator_leader{pod="fxd-operator-2"}': '0x200',
   'fxd_operator_cache_synced{pod="fxd-operator-1",resource="feeds"}': '1x200',
+  'fxd_operator_registry_reachable{pod="fxd-operator-1"}': '1x200',
+  'fxd_operator_registry_reachable{pod="fxd-operator-2"}': '0x200',
   'fxd_operator_objects{pod="fxd-operator-1",kind="feeds",ready="True"}': '3x200',
   'fxd_operator_objects{pod="fxd-operator-1",kind="feeds",ready="False"}': '0x200',
   'fxd_operator_objects{pod="fxd-operator-1",kind="feeds",ready="Unknown"}': '0x200',

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import { type FeedObject, resources, type Secret, type Workload } from '../../../operator/kube/resources.ts'
 import { setFeedsOwner } from '../../../services/registry/apply-feed.ts'
 import { feedRows } from '../../../services/registry/feed-rows.ts'
 import { until } from '../../acceptance/client/until.ts'
 import { defineFeed } from '../../support/ingest-house.ts'
+import { BarFlow, eurusd } from './support/bar-flow.ts'
 import { openSetting, type Setting } from './support/setting.ts'
 
 let setting: Setting
@@ -27,6 +28,27 @@ test('a Push feed is registered and gets a token, and no pod', async () => {
   expect(await setting.secret('push-token', 'token')).toMatch(/^ey/)
   expect(await setting.get(resources.statefulsets, 'push-collector')).toBeUndefined()
 })
+
+test('a feed shows its state, symbols, offset and newest bar while its bars come', async () => {
+  await setting.applyFeed('flow', {
+    account: 'FLOW',
+    clock: { mode: 'Fixed', offsetSeconds: -10_800 },
+    symbols: { list: [eurusd] },
+  })
+  await setting.reason(resources.feeds, 'flow', 'Registered')
+  const flow = new BarFlow(setting.ingest.address, 'BROKERA:FLOW')
+  onTestFinished(() => flow.close())
+  const status = await until(
+    'the newest bar in the status',
+    async () => {
+      const feed = await setting.get<FeedObject>(resources.feeds, 'flow')
+      return feed?.status?.newestBar !== undefined && feed.status
+    },
+    40_000,
+  )
+  expect(status).toMatchObject({ key: 'BROKERA:FLOW', state: 'live', symbols: 1, offsetSeconds: -10_800 })
+  expect(flow.opened(`${status.newestBar}Z`)).toBe(true)
+}, 60_000)
 
 test('a feed with a source gets its collector, whose pods follow the manifest', async () => {
   const spec = { account: 'SIM', source: { type: 'Simulator' as const, seed: 7 }, collector: { replicas: 2 } }

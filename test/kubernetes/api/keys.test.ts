@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { type ApiKeyObject, resources, type Secret } from '../../../operator/kube/resources.ts'
+import { feedKey } from '../../../services/core/compound-key.ts'
 import { until } from '../../acceptance/client/until.ts'
+import { sampleKey } from '../../support/open-stream.ts'
 import { openSetting, type Setting } from './support/setting.ts'
 
 let setting: Setting
@@ -126,7 +128,7 @@ test('a key of a feed that is not there yet becomes active when the feed does', 
   expect(setting.opens(await setting.secret('early'))).toBe('early')
 })
 
-test('a Secret or a key of somebody else is left alone, and the object says whose it is', async () => {
+test('a Secret of somebody else is left alone, and the ApiKey says that its name is taken', async () => {
   await setting.admin.ask('POST', setting.path(resources.secrets), {
     metadata: { name: 'taken' },
     data: { other: 'dGV4dA==' },
@@ -135,3 +137,18 @@ test('a Secret or a key of somebody else is left alone, and the object says whos
   await setting.reason(resources.apikeys, 'taken', 'NameTaken')
   expect((await setting.get<Secret>(resources.secrets, 'taken'))?.data).toEqual({ other: 'dGV4dA==' })
 })
+
+test('a key of the command line is left alone, and the ApiKey says whose it is', async () => {
+  const { record, secret } = sampleKey({ id: 'ours', feeds: [feedKey('BROKERA', 'ZERO')] })
+  await setting.ingest.writer.change(() => ({
+    rows: [{ kind: 'key', id: 'ours', body: record }],
+    result: undefined,
+  }))
+  for (const spec of [{}, { revoked: true }]) {
+    await setting.applyKey('ours', spec)
+    const key = await setting.reason<ApiKeyObject>(resources.apikeys, 'ours', 'Refused')
+    expect(key.status?.conditions?.[0]?.message).toContain('belongs to the command line')
+  }
+  expect(setting.opens(secret)).toBe('ours')
+  expect(setting.ingest.registry.view().key('ours')).toEqual(record)
+}, 60_000)

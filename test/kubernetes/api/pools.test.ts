@@ -6,7 +6,7 @@ import { freePorts } from '../../support/free-ports.ts'
 import { livesUntil } from './support/lives.ts'
 import type { OperatorProcess } from './support/operator-process.ts'
 import { openSetting, type Setting } from './support/setting.ts'
-import { ShardPods } from './support/shard-pods.ts'
+import { ShardPods, shardPool } from './support/shard-pods.ts'
 
 const waitMs = 60_000
 let setting: Setting
@@ -25,26 +25,20 @@ afterAll(async () => {
   await setting?.close()
 })
 
-const spec = (more: object = {}) => ({
-  drain: { seconds: 20, maxAtOnce: 1 },
-  template: {
-    metadata: { labels: { 'app.kubernetes.io/component': 'stream' } },
-    spec: {
-      containers: [
-        {
-          name: 'stream',
-          image: 'fxd:test',
-          args: ['stream'],
-          ports: [{ name: 'grpc', containerPort: port }],
-        },
-      ],
-    },
-  },
-  ...more,
-})
+const spec = (more: object = {}) => ({ ...shardPool(port), ...more })
 /** As `kubectl scale`. */
 const scale = (replicas: number): Promise<unknown> =>
   setting.admin.patch(`${setting.path(resources.streampools, 'pool')}/scale`, { spec: { replicas } })
+interface Event extends KubeObject {
+  readonly type: string
+  readonly reason: string
+  readonly action: string
+  readonly note: string
+  readonly regarding: { readonly kind: string }
+}
+/** Of the pool. */
+const events = async () =>
+  (await setting.list<Event>(resources.events)).filter(({ regarding }) => regarding.kind === 'StreamPool')
 const status = async () => (await setting.get<PoolObject>(resources.streampools, 'pool'))?.status
 const running = (count: number): Promise<unknown> =>
   until(
@@ -62,6 +56,8 @@ test('a pool becomes a Deployment, a Service and a budget, and its status tells 
   await setting.applyPool('pool', spec())
   await running(2)
   await setting.reason(resources.streampools, 'pool', 'Serving')
+  expect((await events()).map(({ type, reason }) => `${type} ${reason}`)).toContain('Normal Serving')
+  expect((await events()).filter(({ type }) => type === 'Warning')).toEqual([])
   expect(await status()).toMatchObject({ replicas: 2, selector: 'marketdata.fxd.dev/streampool=pool' })
   interface Deployment extends KubeObject {
     readonly spec: {
@@ -94,6 +90,8 @@ test('a smaller pool empties the shard with the fewest sockets before its pod en
   expect(pods.names).toEqual([second])
   expect(pods.cutSockets).toBe(0)
   expect(pods.connections(second)).toBe(4)
+  const drained = (await events()).find(({ reason, action }) => reason === 'Draining' && action === 'Drain')
+  expect(drained?.note).toBe(`The shard ${first} closes its sockets within 20 s, then it ends.`)
 }, 120_000)
 
 test('a pool that grows while a shard drains keeps that shard', async () => {
@@ -120,7 +118,7 @@ test('a pool that grows while a shard drains keeps that shard', async () => {
   await setting.reason(resources.streampools, 'pool', 'Serving')
 }, 240_000)
 
-test('an operator that is killed after each of its writes makes a pool smaller, and no pod ends with sockets', async () => {
+test('an operator that is killed after each write and each call of a shard makes a pool smaller, and no pod ends with sockets', async () => {
   const before = pods.names
   await setting.applyPool('pool', spec())
   const areNew = (): boolean => !pods.names.some((name) => before.includes(name)) && pods.names.length === 2
@@ -132,14 +130,16 @@ test('an operator that is killed after each of its writes makes a pool smaller, 
   await pods.connect(second, 2)
   await scale(1)
   const cut = pods.cutSockets
-  const lives = await livesUntil({ ...setting, operator }, async () => {
+  const afterDrainCall = (listener: () => void): void => void (pods.afterDrainCall = listener)
+  const { lives, shard } = await livesUntil({ ...setting, operator, afterDrainCall }, async () => {
     const { observedGeneration, replicas } = (await status()) ?? {}
     return pods.names.length === 1 && replicas === 1 && observedGeneration !== undefined
   })
+  pods.afterDrainCall = () => undefined
   expect(lives).toBeGreaterThan(2)
+  expect(shard).toBe(1)
   expect(pods.names).toEqual([first])
   expect(pods.cutSockets).toBe(cut)
-  setting.gateway.join()
   await operator.start()
   await scale(2)
   await running(2)
@@ -180,4 +180,10 @@ test('the autoscaler follows the sockets, and holds while it is paused or a shar
   pods.mute(third)
   await scaled('MetricsMissing')
   expect((await setting.get<PoolObject>(resources.streampools, 'pool'))?.spec.replicas).toBe(3)
+  const scaledEvent = (await events()).find(({ reason }) => reason === 'Scaled')
+  expect(scaledEvent?.note).toBe('2 shards become 3. The load needs 3 shards.')
+  const written = setting.gateway.writes.flatMap(
+    ({ path: each }) => /\/streampools\/pool(.*)/.exec(each)?.[1] ?? [],
+  )
+  expect(new Set(written)).toEqual(new Set(['/status', '/scale']))
 }, 240_000)

@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import type { KubeObject } from '../../../operator/kube/object.ts'
-import { resources } from '../../../operator/kube/resources.ts'
+import { type FeedObject, type PoolObject, resources } from '../../../operator/kube/resources.ts'
 import { until } from '../../acceptance/client/until.ts'
+import { freePorts } from '../../support/free-ports.ts'
+import { BarFlow, eurusd } from './support/bar-flow.ts'
 import type { OperatorProcess } from './support/operator-process.ts'
 import { openSetting, type Setting } from './support/setting.ts'
+import { ShardPods, shardPool } from './support/shard-pods.ts'
 
 let setting: Setting
 let operators: OperatorProcess[]
@@ -34,21 +37,44 @@ test('of two operators both are ready and one acts', async () => {
   expect(await other?.metric('fxd_operator_cache_synced')).toBe(10)
 })
 
-test('nothing is written while nothing changes', async () => {
+test('nothing is written to the API server or the registry while bars flow and nothing else changes', async () => {
   await setting.applyKey('idle')
   await setting.applyFeed('sim', { account: 'SIM', source: { type: 'Simulator' } })
   await setting.reason(resources.apikeys, 'idle', 'Active')
   await setting.reason(resources.feeds, 'sim', 'CollectorStarting')
+  await setting.applyFeed('flow', { account: 'FLOW', symbols: { list: [eurusd] } })
+  await setting.reason(resources.feeds, 'flow', 'Registered')
+  const flow = new BarFlow(setting.ingest.address, 'BROKERA:FLOW')
+  const [port = 0] = await freePorts(1)
+  const pods = new ShardPods(setting, port)
+  onTestFinished(async () => {
+    await flow.close()
+    await pods.close()
+  })
+  await setting.applyPool('pool', shardPool(port))
+  await setting.reason(resources.streampools, 'pool', 'Serving')
+  for (const name of pods.names) await pods.connect(name, 2)
+  await until(
+    'bars and sockets in the status',
+    async () => {
+      const feed = await setting.get<FeedObject>(resources.feeds, 'flow')
+      const pool = await setting.get<PoolObject>(resources.streampools, 'pool')
+      return feed?.status?.newestBar !== undefined && pool?.status?.connections === 4
+    },
+    120_000,
+  )
   const acting = await leader()
-  // Two looks at everything: what the last writes caused is over after the first.
-  const looks = (): Promise<number> => acting.metric('fxd_operator_reconciles_total', { kind: 'feeds' })
-  const from = await looks()
-  await until('a look at everything', async () => (await looks()) >= from + 2, 60_000)
-  const written = setting.gateway.writes.length
-  const begun = await looks()
-  await until('two more looks at everything', async () => (await looks()) >= begun + 4, 60_000)
-  expect(setting.gateway.writes.slice(written)).toEqual([])
-}, 120_000)
+  const looks = (kind: string): Promise<number> => acting.metric('fxd_operator_reconciles_total', { kind })
+  const [keys, pools, minutes] = [await looks('apikeys'), await looks('streampools'), flow.minutes]
+  const written = [setting.gateway.writes.length, setting.registry.writes.length]
+  // The registry is read every 15 s, shards are asked every 10 s, and their load is written every minute at most.
+  const areDone = async (): Promise<boolean> =>
+    (await looks('apikeys')) >= keys + 5 && (await looks('streampools')) >= pools + 7
+  await until('looks at everything', areDone, 240_000)
+  expect(setting.gateway.writes.slice(written[0])).toEqual([])
+  expect(setting.registry.writes.slice(written[1])).toEqual([])
+  expect(flow.minutes).toBeGreaterThan(minutes)
+}, 480_000)
 
 test('another operator acts when the leader is killed, and before its Lease ends nobody does', async () => {
   const killed = await leader()

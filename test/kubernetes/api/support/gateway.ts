@@ -20,8 +20,8 @@ export interface Gateway {
   cut(): void
   /** And again. */
   join(): void
-  /** Calls `reached` once this many more writes have reached the API server; their answer is never given. */
-  cutAfter(count: number, reached: () => void): void
+  /** Calls `reached` once the API server has taken a write; its answer is never given. */
+  cutAfterWrite(reached: () => void): void
   close(): Promise<void>
 }
 
@@ -31,7 +31,7 @@ export async function openGateway({ url, ca, cert, key }: ApiServer): Promise<Ga
   const agent = new Agent({ ca: readFileSync(ca), keepAlive: true, maxSockets: 64 })
   const writes: Passed[] = []
   let isCut = false
-  let left: { count: number; reached: () => void } | undefined
+  let reached: (() => void) | undefined
 
   const pass = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     if (isCut) return void incoming.socket.destroy()
@@ -39,13 +39,13 @@ export async function openGateway({ url, ca, cert, key }: ApiServer): Promise<Ga
     const ours = isWrite(method, path)
     const upstream = request(url + path, { method, headers, agent }, (answer) => {
       if (ours) writes.push({ method, path: path.split('?')[0] ?? '' })
-      if (ours && left !== undefined && --left.count === 0) {
-        const { reached } = left
-        left = undefined
+      if (ours && reached !== undefined) {
         isCut = true
         answer.destroy()
         server.closeAllConnections()
-        return reached()
+        reached()
+        reached = undefined
+        return
       }
       outgoing.writeHead(answer.statusCode ?? 0, answer.headers)
       // A watch without events has an answer too.
@@ -65,8 +65,11 @@ export async function openGateway({ url, ca, cert, key }: ApiServer): Promise<Ga
       isCut = true
       server.closeAllConnections()
     },
-    join: () => void (isCut = false),
-    cutAfter: (count, reached) => void (left = { count, reached }),
+    join() {
+      isCut = false
+      reached = undefined
+    },
+    cutAfterWrite: (listen) => void (reached = listen),
     async close() {
       agent.destroy()
       server.closeAllConnections()

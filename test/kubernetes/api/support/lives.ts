@@ -1,26 +1,45 @@
 import { until } from '../../../acceptance/client/until.ts'
-import type { Gateway } from './gateway.ts'
 import type { OperatorProcess } from './operator-process.ts'
+import type { Setting } from './setting.ts'
 
 /** Many more than all objects of a test need writes. */
-const livesMax = 60
+const livesMax = 80
+
+interface Lives extends Pick<Setting, 'gateway' | 'registry'> {
+  readonly operator: OperatorProcess
+  /** Calls the listener after each call that drains a shard, or ends its drain. */
+  readonly afterDrainCall?: (listener: () => void) => void
+}
 
 /**
- * Starts the operator again and again; each life ends with its first write, whose answer it never hears. Gives how many
- * lives it took.
+ * Starts the operator again and again; each life ends with the first call that changed an object, the registry or a
+ * shard, whose answer it never hears. Gives how many lives it took, and how many of them ended with each.
  */
 export async function livesUntil(
-  { gateway, operator }: { readonly gateway: Gateway; readonly operator: OperatorProcess },
+  { gateway, registry, operator, afterDrainCall }: Lives,
   isDone: () => Promise<boolean>,
-): Promise<number> {
+): Promise<Readonly<Record<'lives' | 'object' | 'registry' | 'shard', number>>> {
+  const ends = { object: 0, registry: 0, shard: 0 }
   for (let lives = 1; lives <= livesMax; lives++) {
     let hasWritten = false
-    gateway.cutAfter(1, () => (hasWritten = true))
+    const after = (what: keyof typeof ends) => () => {
+      if (hasWritten) return
+      hasWritten = true
+      ends[what] += 1
+      gateway.cut()
+      registry.cut()
+    }
     gateway.join()
+    registry.join()
+    gateway.cutAfterWrite(after('object'))
+    registry.cutAfterChange(after('registry'))
+    afterDrainCall?.(after('shard'))
     await operator.launch()
     await until('a write, or the end', async () => hasWritten || (await isDone()), 60_000)
     await operator.kill()
-    if (await isDone()) return lives
+    gateway.join()
+    registry.join()
+    if (await isDone()) return { lives, ...ends }
   }
-  throw new Error(`not done after ${livesMax} lives`)
+  throw new Error(`not done after ${livesMax} lives: ${JSON.stringify(ends)}`)
 }

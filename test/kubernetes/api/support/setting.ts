@@ -18,6 +18,7 @@ import { Admin } from './admin.ts'
 import { type ApiServer, operatorUser } from './api-server.ts'
 import { type Gateway, openGateway } from './gateway.ts'
 import { type OperatorProcess, operatorProcess } from './operator-process.ts'
+import { openRegistryGateway, type RegistryGateway } from './registry-gateway.ts'
 
 export const shardToken = 'the-token-of-the-shards'
 const kindsVersion = 'marketdata.fxd.dev/v1alpha1'
@@ -29,6 +30,8 @@ export interface Setting {
   readonly admin: Admin
   readonly ingest: IngestHouse
   readonly gateway: Gateway
+  /** Of the operators to ingest. */
+  readonly registry: RegistryGateway
   operator(name: string): Promise<OperatorProcess>
   path(of: Resource, name?: string): string
   get<T extends KubeObject>(of: Resource, name: string): Promise<T | undefined>
@@ -63,6 +66,7 @@ export async function openSetting(server: ApiServer): Promise<Setting> {
   const admin = new Admin(server.url, server.ca, server.adminToken)
   const gateway = await openGateway(server)
   const ingest = await startIngest([])
+  const registry = await openRegistryGateway(ingest)
   await admin.ask('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
   await grant(admin, namespace)
   const operators: OperatorProcess[] = []
@@ -81,6 +85,7 @@ export async function openSetting(server: ApiServer): Promise<Setting> {
     admin,
     ingest,
     gateway,
+    registry,
     path,
     get,
     async operator(name) {
@@ -91,7 +96,7 @@ export async function openSetting(server: ApiServer): Promise<Setting> {
         ca: server.ca,
         token: server.operatorToken,
         namespace,
-        ingest: ingest.address,
+        ingest: registry.address,
         adminToken: houseToken,
         shardToken,
       })
@@ -133,6 +138,7 @@ export async function openSetting(server: ApiServer): Promise<Setting> {
     async close() {
       await Promise.all(operators.map((each) => each.kill()))
       await gateway.close()
+      registry.close()
       await admin.ask('DELETE', `/api/v1/namespaces/${namespace}`)
       admin.close()
       await ingest.remove()

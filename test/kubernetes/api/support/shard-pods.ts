@@ -1,13 +1,35 @@
 import type { KubeObject } from '../../../../operator/kube/object.ts'
 import { type Pod, poolLabel, resources } from '../../../../operator/kube/resources.ts'
 import { silentLog } from '../../../../services/platform/log.ts'
-import { createShardServer, type ShardServer } from '../../../../services/stream/shard/server.ts'
+import {
+  createShardServer,
+  type ShardServer,
+  type ShardServerDeps,
+} from '../../../../services/stream/shard/server.ts'
 import { type OpenedStream, openStream } from '../../../support/open-stream.ts'
 import { type Setting, shardToken } from './setting.ts'
 
 const lookEveryMs = 100
 /** So much of a shard's own time passes at each look while it drains; else none, for idle sockets are closed. */
 const stepMs = 1_000
+
+/** A pool whose shards listen on this port for the operator. */
+export const shardPool = (port: number) => ({
+  drain: { seconds: 20, maxAtOnce: 1 },
+  template: {
+    metadata: { labels: { 'app.kubernetes.io/component': 'stream' } },
+    spec: {
+      containers: [
+        {
+          name: 'stream',
+          image: 'fxd:test',
+          args: ['stream'],
+          ports: [{ name: 'grpc', containerPort: port }],
+        },
+      ],
+    },
+  },
+})
 
 interface RunningShard {
   readonly stream: OpenedStream
@@ -25,6 +47,8 @@ export class ShardPods {
   readonly #loop: Promise<void>
   /** Sockets that were open when their pod was deleted. */
   cutSockets = 0
+  /** Called after each call that drains a shard, or ends its drain. */
+  afterDrainCall: () => void = () => undefined
 
   constructor(setting: Setting, port: number) {
     this.#setting = setting
@@ -77,7 +101,7 @@ export class ShardPods {
     // Second 10 of a minute.
     const stream = await openStream({ start: 1_767_600_010_000 })
     const server = createShardServer({
-      stream: stream.stream,
+      stream: this.#watched(stream.stream),
       notReady: () => stream.stream.notReady(),
       tokens: () => [shardToken],
       log: silentLog,
@@ -94,6 +118,25 @@ export class ShardPods {
         conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: now }],
       },
     })
+  }
+
+  #watched({ draining, load, onFault }: OpenedStream['stream']): ShardServerDeps['stream'] {
+    const called = <T>(given: T): T => {
+      this.afterDrainCall()
+      return given
+    }
+    const watched = {
+      get isOn() {
+        return draining.isOn
+      },
+      get leftMs() {
+        return draining.leftMs
+      },
+      start: (withinMs: number) => called(draining.start(withinMs)),
+      startLast: (withinMs: number) => draining.startLast(withinMs),
+      callOff: () => called(draining.callOff()),
+    }
+    return { load, onFault, draining: watched }
   }
 
   async #end(name: string): Promise<void> {

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { resources } from '../../../operator/kube/resources.ts'
+import { until } from '../../acceptance/client/until.ts'
+import type { OperatorProcess } from './support/operator-process.ts'
+import { openSetting, type Setting } from './support/setting.ts'
+
+const waitMs = 60_000
+let setting: Setting
+let operator: OperatorProcess
+beforeAll(async () => {
+  setting = await openSetting(inject('apiServer'))
+  operator = await setting.operator('operator-0')
+  await operator.start()
+  await setting.applyFeed('zero')
+  await setting.reason(resources.feeds, 'zero', 'Registered')
+})
+afterAll(() => setting?.close())
+
+const reachable = (wanted: number): Promise<boolean> =>
+  until(
+    `fxd_operator_registry_reachable to be ${wanted}`,
+    async () => (await operator.metric('fxd_operator_registry_reachable')) === wanted,
+    waitMs,
+  )
+
+test('while the registry cannot be read a metric and new objects say so, and both recover with it', async () => {
+  await reachable(1)
+  setting.registry.cut()
+  await reachable(0)
+  await setting.applyKey('waiting')
+  await setting.reason(resources.apikeys, 'waiting', 'Unavailable')
+  await setting.reason(resources.feeds, 'zero', 'Registered')
+  setting.registry.join()
+  await reachable(1)
+  await setting.reason(resources.apikeys, 'waiting', 'Active')
+}, 120_000)
+
+test('an operator that cannot read the feeds of the registry makes, rotates and suspends keys', async () => {
+  await setting.applyKey('first')
+  await setting.reason(resources.apikeys, 'first', 'Active')
+  await operator.kill()
+  setting.registry.cut('ListFeeds')
+  await operator.start()
+  await reachable(0)
+  await setting.applyKey('second')
+  await setting.reason(resources.apikeys, 'second', 'Active')
+  const secret = await setting.secret('first')
+  expect(setting.opens(secret)).toBe('first')
+  await setting.remove(resources.apikeys, 'first')
+  await until('the key to be suspended', () => setting.opens(secret) === undefined, waitMs)
+  setting.registry.join()
+  await reachable(1)
+}, 180_000)

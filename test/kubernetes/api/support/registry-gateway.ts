@@ -1,0 +1,84 @@
+import {
+  credentials,
+  type handleUnaryCall,
+  type MethodDefinition,
+  Server,
+  ServerCredentials,
+  status,
+} from '@grpc/grpc-js'
+import { channelOptions } from '../../../../services/wire/limits.ts'
+import { Registry } from '../../../../services/wire/load.ts'
+import type { IngestHouse } from '../../../support/ingest-house.ts'
+
+/** Stands between operators and ingest, sees each call, and may stop after one that changes something. */
+export interface RegistryGateway {
+  readonly address: string
+  /** Names of the calls that may change something. */
+  readonly writes: readonly string[]
+  /** From here on ingest answers nobody; given the name of a call, that call is not answered alone. */
+  cut(call?: string): void
+  /** And again. */
+  join(): void
+  /** Calls `reached` once a call has changed the registry; neither its answer nor any later one is given. */
+  cutAfterChange(reached: () => void): void
+  close(): void
+}
+
+const away = { code: status.UNAVAILABLE, details: 'the test cut the connection' }
+const isRead = (name: string): boolean => name.startsWith('List') || name.startsWith('Get')
+
+export async function openRegistryGateway({ address, registry }: IngestHouse): Promise<RegistryGateway> {
+  const client = new Registry(address, credentials.createInsecure(), channelOptions)
+  const server = new Server(channelOptions)
+  const writes: string[] = []
+  const cut = new Set<string>()
+  let reached: (() => void) | undefined
+
+  const passing =
+    (name: string, method: MethodDefinition<object, object>): handleUnaryCall<object, object> =>
+    (call, answer) => {
+      if (cut.has('') || cut.has(name)) return answer(away)
+      if (!isRead(name)) writes.push(name)
+      const before = registry.view().version
+      const { path, requestSerialize, responseDeserialize } = method
+      client.makeUnaryRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        call.request,
+        call.metadata,
+        (error, given) => {
+          if (reached !== undefined && !isRead(name) && registry.view().version > before) {
+            cut.add('')
+            reached()
+            reached = undefined
+          }
+          if (!cut.has('')) answer(error, given)
+        },
+      )
+    }
+  const methods = Object.entries(Registry.service) as [string, MethodDefinition<object, object>][]
+  server.addService(
+    Registry.service,
+    Object.fromEntries(methods.map(([name, method]) => [name, passing(name, method)])) as never,
+  )
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+      error ? reject(error) : resolve(bound),
+    )
+  })
+  return {
+    address: `127.0.0.1:${port}`,
+    writes,
+    cut: (call = '') => void cut.add(call),
+    join() {
+      cut.clear()
+      reached = undefined
+    },
+    cutAfterChange: (listen) => void (reached = listen),
+    close() {
+      client.close()
+      server.forceShutdown()
+    },
+  }
+}
