@@ -69,6 +69,39 @@ describe('a plan for a pool', () => {
     expect(at({ isReady: true }, { isReady: true })).toEqual(resize)
   })
 
+  test('takes shards in the stated order, one more for each shard less', () => {
+    const load = (connections: number) => ({ load: { connections, isDraining: false, secondsLeft: 0 } })
+    const order = [
+      shard('marked', { ...draining(0), isMarked: true, isReady: false }),
+      shard('draining', draining(9)),
+      shard('lost', { load: undefined, isLost: true }),
+      shard('few', { ...load(1), createdMs: 1 }),
+      shard('young', { ...load(5), createdMs: 9 }),
+      shard('old', { ...load(5), createdMs: 1 }),
+      shard('silent', { load: undefined }),
+    ]
+    for (let leaving = 0; leaving <= order.length; leaving++) {
+      // Two more were never made.
+      const [replicas, wanted] = [order.length + 2, order.length - leaving]
+      const calls = planPool(pool({ wanted, replicas, shards: order.toReversed(), drainsMax: 9 }))
+      const goes = (at: number): boolean => leaving > at
+      expect(calls).toEqual([
+        ...(goes(1) ? [] : [{ do: 'undrain', shard: 'draining' }]),
+        ...(goes(0)
+          ? []
+          : [
+              { do: 'mark', shard: 'marked', isMarked: false },
+              { do: 'undrain', shard: 'marked' },
+            ]),
+        ...(goes(2) ? [{ do: 'mark', shard: 'lost', isMarked: true }] : []),
+        ...['few', 'young', 'old'].flatMap((name, i) =>
+          goes(3 + i) ? [{ do: 'drain', shard: name, seconds: 60 }] : [],
+        ),
+        { do: 'resize', replicas: goes(0) ? order.length - 1 : order.length },
+      ])
+    }
+  })
+
   test('drains no more shards at a time than allowed', () => {
     const shards = ['a', 'b', 'c', 'd'].map((name) => shard(name))
     const calls = planPool(pool({ wanted: 0, replicas: 4, shards, drainsMax: 2 }))
@@ -157,7 +190,10 @@ class Cluster {
   }
 }
 
-test('whatever is wanted and wherever the operator crashes, a pool gets there and ends no shard with sockets', () => {
+const servingOf = ({ shards }: Cluster): number =>
+  shards.filter(({ isMarked, load }) => !isMarked && !load?.isDraining).length
+
+test('whatever is wanted and wherever the operator crashes, a pool gets there step by step and ends no shard with sockets', () => {
   const anySockets = fc.array(fc.integer({ min: 0, max: 50 }), { maxLength: 8 })
   const anyChange = fc.record({
     wanted: fc.integer({ min: 0, max: 8 }),
@@ -171,9 +207,13 @@ test('whatever is wanted and wherever the operator crashes, a pool gets there an
       const round = (callsMax: number): number => {
         const calls = planPool(cluster.pool)
         for (const call of calls.slice(0, callsMax)) {
-          const before = cluster.replicas
+          const [before, serving] = [cluster.replicas, servingOf(cluster)]
           cluster.act(call)
-          expect(cluster.replicas).toBeGreaterThanOrEqual(Math.min(before, cluster.wanted))
+          // Towards the wanted number, never beyond it or back.
+          const [least, most] = [before, cluster.wanted].toSorted((a, b) => a - b)
+          expect(cluster.replicas).toBeGreaterThanOrEqual(least ?? 0)
+          expect(cluster.replicas).toBeLessThanOrEqual(most ?? 0)
+          expect(servingOf(cluster)).toBeGreaterThanOrEqual(Math.min(serving, cluster.wanted))
           const busy = cluster.shards.filter(({ load }) => load?.isDraining && load.connections > 0)
           expect(busy.length).toBeLessThanOrEqual(2)
         }

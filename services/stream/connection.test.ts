@@ -209,6 +209,23 @@ describe('slots', () => {
     await away.close()
   })
 
+  test('are free before a drain sends the close frame', async () => {
+    const { secret: only } = await house.issue({
+      limits: { rpm: 1, rpd: 1, wsConnections: 1, wsSymbols: 1 },
+    })
+    for (let again = 0; again < 5; again++) {
+      const { socket, goodbye } = await rawClient(only)
+      void house.stream.draining.start(0)
+      expect(await goodbye).toBe(1012)
+      house.stream.draining.callOff()
+      // The first connection is still there.
+      const next = await house.connect(only)
+      next.raw.terminate()
+      await until('its slot to be free', async () => (await house.metric('fxd_stream_connections')) === 0)
+      socket.destroy()
+    }
+  })
+
   test('slots that cannot be freed do not hold up the close', async () => {
     const stuck = await openStream({
       change: ({ slots }) => ({ slots: { ...slots, close: () => new Promise<void>(() => undefined) } }),
