@@ -216,6 +216,7 @@ describe('slots', () => {
     for (let again = 0; again < 5; again++) {
       const { socket, goodbye } = await rawClient(only)
       void house.stream.draining.start(0)
+      await house.clock.advance(1)
       expect(await goodbye).toBe(1012)
       house.stream.draining.callOff()
       // The first connection is still there.
