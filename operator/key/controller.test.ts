@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { status } from '@grpc/grpc-js'
+import { status as grpcStatus } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
 import { silentLog } from '../../services/platform/log.ts'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
@@ -78,7 +78,7 @@ function start(spec: object) {
         // A repeat changes nothing.
         const isRepeat = isDeepStrictEqual({ ...there, ...put }, there)
         if (!isRepeat && basedOn !== undefined && basedOn < now)
-          throw Object.assign(new Error('moved'), { code: status.ABORTED, details: 'moved' })
+          throw Object.assign(new Error('moved'), { code: grpcStatus.ABORTED, details: 'moved' })
         const row = { ...put, state: 'active', version: isRepeat ? now : ++version }
         if (!isRepeat) world.puts.push(put)
         world.stored.set(put.id, row)

@@ -17,16 +17,15 @@ import {
   digestIn,
   digestName,
   digestSecret,
+  ownSecretIn,
   refuseDelivery,
   refuseForeign,
-  textIn,
 } from './secrets.ts'
 import { keyStatusOf } from './status.ts'
 
 const overlapDefault = '24h'
 const overlapMsMax = 90 * 86_400_000
 const secretBytes = 16
-const secretShape = /^fxd_[0-9a-f]{32}$/
 /** More steps than a key ever needs: something takes them back. */
 const stepsMax = 8
 
@@ -288,19 +287,5 @@ function withoutFeeds({ spec }: ApiKeyObject, missing: readonly string[]): NotRe
   return new NotReady(
     'FeedsMissing',
     `The key works without ${missing.join(', ')}, which this service does not have.`,
-  )
-}
-
-function ownSecretIn(
-  secret: Secret | undefined,
-  { name, key }: { readonly name: string; readonly key: string },
-): string {
-  const text = textIn(secret, key)?.trim()
-  if (text === undefined)
-    throw new NotReady('SecretMissing', `There is no Secret ${name} with the key "${key}".`)
-  if (secretShape.test(text)) return text
-  throw new NotReady(
-    'Invalid',
-    `The value "${key}" of the Secret ${name} is not fxd_ and 32 characters of 0-9, a-f.`,
   )
 }

@@ -8,6 +8,7 @@ const issueAnnotation = `${group}/issue`
 const deliveredAnnotation = `${group}/delivered`
 /** Under which a Secret holds the digest. */
 const digestField = 'digest.json'
+const secretShape = /^fxd_[0-9a-f]{32}$/
 
 export const digestName = (key: string): string => `${key}-digest`
 export const deliveryName = ({ metadata, spec }: ApiKeyObject): string =>
@@ -22,7 +23,7 @@ const secretOf = (key: string, name: string): Secret => ({
 })
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
-export const textIn = (secret: Secret | undefined, field: string): string | undefined => {
+const textIn = (secret: Secret | undefined, field: string): string | undefined => {
   const value = secret?.data?.[field]
   return value === undefined ? undefined : Buffer.from(value, 'base64').toString()
 }
@@ -101,4 +102,19 @@ export function refuseForeign(secret: Secret | undefined, key: string): void {
       ? 'delete that Secret, or make an ApiKey with another name'
       : 'delete that Secret, or make another ApiKey with another delivery.secretName'
   throw new NotReady('NameTaken', `The Secret ${name} belongs to something else; ${advice}.`)
+}
+
+/** The user's own secret in clear. Throws `NotReady` when the Secret does not have it, or it is none. */
+export function ownSecretIn(
+  secret: Secret | undefined,
+  { name, key }: { readonly name: string; readonly key: string },
+): string {
+  const text = textIn(secret, key)?.trim()
+  if (text === undefined)
+    throw new NotReady('SecretMissing', `There is no Secret ${name} with the key "${key}".`)
+  if (secretShape.test(text)) return text
+  throw new NotReady(
+    'Invalid',
+    `The value "${key}" of the Secret ${name} is not fxd_ and 32 characters of 0-9, a-f.`,
+  )
 }

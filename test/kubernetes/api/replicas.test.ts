@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import type { KubeObject } from '../../../operator/kube/object.ts'
-import { type FeedObject, type PoolObject, resources } from '../../../operator/kube/resources.ts'
+import { type FeedObject, resources } from '../../../operator/kube/resources.ts'
 import { until } from '../../acceptance/client/until.ts'
+import { effort } from '../../support/effort.ts'
 import { freePorts } from '../../support/free-ports.ts'
 import { BarFlow, eurusd } from './support/bar-flow.ts'
 import type { OperatorProcess } from './support/operator-process.ts'
@@ -53,28 +54,27 @@ test('nothing is written to the API server or the registry while bars flow and n
   })
   await setting.applyPool('pool', shardPool(port))
   await setting.reason(resources.streampools, 'pool', 'Serving')
-  for (const name of pods.names) await pods.connect(name, 2)
   await until(
-    'bars and sockets in the status',
+    'bars in the status',
     async () => {
       const feed = await setting.get<FeedObject>(resources.feeds, 'flow')
-      const pool = await setting.get<PoolObject>(resources.streampools, 'pool')
-      return feed?.status?.newestBar !== undefined && pool?.status?.connections === 4
+      return feed?.status?.newestBar !== undefined
     },
-    120_000,
+    60_000,
   )
   const acting = await leader()
   const looks = (kind: string): Promise<number> => acting.metric('fxd_operator_reconciles_total', { kind })
   const [keys, pools, minutes] = [await looks('apikeys'), await looks('streampools'), flow.minutes]
   const written = [setting.gateway.writes.length, setting.registry.writes.length]
-  // The registry is read every 15 s, shards are asked every 10 s, and their load is written every minute at most.
+  const times = Math.min(3, effort)
+  // The registry is read every 15 s, and shards are asked every 10 s.
   const areDone = async (): Promise<boolean> =>
-    (await looks('apikeys')) >= keys + 5 && (await looks('streampools')) >= pools + 7
-  await until('looks at everything', areDone, 240_000)
+    (await looks('apikeys')) >= keys + 4 * times && (await looks('streampools')) >= pools + 5 * times
+  await until('looks at everything', areDone, 120_000 * times)
   expect(setting.gateway.writes.slice(written[0])).toEqual([])
   expect(setting.registry.writes.slice(written[1])).toEqual([])
   expect(flow.minutes).toBeGreaterThan(minutes)
-}, 480_000)
+}, 600_000)
 
 test('another operator acts when the leader is killed, and before its Lease ends nobody does', async () => {
   const killed = await leader()

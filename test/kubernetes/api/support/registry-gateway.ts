@@ -57,10 +57,10 @@ export async function openRegistryGateway({ address, registry }: IngestHouse): P
         },
       )
     }
-  const methods = Object.entries(Registry.service) as [string, MethodDefinition<object, object>][]
+  const methods = Object.entries<MethodDefinition<object, object>>(Registry.service)
   server.addService(
     Registry.service,
-    Object.fromEntries(methods.map(([name, method]) => [name, passing(name, method)])) as never,
+    Object.fromEntries(methods.map(([name, method]) => [name, passing(name, method)])),
   )
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
