@@ -49,6 +49,7 @@ test('nothing is written to the API server or the registry while bars flow and n
   const [port = 0] = await freePorts(1)
   const pods = new ShardPods(setting, port)
   onTestFinished(async () => {
+    await setting.remove(resources.streampools, 'pool')
     await flow.close()
     await pods.close()
   })
