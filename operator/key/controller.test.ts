@@ -34,6 +34,8 @@ function start(spec: object) {
     /** As the registry has them, and as it was last read. */
     stored: new Map<string, Row>(),
     puts: [] as Put[],
+    /** What each call named, also those that were refused or changed nothing. */
+    basedOn: [] as (number | undefined)[],
     events: [] as string[],
     reasons: [] as string[],
     messages: [] as string[],
@@ -74,6 +76,7 @@ function start(spec: object) {
       feeds: world.feeds,
       keys,
       putKey: async ({ basedOn, ...put }: Put & { basedOn?: number }) => {
+        world.basedOn.push(basedOn)
         const { version: now = 0, ...there } = world.stored.get(put.id) ?? {}
         // A repeat changes nothing.
         const isRepeat = isDeepStrictEqual({ ...there, ...put }, there)
@@ -152,6 +155,10 @@ test('a key that another replica changed is put again as its object is now, with
   expect(world.puts.at(-1)).toEqual({ ...first, feeds: ['BROKERA:NEW'] })
   expect(world.puts).toHaveLength(2)
   expect(world.reasons.at(-1)).toBe('Active')
+  // None; what the first call stored, which was refused; what was read then.
+  const [none, ...later] = world.basedOn
+  expect(none).toBe(0)
+  expect(later).toContain(1_000)
 })
 
 test('a delivered Secret whose time is over stays when a rotation writes it meanwhile', async () => {
