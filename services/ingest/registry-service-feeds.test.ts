@@ -4,6 +4,7 @@ import { definition } from '../../test/support/samples.ts'
 import { lastMinute, weekendBars } from '../../test/support/weekend-bars.ts'
 import { barsOf } from '../core/bar.ts'
 import { compoundKey } from '../core/compound-key.ts'
+import { Unavailable } from '../core/failure.ts'
 import { feedSeconds } from '../core/feed-clock.ts'
 import { parseManifest } from '../core/manifest.ts'
 import { applyFeeds } from '../registry/apply-feeds.ts'
@@ -67,6 +68,18 @@ describe('feeds', () => {
       'BROKERB:LIVE',
     ])
     expect(await own.call('GetFeed', { key: zero.key })).toMatchObject({ status: 'offline' })
+  })
+
+  test('cannot be listed while the store of bars does not answer, and keys can', async () => {
+    const bars = { lastTimes: () => Promise.reject(new Unavailable('store')) }
+    const own = await openRegistryHouse({ bars } as never)
+    onTestFinished(async () => {
+      await own.stop()
+      own.discard()
+    })
+    const { key } = await own.create()
+    expect((await own.refusal('ListFeeds', {}))[0]).toBe('UNAVAILABLE')
+    expect((await own.call('ListKeys', {})).keys).toEqual([key])
   })
 
   test('are listed on a weekend with the open time of their last minute, not of their weekly bar', async () => {
