@@ -55,7 +55,7 @@ test('the collectors of the process itself bring their bars over TLS', async () 
   await expect.poll(() => service.backfilled(), { timeout: 15_000 }).toBeGreaterThan(0)
 })
 
-test('the command line believes the authority it is told of, and comes with the token or a certificate', async () => {
+test('the command line trusts the authority of FXD_TLS_CA, and comes with the token or a certificate', async () => {
   expect((await fxd('feeds list', { ...environment, FXD_TLS_CA: ca })).code).toBe(0)
   const nowhere = { ...environment, FXD_TLS_CA: ca, FXD_DATA_DIR: join(home, 'nowhere') }
   expect((await fxd('feeds list', nowhere)).err).toMatch(/There is no token/)

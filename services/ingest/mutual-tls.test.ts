@@ -143,7 +143,7 @@ test('a token counts before the certificate: it may say less, or more', async ()
   expect(await administer(identity(collector, 'another'))).toBe('UNAUTHENTICATED')
 })
 
-test('a client that does not believe the server, or does not encrypt, sends nothing', async () => {
+test('a client that does not trust the server, or does not encrypt, sends nothing', async () => {
   const foreign = { tls: { ca: certificates.read(certificates.path('another-ca.crt')) } }
   for (const who of [foreign, {}]) {
     expect((await endOf({ ...who, token: houseToken }, ours.key)).code).toBe('UNAVAILABLE')
@@ -174,7 +174,7 @@ test('a replaced certificate is shown to the next connection, and open sessions 
   await session.close()
 })
 
-test('a process that calls itself believes the one certificate it shows', async () => {
+test('a process that calls itself trusts the one certificate that it shows', async () => {
   const pinned = certificates.read(cert)
   expect(await administer({ token: houseToken, tls: { pinned } })).toBe('OK')
   const other = certificates.read(collector.cert)

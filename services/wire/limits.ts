@@ -13,7 +13,7 @@ export const ingestConnectionsMax = 2_000
 /** Connections of one shard's `fxd.v1.Shard`, which an operator asks; more are dropped. */
 export const shardConnectionsMax = 100
 
-/** A peer that is gone without a word is noticed after both together: a standby takes over within 15 s. */
+/** A peer that ended without notice is found after both together: a standby takes over within 15 s. */
 const keepaliveMs = 5_000
 const keepaliveTimeoutMs = 5_000
 

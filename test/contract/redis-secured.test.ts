@@ -67,7 +67,7 @@ describe('rediss://', () => {
   })
   afterAll(() => server?.stop())
 
-  test('is refused where nobody vouches for its certificate', async () => {
+  test('is refused where no trusted authority signed its certificate', async () => {
     expect(await refused(url)).toMatch(/certificate/)
   })
 
