@@ -50,3 +50,16 @@ test('an operator that never read the feeds of the registry makes keys and suspe
   setting.registry.join()
   await reachable(1)
 }, 180_000)
+
+test('a key that is revoked while no operator runs is the first that the next one takes to the registry', async () => {
+  const names = ['a', 'b', 'c', 'revoked']
+  for (const name of names) await setting.applyKey(name)
+  for (const name of names) await setting.reason(resources.apikeys, name, 'Active')
+  await operator.kill()
+  await setting.applyKey('revoked', { revoked: true })
+  const before = setting.registry.writes.length
+  await operator.start()
+  await setting.reason(resources.apikeys, 'revoked', 'Revoked')
+  const calls = setting.registry.writes.slice(before).filter((call) => call.endsWith('Key'))
+  expect(calls[0]).toBe('RevokeKey')
+}, 120_000)
