@@ -102,36 +102,40 @@ describe('a client that gets some bars', () => {
 
   test('misses exactly those that were withheld, and remembers a bounded number', () => {
     fc.assert(
-      fc.property(fc.array(fate, { minLength: 1, maxLength: 500 }), fc.integer({ min: 1, max: 60 }), (fates, each) => {
-        const compared = following()
-        const history: Bar[] = [bar(0)]
-        const late: { bar: Bar; atMs: number }[] = []
-        const found = { missed: 0, differing: 0 }
-        let nowMs = 0
-        const look = (): void => {
-          const { missed, differing } = compared.compare(history.slice(-rememberedMax), nowMs)
-          found.missed += missed
-          found.differing += differing
-          expect(compared.size).toBeLessThanOrEqual(rememberedMax)
-        }
-        fates.forEach((what, i) => {
-          const minute = i + 1
-          nowMs += 100
+      fc.property(
+        fc.array(fate, { minLength: 1, maxLength: 500 }),
+        fc.integer({ min: 1, max: 60 }),
+        (fates, each) => {
+          const compared = following()
+          const history: Bar[] = [bar(0)]
+          const late: { bar: Bar; atMs: number }[] = []
+          const found = { missed: 0, differing: 0 }
+          let nowMs = 0
+          const look = (): void => {
+            const { missed, differing } = compared.compare(history.slice(-rememberedMax), nowMs)
+            found.missed += missed
+            found.differing += differing
+            expect(compared.size).toBeLessThanOrEqual(rememberedMax)
+          }
+          fates.forEach((what, i) => {
+            const minute = i + 1
+            nowMs += 100
+            for (const each_ of late.splice(0)) compared.pushed(each_.bar, nowMs)
+            if (what === 'pushed' || what === 'corrected') compared.pushed(bar(minute), nowMs)
+            if (what === 'late') late.push({ bar: bar(minute), atMs: nowMs })
+            if (what === 'named') compared.gap({ after: minute * 60 - 1, until: minute * 60 })
+            history.push(bar(minute, what === 'corrected' ? 1.15 : 1.1))
+            if (minute % each === 0) look()
+          })
           for (const each_ of late.splice(0)) compared.pushed(each_.bar, nowMs)
-          if (what === 'pushed' || what === 'corrected') compared.pushed(bar(minute), nowMs)
-          if (what === 'late') late.push({ bar: bar(minute), atMs: nowMs })
-          if (what === 'named') compared.gap({ after: minute * 60 - 1, until: minute * 60 })
-          history.push(bar(minute, what === 'corrected' ? 1.15 : 1.1))
-          if (minute % each === 0) look()
-        })
-        for (const each_ of late.splice(0)) compared.pushed(each_.bar, nowMs)
-        for (let looks = 0; looks < 2; looks += 1) {
-          nowMs += settleMs
-          look()
-        }
-        const count = (what: string): number => fates.filter((one) => one === what).length
-        expect(found).toEqual({ missed: count('withheld'), differing: count('corrected') })
-      }),
+          for (let looks = 0; looks < 2; looks += 1) {
+            nowMs += settleMs
+            look()
+          }
+          const count = (what: string): number => fates.filter((one) => one === what).length
+          expect(found).toEqual({ missed: count('withheld'), differing: count('corrected') })
+        },
+      ),
       { numRuns: Math.ceil(100 * effort) },
     )
   })

@@ -99,7 +99,8 @@ export class Compared {
     }
     const [first] = history
     for (const [time, entry] of this.#entries)
-      if (first && time > first.time && !times.has(time)) found.differing += this.#vanished(time, entry, nowMs)
+      if (first && time > first.time && !times.has(time))
+        found.differing += this.#vanished(time, entry, nowMs)
     this.#forget()
     return found
   }

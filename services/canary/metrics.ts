@@ -75,7 +75,11 @@ export function showSigns(metrics: Metrics, read: () => CanarySigns): void {
   gauge('fxd_canary_socket_open', '1 while the socket is open and subscribed.', ({ isOpen }) =>
     Number(isOpen),
   )
-  gauge('fxd_canary_subscribed_symbols', 'Symbols of the socket that is open.', ({ subscribed }) => subscribed)
+  gauge(
+    'fxd_canary_subscribed_symbols',
+    'Symbols of the socket that is open.',
+    ({ subscribed }) => subscribed,
+  )
   gauge(
     'fxd_canary_rejected_symbols',
     'Symbols that the service rejected or withdrew: unknown, or not granted to the key.',
