@@ -1,4 +1,4 @@
-import type { Counter, Gauge, Histogram, Metrics } from '../platform/metrics.ts'
+import { type Counter, fromZero, type Gauge, type Histogram, type Metrics } from '../platform/metrics.ts'
 
 /** Around the promise of 0.1 s, up to what a client would rather read from history. */
 const arrivalBuckets = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300]
@@ -34,11 +34,8 @@ export interface CanarySigns {
 }
 
 export function createCanaryMetrics(metrics: Metrics, feeds: ReadonlySet<string>): CanaryMetrics {
-  const byFeed = (name: string, help: string): Counter<'feed'> => {
-    const counter = metrics.counter(name, help, ['feed'])
-    for (const feed of feeds) counter.inc({ feed }, 0)
-    return counter
-  }
+  const byFeed = (name: string, help: string): Counter<'feed'> =>
+    fromZero(metrics.counter(name, help, ['feed']), 'feed', [...feeds])
   return {
     arrival: metrics.histogram(
       'fxd_canary_arrival_seconds',
