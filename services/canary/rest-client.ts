@@ -70,7 +70,7 @@ export class RestClient {
     const given = new AbortController()
     let status = 'none'
     const answer = async (): Promise<T> => {
-      const got = await fetch(`${url}/v1/${route}?${query}`, {
+      const got = await fetch(`${url}/v1/${route}?${query.toString()}`, {
         headers: { 'X-API-Key': key() },
         // The key goes nowhere else.
         redirect: 'error',

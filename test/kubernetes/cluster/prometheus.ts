@@ -1,0 +1,137 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { until } from '../../acceptance/client/until.ts'
+import { prometheusProgram } from '../../support/promtool.ts'
+import type { KubernetesCluster } from './cluster.ts'
+import { Daemon } from './daemon.ts'
+import { type PodMonitor, scrapeConfigsOf } from './scrape-config.ts'
+
+const port = 9090
+const startTimeoutMs = 60_000
+const evaluationSeconds = 5
+const user = 'prometheus'
+
+export interface Sample {
+  readonly metric: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+export interface Target {
+  readonly health: 'up' | 'down' | 'unknown'
+  readonly lastError: string
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/** A real Prometheus that scrapes and judges what the objects of the chart in a namespace tell it to. */
+export class Prometheus {
+  readonly #url: string
+  readonly #daemon: Daemon
+
+  private constructor(url: string, daemon: Daemon) {
+    this.#url = url
+    this.#daemon = daemon
+  }
+
+  /** Resolves once it answers. It may look at the pods of the namespace and at nothing else. */
+  static async start(cluster: KubernetesCluster, namespace: string): Promise<Prometheus> {
+    await cluster.apply(...rightsIn(namespace))
+    const itemsOf = async <T>(kind: string): Promise<readonly T[]> => {
+      const text = await cluster.kubectl('get', kind, '-n', namespace, '-o=json')
+      return (JSON.parse(text) as { readonly items: readonly T[] }).items
+    }
+    const folder = join(cluster.folder, 'prometheus')
+    mkdirSync(folder)
+    const [monitors, rules] = await Promise.all([
+      itemsOf<PodMonitor>('podmonitors'),
+      itemsOf<{ readonly spec: object }>('prometheusrules'),
+    ])
+    const files = rules.map(({ spec }, i) => {
+      const file = join(folder, `rules-${i}.yaml`)
+      writeFileSync(file, stringify(spec))
+      return file
+    })
+    const kubeconfig = cluster.credentials.kubeconfig(user)
+    const config = {
+      global: { evaluation_interval: `${evaluationSeconds}s` },
+      rule_files: files,
+      scrape_configs: monitors.flatMap((monitor) => scrapeConfigsOf(monitor, kubeconfig)),
+    }
+    writeFileSync(join(folder, 'prometheus.yaml'), stringify(config))
+    const { command, env } = prometheusProgram('prometheus')
+    const { network } = cluster
+    const args = [
+      `--config.file=${join(folder, 'prometheus.yaml')}`,
+      `--storage.tsdb.path=${join(folder, 'data')}`,
+      `--web.listen-address=${network.address}:${port}`,
+    ]
+    const daemon = new Daemon(user, network.enter(command, ...args), join(folder, 'prometheus.log'), env)
+    daemon.start()
+    const prometheus = new Prometheus(`http://${network.address}:${port}`, daemon)
+    await until('Prometheus', () => prometheus.#isReady(), startTimeoutMs).catch(async (cause: unknown) => {
+      await daemon.kill()
+      throw new Error(`Prometheus did not start: ${daemon.lastWords()}`, { cause })
+    })
+    return prometheus
+  }
+
+  /** What an instant query gives now. */
+  async query(expression: string): Promise<readonly Sample[]> {
+    const { result } = await this.#ask<{
+      readonly result: readonly { readonly metric: Sample['metric']; readonly value: [number, string] }[]
+    }>(`query?${new URLSearchParams({ query: expression }).toString()}`)
+    return result.map(({ metric, value }) => ({ metric, value: Number(value[1]) }))
+  }
+
+  async targets(): Promise<readonly Target[]> {
+    return (await this.#ask<{ readonly activeTargets: readonly Target[] }>('targets?state=active'))
+      .activeTargets
+  }
+
+  /** Names of alerts that fire now, each once. */
+  async firing(): Promise<readonly string[]> {
+    const found = await this.query('count by (alertname) (ALERTS{alertstate="firing"})')
+    return found.map(({ metric }) => metric['alertname'] ?? '').toSorted()
+  }
+
+  /** The same of those that fired at some time in the last so many seconds. */
+  async firedWithin(seconds: number): Promise<readonly string[]> {
+    const found = await this.query(
+      `count by (alertname) (count_over_time(ALERTS{alertstate="firing"}[${seconds}s]))`,
+    )
+    return found.map(({ metric }) => metric['alertname'] ?? '').toSorted()
+  }
+
+  stop(): Promise<void> {
+    return this.#daemon.kill()
+  }
+
+  async #isReady(): Promise<boolean> {
+    if (!this.#daemon.isRunning) throw new Error('it ended')
+    return (await fetch(`${this.#url}/-/ready`)).ok
+  }
+
+  async #ask<T>(path: string): Promise<T> {
+    const response = await fetch(`${this.#url}/api/v1/${path}`)
+    const { status, data, error } = (await response.json()) as { status: string; data: T; error?: string }
+    if (status !== 'success') throw new Error(`Prometheus answered ${response.status} to ${path}: ${error}`)
+    return data
+  }
+}
+
+/** Discovery lists and watches pods. */
+const rightsIn = (namespace: string): readonly object[] => [
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'Role',
+    metadata: { name: user, namespace },
+    rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] }],
+  },
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'RoleBinding',
+    metadata: { name: user, namespace },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: user },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
+  },
+]

@@ -1,0 +1,207 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { within } from '../../faults/within.ts'
+import { RawSession, seriesAt } from '../../support/raw-session.ts'
+import { domain, ports } from '../cluster/ingress.ts'
+import { namespace } from '../cluster/installed.ts'
+import { namedSeries } from '../cluster/named-series.ts'
+import { apiKey, firstFeed, lateFeed } from '../cluster/objects.ts'
+import { monitoringKinds } from '../cluster/programs.ts'
+import { Prometheus } from '../cluster/prometheus.ts'
+import { startUnderLoad, type UnderLoad } from '../cluster/under-load.ts'
+
+/**
+ * A real Prometheus does what the chart's PodMonitor and PrometheusRule say, for the whole run: nothing is missing, alerts
+ * fire in the trouble that they are for, and none fires in a quiet service.
+ */
+const startTimeoutMs = 900_000
+const alertMs = 420_000
+const endedMs = 420_000
+const quietSeconds = 150
+const lateSymbol = 'BROKERB:LIVE:BTCUSD'
+const components = ['canary', 'collector', 'ingest', 'operator', 'rest', 'stream']
+const startMinute = Math.floor(Date.now() / 60_000) * 60 - 3_600
+
+let loaded: UnderLoad
+let prometheus: Prometheus
+let ingest: string
+let late: RawSession
+
+beforeAll(async () => {
+  loaded = await startUnderLoad({ nodes: 2 })
+  const { installed, kubectl, ready } = loaded
+  await kubectl('apply', '--server-side', ...monitoringKinds().flatMap((file) => ['-f', file]))
+  await kubectl('apply', '-f', firstFeed)
+  const authority = readFileSync(installed.ca, 'utf8')
+  await installed.cluster.apply(lateFeed, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'authority', namespace },
+    stringData: { 'ca.crt': authority },
+  })
+  await Promise.all(['demo', 'brokerb-live'].map((name) => ready('feed', name)))
+  await installed.upgrade({
+    monitoring: { podMonitor: { interval: '5s' } },
+    canary: {
+      enabled: true,
+      symbols: ['DEMO:SIM:EURUSD', lateSymbol],
+      restUrl: `https://${domain}:${ports.https}`,
+      streamUrl: `wss://${domain}:${ports.https}`,
+      caSecret: 'authority',
+      hostAliases: [{ ip: installed.cluster.network.address, hostnames: [domain] }],
+      settleSeconds: 5,
+    },
+  })
+  prometheus = await Prometheus.start(installed.cluster, namespace)
+  ingest = `${installed.cluster.network.address}:8090`
+  const token = await kubectl('get', 'secret', 'brokerb-live-token', '-o=jsonpath={.data.token}')
+  late = new RawSession(ingest, Buffer.from(token, 'base64').toString().trim())
+  await late.hello('BROKERB:LIVE', { id: 'late' })
+  for (const minute of [0, 1, 2, 4]) await late.bars('LIVE', [bar(minute)])
+}, startTimeoutMs)
+afterAll(async () => {
+  late?.stream.cancel()
+  await prometheus?.stop()
+  await loaded?.stop()
+})
+
+const bar = (minute: number) => seriesAt('BTCUSD', [startMinute + minute * 60], { scale: 2 })
+/** Resolves once all of these alerts fire. */
+const fires = async (...alerts: readonly string[]): Promise<void> => {
+  const begunMs = performance.now()
+  await within(alertMs, `${alerts.join(' and ')} to fire`, async () => {
+    const firing = await prometheus.firing()
+    return alerts.every((alert) => firing.includes(alert))
+  })
+  const seconds = Math.round((performance.now() - begunMs) / 1_000)
+  console.log(`${alerts.join(', ')} after ${seconds} s; firing: ${(await prometheus.firing()).join(', ')}`)
+}
+/** Resolves once none of these fires any more. */
+const ends = (...alerts: readonly string[]): Promise<void> =>
+  within(endedMs, `${alerts.join(' and ')} to end`, async () => {
+    const firing = await prometheus.firing()
+    return !alerts.some((alert) => firing.includes(alert))
+  })
+const scale = (name: string, replicas: number): Promise<string> =>
+  loaded.kubectl('scale', `deploy/${name}`, `--replicas=${replicas}`)
+
+test('every pod of every component is scraped', async () => {
+  await within(alertMs, 'all targets', async () => {
+    const targets = await prometheus.targets()
+    return targets.length > 0 && targets.every(({ health }) => health === 'up')
+  })
+  const targets = await prometheus.targets()
+  const of = targets.map(({ labels }) => labels['app_kubernetes_io_component'])
+  expect([...new Set(of)].toSorted()).toEqual(components)
+  const pods = (
+    await loaded.kubectl('get', 'pods', '--field-selector=status.phase=Running', '-o=name')
+  ).trim()
+  expect(targets.map(({ labels }) => `pod/${labels['pod']}`).toSorted()).toEqual(pods.split('\n').toSorted())
+})
+
+test('every metric that a rule, the dashboard or a runbook names exists with its labels', async () => {
+  const named = namedSeries()
+  expect(named.length).toBeGreaterThan(150)
+  const missing = async (): Promise<readonly string[]> => {
+    const found = await Promise.all(
+      named.map(async ({ file, selector }) => {
+        const isThere = (await prometheus.query(`count(${selector})`)).length > 0
+        return isThere ? [] : [`${file}: ${selector}`]
+      }),
+    )
+    return found.flat()
+  }
+  await within(alertMs, 'all series', async () => (await missing()).length === 0).catch(() => undefined)
+  expect(await missing()).toEqual([])
+})
+
+test('no alert fires in a quiet service, nor while shards are added', async () => {
+  await loaded.kubectl('scale', 'streampool/fxd-stream', '--replicas=3')
+  await loaded.shards(3)
+  await pause(quietSeconds * 1_000)
+  expect(await prometheus.firedWithin(quietSeconds)).toEqual([])
+  expect(loaded.traffic.judgePlanned()).toEqual([])
+})
+
+test('the canary sees bars of all its feeds through the ingress, and misses none', async () => {
+  const sum = async (expression: string): Promise<number> =>
+    (await prometheus.query(expression))[0]?.value ?? -1
+  const pushed = 'min by () (sum by (feed) (fxd_canary_pushed_bars_total))'
+  await within(alertMs, 'bars of both feeds', async () => (await sum(pushed)) > 0)
+  expect(await sum('sum(fxd_canary_missed_bars_total)')).toBe(0)
+  expect(await sum('min(fxd_canary_socket_open)')).toBe(1)
+  const arrival = 'sum by (le) (fxd_canary_arrival_seconds_bucket{feed="DEMO:SIM"})'
+  console.log('arrival of bars of the simulator:', JSON.stringify(await prometheus.query(arrival)))
+})
+
+test('a bar that only history gets, and a sequence that comes twice, are alerts at once', async () => {
+  await late.bars('BACKFILL', [bar(3)])
+  const sequence = late.post('LIVE', [bar(5)])
+  await late.answer(sequence)
+  late.send({ bars: { sequence, lane: 'LANE_LIVE', series: [bar(6)] } })
+  await fires('FxdCanaryMissedBars', 'FxdIngestAlarm')
+})
+
+test('a Redis with a setting that loses data is an alert, and one that is gone', async () => {
+  const { redis } = loaded.installed.stores
+  await redis.command('CONFIG SET maxmemory-policy allkeys-lru')
+  await fires('FxdStoreUnsafe')
+  await redis.kill()
+  await fires('FxdRedisDown')
+  await redis.start()
+  await ends('FxdRedisDown', 'FxdStoreUnsafe')
+})
+
+test('a QuestDB that is gone is an alert, until it is back', async () => {
+  const { questdb } = loaded.installed.stores
+  await questdb.kill()
+  await fires('FxdStoreDegraded')
+  await questdb.start()
+  await ends('FxdStoreDegraded')
+})
+
+test('parts without a pod are alerts, and so are many keys that vanish meanwhile', async () => {
+  const names = Array.from({ length: 8 }, (_, i) => `short-lived-${i}`)
+  await loaded.installed.cluster.apply(
+    ...names.map((name) => apiKey(name, { plan: 'basic', feeds: ['DEMO:SIM'] })),
+  )
+  await Promise.all(names.map((name) => loaded.ready('apikey', name)))
+  const replicas = { 'fxd-operator': 2, 'fxd-ingest': 2, 'fxd-rest': 2 }
+  await scale('fxd-operator', 0)
+  await loaded.kubectl(
+    'wait',
+    '--for=delete',
+    'pod',
+    '-l',
+    'app.kubernetes.io/component=operator',
+    '--timeout=120s',
+  )
+  await loaded.kubectl('delete', 'apikey', ...names)
+  await Promise.all(['fxd-ingest', 'fxd-rest'].map((name) => scale(name, 0)))
+  await fires('FxdNoIngest', 'FxdNotServing', 'FxdFeedNotCollected', 'FxdOperatorNotLeading')
+  for (const [name, count] of Object.entries(replicas)) await scale(name, count)
+  await fires('FxdDeletionHeld')
+  const lease = ['annotate', 'lease', 'fxd-operator'] as const
+  await loaded.kubectl(
+    ...lease,
+    '--overwrite',
+    `marketdata.fxd.dev/allow-mass-deletion=${names.length} apikeys`,
+  )
+  await ends(
+    'FxdNoIngest',
+    'FxdNotServing',
+    'FxdFeedNotCollected',
+    'FxdOperatorNotLeading',
+    'FxdDeletionHeld',
+  )
+})
+
+test('pods of a node without power are alerts', async () => {
+  const [, node] = loaded.installed.cluster.nodes
+  if (node === undefined) throw new Error('there is no second node')
+  await node.powerCut()
+  await fires('FxdTargetDown')
+  await node.start()
+  await ends('FxdTargetDown')
+})
