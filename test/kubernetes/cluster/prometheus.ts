@@ -5,12 +5,12 @@ import { until } from '../../acceptance/client/until.ts'
 import { prometheusProgram } from '../../support/promtool.ts'
 import type { KubernetesCluster } from './cluster.ts'
 import { Daemon } from './daemon.ts'
+import { PodTargets } from './pod-targets.ts'
 import { type PodMonitor, scrapeConfigsOf } from './scrape-config.ts'
 
 const port = 9090
 const startTimeoutMs = 60_000
 const evaluationSeconds = 5
-const user = 'prometheus'
 
 export interface Sample {
   readonly metric: Readonly<Record<string, string>>
@@ -27,15 +27,16 @@ export interface Target {
 export class Prometheus {
   readonly #url: string
   readonly #daemon: Daemon
+  readonly #targets: PodTargets
 
-  private constructor(url: string, daemon: Daemon) {
+  private constructor(url: string, daemon: Daemon, targets: PodTargets) {
     this.#url = url
     this.#daemon = daemon
+    this.#targets = targets
   }
 
-  /** Resolves once it answers. It may look at the pods of the namespace and at nothing else. */
+  /** Resolves once it answers. */
   static async start(cluster: KubernetesCluster, namespace: string): Promise<Prometheus> {
-    await cluster.apply(...rightsIn(namespace))
     const itemsOf = async <T>(kind: string): Promise<readonly T[]> => {
       const text = await cluster.kubectl('get', kind, '-n', namespace, '-o=json')
       return (JSON.parse(text) as { readonly items: readonly T[] }).items
@@ -51,11 +52,11 @@ export class Prometheus {
       writeFileSync(file, stringify(spec))
       return file
     })
-    const kubeconfig = cluster.credentials.kubeconfig(user)
+    const targets = join(folder, 'targets.json')
     const config = {
       global: { evaluation_interval: `${evaluationSeconds}s` },
       rule_files: files,
-      scrape_configs: monitors.flatMap((monitor) => scrapeConfigsOf(monitor, kubeconfig)),
+      scrape_configs: monitors.flatMap((monitor) => scrapeConfigsOf(monitor, targets)),
     }
     writeFileSync(join(folder, 'prometheus.yaml'), stringify(config))
     const { command, env } = prometheusProgram('prometheus')
@@ -65,11 +66,17 @@ export class Prometheus {
       `--storage.tsdb.path=${join(folder, 'data')}`,
       `--web.listen-address=${network.address}:${port}`,
     ]
-    const daemon = new Daemon(user, network.enter(command, ...args), join(folder, 'prometheus.log'), env)
+    const daemon = new Daemon(
+      'prometheus',
+      network.enter(command, ...args),
+      join(folder, 'prometheus.log'),
+      env,
+    )
+    const following = await PodTargets.follow(cluster, namespace, targets)
     daemon.start()
-    const prometheus = new Prometheus(`http://${network.address}:${port}`, daemon)
+    const prometheus = new Prometheus(`http://${network.address}:${port}`, daemon, following)
     await until('Prometheus', () => prometheus.#isReady(), startTimeoutMs).catch(async (cause: unknown) => {
-      await daemon.kill()
+      await prometheus.stop()
       throw new Error(`Prometheus did not start: ${daemon.lastWords()}`, { cause })
     })
     return prometheus
@@ -102,8 +109,9 @@ export class Prometheus {
     return found.map(({ metric }) => metric['alertname'] ?? '').toSorted()
   }
 
-  stop(): Promise<void> {
-    return this.#daemon.kill()
+  async stop(): Promise<void> {
+    await this.#targets.stop()
+    await this.#daemon.kill()
   }
 
   async #isReady(): Promise<boolean> {
@@ -118,20 +126,3 @@ export class Prometheus {
     return data
   }
 }
-
-/** Discovery lists and watches pods. */
-const rightsIn = (namespace: string): readonly object[] => [
-  {
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'Role',
-    metadata: { name: user, namespace },
-    rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] }],
-  },
-  {
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'RoleBinding',
-    metadata: { name: user, namespace },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: user },
-    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
-  },
-]

@@ -1,3 +1,5 @@
+import { labelName } from './pod-targets.ts'
+
 /** A PodMonitor, as far as the chart uses it. */
 export interface PodMonitor {
   readonly metadata: { readonly name: string; readonly namespace: string }
@@ -19,17 +21,17 @@ const known = new Set(['selector', 'podTargetLabels', 'podMetricsEndpoints'])
 const knownOfEndpoint = new Set(['port', 'interval'])
 
 /**
- * What the Prometheus operator makes of a PodMonitor: a scrape configuration per endpoint. Throws for a field that it does not
+ * What the Prometheus operator makes of a PodMonitor: a scrape configuration per endpoint, on the pods of a file. Throws for a field that it does not
  * know, since that would have no effect here.
  */
-export const scrapeConfigsOf = ({ metadata, spec }: PodMonitor, kubeconfig: string): readonly object[] => {
+export const scrapeConfigsOf = ({ metadata, spec }: PodMonitor, targets: string): readonly object[] => {
   refuse(Object.keys(spec), known)
   const { matchLabels = {}, matchExpressions = [] } = spec.selector
   refuse(
     matchExpressions.map(({ operator }) => operator),
     new Set(['In']),
   )
-  const label = (name: string): string => `__meta_kubernetes_pod_label_${name.replaceAll(/[^\w]/g, '_')}`
+  const label = (name: string): string => `__meta_kubernetes_pod_label_${labelName(name)}`
   const keep = (source: string, values: readonly string[]): object => ({
     action: 'keep',
     source_labels: [source],
@@ -43,9 +45,7 @@ export const scrapeConfigsOf = ({ metadata, spec }: PodMonitor, kubeconfig: stri
         scrape_interval: endpoint.interval,
         scrape_timeout: endpoint.interval,
       }),
-      kubernetes_sd_configs: [
-        { role: 'pod', kubeconfig_file: kubeconfig, namespaces: { names: [metadata.namespace] } },
-      ],
+      file_sd_configs: [{ files: [targets] }],
       relabel_configs: [
         { action: 'drop', source_labels: ['__meta_kubernetes_pod_phase'], regex: '(Failed|Succeeded)' },
         ...Object.entries(matchLabels).map(([name, value]) => keep(label(name), [value])),
@@ -56,7 +56,7 @@ export const scrapeConfigsOf = ({ metadata, spec }: PodMonitor, kubeconfig: stri
         { source_labels: ['__meta_kubernetes_pod_name'], target_label: 'pod' },
         ...(spec.podTargetLabels ?? []).map((name) => ({
           source_labels: [label(name)],
-          target_label: name.replaceAll(/[^\w]/g, '_'),
+          target_label: labelName(name),
         })),
       ],
     }
