@@ -19,7 +19,7 @@ const minuteSeconds = 60
 const begin = Math.floor(Date.now() / 60_000) * 60 - 3_600
 
 /** A service and its canary, both real processes. */
-async function startBoth() {
+async function startBoth(more: readonly string[] = []) {
   const service = await FxdProcess.start({ manifests: [manifest] })
   await service.takeKey()
   const [opsPort = 0] = await freePorts(1)
@@ -35,7 +35,7 @@ async function startBoth() {
       FXD_CANARY_REST: service.url,
       FXD_CANARY_STREAM: service.url.replace('http', 'ws'),
       FXD_CANARY_KEY_FILE: keyFile,
-      FXD_CANARY_SYMBOLS: symbols.map((symbol) => `BROKERA:ZERO:${symbol}`).join(','),
+      FXD_CANARY_SYMBOLS: [...symbols, ...more].map((symbol) => `BROKERA:ZERO:${symbol}`).join(','),
       FXD_CANARY_SETTLE_SECONDS: String(settleSeconds),
     },
     log: join(service.home, 'canary.log'),
@@ -122,6 +122,18 @@ test('a bar that only history gets is missed, and a corrected one differs, each 
   expect(await metric('missed_bars_total', { feed: 'BROKERA:ZERO' })).toBe(1)
   expect(await metric('differing_bars_total', { feed: 'BROKERA:ZERO' })).toBe(1)
   expect(await metric('pushed_bars_total')).toBe(8)
+  await session.close()
+})
+
+test('a symbol that is rejected is subscribed once its feed lists it', async () => {
+  const { service, metric, reaches } = await startBoth(['LATER'])
+  expect(await metric('rejected_symbols')).toBe(1)
+  const session = await collect(service)
+  await session.catalogue([{ raw: 'LATER', type: 'forex', digits: 5 }], { snapshot: false })
+  await reaches('subscribed_symbols', symbols.length + 1)
+  expect(await metric('rejected_symbols')).toBe(0)
+  await session.bars('LIVE', [seriesAt('LATER', [begin])])
+  await reaches('pushed_bars_total', 1)
   await session.close()
 })
 

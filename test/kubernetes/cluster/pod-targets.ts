@@ -70,15 +70,14 @@ export class PodTargets {
 function targetsOf({ metadata, spec, status }: Pod): readonly object[] {
   const { podIP, phase } = status
   if (podIP === undefined) return []
-  const labels = Object.entries(metadata.labels ?? {}).map(([name, value]) => [
-    `__meta_kubernetes_pod_label_${labelName(name)}`,
-    value,
-  ])
+  const labels: Record<string, string> = {}
+  for (const [name, value] of Object.entries(metadata.labels ?? {}))
+    labels[`__meta_kubernetes_pod_label_${labelName(name)}`] = value
   return spec.containers.flatMap(({ name: container, ports = [] }) =>
     ports.map(({ name = '', containerPort }) => ({
       targets: [`${podIP}:${containerPort}`],
       labels: {
-        ...Object.fromEntries(labels),
+        ...labels,
         __meta_kubernetes_namespace: metadata.namespace,
         __meta_kubernetes_pod_name: metadata.name,
         __meta_kubernetes_pod_phase: phase,

@@ -68,7 +68,7 @@ afterAll(async () => {
 
 const bar = (minute: number) => seriesAt('BTCUSD', [startMinute + minute * 60], { scale: 2 })
 /** Resolves once all of these alerts fire. */
-const fires = async (...alerts: readonly string[]): Promise<void> => {
+const expectFiring = async (...alerts: readonly string[]): Promise<void> => {
   const begunMs = performance.now()
   await within(alertMs, `${alerts.join(' and ')} to fire`, async () => {
     const firing = await prometheus.firing()
@@ -78,7 +78,7 @@ const fires = async (...alerts: readonly string[]): Promise<void> => {
   console.log(`${alerts.join(', ')} after ${seconds} s; firing: ${(await prometheus.firing()).join(', ')}`)
 }
 /** Resolves once none of these fires any more. */
-const ends = (...alerts: readonly string[]): Promise<void> =>
+const expectEnded = (...alerts: readonly string[]): Promise<void> =>
   within(endedMs, `${alerts.join(' and ')} to end`, async () => {
     const firing = await prometheus.firing()
     return !alerts.some((alert) => firing.includes(alert))
@@ -92,8 +92,8 @@ test('every pod of every component is scraped', async () => {
     return targets.length > 0 && targets.every(({ health }) => health === 'up')
   })
   const targets = await prometheus.targets()
-  const of = targets.map(({ labels }) => labels['app_kubernetes_io_component'])
-  expect([...new Set(of)].toSorted()).toEqual(components)
+  const found = new Set(targets.map(({ labels }) => labels['app_kubernetes_io_component'] ?? ''))
+  expect([...found].toSorted((a, b) => a.localeCompare(b))).toEqual(components)
   const pods = (
     await loaded.kubectl('get', 'pods', '--field-selector=status.phase=Running', '-o=name')
   ).trim()
@@ -140,25 +140,25 @@ test('a bar that only history gets, and a sequence that comes twice, are alerts 
   const sequence = late.post('LIVE', [bar(5)])
   await late.answer(sequence)
   late.send({ bars: { sequence, lane: 'LANE_LIVE', series: [bar(6)] } })
-  await fires('FxdCanaryMissedBars', 'FxdIngestAlarm')
+  await expectFiring('FxdCanaryMissedBars', 'FxdIngestAlarm')
 })
 
 test('a Redis with a setting that loses data is an alert, and one that is gone', async () => {
   const { redis } = loaded.installed.stores
   await redis.command('CONFIG SET maxmemory-policy allkeys-lru')
-  await fires('FxdStoreUnsafe')
+  await expectFiring('FxdStoreUnsafe')
   await redis.kill()
-  await fires('FxdRedisDown')
+  await expectFiring('FxdRedisDown')
   await redis.start()
-  await ends('FxdRedisDown', 'FxdStoreUnsafe')
+  await expectEnded('FxdRedisDown', 'FxdStoreUnsafe')
 })
 
 test('a QuestDB that is gone is an alert, until it is back', async () => {
   const { questdb } = loaded.installed.stores
   await questdb.kill()
-  await fires('FxdStoreDegraded')
+  await expectFiring('FxdStoreDegraded')
   await questdb.start()
-  await ends('FxdStoreDegraded')
+  await expectEnded('FxdStoreDegraded')
 })
 
 test('parts without a pod are alerts, and so are many keys that vanish meanwhile', async () => {
@@ -179,16 +179,16 @@ test('parts without a pod are alerts, and so are many keys that vanish meanwhile
   )
   await loaded.kubectl('delete', 'apikey', ...names)
   await Promise.all(['fxd-ingest', 'fxd-rest'].map((name) => scale(name, 0)))
-  await fires('FxdNoIngest', 'FxdNotServing', 'FxdFeedNotCollected', 'FxdOperatorNotLeading')
+  await expectFiring('FxdNoIngest', 'FxdNotServing', 'FxdFeedNotCollected', 'FxdOperatorNotLeading')
   for (const [name, count] of Object.entries(replicas)) await scale(name, count)
-  await fires('FxdDeletionHeld')
+  await expectFiring('FxdDeletionHeld')
   const lease = ['annotate', 'lease', 'fxd-operator'] as const
   await loaded.kubectl(
     ...lease,
     '--overwrite',
     `marketdata.fxd.dev/allow-mass-deletion=${names.length} apikeys`,
   )
-  await ends(
+  await expectEnded(
     'FxdNoIngest',
     'FxdNotServing',
     'FxdFeedNotCollected',
@@ -201,7 +201,7 @@ test('pods of a node without power are alerts', async () => {
   const [, node] = loaded.installed.cluster.nodes
   if (node === undefined) throw new Error('there is no second node')
   await node.powerCut()
-  await fires('FxdTargetDown')
+  await expectFiring('FxdTargetDown')
   await node.start()
-  await ends('FxdTargetDown')
+  await expectEnded('FxdTargetDown')
 })
