@@ -75,7 +75,7 @@ export class Canary implements SocketListener {
       if (signal.aborted) return
       const { code, why, retryAfterMs } = end
       if (clock.monotonicMs() - begunMs > steadyMs) for (const each of [pauses, refusals]) each.reset()
-      const pauseMs = Math.max(retryAfterMs, (isForPerson(code) ? refusals : pauses).nextMs())
+      const pauseMs = retryAfterMs + (isForPerson(code) ? refusals : pauses).nextMs()
       log.warn({ code, why, retryInMs: pauseMs }, 'retrying: the socket ended')
       await clock.sleep(pauseMs, signal)
     }
