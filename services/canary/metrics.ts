@@ -36,13 +36,15 @@ export interface CanarySigns {
 export function createCanaryMetrics(metrics: Metrics, feeds: ReadonlySet<string>): CanaryMetrics {
   const byFeed = (name: string, help: string): Counter<'feed'> =>
     fromZero(metrics.counter(name, help, ['feed']), 'feed', [...feeds])
+  const arrival = metrics.histogram(
+    'fxd_canary_arrival_seconds',
+    'From the close of a bar by the clock of its feed to its arrival on the socket.',
+    arrivalBuckets,
+    ['feed'],
+  )
+  for (const feed of feeds) arrival.zero({ feed })
   return {
-    arrival: metrics.histogram(
-      'fxd_canary_arrival_seconds',
-      'From the close of a bar by the clock of its feed to its arrival on the socket.',
-      arrivalBuckets,
-      ['feed'],
-    ),
+    arrival,
     pushed: byFeed('fxd_canary_pushed_bars_total', 'Bars that arrived on the socket.'),
     missed: byFeed(
       'fxd_canary_missed_bars_total',

@@ -1,5 +1,5 @@
-import type { Metrics } from '../platform/metrics.ts'
-import { fromZero, secondsBuckets } from '../platform/metrics.ts'
+import { fromZero, type Metrics, secondsBuckets } from '../platform/metrics.ts'
+import { closings } from './close-codes.ts'
 
 export type StreamMetrics = ReturnType<typeof createStreamMetrics>
 
@@ -29,10 +29,14 @@ export const createStreamMetrics = (metrics: Metrics, read: Readings) => {
       'Upgrade requests by outcome: opened, a failure code, or gone when the client left first.',
       ['outcome'],
     ),
-    closes: metrics.counter(
-      'fxd_stream_closes_total',
-      'Sockets closed, by close code; other stands for codes that clients made up.',
-      ['code'],
+    closes: fromZero(
+      metrics.counter(
+        'fxd_stream_closes_total',
+        'Sockets closed, by close code; other stands for codes that clients made up.',
+        ['code'],
+      ),
+      'code',
+      Object.values(closings).map(({ code }) => String(code)),
     ),
     bars: metrics.counter('fxd_stream_bars_total', 'Bars pushed, one per bar and subscribed socket.'),
     stale: metrics.counter(

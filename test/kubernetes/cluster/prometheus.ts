@@ -95,6 +95,14 @@ export class Prometheus {
       .activeTargets
   }
 
+  /** Names of all alerts of the rules, each once. */
+  async alerts(): Promise<readonly string[]> {
+    const { groups } = await this.#ask<{
+      readonly groups: readonly { readonly rules: readonly { readonly name: string }[] }[]
+    }>('rules?type=alert')
+    return [...new Set(groups.flatMap(({ rules }) => rules.map(({ name }) => name)))]
+  }
+
   /** Names of alerts that fire now, each once. */
   async firing(): Promise<readonly string[]> {
     const found = await this.query('count by (alertname) (ALERTS{alertstate="firing"})')
