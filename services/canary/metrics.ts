@@ -55,10 +55,14 @@ export function createCanaryMetrics(metrics: Metrics, feeds: ReadonlySet<string>
       'Bars that history shows otherwise than they were pushed, or no longer: mostly corrections by the broker.',
     ),
     gaps: byFeed('fxd_canary_gaps_total', 'Gaps that the service named: the client reads history.'),
-    ends: metrics.counter(
-      'fxd_canary_socket_ends_total',
-      'Sockets that ended by close code, and refused upgrades by HTTP status; none: no answer came.',
-      ['code'],
+    ends: fromZero(
+      metrics.counter(
+        'fxd_canary_socket_ends_total',
+        'Sockets that ended by close code, and refused upgrades by HTTP status; none: no answer came.',
+        ['code'],
+      ),
+      'code',
+      [...closeCodes].map(String),
     ),
     requests: metrics.counter(
       'fxd_canary_requests_total',

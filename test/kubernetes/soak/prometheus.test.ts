@@ -70,7 +70,8 @@ beforeAll(async () => {
     monitoring: { podMonitor: { interval: '5s' } },
     canary: {
       enabled: true,
-      symbols: ['DEMO:SIM:EURUSD', lateSymbol],
+      // Its market never closes.
+      symbols: ['DEMO:SIM:BTCUSD', lateSymbol],
       restUrl: `https://${domain}:${ports.https}`,
       streamUrl: `wss://${domain}:${ports.https}`,
       caSecret: 'authority',
