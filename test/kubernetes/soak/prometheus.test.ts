@@ -181,9 +181,14 @@ test('an object that is not ready, and bars that come late, are alerts after a w
 
 test('a Redis with a setting that loses data is an alert', async () => {
   const { redis } = loaded.installed.stores
-  await redis.command('CONFIG SET maxmemory-policy allkeys-lru')
+  /** Each pod looks at the settings when it connects. */
+  const restartedWith = async (policy: string): Promise<void> => {
+    await redis.command(`CONFIG SET maxmemory-policy ${policy}`)
+    for (const type of ['normal', 'pubsub']) await redis.command(`CLIENT KILL TYPE ${type}`)
+  }
+  await restartedWith('allkeys-lru')
   await expectFiring('FxdStoreUnsafe')
-  await redis.command('CONFIG SET maxmemory-policy noeviction')
+  await restartedWith('noeviction')
   await expectEnded('FxdStoreUnsafe')
 })
 
