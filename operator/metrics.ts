@@ -1,4 +1,4 @@
-import type { Metrics } from '../services/platform/metrics.ts'
+import { fromZero, type Metrics } from '../services/platform/metrics.ts'
 import { type Caches, each } from './kube/caches.ts'
 import { type Condition, readyOf } from './kube/condition.ts'
 import type { Elector } from './kube/elector.ts'
@@ -14,17 +14,25 @@ interface Watched {
   readonly registry: Registry
 }
 
+const kinds = ['feeds', 'apikeys', 'streampools'] as const
+
 export type OperatorMetrics = ReturnType<typeof createOperatorMetrics>
 
 /** What the operator counts; no label grows with objects. */
 export function createOperatorMetrics(metrics: Metrics) {
-  const reconciles = metrics.counter('fxd_operator_reconciles_total', 'Looks at one object, by its kind.', [
+  const reconciles = fromZero(
+    metrics.counter('fxd_operator_reconciles_total', 'Looks at one object, by its kind.', ['kind']),
     'kind',
-  ])
-  const failures = metrics.counter(
-    'fxd_operator_reconcile_failures_total',
-    'Looks at one object that failed and are tried again, by its kind.',
-    ['kind'],
+    kinds,
+  )
+  const failures = fromZero(
+    metrics.counter(
+      'fxd_operator_reconcile_failures_total',
+      'Looks at one object that failed and are tried again, by its kind.',
+      ['kind'],
+    ),
+    'kind',
+    kinds,
   )
   const writes = metrics.counter(
     'fxd_operator_writes_total',
@@ -84,7 +92,7 @@ function watch(metrics: Metrics, { caches, queues, elector, sweep, registry }: W
     'Objects by kind and by the status of their condition Ready.',
     ['kind', 'ready'],
     (gauge) => {
-      for (const kind of ['feeds', 'apikeys', 'streampools'] as const)
+      for (const kind of kinds)
         for (const ready of ['True', 'False', 'Unknown'] as const)
           gauge.set({ kind, ready }, countOf(caches[kind].all(), ready))
     },

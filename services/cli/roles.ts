@@ -63,6 +63,15 @@ const roles: readonly Role[] = [
     start: async (config, ending) =>
       (await import('../../operator/main.ts')).startOperator(config, { ending }),
   },
+  {
+    name: 'canary',
+    drains: false,
+    summary: 'watch the service as one of its clients',
+    description:
+      'Hold one socket (FXD_CANARY_STREAM) on FXD_CANARY_SYMBOLS with the key of FXD_CANARY_KEY_FILE, compare what is\n' +
+      'pushed with history (FXD_CANARY_REST), and give latency and missed bars as metrics.',
+    start: async (config, ending) => (await import('../roles/canary.ts')).startCanary(config, { ending }),
+  },
 ]
 
 /** One command per role that a process of its own may have. */

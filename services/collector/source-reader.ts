@@ -1,7 +1,7 @@
 import type { Span } from '../core/window.ts'
+import { Backoff } from '../platform/backoff.ts'
 import type { Log } from '../platform/log.ts'
 import type { Clock } from '../ports/clock.ts'
-import { Backoff } from './backoff.ts'
 import type { CollectedSeries } from './collected-series.ts'
 import { Room } from './room.ts'
 import { NotLoadedYet, type Source, type SourceAnswer, SourceFault, sourceReadsMax } from './source.ts'

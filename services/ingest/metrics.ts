@@ -1,9 +1,12 @@
-import type { RefusalReason } from '../core/bar-rules.ts'
+import { type RefusalReason, refusalReasons } from '../core/bar-rules.ts'
 import type { Lane } from '../core/series.ts'
-import { type Metrics, secondsBuckets } from '../platform/metrics.ts'
+import { fromZero, type Metrics, secondsBuckets } from '../platform/metrics.ts'
 import type { CredentialFault } from './access.ts'
 
 export type LaneName = Lane | 'import'
+
+const alarmKinds = ['sequence', 'revision', 'publish', 'gap'] as const
+type AlarmKind = (typeof alarmKinds)[number]
 
 export interface IngestMetrics {
   bars(lane: LaneName, outcome: 'accepted' | 'revised' | 'unchanged', count: number): void
@@ -11,7 +14,7 @@ export interface IngestMetrics {
   pushed(count: number, seconds: number): void
   committed(lane: LaneName, seconds: number): void
   /** A promise was touched that an operator must know of: each has an alert. */
-  alarm(kind: 'sequence' | 'revision' | 'publish' | 'gap'): void
+  alarm(kind: AlarmKind): void
   session(mode: 'live' | 'import', by: 1 | -1): void
   ended(code: string): void
   /** A call was refused for its credential. */
@@ -29,7 +32,11 @@ export function createIngestMetrics(metrics: Metrics): IngestMetrics {
     'lane',
     'outcome',
   ])
-  const refused = metrics.counter('fxd_ingest_refused_bars_total', 'Bars refused, by reason', ['reason'])
+  const refused = fromZero(
+    metrics.counter('fxd_ingest_refused_bars_total', 'Bars refused, by reason', ['reason']),
+    'reason',
+    refusalReasons.map((reason) => reason.toLowerCase()),
+  )
   const pushed = metrics.counter('fxd_ingest_pushed_bars_total', 'Live bars published to all readers')
   const push = metrics.histogram(
     'fxd_ingest_push_seconds',
@@ -42,10 +49,14 @@ export function createIngestMetrics(metrics: Metrics): IngestMetrics {
     secondsBuckets,
     ['lane'],
   )
-  const alarms = metrics.counter(
-    'fxd_ingest_alarms_total',
-    'Sequences used twice, revisions from the future, bars not published, history lost by a collector',
-    ['kind'],
+  const alarms = fromZero(
+    metrics.counter(
+      'fxd_ingest_alarms_total',
+      'Sequences used twice, revisions from the future, bars not published, history lost by a collector',
+      ['kind'],
+    ),
+    'kind',
+    alarmKinds,
   )
   const sessions = metrics.gauge('fxd_ingest_sessions', 'Open sessions', ['mode'])
   const ended = metrics.counter('fxd_ingest_sessions_ended_total', 'Sessions ended, by status', ['code'])

@@ -1,3 +1,4 @@
+import { type CompoundKey, parseCompoundKey } from '../core/compound-key.ts'
 import { isAddressBlock } from './addresses.ts'
 import { Fatal } from './exit.ts'
 
@@ -97,3 +98,25 @@ export const parsePrefix = (text: string, name: string): string =>
   /^[a-z][a-z0-9_]{0,31}$/.test(text)
     ? text
     : refuse(name, text, 'at most 32 lower-case letters, digits and _ that begin with a letter')
+
+const symbolsMax = 20
+
+export function parseSymbols(text: string, name: string): readonly CompoundKey[] {
+  const symbols = [...new Set(text.split(',').map((each) => each.trim()))].filter((each) => each !== '')
+  if (symbols.length > symbolsMax || symbols.some((each) => parseCompoundKey(each) === undefined))
+    refuse(name, text, `at most ${symbolsMax} comma-separated compound keys, such as BROKERA:ZERO:EURUSD`)
+  return Object.freeze(symbols as CompoundKey[])
+}
+
+/** Without query, user or a slash at its end. What was given is not repeated: it may hold a password. */
+export const parseUrl =
+  (schemes: readonly string[]) =>
+  (text: string, name: string): string | undefined => {
+    if (text === '') return undefined
+    const url = URL.canParse(text) ? new URL(text) : undefined
+    if (url && schemes.includes(url.protocol) && url.username === '' && url.search === '' && url.hash === '')
+      return `${url.protocol}//${url.host}${url.pathname}`.replace(/\/+$/, '')
+    throw new ConfigError(
+      `${name} is no URL of a service; it must be like ${schemes.at(-1)}//bars.example.org, without user and query.`,
+    )
+  }

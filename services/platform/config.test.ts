@@ -65,6 +65,8 @@ test('without any variable the defaults hold', () => {
     drainSeconds: 30,
     spoolMib: 256,
     spoolHours: 24,
+    canarySymbols: [],
+    canarySettleSeconds: 60,
     trustedProxies: [],
     logLevel: undefined,
     logFormat: 'auto',
@@ -107,6 +109,12 @@ test.each([
     ],
   ],
   ['FXD_TOKEN_FILE', '/run/secrets/token', 'tokenFile', '/run/secrets/token'],
+  ['FXD_CANARY_REST', 'https://bars.example.org/', 'canaryRest', 'https://bars.example.org'],
+  ['FXD_CANARY_REST', 'http://10.0.0.1:8080/fxd', 'canaryRest', 'http://10.0.0.1:8080/fxd'],
+  ['FXD_CANARY_STREAM', 'wss://bars.example.org:8443', 'canaryStream', 'wss://bars.example.org:8443'],
+  ['FXD_CANARY_KEY_FILE', '/run/secrets/key', 'canaryKeyFile', '/run/secrets/key'],
+  ['FXD_CANARY_SYMBOLS', 'A:B:C, A:B:D,A:B:C', 'canarySymbols', ['A:B:C', 'A:B:D']],
+  ['FXD_CANARY_SETTLE_SECONDS', '5', 'canarySettleSeconds', 5],
   ['FXD_TLS_CERT', '/tls/tls.crt', 'tlsCert', '/tls/tls.crt'],
   ['FXD_TLS_KEY', '/tls/tls.key', 'tlsKey', '/tls/tls.key'],
   ['FXD_TLS_CA', '/tls/ca.crt', 'tlsCa', '/tls/ca.crt'],
@@ -138,6 +146,9 @@ test.each([
   ['FXD_INGEST', 'ingest', 'host:port'],
   ['FXD_STREAM_CONNECTIONS_MAX', '0', 'from 1'],
   ['FXD_DRAIN_SECONDS', '1.5', 'a whole number'],
+  ['FXD_CANARY_SYMBOLS', 'EURUSD', 'compound keys'],
+  ['FXD_CANARY_SYMBOLS', Array.from({ length: 21 }, (_, i) => `A:B:S${i}`).join(','), 'at most 20'],
+  ['FXD_CANARY_SETTLE_SECONDS', '0', 'from 1'],
   ['FXD_TRUSTED_PROXIES', 'true', 'CIDR'],
   ['FXD_TRUSTED_PROXIES', '1', 'CIDR'],
   ['FXD_TRUSTED_PROXIES', '10.0.0.0/33', 'CIDR'],
@@ -216,6 +227,18 @@ test('a URL of Redis is never repeated: it may hold a password', () => {
   expect(message).not.toContain('hush')
   const described = describeConfig({ FXD_REDIS: 'redis://:hush@redis' })
   expect(described.find(({ name }) => name === 'FXD_REDIS')?.set).toBe('(set)')
+})
+
+test.each([
+  ['FXD_CANARY_REST', 'wss://bars.example.org'],
+  ['FXD_CANARY_REST', 'bars.example.org'],
+  ['FXD_CANARY_STREAM', 'https://bars.example.org'],
+  ['FXD_CANARY_STREAM', 'wss://user:hush@bars.example.org'],
+  ['FXD_CANARY_STREAM', 'wss://bars.example.org?api_key=hush'],
+])('%s=%s is no URL of a service and is not repeated', (name, value) => {
+  const message = refusal({ [name]: value })
+  expect(message).toMatch(`${name} is no URL of a service`)
+  expect(message).not.toContain('hush')
 })
 
 test('a password is never shown, only that it is set', () => {

@@ -1,3 +1,4 @@
+import type { CompoundKey } from '../core/compound-key.ts'
 import { suggest } from '../core/suggest.ts'
 import { type Address, ConfigError, type StoreKind } from './config-values.ts'
 import { variables } from './config-variables.ts'
@@ -63,6 +64,15 @@ export interface Config {
   readonly podName: string | undefined
   /** JSON file with the pod template of collectors. */
   readonly collectorTemplate: string | undefined
+  /** Base URLs of REST and of the stream as clients of `fxd canary` reach them. */
+  readonly canaryRest: string | undefined
+  readonly canaryStream: string | undefined
+  /** File with the API key of `fxd canary`. */
+  readonly canaryKeyFile: string | undefined
+  /** Compound keys that `fxd canary` subscribes. */
+  readonly canarySymbols: readonly CompoundKey[]
+  /** A bar that history has for so long and that was not pushed is missed; so long lies between two comparisons. */
+  readonly canarySettleSeconds: number
   /** CIDR blocks whose forwarded chain is believed. */
   readonly trustedProxies: readonly string[]
   /** `undefined`: `info`, for text on a terminal `warn`. */

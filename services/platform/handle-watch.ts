@@ -1,12 +1,13 @@
 import { closeSync, open } from 'node:fs'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from './log.ts'
-import type { Metrics } from './metrics.ts'
+import { fromZero, type Metrics } from './metrics.ts'
 
 const lookEveryMs = 1_000
 const tellEveryMs = 60_000
 
-export type HandleUser = 'http' | 'grpc' | 'ops' | 'look'
+const handleUsers = ['http', 'grpc', 'ops', 'look'] as const
+export type HandleUser = (typeof handleUsers)[number]
 
 /** The soft limit of open handles (`ulimit -n`); Infinity: there is none, or the system does not tell. */
 export function handleLimit(): number {
@@ -35,10 +36,14 @@ export class HandleWatch {
 
   constructor(deps: HandleWatchDeps) {
     this.#deps = deps
-    this.#shortages = deps.metrics.counter(
-      'fxd_handle_shortages_total',
-      'Times that no file handle was free (EMFILE): on a port that could not accept, or at a look each second. New connections are then closed unanswered on all ports.',
-      ['where'],
+    this.#shortages = fromZero(
+      deps.metrics.counter(
+        'fxd_handle_shortages_total',
+        'Times that no file handle was free (EMFILE): on a port that could not accept, or at a look each second. New connections are then closed unanswered on all ports.',
+        ['where'],
+      ),
+      'where',
+      handleUsers,
     )
     this.#stopLooking = deps.clock.every(lookEveryMs, () => this.#look())
   }

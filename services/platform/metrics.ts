@@ -36,6 +36,19 @@ export interface Metrics {
   render(): Promise<{ readonly contentType: string; readonly text: string }>
 }
 
+/**
+ * Shows a counter at 0 for each value that its label may have, and gives it. Prometheus sees no increase in a series that
+ * begins at 1, so an alert would miss the first event.
+ */
+export function fromZero<L extends string>(
+  counter: Counter<L>,
+  label: L,
+  values: readonly string[],
+): Counter<L> {
+  for (const value of values) counter.inc({ [label]: value } as Partial<Record<L, string>>, 0)
+  return counter
+}
+
 const checked = (name: string): string => {
   if (!/^fxd_[a-z][a-z0-9_]*$/.test(name)) throw new Error(`metric ${name} must begin with fxd_`)
   return name

@@ -57,6 +57,7 @@ export const roleVariables = {
     'podName',
     'collectorTemplate',
   ],
+  canary: [...process, 'canaryRest', 'canaryStream', 'canaryKeyFile', 'canarySymbols', 'canarySettleSeconds'],
 } as const satisfies Readonly<Record<string, readonly (keyof Config)[]>>
 
 export type RoleName = keyof typeof roleVariables

@@ -1,9 +1,9 @@
 import { faultPlace } from '../core/fault-place.ts'
 import type { Log } from '../platform/log.ts'
-import type { StreamMetrics } from './metrics.ts'
+import type { faultPlaces, StreamMetrics } from './metrics.ts'
 
 /** A defect was met in something that a client or the operator asked for; that alone ends. */
-export type OnFault = (place: 'socket' | 'upgrade' | 'shard', cause: unknown, session?: string) => void
+export type OnFault = (place: (typeof faultPlaces)[number], cause: unknown, session?: string) => void
 
 /** Logs and counts each defect, with nothing of what was asked. */
 export const createOnFault =

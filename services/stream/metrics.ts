@@ -1,7 +1,11 @@
-import type { Metrics } from '../platform/metrics.ts'
-import { secondsBuckets } from '../platform/metrics.ts'
+import { fromZero, type Metrics, secondsBuckets } from '../platform/metrics.ts'
+import { closings } from './close-codes.ts'
 
 export type StreamMetrics = ReturnType<typeof createStreamMetrics>
+
+export const faultPlaces = ['socket', 'upgrade', 'shard'] as const
+export const givenUpReasons = ['late', 'failed', 'too_many_replays', 'too_many_bars', 'unproven'] as const
+export const slotCalls = ['open', 'close', 'renew'] as const
 
 interface Readings {
   connections(): number
@@ -25,10 +29,14 @@ export const createStreamMetrics = (metrics: Metrics, read: Readings) => {
       'Upgrade requests by outcome: opened, a failure code, or gone when the client left first.',
       ['outcome'],
     ),
-    closes: metrics.counter(
-      'fxd_stream_closes_total',
-      'Sockets closed, by close code; other stands for codes that clients made up.',
-      ['code'],
+    closes: fromZero(
+      metrics.counter(
+        'fxd_stream_closes_total',
+        'Sockets closed, by close code; other stands for codes that clients made up.',
+        ['code'],
+      ),
+      'code',
+      Object.values(closings).map(({ code }) => String(code)),
     ),
     bars: metrics.counter('fxd_stream_bars_total', 'Bars pushed, one per bar and subscribed socket.'),
     stale: metrics.counter(
@@ -40,16 +48,24 @@ export const createStreamMetrics = (metrics: Metrics, read: Readings) => {
       'Times a client sent faster than it is read, and was read more slowly.',
     ),
     misunderstood: metrics.counter('fxd_stream_bad_messages_total', 'Messages answered by an error frame.'),
-    faults: metrics.counter(
-      'fxd_stream_faults_total',
-      'Defects met while a socket, an upgrade request or a call of fxd.v1.Shard was served; that alone ended.',
-      ['place'],
+    faults: fromZero(
+      metrics.counter(
+        'fxd_stream_faults_total',
+        'Defects met while a socket, an upgrade request or a call of fxd.v1.Shard was served; that alone ended.',
+        ['place'],
+      ),
+      'place',
+      faultPlaces,
     ),
     gaps: metrics.counter('fxd_stream_gaps_total', 'Symbols named in GAP frames, one per socket.'),
-    replayGaps: metrics.counter(
-      'fxd_stream_replay_gaps_total',
-      'Replays that ended in a GAP frame: late, failed reads of the store, too many replays, too many bars, or unproven after a loss of the bus.',
-      ['reason'],
+    replayGaps: fromZero(
+      metrics.counter(
+        'fxd_stream_replay_gaps_total',
+        'Replays that ended in a GAP frame: late, failed reads of the store, too many replays, too many bars, or unproven after a loss of the bus.',
+        ['reason'],
+      ),
+      'reason',
+      givenUpReasons,
     ),
     losses: metrics.counter(
       'fxd_stream_bus_losses_total',
@@ -59,10 +75,12 @@ export const createStreamMetrics = (metrics: Metrics, read: Readings) => {
       'fxd_stream_refill_failures_total',
       'Reads of the store that failed while a hole of the bus was to be closed.',
     ),
-    slotFailures: metrics.counter(
-      'fxd_stream_slot_failures_total',
-      'Calls to open, renew or close slots that failed.',
-      ['call'],
+    slotFailures: fromZero(
+      metrics.counter('fxd_stream_slot_failures_total', 'Calls to open, renew or close slots that failed.', [
+        'call',
+      ]),
+      'call',
+      slotCalls,
     ),
     burst: metrics.histogram(
       'fxd_stream_burst_seconds',

@@ -4,9 +4,9 @@ import type { Day } from '../core/usage.ts'
 import type { Log } from '../platform/log.ts'
 import type { Cancel, Clock } from '../ports/clock.ts'
 import { type Session, type SlotOutcome, type Slots, slotLeaseMs, slotRenewMs } from '../ports/slots.ts'
-import type { StreamMetrics } from './metrics.ts'
+import type { StreamMetrics, slotCalls } from './metrics.ts'
 
-type Call = 'open' | 'close' | 'renew'
+type Call = (typeof slotCalls)[number]
 
 const dayMs = daySeconds * 1000
 /** After a failure held slots are renewed, or taken again, so often, until they are. */

@@ -14,6 +14,7 @@ const everything = render({
   values: {
     questdb: { backup: { enabled: true } },
     tls: { mode: 'Secret', secretNames: { ingest: 'ingest-tls', stream: 'stream-tls' } },
+    canary: { enabled: true, symbols: ['DEMO:SIM:EURUSD'] },
   },
 })
 
@@ -38,6 +39,8 @@ const mayHold: Readonly<Record<string, readonly string[]>> = {
   operator: ['fxd-admin-token/token', 'fxd-shard-token/token', 'ingest-tls/ca.crt'],
   // The operator adds the token of its feed.
   collector: ['ingest-tls/ca.crt'],
+  // The key of a client, which the operator delivers.
+  canary: ['fxd-canary/key'],
   questdb: ['fxd-questdb-reader/password', 'fxd-questdb-writer/password'],
   redis: ['ingest', 'rest', 'stream'].flatMap((role) => [
     `fxd-redis-${role}/password`,
@@ -115,7 +118,10 @@ describe.for(examples.map((file) => [basename(file), file] as const))('%s', ([, 
     const pods = podsOf(render({ file }))
     for (const role of Object.keys(roleVariables) as RoleName[]) {
       const pod = pods.get(role)
-      if (pod === undefined) throw new Error(`There is no pod of ${role}.`)
+      if (pod === undefined) {
+        expect(role).toBe('canary')
+        continue
+      }
       const reads = roleVariables[role].map((key) => variables[key].name)
       expect(reads, role).toEqual(expect.arrayContaining([...variablesOf(pod)]))
       const given = variablesOf(pod).map((name) => [name, valueOf(pod, name) ?? 'from-a-secret'] as const)
@@ -130,6 +136,54 @@ test('pods wait 45 s longer than their drain before they are killed', () => {
   expect(podOfComponent(objects, 'ingest').spec['terminationGracePeriodSeconds']).toBe(45)
   // The operator adds it to spec.drain.seconds.
   expect(part(find(objects, 'StreamPool', 'fxd-stream'), 'spec.drain.seconds')).toBe(90)
+})
+
+describe('the canary', () => {
+  const symbols = ['DEMO:SIM:EURUSD', 'DEMO:SIM:BTCUSD', 'OTHER:LIVE:A.B']
+  const withCanary = (values: object): readonly Rendered[] =>
+    render({ values: { canary: { enabled: true, symbols }, ...values } })
+  const urlsOf = (values: object): readonly unknown[] => {
+    const pod = podOfComponent(withCanary(values), 'canary')
+    return ['FXD_CANARY_REST', 'FXD_CANARY_STREAM'].map((name) => valueOf(pod, name))
+  }
+
+  test('without an ingress it asks the Services, else it asks as clients do', () => {
+    expect(urlsOf({})).toEqual(['http://fxd-rest:8080', 'ws://fxd-stream:8080'])
+    const hosts = ['bars.example.org', 'second.example.org']
+    const outside = 'bars.example.org'
+    expect(urlsOf({ ingress: { enabled: true, hosts } })).toEqual([`http://${outside}`, `ws://${outside}`])
+    const tls = [{ secretName: 'bars', hosts }]
+    expect(urlsOf({ ingress: { enabled: true, hosts, tls } })).toEqual([
+      `https://${outside}`,
+      `wss://${outside}`,
+    ])
+  })
+
+  test('its ApiKey grants the feeds of its symbols and no more requests, sockets and symbols than it needs', () => {
+    const key = find(withCanary({}), 'ApiKey', 'fxd-canary')
+    const { feeds, plan, limits } = part<{ feeds: unknown; plan: string; limits: Record<string, number> }>(
+      key,
+      'spec',
+    )
+    expect([feeds, plan]).toEqual([['DEMO:SIM', 'OTHER:LIVE'], 'enterprise'])
+    // Each minute the status and the history of each symbol.
+    const eachMinute = symbols.length + 1
+    expect(limits).toEqual({
+      rpm: 4 * eachMinute,
+      rpd: 2 * eachMinute * 24 * 60,
+      wsConnections: 3,
+      wsSymbols: symbols.length,
+    })
+  })
+
+  test('it is not there unless it is enabled, and not without symbols', () => {
+    expect(podsOf(render()).has('canary')).toBe(false)
+    expect(render().some(({ kind }) => kind === 'ApiKey')).toBe(false)
+    expect(() => render({ values: { canary: { enabled: true } } })).toThrow('/canary/symbols')
+    const many = Array.from({ length: 21 }, (_, i) => `DEMO:SIM:S${i}`)
+    expect(() => render({ values: { canary: { symbols: many } } })).toThrow('/canary/symbols')
+    expect(() => render({ values: { canary: { symbols: ['EURUSD'] } } })).toThrow('/canary/symbols')
+  })
 })
 
 test('QuestDB takes the connections of all replicas at most while they are rolled out, when old shards drain beside all new ones', () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, inject, onTestFinished, test } from 'vitest'
@@ -8,6 +8,8 @@ import { importFile } from '../acceptance/client/input.ts'
 import { issueKey } from '../acceptance/client/keys.ts'
 import { connect } from '../acceptance/client/socket.ts'
 import { promtoolComplaints } from '../support/promtool.ts'
+
+const charts = join(import.meta.dirname, '../../charts')
 
 const exposition = async (opsPort: number): Promise<string> =>
   (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text()
@@ -24,6 +26,19 @@ test('promtool finds nothing wrong with the metrics of any role', async () => {
 
 test('promtool finds something wrong with metrics that are', () => {
   expect(promtoolComplaints('# TYPE a counter\na 1\n')).toContain('a')
+})
+
+/** Those of the operator and of the canary, of which this cluster has none, are looked at on Kubernetes. */
+const isElsewhere = /^fxd_(operator|canary)_/
+
+test('each counter whose increase is an alert is shown at 0 from the start, or its first event would be no increase', async () => {
+  const rules = readFileSync(join(charts, 'fxd/files/alerts.yaml'), 'utf8')
+  const counters = [...rules.matchAll(/\b(fxd_[a-z_]+_total)\{/g)].flatMap(([, name = '']) => name)
+  const wanted = [...new Set(counters)].filter((name) => !isElsewhere.test(name))
+  expect(wanted.length).toBeGreaterThan(10)
+  const texts = await Promise.all(inject('pods').map(({ opsPort }) => exposition(opsPort)))
+  const shown = texts.join('\n')
+  expect(wanted.filter((name) => !new RegExp(`^${name}(\\{| )`, 'm').test(shown))).toEqual([])
 })
 
 const isLabel = /(\w+)="((?:[^"\\]|\\.)*)"/g

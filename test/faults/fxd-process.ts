@@ -63,7 +63,8 @@ const storeEnvironment = ({ http, pg, prefix }: Partial<QuestdbTables>): Readonl
 export class FxdProcess {
   readonly home: string
   readonly grpc: string
-  readonly #url: string
+  /** http://host:port */
+  readonly url: string
   readonly #opsPort: number
   readonly #root: string
   readonly #data: string
@@ -76,7 +77,7 @@ export class FxdProcess {
   private constructor(options: FxdOptions, [httpPort = 0, grpcPort = 0, opsPort = 0]: readonly number[]) {
     this.home = mkdtempSync(join(tmpdir(), 'fxd-faults-'))
     this.grpc = `${host}:${grpcPort}`
-    this.#url = `http://${host}:${httpPort}`
+    this.url = `http://${host}:${httpPort}`
     this.#opsPort = opsPort
     this.#root = options.root ?? repository
     this.#data = options.data ?? join(this.home, 'data')
@@ -171,10 +172,15 @@ export class FxdProcess {
     this.#key = from === undefined ? await newKey(this.#environment, flags) : from.#key
   }
 
+  /** What `takeKey` issued. */
+  get key(): string {
+    return this.#key
+  }
+
   /** Rejects when no answer comes. */
   async get(path: string): Promise<Answer> {
     const begun = performance.now()
-    const response = await fetch(`${this.#url}${path}`, {
+    const response = await fetch(`${this.url}${path}`, {
       headers: { 'x-api-key': this.#key },
       signal: AbortSignal.timeout(answerDeadlineMs),
     })

@@ -11,7 +11,8 @@ export async function metricOf(
 ): Promise<number> {
   const signal = AbortSignal.timeout(answerDeadlineMs)
   const text = await (await fetch(`http://127.0.0.1:${opsPort}/metrics`, { signal })).text()
-  if (!text.includes(`# TYPE ${name} `)) return Number.NaN
+  const family = name.replace(/_(count|sum|bucket)$/, '')
+  if (![name, family].some((each) => text.includes(`# TYPE ${each} `))) return Number.NaN
   const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
   return [...text.matchAll(new RegExp(`^${name}(?:\\{(.*)\\})? (\\S+)$`, 'gm'))]
     .filter(([, carried = '']) => wanted.every((each) => carried.split(',').includes(each)))

@@ -1,17 +1,18 @@
 import { spawnSync } from 'node:child_process'
-import { programOf } from './debian-packages.ts'
+import { type FromPackages, programOf } from './debian-packages.ts'
+
+const advice = 'install Prometheus (Debian: "apt-get install prometheus", macOS: "brew install prometheus")'
+
+/** Of one package: `prometheus` or `promtool`. */
+export const prometheusProgram = (name: 'prometheus' | 'promtool'): FromPackages =>
+  programOf({ packages: ['prometheus'], path: `usr/bin/${name}`, versionArgs: ['--version'], advice })
 
 /** What `promtool` says to these arguments; empty when it is content and says nothing. */
 function promtool(
   args: readonly string[],
   input = '',
 ): { readonly isContent: boolean; readonly said: string } {
-  const { command, env } = programOf({
-    packages: ['prometheus'],
-    path: 'usr/bin/promtool',
-    versionArgs: ['--version'],
-    advice: 'install Prometheus (Debian: "apt-get install prometheus", macOS: "brew install prometheus")',
-  })
+  const { command, env } = prometheusProgram('promtool')
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     input,
     env: { ...process.env, ...env },

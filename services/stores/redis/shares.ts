@@ -1,7 +1,7 @@
 import type { RateDecision, RateLimits, RateUse } from '../../core/rate-window.ts'
 import type { DailyCounters, Endpoint } from '../../core/usage.ts'
 import type { Log } from '../../platform/log.ts'
-import type { Metrics } from '../../platform/metrics.ts'
+import { fromZero, type Metrics } from '../../platform/metrics.ts'
 import type { Calls } from './calls.ts'
 import type { Connection } from './connection.ts'
 import type { Keys } from './keys.ts'
@@ -41,9 +41,11 @@ export class Shares {
   constructor(deps: SharesDeps) {
     this.#deps = deps
     const { metrics, connection } = deps
-    const decided = metrics.counter('fxd_limits_by_share_total', 'Requests decided without Redis.', [
+    const decided = fromZero(
+      metrics.counter('fxd_limits_by_share_total', 'Requests decided without Redis.', ['outcome']),
       'outcome',
-    ])
+      ['admitted', 'refused'],
+    )
     this.#count = (outcome) => decided.inc({ outcome })
     metrics.gauge('fxd_limits_remembered_keys', 'Keys whose windows are remembered.', [], (gauge) =>
       gauge.set(this.#memory.keys),

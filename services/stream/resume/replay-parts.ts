@@ -6,6 +6,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Connection } from '../connection.ts'
 import type { Frames } from '../fan-out/frame.ts'
 import type { Subscriptions } from '../fan-out/subscriptions.ts'
+import type { givenUpReasons } from '../metrics.ts'
 import type { Recent } from './recent.ts'
 
 /** A symbol that was just subscribed to, held back until its bars after this time were sent. */
@@ -17,7 +18,7 @@ export interface Resumed {
 }
 
 /** Why a client is told of a gap instead of being sent its bars. */
-export type GivenUp = 'late' | 'failed' | 'too_many_replays' | 'too_many_bars' | 'unproven'
+export type GivenUp = (typeof givenUpReasons)[number]
 
 export interface ReplayParts {
   readonly clock: Clock

@@ -6,7 +6,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { stringify } from 'yaml'
 import { podsOf } from '../../charts/pods.ts'
 import { chart, examples, find, part, type Rendered, render } from '../../charts/render.ts'
-import { kubernetesPrograms } from '../cluster/programs.ts'
+import { kubernetesPrograms, monitoringKinds } from '../cluster/programs.ts'
 import { writeKubeconfig } from './support/api-server.ts'
 
 const server = inject('apiServer')
@@ -74,6 +74,23 @@ describe.for(examples.map((file, i) => [basename(file), file, `example-${i}`] as
     })
   },
 )
+
+test("the Prometheus operator's own kinds take PodMonitor and PrometheusRule", () => {
+  const kubectl = namespace('monitoring-kinds')
+  const kinds = monitoringKinds().flatMap((file) => ['-f', file])
+  kubectl(['apply', '--server-side', ...kinds])
+  kubectl(['wait', '--for=condition=Established', '--timeout=60s', ...kinds])
+  const [production] = examples
+  const objects = render({ file: production ?? '', namespace: 'monitoring-kinds' }).filter(({ apiVersion }) =>
+    apiVersion.startsWith('monitoring.coreos.com/'),
+  )
+  expect(objects.map(({ kind }) => kind).toSorted()).toEqual(['PodMonitor', 'PrometheusRule'])
+  const said = kubectl(
+    ['apply', '--server-side', '--validate=strict', '--dry-run=server', '-f', '-'],
+    objects.map((object) => stringify(object)).join('---\n'),
+  )
+  expect(said.match(/ serverside-applied \(server dry run\)$/gm)).toHaveLength(objects.length)
+})
 
 test('a pod that may become root is refused there', () => {
   const kubectl = namespace('unsafe-pod')

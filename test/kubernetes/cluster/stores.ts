@@ -17,6 +17,8 @@ const aclFile = join(import.meta.dirname, '../../../charts/fxd/files/redis-users
 export interface OutsideStores {
   readonly questdb: QuestdbServer
   readonly redis: RedisServer
+  /** Runs a statement in QuestDB as its administrator. */
+  sql(statement: string): Promise<void>
   /** What the chart needs to use them. */
   readonly values: object
   stop(): Promise<void>
@@ -64,6 +66,13 @@ export async function startStores(cluster: KubernetesCluster, namespace: string)
   return {
     questdb,
     redis,
+    sql: async (statement) => {
+      const query = new URLSearchParams({ query: statement }).toString()
+      const response = await fetch(`http://${host}:${questdb.http.port}/exec?${query}`, {
+        headers: { authorization: `Basic ${btoa(`admin:${passwords.questdb}`)}` },
+      })
+      if (!response.ok) throw new Error(`QuestDB answered ${response.status} to ${statement}`)
+    },
     values: {
       questdb: {
         enabled: false,

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Backoff } from '../../../services/collector/backoff.ts'
+import { Backoff } from '../../../services/platform/backoff.ts'
 import { systemClock } from '../../../services/platform/system-clock.ts'
 
 /** After a life of this length the next restart waits only a short time again. */

@@ -2,10 +2,10 @@ import type { Clock } from '../ports/clock.ts'
 
 const firstMs = 500
 const backoffMaxMs = 30_000
-/** Live bars wait for as long as a collector does, and there are few collectors. */
+/** Where live bars wait for the connection: a collector, the canary. */
 export const reconnectMaxMs = 5_000
 
-/** Growing pauses with full jitter, so that many collectors do not come back in one moment. */
+/** Growing pauses with full jitter, so that many clients do not come back in one moment. */
 export class Backoff {
   readonly #clock: Clock
   readonly #maxMs: number

@@ -1,0 +1,205 @@
+import type { Bar } from '../core/bar.ts'
+import { type CompoundKey, feedOf } from '../core/compound-key.ts'
+import { Backoff, reconnectMaxMs } from '../platform/backoff.ts'
+import type { Log } from '../platform/log.ts'
+import type { Clock } from '../ports/clock.ts'
+import { Compared, type NamedGap, rememberedMax } from './compared.ts'
+import { type CanaryMetrics, type CanarySigns, endLabel } from './metrics.ts'
+import type { RestClient } from './rest-client.ts'
+import { CanarySocket, type SocketEnd, type SocketListener } from './socket.ts'
+
+const barSeconds = 60
+/** A socket that lasted so long was a good one: the next pause is short again. */
+const steadyMs = 60_000
+const closeTimeoutMs = 1_000
+
+export interface CanaryDeps {
+  /** Base URL of the stream, without a slash at its end. */
+  readonly streamUrl: string
+  /** Asked for at each connection: the file of the key may be replaced. */
+  readonly key: () => string
+  readonly symbols: readonly CompoundKey[]
+  /** Between two comparisons with history, and after which a bar of history that was not pushed is missed. */
+  readonly settleMs: number
+  readonly rest: RestClient
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: CanaryMetrics
+  /** Ends it. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * A well-behaved client: one socket that comes back with jitter, subscribes again and asks with `since` for what it
+ * missed, and beside it comparisons of what was pushed with history.
+ */
+export class Canary implements SocketListener {
+  readonly #deps: CanaryDeps
+  readonly #compared: ReadonlyMap<string, Compared>
+  readonly #subscribed = new Set<string>()
+  readonly #rejected = new Set<string>()
+  #offsets: ReadonlyMap<string, number> = new Map()
+  #socket: CanarySocket | undefined
+  #comparedMs: number
+
+  constructor(deps: CanaryDeps) {
+    this.#deps = deps
+    this.#compared = new Map(deps.symbols.map((symbol) => [symbol, new Compared(deps.settleMs)]))
+    this.#comparedMs = deps.clock.monotonicMs()
+  }
+
+  get signs(): CanarySigns {
+    return {
+      isOpen: this.#subscribed.size > 0,
+      subscribed: this.#subscribed.size,
+      rejected: this.#rejected.size,
+      comparedAgeSeconds: (this.#deps.clock.monotonicMs() - this.#comparedMs) / 1_000,
+    }
+  }
+
+  /** Until the signal aborts; never rejects. */
+  async run(): Promise<void> {
+    // Where each symbol's history ends, so that the first socket asks for what follows.
+    await this.#compareAll()
+    await Promise.all([this.#hold(), this.#compareAgain()])
+  }
+
+  /** One socket after the other. */
+  async #hold(): Promise<void> {
+    const { clock, signal, log } = this.#deps
+    const pauses = new Backoff(clock, reconnectMaxMs)
+    const refusals = new Backoff(clock)
+    while (!signal.aborted) {
+      const begunMs = clock.monotonicMs()
+      const end = await this.#live()
+      if (signal.aborted) return
+      const { code, why, retryAfterMs } = end
+      if (clock.monotonicMs() - begunMs > steadyMs) for (const each of [pauses, refusals]) each.reset()
+      const pauseMs = retryAfterMs + (isForPerson(code) ? refusals : pauses).nextMs()
+      log.warn({ code, why, retryInMs: pauseMs }, 'retrying: the socket ended')
+      await clock.sleep(pauseMs, signal)
+    }
+  }
+
+  async #live(): Promise<SocketEnd> {
+    const { streamUrl: url, clock, signal, metrics } = this.#deps
+    try {
+      this.#socket = new CanarySocket({ url, key: this.#deps.key(), clock, listener: this })
+    } catch (cause) {
+      metrics.ends.inc({ code: endLabel(undefined) })
+      return { code: undefined, retryAfterMs: 0, why: (cause as Error).message }
+    }
+    const socket = this.#socket
+    const leave = (): void => {
+      socket.close()
+      clock.after(closeTimeoutMs, () => socket.terminate())
+    }
+    signal.addEventListener('abort', leave)
+    const end = await socket.ended
+    signal.removeEventListener('abort', leave)
+    this.#socket = undefined
+    this.#left([...this.#subscribed])
+    metrics.ends.inc({ code: endLabel(end.code) })
+    return end
+  }
+
+  opened(): void {
+    this.#rejected.clear()
+    this.#subscribe([...this.#compared.keys()])
+  }
+
+  #subscribe(symbols: readonly string[]): void {
+    const since = symbols.flatMap((symbol) => {
+      const newest = this.#compared.get(symbol)?.newest
+      return newest === undefined ? [] : [[symbol, newest] as const]
+    })
+    if (symbols.length > 0) this.#socket?.subscribe(symbols, Object.fromEntries(since))
+  }
+
+  subscribed(symbols: readonly string[], rejected: readonly string[]): void {
+    for (const symbol of symbols) {
+      this.#subscribed.add(symbol)
+      this.#rejected.delete(symbol)
+      this.#compared.get(symbol)?.live(this.#deps.clock.monotonicMs())
+    }
+    for (const symbol of rejected) this.#rejected.add(symbol)
+    if (rejected.length > 0) this.#deps.log.warn({ rejected }, 'symbols were rejected')
+  }
+
+  unsubscribed(symbols: readonly string[]): void {
+    this.#left(symbols)
+    for (const symbol of symbols) this.#rejected.add(symbol)
+    this.#deps.log.warn({ symbols }, 'symbols were withdrawn')
+  }
+
+  #left(symbols: readonly string[]): void {
+    for (const symbol of symbols) {
+      this.#subscribed.delete(symbol)
+      this.#compared.get(symbol)?.live(undefined)
+    }
+  }
+
+  bar(symbol: string, bar: Bar): void {
+    const compared = this.#compared.get(symbol)
+    if (!compared) return
+    const { clock, metrics } = this.#deps
+    const feed = feedOf(symbol as CompoundKey)
+    const offset = this.#offsets.get(feed)
+    if (offset !== undefined) {
+      const closedMs = (bar.time + barSeconds + offset) * 1_000
+      metrics.arrival.observe({ feed }, Math.max(0, clock.utcMs() - closedMs) / 1_000)
+    }
+    metrics.pushed.inc({ feed })
+    compared.pushed(bar, clock.monotonicMs())
+  }
+
+  gaps(gaps: readonly (NamedGap & { readonly symbol: string })[]): void {
+    for (const gap of gaps) {
+      const compared = this.#compared.get(gap.symbol)
+      compared?.gap(gap)
+      if (compared) this.#deps.metrics.gaps.inc({ feed: feedOf(gap.symbol as CompoundKey) })
+    }
+  }
+
+  async #compareAgain(): Promise<void> {
+    const { clock, signal, settleMs } = this.#deps
+    for (;;) {
+      await clock.sleep(settleMs, signal)
+      if (signal.aborted) return
+      await this.#compareAll()
+      // A feed may come later than its canary.
+      this.#subscribe([...this.#rejected])
+    }
+  }
+
+  /** One request after the other. */
+  async #compareAll(): Promise<void> {
+    const { rest, log, clock, signal } = this.#deps
+    try {
+      this.#offsets = await rest.clockOffsets()
+      for (const [symbol, compared] of this.#compared) {
+        if (signal.aborted) return
+        this.#count(symbol, compared, await rest.newestBars(symbol, rememberedMax))
+      }
+      this.#comparedMs = clock.monotonicMs()
+    } catch (cause) {
+      log.warn({ err: cause }, 'failed to compare with history; it is tried again')
+    }
+  }
+
+  #count(symbol: string, compared: Compared, history: readonly Bar[]): void {
+    const { metrics, clock, log } = this.#deps
+    const newest = history.at(-1)
+    // What history has at the beginning was pushed to others.
+    if (newest && compared.newest === undefined) compared.follow(newest.time)
+    const { missed, differing } = compared.compare(history, clock.monotonicMs())
+    const feed = feedOf(symbol as CompoundKey)
+    metrics.missed.inc({ feed }, missed)
+    metrics.differing.inc({ feed }, differing)
+    if (missed > 0) log.error({ symbol, bars: missed }, 'missed bars that history has')
+  }
+}
+
+/** The key, its grants or its address: pauses grow, since coming back does not help. */
+const isForPerson = (code: number | undefined): boolean =>
+  code === 401 || code === 403 || (code !== undefined && code >= 4500 && code < 5000)

@@ -1,0 +1,139 @@
+import type { Bar } from '../core/bar.ts'
+
+/** Bars of one symbol that are remembered; the oldest leave first and are not compared again. */
+export const rememberedMax = 180
+
+/** Bars that opened later than `after` and not later than `until` may be missing, as a GAP frame says; absent: no bound. */
+export interface NamedGap {
+  readonly after?: number | undefined
+  readonly until?: number | undefined
+}
+
+export interface Difference {
+  /** In history, and for the settling time neither pushed nor named by a gap. */
+  readonly missed: number
+  /** Pushed, and otherwise in history or, after the settling time, not there. */
+  readonly differing: number
+}
+
+type Entry =
+  | { readonly state: 'pushed'; readonly bar: Bar; readonly atMs: number; readonly differs: boolean }
+  /** History has it, the client does not. */
+  | { readonly state: 'awaited'; readonly sinceMs: number }
+  | { readonly state: 'missed' }
+
+interface Range {
+  readonly after: number
+  readonly until: number
+}
+
+const fields = ['open', 'high', 'low', 'close', 'volume'] as const
+const isSame = (a: Bar, b: Bar): boolean => fields.every((field) => a[field] === b[field])
+
+/**
+ * What a client was sent of one symbol, compared with history. Each bar is counted once. Times of bars are epoch seconds
+ * on the feed's clock, moments are monotonic milliseconds. It holds at most `rememberedMax` bars and as many gaps.
+ */
+export class Compared {
+  readonly #settleMs: number
+  readonly #entries = new Map<number, Entry>()
+  /** The last may be without an end until the next bar comes. */
+  #gaps: Range[] = []
+  /** Only later bars are compared; `undefined`: no bar was pushed yet. */
+  #from: number | undefined
+  /** Since when the symbol is subscribed on an open socket; `undefined`: it is not. */
+  #liveSinceMs: number | undefined
+
+  constructor(settleMs: number) {
+    this.#settleMs = settleMs
+  }
+
+  /** Time of the newest bar that the client has, or after which it follows the symbol. */
+  get newest(): number | undefined {
+    let newest = this.#from
+    for (const [time, { state }] of this.#entries)
+      if (state === 'pushed' && time > (newest ?? 0)) newest = time
+    return newest
+  }
+
+  /** Bars that are remembered. */
+  get size(): number {
+    return this.#entries.size
+  }
+
+  /** The client follows the symbol after this time; without effect when it did already. */
+  follow(after: number): void {
+    this.#from ??= after
+  }
+
+  /** The symbol is subscribed on an open socket from now on, or is not any more. */
+  live(sinceMs: number | undefined): void {
+    this.#liveSinceMs = sinceMs
+  }
+
+  pushed(bar: Bar, nowMs: number): void {
+    this.follow(bar.time - 1)
+    const last = this.#gaps.at(-1)
+    if (last?.until === Number.POSITIVE_INFINITY)
+      this.#gaps.splice(-1, 1, { after: last.after, until: bar.time - 1 })
+    if (bar.time <= (this.#from ?? 0)) return
+    this.#entries.set(bar.time, { state: 'pushed', bar, atMs: nowMs, differs: false })
+    this.#forget()
+  }
+
+  gap({ after = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY }: NamedGap): void {
+    this.#gaps.push({ after, until })
+    this.#gaps = this.#gaps.slice(-rememberedMax)
+  }
+
+  /** Compares with the newest bars of history in ascending order, which are all there are after the first of them. */
+  compare(history: readonly Bar[], nowMs: number): Difference {
+    const found = { missed: 0, differing: 0 }
+    const times = new Set<number>()
+    for (const bar of history) {
+      times.add(bar.time)
+      if (this.#from === undefined || bar.time <= this.#from) continue
+      const entry = this.#entries.get(bar.time)
+      if (entry?.state === 'pushed') found.differing += this.#differs(entry, !isSame(entry.bar, bar))
+      else found.missed += this.#misses(bar.time, entry, nowMs)
+    }
+    const [first] = history
+    for (const [time, entry] of this.#entries)
+      if (first && time > first.time && !times.has(time))
+        found.differing += this.#vanished(time, entry, nowMs)
+    this.#forget()
+    return found
+  }
+
+  #differs(entry: Entry & { readonly state: 'pushed' }, differs: boolean): number {
+    if (!differs || entry.differs) return 0
+    this.#entries.set(entry.bar.time, { ...entry, differs })
+    return 1
+  }
+
+  #misses(time: number, entry: Entry | undefined, nowMs: number): number {
+    if (entry?.state === 'missed') return 0
+    if (this.#gaps.some(({ after, until }) => time > after && time <= until)) return 0
+    const sinceMs = entry?.state === 'awaited' ? entry.sinceMs : nowMs
+    const isLate =
+      this.#liveSinceMs !== undefined && nowMs - Math.max(sinceMs, this.#liveSinceMs) >= this.#settleMs
+    this.#entries.set(time, isLate ? { state: 'missed' } : { state: 'awaited', sinceMs })
+    return Number(isLate)
+  }
+
+  /** History does not have it. */
+  #vanished(time: number, entry: Entry, nowMs: number): number {
+    if (entry.state !== 'pushed') this.#entries.delete(time)
+    return entry.state === 'pushed' && nowMs - entry.atMs >= this.#settleMs ? this.#differs(entry, true) : 0
+  }
+
+  #forget(): void {
+    const beyond = this.#entries.size - rememberedMax
+    if (beyond <= 0) return
+    const oldest = [...this.#entries.keys()].toSorted((a, b) => a - b).slice(0, beyond)
+    for (const time of oldest) this.#entries.delete(time)
+    const from = oldest.at(-1) ?? 0
+    this.#from = Math.max(this.#from ?? 0, from)
+    this.#gaps = this.#gaps.filter(({ until }) => until > from)
+  }
+}

@@ -1,0 +1,75 @@
+import { Canary } from '../canary/canary.ts'
+import { createCanaryMetrics, showSigns } from '../canary/metrics.ts'
+import { RestClient } from '../canary/rest-client.ts'
+import { feedOf } from '../core/compound-key.ts'
+import { type Config, ConfigError } from '../platform/config.ts'
+import { openHealth } from '../platform/health.ts'
+import { type Leaving, leaveThrough } from '../platform/leave.ts'
+import { type Overrides, type ProcessContext, runProcess } from '../platform/process-context.ts'
+import { readSecretFile } from '../platform/secret-file.ts'
+
+export interface RunningCanary extends Leaving {
+  readonly opsPort: number
+}
+
+/** Compares as a client what the service pushes with its history. It is ready as soon as it runs. */
+export async function startCanary(config: Config, overrides: Overrides = {}): Promise<RunningCanary> {
+  const { canaryRest, canaryStream, canarySymbols } = config
+  for (const [name, value] of [
+    ['FXD_CANARY_REST', canaryRest],
+    ['FXD_CANARY_STREAM', canaryStream],
+    ['FXD_CANARY_SYMBOLS', canarySymbols[0]],
+  ])
+    if (value === undefined) throw new ConfigError(`A canary needs ${name}.`)
+  keyOf(config)
+  return runProcess(config, overrides, async (context) => {
+    const { clock, metrics, lifecycle, handles } = context
+    const acceptFailed = (cause: Error): void => handles.failed('ops', cause)
+    const health = await lifecycle.start({
+      name: 'health',
+      start: () => openHealth({ address: config.opsAddr, loaded: () => true, metrics, acceptFailed }, clock),
+      stop: (started) => started.close(),
+    })
+    await lifecycle.start({
+      name: 'canary',
+      start: () => begin(context),
+      stop: ({ ending, running }) => {
+        ending.abort()
+        return running
+      },
+    })
+    health.listening()
+    return { opsPort: health.port, ...leaveThrough(context, health, () => Promise.resolve()) }
+  })
+}
+
+function begin({ config, clock, log, metrics }: ProcessContext) {
+  const ending = new AbortController()
+  const symbols = config.canarySymbols
+  const own = createCanaryMetrics(metrics, new Set(symbols.map(feedOf)))
+  const key = (): string => keyOf(config)
+  const canary = new Canary({
+    streamUrl: config.canaryStream ?? '',
+    key,
+    symbols,
+    settleMs: config.canarySettleSeconds * 1_000,
+    rest: new RestClient({ url: config.canaryRest ?? '', key, clock, metrics: own, signal: ending.signal }),
+    clock,
+    log,
+    metrics: own,
+    signal: ending.signal,
+  })
+  showSigns(metrics, () => canary.signs)
+  return { ending, running: canary.run() }
+}
+
+/** Read again at each use: the file may be replaced. */
+function keyOf({ canaryKeyFile: path }: Config): string {
+  const [key] = path === undefined ? [] : (readSecretFile(path, 'FXD_CANARY_KEY_FILE') ?? [])
+  if (key !== undefined) return key
+  throw new ConfigError(
+    path === undefined
+      ? 'A canary needs FXD_CANARY_KEY_FILE, a file with its API key.'
+      : `FXD_CANARY_KEY_FILE: there is no file at ${path}.`,
+  )
+}

@@ -1,0 +1,150 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { bareEnv } from '../support/bare-env.ts'
+import { repository } from '../support/child-service.ts'
+import { statusOf } from '../support/cluster/answers.ts'
+import { Program } from '../support/cluster/program.ts'
+import { freePorts } from '../support/free-ports.ts'
+import { metricOf } from '../support/metric-of.ts'
+import { RawSession, seriesAt } from '../support/raw-session.ts'
+import { FxdProcess } from './fxd-process.ts'
+import { manifest } from './market.ts'
+import { within } from './within.ts'
+
+const patienceMs = 45_000
+const settleSeconds = 1
+const symbols = ['EURUSD', 'GBPUSD']
+const minuteSeconds = 60
+const begin = Math.floor(Date.now() / 60_000) * 60 - 3_600
+
+/** A service and its canary, both real processes. */
+async function startBoth(more: readonly string[] = []) {
+  const service = await FxdProcess.start({ manifests: [manifest] })
+  await service.takeKey()
+  const [opsPort = 0] = await freePorts(1)
+  const keyFile = join(service.home, 'key')
+  writeFileSync(keyFile, `${service.key}\n`)
+  const canary = new Program({
+    name: 'canary',
+    command: join(repository, 'bin/node'),
+    args: [join(repository, 'services/main.ts'), 'canary'],
+    env: {
+      ...bareEnv(),
+      FXD_OPS_ADDR: `127.0.0.1:${opsPort}`,
+      FXD_CANARY_REST: service.url,
+      FXD_CANARY_STREAM: service.url.replace('http', 'ws'),
+      FXD_CANARY_KEY_FILE: keyFile,
+      FXD_CANARY_SYMBOLS: [...symbols, ...more].map((symbol) => `BROKERA:ZERO:${symbol}`).join(','),
+      FXD_CANARY_SETTLE_SECONDS: String(settleSeconds),
+    },
+    log: join(service.home, 'canary.log'),
+    isReady: async () => (await statusOf(opsPort, '/readyz')) === 200,
+  })
+  onTestFinished(() => canary.kill())
+  await canary.start()
+  const metric = (name: string, labels?: Readonly<Record<string, string>>): Promise<number> =>
+    metricOf(opsPort, `fxd_canary_${name}`, labels)
+  const reaches = (name: string, least: number): Promise<void> =>
+    within(patienceMs, `${name} of ${least}`, async () => (await metric(name)) >= least)
+  await reaches('subscribed_symbols', symbols.length)
+  return {
+    service,
+    canary,
+    metric,
+    reaches,
+    /** Everything that history had until now is decided: all symbols were compared so many times since. */
+    decided: async () => {
+      const requests = (): Promise<number> => metric('requests_total', { route: 'status', status: '200' })
+      const before = await requests()
+      await within(patienceMs, 'comparisons', async () => (await requests()) >= before + 4)
+    },
+  }
+}
+
+/** Minutes of both symbols, by their number since the begin. */
+const minutes = (...numbers: readonly number[]) =>
+  symbols.map((symbol) =>
+    seriesAt(
+      symbol,
+      numbers.map((each) => begin + each * minuteSeconds),
+    ),
+  )
+
+async function collect(service: FxdProcess): Promise<RawSession> {
+  const session = new RawSession(service.grpc, service.token)
+  await session.hello('BROKERA:ZERO', { id: 'collector-1' })
+  return session
+}
+
+test('a quiet service misses nothing, and a killed one nothing after it is back', async () => {
+  const { service, canary, metric, reaches, decided } = await startBoth()
+  let session = await collect(service)
+  for (let minute = 0; minute < 5; minute += 1) await session.bars('LIVE', minutes(minute))
+  await reaches('pushed_bars_total', 10)
+  await decided()
+  expect(await metric('missed_bars_total')).toBe(0)
+  expect(await metric('differing_bars_total')).toBe(0)
+  expect(await metric('arrival_seconds_count')).toBe(10)
+
+  await service.kill()
+  await within(patienceMs, 'the end of the socket', async () => (await metric('socket_open')) === 0)
+  expect(await metric('socket_ends_total', { code: '1006' })).toBe(1)
+  await service.start()
+  session = await collect(service)
+  // Closed before the canary is back, or after: both are sent.
+  for (let minute = 5; minute < 10; minute += 1) await session.bars('LIVE', minutes(minute))
+  await reaches('socket_open', 1)
+  await reaches('pushed_bars_total', 20)
+  await decided()
+  expect(await metric('pushed_bars_total')).toBe(20)
+  expect(await metric('missed_bars_total')).toBe(0)
+  expect(await metric('gaps_total')).toBe(0)
+  await session.close()
+  expect(await canary.stop()).toBe(0)
+})
+
+test('a bar that only history gets is missed, and a corrected one differs, each once', async () => {
+  const { service, metric, reaches, decided } = await startBoth()
+  const session = await collect(service)
+  await session.bars('LIVE', minutes(0, 1, 2))
+  await session.bars('LIVE', minutes(4))
+  await reaches('pushed_bars_total', 8)
+  await decided()
+  expect(await metric('missed_bars_total')).toBe(0)
+
+  const late = seriesAt('EURUSD', [begin + 3 * minuteSeconds])
+  const corrected = seriesAt('GBPUSD', [begin + minuteSeconds], { close: 1.2, revision: 1_000_000_000_001 })
+  await session.bars('BACKFILL', [late, corrected])
+  await reaches('missed_bars_total', 1)
+  await reaches('differing_bars_total', 1)
+  await decided()
+  expect(await metric('missed_bars_total', { feed: 'BROKERA:ZERO' })).toBe(1)
+  expect(await metric('differing_bars_total', { feed: 'BROKERA:ZERO' })).toBe(1)
+  expect(await metric('pushed_bars_total')).toBe(8)
+  await session.close()
+})
+
+test('a symbol that is rejected is subscribed once its feed lists it', async () => {
+  const { service, metric, reaches } = await startBoth(['LATER'])
+  expect(await metric('rejected_symbols')).toBe(1)
+  const session = await collect(service)
+  await session.catalogue([{ raw: 'LATER', type: 'forex', digits: 5 }], { snapshot: false })
+  await reaches('subscribed_symbols', symbols.length + 1)
+  expect(await metric('rejected_symbols')).toBe(0)
+  await session.bars('LIVE', [seriesAt('LATER', [begin])])
+  await reaches('pushed_bars_total', 1)
+  await session.close()
+})
+
+test('a key that is not known is tried again with growing pauses, as the file has it then', async () => {
+  const { service, canary, metric, reaches } = await startBoth()
+  const keyFile = join(service.home, 'key')
+  await canary.stop()
+  writeFileSync(keyFile, `fxd_${'0'.repeat(32)}\n`)
+  await canary.start()
+  await within(patienceMs, 'a refusal', async () => (await metric('socket_ends_total', { code: '401' })) >= 2)
+  expect(await metric('socket_open')).toBe(0)
+  writeFileSync(keyFile, `${service.key}\n`)
+  await reaches('socket_open', 1)
+})

@@ -1,0 +1,251 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { within } from '../../faults/within.ts'
+import { RawSession, seriesAt } from '../../support/raw-session.ts'
+import { domain, ports } from '../cluster/ingress.ts'
+import { type Installed, namespace, startInstalled } from '../cluster/installed.ts'
+import { namedSeries } from '../cluster/named-series.ts'
+import { apiKey, firstFeed, lateFeed } from '../cluster/objects.ts'
+import { Outside } from '../cluster/outside.ts'
+import { monitoringKinds } from '../cluster/programs.ts'
+import { Prometheus } from '../cluster/prometheus.ts'
+import { kubectlOf } from '../cluster/under-load.ts'
+
+/**
+ * A real Prometheus does what the chart's PodMonitor and PrometheusRule say, for the whole run: nothing is missing, alerts
+ * fire in the trouble that they are for, and none fires in a quiet service.
+ */
+const startTimeoutMs = 900_000
+const alertMs = 420_000
+const endedMs = 420_000
+const quietSeconds = 150
+const lateSymbol = 'BROKERB:LIVE:BTCUSD'
+const components = ['canary', 'collector', 'ingest', 'operator', 'rest', 'stream']
+const startMinute = Math.floor(Date.now() / 60_000) * 60 - 3_600
+
+/** Alerts that no scenario of minutes reaches; promtool lets each fire in test/charts. */
+const notReached: Readonly<Record<string, string>> = {
+  FxdRestFailing: 'judges the share of failures over an hour',
+  FxdRestFailingSlowly: 'judges the share of failures over a day',
+  FxdRestSlow: 'needs half an hour of slow answers',
+  FxdPushSlow: 'needs half an hour of slow bursts',
+  FxdEventLoopBlocked: 'needs a process that is blocked for five minutes and still answers',
+  FxdShardFull: 'needs thousands of sockets',
+  FxdConnectionsDropped: 'needs thousands of connections',
+  FxdFault: 'needs a defect',
+  FxdLogDropped: 'needs a standard error that takes nothing',
+  FxdRowsParked: 'needs rows that ingest takes and QuestDB refuses',
+  FxdStoreSlow: 'needs a QuestDB that is slow for a quarter of an hour',
+  FxdBackupMissing: 'needs kube-state-metrics and six hours',
+  FxdFeedOffline: 'needs a terminal that lost its broker; the simulator has none',
+  FxdFeedStale: 'needs half an hour without a tick',
+  FxdSpoolGrowing: 'needs ten minutes without any ingest, and five more',
+  FxdSpoolFailing: 'needs a disk that fails',
+  FxdBarsLost: 'needs a spool at its bound',
+  FxdBarsNotPushed: 'needs 10,000 bars in an outage of Redis',
+  FxdGaps: 'follows outages that lost bars of the bus, which this run may do without',
+  FxdDrainForced: "needs a drain that ends at the minute's edge",
+  FxdObjectsNotReady: 'needs a quarter of an hour in which no operator is replaced',
+  FxdOperatorFailing: 'needs twenty minutes of failures',
+}
+
+let installed: Installed
+let prometheus: Prometheus
+let late: RawSession
+
+beforeAll(async () => {
+  installed = await startInstalled()
+  await kubectl('apply', '--server-side', ...monitoringKinds().flatMap((file) => ['-f', file]))
+  await kubectl('apply', '-f', firstFeed)
+  const authority = readFileSync(installed.ca, 'utf8')
+  await installed.cluster.apply(lateFeed, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'authority', namespace },
+    stringData: { 'ca.crt': authority },
+  })
+  await Promise.all(['demo', 'brokerb-live'].map((name) => ready('feed', name)))
+  await installed.upgrade({
+    monitoring: { podMonitor: { interval: '5s' } },
+    canary: {
+      enabled: true,
+      // Its market never closes.
+      symbols: ['DEMO:SIM:BTCUSD', lateSymbol],
+      restUrl: `https://${domain}:${ports.https}`,
+      streamUrl: `wss://${domain}:${ports.https}`,
+      caSecret: 'authority',
+      hostAliases: [{ ip: installed.cluster.network.address, hostnames: [domain] }],
+      settleSeconds: 5,
+    },
+  })
+  prometheus = await Prometheus.start(installed.cluster, namespace)
+  const token = await kubectl('get', 'secret', 'brokerb-live-token', '-o=jsonpath={.data.token}')
+  const ingest = await new Outside(installed).exposeIngest()
+  late = new RawSession(ingest, Buffer.from(token, 'base64').toString().trim())
+  await late.hello('BROKERB:LIVE', { id: 'late' })
+}, startTimeoutMs)
+afterAll(async () => {
+  late?.stream.cancel()
+  await prometheus?.stop()
+  await installed?.stop()
+})
+
+const kubectl = (...args: readonly string[]): Promise<string> => kubectlOf(installed)(...args)
+const ready = (kind: string, name: string): Promise<string> =>
+  kubectl('wait', `${kind}/${name}`, '--for=condition=Ready', '--timeout=150s')
+const bar = (minute: number) => seriesAt('BTCUSD', [startMinute + minute * 60], { scale: 2 })
+/** Alerts that fired in a scenario that is for them. */
+const fired = new Set<string>()
+
+/** Resolves once all of these alerts fire. */
+const expectFiring = async (...alerts: readonly string[]): Promise<void> => {
+  const begunMs = performance.now()
+  await within(alertMs, `${alerts.join(' and ')} to fire`, async () => {
+    const firing = await prometheus.firing()
+    return alerts.every((alert) => firing.includes(alert))
+  })
+  for (const alert of alerts) fired.add(alert)
+  const seconds = Math.round((performance.now() - begunMs) / 1_000)
+  console.log(`${alerts.join(', ')} after ${seconds} s; firing: ${(await prometheus.firing()).join(', ')}`)
+}
+/** Resolves once none of these fires any more. */
+const expectEnded = (...alerts: readonly string[]): Promise<void> =>
+  within(endedMs, `${alerts.join(' and ')} to end`, async () => {
+    const firing = await prometheus.firing()
+    return !alerts.some((alert) => firing.includes(alert))
+  })
+const scale = (name: string, replicas: number): Promise<string> =>
+  kubectl('scale', `deploy/${name}`, `--replicas=${replicas}`)
+
+test('every pod of every component is scraped', async () => {
+  await within(alertMs, 'all targets', async () => {
+    const targets = await prometheus.targets()
+    return targets.length > 0 && targets.every(({ health }) => health === 'up')
+  })
+  const targets = await prometheus.targets()
+  const found = new Set(targets.map(({ labels }) => labels['app_kubernetes_io_component'] ?? ''))
+  expect([...found].toSorted((a, b) => a.localeCompare(b))).toEqual(components)
+  const pods = (await kubectl('get', 'pods', '--field-selector=status.phase=Running', '-o=name')).trim()
+  expect(targets.map(({ labels }) => `pod/${labels['pod']}`).toSorted()).toEqual(pods.split('\n').toSorted())
+})
+
+test('every metric that a rule, the dashboard or a runbook names exists with its labels', async () => {
+  const named = namedSeries()
+  expect(named.length).toBeGreaterThan(150)
+  const missing = async (): Promise<readonly string[]> => {
+    const found = await Promise.all(
+      named.map(async ({ file, selector }) => {
+        const isThere = (await prometheus.query(`count(${selector})`)).length > 0
+        return isThere ? [] : [`${file}: ${selector}`]
+      }),
+    )
+    return found.flat()
+  }
+  await within(alertMs, 'all series', async () => (await missing()).length === 0).catch(() => undefined)
+  expect(await missing()).toEqual([])
+})
+
+test('no alert fires in a quiet service, nor while shards are added', async () => {
+  await kubectl('scale', 'streampool/fxd-stream', '--replicas=3')
+  await ready('streampool', 'fxd-stream')
+  await pause(quietSeconds * 1_000)
+  expect(await prometheus.firedWithin(quietSeconds)).toEqual([])
+})
+
+test('the canary sees bars of all its feeds through the ingress, and misses none', async () => {
+  const sum = async (expression: string): Promise<number> =>
+    (await prometheus.query(expression))[0]?.value ?? -1
+  for (const minute of [0, 1, 2, 4]) await late.bars('LIVE', [bar(minute)])
+  const pushed = 'min by () (sum by (feed) (fxd_canary_pushed_bars_total))'
+  await within(alertMs, 'bars of both feeds', async () => (await sum(pushed)) > 0)
+  expect(await sum('sum(fxd_canary_missed_bars_total)')).toBe(0)
+  expect(await sum('min(fxd_canary_socket_open)')).toBe(1)
+  const arrival = 'sum by (le) (fxd_canary_arrival_seconds_bucket{feed="DEMO:SIM"})'
+  console.log('arrival of bars of the simulator:', JSON.stringify(await prometheus.query(arrival)))
+})
+
+test('a bar that only history gets, and a sequence that comes twice, are alerts at once', async () => {
+  await late.bars('BACKFILL', [bar(3)])
+  const sequence = late.post('LIVE', [bar(5)])
+  await late.answer(sequence)
+  late.send({ bars: { sequence, lane: 'LANE_LIVE', series: [bar(6)] } })
+  await expectFiring('FxdCanaryMissedBars', 'FxdIngestAlarm')
+})
+
+test('a Redis with a setting that loses data is an alert', async () => {
+  const { redis } = installed.stores
+  /** Each pod looks at the settings when it connects. */
+  const restartedWith = async (policy: string): Promise<void> => {
+    await redis.command(`CONFIG SET maxmemory-policy ${policy}`)
+    for (const type of ['normal', 'pubsub']) await redis.command(`CLIENT KILL TYPE ${type}`)
+  }
+  await restartedWith('allkeys-lru')
+  await expectFiring('FxdStoreUnsafe')
+  await restartedWith('noeviction')
+  await expectEnded('FxdStoreUnsafe')
+})
+
+test('a Redis and an API server that are gone are alerts, until they are back', async () => {
+  const { redis } = installed.stores
+  const { controlPlane } = installed.cluster
+  await controlPlane.apiServer.kill()
+  await redis.kill()
+  await expectFiring('FxdRedisDown')
+  await expectFiring('FxdOperatorNotLeading')
+  await expectFiring('FxdSlotsFailing', 'FxdOperatorNotSynced')
+  await redis.start()
+  controlPlane.apiServer.start()
+  await controlPlane.ready()
+  await expectEnded('FxdRedisDown', 'FxdOperatorNotLeading', 'FxdOperatorNotSynced')
+})
+
+test('a QuestDB that is gone, and one with a suspended table, is an alert', async () => {
+  const { questdb, sql } = installed.stores
+  await questdb.kill()
+  await expectFiring('FxdStoreDegraded')
+  await questdb.start()
+  await expectEnded('FxdStoreDegraded')
+  // No bar of a day closes in this run.
+  const table = 'fxd_bars_demo_sim_d1'
+  await sql(`ALTER TABLE '${table}' SUSPEND WAL`)
+  await expectFiring('FxdTableSuspended')
+  await sql(`ALTER TABLE '${table}' RESUME WAL`)
+  await expectEnded('FxdTableSuspended')
+})
+
+test('parts without a pod are alerts, and so are many keys that vanish meanwhile', async () => {
+  const names = Array.from({ length: 8 }, (_, i) => `short-lived-${i}`)
+  await installed.cluster.apply(...names.map((name) => apiKey(name, { plan: 'basic', feeds: ['DEMO:SIM'] })))
+  await Promise.all(names.map((name) => ready('apikey', name)))
+  const replicas = { 'fxd-operator': 2, 'fxd-ingest': 2, 'fxd-rest': 2 }
+  await scale('fxd-operator', 0)
+  const operators = ['pod', '-l', 'app.kubernetes.io/component=operator'] as const
+  await kubectl('wait', '--for=delete', ...operators, '--timeout=120s')
+  await kubectl('delete', 'apikey', ...names)
+  await Promise.all(['fxd-ingest', 'fxd-rest'].map((name) => scale(name, 0)))
+  await expectFiring('FxdNoIngest', 'FxdNotServing', 'FxdFeedNotCollected')
+  for (const [name, count] of Object.entries(replicas)) await scale(name, count)
+  await expectFiring('FxdDeletionHeld')
+  const lease = ['annotate', 'lease', 'fxd-operator', '--overwrite'] as const
+  await kubectl(...lease, `marketdata.fxd.dev/allow-mass-deletion=${names.length} apikeys`)
+  await expectEnded('FxdNoIngest', 'FxdNotServing', 'FxdFeedNotCollected', 'FxdDeletionHeld')
+})
+
+test('pods of a node without power are alerts, and a canary whose key is revoked', async () => {
+  const revoked = JSON.stringify({ spec: { revoked: true } })
+  await kubectl('patch', 'apikey/fxd-canary', '--type=merge', '-p', revoked)
+  const [, node] = installed.cluster.nodes
+  if (node === undefined) throw new Error('there is no second node')
+  await node.powerCut()
+  await expectFiring('FxdTargetDown', 'FxdCanaryNotServed')
+  await node.start()
+  await expectEnded('FxdTargetDown')
+})
+
+test('every alert fired in a scenario of this run, or there is a reason why it cannot', async () => {
+  // Its feed is an hour late.
+  await expectFiring('FxdCanarySlow')
+  const alerts = await prometheus.alerts()
+  expect(alerts.filter((alert) => fired.has(alert) === alert in notReached)).toEqual([])
+})
