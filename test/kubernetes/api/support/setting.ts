@@ -32,7 +32,8 @@ export interface Setting {
   readonly gateway: Gateway
   /** Of the operators to ingest. */
   readonly registry: RegistryGateway
-  operator(name: string): Promise<OperatorProcess>
+  /** By default of the ingest of this setting. */
+  operator(name: string, at?: Administered): Promise<OperatorProcess>
   path(of: Resource, name?: string): string
   get<T extends KubeObject>(of: Resource, name: string): Promise<T | undefined>
   list<T extends KubeObject>(of: Resource): Promise<readonly T[]>
@@ -47,6 +48,13 @@ export interface Setting {
   /** The id of the key that this secret opens now, as REST decides it. */
   opens(secret: string): string | undefined
   close(): Promise<void>
+}
+
+/** An ingest, and the token of its administration. */
+export interface Administered {
+  /** host:port */
+  readonly ingest: string
+  readonly adminToken: string
 }
 
 interface Ready {
@@ -67,8 +75,7 @@ export async function openSetting(server: ApiServer): Promise<Setting> {
   const gateway = await openGateway(server)
   const ingest = await startIngest([])
   const registry = await openRegistryGateway(ingest)
-  await admin.ask('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
-  await grant(admin, namespace)
+  await makeNamespace(admin, namespace)
   const operators: OperatorProcess[] = []
 
   const path = ({ group, version, plural }: Resource, name?: string): string => {
@@ -88,7 +95,7 @@ export async function openSetting(server: ApiServer): Promise<Setting> {
     registry,
     path,
     get,
-    async operator(name) {
+    async operator(name, at = { ingest: registry.address, adminToken: houseToken }) {
       const made = await operatorProcess({
         folder,
         name,
@@ -96,8 +103,7 @@ export async function openSetting(server: ApiServer): Promise<Setting> {
         ca: server.ca,
         token: server.operatorToken,
         namespace,
-        ingest: registry.address,
-        adminToken: houseToken,
+        ...at,
         shardToken,
       })
       operators.push(made)
@@ -158,8 +164,9 @@ const feedSpec: FeedSpec = {
 
 const keySpec: ApiKeySpec = { plan: 'basic', feeds: ['BROKERA:ZERO'] }
 
-/** The rights of operator/rights.ts and no other. */
-async function grant(admin: Admin, namespace: string): Promise<void> {
+/** Where the operator has the rights of operator/rights.ts and no other. */
+export async function makeNamespace(admin: Admin, namespace: string): Promise<void> {
+  await admin.ask('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
   const roots = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`
   const rules = rights.map(({ group, resource, verbs }) => ({
     apiGroups: [group],
