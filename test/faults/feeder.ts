@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { barsOf } from '../../services/core/bar.ts'
+import type { ClientIdentity } from '../../services/wire/client.ts'
 import type { CatalogueSymbol } from '../../services/wire/fxd/v1/CatalogueSymbol.ts'
+import { channelOptions } from '../../services/wire/limits.ts'
 import { encodeSeries } from '../support/encode-series.ts'
 import { RawSession } from '../support/raw-session.ts'
 import type { Reading } from './check-history.ts'
@@ -10,10 +12,9 @@ import { type Batch, feed, minuteSeconds, symbols } from './market.ts'
 const answerDeadlineMs = 60_000
 const retryMs = 100
 
-export interface Ingest {
+export interface Ingest extends ClientIdentity {
   /** host:port of its gRPC. */
   readonly grpc: string
-  readonly token: string
 }
 
 export interface FeederOptions {
@@ -107,7 +108,8 @@ export class Feeder {
 
   async #run(): Promise<void> {
     while (this.#isBusy) {
-      const session = new RawSession(this.#ingest.grpc, this.#ingest.token)
+      // As a collector does, it notices a network that drops everything.
+      const session = new RawSession(this.#ingest.grpc, this.#ingest, channelOptions)
       this.#session = session
       try {
         await this.#feed(session)

@@ -15,7 +15,7 @@ export const replacingAllPods = (mark: string): object =>
     ['rest', 'stream', 'ingest'].map((role) => [role, { podAnnotations: { 'fxd.test/mark': mark } }]),
   )
 
-const apiKey = (name: string, spec: object): object => ({
+export const apiKey = (name: string, spec: object): object => ({
   apiVersion: 'marketdata.fxd.dev/v1alpha1',
   kind: 'ApiKey',
   metadata: { name, namespace },
