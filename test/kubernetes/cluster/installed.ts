@@ -20,7 +20,7 @@ export interface Installed {
   /** PEM file of the authority that signed the certificate of the ingress. */
   readonly ca: string
   /** Installs the chart again with further values, and waits as `helm install` does. */
-  upgrade(more: object, ...options: readonly string[]): Promise<void>
+  upgrade(more: object, ...flags: readonly string[]): Promise<void>
   stop(): Promise<void>
 }
 
@@ -49,8 +49,8 @@ export async function startInstalled(options: InstalledOptions = {}): Promise<In
     try {
       await cluster.apply(tlsSecret('fxd-tls', namespace, cluster.credentials.forNames('service', domain)))
       const values = join(cluster.folder, 'values.json')
-      const more = await options.prepare?.(cluster)
-      writeFileSync(values, JSON.stringify({ ...valuesOf(cluster), ...stores.values, ...more }))
+      const prepared = await options.prepare?.(cluster)
+      writeFileSync(values, JSON.stringify({ ...valuesOf(cluster), ...stores.values, ...prepared }))
       await cluster.helm('install', 'fxd-crds', join(charts, 'fxd-crds'), '--wait')
       const chart = ['fxd', join(charts, 'fxd'), '-n', namespace, '-f', values]
       const waiting = ['--wait', `--timeout=${helmTimeout}`]
@@ -60,10 +60,10 @@ export async function startInstalled(options: InstalledOptions = {}): Promise<In
         stores,
         url: `https://${domain}:${ports.https}`,
         ca: cluster.credentials.ca,
-        upgrade: async (more, ...options) => {
+        upgrade: async (more, ...flags) => {
           const file = join(cluster.folder, 'more-values.json')
           writeFileSync(file, JSON.stringify(more))
-          await cluster.helm('upgrade', ...chart, '-f', file, ...waiting, ...options)
+          await cluster.helm('upgrade', ...chart, '-f', file, ...waiting, ...flags)
         },
         stop: async () => {
           await cluster.stop()
