@@ -1,18 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { within } from '../../faults/within.ts'
 import { run } from '../cluster/kubectl.ts'
 import { kubernetesPrograms } from '../cluster/programs.ts'
 import { secretValue, startUnderLoad, type UnderLoad } from '../cluster/under-load.ts'
 import { buildStoresImage } from '../image/build-stores-image.ts'
+import { expectNothingMissed, flows, recoveryMs } from './expect-nothing-missed.ts'
 
 /**
  * The QuestDB, the Redis and the backup that the chart starts for a first installation. One image of the tests stands for
  * the three public ones. The stores that other suites have outside of the cluster run, too; nothing uses them.
  */
 const startTimeoutMs = 900_000
-const recoveryMs = 300_000
 const image = { repository: 'fxd.test/stores', tag: '1', pullPolicy: 'Never' }
 const values = {
   questdb: {
@@ -36,32 +35,19 @@ beforeAll(async () => {
 }, startTimeoutMs)
 afterAll(() => loaded?.stop())
 
-/** Resolves once so many more minutes of the feed were acknowledged. */
-const flows = (minutes: number): Promise<void> => {
-  const until = loaded.traffic.minutes + minutes
-  return within(recoveryMs, 'bars to flow', () => loaded.traffic.minutes >= until)
-}
-
-async function expectNothingMissed(what: string): Promise<void> {
-  await loaded.traffic.caughtUp()
-  expect(loaded.traffic.judgeUnplanned()).toEqual([])
-  await expect.poll(() => loaded.traffic.judgeHistory(), { timeout: recoveryMs, interval: 1_000 }).toEqual([])
-  console.log(`${what}: ${loaded.traffic.summary()}`)
-}
-
 const podReady = async (pod: string): Promise<void> => {
   await loaded.kubectl('wait', '--for=create', `pod/${pod}`, '--timeout=120s')
   await loaded.kubectl('wait', '--for=condition=Ready', `pod/${pod}`, '--timeout=300s')
 }
 
 test('bars that were acknowledged are there after the pods of QuestDB and Redis were deleted', async () => {
-  await flows(20)
+  await flows(loaded, 20)
   for (const pod of ['fxd-questdb-0', 'fxd-redis-0']) {
     await loaded.kubectl('delete', 'pod', pod)
     await podReady(pod)
-    await flows(20)
+    await flows(loaded, 20)
   }
-  await expectNothingMissed('pods of QuestDB and Redis deleted')
+  await expectNothingMissed(loaded, 'pods of QuestDB and Redis deleted')
 })
 
 test('a password of Redis is rotated as documented, and no bar is missed', async () => {
@@ -76,8 +62,8 @@ test('a password of Redis is rotated as documented, and no bar is missed', async
   await write({ data: { 'previous-password': null } })
   await loaded.kubectl('rollout', 'restart', 'statefulset/fxd-redis')
   await loaded.kubectl('rollout', 'status', 'statefulset/fxd-redis', '--timeout=300s')
-  await flows(20)
-  await expectNothingMissed('password of Redis rotated')
+  await flows(loaded, 20)
+  await expectNothingMissed(loaded, 'password of Redis rotated')
 })
 
 test('a backup that kubectl starts holds all that was acknowledged before, and is restored after the volume is lost', async () => {
@@ -85,12 +71,12 @@ test('a backup that kubectl starts holds all that was acknowledged before, and i
   await loaded.kubectl('create', 'job', '--from=cronjob/fxd-questdb-backup', 'backup-now')
   await loaded.kubectl('wait', 'job/backup-now', '--for=condition=Complete', '--timeout=300s')
   expect(await loaded.kubectl('logs', 'job/backup-now')).toMatch(/questdb-\S+\.tar was written: \d+ bytes/)
-  await flows(20)
+  await flows(loaded, 20)
   await loaded.traffic.caughtUp()
 
   await restore()
   await loaded.shards(2)
-  await flows(20)
+  await flows(loaded, 20)
   await loaded.traffic.caughtUp()
   expect(loaded.traffic.judgeUnplanned()).toEqual([])
   const isThere = (): Promise<readonly string[]> => loaded.traffic.judgeHistory(before)
