@@ -26,6 +26,8 @@ export interface FeederOptions {
   readonly id?: string
   /** Another may collect: then it waits for as long as that lasts. */
   readonly standsBy?: boolean
+  /** As a collector does, it notices within 10 s a network that drops everything. */
+  readonly keepalive?: boolean
   /** A live feeder sends the window of each new minute, too. */
   readonly claims?: boolean
   /** Called with what an ack answered, before the next batch goes. */
@@ -108,8 +110,8 @@ export class Feeder {
 
   async #run(): Promise<void> {
     while (this.#isBusy) {
-      // As a collector does, it notices a network that drops everything.
-      const session = new RawSession(this.#ingest.grpc, this.#ingest, channelOptions)
+      const { keepalive = false } = this.#options
+      const session = new RawSession(this.#ingest.grpc, this.#ingest, keepalive ? channelOptions : {})
       this.#session = session
       try {
         await this.#feed(session)

@@ -52,6 +52,7 @@ export class Traffic {
       ingest: { grpc: ingest, token, tls },
       mode: 'LIVE',
       standsBy: true,
+      keepalive: true,
       next: () => this.#nextMinute(),
       onAck: () => pause(1_000),
     })
