@@ -117,6 +117,12 @@ export default defineConfig({
               ...oneByOne,
               testTimeout: 30 * minuteMs,
             }),
+            // What callers notice, on charts that are installed, through their ingress.
+            suite('kubernetes-acceptance', ['test/acceptance/*.test.ts'], 14, {
+              ...veryPatient,
+              globalSetup: ['test/kubernetes/cluster/build-programs.ts', 'test/kubernetes/acceptance.ts'],
+              exclude: ofOneProcess,
+            }),
           ]
         : []),
     ],

@@ -34,8 +34,11 @@ function assembleBase(base: string): void {
 }
 
 /** The libraries of a program, its loader included: where they are, here and in the image. */
-function linked(program: string): (readonly [from: string, to: string])[] {
-  const said = execFileSync('ldd', [program], { encoding: 'utf8' })
+export function linked(
+  program: string,
+  env: Readonly<Record<string, string>> = {},
+): (readonly [from: string, to: string])[] {
+  const said = execFileSync('ldd', [program], { encoding: 'utf8', env: { ...process.env, ...env } })
   const paths = [...said.matchAll(/(\/\S+) \(0x/g)].flatMap(([, path]) => path ?? [])
   if (paths.length < 2) throw new Error(`ldd names no libraries of ${program}:\n${said}`)
   return paths.map((path) => [path, path] as const)

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { barsOf } from '../../services/core/bar.ts'
+import type { ClientIdentity } from '../../services/wire/client.ts'
 import type { CatalogueSymbol } from '../../services/wire/fxd/v1/CatalogueSymbol.ts'
+import { channelOptions } from '../../services/wire/limits.ts'
 import { encodeSeries } from '../support/encode-series.ts'
 import { RawSession } from '../support/raw-session.ts'
 import type { Reading } from './check-history.ts'
@@ -10,10 +12,9 @@ import { type Batch, feed, minuteSeconds, symbols } from './market.ts'
 const answerDeadlineMs = 60_000
 const retryMs = 100
 
-export interface Ingest {
+export interface Ingest extends ClientIdentity {
   /** host:port of its gRPC. */
   readonly grpc: string
-  readonly token: string
 }
 
 export interface FeederOptions {
@@ -25,6 +26,8 @@ export interface FeederOptions {
   readonly id?: string
   /** Another may collect: then it waits for as long as that lasts. */
   readonly standsBy?: boolean
+  /** As a collector does, it notices within 10 s a network that drops everything. */
+  readonly keepalive?: boolean
   /** A live feeder sends the window of each new minute, too. */
   readonly claims?: boolean
   /** Called with what an ack answered, before the next batch goes. */
@@ -107,7 +110,8 @@ export class Feeder {
 
   async #run(): Promise<void> {
     while (this.#isBusy) {
-      const session = new RawSession(this.#ingest.grpc, this.#ingest.token)
+      const { keepalive = false } = this.#options
+      const session = new RawSession(this.#ingest.grpc, this.#ingest, keepalive ? channelOptions : {})
       this.#session = session
       try {
         await this.#feed(session)

@@ -1,7 +1,6 @@
 import type { Bar } from '../../services/core/bar.ts'
 import { feedSeconds } from '../../services/core/feed-clock.ts'
 import type { Shown } from './check-history.ts'
-import type { FxdProcess } from './fxd-process.ts'
 import { feed, type Market } from './market.ts'
 
 interface HistoryBody {
@@ -16,7 +15,7 @@ interface HistoryBody {
 
 /** Everything that REST shows of every symbol. */
 export async function readHistory(
-  fxd: Pick<FxdProcess, 'get'>,
+  fxd: { get(path: string): Promise<{ readonly status: number; readonly body: unknown }> },
   market: Market,
   resolution: '1' | '30',
 ): Promise<Shown> {

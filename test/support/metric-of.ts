@@ -1,16 +1,17 @@
 const answerDeadlineMs = 10_000
 
 /**
- * A metric as a process shows it on this port, summed over all its series that carry these labels; NaN:
- * there is no such metric. Rejects when no answer comes.
+ * A metric as a process shows it on this port (or at host:port), summed over all its series that carry these labels;
+ * NaN: there is no such metric. Rejects when no answer comes.
  */
 export async function metricOf(
-  opsPort: number,
+  ops: number | string,
   name: string,
   labels: Readonly<Record<string, string>> = {},
 ): Promise<number> {
   const signal = AbortSignal.timeout(answerDeadlineMs)
-  const text = await (await fetch(`http://127.0.0.1:${opsPort}/metrics`, { signal })).text()
+  const at = typeof ops === 'number' ? `127.0.0.1:${ops}` : ops
+  const text = await (await fetch(`http://${at}/metrics`, { signal })).text()
   const family = name.replace(/_(count|sum|bucket)$/, '')
   if (![name, family].some((each) => text.includes(`# TYPE ${each} `))) return Number.NaN
   const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)

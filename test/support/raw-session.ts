@@ -1,4 +1,4 @@
-import { type ClientDuplexStream, type StatusObject, status } from '@grpc/grpc-js'
+import { type ChannelOptions, type ClientDuplexStream, type StatusObject, status } from '@grpc/grpc-js'
 import { barsOf } from '../../services/core/bar.ts'
 import { feedSeconds } from '../../services/core/feed-clock.ts'
 import type { Resolution } from '../../services/core/resolution.ts'
@@ -27,10 +27,14 @@ export class RawSession {
   #waiting: (() => void)[] = []
   #over = false
 
-  constructor(address: string, who: string | ClientIdentity = houseToken) {
+  constructor(
+    address: string,
+    who: string | ClientIdentity = houseToken,
+    channelOptions: ChannelOptions = {},
+  ) {
     const identity = typeof who === 'string' ? { token: who === '' ? undefined : who } : who
     // A connection of its own, as every collector has.
-    const options = { 'grpc.use_local_subchannel_pool': 1 }
+    const options = { ...channelOptions, 'grpc.use_local_subchannel_pool': 1 }
     this.#client = new Collector(address, channelCredentials(identity), options)
     this.stream = this.#client.Session(callMetadata(identity))
     this.stream.on('data', (message: IngestMessage__Output) => {

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { CertificateHouse, type Pair } from '../../support/certificate-house.ts'
 import type { ClusterNetwork } from './network.ts'
 
@@ -28,20 +29,20 @@ export class Credentials {
     this.ca = this.#certificates.authority(authority)
     this.caKey = this.#certificates.path(`${authority}-ca.key`)
     const names = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc']
-    const addresses = ['127.0.0.1', network.address, serviceAddress]
+    const nodes = Array.from({ length: nodesMax }, (_, i) => network.nodeAddress(i + 1))
+    const addresses = ['127.0.0.1', network.address, serviceAddress, ...nodes]
     this.apiServer = this.#issue('kube-apiserver', {
       names: [...addresses.map((each) => `IP:${each}`), ...names.map((each) => `DNS:${each}`)],
     })
     this.kubeletClient = this.#issue('apiserver-kubelet', { organization: 'system:masters' })
     this.frontProxy = this.#issue('front-proxy')
-    const nodes = Array.from({ length: nodesMax }, (_, i) => `IP:${network.nodeAddress(i + 1)}`)
-    this.kubelet = this.#issue('kubelet', { names: nodes })
+    this.kubelet = this.#issue('kubelet', { names: nodes.map((each) => `IP:${each}`) })
     this.accountsKey = this.#certificates.path('accounts.key')
     execFileSync('openssl', ['genrsa', '-out', this.accountsKey, '2048'], { stdio: 'pipe' })
   }
 
-  /** Path of the kubeconfig of this user, made at the first call. */
-  kubeconfig(user: string, organization?: string): string {
+  /** Path of a new kubeconfig of this user, who calls the API server at one of its addresses. */
+  kubeconfig(user: string, organization?: string, address: string = this.#network.address): string {
     const { cert, key } = this.#issue(user, { ...(organization !== undefined && { organization }) })
     const path = this.#certificates.path(`${user}.json`)
     const encoded = (file: string): string => readFileSync(file).toString('base64')
@@ -53,7 +54,7 @@ export class Credentials {
         {
           name,
           cluster: {
-            server: `https://${this.#network.address}:6443`,
+            server: `https://${address}:6443`,
             'certificate-authority-data': encoded(this.ca),
           },
         },
@@ -68,9 +69,19 @@ export class Credentials {
     return path
   }
 
-  /** A certificate for servers of these DNS names. */
-  forNames(name: string, ...dns: readonly string[]): Pair {
-    return this.#issue(name, { names: dns.map((each) => `DNS:${each}`) })
+  /** A certificate for servers of these DNS names and addresses. */
+  forNames(name: string, ...names: readonly string[]): Pair {
+    return this.#issue(name, { names: names.map(kindOfName) })
+  }
+
+  /** Makes another authority; gives the path of its certificate. */
+  authority(name: string): string {
+    return this.#certificates.authority(name)
+  }
+
+  /** The same as `forNames`, by another authority. */
+  forNamesBy(by: string, name: string, ...names: readonly string[]): Pair {
+    return this.#certificates.certificate(name, { by, names: names.map(kindOfName) })
   }
 
   remove(): void {
@@ -81,3 +92,5 @@ export class Credentials {
     return this.#certificates.certificate(name, { by: authority, ...wanted })
   }
 }
+
+const kindOfName = (name: string): string => `${isIP(name) === 0 ? 'DNS' : 'IP'}:${name}`

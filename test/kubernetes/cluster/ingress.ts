@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { until } from '../../acceptance/client/until.ts'
+import type { Pair } from '../../support/certificate-house.ts'
 import type { Credentials } from './credentials.ts'
 import { Daemon } from './daemon.ts'
 import { type Kubectl, run } from './kubectl.ts'
@@ -119,13 +120,13 @@ export async function startIngress(deps: IngressDeps): Promise<IngressController
 }
 
 function objects(credentials: Credentials): readonly object[] {
-  const { cert, key } = credentials.forNames('ingress', domain, `*.${domain}`)
+  const pair = credentials.forNames('ingress', domain, `*.${domain}`)
   const allowedRoutes = { namespaces: { from: 'All' } }
   const { namespace } = gateway
   return [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'projectcontour' } },
-    tlsSecret('tls', namespace, cert, key),
+    tlsSecret('tls', namespace, pair),
     {
       apiVersion: 'gateway.networking.k8s.io/v1',
       kind: 'GatewayClass',
@@ -154,14 +155,18 @@ function objects(credentials: Credentials): readonly object[] {
   ]
 }
 
-/** A Secret of type kubernetes.io/tls from PEM files. */
-export function tlsSecret(name: string, namespace: string, cert: string, key: string): object {
+/** A Secret of type kubernetes.io/tls from PEM files; with `authority`, clients take from it whom to believe. */
+export function tlsSecret(name: string, namespace: string, { cert, key }: Pair, authority?: Buffer): object {
   const encoded = (path: string): string => readFileSync(path).toString('base64')
   return {
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: { name, namespace },
     type: 'kubernetes.io/tls',
-    data: { 'tls.crt': encoded(cert), 'tls.key': encoded(key) },
+    data: {
+      'tls.crt': encoded(cert),
+      'tls.key': encoded(key),
+      ...(authority && { 'ca.crt': authority.toString('base64') }),
+    },
   }
 }

@@ -20,14 +20,26 @@ export interface Installed {
   /** PEM file of the authority that signed the certificate of the ingress. */
   readonly ca: string
   /** Installs the chart again with further values, and waits as `helm install` does. */
-  upgrade(more: object): Promise<void>
+  upgrade(more: object, ...flags: readonly string[]): Promise<void>
   stop(): Promise<void>
 }
 
+export interface InstalledOptions {
+  readonly nodes?: number
+  /** Makes archives of further images in this folder; gives their paths. */
+  readonly images?: (into: string) => Promise<readonly string[]>
+  /** Makes what further values of the chart name, and gives these values. */
+  readonly prepare?: (cluster: KubernetesCluster) => Promise<object>
+}
+
 /** A cluster with both charts installed, whose service answers through the ingress. */
-export async function startInstalled(options: { readonly nodes?: number } = {}): Promise<Installed> {
+export async function startInstalled(options: InstalledOptions = {}): Promise<Installed> {
   const archives = mkdtempSync(join(tmpdir(), 'fxd-images-'))
-  const images = [await buildPauseImage(pauseImage, archives), await buildImage(imageName, archives)]
+  const images = [
+    await buildPauseImage(pauseImage, archives),
+    await buildImage(imageName, archives),
+    ...((await options.images?.(archives)) ?? []),
+  ]
   const cluster = await startKubernetes({ nodes: options.nodes ?? 2, images }).finally(() =>
     rmSync(archives, { recursive: true, force: true }),
   )
@@ -35,10 +47,10 @@ export async function startInstalled(options: { readonly nodes?: number } = {}):
     await cluster.kubectl('create', 'namespace', namespace)
     const stores = await startStores(cluster, namespace)
     try {
-      const { cert, key } = cluster.credentials.forNames('service', domain)
-      await cluster.apply(tlsSecret('fxd-tls', namespace, cert, key))
+      await cluster.apply(tlsSecret('fxd-tls', namespace, cluster.credentials.forNames('service', domain)))
       const values = join(cluster.folder, 'values.json')
-      writeFileSync(values, JSON.stringify({ ...valuesOf(cluster), ...stores.values }))
+      const prepared = await options.prepare?.(cluster)
+      writeFileSync(values, JSON.stringify({ ...valuesOf(cluster), ...stores.values, ...prepared }))
       await cluster.helm('install', 'fxd-crds', join(charts, 'fxd-crds'), '--wait')
       const chart = ['fxd', join(charts, 'fxd'), '-n', namespace, '-f', values]
       const waiting = ['--wait', `--timeout=${helmTimeout}`]
@@ -48,10 +60,10 @@ export async function startInstalled(options: { readonly nodes?: number } = {}):
         stores,
         url: `https://${domain}:${ports.https}`,
         ca: cluster.credentials.ca,
-        upgrade: async (more) => {
+        upgrade: async (more, ...flags) => {
           const file = join(cluster.folder, 'more-values.json')
           writeFileSync(file, JSON.stringify(more))
-          await cluster.helm('upgrade', ...chart, '-f', file, ...waiting)
+          await cluster.helm('upgrade', ...chart, '-f', file, ...waiting, ...flags)
         },
         stop: async () => {
           await cluster.stop()

@@ -38,12 +38,13 @@ export const apiKey = (name: string, spec: object): object => ({
   spec,
 })
 
-/** For as many sockets and requests as tests make. */
-export const loadKey = apiKey('load', {
+/** Of an ApiKey for as many sockets and requests as tests make. */
+export const roomy = {
   plan: 'enterprise',
-  feeds: [feed],
   limits: { rpm: 1_000_000, rpd: 100_000_000, wsConnections: 100, wsSymbols: 100 },
-})
+}
+
+export const loadKey = apiKey('load', { ...roomy, feeds: [feed] })
 
 /** Rotated by a greater `issue`. */
 export const workKey = (more: { readonly issue: number; readonly revoked?: boolean }): object =>

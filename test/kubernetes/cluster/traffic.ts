@@ -1,9 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Reading } from '../../faults/check-history.ts'
-import { checkLife, isCaughtUp, type Life, type Minute } from '../../faults/check-sockets.ts'
+import type { ClientIdentity } from '../../../services/wire/client.ts'
+import { checkHistory, type Reading } from '../../faults/check-history.ts'
+import { checkLife, isCaughtUp, type Life, type Minute, namedIn } from '../../faults/check-sockets.ts'
 import { Repeated } from '../../faults/cluster-user.ts'
 import { Feeder } from '../../faults/feeder.ts'
 import { feed, Market } from '../../faults/market.ts'
+import { readHistory } from '../../faults/read-history.ts'
 import { StreamClient } from '../../faults/stream-client.ts'
 import { within } from '../../faults/within.ts'
 import type { Outside } from './outside.ts'
@@ -19,12 +21,16 @@ export interface TrafficOptions {
   readonly ingest: string
   /** Of the feed. */
   readonly token: string
+  /** Absent: the connection to ingest is not encrypted. */
+  readonly tls?: ClientIdentity['tls']
   readonly key: string
   readonly random: () => number
+  /** So far in the past the first minute lies; 6 when left out. It takes one second to pass a minute. */
+  readonly hoursBack?: number | undefined
 }
 
 /**
- * A Push feed that starts 6 hours in the past and closes a minute every second, well-behaved clients on sockets, and REST
+ * A Push feed that starts hours in the past and closes a minute every second, well-behaved clients on sockets, and REST
  * requests all the time. It remembers everything, so that each removal of a pod is judged by dozens of bars.
  */
 export class Traffic {
@@ -41,12 +47,13 @@ export class Traffic {
 
   constructor(options: TrafficOptions) {
     this.#options = options
-    const { random, ingest, token } = options
-    this.market = new Market(random, Date.now(), { liveBackSeconds: 6 * 3_600 })
+    const { random, ingest, token, tls, hoursBack = 6 } = options
+    this.market = new Market(random, Date.now(), { liveBackSeconds: hoursBack * 3_600 })
     this.#feeder = new Feeder({
-      ingest: { grpc: ingest, token },
+      ingest: { grpc: ingest, token, tls },
       mode: 'LIVE',
       standsBy: true,
+      keepalive: true,
       next: () => this.#nextMinute(),
       onAck: () => pause(1_000),
     })
@@ -104,6 +111,11 @@ export class Traffic {
     return this.#feeder.broken
   }
 
+  /** The collector begins another session, with these credentials. */
+  becomes(identity: ClientIdentity): void {
+    this.#feeder.move({ ...this.#feeder.ingest, ...identity })
+  }
+
   /** Bars that came over sockets. */
   get pushed(): number {
     return this.#lives.reduce((sum, { seen }) => sum + seen.filter(({ type }) => type === 'bar').length, 0)
@@ -139,7 +151,20 @@ export class Traffic {
 
   /** What no failure excuses: a bar that is neither pushed nor named, or neither pushed nor in history. */
   judgeUnplanned(): readonly string[] {
-    return this.#lives.flatMap((life) => checkLife(life, this.#minutes)).slice(0, complaintsMax)
+    return this.#missed.slice(0, complaintsMax)
+  }
+
+  /** Bars that ingest has acknowledged until now. */
+  get acknowledged(): ReadonlySet<Reading> {
+    return new Set(this.#feeder.readings.filter(({ acked }) => acked))
+  }
+
+  /** Which of these bars history does not show, or not as they are, a sentence each; and what it shows that nobody sent. */
+  async judgeHistory(acknowledged: ReadonlySet<Reading> = this.acknowledged): Promise<readonly string[]> {
+    const { outside, key } = this.#options
+    const shown = await readHistory({ get: (path) => outside.get(path, key) }, this.market, '1')
+    const readings = this.#feeder.readings.map((each) => ({ ...each, acked: acknowledged.has(each) }))
+    return checkHistory(readings, shown).slice(0, complaintsMax)
   }
 
   /** For whoever reads the run's output. */
@@ -147,7 +172,8 @@ export class Traffic {
     const [ends, statuses] = [this.ends, this.statuses].map((each) =>
       JSON.stringify(Object.fromEntries(each)),
     )
-    return `${this.pushed} bars pushed in ${this.minutes} minutes of the feed; sockets ended ${ends}, REST answered ${statuses}`
+    const bars = `${this.acknowledged.size} bars acknowledged, ${this.pushed} pushed, ${this.#missed.length} missed, ${namedIn(this.#lives)} named as gaps`
+    return `${bars} in ${this.minutes} minutes of the feed; sockets ended ${ends}, REST answered ${statuses}`
   }
 
   async stop(): Promise<void> {
@@ -155,6 +181,10 @@ export class Traffic {
     await this.#feeder.stop()
     await Promise.all(this.#clients.map((client) => client.stop()))
     if (this.#feeder.fault) throw this.#feeder.fault
+  }
+
+  get #missed(): readonly string[] {
+    return this.#lives.flatMap((life) => checkLife(life, this.#minutes))
   }
 
   get #lives() {

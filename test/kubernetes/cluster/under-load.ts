@@ -1,7 +1,10 @@
+import type { ClientTls } from '../../../services/wire/client.ts'
 import { seeded } from '../../faults/seeded.ts'
 import { within } from '../../faults/within.ts'
+import type { KubernetesCluster } from './cluster.ts'
 import { deliveredKey } from './delivered-key.ts'
-import { type Installed, namespace, startInstalled } from './installed.ts'
+import { type Installed, type InstalledOptions, namespace, startInstalled } from './installed.ts'
+import type { Kubectl } from './kubectl.ts'
 import { loadKey, pushFeed } from './objects.ts'
 import { Outside } from './outside.ts'
 import { Traffic } from './traffic.ts'
@@ -13,7 +16,7 @@ export interface UnderLoad {
   readonly installed: Installed
   readonly outside: Outside
   readonly traffic: Traffic
-  readonly kubectl: (...args: readonly string[]) => Promise<string>
+  readonly kubectl: Kubectl
   /** Resolves once the object's condition Ready is True. */
   ready(kind: string, name: string): Promise<string>
   /** Resolves once the pool has so many shards, all of them ready, and no other one is still draining. */
@@ -26,20 +29,32 @@ export const kubectlOf =
   (...args: readonly string[]): Promise<string> =>
     cluster.kubectl('-n', namespace, ...args)
 
-export async function putUnderLoad(installed: Installed): Promise<UnderLoad> {
+export interface LoadOptions {
+  /** Whom the collector believes, where the service was installed with TLS between pods. */
+  readonly ingestTls?: (cluster: KubernetesCluster) => ClientTls
+  /** How many minutes the load lasts, divided by 60: 6 when left out. */
+  readonly hoursBack?: number
+}
+
+export async function putUnderLoad(
+  installed: Installed,
+  { ingestTls, hoursBack }: LoadOptions = {},
+): Promise<UnderLoad> {
   const kubectl = kubectlOf(installed)
   const outside = new Outside(installed)
   const ready = (kind: string, name: string): Promise<string> =>
     kubectl('wait', `${kind}/${name}`, '--for=condition=Ready', '--timeout=150s')
   await installed.cluster.apply(pushFeed, loadKey)
   await Promise.all([ready('feed', 'brokera-zero'), ready('apikey', 'load')])
-  const token = await kubectl('get', 'secret', 'brokera-zero-token', '-o=jsonpath={.data.token}')
+  const token = await secretValue(kubectl, 'brokera-zero-token', 'token')
   const key = await deliveredKey(installed.cluster, namespace, 'load')
   await outside.untilUpgraded(key)
   const traffic = new Traffic({
     outside,
     ingest: await outside.exposeIngest(),
-    token: Buffer.from(token, 'base64').toString().trim(),
+    token,
+    tls: ingestTls?.(installed.cluster),
+    hoursBack,
     key,
     random: seeded().random,
   })
@@ -63,11 +78,22 @@ export async function putUnderLoad(installed: Installed): Promise<UnderLoad> {
   }
 }
 
+/** Without the line's end that files have. */
+export async function secretValue(kubectl: Kubectl, secret: string, field: string): Promise<string> {
+  const encoded = await kubectl(
+    'get',
+    'secret',
+    secret,
+    `-o=jsonpath={.data.${field.replaceAll('.', '\\.')}}`,
+  )
+  return Buffer.from(encoded, 'base64').toString().trim()
+}
+
 /** For a file: a cluster of its own with a service under load. */
-export async function startUnderLoad(options: { readonly nodes?: number } = {}): Promise<UnderLoad> {
+export async function startUnderLoad(options: InstalledOptions & LoadOptions = {}): Promise<UnderLoad> {
   const installed = await startInstalled(options)
   try {
-    const loaded = await putUnderLoad(installed)
+    const loaded = await putUnderLoad(installed, options)
     return {
       ...loaded,
       stop: async () => {

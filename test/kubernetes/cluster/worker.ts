@@ -59,8 +59,9 @@ export class Worker {
       'resolv.conf': `nameserver ${dnsAddress}\n`,
     }
     for (const [name, text] of Object.entries(files)) writeFileSync(join(this.#folder, name), text)
+    // By the node's own address, so that a test can cut off one node.
     copyFileSync(
-      credentials.kubeconfig(`system:node:${this.name}`, 'system:nodes'),
+      credentials.kubeconfig(`system:node:${this.name}`, 'system:nodes', this.address),
       join(this.#folder, 'kubeconfig.json'),
     )
     mkdirSync(join(this.#folder, 'cni'), { recursive: true })

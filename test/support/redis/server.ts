@@ -41,7 +41,8 @@ export interface RedisServerOptions {
 }
 
 const majorMin = 7
-const redisProgram = () =>
+/** The server, with what its process needs as environment; redis-cli is beside it. */
+export const redisProgram = () =>
   programOf({
     // The server and what it links beyond a minimal system.
     packages: ['redis-server', 'redis-tools', 'libjemalloc2', 'liblzf1', 'libatomic1'],

@@ -42,6 +42,7 @@ export const tiers: Readonly<Record<string, readonly Stage[]>> = {
       ? [
           { name: 'long faults', projects: ['faults-long'] },
           { name: 'kubernetes, all', projects: ['kubernetes-soak'] },
+          { name: 'acceptance on Kubernetes', projects: ['kubernetes-acceptance'] },
         ]
       : []),
   ],

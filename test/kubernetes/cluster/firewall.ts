@@ -1,0 +1,58 @@
+import { run } from './kubectl.ts'
+import type { ClusterNetwork } from './network.ts'
+import { nodePackages } from './programs.ts'
+
+/** Of metrics and probes. */
+const opsPort = 9464
+const apiServerPort = 6443
+
+export interface Block {
+  /** Packets pass again. */
+  remove(): Promise<void>
+}
+
+/** Pods of these addresses and the API server do not reach each other. */
+export const blockApiServer = (network: ClusterNetwork, pods: readonly string[]): Promise<Block> => {
+  const addresses = `{ ${pods.join(', ')} }`
+  return block(network, {
+    input: [`ip saddr ${addresses} tcp dport ${apiServerPort} drop`],
+    output: [`ip daddr ${addresses} tcp sport ${apiServerPort} drop`],
+  })
+}
+
+/**
+ * A node and its pods reach each other and nothing else, as after a fault of its network. Its kubelet is a process of the
+ * network that all nodes of these tests share, so the probes of its pods are told by their port.
+ */
+export const blockNode = (network: ClusterNetwork, number: number): Promise<Block> => {
+  const [node, pods] = [network.nodeAddress(number), network.podRangeOf(number)]
+  return block(network, {
+    forward: [`ip saddr ${pods} ip daddr != ${pods} drop`, `ip daddr ${pods} ip saddr != ${pods} drop`],
+    input: [
+      `ip saddr ${pods} tcp sport ${opsPort} accept`,
+      `ip saddr { ${node}, ${pods} } drop`,
+      `ip daddr ${node} drop`,
+    ],
+    output: [`ip daddr ${pods} tcp dport ${opsPort} accept`, `ip daddr { ${node}, ${pods} } drop`],
+  })
+}
+
+type Hook = 'forward' | 'input' | 'output'
+
+let blocks = 0
+
+async function block(
+  network: ClusterNetwork,
+  rules: Readonly<Partial<Record<Hook, readonly string[]>>>,
+): Promise<Block> {
+  blocks += 1
+  const table = `inet fxd_test_${blocks}`
+  const nft = async (input: string): Promise<void> => {
+    await run(network.enter('nft', '-f', '-'), { input, env: nodePackages().env })
+  }
+  const chains = Object.entries(rules).map(
+    ([hook, lines]) => `chain ${hook} { type filter hook ${hook} priority -10;\n${lines.join('\n')}\n}`,
+  )
+  await nft(`table ${table} {\n${chains.join('\n')}\n}\n`)
+  return { remove: () => nft(`delete table ${table}\n`) }
+}
