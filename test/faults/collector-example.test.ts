@@ -1,0 +1,153 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { python } from '../interop/foreign-process.ts'
+import { endWithUs } from '../support/end-with-us.ts'
+import { openTcpProxy } from '../support/tcp-proxy.ts'
+import { FxdProcess } from './fxd-process.ts'
+import { feed, manifestOf, minuteSeconds } from './market.ts'
+import { within } from './within.ts'
+
+const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+const deadlineMs = 60_000
+const historyMinutes = 4_500
+const symbols = ['EURUSD', 'GBPUSD'] as const
+
+interface History {
+  readonly t?: readonly number[]
+  readonly c?: readonly number[]
+}
+
+/** The CSV file of the example, in a folder with the stubs and the token that docs/collectors.md makes. */
+class Workplace {
+  readonly folder = mkdtempSync(join(tmpdir(), 'fxd-collector-example-'))
+  readonly bars = join(this.folder, 'bars.csv')
+  readonly first = Math.floor(Date.now() / 60_000) * minuteSeconds - 6_000 * minuteSeconds
+  #minutes = 0
+
+  constructor(token: string) {
+    onTestFinished(() => rmSync(this.folder, { recursive: true }))
+    writeFileSync(join(this.folder, 'token'), `${token}\n`)
+    writeFileSync(this.bars, '')
+    const out = [`--python_out=${this.folder}`, `--grpc_python_out=${this.folder}`]
+    const proto = at('proto/fxd/v1/collector.proto')
+    execFileSync(python(), ['-m', 'grpc_tools.protoc', `-I${at('proto')}`, ...out, proto])
+  }
+
+  /** Appends the next minutes of each symbol. */
+  append(count: number): void {
+    const last = this.#minutes + count
+    let text = ''
+    for (; this.#minutes < last; this.#minutes++)
+      for (const symbol of symbols)
+        text += `${symbol},${this.timeOf(this.#minutes)},1.1,1.3,1.05,${this.closeOf(this.#minutes)},${this.#minutes}\n`
+    appendFileSync(this.bars, text)
+  }
+
+  timeOf = (minute: number): number => this.first + minute * minuteSeconds
+  closeOf = (minute: number): number => Number((1.1 + (minute % 10_000) / 100_000).toFixed(5))
+
+  /** What history must show of each symbol. */
+  get wanted(): Required<History> {
+    const minutes = Array.from({ length: this.#minutes }, (_, minute) => minute)
+    return { t: minutes.map(this.timeOf), c: minutes.map(this.closeOf) }
+  }
+}
+
+/** The example as a process; what it prints is kept. */
+function startExample(workplace: Workplace, addresses: string): { child: ChildProcess; said: () => string } {
+  const { folder, bars } = workplace
+  const digits = symbols.map((symbol) => `${symbol}=5`).join(',')
+  const args = [at('docs/examples/collector.py'), addresses, feed, join(folder, 'token'), digits, bars]
+  const child = spawn(python(), args, { env: { ...process.env, PYTHONPATH: folder } })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  endWithUs(child)
+  let said = ''
+  for (const output of [child.stdout, child.stderr])
+    output.on('data', (piece: Buffer) => (said += piece.toString()))
+  return { child, said: () => said }
+}
+
+const historyOf = async (fxd: FxdProcess, symbol: string): Promise<History> =>
+  (await fxd.get(`/v1/history?symbol=${feed}:${symbol}&resolution=1&countback=10000`)).body as History
+
+/** Resolves once history of both symbols is what the file says. */
+async function stored(fxd: FxdProcess, workplace: Workplace, said: () => string): Promise<void> {
+  const { t, c } = workplace.wanted
+  for (const symbol of symbols) {
+    let last: History = {}
+    const isThere = async () => (last = await historyOf(fxd, symbol)).t?.length === t.length
+    await within(deadlineMs, `${t.length} bars of ${symbol}`, isThere).catch((cause: unknown) => {
+      throw new Error(`${symbol} has ${last.t?.length} bars; the example said:\n${said().slice(-2_000)}`, {
+        cause,
+      })
+    })
+    expect(last).toMatchObject({ t, c })
+  }
+}
+
+test('the example collector of docs/collectors.md brings its history and live bars, and a killed connection and a killed ingest lose none', async () => {
+  const fxd = await FxdProcess.start({ manifests: [manifestOf(symbols)] })
+  await fxd.takeKey()
+  const [host = '', port] = fxd.grpc.split(':')
+  const proxy = await openTcpProxy({ host, port: Number(port) })
+  onTestFinished(() => proxy.close())
+  const workplace = new Workplace(fxd.token)
+  workplace.append(historyMinutes)
+  // The first address answers nobody: the next one is tried.
+  const { child, said } = startExample(workplace, `${host}:1,${host}:${proxy.port}`)
+  await stored(fxd, workplace, said)
+
+  // Acks are lost with their connection: the bars go out again.
+  proxy.set({ down: { kind: 'swallow' } })
+  const before = await fxd.metric('fxd_ingest_bars_total')
+  workplace.append(3)
+  await within(
+    deadlineMs,
+    'bars without an Ack',
+    async () => (await fxd.metric('fxd_ingest_bars_total')) > before,
+  )
+  proxy.set({})
+  proxy.reset()
+  workplace.append(3)
+  await stored(fxd, workplace, said)
+
+  // In the middle of a message, too.
+  proxy.set({ up: { kind: 'cut', afterBytes: 50 } })
+  workplace.append(100)
+  await within(deadlineMs, 'a lost session', () => said().split('session lost').length > 3)
+  proxy.set({})
+  await stored(fxd, workplace, said)
+
+  workplace.append(200)
+  await fxd.kill()
+  workplace.append(5)
+  await fxd.start()
+  await stored(fxd, workplace, said)
+  for (const symbol of symbols) {
+    const wanted = [{ from: workplace.first, to: workplace.wanted.t.at(-1) }]
+    const path = `/v1/coverage?symbol=${feed}:${symbol}`
+    await expect
+      .poll(async () => (await fxd.get(path)).body, { timeout: deadlineMs })
+      .toMatchObject({ coverage: wanted })
+  }
+  expect(child.exitCode).toBeNull()
+  expect(said()).not.toContain('rejected')
+}, 300_000)
+
+test('a second example collector stands by and takes over when the first one is killed', async () => {
+  const fxd = await FxdProcess.start({ manifests: [manifestOf(symbols)] })
+  await fxd.takeKey()
+  const workplace = new Workplace(fxd.token)
+  workplace.append(10)
+  const first = startExample(workplace, fxd.grpc)
+  await stored(fxd, workplace, first.said)
+  const second = startExample(workplace, fxd.grpc)
+  await within(deadlineMs, 'the second one', () => second.said().includes('stands by'))
+  first.child.kill('SIGKILL')
+  workplace.append(10)
+  await stored(fxd, workplace, second.said)
+}, 180_000)
