@@ -74,8 +74,8 @@ function startExample(workplace: Workplace, addresses: string): { child: ChildPr
 const historyOf = async (fxd: FxdProcess, symbol: string): Promise<History> =>
   (await fxd.get(`/v1/history?symbol=${feed}:${symbol}&resolution=1&countback=10000`)).body as History
 
-/** Resolves once history of both symbols is what the file says. */
-async function stored(fxd: FxdProcess, workplace: Workplace, said: () => string): Promise<void> {
+/** Expects that history of both symbols becomes what the file says. */
+async function expectStored(fxd: FxdProcess, workplace: Workplace, said: () => string): Promise<void> {
   const { t, c } = workplace.wanted
   for (const symbol of symbols) {
     let last: History = {}
@@ -99,7 +99,7 @@ test('the example collector of docs/collectors.md brings its history and live ba
   workplace.append(historyMinutes)
   // The first address answers nobody: the next one is tried.
   const { child, said } = startExample(workplace, `${host}:1,${host}:${proxy.port}`)
-  await stored(fxd, workplace, said)
+  await expectStored(fxd, workplace, said)
 
   // Acks are lost with their connection: the bars go out again.
   proxy.set({ down: { kind: 'swallow' } })
@@ -113,20 +113,20 @@ test('the example collector of docs/collectors.md brings its history and live ba
   proxy.set({})
   proxy.reset()
   workplace.append(3)
-  await stored(fxd, workplace, said)
+  await expectStored(fxd, workplace, said)
 
   // In the middle of a message, too.
   proxy.set({ up: { kind: 'cut', afterBytes: 50 } })
   workplace.append(100)
   await within(deadlineMs, 'a lost session', () => said().split('session lost').length > 3)
   proxy.set({})
-  await stored(fxd, workplace, said)
+  await expectStored(fxd, workplace, said)
 
   workplace.append(200)
   await fxd.kill()
   workplace.append(5)
   await fxd.start()
-  await stored(fxd, workplace, said)
+  await expectStored(fxd, workplace, said)
   for (const symbol of symbols) {
     const wanted = [{ from: workplace.first, to: workplace.wanted.t.at(-1) }]
     const path = `/v1/coverage?symbol=${feed}:${symbol}`
@@ -144,10 +144,10 @@ test('a second example collector stands by and takes over when the first one is 
   const workplace = new Workplace(fxd.token)
   workplace.append(10)
   const first = startExample(workplace, fxd.grpc)
-  await stored(fxd, workplace, first.said)
+  await expectStored(fxd, workplace, first.said)
   const second = startExample(workplace, fxd.grpc)
-  await within(deadlineMs, 'the second one', () => second.said().includes('stands by'))
+  await expect.poll(second.said, { timeout: deadlineMs }).toContain('stands by')
   first.child.kill('SIGKILL')
   workplace.append(10)
-  await stored(fxd, workplace, second.said)
+  await expectStored(fxd, workplace, second.said)
 }, 180_000)

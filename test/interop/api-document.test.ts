@@ -22,14 +22,25 @@ interface Block {
   readonly text: string
 }
 
+interface Example extends Block {
+  readonly answer: Block
+  /** Its path, or its first line. */
+  readonly title: string
+}
+
+const titleOf = (text: string): string => /localhost:8080([^'\s`]*)/.exec(text)?.[1] ?? text.trim()
+
 const blocks: Block[] = [...read('api.md').matchAll(/^```(.+)\n([\s\S]*?)^```$/gm)].map(
   ([, info = '', text = '']) => ({ info, text }),
 )
 const isAnswer = (block: Block | undefined): boolean => /^(json|http)/.test(block?.info ?? '')
-const examples = blocks.flatMap((block, at) => {
+const examples: readonly Example[] = blocks.flatMap((block, at): Example[] => {
   const answer = blocks[at + 1]
-  if (block.info === 'sh key') return [{ ...block, answer: { info: 'key', text: '' } }]
-  return answer !== undefined && isAnswer(answer) && !isAnswer(block) ? [{ ...block, answer }] : []
+  if (block.info === 'sh key')
+    return [{ ...block, title: titleOf(block.text), answer: { info: 'key', text: '' } }]
+  return answer !== undefined && isAnswer(answer) && !isAnswer(block)
+    ? [{ ...block, title: titleOf(block.text), answer }]
+    : []
 })
 
 const home = mkdtempSync(join(tmpdir(), 'fxd-api-document-'))
@@ -139,7 +150,8 @@ test('every example of docs/api.md is run by these tests, and every answer is co
 })
 
 test.for(examples)(
-  'docs/api.md shows what $text gives',
+  'docs/api.md shows what $title gives',
+  { timeout: 150_000 },
   async ({ info, text, answer }) => {
     if (info === 'sh key') {
       key = /fxd_[0-9a-f]{32}/.exec(await runShell(text))?.[0] ?? ''
@@ -151,5 +163,4 @@ test.for(examples)(
       expect(maskedLines(await runShell(text))).toEqual(expect.arrayContaining(maskedLines(answer.text)))
     } else expect(masked(await runShell(text))).toEqual(masked(here(answer.text)))
   },
-  150_000,
 )
