@@ -25,10 +25,12 @@ interface History {
 class Workplace {
   readonly folder = mkdtempSync(join(tmpdir(), 'fxd-collector-example-'))
   readonly bars = join(this.folder, 'bars.csv')
-  readonly first = Math.floor(Date.now() / 60_000) * minuteSeconds - 6_000 * minuteSeconds
+  readonly first: number
   #minutes = 0
 
-  constructor(token: string) {
+  /** The first bar opened so many minutes ago. */
+  constructor(token: string, minutesAgo = 6_000) {
+    this.first = (Math.floor(Date.now() / 60_000) - minutesAgo) * minuteSeconds
     onTestFinished(() => rmSync(this.folder, { recursive: true }))
     writeFileSync(join(this.folder, 'token'), `${token}\n`)
     writeFileSync(this.bars, '')
@@ -57,12 +59,14 @@ class Workplace {
   }
 }
 
-/** The example as a process; what it prints is kept. */
-function startExample(workplace: Workplace, addresses: string): { child: ChildProcess; said: () => string } {
-  const { folder, bars } = workplace
-  const digits = symbols.map((symbol) => `${symbol}=5`).join(',')
-  const args = [at('docs/examples/collector.py'), addresses, feed, join(folder, 'token'), digits, bars]
-  const child = spawn(python(), args, { env: { ...process.env, PYTHONPATH: folder } })
+interface Example {
+  readonly child: ChildProcess
+  readonly said: () => string
+}
+
+/** A process whose output is kept; killed when the test has ended. */
+function start(program: string, args: readonly string[], env: Readonly<Record<string, string>>): Example {
+  const child = spawn(program, args, { env: { ...process.env, ...env } })
   onTestFinished(() => void child.kill('SIGKILL'))
   endWithUs(child)
   let said = ''
@@ -70,6 +74,25 @@ function startExample(workplace: Workplace, addresses: string): { child: ChildPr
     output.on('data', (piece: Buffer) => (said += piece.toString()))
   return { child, said: () => said }
 }
+
+function startCollector({ folder, bars }: Workplace, addresses: string): Example {
+  const digits = symbols.map((symbol) => `${symbol}=5`).join(',')
+  const args = [at('docs/examples/collector.py'), addresses, feed, join(folder, 'token'), digits, bars]
+  return start(python(), args, { PYTHONPATH: folder })
+}
+
+/** The example client of docs/api.md. */
+function startClient({ url, key }: FxdProcess): Example {
+  const names = symbols.map((symbol) => `${feed}:${symbol}`)
+  return start(process.execPath, [at('docs/examples/follow.mjs'), url, ...names], { KEY: key })
+}
+
+/** Open times of the bars of a symbol that the client took, in its order. */
+const takenBy = ({ said }: Example, symbol: string): number[] =>
+  said()
+    .split('\n')
+    .filter((line) => line.startsWith(`{"symbol":"${feed}:${symbol}"`) && line.endsWith('}'))
+    .map((line) => (JSON.parse(line) as { time: number }).time)
 
 const historyOf = async (fxd: FxdProcess, symbol: string): Promise<History> =>
   (await fxd.get(`/v1/history?symbol=${feed}:${symbol}&resolution=1&countback=10000`)).body as History
@@ -98,7 +121,7 @@ test('the example collector of docs/collectors.md brings its history and live ba
   const workplace = new Workplace(fxd.token)
   workplace.append(historyMinutes)
   // The first address answers nobody: the next one is tried.
-  const { child, said } = startExample(workplace, `${host}:1,${host}:${proxy.port}`)
+  const { child, said } = startCollector(workplace, `${host}:1,${host}:${proxy.port}`)
   await expectStored(fxd, workplace, said)
 
   // Acks are lost with their connection: the bars go out again.
@@ -143,11 +166,42 @@ test('a second example collector stands by and takes over when the first one is 
   await fxd.takeKey()
   const workplace = new Workplace(fxd.token)
   workplace.append(10)
-  const first = startExample(workplace, fxd.grpc)
+  const first = startCollector(workplace, fxd.grpc)
   await expectStored(fxd, workplace, first.said)
-  const second = startExample(workplace, fxd.grpc)
+  const second = startCollector(workplace, fxd.grpc)
   await expect.poll(second.said, { timeout: deadlineMs }).toContain('stands by')
   first.child.kill('SIGKILL')
   workplace.append(10)
   await expectStored(fxd, workplace, second.said)
 }, 180_000)
+
+test.for([
+  ['from `since`', 900],
+  ['from history where `since` does not reach', 6_000],
+] as const)(
+  'the example client of docs/api.md takes each bar once and in order across a killed fxd: what it missed comes %s',
+  { timeout: 180_000 },
+  async ([, minutesAgo]) => {
+    const fxd = await FxdProcess.start({ manifests: [manifestOf(symbols)] })
+    await fxd.takeKey()
+    const workplace = new Workplace(fxd.token, minutesAgo)
+    workplace.append(5)
+    const collector = startCollector(workplace, fxd.grpc)
+    await expectStored(fxd, workplace, collector.said)
+    const client = startClient(fxd)
+    await expect.poll(client.said, { timeout: deadlineMs }).toContain('subscribed')
+    const expectTaken = async (): Promise<void> => {
+      const live = workplace.wanted.t.slice(5)
+      for (const symbol of symbols)
+        await expect.poll(() => takenBy(client, symbol), { timeout: deadlineMs }).toEqual(live)
+    }
+    workplace.append(20)
+    await expectTaken()
+    await fxd.kill()
+    workplace.append(20)
+    await fxd.start()
+    await expectTaken()
+    workplace.append(1)
+    await expectTaken()
+  },
+)

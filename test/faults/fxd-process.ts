@@ -63,7 +63,7 @@ const storeEnvironment = ({ http, pg, prefix }: Partial<QuestdbTables>): Readonl
 export class FxdProcess {
   readonly home: string
   readonly grpc: string
-  readonly #url: string
+  readonly url: string
   readonly #opsPort: number
   readonly #root: string
   readonly #data: string
@@ -76,7 +76,7 @@ export class FxdProcess {
   private constructor(options: FxdOptions, [httpPort = 0, grpcPort = 0, opsPort = 0]: readonly number[]) {
     this.home = mkdtempSync(join(tmpdir(), 'fxd-faults-'))
     this.grpc = `${host}:${grpcPort}`
-    this.#url = `http://${host}:${httpPort}`
+    this.url = `http://${host}:${httpPort}`
     this.#opsPort = opsPort
     this.#root = options.root ?? repository
     this.#data = options.data ?? join(this.home, 'data')
@@ -164,6 +164,11 @@ export class FxdProcess {
     return readFileSync(join(this.#data, 'token'), 'utf8').trim()
   }
 
+  /** The key that `takeKey` took. */
+  get key(): string {
+    return this.#key
+  }
+
   /** Issues the key that `get` then shows; with `from`, that of another process on the same tables. */
   async takeKey(from?: FxdProcess): Promise<void> {
     const limits = '--rpm 1000000 --rpd 100000000 --ws-connections 10 --ws-symbols 1000'
@@ -174,7 +179,7 @@ export class FxdProcess {
   /** Rejects when no answer comes. */
   async get(path: string): Promise<Answer> {
     const begun = performance.now()
-    const response = await fetch(`${this.#url}${path}`, {
+    const response = await fetch(`${this.url}${path}`, {
       headers: { 'x-api-key': this.#key },
       signal: AbortSignal.timeout(answerDeadlineMs),
     })
