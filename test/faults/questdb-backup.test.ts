@@ -20,7 +20,7 @@ const prefix = 'backup_'
 /** The exit code of tar when a file changed or went while it was read. */
 const filesChanged = 1
 
-/** The steps of README.md, "Backup and restore", word for word. */
+/** The steps of docs/backup.md, word for word. */
 async function backUp(archive: string, whileCopying: () => Promise<void>): Promise<void> {
   await server().exec('CHECKPOINT CREATE')
   try {
