@@ -80,7 +80,11 @@ class Collector:
             if part.last:
                 break
         self.waiting.extendleft(reversed(self.sent.values()))
-        self.sent, self.acked = {}, asyncio.Event()
+        self.sent, self.acked, self.writing = {}, asyncio.Event(), asyncio.Lock()
+
+    async def write(self, call, message):
+        async with self.writing:  # gRPC takes one write of a stream at a time
+            await call.write(message)
 
     async def receive(self, call):
         while True:
@@ -90,8 +94,8 @@ class Collector:
                 if bar.reason in (pb.REFUSAL_REASON_SEQUENCE, pb.REFUSAL_REASON_NOT_CATALOGUED):
                     raise ConnectionError("no Ack follows; a new session begins with sequence 1")
             if message.HasField("ack"):
-                del self.sent[message.ack.sequence]
-                print(f"acknowledged: {message.ack.accepted} new bars", flush=True)
+                if self.sent.pop(message.ack.sequence).HasField("bars"):
+                    print(f"acknowledged: {message.ack.accepted} new bars", flush=True)
                 self.acked.set()
 
     async def send(self, call):
@@ -105,7 +109,7 @@ class Collector:
                 await self.acked.wait()
             part.sequence = sequence
             self.sent[sequence] = self.waiting.popleft()
-            await call.write(self.sent[sequence])
+            await self.write(call, self.sent[sequence])
 
     def must_wait(self, part):
         if isinstance(part, pb.Window) and any(each.HasField("bars") for each in self.sent.values()):
@@ -114,7 +118,7 @@ class Collector:
 
     async def beat(self, call):
         while True:
-            await call.write(pb.CollectorMessage(heartbeat=pb.Heartbeat(terminal_connected=True)))
+            await self.write(call, pb.CollectorMessage(heartbeat=pb.Heartbeat(terminal_connected=True)))
             await asyncio.sleep(5)
 
     def read(self):

@@ -82,7 +82,7 @@ function startCollector({ folder, bars }: Workplace, addresses: string): Example
 }
 
 /** The example client of docs/api.md. */
-function startClient({ url, key }: FxdProcess): Example {
+function startClient(url: string, key: string): Example {
   const names = symbols.map((symbol) => `${feed}:${symbol}`)
   return start(process.execPath, [at('docs/examples/follow.mjs'), url, ...names], { KEY: key })
 }
@@ -123,6 +123,7 @@ test('the example collector of docs/collectors.md brings its history and live ba
   // The first address answers nobody: the next one is tried.
   const { child, said } = startCollector(workplace, `${host}:1,${host}:${proxy.port}`)
   await expectStored(fxd, workplace, said)
+  expect(said().split('session lost')).toHaveLength(2)
 
   // Acks are lost with their connection: the bars go out again.
   proxy.set({ down: { kind: 'swallow' } })
@@ -175,33 +176,47 @@ test('a second example collector stands by and takes over when the first one is 
   await expectStored(fxd, workplace, second.said)
 }, 180_000)
 
-test.for([
-  ['from `since`', 900],
-  ['from history where `since` does not reach', 6_000],
-] as const)(
-  'the example client of docs/api.md takes each bar once and in order across a killed fxd: what it missed comes %s',
-  { timeout: 180_000 },
-  async ([, minutesAgo]) => {
-    const fxd = await FxdProcess.start({ manifests: [manifestOf(symbols)] })
-    await fxd.takeKey()
-    const workplace = new Workplace(fxd.token, minutesAgo)
-    workplace.append(5)
-    const collector = startCollector(workplace, fxd.grpc)
-    await expectStored(fxd, workplace, collector.said)
-    const client = startClient(fxd)
-    await expect.poll(client.said, { timeout: deadlineMs }).toContain('subscribed')
-    const expectTaken = async (): Promise<void> => {
-      const live = workplace.wanted.t.slice(5)
-      for (const symbol of symbols)
-        await expect.poll(() => takenBy(client, symbol), { timeout: deadlineMs }).toEqual(live)
-    }
-    workplace.append(20)
-    await expectTaken()
-    await fxd.kill()
-    workplace.append(20)
-    await fxd.start()
-    await expectTaken()
-    workplace.append(1)
-    await expectTaken()
-  },
-)
+/** A client that took the live bars of 20 minutes, behind a proxy; the first of them opened so many minutes ago. */
+async function followed(minutesAgo: number) {
+  const fxd = await FxdProcess.start({ manifests: [manifestOf(symbols)] })
+  await fxd.takeKey()
+  const workplace = new Workplace(fxd.token, minutesAgo)
+  workplace.append(5)
+  const collector = startCollector(workplace, fxd.grpc)
+  await expectStored(fxd, workplace, collector.said)
+  const { hostname: host, port } = new URL(fxd.url)
+  const proxy = await openTcpProxy({ host, port: Number(port) })
+  onTestFinished(() => proxy.close())
+  const client = startClient(`http://${host}:${proxy.port}`, fxd.key)
+  await expect.poll(client.said, { timeout: deadlineMs }).toContain('subscribed')
+  const expectTaken = async (): Promise<void> => {
+    const live = workplace.wanted.t.slice(5)
+    for (const symbol of symbols)
+      await expect.poll(() => takenBy(client, symbol), { timeout: deadlineMs }).toEqual(live)
+  }
+  workplace.append(20)
+  await expectTaken()
+  return { fxd, workplace, collector, proxy, expectTaken }
+}
+
+test('the example client of docs/api.md takes each bar once and in order across a killed fxd', async () => {
+  const { fxd, workplace, expectTaken } = await followed(900)
+  await fxd.kill()
+  workplace.append(20)
+  await fxd.start()
+  await expectTaken()
+  workplace.append(1)
+  await expectTaken()
+  expect(workplace.wanted.t).toHaveLength(46)
+}, 180_000)
+
+test('the example client of docs/api.md reads from history what lies before the reach of `since`', async () => {
+  const { fxd, workplace, collector, proxy, expectTaken } = await followed(6_000)
+  proxy.set({ connections: 'refuse' })
+  proxy.reset()
+  workplace.append(20)
+  await expectStored(fxd, workplace, collector.said)
+  proxy.set({})
+  await expectTaken()
+  expect(workplace.wanted.t).toHaveLength(45)
+}, 180_000)
