@@ -148,8 +148,9 @@ class Collector:
         if bars:
             self.waiting.append(pb.CollectorMessage(bars=pb.Bars(lane=self.lane, series=bars)))
             self.waiting.extend(pb.CollectorMessage(window=window) for window in windows)
-        if not series:
+        if not series and self.lane == pb.LANE_BACKFILL:
             self.lane = pb.LANE_LIVE  # the file's first end was reached: what comes now is pushed to sockets
+            print("history is sent; following live bars", flush=True)
         return bool(series)
 
 

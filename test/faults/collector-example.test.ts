@@ -184,6 +184,7 @@ async function followed(minutesAgo: number) {
   workplace.append(5)
   const collector = startCollector(workplace, fxd.grpc)
   await expectStored(fxd, workplace, collector.said)
+  await expect.poll(collector.said, { timeout: deadlineMs }).toContain('following live bars')
   const { hostname: host, port } = new URL(fxd.url)
   const proxy = await openTcpProxy({ host, port: Number(port) })
   onTestFinished(() => proxy.close())
