@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { describeConfig } from '../platform/config.ts'
+import { configMarkdown } from './config-markdown.ts'
 import { withJson } from './options.ts'
 import { json, table } from './table.ts'
 import { configOf, type Terminal } from './terminal.ts'
@@ -8,8 +9,10 @@ export function addConfig(program: Command, terminal: Terminal): void {
   withJson(program.command('config'))
     .summary('print every FXD_ variable')
     .description('Print every variable with what is set, its default and its meaning.')
-    .action((options: { readonly json?: boolean }) => {
+    .option('--markdown', 'print the page docs/configuration.md, whatever is set')
+    .action((options: { readonly json?: boolean; readonly markdown?: boolean }) => {
       const variables = describeConfig(terminal.environment)
+      if (options.markdown) return terminal.out(configMarkdown(variables))
       if (options.json) {
         const shown = variables.map(({ name, fallback, set, meaning }) => ({
           name,

@@ -17,7 +17,7 @@ export class ConfigError extends Fatal {
   }
 }
 
-export const refuse = (name: string, got: string, wants: string): never => {
+const refuse = (name: string, got: string, wants: string): never => {
   throw new ConfigError(`${name} is ${JSON.stringify(got)}; it must be ${wants}.`)
 }
 
@@ -28,95 +28,131 @@ function tryAddress(text: string): Address | undefined {
   return Object.freeze({ host: match[1] ?? match[2] ?? '', port })
 }
 
-export const parseAddress = (text: string, name: string): Address =>
-  tryAddress(text) ?? refuse(name, text, 'host:port with a port from 0 to 65535, such as 127.0.0.1:8080')
-
-export const parsePath = (text: string, name: string): string =>
-  text === '' ? refuse(name, text, 'a path') : text
-
-/** `true` and hop counts are refused on purpose: they trust every sender. */
-export function parseCidrs(text: string, name: string): readonly string[] {
-  const blocks = text
-    .split(',')
-    .map((block) => block.trim())
-    .filter((block) => block !== '')
-  for (const block of blocks) {
-    if (!isAddressBlock(block))
-      refuse(name, text, 'a comma-separated list of addresses and CIDR blocks, such as 10.0.0.0/8')
-  }
-  return Object.freeze(blocks)
+/** Reads the text of a variable; throws a `ConfigError` that says what it wants. */
+export interface Reader<T> {
+  (text: string, name: string): T
+  /** Form, unit and bounds of a good value. */
+  readonly wants: string
 }
 
-export const oneOf =
-  <T extends string>(known: readonly T[]) =>
-  (text: string, name: string): T =>
-    known.find((each) => each === text) ?? refuse(name, text, `one of ${known.join(', ')}`)
+/** `read` gives `undefined` for a text that is not as `wants` says. */
+const reader = <T>(wants: string, read: (text: string) => T | undefined): Reader<T> =>
+  Object.assign((text: string, name: string): T => read(text) ?? refuse(name, text, wants), { wants })
 
-/** A server elsewhere is never on port 0. */
-export function parseServer(text: string, name: string): Address {
-  const address = parseAddress(text, name)
-  return address.port === 0 ? refuse(name, text, 'host:port of a server, such as 127.0.0.1:9000') : address
-}
+const matching = (wants: string, pattern: RegExp): Reader<string> =>
+  reader(wants, (text) => (pattern.test(text) ? text : undefined))
 
-export function parseServers(text: string, name: string): readonly Address[] {
-  const addresses = text
+/** An empty text is no value. */
+export const optional = <T>(read: Reader<T>): Reader<T | undefined> =>
+  Object.assign((text: string, name: string) => (text === '' ? undefined : read(text, name)), {
+    wants: read.wants,
+  })
+
+/** Takes every text. */
+export const anyText = (wants: string): Reader<string> => reader(wants, (text) => text)
+
+export const parseAddress = reader(
+  'host:port with a port from 0 to 65535, such as 127.0.0.1:8080',
+  tryAddress,
+)
+
+export const parsePath = matching('a path', /./s)
+
+const list = (text: string): readonly string[] =>
+  text
     .split(',')
     .map((each) => each.trim())
     .filter((each) => each !== '')
-    .map((each) => tryAddress(each))
-  if (!addresses.every((each) => each !== undefined && each.port > 0))
-    return refuse(name, text, 'a comma-separated list of host:port of servers, such as 10.0.0.1:8090')
-  return Object.freeze(addresses as Address[])
+
+/** `true` and hop counts are refused on purpose: they trust every sender. */
+export const parseCidrs = reader(
+  'a comma-separated list of addresses and CIDR blocks, such as 10.0.0.0/8',
+  (text): readonly string[] | undefined => {
+    const blocks = list(text)
+    return blocks.every(isAddressBlock) ? Object.freeze(blocks) : undefined
+  },
+)
+
+export const oneOf = <T extends string>(known: readonly T[]): Reader<T> =>
+  reader(`one of ${known.join(', ')}`, (text) => known.find((each) => each === text))
+
+const isServer = (address: Address | undefined): address is Address =>
+  address !== undefined && address.port > 0
+
+/** A server elsewhere is never on port 0. */
+export const parseServer = reader('host:port of a server, such as 127.0.0.1:9000', (text) => {
+  const address = tryAddress(text)
+  return isServer(address) ? address : undefined
+})
+
+const tryServers = (text: string): readonly Address[] | undefined => {
+  const addresses = list(text).map(tryAddress)
+  return addresses.every(isServer) ? Object.freeze(addresses) : undefined
 }
+
+export const parseServers = reader(
+  'a comma-separated list of host:port of servers, such as 10.0.0.1:8090',
+  tryServers,
+)
+
+export const parseIngests = reader(
+  'a comma-separated list of at least one host:port, such as 10.0.0.1:8090',
+  (text) => {
+    const addresses = tryServers(text)
+    return addresses?.length ? addresses : undefined
+  },
+)
+
+const redisForm = 'like redis://127.0.0.1:6379'
 
 const isRedisUrl = (text: string): boolean =>
   URL.canParse(text) && /^rediss?:$/.test(new URL(text).protocol) && new URL(text).hostname !== ''
 
 /** What was given is not repeated: it may hold a password. */
-export function parseRedis(text: string, name: string): string | undefined {
-  if (text === '' || isRedisUrl(text)) return text || undefined
-  throw new ConfigError(`${name} is no URL of a Redis; it must be like redis://127.0.0.1:6379.`)
-}
+export const parseRedis: Reader<string> = Object.assign(
+  (text: string, name: string): string => {
+    if (isRedisUrl(text)) return text
+    throw new ConfigError(`${name} is no URL of a Redis; it must be ${redisForm}.`)
+  },
+  { wants: `a URL ${redisForm}` },
+)
 
-export const parseRedisPrefix = (text: string, name: string): string =>
-  /^[\w:.-]{1,64}$/.test(text) ? text : refuse(name, text, '1 to 64 letters, digits and any of _ : . -')
+export const parseRedisPrefix = matching('1 to 64 letters, digits and any of _ : . -', /^[\w:.-]{1,64}$/)
 
-export const parseName = (text: string, name: string): string =>
-  /^[\w.-]{1,64}$/.test(text) ? text : refuse(name, text, '1 to 64 letters, digits and any of _ . -')
+export const parseName = matching('1 to 64 letters, digits and any of _ . -', /^[\w.-]{1,64}$/)
 
-export const wholeNumber =
-  (min: number, max: number) =>
-  (text: string, name: string): number =>
-    /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max
-      ? Number(text)
-      : refuse(name, text, `a whole number from ${min} to ${max}`)
+/** `of`: the unit, or what is counted. */
+export const wholeNumber = (of: string, min: number, max: number): Reader<number> =>
+  reader(`a whole number of ${of} from ${min} to ${max}`, (text) =>
+    /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined,
+  )
 
-export const parseUser = (text: string, name: string): string =>
-  text === '' ? refuse(name, text, 'a user of QuestDB') : text
+export const parseUser = matching('a user of QuestDB', /./s)
 
-export const parsePrefix = (text: string, name: string): string =>
-  /^[a-z][a-z0-9_]{0,31}$/.test(text)
-    ? text
-    : refuse(name, text, 'at most 32 lower-case letters, digits and _ that begin with a letter')
+export const parsePrefix = matching(
+  'at most 32 lower-case letters, digits and _ that begin with a letter',
+  /^[a-z][a-z0-9_]{0,31}$/,
+)
 
 const symbolsMax = 20
 
-export function parseSymbols(text: string, name: string): readonly CompoundKey[] {
-  const symbols = [...new Set(text.split(',').map((each) => each.trim()))].filter((each) => each !== '')
-  if (symbols.length > symbolsMax || symbols.some((each) => parseCompoundKey(each) === undefined))
-    refuse(name, text, `at most ${symbolsMax} comma-separated compound keys, such as BROKERA:ZERO:EURUSD`)
-  return Object.freeze(symbols as CompoundKey[])
-}
+export const parseSymbols = reader(
+  `at most ${symbolsMax} comma-separated compound keys, such as BROKERA:ZERO:EURUSD`,
+  (text): readonly CompoundKey[] | undefined => {
+    const symbols = [...new Set(list(text))]
+    const isGood = symbols.length <= symbolsMax && symbols.every((each) => parseCompoundKey(each))
+    return isGood ? Object.freeze(symbols as CompoundKey[]) : undefined
+  },
+)
 
 /** Without query, user or a slash at its end. What was given is not repeated: it may hold a password. */
-export const parseUrl =
-  (schemes: readonly string[]) =>
-  (text: string, name: string): string | undefined => {
-    if (text === '') return undefined
+export const parseUrl = (...schemes: readonly string[]): Reader<string> => {
+  const form = `like ${schemes.at(-1)}//bars.example.org, without user and query`
+  const read = (text: string, name: string): string => {
     const url = URL.canParse(text) ? new URL(text) : undefined
     if (url && schemes.includes(url.protocol) && url.username === '' && url.search === '' && url.hash === '')
       return `${url.protocol}//${url.host}${url.pathname}`.replace(/\/+$/, '')
-    throw new ConfigError(
-      `${name} is no URL of a service; it must be like ${schemes.at(-1)}//bars.example.org, without user and query.`,
-    )
+    throw new ConfigError(`${name} is no URL of a service; it must be ${form}.`)
   }
+  return Object.assign(read, { wants: `a URL ${form}` })
+}

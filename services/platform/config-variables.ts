@@ -1,8 +1,11 @@
 import type { Config } from './config.ts'
 import {
+  anyText,
   oneOf,
+  optional,
   parseAddress,
   parseCidrs,
+  parseIngests,
   parseName,
   parsePath,
   parsePrefix,
@@ -13,7 +16,7 @@ import {
   parseSymbols,
   parseUrl,
   parseUser,
-  refuse,
+  type Reader,
   storeKinds,
   wholeNumber,
 } from './config-values.ts'
@@ -23,7 +26,7 @@ interface Variable<T> {
   readonly name: string
   readonly fallback: string
   readonly meaning: string
-  readonly parse: (text: string, name: string) => T
+  readonly parse: Reader<T>
   /** Never printed. */
   readonly isSecret: boolean
 }
@@ -32,7 +35,7 @@ const variable = <T>(
   name: string,
   fallback: string,
   meaning: string,
-  parse: (text: string, name: string) => T,
+  parse: Reader<T>,
   isSecret = false,
 ): Variable<T> => ({ name, fallback, meaning, parse, isSecret })
 
@@ -80,7 +83,7 @@ export const variables = {
     'FXD_QUESTDB_PASSWORD',
     'quest',
     'password of that user; never printed',
-    (text) => text,
+    anyText('a password'),
     true,
   ),
   questdbPrefix: variable(
@@ -93,7 +96,7 @@ export const variables = {
     'FXD_REDIS',
     '',
     'redis:// or rediss:// URL of the Redis that all processes share; empty: limits, slots and bus are kept in this process',
-    parseRedis,
+    optional(parseRedis),
     true,
   ),
   redisSentinels: variable(
@@ -107,7 +110,7 @@ export const variables = {
     'FXD_REDIS_SENTINEL_PASSWORD',
     '',
     'password of the Sentinels themselves; never printed',
-    (text) => text || undefined,
+    optional(anyText('a password')),
     true,
   ),
   redisPrefix: variable(
@@ -120,113 +123,110 @@ export const variables = {
     'FXD_FEEDS',
     '',
     'file or folder of Feed manifests; empty: the demo feeds',
-    (text) => text || undefined,
+    optional(parsePath),
   ),
   feed: variable(
     'FXD_FEED',
     '',
     'BROKER:ACCOUNT of the feed that fxd collector collects; needed when FXD_FEEDS holds several',
-    (text) => text || undefined,
+    optional(anyText('BROKER:ACCOUNT')),
   ),
   ingest: variable(
     'FXD_INGEST',
     '127.0.0.1:8090',
     'comma-separated host:port of the ingests that fxd collector and fxd operator try in turn; where it is set, fxd keys, feeds, symbols and import ask the first',
-    (text, name) => {
-      const addresses = parseServers(text, name)
-      return addresses.length > 0 ? addresses : refuse(name, text, 'at least one host:port')
-    },
+    parseIngests,
   ),
   tokenFile: variable(
     'FXD_TOKEN_FILE',
     '',
     'file with the token: the administration token, for fxd collector the one of its feed; the first line is used, on ingest all are accepted; empty: the file "token" in FXD_DATA_DIR',
-    (text) => text || undefined,
+    optional(parsePath),
   ),
   shardTokenFile: variable(
     'FXD_SHARD_TOKEN_FILE',
     '',
     'file with the token with which fxd operator asks fxd stream for its load and drains it; empty: the administration token is used',
-    (text) => text || undefined,
+    optional(parsePath),
   ),
   signingKeys: variable(
     'FXD_SIGNING_KEYS',
     '',
     'file with the keys of ingest that sign the tokens of feeds, one per line, 32 characters or more; the first signs, all are accepted; empty: the administration token signs',
-    (text) => text || undefined,
+    optional(parsePath),
   ),
   tlsCert: variable(
     'FXD_TLS_CERT',
     '',
     'PEM file of the certificate that this process shows over gRPC, ingest and its clients alike; read again when it changes',
-    (text) => text || undefined,
+    optional(parsePath),
   ),
-  tlsKey: variable('FXD_TLS_KEY', '', 'PEM file of the key to that certificate', (text) => text || undefined),
+  tlsKey: variable('FXD_TLS_KEY', '', 'PEM file of the key to that certificate', optional(parsePath)),
   tlsCa: variable(
     'FXD_TLS_CA',
     '',
     'PEM file of authorities: both sides trust certificates of these authorities',
-    (text) => text || undefined,
+    optional(parsePath),
   ),
   streamConnectionsMax: variable(
     'FXD_STREAM_CONNECTIONS_MAX',
     '10000',
     'sockets of one process; at the bound it is not ready and refuses newcomers',
-    wholeNumber(1, 1_000_000),
+    wholeNumber('sockets', 1, 1_000_000),
   ),
   drainSeconds: variable(
     'FXD_DRAIN_SECONDS',
     '30',
     'how long fxd stream takes after SIGTERM to close its sockets, a few at a time; fxd rest goes on answering for 5 of them (fewer when this is less)',
-    wholeNumber(0, 3_600),
+    wholeNumber('seconds', 0, 3_600),
   ),
   spoolMib: variable(
     'FXD_SPOOL_MIB',
     '256',
     'disk that the spool of fxd collector takes at most; then its oldest batches leave it',
-    wholeNumber(1, 1_000_000),
+    wholeNumber('MiB', 1, 1_000_000),
   ),
   spoolHours: variable(
     'FXD_SPOOL_HOURS',
     '24',
     'how long fxd collector keeps what no ingest has acknowledged',
-    wholeNumber(1, 8_760),
+    wholeNumber('hours', 1, 8_760),
   ),
   namespace: variable(
     'FXD_NAMESPACE',
     '',
     'namespace of the Kubernetes objects of fxd operator; empty: that of its pod, or of the kubeconfig',
-    (text) => text || undefined,
+    optional(anyText('a namespace')),
   ),
   podName: variable(
     'FXD_POD_NAME',
     '',
     'name of the pod of fxd operator, by which its replicas tell each other apart; empty: the host name',
-    (text) => text || undefined,
+    optional(anyText('a name')),
   ),
   collectorTemplate: variable(
     'FXD_COLLECTOR_TEMPLATE',
     '',
     'JSON file with the pod template of the collectors that fxd operator makes; without it Feeds with a source other than Push are not ready',
-    (text) => text || undefined,
+    optional(parsePath),
   ),
   canaryRest: variable(
     'FXD_CANARY_REST',
     '',
     'URL at which fxd canary reaches REST as a client does, such as https://bars.example.org',
-    parseUrl(['http:', 'https:']),
+    optional(parseUrl('http:', 'https:')),
   ),
   canaryStream: variable(
     'FXD_CANARY_STREAM',
     '',
     'URL at which fxd canary reaches the WebSocket, such as wss://bars.example.org',
-    parseUrl(['ws:', 'wss:']),
+    optional(parseUrl('ws:', 'wss:')),
   ),
   canaryKeyFile: variable(
     'FXD_CANARY_KEY_FILE',
     '',
     'file with the API key of fxd canary; read again at each use',
-    (text) => text || undefined,
+    optional(parsePath),
   ),
   canarySymbols: variable(
     'FXD_CANARY_SYMBOLS',
@@ -238,7 +238,7 @@ export const variables = {
     'FXD_CANARY_SETTLE_SECONDS',
     '60',
     'how often fxd canary compares with history; a bar is missed when history had it for so long and it was not pushed',
-    wholeNumber(1, 3_600),
+    wholeNumber('seconds', 1, 3_600),
   ),
   trustedProxies: variable(
     'FXD_TRUSTED_PROXIES',
@@ -250,7 +250,7 @@ export const variables = {
     'FXD_LOG_LEVEL',
     '',
     `least level that is logged: ${logLevels.join(', ')}; empty: info, for text on a terminal warn`,
-    (text, name) => (text === '' ? undefined : oneOf(logLevels)(text, name)),
+    optional(oneOf(logLevels)),
   ),
   logFormat: variable(
     'FXD_LOG_FORMAT',

@@ -119,12 +119,19 @@ function refuseForeign(name: string, role: string | undefined): never {
 /** Handed down by `main.ts`; nothing else of the process's environment is looked at. */
 export const processEnvironment: Readonly<Record<string, string | undefined>> = process.env
 
-/** For `fxd config`: each variable with its default, what is set, and its meaning. */
+/** For `fxd config`: each variable with the roles that read it, its default, what is set, and its meaning. */
 export function describeConfig(environment: Readonly<Record<string, string | undefined>>) {
-  return Object.values(variables).map(({ name, fallback, meaning, isSecret }) => ({
+  return Object.entries(variables).map(([key, { name, fallback, meaning, parse, isSecret }]) => ({
     name,
+    roles: readersOf(key),
     fallback,
     set: isSecret && environment[name] !== undefined ? '(set)' : environment[name],
+    wants: parse.wants,
     meaning,
   }))
 }
+
+const readersOf = (key: string): string[] =>
+  Object.entries<readonly string[]>(roleVariables)
+    .filter(([, keys]) => keys.includes(key))
+    .map(([role]) => role)

@@ -8,7 +8,7 @@ const run = promisify(execFile)
 /** The exit code of tar when a file changed or went while it was read. */
 const filesChanged = 1
 
-/** The steps of README.md, "Backup and restore", word for word. */
+/** The steps of docs/backup.md, word for word. */
 export async function backUp(
   { exec, folder }: QuestdbServer,
   archive: string,

@@ -1,6 +1,6 @@
 /**
- * Runs a tier of the tests: `bin/node test/support/tiers/main.ts check|smoke|test`, stage after stage, also after
- * one that failed. Ends with the failures, times and results of all stages, and `N passed, N failed` as its last line.
+ * Runs a tier of the tests, or one stage of it: `bin/node test/support/tiers/main.ts check|smoke|test [stage]`. A stage
+ * that failed does not keep the next one from running. Ends with the failures, times and results of all stages, and `N passed, N failed` as its last line.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,10 +13,15 @@ import { type Stage, tiers } from './tiers.ts'
 const repository = join(import.meta.dirname, '../../..')
 const vitest = join(repository, 'node_modules/vitest/vitest.mjs')
 
-const [name = '', ...rest] = process.argv.slice(2)
-const stages = tiers[name]
-if (stages === undefined || rest.length > 0) {
-  console.error(`got "${[name, ...rest].join(' ')}", expected one of ${Object.keys(tiers).join(', ')}`)
+const [name = '', only, ...rest] = process.argv.slice(2)
+const tier = tiers[name]
+if (tier === undefined || rest.length > 0) {
+  console.error(`got "${process.argv.slice(2).join(' ')}", expected one of ${Object.keys(tiers).join(', ')}`)
+  process.exit(2)
+}
+const stages = tier.filter((stage) => only === undefined || stage.name === only)
+if (stages.length === 0) {
+  console.error(`got stage "${only}", expected one of ${tier.map((stage) => stage.name).join(', ')}`)
   process.exit(2)
 }
 
