@@ -57,24 +57,7 @@ export const createStreamMetrics = (metrics: Metrics, read: Readings) => {
       'place',
       faultPlaces,
     ),
-    gaps: metrics.counter('fxd_stream_gaps_total', 'Symbols named in GAP frames, one per socket.'),
-    replayGaps: fromZero(
-      metrics.counter(
-        'fxd_stream_replay_gaps_total',
-        'Replays that ended in a GAP frame: late, failed reads of the store, too many replays, too many bars, or unproven after a loss of the bus.',
-        ['reason'],
-      ),
-      'reason',
-      givenUpReasons,
-    ),
-    losses: metrics.counter(
-      'fxd_stream_bus_losses_total',
-      'Losses of the bus that this shard took up, one per feed.',
-    ),
-    refillFailures: metrics.counter(
-      'fxd_stream_refill_failures_total',
-      'Reads of the store that failed while a hole of the bus was to be closed.',
-    ),
+    ...countLosses(metrics),
     slotFailures: fromZero(
       metrics.counter('fxd_stream_slot_failures_total', 'Calls to open, renew or close slots that failed.', [
         'call',
@@ -89,6 +72,27 @@ export const createStreamMetrics = (metrics: Metrics, read: Readings) => {
     ),
   }
 }
+
+const countLosses = (metrics: Metrics) => ({
+  gaps: metrics.counter('fxd_stream_gaps_total', 'Symbols named in GAP frames, one per socket.'),
+  replayGaps: fromZero(
+    metrics.counter(
+      'fxd_stream_replay_gaps_total',
+      'Replays that ended in a GAP frame: late, failed reads of the store, too many replays, too many bars, or unproven after a loss of the bus.',
+      ['reason'],
+    ),
+    'reason',
+    givenUpReasons,
+  ),
+  losses: metrics.counter(
+    'fxd_stream_bus_losses_total',
+    'Losses of the bus that this shard took up, one per feed.',
+  ),
+  refillFailures: metrics.counter(
+    'fxd_stream_refill_failures_total',
+    'Reads of the store that failed while a hole of the bus was to be closed.',
+  ),
+})
 
 function addGauges(metrics: Metrics, read: Readings): void {
   metrics.gauge('fxd_stream_connections', 'Open sockets.', [], (gauge) => gauge.set(read.connections()))
