@@ -12,6 +12,8 @@ const barSeconds = 60
 /** A socket that lasted so long was a good one: the next pause is short again. */
 const steadyMs = 60_000
 const closeTimeoutMs = 1_000
+/** The first socket waits for the first comparison at most so long. */
+const firstMsMax = 10_000
 
 export interface CanaryDeps {
   /** Base URL of the stream, without a slash at its end. */
@@ -59,9 +61,11 @@ export class Canary implements SocketListener {
 
   /** Until the signal aborts; never rejects. */
   async run(): Promise<void> {
+    const { clock, signal } = this.#deps
     // Where each symbol's history ends, so that the first socket asks for what follows.
-    await this.#compareAll()
-    await Promise.all([this.#hold(), this.#compareAgain()])
+    const first = this.#compareAll()
+    await Promise.race([first, clock.sleep(firstMsMax, signal)])
+    await Promise.all([this.#hold(), first.then(() => this.#compareAgain())])
   }
 
   /** One socket after the other. */
@@ -172,18 +176,28 @@ export class Canary implements SocketListener {
     }
   }
 
-  /** One request after the other. */
+  /** One request after the other; what fails of one symbol harms no other. */
   async #compareAll(): Promise<void> {
-    const { rest, log, clock, signal } = this.#deps
-    try {
-      this.#offsets = await rest.clockOffsets()
-      for (const [symbol, compared] of this.#compared) {
-        if (signal.aborted) return
+    const { rest, clock, signal } = this.#deps
+    const offsets = async (): Promise<void> => void (this.#offsets = await rest.clockOffsets())
+    let isWhole = await this.#tries(offsets, 'the status')
+    for (const [symbol, compared] of this.#compared) {
+      if (signal.aborted) return
+      const compare = async (): Promise<void> =>
         this.#count(symbol, compared, await rest.newestBars(symbol, rememberedMax))
-      }
-      this.#comparedMs = clock.monotonicMs()
+      if (!(await this.#tries(compare, symbol))) isWhole = false
+    }
+    if (isWhole) this.#comparedMs = clock.monotonicMs()
+  }
+
+  async #tries(run: () => Promise<void>, what: string): Promise<boolean> {
+    try {
+      await run()
+      return true
     } catch (cause) {
-      log.warn({ err: cause }, 'failed to compare with history; it is tried again')
+      if (!this.#deps.signal.aborted)
+        this.#deps.log.warn({ err: cause, what }, 'failed to ask REST; it is tried again')
+      return false
     }
   }
 

@@ -235,7 +235,13 @@ test('parts without a pod are alerts, and so are many keys that vanish meanwhile
 test('pods of a node without power are alerts, and a canary whose key is revoked', async () => {
   const revoked = JSON.stringify({ spec: { revoked: true } })
   await kubectl('patch', 'apikey/fxd-canary', '--type=merge', '-p', revoked)
-  const [, node] = installed.cluster.nodes
+  await within(alertMs, 'the socket of the canary to be closed', async () => {
+    const [open] = await prometheus.query('max(fxd_canary_socket_open)')
+    return open?.value === 0
+  })
+  const canary = ['pods', '-l', 'app.kubernetes.io/component=canary'] as const
+  const itsNode = await kubectl('get', ...canary, '-o=jsonpath={.items[0].spec.nodeName}')
+  const node = installed.cluster.nodes.find(({ name }) => name !== itsNode)
   if (node === undefined) throw new Error('there is no second node')
   await node.powerCut()
   await expectFiring('FxdTargetDown', 'FxdCanaryNotServed')
