@@ -46,13 +46,19 @@ export function putKey(request: PutKeyRequest__Output, view: RegistryView, now: 
   }
 }
 
-/** The key without use until its owner puts it again; `undefined`: it is not this owner's, or final. */
+/**
+ * The key without use until its owner puts it again; `undefined`: it is not this owner's, or final. It also expires:
+ * pods of the release before know no other end that is not final.
+ */
 export function suspendKey(
   { id, owner }: { readonly id: string; readonly owner: string },
   view: RegistryView,
+  now: UtcMs,
 ): KeyRecord | undefined {
   const key = view.key(id)
-  return key && key.owner === owner && owner !== '' && !key.revoked ? { ...key, suspended: true } : undefined
+  if (key === undefined || key.owner !== owner || owner === '' || key.revoked) return undefined
+  const expiresAt = key.expiresAt !== undefined && key.expiresAt < now ? key.expiresAt : now
+  return { ...key, suspended: true, expiresAt }
 }
 
 function checkShapes({ id, owner, issue, sha256, prefix }: PutKeyRequest__Output): void {

@@ -119,7 +119,7 @@ function keyChanges({ writer, registry, clock }: RegistryServiceDeps) {
     },
     suspend: async (request: SuspendKeyRequest__Output) => ({
       suspended: await writer.change((view) => {
-        const body = suspendKey(request, view)
+        const body = suspendKey(request, view, clock.utcMs())
         const isNew = body !== undefined && !view.key(body.id)?.suspended
         return { rows: isNew ? [{ kind: 'key', id: body.id, body }] : [], result: body !== undefined }
       }),

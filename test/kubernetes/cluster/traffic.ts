@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Reading } from '../../faults/check-history.ts'
 import { checkLife, isCaughtUp, type Life, type Minute } from '../../faults/check-sockets.ts'
 import { Repeated } from '../../faults/cluster-user.ts'
 import { Feeder } from '../../faults/feeder.ts'
@@ -12,7 +13,8 @@ const patienceMs = 120_000
 const complaintsMax = 20
 
 export interface TrafficOptions {
-  readonly outside: Outside
+  /** How it reaches the service. */
+  readonly outside: Pick<Outside, 'ws' | 'get'> & Partial<Pick<Outside, 'connection'>>
   /** host:port of ingest. */
   readonly ingest: string
   /** Of the feed. */
@@ -28,7 +30,7 @@ export interface TrafficOptions {
 export class Traffic {
   readonly #options: TrafficOptions
   readonly #minutes: Minute[] = []
-  readonly #market: Market
+  readonly market: Market
   readonly #feeder: Feeder
   readonly #clients: StreamClient[] = []
   /** Those who left on their own. */
@@ -40,7 +42,7 @@ export class Traffic {
   constructor(options: TrafficOptions) {
     this.#options = options
     const { random, ingest, token } = options
-    this.#market = new Market(random, Date.now(), { liveBackSeconds: 6 * 3_600 })
+    this.market = new Market(random, Date.now(), { liveBackSeconds: 6 * 3_600 })
     this.#feeder = new Feeder({
       ingest: { grpc: ingest, token },
       mode: 'LIVE',
@@ -77,6 +79,11 @@ export class Traffic {
     const leaving = this.#clients.splice(-count)
     this.#left.push(...leaving)
     await Promise.all(leaving.map((client) => client.stop()))
+  }
+
+  /** What the feed sent, and whether it was acknowledged. */
+  get readings(): readonly Reading[] {
+    return this.#feeder.readings
   }
 
   /** Minutes of the feed so far. */
@@ -163,10 +170,10 @@ export class Traffic {
     return new StreamClient({
       name: `client-${number}`,
       url: outside.ws,
-      connection: outside.connection,
+      ...(outside.connection && { connection: outside.connection }),
       key,
       feed,
-      symbols: this.#market.symbols,
+      symbols: this.market.symbols,
       resumes: number % 2 === 1,
       random,
       fill: (symbol, after) => this.#timesAfter(symbol, after),
@@ -174,9 +181,9 @@ export class Traffic {
   }
 
   #nextMinute() {
-    const time = this.#market.liveBegin + 60 * this.#market.minutes
+    const time = this.market.liveBegin + 60 * this.market.minutes
     this.#minutes.push({ time, begunMs: performance.now() })
-    return this.#market.live()
+    return this.market.live()
   }
 
   async #timesAfter(symbol: string, after: number): Promise<readonly number[]> {

@@ -33,8 +33,10 @@ export interface ClusterOptions {
   readonly log?: string
   /** For every role. */
   readonly env?: Readonly<Record<string, string>>
-  /** For one process, by its name; asked once the stores run. */
-  readonly podEnv?: (name: string) => Readonly<Record<string, string>>
+  /** For one process, by its name; asked at each of its starts. `undefined` takes a variable away. */
+  readonly podEnv?: (name: string) => Readonly<Record<string, string | undefined>>
+  /** Folder of the code that a process runs, by its name; asked at each of its starts. By default this checkout. */
+  readonly code?: (name: string) => string
   readonly httpPort?: number
   readonly grpcPort?: number
   /** Stands between the roles and a store, as a proxy that a test can cut. */
@@ -121,7 +123,8 @@ async function startPods(options: ClusterOptions, home: string, ground: Ground):
   const ingests = names.flatMap(({ role }, i) => (role === 'ingest' ? [`127.0.0.1:${ports[3 * i + 1]}`] : []))
   const pods = names.map(({ role, name, feed }, i): Pod => {
     const [http = 0, grpc = 0, opsPort = 0] = ports.slice(3 * i)
-    const env = {
+    const env = (): Readonly<Record<string, string | undefined>> => ({
+      ...bareEnv(),
       FXD_HTTP_ADDR: `127.0.0.1:${http}`,
       FXD_GRPC_ADDR: `127.0.0.1:${grpc}`,
       FXD_OPS_ADDR: `127.0.0.1:${opsPort}`,
@@ -134,12 +137,16 @@ async function startPods(options: ClusterOptions, home: string, ground: Ground):
         : storeEnv),
       ...options.env,
       ...options.podEnv?.(name),
-    }
+    })
     const program = new Program({
       name,
       command: join(repository, 'bin/node'),
-      args: [join(repository, 'services/main.ts'), role],
-      env: { ...bareEnv(), ...env },
+      get args() {
+        return [join(options.code?.(name) ?? repository, 'services/main.ts'), role]
+      },
+      get env() {
+        return env()
+      },
       log: options.log ?? join(home, `${name}.log`),
       isReady: async () => (await statusOf(opsPort, '/readyz')) === 200,
     })

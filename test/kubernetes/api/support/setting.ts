@@ -29,7 +29,8 @@ export interface Setting {
   readonly admin: Admin
   readonly ingest: IngestHouse
   readonly gateway: Gateway
-  operator(name: string): Promise<OperatorProcess>
+  /** By default of the ingest of this setting. */
+  operator(name: string, at?: Administered): Promise<OperatorProcess>
   path(of: Resource, name?: string): string
   get<T extends KubeObject>(of: Resource, name: string): Promise<T | undefined>
   list<T extends KubeObject>(of: Resource): Promise<readonly T[]>
@@ -44,6 +45,13 @@ export interface Setting {
   /** The id of the key that this secret opens now, as REST decides it. */
   opens(secret: string): string | undefined
   close(): Promise<void>
+}
+
+/** An ingest, and the token of its administration. */
+export interface Administered {
+  /** host:port */
+  readonly ingest: string
+  readonly adminToken: string
 }
 
 interface Ready {
@@ -83,7 +91,7 @@ export async function openSetting(server: ApiServer): Promise<Setting> {
     gateway,
     path,
     get,
-    async operator(name) {
+    async operator(name, at = { ingest: ingest.address, adminToken: houseToken }) {
       const made = await operatorProcess({
         folder,
         name,
@@ -91,8 +99,7 @@ export async function openSetting(server: ApiServer): Promise<Setting> {
         ca: server.ca,
         token: server.operatorToken,
         namespace,
-        ingest: ingest.address,
-        adminToken: houseToken,
+        ...at,
         shardToken,
       })
       operators.push(made)

@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { registryClient } from '../../../services/wire/unary-client.ts'
+import { ask, type UserAnswer } from '../../faults/cluster-user.ts'
+import { manifest } from '../../faults/market.ts'
+import type { Traffic } from '../../kubernetes/cluster/traffic.ts'
+import { bareEnv } from '../../support/bare-env.ts'
+import { type Cluster, type Pod, type Role, startCluster } from '../../support/cluster/cluster.ts'
+import { rollOut } from '../../support/cluster/roll-out.ts'
+import { putUnderTraffic } from '../../support/cluster/under-traffic.ts'
+import { earlierRelease } from '../../support/earlier-release.ts'
+import { freePorts } from '../../support/free-ports.ts'
+import { openTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts'
+import { followed } from './followed-feed.ts'
+
+const run = promisify(execFile)
+const repository = join(import.meta.dirname, '../../..')
+const drainSeconds = 6
+export const feeds = ['BROKERA:ZERO', 'BROKERB:FILES']
+
+export const releases = ['old', 'new'] as const
+export type Release = (typeof releases)[number]
+
+/** A cluster on one QuestDB and one Redis whose processes are of either release, and clients that use it. */
+export interface TwoReleases {
+  readonly cluster: Cluster
+  readonly traffic: Traffic
+  /** Between the collector and all ingests. */
+  readonly way: TcpProxy
+  /** The folder of exports that the collector reads. */
+  readonly exports: string
+  /** Ends processes as a rollout does, and starts each again as this release; resolves once all are in rotation. */
+  replace(names: readonly string[], by: Release): Promise<void>
+  /** The process of this role that runs this release. */
+  pod(role: Role, release: Release): Pod
+  /** A command line of a release, to the ingest of the same release; gives its answer. */
+  fxd(release: Release, line: string): Promise<Record<string, unknown>>
+  /** Administration at the ingest of a release. */
+  registry(release: Release): ReturnType<typeof registryClient>
+  /** By default with a key for all feeds, without a limit that counts. */
+  get(pod: Pod, path: string, key?: string): Promise<UserAnswer>
+  /** Gives who did not end with 0. */
+  stop(): Promise<readonly string[]>
+}
+
+/** All processes are of the old release; resolves once every client has got a bar. */
+export async function startTwoReleases(): Promise<TwoReleases> {
+  const code = { old: earlierRelease(), new: repository }
+  const home = mkdtempSync(join(tmpdir(), 'fxd-releases-'))
+  const exports = join(home, 'exports')
+  mkdirSync(exports)
+  const manifests = join(home, 'feeds.yaml')
+  writeFileSync(manifests, manifest + followed(exports))
+  const [grpcPort = 0] = await freePorts(1)
+  const way = await openTcpProxy({ host: '127.0.0.1', port: grpcPort })
+  const runs = new Map<string, Release>()
+  const releaseOf = (name: string): Release => runs.get(name) ?? 'old'
+  const cluster = await startCluster({
+    rest: 2,
+    stream: 2,
+    ingest: 2,
+    feeds: manifests,
+    home: join(home, 'cluster'),
+    grpcPort,
+    env: { FXD_DRAIN_SECONDS: String(drainSeconds) },
+    podEnv: (name) => (name.startsWith('collector') ? { FXD_INGEST: `${way.host}:${way.port}` } : {}),
+    code: (name) => code[releaseOf(name)],
+  })
+  const end = async (): Promise<readonly string[]> => {
+    const failed = await cluster.stop()
+    await way.close()
+    rmSync(home, { recursive: true, force: true })
+    return failed
+  }
+  const pod: TwoReleases['pod'] = (role, release) => {
+    const found = cluster.pods.find((each) => each.role === role && releaseOf(each.name) === release)
+    if (found) return found
+    throw new Error(`no ${role} runs the ${release} release`)
+  }
+  const ingestOf = (release: Release): string => `127.0.0.1:${pod('ingest', release).port}`
+  try {
+    const { key, traffic } = await putUnderTraffic(cluster, feeds)
+    return {
+      cluster,
+      traffic,
+      way,
+      exports,
+      pod,
+      async fxd(release, line) {
+        const env = { ...bareEnv(), ...cluster.commandEnv, FXD_GRPC_ADDR: ingestOf(release) }
+        const words = [join(code[release], 'services/main.ts'), ...line.split(' '), '--json']
+        const { stdout } = await run(join(repository, 'bin/node'), words, { env })
+        return JSON.parse(stdout) as Record<string, unknown>
+      },
+      registry: (release) =>
+        registryClient(ingestOf(release), { token: readFileSync(cluster.token, 'utf8').trim() }),
+      get: ({ port }, path, asked = key) => ask(port, path, asked),
+      async replace(names, by) {
+        for (const name of names) runs.set(name, by)
+        await Promise.all(names.map((name) => rollOut(cluster, name)))
+      },
+      async stop() {
+        await traffic.stop()
+        return end()
+      },
+    }
+  } catch (cause) {
+    await end()
+    throw cause
+  }
+}

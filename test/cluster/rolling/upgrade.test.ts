@@ -1,0 +1,221 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { StreamSocket } from '../../acceptance/client/socket.ts'
+import { until } from '../../acceptance/client/until.ts'
+import { checkHistory } from '../../faults/check-history.ts'
+import { readHistory } from '../../faults/read-history.ts'
+import { whyNoEarlierRelease } from '../../support/earlier-release.ts'
+import { effort } from '../../support/effort.ts'
+import { metricOf } from '../../support/metric-of.ts'
+import { RawSession } from '../../support/raw-session.ts'
+import { cutAll, upgrade } from '../pods.ts'
+import { followedSymbol, line, writeExport } from './followed-feed.ts'
+import { feeds, type Release, releases, startTwoReleases, type TwoReleases } from './two-releases.ts'
+
+/** Starts of a cluster, eight rollouts and what is compared in between, on a busy machine. */
+const timeoutMs = 600_000
+const collector = 'collector-brokerb-files'
+const first = ['ingest-1', 'rest-1', 'stream-1']
+const second = ['ingest-2', 'rest-2', 'stream-2']
+const other = { old: 'new', new: 'old' } as const satisfies Record<Release, Release>
+const spooledMinutes = 12
+/** The way back takes a minute more: `make soak` goes it, too. */
+const ways: readonly Release[] = effort > 1 ? ['new', 'old'] : ['new']
+const last = ways.at(-1) as Release
+
+test('processes of the earlier release are replaced, and put back, under load: no bar is missed, and each reads what the other wrote', {
+  timeout: timeoutMs,
+}, async ({ skip }) => {
+  const reason = whyNoEarlierRelease()
+  skip(reason !== undefined, reason)
+  const both = await startTwoReleases()
+  onTestFinished(async () => void expect(await both.stop()).toEqual([]))
+  const atFirst = await registryRows(both)
+  for (const by of ways) {
+    await both.replace(first, by)
+    await handOverSpool(both, by)
+    await compareAnswers(both)
+    for (const release of releases) {
+      await shareKeys(both, release)
+      await shareFeedTokens(both, release)
+    }
+    await shareOwnedKey(both, `k_owned_by_${by}`)
+    await shareLimits(both)
+    await both.replace(second, by)
+    await both.traffic.caughtUp()
+    expect(both.traffic.judgePlanned()).toEqual([])
+    console.log(`to the ${by} release: 0 bars missed, ${both.traffic.summary()}`)
+  }
+  const rows = await registryRows(both)
+  expect(
+    rows.filter((row) => atFirst.includes(row)),
+    'a release wrote back what the other had changed',
+  ).toEqual(atFirst)
+  await both.traffic.stop()
+  // No process holds a bar in memory that it did not read from the store.
+  const shown = await readHistory(
+    { get: async (path) => ({ ...(await both.get(both.pod('rest', last), path)), tookMs: 0 }) },
+    both.traffic.market,
+    '1',
+  )
+  const acked = both.traffic.readings.filter((reading) => reading.acked)
+  expect(checkHistory(both.traffic.readings, shown)).toEqual([])
+  console.log(`${acked.length} readings acknowledged by both releases, all of them stored`)
+})
+
+/** Records of the registry, each as often as it was written. */
+const registryRows = async ({ cluster }: TwoReleases): Promise<readonly string[]> =>
+  (await cluster.questdb.exec('SELECT kind, id, body FROM fxd_registry')).map((row) => row.join(' '))
+
+/**
+ * A collector that no ingest reaches fills its spool, is replaced by the other release, and that one empties it. The
+ * export no longer has the minutes, so nothing else can bring them.
+ */
+async function handOverSpool(both: TwoReleases, by: Release): Promise<void> {
+  const { cluster, way, exports } = both
+  const { opsPort } = cluster.pod(collector)
+  const spooled = (): Promise<number> => metricOf(opsPort, 'fxd_collector_spool_bars')
+  const begin = Math.floor(Date.now() / 60_000) * 60 - (by === 'new' ? 12 : 6) * 3_600
+  const minutes = (from: number, count: number): number[] =>
+    Array.from({ length: count }, (_, i) => begin + 60 * (from + i))
+  const stored = async (wanted: readonly number[]): Promise<boolean> => {
+    const { body } = await both.get(
+      both.pod('rest', by),
+      `/v1/history?symbol=${followedSymbol}&resolution=1&from=${begin}&to=${begin + 3_600}`,
+    )
+    return wanted.every((minute) => (body as { t?: number[] }).t?.includes(minute))
+  }
+  const before = minutes(0, 3)
+  writeExport(exports, before)
+  await until('what the export had', () => stored(before.slice(0, -1)), 60_000)
+  way.set({ connections: 'refuse' })
+  way.reset()
+  const during = minutes(3, spooledMinutes)
+  for (const [at, minute] of during.entries()) {
+    appendFileSync(join(exports, 'GOLD_M1.csv'), line(minute))
+    await until(`${at + 1} minutes in the spool`, async () => (await spooled()) > at, 30_000)
+  }
+  const held = await spooled()
+  await cluster.pod(collector).program.stop()
+  writeExport(exports, minutes(3 + spooledMinutes, 2))
+  await both.replace([collector], by)
+  expect(await spooled()).toBeGreaterThanOrEqual(held)
+  way.set({})
+  await until('the spool to be empty', async () => (await spooled()) === 0, 60_000)
+  await until('what was spooled', () => stored(during), 60_000)
+  console.log(`${held} bars of a spool of the ${other[by]} release were stored by the ${by} one`)
+}
+
+/** What one release answers, the other answers too; the newer may say more. */
+async function compareAnswers(both: TwoReleases): Promise<void> {
+  const to = Math.floor(Date.now() / 60_000) * 60
+  const questions = [
+    '/v1/config',
+    '/v1/symbols?limit=1000',
+    '/v1/symbols?search=usd&limit=2',
+    '/v1/coverage?symbol=BROKERA:ZERO:EURUSD',
+    `/v1/coverage?symbol=${followedSymbol}`,
+    `/v1/history?symbol=${followedSymbol}&resolution=1&from=${to - 86_400}&to=${to}`,
+    `/v1/history?symbol=BROKERA:ZERO:EURUSD&resolution=30&from=${to - 86_400}&to=${to - 5 * 3_600 - 3_000}`,
+    '/v1/history?symbol=BROKERA:ZERO:NOPE&resolution=1&countback=5',
+  ]
+  for (const question of questions) {
+    const [old, fresh] = await Promise.all(
+      releases.map((release) => both.get(both.pod('rest', release), question)),
+    )
+    expect(fresh?.status, question).toBe(old?.status)
+    expect(fresh?.body, question).toMatchObject(old?.body as object)
+  }
+}
+
+/** Resolves once REST of both releases answers a request with this key so. */
+const known = (both: TwoReleases, key: string, status: number): Promise<boolean> =>
+  until(`${status} from both`, async () => {
+    const answers = releases.map((release) => both.get(both.pod('rest', release), '/v1/status', key))
+    return (await Promise.all(answers)).every((each) => each.status === status)
+  })
+
+/** A key that one release made is known, changed and revoked by the other. */
+async function shareKeys(both: TwoReleases, maker: Release): Promise<void> {
+  const changer = other[maker]
+  const made = await both.fxd(maker, `keys create --plan pro --feeds ${feeds.join(',')} --ws-connections 4`)
+  const { id, key } = made as { id: string; key: string }
+  await known(both, key, 200)
+  const sockets = await Promise.all(
+    releases.map((release) => upgrade(`http://127.0.0.1:${both.pod('stream', release).port}`, key)),
+  )
+  onTestFinished(cutAll)
+  const open = sockets.flatMap((each) => (each instanceof StreamSocket ? [each] : []))
+  expect(open).toHaveLength(2)
+  const rotated = (await both.fxd(changer, `keys rotate ${id} --overlap 1h`)) as { key: string }
+  await known(both, rotated.key, 200)
+  await known(both, key, 200)
+  await both.fxd(changer, `keys update ${id} --rpm 777`)
+  await both.fxd(maker, `keys revoke ${id}`)
+  await known(both, rotated.key, 401)
+  await known(both, key, 401)
+  await Promise.all(open.map(({ closed }) => closed))
+}
+
+/** A key of an object: the old release knows neither owners nor keys that are taken away for a while. */
+async function shareOwnedKey(both: TwoReleases, id: string): Promise<void> {
+  const secret = `fxd_${randomBytes(16).toString('hex')}`
+  const put = {
+    id,
+    owner: 'uid-1',
+    issue: 1,
+    sha256: createHash('sha256').update(secret).digest(),
+    prefix: secret.slice(0, 8),
+    plan: 'pro',
+    feeds,
+  }
+  const { call, close } = both.registry('new')
+  onTestFinished(close)
+  await call('PutKey', put)
+  await known(both, secret, 200)
+  await both.fxd('old', `keys update ${id} --rpm 777`)
+  expect(await call('GetKey', { id })).toMatchObject({ owner: 'uid-1', issue: 1, limits: { rpm: 777 } })
+  await call('SuspendKey', { id, owner: 'uid-1' })
+  await known(both, secret, 401)
+  await call('PutKey', put)
+  await known(both, secret, 200)
+}
+
+/** A token of a feed that one release issued is good at the other. */
+async function shareFeedTokens(both: TwoReleases, issuer: Release): Promise<void> {
+  const { token } = (await both.fxd(issuer, 'feeds token BROKERB:FILES --expires 1d')) as { token: string }
+  const session = new RawSession(`127.0.0.1:${both.pod('ingest', other[issuer]).port}`, token)
+  await session.hello('BROKERB:FILES', { mode: 'IMPORT', id: 'import-1' })
+  await session.close()
+}
+
+/** Windows of requests and slots of sockets are counted over processes of both. */
+async function shareLimits(both: TwoReleases): Promise<void> {
+  const [rpm, cap, attempts] = [10, 3, 8]
+  const limits = `--rpm ${rpm} --rpd 1000 --ws-connections ${cap} --ws-symbols 5`
+  const { key } = (await both.fxd('new', `keys create --plan pro --feeds ${feeds.join(',')} ${limits}`)) as {
+    key: string
+  }
+  const shards = releases.map((each) => `http://127.0.0.1:${both.pod('stream', each).port}`)
+  const opened = await until('the key to be known', async () => {
+    const outcomes = await Promise.all(
+      Array.from({ length: attempts }, (_, i) => upgrade(shards[i % 2] as string, key)),
+    )
+    const isKnown = outcomes.every((each) => each instanceof StreamSocket || each.status !== 401)
+    if (!isKnown) cutAll()
+    return isKnown && outcomes
+  })
+  expect(opened.filter((each) => each instanceof StreamSocket)).toHaveLength(cap)
+  cutAll()
+  const pods = releases.map((release) => both.pod('rest', release))
+  await until('a minute that lasts', () => Date.now() % 60_000 < 50_000)
+  const answers = await Promise.all(
+    Array.from({ length: 3 * rpm }, (_, i) =>
+      both.get(pods[i % 2] as (typeof pods)[number], '/v1/status', key),
+    ),
+  )
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(rpm)
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(2 * rpm)
+}
