@@ -31,7 +31,7 @@ test('processes of the earlier release are replaced, and put back, under load: n
   const reason = whyNoEarlierRelease()
   skip(reason !== undefined, reason)
   const both = await startTwoReleases()
-  onTestFinished(async () => void expect(await both.stop()).toEqual([]))
+  onTestFinished(async () => expect(await both.stop()).toEqual([]))
   const atFirst = await registryRows(both)
   for (const by of ways) {
     await both.replace(first, by)
