@@ -29,7 +29,9 @@ const edges = ['rest', 'stream', 'cli', 'roles'].map((folder) => `services/${fol
 
 const isSoak = effort > 1
 /** What costs many minutes: only `make soak` runs it. */
-const longFaults = ['test/faults/questdb-{network,planted,disk-full}.test.ts']
+const longFaults = ['test/faults/questdb-{network,planted,disk-full,lost}.test.ts']
+/** Whole clusters of processes beside the API server: only `make soak` runs them. */
+const longApi = ['test/kubernetes/api/{owners,lost-objects}.test.ts']
 /** Each file has a cluster of its own, whose users may notice nothing; most of its time is waited for. */
 const clusterFaults = ['test/faults/cluster-*.test.ts']
 
@@ -104,6 +106,7 @@ export default defineConfig({
       suite('kubernetes-api', ['test/kubernetes/api/*.test.ts'], 9, {
         ...patient,
         globalSetup: ['test/kubernetes/api/support/api-server.ts'],
+        exclude: isSoak ? [] : longApi,
       }),
       ...clusters,
       ...(canRunNodes ? kubernetes : []),

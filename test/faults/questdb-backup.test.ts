@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
+import { backUp, unpack } from '../support/questdb/backup.ts'
 import { oneServer } from '../support/questdb/one-server.ts'
 import { startQuestdb } from '../support/questdb/server.ts'
 import { checkHistory } from './check-history.ts'
@@ -14,36 +13,8 @@ import { expectNothingLost, flows } from './quiet.ts'
 import { readHistory } from './read-history.ts'
 import { seeded } from './seeded.ts'
 
-const run = promisify(execFile)
 const server = oneServer()
 const prefix = 'backup_'
-/** The exit code of tar when a file changed or went while it was read. */
-const filesChanged = 1
-
-/** The steps of README.md, "Backup and restore", word for word. */
-async function backUp(archive: string, whileCopying: () => Promise<void>): Promise<void> {
-  await server().exec('CHECKPOINT CREATE')
-  try {
-    await Promise.all([pack(server().folder, archive), whileCopying()])
-  } finally {
-    await server().exec('CHECKPOINT RELEASE')
-  }
-}
-
-async function pack(folder: string, archive: string): Promise<void> {
-  try {
-    await run('tar', ['-C', folder, '-cf', archive, '.'])
-  } catch (cause) {
-    // What was written after the checkpoint may change or go while it is read.
-    if ((cause as { code?: unknown }).code !== filesChanged) throw cause
-  }
-}
-
-async function unpack(archive: string, folder: string): Promise<void> {
-  await run('tar', ['-C', folder, '-xf', archive])
-  writeFileSync(join(folder, '_restore'), '')
-}
-
 const newFolder = (): string => {
   const made = mkdtempSync(join(tmpdir(), 'fxd-backup-'))
   onTestFinished(() => rmSync(made, { recursive: true, force: true }))
@@ -65,7 +36,7 @@ test('a backup taken while bars are written, restored elsewhere, holds all that 
 
   const archive = join(newFolder(), 'backup.tar')
   const ackedBefore = new Set(feeders.flatMap(({ readings }) => readings.filter(({ acked }) => acked)))
-  await backUp(archive, () => flows(feeders, 3))
+  await backUp(server(), archive, () => flows(feeders, 3))
   await flows(feeders, 5)
   await expectNothingLost(feeders, market, [fxd], hint)
 

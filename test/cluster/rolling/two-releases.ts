@@ -12,14 +12,15 @@ import { type Cluster, type Pod, type Role, startCluster } from '../../support/c
 import { rollOut } from '../../support/cluster/roll-out.ts'
 import { putUnderTraffic } from '../../support/cluster/under-traffic.ts'
 import { earlierRelease } from '../../support/earlier-release.ts'
+import { followed, followedFeed } from '../../support/followed-feed.ts'
 import { freePorts } from '../../support/free-ports.ts'
 import { openTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts'
-import { followed } from './followed-feed.ts'
 
 const run = promisify(execFile)
 const repository = join(import.meta.dirname, '../../..')
 const drainSeconds = 6
-export const feeds = ['BROKERA:ZERO', 'BROKERB:FILES']
+export const followedSymbol = 'GOLD'
+export const feeds = ['BROKERA:ZERO', followedFeed]
 
 export const releases = ['old', 'new'] as const
 export type Release = (typeof releases)[number]
@@ -53,7 +54,7 @@ export async function startTwoReleases(): Promise<TwoReleases> {
   const exports = join(home, 'exports')
   mkdirSync(exports)
   const manifests = join(home, 'feeds.yaml')
-  writeFileSync(manifests, manifest + followed(exports))
+  writeFileSync(manifests, manifest + followed(exports, [followedSymbol]))
   const [grpcPort = 0] = await freePorts(1)
   const way = await openTcpProxy({ host: '127.0.0.1', port: grpcPort })
   const runs = new Map<string, Release>()

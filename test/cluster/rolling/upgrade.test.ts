@@ -1,6 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { appendFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { StreamSocket } from '../../acceptance/client/socket.ts'
 import { until } from '../../acceptance/client/until.ts'
@@ -8,11 +6,18 @@ import { checkHistory } from '../../faults/check-history.ts'
 import { readHistory } from '../../faults/read-history.ts'
 import { whyNoEarlierRelease } from '../../support/earlier-release.ts'
 import { effort } from '../../support/effort.ts'
+import { appendExport, followedFeed, writeExport } from '../../support/followed-feed.ts'
 import { metricOf } from '../../support/metric-of.ts'
 import { RawSession } from '../../support/raw-session.ts'
 import { cutAll, upgrade } from '../pods.ts'
-import { followedSymbol, line, writeExport } from './followed-feed.ts'
-import { feeds, type Release, releases, startTwoReleases, type TwoReleases } from './two-releases.ts'
+import {
+  feeds,
+  followedSymbol,
+  type Release,
+  releases,
+  startTwoReleases,
+  type TwoReleases,
+} from './two-releases.ts'
 
 /** Starts of a cluster, eight rollouts and what is compared in between, on a busy machine. */
 const timeoutMs = 600_000
@@ -21,6 +26,7 @@ const first = ['ingest-1', 'rest-1', 'stream-1']
 const second = ['ingest-2', 'rest-2', 'stream-2']
 const other = { old: 'new', new: 'old' } as const satisfies Record<Release, Release>
 const spooledMinutes = 12
+const followedKey = `${followedFeed}:${followedSymbol}`
 /** The way back takes a minute more: `make soak` goes it, too. */
 const ways: readonly Release[] = effort > 1 ? ['new', 'old'] : ['new']
 const last = ways.at(-1) as Release
@@ -83,23 +89,23 @@ async function handOverSpool(both: TwoReleases, by: Release): Promise<void> {
   const stored = async (wanted: readonly number[]): Promise<boolean> => {
     const { body } = await both.get(
       both.pod('rest', by),
-      `/v1/history?symbol=${followedSymbol}&resolution=1&from=${begin}&to=${begin + 3_600}`,
+      `/v1/history?symbol=${followedKey}&resolution=1&from=${begin}&to=${begin + 3_600}`,
     )
     return wanted.every((minute) => (body as { t?: number[] }).t?.includes(minute))
   }
   const before = minutes(0, 3)
-  writeExport(exports, before)
+  writeExport(exports, followedSymbol, before)
   await until('what the export had', () => stored(before.slice(0, -1)), 60_000)
   way.set({ connections: 'refuse' })
   way.reset()
   const during = minutes(3, spooledMinutes)
   for (const [at, minute] of during.entries()) {
-    appendFileSync(join(exports, 'GOLD_M1.csv'), line(minute))
+    appendExport(exports, followedSymbol, minute)
     await until(`${at + 1} minutes in the spool`, async () => (await spooled()) > at, 30_000)
   }
   const held = await spooled()
   await cluster.pod(collector).program.stop()
-  writeExport(exports, minutes(3 + spooledMinutes, 2))
+  writeExport(exports, followedSymbol, minutes(3 + spooledMinutes, 2))
   await both.replace([collector], by)
   expect(await spooled()).toBeGreaterThanOrEqual(held)
   way.set({})
@@ -116,8 +122,8 @@ async function compareAnswers(both: TwoReleases): Promise<void> {
     '/v1/symbols?limit=1000',
     '/v1/symbols?search=usd&limit=2',
     '/v1/coverage?symbol=BROKERA:ZERO:EURUSD',
-    `/v1/coverage?symbol=${followedSymbol}`,
-    `/v1/history?symbol=${followedSymbol}&resolution=1&from=${to - 86_400}&to=${to}`,
+    `/v1/coverage?symbol=${followedKey}`,
+    `/v1/history?symbol=${followedKey}&resolution=1&from=${to - 86_400}&to=${to}`,
     `/v1/history?symbol=BROKERA:ZERO:EURUSD&resolution=30&from=${to - 86_400}&to=${to - 5 * 3_600 - 3_000}`,
     '/v1/history?symbol=BROKERA:ZERO:NOPE&resolution=1&countback=5',
   ]
@@ -185,9 +191,9 @@ async function shareOwnedKey(both: TwoReleases, id: string): Promise<void> {
 
 /** A token of a feed that one release issued is good at the other. */
 async function shareFeedTokens(both: TwoReleases, issuer: Release): Promise<void> {
-  const { token } = (await both.fxd(issuer, 'feeds token BROKERB:FILES --expires 1d')) as { token: string }
+  const { token } = (await both.fxd(issuer, `feeds token ${followedFeed} --expires 1d`)) as { token: string }
   const session = new RawSession(`127.0.0.1:${both.pod('ingest', other[issuer]).port}`, token)
-  await session.hello('BROKERB:FILES', { mode: 'IMPORT', id: 'import-1' })
+  await session.hello(followedFeed, { mode: 'IMPORT', id: 'import-1' })
   await session.close()
 }
 

@@ -127,7 +127,7 @@ export async function startQuestdb(options: QuestdbServerOptions = {}): Promise<
     start: (more) => process.start(more),
     freeze: () => process.freeze(),
     thaw: () => process.thaw(),
-    exec: (sql) => execute({ host, port: httpPort }, sql),
+    exec: (sql) => execute({ host, port: httpPort, ...userOf(settings) }, sql),
     async stop() {
       // What it would still write is about to be removed.
       await process.kill()
@@ -151,7 +151,14 @@ const accepts = (at: Place): Promise<boolean> =>
     })
   })
 
-async function execute(at: Place, sql: string): Promise<readonly (readonly unknown[])[]> {
+/** Who may ask over HTTP, where not everybody may. */
+const userOf = ({ QDB_HTTP_USER: user, QDB_HTTP_PASSWORD: password }: Settings): { auth?: string } =>
+  user === undefined ? {} : { auth: `${user}:${password}` }
+
+async function execute(
+  at: Place & { readonly auth?: string },
+  sql: string,
+): Promise<readonly (readonly unknown[])[]> {
   const { text } = await get(at, `/exec?query=${encodeURIComponent(sql)}`, execDeadlineMs)
   const body = JSON.parse(text) as { error?: string; dataset?: readonly (readonly unknown[])[] }
   if (body.error !== undefined) throw new Error(`${body.error}: ${sql}`)
@@ -159,7 +166,11 @@ async function execute(at: Place, sql: string): Promise<readonly (readonly unkno
 }
 
 /** Over a connection of its own: one that is kept may be of a server that was killed since. */
-const get = (at: Place, path: string, deadlineMs: number): Promise<{ status: number; text: string }> =>
+const get = (
+  at: Place & { readonly auth?: string },
+  path: string,
+  deadlineMs: number,
+): Promise<{ status: number; text: string }> =>
   new Promise((resolve, reject) => {
     const signal = AbortSignal.timeout(deadlineMs)
     const request = http.get({ ...at, path, agent: false, signal }, (response) => {

@@ -33,12 +33,31 @@ declare module 'vitest' {
 const startTimeoutMs = 120_000
 const admin = { token: 'the-token-of-the-administrator', user: 'admin', group: 'system:masters' }
 export const operatorUser = 'operator'
+const controllers = [
+  'garbage-collector-controller',
+  'deployment-controller',
+  'replicaset-controller',
+  'statefulset-controller',
+]
+
+export interface RunningApiServer extends ApiServer {
+  /** Path of the administrator's. */
+  readonly kubeconfig: string
+  stop(): Promise<void>
+}
 
 /** Starts etcd, API server and controller manager for all files of the suite; what it gives ends them. */
 export default async function start(project: TestProject): Promise<() => Promise<void>> {
   const reason = refusal()
   if (reason !== undefined)
     process.stderr.write(`Kubernetes is tested without nodes, and pods are processes: ${reason}.\n`)
+  const { stop, ...server } = await startApiServer()
+  project.provide('apiServer', server)
+  return stop
+}
+
+/** With these controllers beside those of workloads; resolves once the kinds are there. */
+export async function startApiServer(...more: readonly string[]): Promise<RunningApiServer> {
   const folder = mkdtempSync(join(tmpdir(), 'fxd-api-server-'))
   const certificates = new CertificateHouse()
   const [clientPort = 0, peerPort = 0, port = 0] = await freePorts(3)
@@ -94,8 +113,7 @@ export default async function start(project: TestProject): Promise<() => Promise
     kubeconfig,
     'leader-elect': 'false',
     'secure-port': '0',
-    controllers:
-      'garbage-collector-controller,deployment-controller,replicaset-controller,statefulset-controller',
+    controllers: [...controllers, ...more].join(','),
     'kube-api-qps': '200',
     'kube-api-burst': '400',
   })
@@ -117,24 +135,28 @@ export default async function start(project: TestProject): Promise<() => Promise
       startTimeoutMs,
     )
     controllerManager.start()
-    for (const kind of kinds())
-      await client.apply('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', kind)
-    await until(
-      'the kinds',
-      async () => {
-        const found = await client
-          .ask<{ resources?: unknown[] }>('GET', '/apis/marketdata.fxd.dev/v1alpha1')
-          .catch(() => ({ resources: [] }))
-        return (found.resources?.length ?? 0) >= 6
-      },
-      startTimeoutMs,
-    )
+    await applyKinds(client)
   } catch (cause) {
     await stop()
     throw cause
   }
-  project.provide('apiServer', { url, ca, cert, key, adminToken: admin.token, operatorToken })
-  return stop
+  return { url, ca, cert, key, adminToken: admin.token, operatorToken, kubeconfig, stop }
+}
+
+/** Resolves once the kinds of the chart are served. */
+export async function applyKinds(client: Admin): Promise<void> {
+  for (const kind of kinds())
+    await client.apply('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', kind)
+  await until(
+    'the kinds',
+    async () => {
+      const found = await client
+        .ask<{ resources?: unknown[] }>('GET', '/apis/marketdata.fxd.dev/v1alpha1')
+        .catch(() => ({ resources: [] }))
+      return (found.resources?.length ?? 0) >= 6
+    },
+    startTimeoutMs,
+  )
 }
 
 /** Writes a kubeconfig for a user with this token. */

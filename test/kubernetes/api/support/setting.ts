@@ -71,8 +71,7 @@ export async function openSetting(server: ApiServer): Promise<Setting> {
   const admin = new Admin(server.url, server.ca, server.adminToken)
   const gateway = await openGateway(server)
   const ingest = await startIngest([])
-  await admin.ask('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
-  await grant(admin, namespace)
+  await makeNamespace(admin, namespace)
   const operators: OperatorProcess[] = []
 
   const path = ({ group, version, plural }: Resource, name?: string): string => {
@@ -159,8 +158,9 @@ const feedSpec: FeedSpec = {
 
 const keySpec: ApiKeySpec = { plan: 'basic', feeds: ['BROKERA:ZERO'] }
 
-/** The rights of operator/rights.ts and no other. */
-async function grant(admin: Admin, namespace: string): Promise<void> {
+/** Where the operator has the rights of operator/rights.ts and no other. */
+export async function makeNamespace(admin: Admin, namespace: string): Promise<void> {
+  await admin.ask('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
   const roots = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`
   const rules = rights.map(({ group, resource, verbs }) => ({
     apiGroups: [group],

@@ -1,0 +1,37 @@
+import { appendFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export const followedFeed = 'BROKERB:FILES'
+
+/** A feed that a collector reads from a folder of exports, one file for each symbol. */
+export const followed = (folder: string, symbols: readonly string[]): string => `---
+apiVersion: marketdata.fxd.dev/v1alpha1
+kind: Feed
+metadata: { name: brokerb-files }
+spec:
+  broker: BROKERB
+  account: FILES
+  clock: { mode: UTC }
+  quoteBasis: Bid
+  resolutions: ["1"]
+  symbols: { list: [${symbols.map((raw) => `{ raw: ${raw}, type: cfd, digits: 0 }`).join(', ')}] }
+  source: { type: Mt5Csv, path: ${folder}, follow: true }
+`
+
+const header = '<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\r\n'
+const fileOf = (folder: string, symbol: string): string => join(folder, `${symbol}_M1.csv`)
+
+/** Makes these minutes (their opens, UTC seconds) all that the folder holds of a symbol. */
+export const writeExport = (folder: string, symbol: string, minutes: readonly number[]): void =>
+  writeFileSync(fileOf(folder, symbol), header + minutes.map(line).join(''))
+
+/** As a terminal that closes a minute. */
+export const appendExport = (folder: string, symbol: string, minute: number): void =>
+  appendFileSync(fileOf(folder, symbol), line(minute))
+
+function line(minute: number): string {
+  const at = new Date(minute * 1_000).toISOString()
+  const price = 1_000 + ((minute / 60) % 1_000)
+  const prices = [price, price + 2, price - 2, price + 1].join('\t')
+  return `${at.slice(0, 10).replaceAll('-', '.')}\t${at.slice(11, 19)}\t${prices}\t3\r\n`
+}
