@@ -41,7 +41,9 @@ export interface TwoReleases {
   fxd(release: Release, line: string): Promise<Record<string, unknown>>
   /** Administration at the ingest of a release. */
   registry(release: Release): ReturnType<typeof registryClient>
-  /** By default with a key for all feeds, without a limit that counts. */
+  /** Through the load balancer, with a key for all feeds. */
+  ask(path: string): Promise<UserAnswer>
+  /** By default with that key, which has no limit that counts. */
   get(pod: Pod, path: string, key?: string): Promise<UserAnswer>
   /** Gives who did not end with 0. */
   stop(): Promise<readonly string[]>
@@ -98,6 +100,7 @@ export async function startTwoReleases(): Promise<TwoReleases> {
       },
       registry: (release) =>
         registryClient(ingestOf(release), { token: readFileSync(cluster.token, 'utf8').trim() }),
+      ask: (path) => ask(cluster.httpPort, path, key),
       get: ({ port }, path, asked = key) => ask(port, path, asked),
       async replace(names, by) {
         for (const name of names) runs.set(name, by)

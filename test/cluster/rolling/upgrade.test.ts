@@ -40,8 +40,7 @@ test('processes of the earlier release are replaced, and put back, under load: n
   onTestFinished(async () => expect(await both.stop()).toEqual([]))
   const atFirst = await registryRows(both)
   for (const by of ways) {
-    await both.replace(first, by)
-    await handOverSpool(both, by)
+    await Promise.all([both.replace(first, by), handOverSpool(both, by)])
     await compareAnswers(both)
     for (const release of releases) {
       await shareKeys(both, release)
@@ -87,8 +86,7 @@ async function handOverSpool(both: TwoReleases, by: Release): Promise<void> {
   const minutes = (from: number, count: number): number[] =>
     Array.from({ length: count }, (_, i) => begin + 60 * (from + i))
   const stored = async (wanted: readonly number[]): Promise<boolean> => {
-    const { body } = await both.get(
-      both.pod('rest', by),
+    const { body } = await both.ask(
       `/v1/history?symbol=${followedKey}&resolution=1&from=${begin}&to=${begin + 3_600}`,
     )
     return wanted.every((minute) => (body as { t?: number[] }).t?.includes(minute))
