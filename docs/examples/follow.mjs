@@ -2,7 +2,7 @@
  * Follows the live bars of some symbols for ever, each bar once and in order: it reconnects with jitter, resumes with
  * `since`, and reads what a GAP frame names from history. docs/api.md explains the frames.
  *
- * usage: KEY=fxd_… node follow.mjs http://localhost:8080 BROKER:ACCOUNT:NAME…
+ * usage: KEY=fxd_… bin/node docs/examples/follow.mjs http://localhost:8080 BROKER:ACCOUNT:NAME…
  */
 const [base, ...symbols] = process.argv.slice(2)
 const key = process.env.KEY
