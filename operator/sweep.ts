@@ -108,12 +108,12 @@ export class Sweep {
     const { log, refreshed } = this.#deps
     try {
       await refresh()
+      refreshed(kind)
+      return true
     } catch (cause) {
       log.warn({ err: cause, kind, retryInMs: sweepEveryMs }, 'unavailable: the registry of ingest; retrying')
       return false
     }
-    refreshed(kind)
-    return true
   }
 
   async #remove(what: string, act: () => Promise<void>): Promise<void> {

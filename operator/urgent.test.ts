@@ -2,13 +2,14 @@ import { expect, test } from 'vitest'
 import type { ApiKeyObject } from './kube/resources.ts'
 import { isUrgent } from './urgent.ts'
 
-const key = (generation: number, seen: number | undefined, spec: object = {}) =>
-  ({ metadata: { name: 'a', generation }, spec, status: { observedGeneration: seen } }) as ApiKeyObject
+const key = (generation: number, seen: number | undefined, spec: object = {}, state = 'active') =>
+  ({ metadata: { name: 'a', generation }, spec, status: { observedGeneration: seen, state } }) as ApiKeyObject
 
-test('new, changed and revoked objects are urgent, and no others', () => {
+test('new and changed objects and keys that are to be revoked are urgent, and no others', () => {
   expect(isUrgent(key(1, undefined))).toBe(true)
   expect(isUrgent(key(2, 1))).toBe(true)
   expect(isUrgent(key(2, 2, { revoked: true }))).toBe(true)
+  expect(isUrgent(key(2, 2, { revoked: true }, 'inactive'))).toBe(false)
   expect(isUrgent(key(2, 2))).toBe(false)
   expect(isUrgent(undefined)).toBe(false)
 })

@@ -1,11 +1,15 @@
 import type { ApiKeyObject, FeedObject, PoolObject } from './kube/resources.ts'
 
 /**
- * Whether the object is looked at before others: it changed since its status was written, or it revokes a key. After a
- * restart thousands of unchanged objects wait, too.
+ * Whether the object is looked at before others: it changed since its status was written, or it revokes a key that is not
+ * revoked yet. After a restart thousands of unchanged objects wait, too.
  */
 export function isUrgent(object: FeedObject | ApiKeyObject | PoolObject | undefined): boolean {
   if (object === undefined) return false
-  const { metadata, spec, status } = object
-  return status?.observedGeneration !== metadata.generation || ('revoked' in spec && spec.revoked === true)
+  const { metadata, status } = object
+  if (status?.observedGeneration !== metadata.generation) return true
+  return isKey(object) && object.spec.revoked === true && object.status?.state !== 'inactive'
 }
+
+const isKey = (object: FeedObject | ApiKeyObject | PoolObject): object is ApiKeyObject =>
+  'revoked' in object.spec

@@ -82,6 +82,8 @@ function start(spec: object) {
         const isRepeat = isDeepStrictEqual({ ...there, ...put }, there)
         if (!isRepeat && basedOn !== undefined && basedOn < now)
           throw Object.assign(new Error('moved'), { code: grpcStatus.ABORTED, details: 'moved' })
+        if (there.issue === put.issue && !isDeepStrictEqual(there.sha256, put.sha256))
+          throw Object.assign(new Error('taken'), { code: grpcStatus.ABORTED, details: 'another secret' })
         const row = { ...put, state: 'active', version: isRepeat ? now : ++version }
         if (!isRepeat) world.puts.push(put)
         world.stored.set(put.id, row)
@@ -140,6 +142,20 @@ test.for([
   await settle()
   expect(world.reasons.at(-1)).toBe('Invalid')
   expect(world.secrets.size).toBe(0)
+})
+
+test('a digest whose issue the registry has with another secret is put once more, with the next issue', async () => {
+  const { world, settle } = start({})
+  await settle()
+  const [first] = world.puts as [Put]
+  // The Secrets come from a backup; the registry does not.
+  world.stored.set('one', { ...first, sha256: Buffer.alloc(32), version: 1_000 })
+  const { metadata, spec } = world.key
+  world.key = { metadata: { ...metadata, generation: 2 }, spec: { ...spec, feeds: ['BROKERA:ZERO', 'A:B'] } }
+  world.feeds.set('A:B', { hidden: false })
+  await settle()
+  expect(world.puts.map(({ issue }) => issue)).toEqual([first.issue, first.issue + 1])
+  expect(world.puts.at(-1)?.sha256).toEqual(first.sha256)
 })
 
 test('a key that another replica changed is put again as its object is now, without a new secret', async () => {

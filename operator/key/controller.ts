@@ -134,6 +134,7 @@ export class KeyController implements Controller {
         await this.#write(deliverySecret(key, made, { there: delivery, nowMs: clock.utcMs() }), delivery)
       } else if (step.do === 'keep') {
         await this.#write(digestSecret(key, step.digest, digest), digest)
+        isRefused = false
         this.#tellChanged(key, digestIn(digest), step.digest)
       } else {
         const outcome = await this.#put(key, step.digest)

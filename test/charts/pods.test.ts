@@ -151,11 +151,27 @@ describe('the canary', () => {
     expect(urlsOf({})).toEqual(['http://fxd-rest:8080', 'ws://fxd-stream:8080'])
     const hosts = ['bars.example.org', 'second.example.org']
     const outside = 'bars.example.org'
-    expect(urlsOf({ ingress: { enabled: true, hosts } })).toEqual([`http://${outside}`, `ws://${outside}`])
     const tls = [{ secretName: 'bars', hosts }]
     expect(urlsOf({ ingress: { enabled: true, hosts, tls } })).toEqual([
       `https://${outside}`,
       `wss://${outside}`,
+    ])
+  })
+
+  test('its key never travels in clear: without TLS of the ingress its URLs have to be given', () => {
+    const ask = 'set canary.restUrl and canary.streamUrl'
+    expect(() => urlsOf({ ingress: { enabled: true, hosts: ['bars.example.org'] } })).toThrow(ask)
+    const httpRoute = { enabled: true, parentRefs: [{ name: 'public' }], hostnames: ['bars.example.org'] }
+    expect(() => urlsOf({ httpRoute })).toThrow(ask)
+  })
+
+  test('it reaches rest and shards alone, unless it asks from outside', () => {
+    const egressOf = (values: object): unknown =>
+      part(find(withCanary(values), 'NetworkPolicy', 'fxd-from-canary'), 'spec.egress')
+    expect(JSON.stringify(egressOf({}))).toMatch(/rest.*stream.*8080/)
+    const tls = [{ secretName: 'bars', hosts: ['bars.example.org'] }]
+    expect(egressOf({ ingress: { enabled: true, hosts: ['bars.example.org'], tls } })).toEqual([
+      { ports: [{ protocol: 'TCP' }] },
     ])
   })
 

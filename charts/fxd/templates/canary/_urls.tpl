@@ -1,12 +1,22 @@
-{{/* Where the canary asks: (list root "rest" "http"). As clients outside do, where an ingress has a host. */}}
+{{/*
+Where the canary asks: (list root "rest" "http"). As clients outside do, where an ingress has a host and TLS. Whether TLS ends
+elsewhere is not known here, and a key must not travel in clear.
+*/}}
 {{- define "fxd.canaryUrl" -}}
 {{- $root := index . 0 -}}
 {{- $ingress := $root.Values.ingress -}}
 {{- $given := get $root.Values.canary (printf "%sUrl" (index . 1)) -}}
 {{- if $given }}{{ $given }}
-{{- else if and $ingress.enabled $ingress.hosts }}{{ index . 2 }}{{ if $ingress.tls }}s{{ end }}://{{ first $ingress.hosts }}
-{{- else }}{{ index . 2 }}://{{ include "fxd.fullname" $root }}-{{ index . 1 }}:8080
+{{- else if eq (include "fxd.canaryIsInside" $root) "true" }}{{ index . 2 }}://{{ include "fxd.fullname" $root }}-{{ index . 1 }}:8080
+{{- else if and $ingress.enabled $ingress.hosts $ingress.tls }}{{ index . 2 }}s://{{ first $ingress.hosts }}
+{{- else }}{{ fail "set canary.restUrl and canary.streamUrl: they follow from ingress.hosts only where ingress.tls is set" }}
 {{- end }}
+{{- end }}
+
+{{/* Whether the canary asks the Services, since nothing says how clients outside reach them. */}}
+{{- define "fxd.canaryIsInside" -}}
+{{- $values := .Values -}}
+{{- not (or $values.canary.restUrl $values.canary.streamUrl (and $values.ingress.enabled $values.ingress.hosts) $values.httpRoute.enabled) }}
 {{- end }}
 
 {{/* The feeds of its symbols, as JSON. */}}
