@@ -66,6 +66,20 @@ const isRoot = process.getuid?.() === 0
 
 const credentials = { user: 'fxd_writer', password: 'a "quoted" \\ word' }
 
+test('QuestDB with the environment of the chart answers its probes, and no statement without the password', async () => {
+  const { env = [] } = podOfComponent(render({}), 'questdb').spec.containers[0] ?? {}
+  const settings = Object.fromEntries(
+    env.filter(({ name }) => name.startsWith('QDB_')).map(({ name, value }) => [name, value ?? 'a-password']),
+  )
+  expect(settings).toMatchObject({ QDB_HTTP_USER: 'fxd_writer', QDB_HTTP_PASSWORD: 'a-password' })
+  const server = await startQuestdb({ settings, startsQuickly: true })
+  onTestFinished(() => server.stop())
+  const statusOf = async (port: number, path: string): Promise<number> =>
+    (await fetch(`http://${server.http.host}:${port}${path}`)).status
+  expect(await statusOf(server.ops.port, '/status')).toBe(200)
+  expect(await statusOf(server.http.port, '/exec?query=select%201')).toBe(401)
+})
+
 test('the backup copies a running QuestDB, keeps the newest copies, and restores', async () => {
   const settings = {
     QDB_PG_USER: credentials.user,
