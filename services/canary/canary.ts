@@ -125,7 +125,7 @@ export class Canary implements SocketListener {
     for (const symbol of symbols) {
       this.#subscribed.add(symbol)
       this.#rejected.delete(symbol)
-      this.#compared.get(symbol)?.live(this.#deps.clock.monotonicMs())
+      this.#compared.get(symbol)?.live(true, this.#deps.clock.monotonicMs())
     }
     for (const symbol of rejected) this.#rejected.add(symbol)
     if (rejected.length > 0) this.#deps.log.warn({ rejected }, 'symbols were rejected')
@@ -140,7 +140,7 @@ export class Canary implements SocketListener {
   #left(symbols: readonly string[]): void {
     for (const symbol of symbols) {
       this.#subscribed.delete(symbol)
-      this.#compared.get(symbol)?.live(undefined)
+      this.#compared.get(symbol)?.live(false, this.#deps.clock.monotonicMs())
     }
   }
 

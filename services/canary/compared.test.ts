@@ -22,7 +22,7 @@ const none = { missed: 0, differing: 0 }
 function following(): Compared {
   const compared = new Compared(settleMs)
   compared.follow(0)
-  compared.live(0)
+  compared.live(true, 0)
   return compared
 }
 
@@ -80,14 +80,27 @@ test('gaps without an end and with an unknown clock end at the newest bar of the
   expect(compared.compare(bars(0, 5), settleMs * 2)).toEqual({ missed: 2, differing: 0 })
 })
 
-test('while the socket is closed nothing is missed, and afterwards the settling time begins again', () => {
+test('a bar that history gets while the socket is closed is missed after the settling time on the next socket', () => {
   const compared = following()
-  compared.live(undefined)
+  compared.live(false, 0)
   compared.compare(bars(0, 1), 0)
   expect(compared.compare(bars(0, 1), settleMs * 9)).toEqual(none)
-  compared.live(settleMs * 10)
+  compared.live(true, settleMs * 10)
   expect(compared.compare(bars(0, 1), settleMs * 11 - 1)).toEqual(none)
   expect(compared.compare(bars(0, 1), settleMs * 11)).toEqual({ missed: 1, differing: 0 })
+})
+
+test('a bar is missed when sockets that are shorter than the settling time add up to it', () => {
+  const compared = following()
+  compared.compare(bars(0, 1), 0)
+  compared.live(false, settleMs * 0.4)
+  compared.live(true, settleMs * 3)
+  compared.live(true, settleMs * 3.2)
+  compared.live(false, settleMs * 3.4)
+  expect(compared.compare(bars(0, 1), settleMs * 9)).toEqual(none)
+  compared.live(true, settleMs * 10)
+  expect(compared.compare(bars(0, 1), settleMs * 10.2 - 1)).toEqual(none)
+  expect(compared.compare(bars(0, 1), settleMs * 10.2)).toEqual({ missed: 1, differing: 0 })
 })
 
 test('a bar that history shows otherwise differs once, also one that it no longer has', () => {
@@ -102,7 +115,7 @@ test('a bar that history shows otherwise differs once, also one that it no longe
 
 test('bars before the symbol was followed are not compared', () => {
   const compared = new Compared(settleMs)
-  compared.live(0)
+  compared.live(true, 0)
   expect(compared.newest).toBeUndefined()
   compared.compare(bars(0, 3), 0)
   expect(compared.compare(bars(0, 3), settleMs)).toEqual(none)

@@ -18,7 +18,7 @@ export interface Difference {
 
 type Entry =
   | { readonly state: 'pushed'; readonly bar: Bar; readonly atMs: number; readonly differs: boolean }
-  /** History has it, the client does not. */
+  /** History has it, the client does not; `sinceMs` counts time on open sockets. */
   | { readonly state: 'awaited'; readonly sinceMs: number }
   | { readonly state: 'missed' }
 
@@ -47,6 +47,8 @@ export class Compared {
   #from: number | undefined
   /** Since when the symbol is subscribed on an open socket; `undefined`: it is not. */
   #liveSinceMs: number | undefined
+  /** Time on earlier sockets. */
+  #wasLiveMs = 0
 
   constructor(settleMs: number) {
     this.#settleMs = settleMs
@@ -70,9 +72,15 @@ export class Compared {
     this.#from ??= after
   }
 
-  /** The symbol is subscribed on an open socket from now on, or is not any more. */
-  live(sinceMs: number | undefined): void {
-    this.#liveSinceMs = sinceMs
+  /** The symbol is subscribed on an open socket from now on, or is not any more; a repeat has no effect. */
+  live(isLive: boolean, nowMs: number): void {
+    this.#wasLiveMs = this.#liveMs(nowMs)
+    this.#liveSinceMs = isLive ? nowMs : undefined
+  }
+
+  /** Time that the symbol was subscribed on open sockets, in all. */
+  #liveMs(nowMs: number): number {
+    return this.#wasLiveMs + (this.#liveSinceMs === undefined ? 0 : nowMs - this.#liveSinceMs)
   }
 
   pushed(bar: Bar, nowMs: number): void {
@@ -124,9 +132,9 @@ export class Compared {
   #misses(time: number, entry: Entry | undefined, nowMs: number): number {
     if (entry?.state === 'missed') return 0
     if (this.#gaps.some(({ after, until }) => time > after && time <= until)) return 0
-    const sinceMs = entry?.state === 'awaited' ? entry.sinceMs : nowMs
-    const isLate =
-      this.#liveSinceMs !== undefined && nowMs - Math.max(sinceMs, this.#liveSinceMs) >= this.#settleMs
+    const liveMs = this.#liveMs(nowMs)
+    const sinceMs = entry?.state === 'awaited' ? entry.sinceMs : liveMs
+    const isLate = liveMs - sinceMs >= this.#settleMs
     this.#entries.set(time, isLate ? { state: 'missed' } : { state: 'awaited', sinceMs })
     return Number(isLate)
   }
