@@ -238,7 +238,7 @@ export const variables = {
     'FXD_CANARY_SETTLE_SECONDS',
     '60',
     'how often fxd canary compares with history; a bar is missed when history had it for so long and it was not pushed',
-    wholeNumber('seconds', 1, 3_600),
+    wholeNumber('seconds', 1, 600),
   ),
   trustedProxies: variable(
     'FXD_TRUSTED_PROXIES',

@@ -149,6 +149,7 @@ test.each([
   ['FXD_CANARY_SYMBOLS', 'EURUSD', 'compound keys'],
   ['FXD_CANARY_SYMBOLS', Array.from({ length: 21 }, (_, i) => `A:B:S${i}`).join(','), 'at most 20'],
   ['FXD_CANARY_SETTLE_SECONDS', '0', 'from 1'],
+  ['FXD_CANARY_SETTLE_SECONDS', '601', 'to 600'],
   ['FXD_TRUSTED_PROXIES', 'true', 'CIDR'],
   ['FXD_TRUSTED_PROXIES', '1', 'CIDR'],
   ['FXD_TRUSTED_PROXIES', '10.0.0.0/33', 'CIDR'],
