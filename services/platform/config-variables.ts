@@ -215,12 +215,14 @@ export const variables = {
     '',
     'URL at which fxd canary reaches REST as a client does, such as https://bars.example.org',
     optional(parseUrl('http:', 'https:')),
+    true,
   ),
   canaryStream: variable(
     'FXD_CANARY_STREAM',
     '',
     'URL at which fxd canary reaches the WebSocket, such as wss://bars.example.org',
     optional(parseUrl('ws:', 'wss:')),
+    true,
   ),
   canaryKeyFile: variable(
     'FXD_CANARY_KEY_FILE',
