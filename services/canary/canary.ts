@@ -1,5 +1,6 @@
 import type { Bar } from '../core/bar.ts'
 import { type CompoundKey, feedOf } from '../core/compound-key.ts'
+import { feedNow } from '../core/feed-clock.ts'
 import { Backoff, reconnectMaxMs } from '../platform/backoff.ts'
 import type { Log } from '../platform/log.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -124,7 +125,7 @@ export class Canary implements SocketListener {
     for (const symbol of symbols) {
       this.#subscribed.add(symbol)
       this.#rejected.delete(symbol)
-      this.#compared.get(symbol)?.live(this.#deps.clock.monotonicMs())
+      this.#compared.get(symbol)?.live(true, this.#deps.clock.monotonicMs())
     }
     for (const symbol of rejected) this.#rejected.add(symbol)
     if (rejected.length > 0) this.#deps.log.warn({ rejected }, 'symbols were rejected')
@@ -139,7 +140,7 @@ export class Canary implements SocketListener {
   #left(symbols: readonly string[]): void {
     for (const symbol of symbols) {
       this.#subscribed.delete(symbol)
-      this.#compared.get(symbol)?.live(undefined)
+      this.#compared.get(symbol)?.live(false, this.#deps.clock.monotonicMs())
     }
   }
 
@@ -160,8 +161,11 @@ export class Canary implements SocketListener {
   gaps(gaps: readonly (NamedGap & { readonly symbol: string })[]): void {
     for (const gap of gaps) {
       const compared = this.#compared.get(gap.symbol)
-      compared?.gap(gap)
-      if (compared) this.#deps.metrics.gaps.inc({ feed: feedOf(gap.symbol as CompoundKey) })
+      if (!compared) continue
+      const { clock, metrics } = this.#deps
+      const feed = feedOf(gap.symbol as CompoundKey)
+      compared.gap(gap, feedNow(clock.utcMs(), this.#offsets.get(feed), undefined))
+      metrics.gaps.inc({ feed })
     }
   }
 

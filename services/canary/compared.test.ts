@@ -22,7 +22,7 @@ const none = { missed: 0, differing: 0 }
 function following(): Compared {
   const compared = new Compared(settleMs)
   compared.follow(0)
-  compared.live(0)
+  compared.live(true, 0)
   return compared
 }
 
@@ -50,30 +50,57 @@ test('a bar that is pushed after history has it and before it is decided is not 
 
 test('bars that a gap names are not missed, those beside it are', () => {
   const compared = following()
-  compared.gap({ after: 60, until: 180 })
+  compared.gap({ after: 60, until: 180 }, undefined)
   compared.compare(bars(0, 4), 0)
   expect(compared.compare(bars(0, 4), settleMs)).toEqual({ missed: 2, differing: 0 })
 })
 
-test('a gap without an end covers all bars before the next one that is pushed', () => {
+test('a gap without an end covers bars that may be closed when it arrives, later ones are missed', () => {
   const compared = following()
-  compared.pushed(bar(1), 0)
-  compared.gap({ after: 60 })
-  compared.compare(bars(0, 3), 0)
-  expect(compared.compare(bars(0, 3), settleMs)).toEqual(none)
-  compared.pushed(bar(4), settleMs)
-  compared.compare(bars(0, 5), settleMs)
-  expect(compared.compare(bars(0, 5), settleMs * 2)).toEqual({ missed: 1, differing: 0 })
+  compared.gap({ after: 0 }, 3 * 60 + 50)
+  compared.compare(bars(0, 4), 0)
+  expect(compared.compare(bars(0, 4), settleMs)).toEqual({ missed: 2, differing: 0 })
 })
 
-test('while the socket is closed nothing is missed, and afterwards the settling time begins again', () => {
+test('a gap without an end covers a bar that closes within the slack of the clocks', () => {
   const compared = following()
-  compared.live(undefined)
+  compared.gap({ after: 0 }, 2 * 60 - 5)
+  compared.compare(bars(0, 2), 0)
+  expect(compared.compare(bars(0, 2), settleMs)).toEqual({ missed: 1, differing: 0 })
+})
+
+test('gaps without an end and with an unknown clock end at the newest bar of the next comparison', () => {
+  const compared = following()
+  compared.gap({}, undefined)
+  compared.gap({ after: 60 }, undefined)
+  expect(compared.compare([], 0)).toEqual(none)
+  compared.compare(bars(0, 3), 0)
+  expect(compared.compare(bars(0, 3), settleMs)).toEqual(none)
+  compared.compare(bars(0, 5), settleMs)
+  expect(compared.compare(bars(0, 5), settleMs * 2)).toEqual({ missed: 2, differing: 0 })
+})
+
+test('a bar that history gets while the socket is closed is missed after the settling time on the next socket', () => {
+  const compared = following()
+  compared.live(false, 0)
   compared.compare(bars(0, 1), 0)
   expect(compared.compare(bars(0, 1), settleMs * 9)).toEqual(none)
-  compared.live(settleMs * 10)
+  compared.live(true, settleMs * 10)
   expect(compared.compare(bars(0, 1), settleMs * 11 - 1)).toEqual(none)
   expect(compared.compare(bars(0, 1), settleMs * 11)).toEqual({ missed: 1, differing: 0 })
+})
+
+test('a bar is missed when sockets that are shorter than the settling time add up to it', () => {
+  const compared = following()
+  compared.compare(bars(0, 1), 0)
+  compared.live(false, settleMs * 0.4)
+  compared.live(true, settleMs * 3)
+  compared.live(true, settleMs * 3.2)
+  compared.live(false, settleMs * 3.4)
+  expect(compared.compare(bars(0, 1), settleMs * 9)).toEqual(none)
+  compared.live(true, settleMs * 10)
+  expect(compared.compare(bars(0, 1), settleMs * 10.2 - 1)).toEqual(none)
+  expect(compared.compare(bars(0, 1), settleMs * 10.2)).toEqual({ missed: 1, differing: 0 })
 })
 
 test('a bar that history shows otherwise differs once, also one that it no longer has', () => {
@@ -88,7 +115,7 @@ test('a bar that history shows otherwise differs once, also one that it no longe
 
 test('bars before the symbol was followed are not compared', () => {
   const compared = new Compared(settleMs)
-  compared.live(0)
+  compared.live(true, 0)
   expect(compared.newest).toBeUndefined()
   compared.compare(bars(0, 3), 0)
   expect(compared.compare(bars(0, 3), settleMs)).toEqual(none)
@@ -123,7 +150,7 @@ describe('a client that gets some bars', () => {
             for (const each_ of late.splice(0)) compared.pushed(each_.bar, nowMs)
             if (what === 'pushed' || what === 'corrected') compared.pushed(bar(minute), nowMs)
             if (what === 'late') late.push({ bar: bar(minute), atMs: nowMs })
-            if (what === 'named') compared.gap({ after: minute * 60 - 1, until: minute * 60 })
+            if (what === 'named') compared.gap({ after: minute * 60 - 1, until: minute * 60 }, undefined)
             history.push(bar(minute, what === 'corrected' ? 1.15 : 1.1))
             if (minute % each === 0) look()
           })

@@ -3,7 +3,7 @@ import type { Bar } from '../core/bar.ts'
 /** Bars of one symbol that are remembered; the oldest leave first and are not compared again. */
 export const rememberedMax = 180
 
-/** Bars that opened later than `after` and not later than `until` may be missing, as a GAP frame says; absent: no bound. */
+/** Bars that opened later than `after` and not later than `until` may be missing, as a GAP frame says; absent: since ever, until now. */
 export interface NamedGap {
   readonly after?: number | undefined
   readonly until?: number | undefined
@@ -18,7 +18,7 @@ export interface Difference {
 
 type Entry =
   | { readonly state: 'pushed'; readonly bar: Bar; readonly atMs: number; readonly differs: boolean }
-  /** History has it, the client does not. */
+  /** History has it, the client does not; `sinceMs` counts time on open sockets. */
   | { readonly state: 'awaited'; readonly sinceMs: number }
   | { readonly state: 'missed' }
 
@@ -26,6 +26,10 @@ interface Range {
   readonly after: number
   readonly until: number
 }
+
+const barSeconds = 60
+/** Clocks of the service and of its client differ by at most so much; a bar too many in a gap is harmless. */
+const clockSlackSeconds = 5
 
 const fields = ['open', 'high', 'low', 'close', 'volume'] as const
 const isSame = (a: Bar, b: Bar): boolean => fields.every((field) => a[field] === b[field])
@@ -37,12 +41,14 @@ const isSame = (a: Bar, b: Bar): boolean => fields.every((field) => a[field] ===
 export class Compared {
   readonly #settleMs: number
   readonly #entries = new Map<number, Entry>()
-  /** The last may be without an end until the next bar comes. */
+  /** An infinite end: the time of its arrival is unknown until the next comparison. */
   #gaps: Range[] = []
   /** Only later bars are compared; `undefined`: no bar was pushed yet. */
   #from: number | undefined
   /** Since when the symbol is subscribed on an open socket; `undefined`: it is not. */
   #liveSinceMs: number | undefined
+  /** Time on earlier sockets. */
+  #wasLiveMs = 0
 
   constructor(settleMs: number) {
     this.#settleMs = settleMs
@@ -66,23 +72,27 @@ export class Compared {
     this.#from ??= after
   }
 
-  /** The symbol is subscribed on an open socket from now on, or is not any more. */
-  live(sinceMs: number | undefined): void {
-    this.#liveSinceMs = sinceMs
+  /** The symbol is subscribed on an open socket from now on, or is not any more; a repeat has no effect. */
+  live(isLive: boolean, nowMs: number): void {
+    this.#wasLiveMs = this.#liveMs(nowMs)
+    this.#liveSinceMs = isLive ? nowMs : undefined
+  }
+
+  /** Time that the symbol was subscribed on open sockets, in all. */
+  #liveMs(nowMs: number): number {
+    return this.#wasLiveMs + (this.#liveSinceMs === undefined ? 0 : nowMs - this.#liveSinceMs)
   }
 
   pushed(bar: Bar, nowMs: number): void {
     this.follow(bar.time - 1)
-    const last = this.#gaps.at(-1)
-    if (last?.until === Number.POSITIVE_INFINITY)
-      this.#gaps.splice(-1, 1, { after: last.after, until: bar.time - 1 })
     if (bar.time <= (this.#from ?? 0)) return
     this.#entries.set(bar.time, { state: 'pushed', bar, atMs: nowMs, differs: false })
     this.#forget()
   }
 
-  gap({ after = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY }: NamedGap): void {
-    this.#gaps.push({ after, until })
+  /** `feedNow`: the time of its arrival on the feed's clock; `undefined`: the offset of that clock is unknown. */
+  gap({ after = Number.NEGATIVE_INFINITY, until }: NamedGap, feedNow: number | undefined): void {
+    this.#gaps.push({ after, until: until ?? newestClosed(feedNow) })
     this.#gaps = this.#gaps.slice(-rememberedMax)
   }
 
@@ -90,6 +100,7 @@ export class Compared {
   compare(history: readonly Bar[], nowMs: number): Difference {
     const found = { missed: 0, differing: 0 }
     const times = new Set<number>()
+    this.#endGaps(history.at(-1)?.time)
     for (const bar of history) {
       times.add(bar.time)
       if (this.#from === undefined || bar.time <= this.#from) continue
@@ -105,6 +116,13 @@ export class Compared {
     return found
   }
 
+  #endGaps(newest = Number.POSITIVE_INFINITY): void {
+    this.#gaps = this.#gaps.map(({ after, until }) => ({
+      after,
+      until: until === Number.POSITIVE_INFINITY ? newest : until,
+    }))
+  }
+
   #differs(entry: Entry & { readonly state: 'pushed' }, differs: boolean): number {
     if (!differs || entry.differs) return 0
     this.#entries.set(entry.bar.time, { ...entry, differs })
@@ -114,9 +132,9 @@ export class Compared {
   #misses(time: number, entry: Entry | undefined, nowMs: number): number {
     if (entry?.state === 'missed') return 0
     if (this.#gaps.some(({ after, until }) => time > after && time <= until)) return 0
-    const sinceMs = entry?.state === 'awaited' ? entry.sinceMs : nowMs
-    const isLate =
-      this.#liveSinceMs !== undefined && nowMs - Math.max(sinceMs, this.#liveSinceMs) >= this.#settleMs
+    const liveMs = this.#liveMs(nowMs)
+    const sinceMs = entry?.state === 'awaited' ? entry.sinceMs : liveMs
+    const isLate = liveMs - sinceMs >= this.#settleMs
     this.#entries.set(time, isLate ? { state: 'missed' } : { state: 'awaited', sinceMs })
     return Number(isLate)
   }
@@ -137,3 +155,7 @@ export class Compared {
     this.#gaps = this.#gaps.filter(({ until }) => until > from)
   }
 }
+
+/** Opening time of the newest bar that may be closed by now. */
+const newestClosed = (feedNow = Number.POSITIVE_INFINITY): number =>
+  Math.floor((feedNow + clockSlackSeconds) / barSeconds) * barSeconds - barSeconds

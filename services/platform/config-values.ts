@@ -150,7 +150,8 @@ export const parseUrl = (...schemes: readonly string[]): Reader<string> => {
   const form = `like ${schemes.at(-1)}//bars.example.org, without user and query`
   const read = (text: string, name: string): string => {
     const url = URL.canParse(text) ? new URL(text) : undefined
-    if (url && schemes.includes(url.protocol) && url.username === '' && url.search === '' && url.hash === '')
+    const beside = url && [url.username, url.password, url.search, url.hash]
+    if (url && schemes.includes(url.protocol) && beside?.every((part) => part === ''))
       return `${url.protocol}//${url.host}${url.pathname}`.replace(/\/+$/, '')
     throw new ConfigError(`${name} is no URL of a service; it must be ${form}.`)
   }

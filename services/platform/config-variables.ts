@@ -215,12 +215,14 @@ export const variables = {
     '',
     'URL at which fxd canary reaches REST as a client does, such as https://bars.example.org',
     optional(parseUrl('http:', 'https:')),
+    true,
   ),
   canaryStream: variable(
     'FXD_CANARY_STREAM',
     '',
     'URL at which fxd canary reaches the WebSocket, such as wss://bars.example.org',
     optional(parseUrl('ws:', 'wss:')),
+    true,
   ),
   canaryKeyFile: variable(
     'FXD_CANARY_KEY_FILE',
@@ -238,7 +240,7 @@ export const variables = {
     'FXD_CANARY_SETTLE_SECONDS',
     '60',
     'how often fxd canary compares with history; a bar is missed when history had it for so long and it was not pushed',
-    wholeNumber('seconds', 1, 3_600),
+    wholeNumber('seconds', 1, 600),
   ),
   trustedProxies: variable(
     'FXD_TRUSTED_PROXIES',

@@ -149,6 +149,7 @@ test.each([
   ['FXD_CANARY_SYMBOLS', 'EURUSD', 'compound keys'],
   ['FXD_CANARY_SYMBOLS', Array.from({ length: 21 }, (_, i) => `A:B:S${i}`).join(','), 'at most 20'],
   ['FXD_CANARY_SETTLE_SECONDS', '0', 'from 1'],
+  ['FXD_CANARY_SETTLE_SECONDS', '601', 'to 600'],
   ['FXD_TRUSTED_PROXIES', 'true', 'CIDR'],
   ['FXD_TRUSTED_PROXIES', '1', 'CIDR'],
   ['FXD_TRUSTED_PROXIES', '10.0.0.0/33', 'CIDR'],
@@ -234,11 +235,13 @@ test.each([
   ['FXD_CANARY_REST', 'bars.example.org'],
   ['FXD_CANARY_STREAM', 'https://bars.example.org'],
   ['FXD_CANARY_STREAM', 'wss://user:hush@bars.example.org'],
+  ['FXD_CANARY_REST', 'https://:hush@bars.example.org'],
   ['FXD_CANARY_STREAM', 'wss://bars.example.org?api_key=hush'],
 ])('%s=%s is no URL of a service and is not repeated', (name, value) => {
   const message = refusal({ [name]: value })
   expect(message).toMatch(`${name} is no URL of a service`)
   expect(message).not.toContain('hush')
+  expect(describeConfig({ [name]: value }).find((each) => each.name === name)?.set).toBe('(set)')
 })
 
 test('a password is never shown, only that it is set', () => {

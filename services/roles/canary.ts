@@ -1,6 +1,7 @@
 import { Canary } from '../canary/canary.ts'
 import { createCanaryMetrics, showSigns } from '../canary/metrics.ts'
 import { RestClient } from '../canary/rest-client.ts'
+import { isKeyShaped } from '../core/api-key.ts'
 import { feedOf } from '../core/compound-key.ts'
 import { type Config, ConfigError } from '../platform/config.ts'
 import { openHealth } from '../platform/health.ts'
@@ -63,13 +64,12 @@ function begin({ config, clock, log, metrics }: ProcessContext) {
   return { ending, running: canary.run() }
 }
 
-/** Read again at each use: the file may be replaced. */
+/** Read again at each use: the file may be replaced. What is no key is not repeated: as a header it would reach the log. */
 function keyOf({ canaryKeyFile: path }: Config): string {
   const [key] = path === undefined ? [] : (readSecretFile(path, 'FXD_CANARY_KEY_FILE') ?? [])
-  if (key !== undefined) return key
-  throw new ConfigError(
-    path === undefined
-      ? 'A canary needs FXD_CANARY_KEY_FILE, a file with its API key.'
-      : `FXD_CANARY_KEY_FILE: there is no file at ${path}.`,
-  )
+  if (path === undefined)
+    throw new ConfigError('A canary needs FXD_CANARY_KEY_FILE, a file with its API key.')
+  if (key === undefined) throw new ConfigError(`FXD_CANARY_KEY_FILE: there is no file at ${path}.`)
+  if (!isKeyShaped(key)) throw new ConfigError(`FXD_CANARY_KEY_FILE: the file ${path} holds no API key.`)
+  return key
 }

@@ -200,6 +200,11 @@ describe('the canary', () => {
     expect(() => render({ values: { canary: { symbols: many } } })).toThrow('/canary/symbols')
     expect(() => render({ values: { canary: { symbols: ['EURUSD'] } } })).toThrow('/canary/symbols')
   })
+
+  test('a settling time beyond 600 s is refused: its alert would fire between two comparisons', () => {
+    expect(() => render({ values: { canary: { settleSeconds: 601 } } })).toThrow('/canary/settleSeconds')
+    expect(() => render({ values: { canary: { settleSeconds: 600 } } })).not.toThrow()
+  })
 })
 
 test('QuestDB takes the connections of all replicas at most while they are rolled out, when old shards drain beside all new ones', () => {
