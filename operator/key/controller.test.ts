@@ -77,7 +77,7 @@ function start(spec: object) {
       keys,
       putKey: async ({ basedOn, ...put }: Put & { basedOn?: number }) => {
         world.basedOn.push(basedOn)
-        const { version: now = 0, ...there } = world.stored.get(put.id) ?? {}
+        const { version: now = 0, ...there }: Partial<Row> = world.stored.get(put.id) ?? {}
         // A repeat changes nothing.
         const isRepeat = isDeepStrictEqual({ ...there, ...put }, there)
         if (!isRepeat && basedOn !== undefined && basedOn < now)
