@@ -142,14 +142,6 @@ describe('upgrades: each row as an HTTP answer, before any socket exists', () =>
     await socket.close()
   })
 
-  test('a request of REST that asks for an upgrade is answered as itself', async () => {
-    const headers = { Connection: 'Upgrade', Upgrade: 'websocket' }
-    const answer = await ask<ErrorBody & { s: string; errmsg: string }>('/v1/history', { headers })
-    expect(answer.status).toBe(401)
-    expect(Object.keys(answer.body)).toEqual(['s', 'errmsg', 'error'])
-    expect((await ask('/v1/config', { headers })).status).toBe(200)
-  })
-
   test('an upgrade of another path is 404 and of another protocol no socket', async () => {
     expect((await refusedUpgrade(`/v1/streams?api_key=${keys.good.key}`)).status).toBe(404)
     const headers = { Upgrade: 'h2c' }

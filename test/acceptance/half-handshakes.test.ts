@@ -1,0 +1,10 @@
+import { expect, test } from 'vitest'
+import { ask, type ErrorBody } from './client/http.ts'
+
+test('a request of REST that asks for an upgrade is answered as itself', async () => {
+  const headers = { Connection: 'Upgrade', Upgrade: 'websocket' }
+  const answer = await ask<ErrorBody & { s: string; errmsg: string }>('/v1/history', { headers })
+  expect(answer.status).toBe(401)
+  expect(Object.keys(answer.body)).toEqual(['s', 'errmsg', 'error'])
+  expect((await ask('/v1/config', { headers })).status).toBe(200)
+})
