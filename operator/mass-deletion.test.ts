@@ -42,7 +42,7 @@ test('what a person allowed goes to its end although a part of it went already, 
   expect([going, isUsed]).toEqual([new Set(things(12).slice(1)), false])
 })
 
-test("never more than five and a fifth go without a person's permission", () => {
+test('without permission at most five objects or a fifth of all are removed, whichever is more', () => {
   fc.assert(
     fc.property(fc.nat(200), fc.nat(200), (gone, others) => {
       const total = gone + others

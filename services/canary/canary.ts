@@ -10,7 +10,7 @@ import type { RestClient } from './rest-client.ts'
 import { CanarySocket, type SocketEnd, type SocketListener } from './socket.ts'
 
 const barSeconds = 60
-/** A socket that lasted so long was a good one: the next pause is short again. */
+/** After a socket that lasted at least so long, the next pause is short again. */
 const steadyMs = 60_000
 const closeTimeoutMs = 1_000
 /** The first socket waits for the first comparison at most so long. */
@@ -128,13 +128,13 @@ export class Canary implements SocketListener {
       this.#compared.get(symbol)?.live(true, this.#deps.clock.monotonicMs())
     }
     for (const symbol of rejected) this.#rejected.add(symbol)
-    if (rejected.length > 0) this.#deps.log.warn({ rejected }, 'symbols were rejected')
+    if (rejected.length > 0) this.#deps.log.warn({ rejected }, 'rejected: symbols of the canary')
   }
 
   unsubscribed(symbols: readonly string[]): void {
     this.#left(symbols)
     for (const symbol of symbols) this.#rejected.add(symbol)
-    this.#deps.log.warn({ symbols }, 'symbols were withdrawn')
+    this.#deps.log.warn({ symbols }, 'unavailable: symbols were withdrawn from the canary')
   }
 
   #left(symbols: readonly string[]): void {
@@ -200,7 +200,7 @@ export class Canary implements SocketListener {
       return true
     } catch (cause) {
       if (!this.#deps.signal.aborted)
-        this.#deps.log.warn({ err: cause, what }, 'failed to ask REST; it is tried again')
+        this.#deps.log.warn({ err: cause, what }, 'failed to ask REST; retrying')
       return false
     }
   }

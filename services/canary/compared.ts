@@ -72,7 +72,7 @@ export class Compared {
     this.#from ??= after
   }
 
-  /** The symbol is subscribed on an open socket from now on, or is not any more; a repeat has no effect. */
+  /** Says whether an open socket has the symbol from now on. A repeat has no effect. */
   live(isLive: boolean, nowMs: number): void {
     this.#wasLiveMs = this.#liveMs(nowMs)
     this.#liveSinceMs = isLive ? nowMs : undefined

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Cluster, type ClusterOptions, startCluster } from '../support/cluster/cluster.ts'
+import { simulatedFeed } from '../support/simulated-feed.ts'
 import { checkHistory, type Reading } from './check-history.ts'
 import type { Outage } from './check-limits.ts'
 import { checkLife, checkPushed, isCaughtUp, type Minute } from './check-sockets.ts'
@@ -19,21 +20,6 @@ const liveBackSeconds = 23 * 3_600
 const patienceMs = 150_000
 const caughtUpMsMax = 60_000
 const complaintsMax = 20
-
-const simulated = `---
-apiVersion: marketdata.fxd.dev/v1alpha1
-kind: Feed
-metadata: { name: brokerb-live }
-spec:
-  broker: BROKERB
-  account: LIVE
-  clock: { mode: UTC }
-  quoteBasis: Bid
-  resolutions: ["1"]
-  depth: { "1": 1d }
-  symbols: { list: [{ raw: BTCUSD, type: crypto, digits: 2 }] }
-  source: { type: Simulator, seed: 1 }
-`
 
 export interface HouseOptions {
   readonly random: () => number
@@ -73,7 +59,7 @@ export class ClusterHouse {
   static async start(options: HouseOptions): Promise<ClusterHouse> {
     const home = mkdtempSync(join(tmpdir(), 'fxd-faults-'))
     const feeds = join(home, 'feeds.yaml')
-    writeFileSync(feeds, manifestOf(symbols) + simulated)
+    writeFileSync(feeds, manifestOf(symbols) + simulatedFeed)
     const cluster = await startCluster({ rest: 2, stream: 2, ingest: 2, feeds, ...options.cluster })
     const house = new ClusterHouse(cluster, home, options)
     try {

@@ -120,7 +120,7 @@ test('the example collector of docs/collectors.md brings its history and live ba
   onTestFinished(() => proxy.close())
   const workplace = new Workplace(fxd.token)
   workplace.append(historyMinutes)
-  // The first address answers nobody: the next one is tried.
+  // No server listens at the first address: the collector takes the next one.
   const { child, said } = startCollector(workplace, `${host}:1,${host}:${proxy.port}`)
   await expectStored(fxd, workplace, said)
   expect(said().split('session lost')).toHaveLength(2)

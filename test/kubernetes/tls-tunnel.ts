@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { statusOf } from '../support/cluster/answers.ts'
-import { haproxy, spelled } from '../support/cluster/load-balancer.ts'
+import { globalSection, haproxy } from '../support/cluster/load-balancer.ts'
 import { Program } from '../support/cluster/program.ts'
 
 export interface TunnelOptions {
@@ -34,14 +34,7 @@ export function tlsTunnel(options: TunnelOptions): Program {
 }
 
 const configuration = ({ port, ingress, domain, authority }: TunnelOptions): string => `
-global
-  maxconn 8000
-  # A client that does not read must show behind it: it is no store of megabytes.
-  tune.sndbuf.client 65536
-  tune.rcvbuf.server 65536
-  log stderr format raw daemon notice
-${spelled.map((name) => `  h1-case-adjust ${name.toLowerCase()} ${name}\n`).join('')}
-
+${globalSection}
 defaults
   mode http
   log global

@@ -27,7 +27,7 @@ const second = ['ingest-2', 'rest-2', 'stream-2']
 const other = { old: 'new', new: 'old' } as const satisfies Record<Release, Release>
 const spooledMinutes = 12
 const followedKey = `${followedFeed}:${followedSymbol}`
-/** The way back takes a minute more: `make soak` goes it, too. */
+/** The downgrade takes a minute more: only `make soak` runs it, too. */
 const ways: readonly Release[] = effort > 1 ? ['new', 'old'] : ['new']
 const last = ways.at(-1) as Release
 

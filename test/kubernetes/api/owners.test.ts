@@ -13,6 +13,7 @@ import { fxd } from '../../support/cli-house.ts'
 import { type Cluster, startCluster } from '../../support/cluster/cluster.ts'
 import { rollOut } from '../../support/cluster/roll-out.ts'
 import { putUnderTraffic } from '../../support/cluster/under-traffic.ts'
+import { simulatedFeed } from '../../support/simulated-feed.ts'
 import type { Traffic } from '../cluster/traffic.ts'
 import { openSetting, type Setting } from './support/setting.ts'
 
@@ -21,21 +22,7 @@ const timeoutMs = 300_000
 /** The operator reads the registry so often, and takes away what belongs to no object. */
 const sweepMs = 15_000
 
-const simulated = `---
-apiVersion: marketdata.fxd.dev/v1alpha1
-kind: Feed
-metadata: { name: brokerb-live }
-spec:
-  broker: BROKERB
-  account: LIVE
-  clock: { mode: UTC }
-  quoteBasis: Bid
-  resolutions: ["1"]
-  depth: { "1": 1d }
-  symbols: { list: [{ raw: BTCUSD, type: crypto, digits: 2 }] }
-  source: { type: Simulator, seed: 1 }
-`
-const objects = parseAllDocuments(manifest + simulated).map(
+const objects = parseAllDocuments(manifest + simulatedFeed).map(
   (each) => each.toJS() as { metadata: { name: string }; spec: FeedSpec },
 )
 const keys = [feed, 'BROKERB:LIVE']
@@ -50,7 +37,7 @@ let administration: ReturnType<typeof registryClient>
 let readsManifests = true
 beforeAll(async () => {
   const feeds = join(home, 'feeds.yaml')
-  writeFileSync(feeds, manifest + simulated)
+  writeFileSync(feeds, manifest + simulatedFeed)
   setting = await openSetting(inject('apiServer'))
   cluster = await startCluster({
     rest: 2,

@@ -98,7 +98,7 @@ export class ClusterNetwork {
 
 const nameOf = (number: number): string => `fxd-k8s-${number}`
 
-/** Held until it is closed, or this process ends; `undefined`: another cluster holds it. */
+/** The lock ends when it is closed, or with this process. `undefined`: another cluster has the lock. */
 async function lockOf(name: string): Promise<Server | undefined> {
   const lock = createServer().unref()
   try {

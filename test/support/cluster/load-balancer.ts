@@ -56,7 +56,7 @@ const anyOf = (backends: readonly Backend[]): string =>
   backends.map(({ name, port }) => `  server ${name} 127.0.0.1:${port}\n`).join('')
 
 /** HAProxy lowers the names of headers; these go out as the specification spells them. */
-export const spelled = [
+const spelled = [
   'X-RateLimit-Limit-Minute',
   'X-RateLimit-Remaining-Minute',
   'X-RateLimit-Reset-Minute',
@@ -68,6 +68,16 @@ export const spelled = [
   'X-Ws-Connections-In-Use',
 ]
 
+/** Of every HAProxy of the tests. */
+export const globalSection = `global
+  maxconn 8000
+  # A client that does not read must show behind it: it is no store of megabytes.
+  tune.sndbuf.client 65536
+  tune.rcvbuf.server 65536
+  log stderr format raw daemon notice
+${spelled.map((name) => `  h1-case-adjust ${name.toLowerCase()} ${name}\n`).join('')}
+`
+
 const configuration = ({
   httpPort,
   grpcPort,
@@ -75,14 +85,7 @@ const configuration = ({
   stream,
   ingest,
 }: LoadBalancerOptions): string => String.raw`
-global
-  maxconn 8000
-  # A client that does not read must show behind it: it is no store of megabytes.
-  tune.sndbuf.client 65536
-  tune.rcvbuf.server 65536
-  log stderr format raw daemon notice
-${spelled.map((name) => `  h1-case-adjust ${name.toLowerCase()} ${name}\n`).join('')}
-
+${globalSection}
 defaults
   mode http
   log global

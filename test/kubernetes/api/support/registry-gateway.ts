@@ -15,7 +15,7 @@ export interface RegistryGateway {
   readonly address: string
   /** Names of the calls that may change something. */
   readonly writes: readonly string[]
-  /** From here on ingest answers nobody; given the name of a call, that call is not answered alone. */
+  /** Stops answers of ingest. With the name of a call, it stops the answers of that call only. */
   cut(call?: string): void
   /** And again. */
   join(): void
