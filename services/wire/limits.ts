@@ -20,7 +20,10 @@ const keepaliveTimeoutMs = 5_000
 /** A connection that has not finished its TLS handshake by then is closed: it would hold a place of the bound. */
 export const handshakeTimeoutMs = 5_000
 
-/** A connection without a call for so long is closed: whoever shows no credential has no call. */
+/**
+ * A connection without a call is closed after this time, at most after twice as long: grpc-js looks at the clock
+ * when its timer fires, and waits once more where the clock shows a millisecond less. Who has no key has no call.
+ */
 export const idleMs = 10_000
 
 export const heartbeatMs = 5_000
