@@ -1,4 +1,4 @@
-import type { Log } from '../services/platform/log.ts'
+import type { Log } from '../services/platform/log/log.ts'
 import type { Clock } from '../services/platform/system-clock.ts'
 import type { KubeApi } from './kube/api.ts'
 import type { Caches } from './kube/caches.ts'

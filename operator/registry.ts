@@ -1,8 +1,8 @@
 import { type ServiceError, status } from '@grpc/grpc-js'
 import type { Clock } from '../services/platform/system-clock.ts'
 import type { ClientIdentity } from '../services/wire/client.ts'
-import type { Feed__Output } from '../services/wire/fxd/v1/Feed.ts'
-import type { Key__Output } from '../services/wire/fxd/v1/Key.ts'
+import type { Feed__Output } from '../services/wire/gen/fxd/v1/Feed.ts'
+import type { Key__Output } from '../services/wire/gen/fxd/v1/Key.ts'
 import {
   type AnswerOf,
   type RegistryCall,

@@ -1,4 +1,4 @@
-import type { Log } from '../services/platform/log.ts'
+import type { Log } from '../services/platform/log/log.ts'
 import type { Clock } from '../services/platform/system-clock.ts'
 import { NotLeading } from './controller.ts'
 import { feedKeyOf } from './feed/objects.ts'

@@ -1,4 +1,4 @@
-import type { Feed__Output } from '../../services/wire/fxd/v1/Feed.ts'
+import type { Feed__Output } from '../../services/wire/gen/fxd/v1/Feed.ts'
 import { type Controller, type ControllerDeps, unavailable, unloadedMs } from '../controller.ts'
 import { applyOwned, ownerOf } from '../kube/apply-owned.ts'
 import { readyOf } from '../kube/condition.ts'

@@ -1,4 +1,4 @@
-import type { Feed__Output } from '../../services/wire/fxd/v1/Feed.ts'
+import type { Feed__Output } from '../../services/wire/gen/fxd/v1/Feed.ts'
 import { type Condition, conditionOf, heldConditions, readyOf, timeText } from '../kube/condition.ts'
 import type { FeedStatus } from '../kube/kinds.ts'
 import type { NotReady } from '../kube/not-ready.ts'

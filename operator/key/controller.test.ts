@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { status as grpcStatus } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
-import { silentLog } from '../../services/platform/log.ts'
+import { silentLog } from '../../services/platform/log/log.ts'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import type { NotReady } from '../kube/not-ready.ts'
 import type { ApiKeyObject, Secret } from '../kube/resources.ts'

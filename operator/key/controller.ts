@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { status as grpcStatus, type ServiceError } from '@grpc/grpc-js'
 import { durationMs } from '../../services/core/duration.ts'
-import type { Key__Output } from '../../services/wire/fxd/v1/Key.ts'
+import type { Key__Output } from '../../services/wire/gen/fxd/v1/Key.ts'
 import { type Controller, type ControllerDeps, unavailable, unloadedMs } from '../controller.ts'
 import { readyOf } from '../kube/condition.ts'
 import type { ApiKeyStatus } from '../kube/kinds.ts'

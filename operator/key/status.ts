@@ -1,4 +1,4 @@
-import type { Key__Output } from '../../services/wire/fxd/v1/Key.ts'
+import type { Key__Output } from '../../services/wire/gen/fxd/v1/Key.ts'
 import { type Condition, conditionOf, heldConditions, timeText } from '../kube/condition.ts'
 import type { ApiKeyStatus } from '../kube/kinds.ts'
 import type { NotReady } from '../kube/not-ready.ts'

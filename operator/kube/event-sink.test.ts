@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { silentLog } from '../../services/platform/log.ts'
+import { silentLog } from '../../services/platform/log/log.ts'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import { EventSink } from './event-sink.ts'
 import type { KubeObject } from './object.ts'

@@ -1,4 +1,4 @@
-import type { Log } from '../../services/platform/log.ts'
+import type { Log } from '../../services/platform/log/log.ts'
 import type { Cancel, Clock } from '../../services/platform/system-clock.ts'
 
 const retryMinMs = 1_000

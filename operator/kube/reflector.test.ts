@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { silentLog } from '../../services/platform/log.ts'
+import { silentLog } from '../../services/platform/log/log.ts'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import { KubeError, type Taker, type WatchEvent } from './api.ts'
 import type { KubeObject } from './object.ts'

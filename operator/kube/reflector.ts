@@ -1,4 +1,4 @@
-import type { Log } from '../../services/platform/log.ts'
+import type { Log } from '../../services/platform/log/log.ts'
 import type { Clock } from '../../services/platform/system-clock.ts'
 import { type KubeApi, KubeError, type WatchEvent } from './api.ts'
 import type { KubeObject, Resource } from './object.ts'

@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
-import { silentLog } from '../../services/platform/log.ts'
+import { silentLog } from '../../services/platform/log/log.ts'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import { KubeError } from '../kube/api.ts'
 import type { Condition } from '../kube/condition.ts'

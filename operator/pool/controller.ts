@@ -1,4 +1,4 @@
-import type { Load__Output } from '../../services/wire/fxd/v1/Load.ts'
+import type { Load__Output } from '../../services/wire/gen/fxd/v1/Load.ts'
 import type { Controller, ControllerDeps } from '../controller.ts'
 import { KubeError } from '../kube/api.ts'
 import { applyOwned, ownerOf } from '../kube/apply-owned.ts'

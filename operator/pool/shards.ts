@@ -1,8 +1,8 @@
 import { type ServiceError, status } from '@grpc/grpc-js'
-import type { Log } from '../../services/platform/log.ts'
+import type { Log } from '../../services/platform/log/log.ts'
 import type { Clock } from '../../services/platform/system-clock.ts'
 import type { ClientIdentity } from '../../services/wire/client.ts'
-import type { Load__Output } from '../../services/wire/fxd/v1/Load.ts'
+import type { Load__Output } from '../../services/wire/gen/fxd/v1/Load.ts'
 import { shardClient } from '../../services/wire/unary-client.ts'
 import { type Pod, poolLabel } from '../kube/resources.ts'
 

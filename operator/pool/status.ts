@@ -1,4 +1,4 @@
-import type { Load__Output } from '../../services/wire/fxd/v1/Load.ts'
+import type { Load__Output } from '../../services/wire/gen/fxd/v1/Load.ts'
 import { type Condition, conditionOf, readyOf } from '../kube/condition.ts'
 import type { StreamPoolStatus } from '../kube/kinds.ts'
 import type { NotReady } from '../kube/not-ready.ts'

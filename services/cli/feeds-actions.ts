@@ -1,4 +1,4 @@
-import type { Feed__Output } from '../wire/fxd/v1/Feed.ts'
+import type { Feed__Output } from '../wire/gen/fxd/v1/Feed.ts'
 import type { FeedOptions } from './feeds.ts'
 import { withRegistry } from './registry-client.ts'
 import { fields, json, table } from './table.ts'

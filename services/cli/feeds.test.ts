@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type CliHouse, openCliHouse } from '../../test/support/cli-house.ts'
+import { type CliHouse, openCliHouse } from '../../test/support/cli-fixture.ts'
 
 let house: CliHouse
 beforeAll(async () => {

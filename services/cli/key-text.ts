@@ -1,4 +1,4 @@
-import type { Key__Output } from '../wire/fxd/v1/Key.ts'
+import type { Key__Output } from '../wire/gen/fxd/v1/Key.ts'
 import { fields, table } from './table.ts'
 
 const instant = (ms: number | undefined): string | null =>

@@ -1,7 +1,7 @@
 import { Failure } from '../core/failure.ts'
 import { parseDuration } from '../core/key-input.ts'
 import { Fatal } from '../platform/exit.ts'
-import type { Key__Output } from '../wire/fxd/v1/Key.ts'
+import type { Key__Output } from '../wire/gen/fxd/v1/Key.ts'
 import { keyFields, keyJson, keysTable } from './key-text.ts'
 import type { KeyOptions } from './keys.ts'
 import { type RegistryCaller, withRegistry } from './registry-client.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type CliHouse, openCliHouse } from '../../test/support/cli-house.ts'
+import { type CliHouse, openCliHouse } from '../../test/support/cli-fixture.ts'
 
 let house: CliHouse
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
+import type { RoleName } from '../platform/config/role-variables.ts'
 import type { Config } from '../platform/config.ts'
 import { formatAddress, reachable } from '../platform/listen.ts'
-import type { RoleName } from '../platform/role-variables.ts'
 import { type Running, runRole } from './run-role.ts'
 import { configOf, type Terminal } from './terminal.ts'
 

@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { RoleName } from '../platform/config/role-variables.ts'
 import { type Config, parseConfig, processEnvironment } from '../platform/config.ts'
-import type { RoleName } from '../platform/role-variables.ts'
 import { systemClock } from '../platform/system-clock.ts'
 import type { Clock } from '../ports/clock.ts'
 

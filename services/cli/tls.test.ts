@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CertificateHouse } from '../../test/support/certificate-house.ts'
-import { fxd } from '../../test/support/cli-house.ts'
+import { CertificateHouse } from '../../test/support/certificate-fixture.ts'
+import { fxd } from '../../test/support/cli-fixture.ts'
 import { parseConfig } from '../platform/config.ts'
-import { silentLog } from '../platform/log.ts'
+import { silentLog } from '../platform/log/log.ts'
 import { type RunningAll, startAll } from '../roles/all.ts'
 
 const manifest = `

@@ -3,16 +3,19 @@ import type { FeedSeconds } from '../core/feed-clock.ts'
 import type { Resolution } from '../core/resolution.ts'
 import type { Span } from '../core/window.ts'
 import { Backoff, reconnectMaxMs } from '../platform/backoff.ts'
-import type { Log } from '../platform/log.ts'
+import type { Log } from '../platform/log/log.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ClientIdentity } from '../wire/client.ts'
 import { heartbeatMs } from '../wire/limits.ts'
-import { ActiveSession } from './active-session.ts'
-import type { CollectedSeries } from './collected-series.ts'
-import { Conversation } from './conversation.ts'
-import type { Dial } from './dial.ts'
-import { FeedTime } from './feed-time.ts'
+import { Conversation } from './connection/conversation.ts'
+import type { Dial } from './connection/dial.ts'
+import { ActiveSession } from './feed/active-session.ts'
+import { FeedTime } from './feed/feed-time.ts'
+import { WhileAway } from './feed/offline-buffer.ts'
+import { SourceCatalogue } from './feed/source-catalogue.ts'
 import type { CollectorMetrics, CollectorSigns, FeedMetrics } from './metrics.ts'
+import type { CollectedSeries } from './series/collected-series.ts'
+import { Stamps } from './series/stamps.ts'
 import {
   type Listing,
   type Source,
@@ -21,11 +24,8 @@ import {
   type SourceListener,
   type SourceSeries,
   type SourceSymbol,
-} from './source.ts'
-import { SourceCatalogue } from './source-catalogue.ts'
+} from './sources/source.ts'
 import type { Spool } from './spool/spool.ts'
-import { Stamps } from './stamps.ts'
-import { WhileAway } from './while-away.ts'
 
 export interface CollectorOptions {
   readonly definition: FeedDefinition

@@ -1,7 +1,7 @@
 import { type RefusalReason, refusalReasons } from '../core/bar-rules.ts'
 import type { Lane } from '../core/series.ts'
 import { fromZero, type Metrics, secondsBuckets } from '../platform/metrics.ts'
-import type { CredentialFault } from './access.ts'
+import type { CredentialFault } from './credentials/access.ts'
 
 export type LaneName = Lane | 'import'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { isInjected } from './config/injected-variables.ts'
 import { ConfigError, describeConfig, parseConfig } from './config.ts'
-import { isInjected } from './injected-variables.ts'
 
 const refusal = (environment: Record<string, string>): string => {
   try {

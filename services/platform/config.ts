@@ -1,12 +1,12 @@
 import type { CompoundKey } from '../core/compound-key.ts'
 import { suggest } from '../core/suggest.ts'
-import { type Address, ConfigError, type StoreKind } from './config-values.ts'
-import { variables } from './config-variables.ts'
-import { isInjected } from './injected-variables.ts'
-import type { LogFormat, LogLevel } from './log.ts'
-import { type RoleName, roleVariables } from './role-variables.ts'
+import { isInjected } from './config/injected-variables.ts'
+import { type RoleName, roleVariables } from './config/role-variables.ts'
+import { type Address, ConfigError, type StoreKind } from './config/values.ts'
+import { variables } from './config/variables.ts'
+import type { LogFormat, LogLevel } from './log/log.ts'
 
-export { type Address, ConfigError } from './config-values.ts'
+export { type Address, ConfigError } from './config/values.ts'
 
 /** Parsed once at start, validated, frozen and handed down; nothing else reads the environment. */
 export interface Config {

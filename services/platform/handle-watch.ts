@@ -1,6 +1,6 @@
 import { closeSync, open } from 'node:fs'
 import type { Clock } from '../ports/clock.ts'
-import type { Log } from './log.ts'
+import type { Log } from './log/log.ts'
 import { fromZero, type Metrics } from './metrics.ts'
 
 const lookEveryMs = 1_000

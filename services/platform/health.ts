@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../ports/clock.ts'
 import type { Address } from './config.ts'
-import { type HttpServer, openHttpServer } from './http-server.ts'
+import { type HttpServer, openHttpServer } from './http/http-server.ts'
 import { watchLoop } from './loop-watch.ts'
 import type { Metrics } from './metrics.ts'
 

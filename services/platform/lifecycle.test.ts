@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import { createLifecycle, endTimeoutMs, runUntilSignal, stopTimeoutMs } from './lifecycle.ts'
-import { silentLog } from './log.ts'
+import { silentLog } from './log/log.ts'
 
 const start = () => {
   const clock = createVirtualClock()

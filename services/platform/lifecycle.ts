@@ -1,6 +1,6 @@
 import type { Cancel, Clock } from '../ports/clock.ts'
 import { exitCodes } from './exit.ts'
-import type { Log } from './log.ts'
+import type { Log } from './log/log.ts'
 
 /** A part that ends later than this is left behind: the process must end. */
 export const stopTimeoutMs = 5_000

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import { Unavailable } from '../core/failure.ts'
-import { silentLog } from './log.ts'
+import { silentLog } from './log/log.ts'
 import { EndedWhileWaiting, untilAvailable } from './until-available.ts'
 
 const failing = (times: number, cause: Error = new Unavailable('store')) => {

@@ -1,6 +1,6 @@
 import { Unavailable } from '../core/failure.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Log } from './log.ts'
+import type { Log } from './log/log.ts'
 
 const delayMinMs = 250
 const delayMaxMs = 5_000

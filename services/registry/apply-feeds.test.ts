@@ -7,7 +7,7 @@ import { type CompoundKey, compoundKey, type FeedKey, feedKey } from '../core/co
 import type { FeedDefinition, ListedSymbol } from '../core/feed.ts'
 import { feedSeconds } from '../core/feed-clock.ts'
 import type { SymbolRecord } from '../core/symbol.ts'
-import { silentLog } from '../platform/log.ts'
+import { silentLog } from '../platform/log/log.ts'
 import type { Stores } from '../ports/stores.ts'
 import { openEmbeddedStores } from '../stores/embedded/open.ts'
 import { applyFeeds } from './apply-feeds.ts'

@@ -1,6 +1,6 @@
 import { Unavailable } from '../core/failure.ts'
 import { Registry, type RegistryView } from '../core/registry.ts'
-import type { Log } from '../platform/log.ts'
+import type { Log } from '../platform/log/log.ts'
 import type { Bus } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RegistryStore } from '../ports/registry.ts'

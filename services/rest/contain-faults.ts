@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { errorBody, failures } from '../core/failure.ts'
 import { faultPlace } from '../core/fault-place.ts'
-import type { Log } from '../platform/log.ts'
+import type { Log } from '../platform/log/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { jsonType } from './answer.ts'
 

@@ -1,7 +1,7 @@
 import type { Coverage } from '../bars/coverage.ts'
 import type { History } from '../bars/history.ts'
 import type { RegistryView } from '../core/registry.ts'
-import type { Log } from '../platform/log.ts'
+import type { Log } from '../platform/log/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { BarStore } from '../ports/bars.ts'
 import type { Clock } from '../ports/clock.ts'

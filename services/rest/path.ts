@@ -1,4 +1,4 @@
-import { pathOf } from '../platform/request-path.ts'
+import { pathOf } from '../platform/http/request-path.ts'
 
 /**
  * What the router gets to see. No path of ours needs an escape, so one that has any is unknown, as is `*`;

@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import { Failure } from '../core/failure.ts'
-import { integerParam, type ParamValue, resolutionParam, textParam } from '../core/params.ts'
 import { show } from '../core/show.ts'
+import { integerParam, type ParamValue, resolutionParam, textParam } from './params.ts'
 
 /**
  * What a parameter's schema may say; the rules of parsing are read from it, so that the two cannot differ. The

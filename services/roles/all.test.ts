@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { type Config, parseConfig } from '../platform/config.ts'
 import { Fatal } from '../platform/exit.ts'
-import { createLog, silentLog } from '../platform/log.ts'
+import { createLog, silentLog } from '../platform/log/log.ts'
 import { type RunningAll, startAll } from './all.ts'
 import type { RoleOverrides } from './stores.ts'
 

@@ -4,10 +4,10 @@ import { RestClient } from '../canary/rest-client.ts'
 import { isKeyShaped } from '../core/api-key.ts'
 import { feedOf } from '../core/compound-key.ts'
 import { type Config, ConfigError } from '../platform/config.ts'
+import { readSecretFile } from '../platform/credentials/secret-file.ts'
 import { openHealth } from '../platform/health.ts'
 import { type Leaving, leaveThrough } from '../platform/leave.ts'
 import { type Overrides, type ProcessContext, runProcess } from '../platform/process-context.ts'
-import { readSecretFile } from '../platform/secret-file.ts'
 
 export interface RunningCanary extends Leaving {
   readonly opsPort: number

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { aFeed } from '../../test/support/rest-edge.ts'
 import { feedKey } from '../core/compound-key.ts'
 import type { FeedDefinition } from '../core/feed.ts'
-import { silentLog } from '../platform/log.ts'
+import { silentLog } from '../platform/log/log.ts'
 import { createCollectors } from './collectors.ts'
 
 const feed = (account: string, description = ''): FeedDefinition => aFeed('BROKERA', account, { description })

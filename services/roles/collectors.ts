@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FeedKey } from '../core/compound-key.ts'
 import type { FeedDefinition } from '../core/feed.ts'
-import type { Log } from '../platform/log.ts'
+import type { Log } from '../platform/log/log.ts'
 
 /** One collector at work. */
 export interface Collecting {

@@ -1,5 +1,5 @@
 import type { FeedDefinition } from '../core/feed.ts'
-import { createKey, newIssue } from '../ingest/registry-service-keys.ts'
+import { createKey, newIssue } from '../ingest/registry/keys.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RegistryWriter } from '../registry/writer.ts'
 

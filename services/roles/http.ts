@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import { openHttpServer } from '../platform/http-server.ts'
+import { openHttpServer } from '../platform/http/http-server.ts'
 import type { ProcessContext } from '../platform/process-context.ts'
 import { type Stream, streamPath } from '../stream/stream.ts'
 

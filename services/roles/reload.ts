@@ -1,5 +1,5 @@
 import { Fatal } from '../platform/exit.ts'
-import type { Log } from '../platform/log.ts'
+import type { Log } from '../platform/log/log.ts'
 
 /** Reads manifests again, one time after the other; when they are invalid it says so and the old ones stay. */
 export function createReload(path: string, apply: () => Promise<unknown>, log: Log): () => Promise<void> {

@@ -3,7 +3,7 @@ import { openDiskFolder } from '../collector/spool/disk-folder.ts'
 import { openSpool, type Spool } from '../collector/spool/spool.ts'
 import type { FeedKey } from '../core/compound-key.ts'
 import { Fatal } from '../platform/exit.ts'
-import { folderFailure, pathReason } from '../platform/folder-failure.ts'
+import { folderFailure, pathReason } from '../platform/files/folder-failure.ts'
 import type { ProcessContext } from '../platform/process-context.ts'
 
 const mib = 1024 * 1024

@@ -1,6 +1,6 @@
 import { Unavailable, WrongServer } from '../core/failure.ts'
 import { Fatal } from '../platform/exit.ts'
-import { folderFailure } from '../platform/folder-failure.ts'
+import { folderFailure } from '../platform/files/folder-failure.ts'
 import type { Overrides, ProcessContext } from '../platform/process-context.ts'
 import { systemClock } from '../platform/system-clock.ts'
 import type { Stores } from '../ports/stores.ts'

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import type { StreamSocket } from '../../test/acceptance/client/socket.ts'
 import { type OpenedStream, openStream } from '../../test/support/open-stream.ts'
 import { Subscriptions } from './fan-out/subscriptions.ts'
-import { LiveLane } from './live-lane.ts'
+import { LiveLane } from './live/live-delivery.ts'
 
 let house: OpenedStream
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { faultPlace } from '../core/fault-place.ts'
-import type { Log } from '../platform/log.ts'
+import type { Log } from '../platform/log/log.ts'
 import type { faultPlaces, StreamMetrics } from './metrics.ts'
 
 /** A defect was met in something that a client or the operator asked for; that alone ends. */

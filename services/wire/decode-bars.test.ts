@@ -4,8 +4,8 @@ import { encodeSeries } from '../../test/support/encode-series.ts'
 import { barsOf, toList } from '../core/bar.ts'
 import { feedSeconds } from '../core/feed-clock.ts'
 import { decodeBars, type ReceivedBars, receivedBars } from './decode-bars.ts'
-import type { Bars } from './fxd/v1/Bars.ts'
-import type { CollectorMessage } from './fxd/v1/CollectorMessage.ts'
+import type { Bars } from './gen/fxd/v1/Bars.ts'
+import type { CollectorMessage } from './gen/fxd/v1/CollectorMessage.ts'
 import { Collector } from './load.ts'
 
 const { requestSerialize, requestDeserialize } = Collector.service.Session

@@ -1,6 +1,6 @@
 import type { Bars } from '../core/bar.ts'
 import { fromInteger } from '../core/prices.ts'
-import type { Bars__Output } from './fxd/v1/Bars.ts'
+import type { Bars__Output } from './gen/fxd/v1/Bars.ts'
 import { readColumn, readVarint } from './varint.ts'
 
 /** A `Bars` message with its columns as such. */

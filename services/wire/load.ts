@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { type GrpcObject, loadPackageDefinition, logVerbosity, setLogVerbosity } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
-import type { ProtoGrpcType as CollectorTypes } from './collector.ts'
-import type { ProtoGrpcType as RegistryTypes } from './registry.ts'
-import type { ProtoGrpcType as ShardTypes } from './shard.ts'
+import type { ProtoGrpcType as CollectorTypes } from './gen/collector.ts'
+import type { ProtoGrpcType as RegistryTypes } from './gen/registry.ts'
+import type { ProtoGrpcType as ShardTypes } from './gen/shard.ts'
 
 // The library writes raw lines of its own to the console; what it has to say comes as an error too.
 setLogVerbosity(logVerbosity.NONE)

@@ -1,7 +1,7 @@
 import type { CallOptions, Client, MethodDefinition, ServiceDefinition } from '@grpc/grpc-js'
 import { type ClientIdentity, callMetadata, channelCredentials } from './client.ts'
-import type { RegistryDefinition } from './fxd/v1/Registry.ts'
-import type { ShardDefinition } from './fxd/v1/Shard.ts'
+import type { RegistryDefinition } from './gen/fxd/v1/Registry.ts'
+import type { ShardDefinition } from './gen/fxd/v1/Shard.ts'
 import { channelOptions } from './limits.ts'
 import { Registry, Shard } from './load.ts'
 

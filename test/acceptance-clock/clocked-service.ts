@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { parseConfig } from '../../services/platform/config.ts'
-import { silentLog } from '../../services/platform/log.ts'
+import { silentLog } from '../../services/platform/log/log.ts'
 import { type RunningAll, startAll } from '../../services/roles/all.ts'
 import { useTarget } from '../acceptance/client/target.ts'
 import { makeHome } from '../support/service-process.ts'

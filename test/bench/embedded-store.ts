@@ -5,7 +5,7 @@ import { allocateBars, type Bars, barCount, sliceBars } from '../../services/cor
 import { compoundKey, feedKey } from '../../services/core/compound-key.ts'
 import { feedSeconds } from '../../services/core/feed-clock.ts'
 import type { Series } from '../../services/core/series.ts'
-import { silentLog } from '../../services/platform/log.ts'
+import { silentLog } from '../../services/platform/log/log.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import type { Stores } from '../../services/ports/stores.ts'
 import { openEmbeddedStores } from '../../services/stores/embedded/open.ts'

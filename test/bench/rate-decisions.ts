@@ -4,7 +4,7 @@
  * Run: bin/node test/bench/rate-decisions.ts [milliseconds of each turn = 400 [turns = 5]]
  */
 import { Redis } from 'ioredis'
-import { silentLog } from '../../services/platform/log.ts'
+import { silentLog } from '../../services/platform/log/log.ts'
 import { createMetrics } from '../../services/platform/metrics.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import type { Limits } from '../../services/ports/limits.ts'

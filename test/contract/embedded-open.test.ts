@@ -8,7 +8,7 @@ import { compoundKey, type FeedKey, feedKey } from '../../services/core/compound
 import { utcMs } from '../../services/core/feed-clock.ts'
 import type { SeriesBars } from '../../services/core/series.ts'
 import { type Day, usageDaysKept } from '../../services/core/usage.ts'
-import { silentLog } from '../../services/platform/log.ts'
+import { silentLog } from '../../services/platform/log/log.ts'
 import type { Clock } from '../../services/ports/clock.ts'
 import type { Stores } from '../../services/ports/stores.ts'
 import { schemaVersion } from '../../services/stores/embedded/file/database.ts'

@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { silentLog } from '../../services/platform/log.ts'
+import { silentLog } from '../../services/platform/log/log.ts'
 import type { Stores } from '../../services/ports/stores.ts'
 import { openEmbeddedStores } from '../../services/stores/embedded/open.ts'
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'

@@ -1,4 +1,4 @@
-import { silentLog } from '../../services/platform/log.ts'
+import { silentLog } from '../../services/platform/log/log.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import { openEmbeddedStores } from '../../services/stores/embedded/open.ts'
 import { batchOf, minuteBars, seriesOf } from './sample-bars.ts'

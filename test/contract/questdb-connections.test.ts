@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { Unavailable } from '../../services/core/failure.ts'
-import { silentLog } from '../../services/platform/log.ts'
+import { silentLog } from '../../services/platform/log/log.ts'
 import { createMetrics } from '../../services/platform/metrics.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import { PgConnection, SqlError } from '../../services/stores/questdb/pg/connection.ts'

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { feedKey } from '../../services/core/compound-key.ts'
-import { silentLog } from '../../services/platform/log.ts'
+import { silentLog } from '../../services/platform/log/log.ts'
 import { createMetrics } from '../../services/platform/metrics.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import { createBars } from '../../services/stores/questdb/layout/statements.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { compoundKey, type FeedKey } from '../../services/core/compound-key.ts'
-import { createLog } from '../../services/platform/log.ts'
+import { createLog } from '../../services/platform/log/log.ts'
 import { feedOfEvent } from '../../services/ports/bus.ts'
 import { live, openStream, zero } from '../support/open-stream.ts'
 import { type RedisServer, startRedis } from '../support/redis/server.ts'

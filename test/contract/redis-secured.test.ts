@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import tls from 'node:tls'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { CertificateHouse } from '../support/certificate-house.ts'
+import { CertificateHouse } from '../support/certificate-fixture.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { type RedisServer, type RedisServerOptions, startRedis } from '../support/redis/server.ts'
 import { openInTest } from '../support/redis/stores.ts'

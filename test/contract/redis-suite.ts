@@ -1,4 +1,4 @@
-import { silentLog } from '../../services/platform/log.ts'
+import { silentLog } from '../../services/platform/log/log.ts'
 import { createMetrics } from '../../services/platform/metrics.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import { openRedisStores, type RedisStores } from '../../services/stores/redis/open.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { definitionToManifest } from '../../services/core/manifest/write.ts'
 import { applyFeeds } from '../../services/registry/apply-feeds.ts'
-import { live, type RegistryHouse, zero } from '../support/registry-house.ts'
+import { live, type RegistryHouse, zero } from '../support/registry-fixture.ts'
 
 /** Feeds that objects own, whatever store keeps them. */
 export function registryFeeds(open: () => Promise<RegistryHouse>): void {

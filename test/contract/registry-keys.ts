@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RequestOf } from '../../services/wire/unary-client.ts'
 import { effort } from '../support/effort.ts'
-import type { RegistryHouse } from '../support/registry-house.ts'
+import type { RegistryHouse } from '../support/registry-fixture.ts'
 
 /** Keys whose secrets an operator holds, whatever store keeps them. */
 export function registryKeys(open: () => Promise<RegistryHouse>): void {

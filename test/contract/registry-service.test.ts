@@ -1,7 +1,7 @@
 import { describe } from 'vitest'
 import { oneServer } from '../support/questdb/one-server.ts'
 import { openOn } from '../support/questdb/stores.ts'
-import { openRegistryHouse } from '../support/registry-house.ts'
+import { openRegistryHouse } from '../support/registry-fixture.ts'
 import { registryFeeds } from './registry-feeds.ts'
 import { registryKeys } from './registry-keys.ts'
 

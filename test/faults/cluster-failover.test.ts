@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { effort } from '../support/effort.ts'
 import { FailingOver } from '../support/redis/failing-over.ts'
 import { startRedisGroup } from '../support/redis/sentinels.ts'
-import { ClusterHouse } from './cluster-house.ts'
+import { ClusterHouse } from './cluster-fixture.ts'
 import { flows } from './quiet.ts'
 import { seeded } from './seeded.ts'
 

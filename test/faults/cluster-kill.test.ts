@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { effort } from '../support/effort.ts'
-import { ClusterHouse } from './cluster-house.ts'
+import { ClusterHouse } from './cluster-fixture.ts'
 import { flows } from './quiet.ts'
 import { seeded } from './seeded.ts'
 import { within } from './within.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { barsOf } from '../../services/core/bar.ts'
 import type { ClientIdentity } from '../../services/wire/client.ts'
-import type { CatalogueSymbol } from '../../services/wire/fxd/v1/CatalogueSymbol.ts'
+import type { CatalogueSymbol } from '../../services/wire/gen/fxd/v1/CatalogueSymbol.ts'
 import { channelOptions } from '../../services/wire/limits.ts'
 import { encodeSeries } from '../support/encode-series.ts'
 import { RawSession } from '../support/raw-session.ts'

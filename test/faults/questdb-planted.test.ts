@@ -23,7 +23,7 @@ const rows = 'services/stores/questdb/read/bar-rows.ts'
 const defects: readonly Defect[] = [
   {
     name: 'history is acknowledged before it is stored',
-    file: 'services/ingest/store-history.ts',
+    file: 'services/ingest/feed/store-history.ts',
     search: 'await store.write(writes, lane)',
     replacement: 'store.write(writes, lane).catch(() => undefined)',
     noticedBy: 'kill',

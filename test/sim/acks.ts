@@ -1,7 +1,7 @@
 import { barAt, barCount } from '../../services/core/bar.ts'
 import { compoundKey, type FeedKey } from '../../services/core/compound-key.ts'
-import type { CollectorCall, Received } from '../../services/ingest/session.ts'
-import type { IngestMessage } from '../../services/wire/fxd/v1/IngestMessage.ts'
+import type { CollectorCall, Received } from '../../services/ingest/session/session.ts'
+import type { IngestMessage } from '../../services/wire/gen/fxd/v1/IngestMessage.ts'
 import type { Record } from './record.ts'
 
 /** Notes which bars ingest acknowledges on this call, as a collector would understand it. */

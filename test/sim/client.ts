@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import type { Duplex } from 'node:stream'
-import type { StreamSocket } from '../../services/stream/connection.ts'
+import type { StreamSocket } from '../../services/stream/sockets/connection.ts'
 import type { Network } from './network.ts'
 import type { BarFrame, SocketRecord } from './record.ts'
 import type { Life, Timeline } from './timeline.ts'

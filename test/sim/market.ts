@@ -4,7 +4,7 @@ import type {
   SourceListener,
   SourceSeries,
   SourceSymbol,
-} from '../../services/collector/source.ts'
+} from '../../services/collector/sources/source.ts'
 import { type Bar, type Bars, barsOf } from '../../services/core/bar.ts'
 import { type FeedSeconds, feedSeconds } from '../../services/core/feed-clock.ts'
 import type { Span } from '../../services/core/window.ts'

@@ -1,5 +1,5 @@
 import { utcMs } from '../../services/core/feed-clock.ts'
-import { type Log, silentLog } from '../../services/platform/log.ts'
+import { type Log, silentLog } from '../../services/platform/log/log.ts'
 import type { Cancel, Clock } from '../../services/ports/clock.ts'
 import type { Chance } from './chance.ts'
 

@@ -1,7 +1,7 @@
 import type { Bars } from '../../services/core/bar.ts'
 import { encodeDeltas, toInteger } from '../../services/core/prices.ts'
 import type { Resolution } from '../../services/core/resolution.ts'
-import type { SeriesBars } from '../../services/wire/fxd/v1/SeriesBars.ts'
+import type { SeriesBars } from '../../services/wire/gen/fxd/v1/SeriesBars.ts'
 
 /** Bars as a message for the library to write: what `encodeSeriesBars` does by hand, in the fewest words. */
 export function encodeSeries(

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { silentLog } from '../../services/platform/log.ts'
+import { silentLog } from '../../services/platform/log/log.ts'
 import type { Clock } from '../../services/ports/clock.ts'
 import type { Calls } from '../../services/stores/embedded/threads/calls.ts'
 import { startThread, type Thread } from '../../services/stores/embedded/threads/thread.ts'

@@ -5,7 +5,7 @@ import {
   type HttpServer,
   type HttpServerOptions,
   openHttpServer,
-} from '../../services/platform/http-server.ts'
+} from '../../services/platform/http/http-server.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 
 /** Our HTTP server on a free port, answering `hello`; closed when the test has ended. */

@@ -1,4 +1,4 @@
-import { fxd } from './cli-house.ts'
+import { fxd } from './cli-fixture.ts'
 
 /** The secret of a key with such flags of `fxd keys create`, in the service that these variables lead to. */
 export async function newKey(environment: Readonly<Record<string, string>>, flags: string): Promise<string> {

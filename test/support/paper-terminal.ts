@@ -6,7 +6,7 @@ import type {
   SourceListener,
   SourceSeries,
   SourceSymbol,
-} from '../../services/collector/source.ts'
+} from '../../services/collector/sources/source.ts'
 import { allocateBars, type Bars, barCount } from '../../services/core/bar.ts'
 import { feedSeconds } from '../../services/core/feed-clock.ts'
 import { durationSeconds, type Resolution } from '../../services/core/resolution.ts'

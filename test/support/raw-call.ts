@@ -1,5 +1,5 @@
 import { connect, constants } from 'node:http2'
-import { houseToken } from './ingest-house.ts'
+import { houseToken } from './ingest-fixture.ts'
 
 export interface RawCall {
   readonly path: string

@@ -6,7 +6,7 @@ import { feedSeconds } from '../../services/core/feed-clock.ts'
 import type { Resolution } from '../../services/core/resolution.ts'
 import type { BusEvent } from '../../services/ports/bus.ts'
 import type { Stores } from '../../services/ports/stores.ts'
-import { defineFeed, type IngestHouse, startIngest } from './ingest-house.ts'
+import { defineFeed, type IngestHouse, startIngest } from './ingest-fixture.ts'
 import { RawSession } from './raw-session.ts'
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 

@@ -1,4 +1,4 @@
-import { houseRule } from './house-rule.ts'
+import { houseRule } from './rule.ts'
 import { forbid } from './rules/phrases.ts'
 import { everything, readable, tests } from './tree.ts'
 

@@ -1,4 +1,4 @@
-import { houseRule } from './house-rule.ts'
+import { houseRule } from './rule.ts'
 import { type TextFile, written } from './tree.ts'
 
 const emptyWord = '(manager|helpers?|utils?|utilities|common|misc|stuff|shared)'
@@ -29,6 +29,6 @@ houseRule('names say what a thing does', {
   ],
   fine: [
     { path: 'services/core/bar.ts', text: 'type Managed = 1' },
-    { path: 'test/tidy/house-rule.ts', text: '' },
+    { path: 'test/tidy/rule.ts', text: '' },
   ],
 })

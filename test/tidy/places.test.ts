@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import { dirname } from 'node:path'
-import { houseRule } from './house-rule.ts'
+import { houseRule } from './rule.ts'
 import { forbid } from './rules/phrases.ts'
 import { everything, root } from './tree.ts'
 

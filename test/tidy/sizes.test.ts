@@ -1,4 +1,4 @@
-import { houseRule } from './house-rule.ts'
+import { houseRule } from './rule.ts'
 import { type TextFile, written } from './tree.ts'
 
 /** A test may list more cases than a reader wants to see of a service. */

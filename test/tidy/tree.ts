@@ -22,7 +22,7 @@ export const everything: readonly TextFile[] = execFileSync(
   .filter((path) => path !== '' && !notText.test(path) && existsSync(join(root, path)))
   .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
 
-const generated = /^services\/wire\/(fxd\/|(collector|registry|shard)\.ts$)/
+const generated = /^services\/wire\/gen\//
 
 /** TypeScript that a person wrote. */
 export const written = everything.filter((file) => file.path.endsWith('.ts') && !generated.test(file.path))

@@ -9,7 +9,7 @@ const read = (folder: string, paths: readonly string[]): [path: string, text: st
   paths.toSorted().map((path) => [path, readFileSync(join(folder, path), 'utf8')])
 
 test('the wire types are those of the protos: "npm run wire" writes them', () => {
-  const wire = join(root, 'services/wire')
+  const wire = join(root, 'services/wire/gen')
   const fresh = mkdtempSync(join(tmpdir(), 'fxd-wire-'))
   onTestFinished(() => rmSync(fresh, { recursive: true }))
   execFileSync(join(root, 'proto/generate'), [fresh])
@@ -21,15 +21,14 @@ test('the wire types are those of the protos: "npm run wire" writes them', () =>
     expect(generated).toContain(proto.replace(/^.*\/(.*)\.proto$/, '$1.ts'))
   }
 
-  const entries = generated.filter((path) => !path.startsWith('fxd/'))
-  const committed = [...entries, ...globSync('fxd/**/*.ts', { cwd: wire })]
+  const committed = globSync('**/*.ts', { cwd: wire })
   expect(read(wire, committed)).toEqual(read(fresh, generated))
 })
 
 test('whatever ingest may say is heard by a collector', () => {
   const proto = readFileSync(join(root, 'proto/fxd/v1/collector.proto'), 'utf8')
   const [, said = ''] = /message IngestMessage \{[^}]*oneof message \{([^}]*)\}/.exec(proto) ?? []
-  const conversation = readFileSync(join(root, 'services/collector/conversation.ts'), 'utf8')
+  const conversation = readFileSync(join(root, 'services/collector/connection/conversation.ts'), 'utf8')
   const [, heard = ''] = /const \{ ([\w, ]+) \} = message\n/.exec(conversation) ?? []
   const names = [...said.matchAll(/ (\w+) = \d+;/g)].map(([, name]) => name)
   expect(names.length).toBeGreaterThan(5)

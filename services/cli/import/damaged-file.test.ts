@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Bar, dailyText, exportText, line, minutes } from '../../../test/acceptance/client/bars.ts'
-import { type ImportHouse, seriesOptions, startImportHouse } from '../../../test/support/import-house.ts'
+import { type ImportHouse, seriesOptions, startImportHouse } from '../../../test/support/import-fixture.ts'
 
 let house: ImportHouse
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Bar, bitcoinMinutes, exportText, fold, minutes } from '../../../test/acceptance/client/bars.ts'
-import { type ImportHouse, seriesOptions, startImportHouse } from '../../../test/support/import-house.ts'
+import { type ImportHouse, seriesOptions, startImportHouse } from '../../../test/support/import-fixture.ts'
 
 let house: ImportHouse
 beforeAll(async () => {

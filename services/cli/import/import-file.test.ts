@@ -11,7 +11,7 @@ import {
   line,
   minutes,
 } from '../../../test/acceptance/client/bars.ts'
-import { type ImportHouse, seriesOptions, startImportHouse } from '../../../test/support/import-house.ts'
+import { type ImportHouse, seriesOptions, startImportHouse } from '../../../test/support/import-fixture.ts'
 
 let house: ImportHouse
 beforeAll(async () => {

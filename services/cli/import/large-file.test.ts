@@ -8,7 +8,7 @@ import {
   runFxd,
   seriesOptions,
   startImportHouse,
-} from '../../../test/support/import-house.ts'
+} from '../../../test/support/import-fixture.ts'
 import { writeRepeated } from '../../../test/support/repeated-export.ts'
 
 let house: ImportHouse

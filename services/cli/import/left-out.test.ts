@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { exportText, minutes } from '../../../test/acceptance/client/bars.ts'
-import { type ImportHouse, seriesOptions, startImportHouse } from '../../../test/support/import-house.ts'
+import { type ImportHouse, seriesOptions, startImportHouse } from '../../../test/support/import-fixture.ts'
 
 let house: ImportHouse
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import type { ImportOutcome } from '../../collector/import-session.ts'
+import type { ImportOutcome } from '../../collector/feed/import-session.ts'
 import { allocateBars, type Bars, barCount, columns, selectBars, sliceBars, timeAt } from '../../core/bar.ts'
 import { isClosed } from '../../core/closed.ts'
 import { BarClusters } from '../../core/clusters.ts'

@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js'
-import { Disconnected } from '../../collector/conversation.ts'
-import { ImportRefused, type ImportSession, openImport } from '../../collector/import-session.ts'
+import { Disconnected } from '../../collector/connection/conversation.ts'
+import { ImportRefused, type ImportSession, openImport } from '../../collector/feed/import-session.ts'
 import { storedResolutions } from '../../core/resolution.ts'
 import { Fatal } from '../../platform/exit.ts'
 import type { Clock } from '../../ports/clock.ts'

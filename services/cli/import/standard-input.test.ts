@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { exportText, minutes } from '../../../test/acceptance/client/bars.ts'
-import { type ImportHouse, seriesOptions, startImportHouse } from '../../../test/support/import-house.ts'
+import { type ImportHouse, seriesOptions, startImportHouse } from '../../../test/support/import-fixture.ts'
 
 let house: ImportHouse
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import type { ImportedSymbol, ImportSession } from '../../collector/import-session.ts'
+import type { ImportedSymbol, ImportSession } from '../../collector/feed/import-session.ts'
 import { type Bars, barCount } from '../../core/bar.ts'
 import { defaultMaxGapSeconds } from '../../core/clusters.ts'
 import type { Resolution } from '../../core/resolution.ts'

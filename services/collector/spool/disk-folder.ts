@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { lockFolder } from '../../platform/lock-folder.ts'
+import { lockFolder } from '../../platform/files/lock-folder.ts'
 import type { SpoolFolder } from './folder.ts'
 
 /** Bars are nobody else's business. */

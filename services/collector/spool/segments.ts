@@ -1,4 +1,4 @@
-import type { Log } from '../../platform/log.ts'
+import type { Log } from '../../platform/log/log.ts'
 import type { SpoolFolder } from './folder.ts'
 import { type FoundRecord, recordsIn } from './record.ts'
 

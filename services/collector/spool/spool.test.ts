@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { MemoryFolder } from '../../../test/support/memory-folder.ts'
 import { batch, open, timesIn } from '../../../test/support/small-spool.ts'
-import { createLog } from '../../platform/log.ts'
+import { createLog } from '../../platform/log/log.ts'
 import { openDiskFolder } from './disk-folder.ts'
 import { recordsIn } from './record.ts'
 

@@ -1,6 +1,6 @@
 import type { FeedSeconds } from '../../core/feed-clock.ts'
 import type { Resolution } from '../../core/resolution.ts'
-import type { Log } from '../../platform/log.ts'
+import type { Log } from '../../platform/log/log.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import { Ages } from './ages.ts'
 import { Entries, type Entry } from './entries.ts'

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { admit } from '../../access/admit.ts'
 import type { Endpoint } from '../../core/usage.ts'
-import type { Log } from '../../platform/log.ts'
+import type { Log } from '../../platform/log/log.ts'
 import type { Limits } from '../../ports/limits.ts'
 import { setRateHeaders } from './rate-headers.ts'
 

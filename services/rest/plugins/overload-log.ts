@@ -1,4 +1,4 @@
-import type { Log } from '../../platform/log.ts'
+import type { Log } from '../../platform/log/log.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 
 const minuteMs = 60_000

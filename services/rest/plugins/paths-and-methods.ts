@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Failure } from '../../core/failure.ts'
-import { pathOf } from '../../platform/request-path.ts'
+import { pathOf } from '../../platform/http/request-path.ts'
 import { setHeaders } from '../answer.ts'
 import { preflightHeaders } from './cors.ts'
 

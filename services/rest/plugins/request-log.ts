@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Log } from '../../platform/log.ts'
+import type { Log } from '../../platform/log/log.ts'
 
 /** One line per answer. The route's template stands for the URL: queries and keys never get here. */
 export function logRequests(app: FastifyInstance, log: Log): void {

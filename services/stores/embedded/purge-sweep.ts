@@ -1,4 +1,4 @@
-import type { Log } from '../../platform/log.ts'
+import type { Log } from '../../platform/log/log.ts'
 import { rowsPerTurn, type WriteQueue } from './threads/write-queue.ts'
 
 export interface PurgeSweep {

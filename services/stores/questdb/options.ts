@@ -1,4 +1,4 @@
-import type { Log } from '../../platform/log.ts'
+import type { Log } from '../../platform/log/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { StoreUser } from './pg/connection-counts.ts'

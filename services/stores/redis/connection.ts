@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { WrongServer } from '../../core/failure.ts'
-import type { Log } from '../../platform/log.ts'
+import type { Log } from '../../platform/log/log.ts'
 import { within } from '../../platform/within.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { RedisAt } from './options.ts'

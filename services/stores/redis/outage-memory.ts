@@ -1,6 +1,6 @@
-import { decideByShare, type KnownUse, nothingKnown } from '../../core/outage-share.ts'
 import type { RateDecision, RateLimits, RateUse } from '../../core/rate-window.ts'
 import type { DailyCounters } from '../../core/usage.ts'
+import { decideByShare, type KnownUse, nothingKnown } from './outage-share.ts'
 
 /** Keys that a pod remembers for an outage. Beyond it the one longest unheard of is forgotten. */
 const rememberedKeysMax = 50_000

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { WrongServer } from '../../core/failure.ts'
-import { silentLog } from '../../platform/log.ts'
+import { silentLog } from '../../platform/log/log.ts'
 import { createMetrics } from '../../platform/metrics.ts'
 import { factsOf, serverJudge } from './server-facts.ts'
 

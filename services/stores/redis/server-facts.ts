@@ -1,5 +1,5 @@
 import { WrongServer } from '../../core/failure.ts'
-import type { Log } from '../../platform/log.ts'
+import type { Log } from '../../platform/log/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 
 /** The oldest Redis that all suites ran on. */

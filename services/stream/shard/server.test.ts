@@ -1,8 +1,8 @@
 import { type Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type OpenedStream, openStream, symbolNames } from '../../../test/support/open-stream.ts'
-import { silentLog } from '../../platform/log.ts'
-import type { Load__Output } from '../../wire/fxd/v1/Load.ts'
+import { silentLog } from '../../platform/log/log.ts'
+import type { Load__Output } from '../../wire/gen/fxd/v1/Load.ts'
 import { Shard } from '../../wire/load.ts'
 import { createShardServer, type ShardServer } from './server.ts'
 

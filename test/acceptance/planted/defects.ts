@@ -31,7 +31,7 @@ export const defects: readonly Defect[] = [
   },
   {
     name: 'a withdrawn grant goes on working on an open socket',
-    file: 'services/stream/withdrawals.ts',
+    file: 'services/stream/sockets/withdrawals.ts',
     search: '!isGranted(connection.key, feedOf(symbol))',
     replacement: 'symbol.length < 0',
     noticedBy: ['stream-keys.test.ts', 'a withdrawn grant: unsubscribed with a reason, and the socket stays'],
@@ -162,7 +162,7 @@ export const defects: readonly Defect[] = [
   },
   {
     name: 'one symbol more than the limit is accepted',
-    file: 'services/stream/answers.ts',
+    file: 'services/stream/sockets/answers.ts',
     search: '>= key.limits.wsSymbols',
     replacement: '> key.limits.wsSymbols',
     noticedBy: [
@@ -172,7 +172,7 @@ export const defects: readonly Defect[] = [
   },
   {
     name: 'a revoked key keeps its sockets',
-    file: 'services/stream/review.ts',
+    file: 'services/stream/sockets/review-key.ts',
     search: 'if (refused) return',
     replacement: "if (refused && refused !== 'KEY_INACTIVE') return",
     noticedBy: ['stream-keys.test.ts', 'a revoked key: KEY_INACTIVE, then 4500'],
@@ -220,7 +220,7 @@ export const defects: readonly Defect[] = [
   },
   {
     name: 'a bar is pushed twice',
-    file: 'services/stream/live-lane.ts',
+    file: 'services/stream/live/live-delivery.ts',
     search: 'fanOut.push(id, this.frame(id, bar))',
     replacement: 'for (const _ of [1, 2]) fanOut.push(id, this.frame(id, bar))',
     noticedBy: ['stream-bars.test.ts', 'the bars of a symbol come once and in time order, none missing'],

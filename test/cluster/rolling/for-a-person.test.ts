@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { bareEnv } from '../../support/bare-env.ts'
-import { fxd } from '../../support/cli-house.ts'
+import { fxd } from '../../support/cli-fixture.ts'
 import { freePorts } from '../../support/free-ports.ts'
 import { oneSymbolFeed, pushed } from '../../support/one-symbol-feed.ts'
 

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { silentLog } from '../../../services/platform/log.ts'
+import { silentLog } from '../../../services/platform/log/log.ts'
 import { createMetrics, type Metrics } from '../../../services/platform/metrics.ts'
 import { systemClock } from '../../../services/platform/system-clock.ts'
 import { openQuestdbStores, type QuestdbStores } from '../../../services/stores/questdb/open.ts'

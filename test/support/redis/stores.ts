@@ -1,6 +1,6 @@
 import { expect, onTestFinished, vi } from 'vitest'
 import { utcMs } from '../../../services/core/feed-clock.ts'
-import { type Log, silentLog } from '../../../services/platform/log.ts'
+import { type Log, silentLog } from '../../../services/platform/log/log.ts'
 import { createMetrics } from '../../../services/platform/metrics.ts'
 import { systemClock } from '../../../services/platform/system-clock.ts'
 import type { Clock } from '../../../services/ports/clock.ts'

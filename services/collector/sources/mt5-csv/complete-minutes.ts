@@ -1,6 +1,6 @@
 import { type FeedSeconds, feedSeconds } from '../../../core/feed-clock.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { SourceListener } from '../../source.ts'
+import type { SourceListener } from '../source.ts'
 import type { FollowedFile } from './followed-file.ts'
 
 /** So long after the first line of a minute, or of a later one, was found, nothing more is expected of that minute. */

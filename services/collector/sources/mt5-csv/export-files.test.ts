@@ -2,9 +2,9 @@ import { appendFile, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { defineFeed } from '../../../../test/support/ingest-house.ts'
+import { defineFeed } from '../../../../test/support/ingest-fixture.ts'
 import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
-import { silentLog } from '../../../platform/log.ts'
+import { silentLog } from '../../../platform/log/log.ts'
 import { ExportFiles } from './export-files.ts'
 
 test('a new file that was seen without a bar is taken in when it grows within one tick of its time', async () => {

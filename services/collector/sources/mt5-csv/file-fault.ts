@@ -1,7 +1,7 @@
-import { fileReason } from '../../../platform/file-reason.ts'
-import type { Log } from '../../../platform/log.ts'
-import { NotRegular } from '../../../platform/open-regular.ts'
-import { SourceFault } from '../../source.ts'
+import { fileReason } from '../../../platform/files/file-reason.ts'
+import { NotRegular } from '../../../platform/files/open-regular.ts'
+import type { Log } from '../../../platform/log/log.ts'
+import { SourceFault } from '../source.ts'
 import { LayoutError } from './layout.ts'
 
 /** What is wrong with a file or folder, as a sentence that begins with its path; `undefined` for a defect. */

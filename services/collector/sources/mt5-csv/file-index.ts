@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import type { Resolution } from '../../../core/resolution.ts'
-import type { SourceSeries } from '../../source.ts'
+import type { SourceSeries } from '../source.ts'
 import type { FollowedFile } from './followed-file.ts'
 
 /** The exports found so far, by path, by name and by series: no question walks through all of them. */

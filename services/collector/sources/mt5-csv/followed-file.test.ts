@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Bars, type RevisedBar, toList } from '../../../core/bar.ts'
-import { openRegular } from '../../../platform/open-regular.ts'
+import { openRegular } from '../../../platform/files/open-regular.ts'
 import { FollowedFile } from './followed-file.ts'
 
 const header = '<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\r\n'

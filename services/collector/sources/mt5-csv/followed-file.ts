@@ -4,8 +4,8 @@ import { BarClusters } from '../../../core/clusters.ts'
 import type { FeedSeconds } from '../../../core/feed-clock.ts'
 import { sortBars } from '../../../core/revision.ts'
 import type { Span } from '../../../core/window.ts'
-import { Holes } from '../../holes.ts'
-import type { SourceSeries } from '../../source.ts'
+import { Holes } from '../../series/holes.ts'
+import type { SourceSeries } from '../source.ts'
 import {
   type BadLine,
   type Chunk,

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { defineFeed } from '../../../../test/support/ingest-house.ts'
-import { createLog } from '../../../platform/log.ts'
+import { defineFeed } from '../../../../test/support/ingest-fixture.ts'
+import { createLog } from '../../../platform/log/log.ts'
 import { createListing } from './listing.ts'
 
 test('of more names that are not read than the bound the rest is not told, in no round', async () => {

@@ -5,8 +5,8 @@ import type { FeedDefinition } from '../../../core/feed.ts'
 import { terminalCodes } from '../../../core/resolution.ts'
 import { show } from '../../../core/show.ts'
 import { didYouMean } from '../../../core/suggest.ts'
-import type { Log } from '../../../platform/log.ts'
-import type { SourceSeries } from '../../source.ts'
+import type { Log } from '../../../platform/log/log.ts'
+import type { SourceSeries } from '../source.ts'
 import { type FileSeries, seriesOfFile } from './file-name.ts'
 
 export interface ListedFile {

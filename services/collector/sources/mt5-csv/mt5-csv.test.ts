@@ -18,8 +18,8 @@ import type { FeedDefinition } from '../../../core/feed.ts'
 import { feedSeconds } from '../../../core/feed-clock.ts'
 import type { Resolution } from '../../../core/resolution.ts'
 import type { Span } from '../../../core/window.ts'
-import { createLog } from '../../../platform/log.ts'
-import type { SourceListener, SourceSeries, SourceSymbol } from '../../source.ts'
+import { createLog } from '../../../platform/log/log.ts'
+import type { SourceListener, SourceSeries, SourceSymbol } from '../source.ts'
 import { createMt5Csv } from './mt5-csv.ts'
 
 const definition: FeedDefinition = {

@@ -1,5 +1,5 @@
 import { noBars } from '../../../core/bar.ts'
-import type { Source, SourceAnswer } from '../../source.ts'
+import type { Source, SourceAnswer } from '../source.ts'
 import { ExportFiles, type Mt5CsvOptions } from './export-files.ts'
 import { asSourceFault } from './file-fault.ts'
 import type { FollowedFile } from './followed-file.ts'

@@ -2,10 +2,10 @@ import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { defineFeed } from '../../../../test/support/ingest-house.ts'
+import { defineFeed } from '../../../../test/support/ingest-fixture.ts'
 import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
 import { feedSeconds } from '../../../core/feed-clock.ts'
-import { silentLog } from '../../../platform/log.ts'
+import { silentLog } from '../../../platform/log/log.ts'
 import { createMt5Csv } from './mt5-csv.ts'
 
 const noon = Date.UTC(2026, 0, 7, 12)

@@ -1,5 +1,5 @@
 import { watch } from 'node:fs'
-import type { Log } from '../../../platform/log.ts'
+import type { Log } from '../../../platform/log/log.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { warnOfFile } from './file-fault.ts'
 

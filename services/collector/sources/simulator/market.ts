@@ -6,7 +6,7 @@ import type { Resolution } from '../../../core/resolution.ts'
 import { sessionOfType } from '../../../core/symbol.ts'
 import { cleanName } from '../../../core/symbol-name.ts'
 import type { Span } from '../../../core/window.ts'
-import type { SourceAnswer, SourceBars, SourceSeries } from '../../source.ts'
+import type { SourceAnswer, SourceBars, SourceSeries } from '../source.ts'
 import { instrumentOf } from './instrument.ts'
 import { type Simulation, simulate } from './simulate.ts'
 

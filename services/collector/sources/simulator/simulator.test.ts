@@ -5,7 +5,7 @@ import { feedKey } from '../../../core/compound-key.ts'
 import type { FeedDefinition } from '../../../core/feed.ts'
 import { feedSeconds } from '../../../core/feed-clock.ts'
 import type { Resolution } from '../../../core/resolution.ts'
-import type { SourceBars, SourceListener } from '../../source.ts'
+import type { SourceBars, SourceListener } from '../source.ts'
 import { createSimulator } from './simulator.ts'
 
 const definition: FeedDefinition = {

@@ -2,7 +2,7 @@ import { bucketOpen } from '../../../core/derive.ts'
 import type { FeedDefinition } from '../../../core/feed.ts'
 import { type FeedSeconds, feedNow, feedSeconds, fixedOffset } from '../../../core/feed-clock.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { Source, SourceListener } from '../../source.ts'
+import type { Source, SourceListener } from '../source.ts'
 import { createMarket, type Market } from './market.ts'
 
 /** The tick that closes a minute comes so long after it. */

@@ -1,5 +1,5 @@
-import { configView } from '../../../core/symbol-view.ts'
 import type { OpenRoute } from '../../route.ts'
+import { configView } from '../../symbol-view.ts'
 import { configSchema } from './schema.ts'
 
 export const configRoute: OpenRoute<typeof configSchema.query> = {

@@ -1,7 +1,7 @@
 import { grantedFeeds } from '../../../access/grant.ts'
-import { symbolDetail, symbolEntry } from '../../../core/symbol-view.ts'
 import { mustFindSymbol } from '../../found.ts'
 import type { Call, Route } from '../../route.ts'
+import { symbolDetail, symbolEntry } from '../../symbol-view.ts'
 import { symbolsSchema } from './schema.ts'
 
 export const symbolsRoute: Route<typeof symbolsSchema.query> = {

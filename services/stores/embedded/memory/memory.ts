@@ -1,7 +1,7 @@
 import type { FeedKey } from '../../../core/compound-key.ts'
 import type { RateUse } from '../../../core/rate-window.ts'
 import { usageDaysKept } from '../../../core/usage.ts'
-import type { Log } from '../../../platform/log.ts'
+import type { Log } from '../../../platform/log/log.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { FeedSigns } from '../../../ports/feed-board.ts'
 import type { MemoryRows } from '../file/memory-rows.ts'

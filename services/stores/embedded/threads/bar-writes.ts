@@ -1,5 +1,5 @@
 import { Unavailable } from '../../../core/failure.ts'
-import type { Log } from '../../../platform/log.ts'
+import type { Log } from '../../../platform/log/log.ts'
 import { Trouble, troubleMsMax } from '../../../platform/trouble.ts'
 import type { Clock } from '../../../ports/clock.ts'
 

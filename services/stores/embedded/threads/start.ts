@@ -1,4 +1,4 @@
-import type { Log } from '../../../platform/log.ts'
+import type { Log } from '../../../platform/log/log.ts'
 import { systemClock } from '../../../platform/system-clock.ts'
 import type { ReaderCalls } from './reader.ts'
 import { Readers, readDeadlineMs } from './readers.ts'

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
 import { Unavailable } from '../../../core/failure.ts'
-import { silentLog } from '../../../platform/log.ts'
+import { silentLog } from '../../../platform/log/log.ts'
 import { silenceMaxMs } from './silence.ts'
 import { startThread, type Thread } from './thread.ts'
 

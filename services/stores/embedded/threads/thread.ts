@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { Unavailable } from '../../../core/failure.ts'
-import type { Log } from '../../../platform/log.ts'
+import type { Log } from '../../../platform/log/log.ts'
 import type { Cancel, Clock } from '../../../ports/clock.ts'
 import type { AnswerMessage, CallMessage, Calls } from './calls.ts'
 import { PendingCalls } from './pending-calls.ts'

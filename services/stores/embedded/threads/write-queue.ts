@@ -1,6 +1,6 @@
 import { Unavailable } from '../../../core/failure.ts'
 import type { Lane } from '../../../core/series.ts'
-import type { Log } from '../../../platform/log.ts'
+import type { Log } from '../../../platform/log/log.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { PackedRows } from '../file/packed-rows.ts'
 import { BarWrites } from './bar-writes.ts'

@@ -1,7 +1,7 @@
-import { bucketOf } from '../../../core/bucket.ts'
 import { type FeedKey, isFeedKey, parseCompoundKey } from '../../../core/compound-key.ts'
 import type { Resolution } from '../../../core/resolution.ts'
 import type { Series } from '../../../core/series.ts'
+import { bucketOf } from './bucket.ts'
 
 /**
  * Bars of one feed and resolution share a table, those of M1 and M5 a number of tables: QuestDB keeps

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
 import { Unavailable, WrongServer } from '../../../core/failure.ts'
-import { createLog } from '../../../platform/log.ts'
+import { createLog } from '../../../platform/log/log.ts'
 import { ServerGate } from './gate.ts'
 
 function house() {

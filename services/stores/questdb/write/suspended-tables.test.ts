@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
-import { silentLog } from '../../../platform/log.ts'
+import { silentLog } from '../../../platform/log/log.ts'
 import { createMetrics } from '../../../platform/metrics.ts'
 import type { Administration } from '../exec.ts'
 import { SuspendedTables } from './suspended-tables.ts'

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
 import { Unavailable } from '../../../core/failure.ts'
-import { silentLog } from '../../../platform/log.ts'
+import { silentLog } from '../../../platform/log/log.ts'
 import { createMetrics } from '../../../platform/metrics.ts'
 import { TableNames } from '../layout/tables.ts'
 import { PgPool } from '../pg/pool.ts'

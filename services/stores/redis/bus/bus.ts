@@ -1,4 +1,4 @@
-import type { Log } from '../../../platform/log.ts'
+import type { Log } from '../../../platform/log/log.ts'
 import type { Metrics } from '../../../platform/metrics.ts'
 import { type Bus, feedOfEvent, fencedFeed } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'

@@ -1,4 +1,4 @@
-import type { Log } from '../../../platform/log.ts'
+import type { Log } from '../../../platform/log/log.ts'
 import type { Delivered, Follower } from '../../../ports/bus.ts'
 import { feedOfLane, type Lane, type LaneTop } from './lanes.ts'
 

@@ -1,4 +1,4 @@
-import type { Log } from '../../../platform/log.ts'
+import type { Log } from '../../../platform/log/log.ts'
 import { within } from '../../../platform/within.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Connection, Ready } from '../connection.ts'

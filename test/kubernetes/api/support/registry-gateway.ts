@@ -8,7 +8,7 @@ import {
 } from '@grpc/grpc-js'
 import { channelOptions } from '../../../../services/wire/limits.ts'
 import { Registry } from '../../../../services/wire/load.ts'
-import type { IngestHouse } from '../../../support/ingest-house.ts'
+import type { IngestHouse } from '../../../support/ingest-fixture.ts'
 
 /** Stands between operators and ingest, sees each call, and may stop after one that changes something. */
 export interface RegistryGateway {

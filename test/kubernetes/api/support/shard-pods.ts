@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../../operator/kube/object.ts'
 import { type Pod, poolLabel, resources } from '../../../../operator/kube/resources.ts'
-import { silentLog } from '../../../../services/platform/log.ts'
+import { silentLog } from '../../../../services/platform/log/log.ts'
 import {
   createShardServer,
   type ShardServer,

@@ -1,0 +1,118 @@
+import type { Log } from '../../platform/log/log.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { AddressedBars } from '../series/addressed-bars.ts'
+import { recordStored } from '../series/record-stored.ts'
+import type { Kept } from '../spool/spool.ts'
+import type { Answer, Conversation } from './conversation.ts'
+import type { Outbox } from './outbox.ts'
+import { type Packed, packBars } from './pack-bars.ts'
+import { Room } from './room.ts'
+
+/** Bars of the backfill lane sent and not yet acknowledged: what ingest may have to work off before a live bar, a few milliseconds' worth. */
+const backfillBarsMax = 4_000
+/** In small messages, so that ingest turns to a live one soon. */
+const messageBarsMax = 1_000
+/** Messages of the backfill lane likewise: below what ingest holds before it asks for a pause, or reads no more. */
+export const backfillMessagesMax = 8
+
+export interface BackfillSenderOptions {
+  readonly talk: Conversation
+  readonly outbox: Outbox
+  readonly clock: Clock
+  readonly log: Log
+  readonly signal: AbortSignal
+  /** Resolves when nothing live is under way. */
+  readonly idle: () => Promise<void>
+}
+
+/** The backfill lane of one session: yields to the live lane, and to ingest where it asks for a pause. */
+export class BackfillSender {
+  readonly #options: BackfillSenderOptions
+  readonly #room: Room
+  readonly #messages: Room
+  #pausedUntilMs = 0
+
+  constructor(options: BackfillSenderOptions) {
+    this.#options = options
+    this.#room = new Room(backfillBarsMax, options.signal)
+    this.#messages = new Room(backfillMessagesMax, options.signal)
+    options.talk.onSlow = (pauseMs) => {
+      this.#pausedUntilMs = options.clock.monotonicMs() + pauseMs
+    }
+  }
+
+  /** Resolves once all of it was sent, with what will be known when it is stored. */
+  send(list: readonly AddressedBars[]): Promise<Promise<void>[]> {
+    return this.#send(packBars(list, messageBarsMax))
+  }
+
+  async #send(
+    batches: Iterable<Packed<AddressedBars> & { readonly kept?: Kept | undefined }>,
+  ): Promise<Promise<void>[]> {
+    const { outbox } = this.#options
+    const answers: Promise<void>[] = []
+    // Else sessions that all end soon would fill the spool with history, and live bars would leave it.
+    await outbox.drained
+    for (const batch of batches) {
+      const { parts, count, kept } = batch
+      const leave = await this.#enter(count)
+      try {
+        await this.#turn()
+      } catch (cause) {
+        leave()
+        throw cause
+      }
+      const answer = outbox
+        .backfill(batch, kept)
+        .finally(leave)
+        .then((told) => {
+          recordStored(parts, told.refused)
+          this.#tellRefused(parts[0]?.of, told)
+        })
+      answer.catch(() => undefined)
+      answers.push(answer)
+    }
+    return answers
+  }
+
+  /** Resolves when there is room for a message of so many bars, with what leaves it. */
+  async #enter(count: number): Promise<() => void> {
+    await this.#messages.enter(1)
+    try {
+      await this.#room.enter(count)
+    } catch (cause) {
+      this.#messages.leave(1)
+      throw cause
+    }
+    return () => {
+      this.#room.leave(count)
+      this.#messages.leave(1)
+    }
+  }
+
+  /** Nothing live is under way, and ingest asks for no pause. */
+  async #turn(): Promise<void> {
+    const { clock, signal, idle } = this.#options
+    await idle()
+    const pauseMs = this.#pausedUntilMs - clock.monotonicMs()
+    if (pauseMs > 0) await clock.sleep(pauseMs, signal)
+  }
+
+  /** Corrections as they happen: kept first. Resolves once all of it is stored. */
+  async store(list: readonly AddressedBars[]): Promise<void> {
+    const { outbox } = this.#options
+    const batches = [...packBars(list, messageBarsMax)].map((batch) => ({
+      ...batch,
+      kept: outbox.keep(batch),
+    }))
+    await Promise.all(await this.#send(batches))
+  }
+
+  #tellRefused(of: AddressedBars | undefined, { refused }: Answer): void {
+    const first = refused[0]
+    if (!first) return
+    const bars = refused.reduce((sum, { count }) => sum + count, 0)
+    const { symbol, resolution } = of ?? {}
+    this.#options.log.warn({ symbol, resolution, bars, why: first.message }, 'bars were refused')
+  }
+}

@@ -1,0 +1,51 @@
+import type { Catalogue } from '../../wire/gen/fxd/v1/Catalogue.ts'
+import type { Catalogued__Output } from '../../wire/gen/fxd/v1/Catalogued.ts'
+import type { CataloguedName__Output } from '../../wire/gen/fxd/v1/CataloguedName.ts'
+import type { CatalogueRefusal__Output } from '../../wire/gen/fxd/v1/CatalogueRefusal.ts'
+import type { CatalogueSymbol } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
+import { partBytesMax } from '../../wire/limits.ts'
+
+const bytesPerSymbol = 64
+const bytesPerCharacter = 3
+
+/** A catalogue in messages that fit the wire; at least one, the last one marked. */
+export function* catalogueParts(
+  revision: number,
+  symbols: readonly CatalogueSymbol[],
+  { snapshot }: { readonly snapshot: boolean },
+): Generator<Catalogue> {
+  let part: CatalogueSymbol[] = []
+  let bytes = 0
+  for (const symbol of symbols) {
+    const { raw = '', name = '', display = '', description = '' } = symbol
+    const size = bytesPerSymbol + (raw + name + display + description).length * bytesPerCharacter
+    if (bytes + size > partBytesMax) {
+      yield { revision, snapshot, last: false, symbols: part }
+      part = []
+      bytes = 0
+    }
+    part.push(symbol)
+    bytes += size
+  }
+  yield { revision, snapshot, last: true, symbols: part }
+}
+
+/** What became of a catalogue. */
+export interface Catalogued {
+  readonly names: readonly CataloguedName__Output[]
+  readonly refused: readonly CatalogueRefusal__Output[]
+}
+
+export class CataloguedParts {
+  readonly #names: CataloguedName__Output[] = []
+  readonly #refused: CatalogueRefusal__Output[] = []
+
+  add({ names, refused }: Catalogued__Output): void {
+    this.#names.push(...names)
+    this.#refused.push(...refused)
+  }
+
+  get whole(): Catalogued {
+    return { names: this.#names, refused: this.#refused }
+  }
+}

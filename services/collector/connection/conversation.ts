@@ -1,0 +1,239 @@
+import { type StatusObject, status } from '@grpc/grpc-js'
+import type { Resolution } from '../../core/resolution.ts'
+import { type Span, windowFromMin } from '../../core/window.ts'
+import type { Cancel, Clock } from '../../ports/clock.ts'
+import { type EncodedSeries, encodeBars, type WireLane } from '../../wire/encode-bars.ts'
+import type { CatalogueSymbol } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
+import type { Gap } from '../../wire/gen/fxd/v1/Gap.ts'
+import type { Heartbeat } from '../../wire/gen/fxd/v1/Heartbeat.ts'
+import type { Hello } from '../../wire/gen/fxd/v1/Hello.ts'
+import type { IngestMessage__Output } from '../../wire/gen/fxd/v1/IngestMessage.ts'
+import type { KnownSeries__Output } from '../../wire/gen/fxd/v1/KnownSeries.ts'
+import type { RefusedBar__Output } from '../../wire/gen/fxd/v1/RefusedBar.ts'
+import type { Welcome__Output } from '../../wire/gen/fxd/v1/Welcome.ts'
+import { type Catalogued, CataloguedParts, catalogueParts } from './catalogue-parts.ts'
+import { type Dial, dialGrpc, type Line, type Outgoing, type Peer } from './dial.ts'
+
+export interface ConversationOptions extends Peer {
+  readonly hello: Hello
+  readonly clock: Clock
+  /** Default: gRPC. */
+  readonly dial?: Dial | undefined
+}
+
+export interface Greeting {
+  readonly welcome: Welcome__Output
+  readonly known: readonly KnownSeries__Output[]
+  /** Ingest's clock minus ours. */
+  readonly offsetMs: number
+}
+
+/** What became of one batch or window; it is committed. */
+export interface Answer {
+  readonly accepted: number
+  readonly revised: number
+  readonly unchanged: number
+  readonly refused: readonly RefusedBar__Output[]
+}
+
+/** The session is over: `code` is the gRPC status, the message ingest's sentence. */
+export class Disconnected extends Error {
+  readonly code: string
+  constructor(code: string, details: string) {
+    super(details === '' ? code : details)
+    this.code = code
+  }
+}
+
+interface ClaimedWindow extends Span {
+  /** Clean name; empty: the whole feed. */
+  readonly symbol: string
+  readonly resolution: Resolution
+}
+
+interface Pending<T> {
+  readonly resolve: (value: T) => void
+  readonly reject: (cause: Error) => void
+}
+
+/**
+ * Longer than ingest may take by itself: it gives the lease up after 5 s, what an earlier session left
+ * has 30 s to be stored, and the feed's windows 15 s to be read.
+ */
+export const greetingTimeoutMs = 60_000
+/** After so long a peer that does not end a closed stream is cut off. */
+const closeTimeoutMs = 5_000
+
+/** One session as its client sees it: says Hello, numbers what it sends, and matches the answers to it. */
+export class Conversation {
+  /** Rejects with `Disconnected` when the session ends before its first active Welcome. */
+  readonly greeting: Promise<Greeting>
+  /** How the session ended; never rejects. */
+  readonly ended: Promise<Disconnected>
+  /** Set when ingest says that it stands by, or asks for a pause. */
+  onStandby: () => void = () => undefined
+  onSlow: (pauseMs: number) => void = () => undefined
+
+  readonly #line: Line
+  readonly #clock: Clock
+  readonly #cancelGreeting: Cancel
+  readonly #batches = new Map<number, Pending<Answer> & { refused: RefusedBar__Output[] }>()
+  readonly #catalogues = new Map<number, Pending<Catalogued> & { parts: CataloguedParts }>()
+  readonly #known: KnownSeries__Output[] = []
+  #welcome: { message: Welcome__Output; offsetMs: number } | undefined
+  #greeted: Pending<Greeting> = { resolve: () => undefined, reject: () => undefined }
+  #sequence = 0
+  #revision = 0
+  #isClosing = false
+  /** Why it was cancelled from here. */
+  #given: Disconnected | undefined
+  #end: Disconnected | undefined
+
+  constructor({ address, identity, hello, clock, dial = dialGrpc }: ConversationOptions) {
+    this.#clock = clock
+    this.greeting = new Promise((resolve, reject) => {
+      this.#greeted = { resolve, reject }
+    })
+    this.greeting.catch(() => undefined)
+    const { promise, resolve } = Promise.withResolvers<Disconnected>()
+    this.ended = promise
+    this.#line = dial(
+      { address, identity },
+      {
+        received: (message) => this.#receive(message),
+        over: (end) => resolve(this.#over(end)),
+      },
+    )
+    this.#line.send({ hello })
+    this.#cancelGreeting = clock.after(greetingTimeoutMs, () => this.#giveUp())
+  }
+
+  get isOver(): boolean {
+    return this.#end !== undefined
+  }
+
+  /** Nothing more may be sent. */
+  get #isShut(): boolean {
+    return this.#isClosing || this.isOver
+  }
+
+  /** Resolves with what was made of the symbols, once that is in force. */
+  catalogue(
+    symbols: readonly CatalogueSymbol[],
+    options: { readonly snapshot: boolean },
+  ): Promise<Catalogued> {
+    this.#revision += 1
+    const revision = this.#revision
+    return this.#expect((pending) => {
+      this.#catalogues.set(revision, { ...pending, parts: new CataloguedParts() })
+      for (const part of catalogueParts(revision, symbols, options)) this.#line.send({ catalogue: part })
+    })
+  }
+
+  /** One message (see `packBars`); resolves at its Ack. */
+  bars(lane: WireLane, series: readonly EncodedSeries[]): Promise<Answer> {
+    const sequence = this.#sequence + 1
+    return this.#post(sequence, encodeBars(sequence, lane, series))
+  }
+
+  /** Resolves at its Ack. A window that begins at 0 begins a second later: ingest takes 0 for an unset `from`. */
+  window({ symbol, resolution, from, to }: ClaimedWindow): Promise<Answer> {
+    const sequence = this.#sequence + 1
+    const window = { sequence, symbol, resolution, from: Math.max(from, windowFromMin), to }
+    return this.#post(sequence, { window })
+  }
+
+  heartbeat(heartbeat: Heartbeat): void {
+    if (!this.#isShut) this.#line.send({ heartbeat })
+  }
+
+  /** Has no answer: what is acknowledged later tells that it was heard. */
+  gap(gap: Gap): void {
+    if (!this.#isShut) this.#line.send({ gap })
+  }
+
+  /** Ends the session in order: what is under way is still answered. */
+  async close(): Promise<void> {
+    this.#isClosing = true
+    this.#line.end()
+    const inTime = new AbortController()
+    const late = this.#clock.sleep(closeTimeoutMs, inTime.signal).then(() => this.cancel())
+    await this.ended
+    inTime.abort()
+    await late
+  }
+
+  /** Ends the session at once. */
+  cancel(): void {
+    this.#line.cancel()
+  }
+
+  #post(sequence: number, message: Outgoing): Promise<Answer> {
+    return this.#expect((pending) => {
+      this.#sequence = sequence
+      this.#batches.set(sequence, { ...pending, refused: [] })
+      this.#line.send(message)
+    })
+  }
+
+  #expect<T>(send: (pending: Pending<T>) => void): Promise<T> {
+    if (this.#isShut)
+      return Promise.reject(this.#end ?? new Disconnected('CANCELLED', 'the session is closing'))
+    const expected = new Promise<T>((resolve, reject) => send({ resolve, reject }))
+    // Whoever waits hears of a rejection; the others hear of the session's end.
+    expected.catch(() => undefined)
+    return expected
+  }
+
+  #receive(message: IngestMessage__Output): void {
+    const { welcome, known, catalogued, ack, refused, slow } = message
+    if (welcome) this.#takeWelcome(welcome)
+    if (known) this.#takeKnown(known.series, known.last)
+    if (catalogued) {
+      const pending = this.#catalogues.get(catalogued.revision)
+      pending?.parts.add(catalogued)
+      if (!catalogued.last || !pending) return
+      this.#catalogues.delete(catalogued.revision)
+      pending.resolve(pending.parts.whole)
+    }
+    if (refused) this.#batches.get(refused.sequence)?.refused.push(...refused.bars)
+    if (ack) {
+      const pending = this.#batches.get(ack.sequence)
+      this.#batches.delete(ack.sequence)
+      pending?.resolve({ ...ack, refused: pending.refused })
+    }
+    if (slow) this.onSlow(slow.pauseMs)
+  }
+
+  /** A peer that neither leads with it nor has it stand by keeps a collector from one that would. */
+  #giveUp(): void {
+    const seconds = greetingTimeoutMs / 1_000
+    this.#given = new Disconnected('DEADLINE_EXCEEDED', `ingest has not answered Hello within ${seconds} s`)
+    this.cancel()
+  }
+
+  #takeWelcome(message: Welcome__Output): void {
+    this.#cancelGreeting()
+    this.#welcome = { message, offsetMs: message.utcMs - this.#clock.utcMs() }
+    if (!message.active) this.onStandby()
+  }
+
+  #takeKnown(series: readonly KnownSeries__Output[], last: boolean): void {
+    this.#known.push(...series)
+    if (!last || !this.#welcome) return
+    const { message, offsetMs } = this.#welcome
+    this.#greeted.resolve({ welcome: message, known: this.#known, offsetMs })
+  }
+
+  #over({ code, details }: Pick<StatusObject, 'code' | 'details'>): Disconnected {
+    this.#cancelGreeting()
+    const end = this.#given ?? new Disconnected(status[code] ?? 'UNKNOWN', details)
+    this.#end = end
+    this.#greeted.reject(end)
+    for (const { reject } of this.#batches.values()) reject(end)
+    for (const { reject } of this.#catalogues.values()) reject(end)
+    this.#batches.clear()
+    this.#catalogues.clear()
+    return end
+  }
+}

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest'
+import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
+import { barsOf } from '../../core/bar.ts'
+import { feedSeconds } from '../../core/feed-clock.ts'
+import { backfillBatchesSlow, windowsMax as ingestWindowsMax } from '../../ingest/session/session-work.ts'
+import { silentLog } from '../../platform/log/log.ts'
+import { KnownFeed, newSeries } from '../series/collected-series.ts'
+import { BackfillSender, backfillMessagesMax } from './backfill-sender.ts'
+import type { Answer, Conversation } from './conversation.ts'
+import { Outbox } from './outbox.ts'
+import { WindowSender, windowsMax } from './window-sender.ts'
+
+const answer: Answer = { accepted: 1, revised: 0, unchanged: 0, refused: [] }
+const of = { raw: 'A', resolution: '1', name: 'A', scale: 0, delaySeconds: 0, since: undefined } as const
+const series = newSeries(of, new KnownFeed([]), undefined)
+const bars = barsOf([{ time: feedSeconds(0), open: 1, high: 1, low: 1, close: 1, volume: 1 }])
+
+/** An ingest that answers when told to. */
+function ingest() {
+  const waiting: ((answer: Answer) => void)[] = []
+  const post = () => new Promise<Answer>((resolve) => void waiting.push(resolve))
+  const talk = { bars: post, window: post, onSlow: () => undefined } as unknown as Conversation
+  const stop = new AbortController()
+  const base = { talk, clock: createVirtualClock(), log: silentLog, signal: stop.signal }
+  const shared = { ...base, outbox: new Outbox(base) }
+  return { waiting, shared, stop }
+}
+
+const settle = () => new Promise((resolve) => void setImmediate(resolve))
+
+test('history in flight is bounded in messages, however small, below what ingest asks to be spared', async () => {
+  const { waiting, shared, stop } = ingest()
+  const backfill = new BackfillSender({ ...shared, idle: async () => undefined })
+  const sent = Array.from({ length: 20 }, () => backfill.send([{ ...of, symbol: 'A', series, bars }]))
+  const all = Promise.allSettled(sent)
+  await settle()
+  expect(backfillMessagesMax).toBeLessThan(backfillBatchesSlow)
+  expect(waiting.length).toBe(backfillMessagesMax)
+  waiting[0]?.(answer)
+  await settle()
+  expect(waiting.length).toBe(backfillMessagesMax + 1)
+  stop.abort()
+  const ended = (await all).map(({ status }) => status)
+  expect(ended.filter((status) => status === 'rejected')).toHaveLength(20 - backfillMessagesMax - 1)
+})
+
+test('no more than a few milliseconds of history are in front of a live bar, in small messages', async () => {
+  const { waiting, shared, stop } = ingest()
+  const sizes: number[] = []
+  shared.talk.bars = (_lane, message) => {
+    sizes.push(message.reduce((sum, { byteLength }) => sum + byteLength, 0))
+    return new Promise((resolve) => void waiting.push(resolve))
+  }
+  const backfill = new BackfillSender({ ...shared, idle: async () => undefined })
+  const list = Array.from({ length: 10_000 }, (_, i) => {
+    return { time: feedSeconds(60 * i), open: 1, high: 1, low: 1, close: 1, volume: 1 }
+  })
+  const sent = backfill.send([{ ...of, symbol: 'A', series, bars: barsOf(list) }])
+  sent.catch(() => undefined)
+  await settle()
+  expect(sizes).toHaveLength(4)
+  // Of a bar each column is a byte or two.
+  expect(Math.max(...sizes)).toBeLessThan(1_000 * 14)
+  stop.abort()
+})
+
+test('history waits for as long as ingest asks it to', async () => {
+  const { waiting, shared, stop } = ingest()
+  const clock = createVirtualClock()
+  const backfill = new BackfillSender({ ...shared, clock, idle: async () => undefined })
+  shared.talk.onSlow(500)
+  const sent = backfill.send([{ ...of, symbol: 'A', series, bars }])
+  await clock.advance(400)
+  expect(waiting.length).toBe(0)
+  await clock.advance(200)
+  expect(await sent).toHaveLength(1)
+  expect(waiting.length).toBe(1)
+  stop.abort()
+})
+
+test('windows in flight are bounded below what makes ingest read no more', async () => {
+  const { waiting, shared, stop } = ingest()
+  const windows = new WindowSender(shared)
+  const span = { from: feedSeconds(0), to: feedSeconds(60) }
+  const all = Promise.allSettled(Array.from({ length: 300 }, () => windows.send('A', '1', span)))
+  await settle()
+  expect(windowsMax).toBeLessThan(ingestWindowsMax)
+  expect(waiting.length).toBe(windowsMax)
+  for (const resolve of waiting.splice(0)) resolve(answer)
+  await settle()
+  expect(waiting.length).toBe(windowsMax)
+  stop.abort()
+  for (const resolve of waiting) resolve(answer)
+  expect((await all).filter(({ status }) => status === 'rejected')).toHaveLength(300 - 2 * windowsMax)
+})

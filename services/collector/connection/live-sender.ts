@@ -1,0 +1,91 @@
+import { type Bars, barCount, sliceBars } from '../../core/bar.ts'
+import type { Log } from '../../platform/log/log.ts'
+import type { AddressedBars } from '../series/addressed-bars.ts'
+import type { CollectedSeries } from '../series/collected-series.ts'
+import { recordStored } from '../series/record-stored.ts'
+import type { Conversation } from './conversation.ts'
+import type { Outbox } from './outbox.ts'
+import { packBars } from './pack-bars.ts'
+import { reasonOf } from './refusal-reason.ts'
+import { Room } from './room.ts'
+
+/** Of bars that were missed so many are sent and not yet acknowledged; the next wait. */
+const liveBarsSlow = 20_000
+/** Of all bars of the live lane; beyond, ingest stores none of them, and the session is given up. */
+const liveBarsMax = 200_000
+
+export interface LiveSenderOptions {
+  readonly talk: Conversation
+  readonly outbox: Outbox
+  readonly log: Log
+  /** Aborts with the session. */
+  readonly signal: AbortSignal
+  /** A bar that ingest holds to be forming still. */
+  readonly onForming: (series: CollectedSeries, bar: Bars) => void
+}
+
+/** The live lane of one session: sends what it is given at once and in order, and knows what is not yet stored. */
+export class LiveSender {
+  readonly #options: LiveSenderOptions
+  readonly #room: Room
+  readonly #underWay = new Set<Promise<void>>()
+  #count = 0
+
+  constructor(options: LiveSenderOptions) {
+    this.#options = options
+    this.#room = new Room(liveBarsSlow, options.signal)
+  }
+
+  /** Resolves when everything sent so far is stored; rejects when the session ended before. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#underWay)
+  }
+
+  /** Resolves when history may be sent: nothing live is under way, nor left by an earlier session. */
+  async idle(): Promise<void> {
+    await this.#options.outbox.drained
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay)
+  }
+
+  /** Sends as soon as it is kept, whatever is under way. */
+  send(list: readonly AddressedBars[]): void {
+    const { talk, outbox, log } = this.#options
+    for (const packed of packBars(list)) {
+      const { parts, count } = packed
+      this.#count += count
+      const answered = outbox.live(packed).then(({ refused }) => {
+        recordStored(parts, refused)
+        for (const { series, index, count: bars, reason, message: why } of refused) {
+          const part = parts[series]
+          if (!part) continue
+          if (reasonOf(reason) === 'NOT_CLOSED') {
+            this.#options.onForming(part.of.series, sliceBars(part.bars, index, index + 1))
+          } else
+            log.warn(
+              { symbol: part.of.symbol, resolution: part.of.resolution, bars, why },
+              'bars were refused',
+            )
+        }
+      })
+      const tracked = answered.finally(() => {
+        this.#count -= count
+        this.#underWay.delete(tracked)
+      })
+      tracked.catch(() => undefined)
+      this.#underWay.add(tracked)
+    }
+    if (this.#count <= liveBarsMax) return
+    log.error({ bars: this.#count }, 'ingest does not store live bars: beginning anew')
+    talk.cancel()
+  }
+
+  /** As `send`, for what can wait until there is room. */
+  async sendInTurn(list: AddressedBars): Promise<void> {
+    const weight = barCount(list.bars)
+    await this.#room.enter(weight)
+    this.send([list])
+    void this.settled()
+      .catch(() => undefined)
+      .then(() => this.#room.leave(weight))
+  }
+}

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import { MemoryFolder } from '../../../test/support/memory-folder.ts'
+import { spoolBounds } from '../../../test/support/spool-bounds.ts'
+import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
+import { barsOf } from '../../core/bar.ts'
+import { feedSeconds } from '../../core/feed-clock.ts'
+import { silentLog } from '../../platform/log/log.ts'
+import { openSpool } from '../spool/spool.ts'
+import type { Answer, Conversation } from './conversation.ts'
+import { Outbox, spooledOf } from './outbox.ts'
+import { packBars } from './pack-bars.ts'
+
+const hourMs = 3_600_000
+const answer: Answer = { accepted: 1, revised: 0, unchanged: 0, refused: [] }
+
+function batch(time: number) {
+  const bars = barsOf([
+    { time: feedSeconds(time), open: 1, high: 1, low: 1, close: 1, volume: 1, revision: 7 },
+  ])
+  const [packed] = packBars([{ symbol: 'EURUSD', resolution: '1', scale: 5, bars }])
+  if (!packed) throw new Error('one bar is one message')
+  return packed
+}
+
+test('what was lost is told until something that was sent after it is acknowledged', async () => {
+  const clock = createVirtualClock()
+  const folder = new MemoryFolder()
+  const spool = await openSpool({ folder, clock, log: silentLog, ...spoolBounds })
+  await spool.append('live', spooledOf(batch(60))).kept
+  await clock.advance(24 * hourMs)
+
+  const acks: (() => void)[] = []
+  const gaps: number[] = []
+  const talk = {
+    bars: () => new Promise<Answer>((resolve) => void acks.push(() => resolve(answer))),
+    gap: ({ from }: { from: number }) => void gaps.push(from),
+  } as unknown as Conversation
+  const stop = new AbortController()
+  const outbox = new Outbox({ talk, spool, log: silentLog, signal: stop.signal })
+  outbox.begin()
+  await expect.poll(() => acks.length).toBe(1)
+  const inFlight = [outbox.live(batch(120)), outbox.live(batch(180))]
+  await expect.poll(() => acks.length).toBe(3)
+  // The one that was left from before grows too old while all three are on their way.
+  await clock.advance(60_000)
+  await expect.poll(() => spool.lost.length).toBe(1)
+  acks[1]?.()
+  await inFlight[0]
+  expect(gaps).toEqual([60])
+  acks[2]?.()
+  await inFlight[1]
+  // Cut here, another session must tell it again, and so must another life.
+  expect(spool.lost).toMatchObject([{ from: 60, to: 120 }])
+  const next = await openSpool({ folder: folder.crash(() => 0), clock, log: silentLog, ...spoolBounds })
+  expect(next.lost).toHaveLength(1)
+
+  const later = outbox.live(batch(240))
+  await expect.poll(() => acks.length).toBe(4)
+  acks[3]?.()
+  await later
+  expect(spool.lost).toEqual([])
+  expect(gaps).toEqual([60])
+  stop.abort()
+  await spool.close()
+})

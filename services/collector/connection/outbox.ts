@@ -1,0 +1,161 @@
+import { timeAt } from '../../core/bar.ts'
+import type { Log } from '../../platform/log/log.ts'
+import type { WireLane } from '../../wire/encode-bars.ts'
+import type { FeedMetrics } from '../metrics.ts'
+import type { SpooledSeries } from '../spool/record.ts'
+import type { Kept, Spool } from '../spool/spool.ts'
+import type { Answer, Conversation } from './conversation.ts'
+import type { OutgoingBars, Packed } from './pack-bars.ts'
+import { Room } from './room.ts'
+
+/** Of what earlier sessions left, so much is sent and not yet acknowledged. */
+const backlogBarsMax = 20_000
+const backlogMessagesMax = 8
+
+export interface OutboxOptions {
+  readonly talk: Conversation
+  readonly log: Log
+  /** Aborts with the session. */
+  readonly signal: AbortSignal
+  /** Without one nothing is kept: what was not acknowledged is read from the source again. */
+  readonly spool?: Spool | undefined
+  readonly metrics?: FeedMetrics | undefined
+}
+
+/** A batch as the spool keeps it. */
+export const spooledOf = ({ message, parts }: Packed<OutgoingBars>): SpooledSeries[] =>
+  parts.map(({ of: { symbol, resolution }, bars }, i) => ({
+    symbol,
+    resolution,
+    first: timeAt(bars, 0),
+    last: timeAt(bars, bars.time.length - 1),
+    count: bars.time.length,
+    encoded: message[i] as SpooledSeries['encoded'],
+  }))
+
+/**
+ * The way out of one session. With a spool every batch is on the disk before it is sent and stays there
+ * until its Ack; what earlier sessions left goes out first.
+ */
+export class Outbox {
+  /** Resolves once all that earlier sessions left was sent; rejects with the session's end. */
+  readonly drained: Promise<void>
+  readonly #options: OutboxOptions
+  #turn: Promise<unknown>
+  #begin: () => void = () => undefined
+  #toldVersion = 0
+  /** Batches sent in this session, and how many of them when the gaps were told last. */
+  #posted = 0
+  #toldAt = 0
+
+  constructor(options: OutboxOptions) {
+    const { spool, signal } = options
+    this.#options = options
+    const begun = new Promise<readonly number[]>((resolve, reject) => {
+      this.#begin = () => resolve(spool?.ids ?? [])
+      signal.addEventListener('abort', () => reject(signal.reason as Error))
+    })
+    this.drained = spool ? begun.then((ids) => this.#drain(spool, ids)) : Promise.resolve()
+    // Whoever waits hears of the session's end.
+    begun.catch(() => undefined)
+    this.drained.catch(() => undefined)
+    this.#turn = this.drained
+  }
+
+  /** Ingest knows the symbols, and from here on every batch comes through here. */
+  begin(): void {
+    this.#begin()
+  }
+
+  /** In the order of the calls; resolves at the Ack. */
+  live(batch: Packed<OutgoingBars>): Promise<Answer> {
+    const { spool } = this.#options
+    if (!spool) return this.#post('LIVE', batch)
+    const { id, kept } = spool.append('live', spooledOf(batch))
+    // What the disk does not take goes out all the same: the spool has counted it.
+    const turn = Promise.allSettled([this.#turn, kept])
+    this.#turn = turn
+    return turn.then(() => this.#post('LIVE', batch, id))
+  }
+
+  /** For a correction that nobody would read again: it is kept before its turn comes. */
+  keep(batch: Packed<OutgoingBars>): Kept | undefined {
+    return this.#options.spool?.append('history', spooledOf(batch))
+  }
+
+  /** Resolves at the Ack. */
+  async backfill(batch: Packed<OutgoingBars>, kept = this.keep(batch)): Promise<Answer> {
+    await kept?.kept.catch(() => undefined)
+    return this.#post('BACKFILL', batch, kept?.id)
+  }
+
+  async #post(
+    lane: WireLane,
+    { message, count }: Pick<Packed<OutgoingBars>, 'message' | 'count'>,
+    id?: number,
+  ): Promise<Answer> {
+    const { talk, metrics, spool } = this.#options
+    const answered = talk.bars(lane, message)
+    this.#posted += 1
+    const number = this.#posted
+    metrics?.sent(lane, count)
+    const answer = await answered
+    const refused = answer.refused.reduce((sum, each) => sum + each.count, 0)
+    metrics?.acked(lane, count - refused)
+    if (refused > 0) metrics?.refused(refused)
+    if (id !== undefined) spool?.remove(id)
+    this.#tellLost(number)
+    return answer
+  }
+
+  async #drain(spool: Spool, backlog: readonly number[]): Promise<void> {
+    const { signal, log } = this.#options
+    this.#tellLost(this.#posted)
+    const bars = new Room(backlogBarsMax, signal)
+    const messages = new Room(backlogMessagesMax, signal)
+    if (backlog.length > 0) log.info({ batches: backlog.length }, 'sends what the spool holds')
+    for (const id of backlog) {
+      const record = await spool.read(id).catch((cause: unknown) => {
+        log.error({ err: cause }, 'a batch of the spool cannot be read')
+        return undefined
+      })
+      if (!record) continue
+      const count = record.series.reduce((sum, each) => sum + each.count, 0)
+      await messages.enter(1)
+      await bars.enter(count)
+      const message = record.series.map(({ encoded }) => encoded)
+      this.#post(record.kind === 'live' ? 'LIVE' : 'BACKFILL', { message, count }, id)
+        .then(({ refused }) => {
+          const [first] = refused
+          if (first) log.warn({ bars: refused.length, why: first.message }, 'bars of the spool were refused')
+        })
+        // The session is over: it is still in the spool.
+        .catch(() => undefined)
+        .finally(() => {
+          messages.leave(1)
+          bars.leave(count)
+        })
+    }
+  }
+
+  /** What left the spool at its bound is told until something that was sent after the gaps is acknowledged. */
+  #tellLost(acked: number): void {
+    const { spool, talk } = this.#options
+    if (!spool || spool.lost.length === 0) return
+    if (this.#toldVersion === spool.lostVersion) {
+      if (acked > this.#toldAt) spool.told()
+      return
+    }
+    this.#toldVersion = spool.lostVersion
+    this.#toldAt = this.#posted
+    for (const { symbol, resolution, from, to, bars } of spool.lost) {
+      talk.gap({
+        symbol,
+        resolution,
+        from,
+        to,
+        reason: `the spool's bound of bytes or hours was reached: ${bars} bars left it without an ack`,
+      })
+    }
+  }
+}

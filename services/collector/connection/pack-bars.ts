@@ -1,0 +1,73 @@
+import { type Bars, barCount, sliceBars } from '../../core/bar.ts'
+import type { Resolution } from '../../core/resolution.ts'
+import { type EncodedSeries, encodeSeriesBars } from '../../wire/encode-bars.ts'
+import { batchBarsMax, messageBytesMax } from '../../wire/limits.ts'
+
+export interface OutgoingBars {
+  /** Clean name. */
+  readonly symbol: string
+  readonly resolution: Resolution
+  readonly scale: number
+  /** Ascending, with their revisions. */
+  readonly bars: Bars
+}
+
+export interface Packed<T extends OutgoingBars> {
+  readonly message: readonly EncodedSeries[]
+  /** What is in the message, in its order. */
+  readonly parts: readonly { readonly of: T; readonly bars: Bars }[]
+  readonly count: number
+}
+
+/** What surrounds the series in a message. */
+const roomForRest = 4 * 1024
+/** What stands before a series in a message. */
+const roomPerSeries = 8
+
+/** Bars of any number of series as messages within the bounds of the wire, or smaller ones, in the order given. */
+export function* packBars<T extends OutgoingBars>(
+  list: readonly T[],
+  barsMax = batchBarsMax,
+): Generator<Packed<T>> {
+  let message: EncodedSeries[] = []
+  let parts: { of: T; bars: Bars }[] = []
+  let count = 0
+  let bytes = 0
+  for (const of of list) {
+    for (const { bars, encoded, size } of pieces(of, barsMax)) {
+      if (count > 0 && (count + barCount(bars) > barsMax || bytes + size > messageBytesMax - roomForRest)) {
+        yield { message, parts, count }
+        message = []
+        parts = []
+        count = bytes = 0
+      }
+      message.push(encoded)
+      parts.push({ of, bars })
+      count += barCount(bars)
+      bytes += size
+    }
+  }
+  if (count > 0) yield { message, parts, count }
+}
+
+/** One series in pieces that fit a message each: by count, and halved where numbers are long. */
+function* pieces(
+  of: OutgoingBars,
+  barsMax: number,
+): Generator<{ bars: Bars; encoded: EncodedSeries; size: number }> {
+  const total = barCount(of.bars)
+  for (let start = 0; start < total; ) {
+    let end = Math.min(total, start + barsMax)
+    for (;;) {
+      const bars = sliceBars(of.bars, start, end)
+      const encoded = encodeSeriesBars(of, bars)
+      const size = encoded.byteLength + roomPerSeries
+      if (size <= messageBytesMax - roomForRest || end - start === 1) {
+        yield { bars, encoded, size }
+        break
+      }
+      end = start + Math.ceil((end - start) / 2)
+    }
+    start = end
+  }
+}

@@ -1,0 +1,78 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { joinSpans } from '../../core/coverage.ts'
+import { feedSeconds } from '../../core/feed-clock.ts'
+import { type Resolution, storedResolutions } from '../../core/resolution.ts'
+import type { Span } from '../../core/window.ts'
+import { Agenda } from './agenda.ts'
+
+const day = 86_400
+const span = (from: number, to: number): Span => ({ from: feedSeconds(from), to: feedSeconds(to) })
+const take = <T extends { resolution: Resolution }>(agenda: Agenda<T>) => {
+  const units = []
+  for (let unit = agenda.next(); unit; unit = agenda.next()) units.push(unit)
+  return units
+}
+
+test('history is asked for newest day first over all series', () => {
+  const agenda = new Agenda<{ name: string; resolution: Resolution }>()
+  const [a, b] = [
+    { name: 'A', resolution: '1' as const },
+    { name: 'B', resolution: '1' as const },
+  ]
+  agenda.add(a, [span(0, 2.5 * day)])
+  agenda.add(b, [span(day, 2.25 * day)])
+  expect(take(agenda).map(({ of, span: { from, to } }) => [of.name, from / day, to / day])).toEqual([
+    ['A', 2, 2.5],
+    ['B', 2, 2.25],
+    ['A', 1, 2],
+    ['B', 1, 2],
+    ['A', 0, 1],
+  ])
+})
+
+test('the newest week of minutes comes before months of hours', () => {
+  const agenda = new Agenda<{ resolution: Resolution }>()
+  agenda.add({ resolution: '60' }, [span(0, 400 * day)])
+  agenda.add({ resolution: '1' }, [span(390 * day, 400 * day)])
+  const order = take(agenda).map(({ of }) => of.resolution)
+  expect(order.slice(0, 7)).toEqual(['1', '1', '1', '1', '1', '1', '60'])
+})
+
+test('every second that is missing is asked for once, whatever is missing', () => {
+  const missing = fc
+    .array(fc.tuple(fc.integer({ min: 0, max: 400 * day }), fc.integer({ min: 1, max: 90 * day })), {
+      maxLength: 5,
+    })
+    .map((list) => joinSpans(list.map(([from, length]) => span(from, from + length))))
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.constantFrom(...storedResolutions), missing), { maxLength: 6 }),
+      (list) => {
+        const agenda = new Agenda<{ resolution: Resolution }>()
+        const wanted = list.map(([resolution, spans]) => ({ of: { resolution }, spans }))
+        for (const { of, spans } of wanted) agenda.add(of, spans)
+        const units = take(agenda)
+        const minutes = units.filter(({ of }) => of.resolution === '1')
+        const days = minutes.map((unit) => Math.floor((unit.span.to - 1) / day))
+        expect(days).toEqual([...days].sort((x, y) => y - x))
+        for (const { of, spans } of wanted) {
+          const asked = units.filter((unit) => unit.of === of).map((unit) => unit.span)
+          expect(joinSpans(asked)).toEqual(spans)
+          const seconds = (all: readonly Span[]) => all.reduce((sum, { from, to }) => sum + to - from, 0)
+          expect(seconds(asked)).toBe(seconds(spans))
+        }
+      },
+    ),
+  )
+})
+
+test('what is added while the agenda is worked through takes its place', () => {
+  const agenda = new Agenda<{ resolution: Resolution }>()
+  agenda.add({ resolution: '1' }, [span(0, 2 * day)])
+  expect(agenda.next()?.span).toEqual(span(day, 2 * day))
+  agenda.add({ resolution: '1' }, [span(5 * day, 6 * day)])
+  expect(agenda.next()?.span).toEqual(span(5 * day, 6 * day))
+  expect(agenda.next()?.span).toEqual(span(0, day))
+  expect(agenda.next()).toBeUndefined()
+})

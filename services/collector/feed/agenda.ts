@@ -1,0 +1,81 @@
+import { daySeconds } from '../../core/calendar.ts'
+import { feedSeconds } from '../../core/feed-clock.ts'
+import type { Resolution } from '../../core/resolution.ts'
+import type { Span } from '../../core/window.ts'
+
+/** What is asked of a terminal at once: some 1,500 bars. */
+const unitDays: Readonly<Record<Resolution, number>> = {
+  '1': 1,
+  '5': 5,
+  '10': 10,
+  '15': 15,
+  '30': 30,
+  '60': 60,
+  '120': 120,
+  '240': 240,
+  '1D': 1_500,
+  '1W': 7_500,
+  '1M': 30_000,
+}
+
+/** A unit of months waits for the newest days of finer bars: a chart's newest days are what is looked at first. */
+const longUnitWaitsDays = 6
+
+const turnOf = (resolution: Resolution, newest: Span): number =>
+  Math.floor((newest.to - 1) / daySeconds) - Math.min(unitDays[resolution] - 1, longUnitWaitsDays)
+
+export interface Unit<T> {
+  readonly of: T
+  readonly span: Span
+}
+
+interface Entry<T> {
+  readonly of: T
+  readonly unitSeconds: number
+  /** What is left, ascending. */
+  readonly spans: Span[]
+}
+
+/** History still to be read, newest day first over all series; of one turn in the order they came. */
+export class Agenda<T extends { readonly resolution: Resolution }> {
+  readonly #days = new Map<number, Entry<T>[]>()
+  #newestDay = Number.NEGATIVE_INFINITY
+  #oldestDay = Number.POSITIVE_INFINITY
+
+  /** `missing` ascends and does not overlap. */
+  add(of: T, missing: readonly Span[]): void {
+    this.#put({ of, unitSeconds: unitDays[of.resolution] * daySeconds, spans: [...missing] })
+  }
+
+  next(): Unit<T> | undefined {
+    while (this.#newestDay >= this.#oldestDay) {
+      const entry = this.#days.get(this.#newestDay)?.shift()
+      if (entry) return this.#take(entry)
+      this.#days.delete(this.#newestDay)
+      this.#newestDay -= 1
+    }
+    this.#newestDay = Number.NEGATIVE_INFINITY
+    this.#oldestDay = Number.POSITIVE_INFINITY
+    return undefined
+  }
+
+  #take(entry: Entry<T>): Unit<T> | undefined {
+    const newest = entry.spans.pop()
+    if (!newest) return undefined
+    const from = Math.max(newest.from, Math.floor((newest.to - 1) / entry.unitSeconds) * entry.unitSeconds)
+    if (from > newest.from) entry.spans.push({ from: newest.from, to: feedSeconds(from) })
+    this.#put(entry)
+    return { of: entry.of, span: { from: feedSeconds(from), to: newest.to } }
+  }
+
+  #put(entry: Entry<T>): void {
+    const newest = entry.spans.at(-1)
+    if (!newest) return
+    const day = turnOf(entry.of.resolution, newest)
+    const entries = this.#days.get(day)
+    if (entries) entries.push(entry)
+    else this.#days.set(day, [entry])
+    this.#newestDay = Math.max(this.#newestDay, day)
+    this.#oldestDay = Math.min(this.#oldestDay, day)
+  }
+}

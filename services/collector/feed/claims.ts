@@ -1,0 +1,114 @@
+import { joinSpans, subtractSpans } from '../../core/coverage.ts'
+import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
+import type { Resolution } from '../../core/resolution.ts'
+import type { Span } from '../../core/window.ts'
+import type { WindowSender } from '../connection/window-sender.ts'
+import { closedUntil } from '../series/closed-until.ts'
+import type { CollectedSeries } from '../series/collected-series.ts'
+import type { FeedTime } from './feed-time.ts'
+
+/** What may be claimed of a reading: nothing that could still change. */
+export function trimClaim(series: CollectedSeries, span: Span, now: FeedSeconds | undefined): Span {
+  const formingAt = series.forming?.bars.time[0] ?? Number.POSITIVE_INFINITY
+  const end = now === undefined ? span.to : closedUntil(series.resolution, now, series.delaySeconds)
+  return { from: span.from, to: feedSeconds(Math.min(span.to, end, formingAt)) }
+}
+
+export interface ClaimsOptions {
+  readonly windows: WindowSender
+  /** Resolves when everything sent outside of history is stored. */
+  readonly settled: () => Promise<void>
+  readonly time: FeedTime
+  /** All series of a resolution. */
+  readonly seriesOf: (r: Resolution) => readonly CollectedSeries[]
+  /** Told of what could not be claimed; the next session reads it again. */
+  readonly failed: (cause: unknown) => void
+}
+
+/** Sends windows, each only after the bars it speaks for were acknowledged. */
+export class Claims {
+  readonly #options: ClaimsOptions
+  /** Where the feed-wide windows of this session begin and end. */
+  readonly #wide = new Map<Resolution, Span>()
+
+  constructor(options: ClaimsOptions) {
+    this.#options = options
+  }
+
+  /** Of one series; `stored` tells when those of its bars are that went as history. */
+  series(series: CollectedSeries, spans: readonly Span[], stored: readonly Promise<void>[] = []): void {
+    const now = this.#options.time.now()
+    const claimed = joinSpans(spans.map((span) => trimClaim(series, span, now)))
+    const missing = claimed.filter((span) => subtractSpans([span], series.covered).length > 0)
+    for (const span of missing) this.#after(stored, series, series.resolution, span)
+  }
+
+  /**
+   * The source has watched all symbols since `span.from` and gave everything that opened before
+   * `span.to`. One feed-wide window grows by that; the first of a session begins where the last of
+   * its series was read to, and those read less far get a window of their own up to there.
+   */
+  watched(r: Resolution, span: Span): 'claimed' | 'early' | 'interrupted' {
+    const all = this.#options.seriesOf(r)
+    if (all.length === 0 || all.some(({ phase, readAt }) => phase !== 'live' || readAt === undefined))
+      return 'early'
+    if (all.some(({ readAt }) => span.from > (readAt as FeedSeconds))) return 'interrupted'
+    const formingAt = Math.min(...all.map(({ forming }) => forming?.bars.time[0] ?? Number.POSITIVE_INFINITY))
+    const to = feedSeconds(Math.min(span.to, formingAt))
+    const start = latest(all.map(({ claimedUntil }) => claimedUntil))
+    const wide = this.#wide.get(r) ?? { from: start, to: start }
+    for (const series of all) this.#bridge(series, feedSeconds(Math.max(wide.from, series.since ?? 0)), to)
+    this.#wide.set(r, { from: wide.from, to: feedSeconds(Math.max(wide.to, to)) })
+    if (to > wide.to) this.#after([], undefined, r, { from: wide.to, to })
+    return 'claimed'
+  }
+
+  /** Feed-wide windows count for this series from `start` on only: its own fills what lies before. */
+  #bridge(series: CollectedSeries, start: FeedSeconds, watchedTo: FeedSeconds): void {
+    const from = series.claimedUntil
+    const { to } = trimClaim(
+      series,
+      { from: start, to: feedSeconds(Math.min(start, watchedTo)) },
+      this.#options.time.now(),
+    )
+    if (from === undefined || from >= to) return
+    series.claimedUntil = to
+    this.#after([], series, series.resolution, { from, to })
+  }
+
+  /** Sends the window of the series, or the feed-wide one, less the holes that are known by then. */
+  #after(
+    stored: readonly Promise<void>[],
+    series: CollectedSeries | undefined,
+    resolution: Resolution,
+    span: Span,
+  ): void {
+    const { settled } = this.#options
+    Promise.all([settled(), ...stored])
+      .then(() =>
+        series
+          ? this.#send(series.name, resolution, series.holes.outside([span]))
+          : this.#sendWide(resolution, span),
+      )
+      .catch(this.#options.failed)
+  }
+
+  /** Where one series has a hole, the others get windows of their own. */
+  async #sendWide(r: Resolution, span: Span): Promise<void> {
+    const all = this.#options.seriesOf(r)
+    const whole = all.reduce<readonly Span[]>((left, { holes }) => holes.outside(left), [span])
+    const torn = subtractSpans([span], whole)
+    const own = torn.length === 0 ? [] : all
+    await Promise.all([
+      this.#send('', r, whole),
+      ...own.map(({ name, holes }) => this.#send(name, r, holes.outside(torn))),
+    ])
+  }
+
+  async #send(symbol: string, resolution: Resolution, spans: readonly Span[]): Promise<void> {
+    for (const span of spans) await this.#options.windows.send(symbol, resolution, span)
+  }
+}
+
+const latest = (times: readonly (FeedSeconds | undefined)[]): FeedSeconds =>
+  feedSeconds(times.reduce<number>((most, time) => Math.max(most, time ?? 0), 0))

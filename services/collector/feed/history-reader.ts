@@ -1,0 +1,83 @@
+import { type Bars, barCount } from '../../core/bar.ts'
+import type { Span } from '../../core/window.ts'
+import type { BackfillSender } from '../connection/backfill-sender.ts'
+import type { LiveSender } from '../connection/live-sender.ts'
+import { Room } from '../connection/room.ts'
+import type { WindowSender } from '../connection/window-sender.ts'
+import type { AddressedBars } from '../series/addressed-bars.ts'
+import { within } from '../series/bar-spans.ts'
+import type { CollectedSeries } from '../series/collected-series.ts'
+import { takeClosed } from '../series/forming.ts'
+import { sourceReadsMax } from '../sources/source.ts'
+import { Agenda, type Unit } from './agenda.ts'
+import { trimClaim } from './claims.ts'
+import type { FeedTime } from './feed-time.ts'
+import type { SourceReader } from './source-reader.ts'
+
+export interface HistoryReaderOptions {
+  readonly windows: WindowSender
+  readonly reader: SourceReader
+  readonly live: LiveSender
+  readonly backfill: BackfillSender
+  readonly time: FeedTime
+  readonly isOver: () => boolean
+  /** Aborts with the session. */
+  readonly signal: AbortSignal
+  /** Stamps bars for the wire. */
+  readonly outgoing: (series: CollectedSeries, bars: Bars, derived: boolean) => AddressedBars
+}
+
+/** Fills in history behind the live lane, unit by unit, each with its windows. */
+export class HistoryReader {
+  readonly #options: HistoryReaderOptions
+  readonly #agenda = new Agenda<CollectedSeries>()
+  readonly #units: Room
+  #isRunning = false
+
+  constructor(options: HistoryReaderOptions) {
+    this.#options = options
+    this.#units = new Room(sourceReadsMax, options.signal)
+  }
+
+  add(series: CollectedSeries, missing: readonly Span[]): void {
+    this.#agenda.add(series, missing)
+  }
+
+  /** Resolves when the last unit has begun; what is added meanwhile is taken up too. */
+  async run(): Promise<void> {
+    if (this.#isRunning) return
+    this.#isRunning = true
+    try {
+      while (await this.#next());
+    } finally {
+      this.#isRunning = false
+    }
+  }
+
+  async #next(): Promise<boolean> {
+    if (this.#options.isOver()) return false
+    await this.#options.live.idle()
+    await this.#units.enter(1)
+    const unit = this.#agenda.next()
+    const leave = (): void => this.#units.leave(1)
+    if (unit === undefined) leave()
+    // What fails with the session is read again by the next one.
+    else this.#read(unit).then(leave, leave)
+    return unit !== undefined
+  }
+
+  async #read({ of: series, span }: Unit<CollectedSeries>): Promise<void> {
+    const { windows, reader, backfill, time, outgoing } = this.#options
+    const claims: Span[] = []
+    const stored: Promise<void>[] = []
+    await reader.read(series, span, async ({ bars, derived = false, complete }) => {
+      const closed = takeClosed(series, within(bars, span), derived, time.now())
+      if (barCount(closed) > 0) stored.push(...(await backfill.send([outgoing(series, closed, derived)])))
+      if (complete) claims.push(trimClaim(series, complete, time.now()))
+    })
+    await Promise.all(stored)
+    for (const claim of series.holes.outside(claims)) {
+      await windows.send(series.name, series.resolution, claim)
+    }
+  }
+}

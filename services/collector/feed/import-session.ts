@@ -1,0 +1,206 @@
+import { type Bars, barCount, selectBars } from '../../core/bar.ts'
+import type { RefusalReason } from '../../core/bar-rules.ts'
+import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
+import { isResolution, type Resolution } from '../../core/resolution.ts'
+import type { SymbolType } from '../../core/symbol.ts'
+import type { Span } from '../../core/window.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { beyondScale } from '../../wire/beyond-scale.ts'
+import type { ClientIdentity } from '../../wire/client.ts'
+import { type Answer, Conversation, type Greeting } from '../connection/conversation.ts'
+import { packBars } from '../connection/pack-bars.ts'
+import { reasonOf } from '../connection/refusal-reason.ts'
+import { Room } from '../connection/room.ts'
+import { derivedRevision, Stamps } from '../series/stamps.ts'
+
+/** Sent and not yet acknowledged: below what ingest holds before it asks for a pause. */
+export const importBatchesMax = 8
+
+export interface ImportSessionOptions {
+  /** BROKER:ACCOUNT; ingest answers NOT_FOUND for any other text. */
+  readonly feed: string
+  /** host:port of ingest. */
+  readonly address: string
+  readonly identity: ClientIdentity
+  readonly clock: Clock
+}
+
+export interface ImportSymbol {
+  /** The clean name. */
+  readonly name: string
+  readonly digits: number
+  readonly type?: SymbolType | undefined
+  readonly description?: string | undefined
+}
+
+/** The symbol as it stands in the registry; where the feed's manifest or collector lists it, theirs is what counts. */
+export interface ImportedSymbol {
+  readonly digits: number
+  /** A price may carry so many: one more than `digits` on mid-quoted feeds. */
+  readonly decimalsMax: number
+  readonly delaySeconds: number
+}
+
+export interface ImportRefusal {
+  /** Of the first bar it speaks for, in the bars as they were sent. */
+  readonly index: number
+  readonly count: number
+  readonly reason: RefusalReason
+  readonly message: string
+}
+
+export interface ImportOutcome {
+  readonly accepted: number
+  readonly revised: number
+  readonly unchanged: number
+  /** `NOT_CLOSED` among them is a bar that is still forming. */
+  readonly refused: readonly ImportRefusal[]
+}
+
+/** Ingest refused a symbol or a window; the message says why. */
+export class ImportRefused extends Error {}
+
+/**
+ * An import into a running service: a second way into ingest, beside the feed's own collector. Every
+ * promise rejects with `Disconnected` when the connection ends; what was resolved before is stored, and
+ * sending all of it once more changes nothing.
+ */
+export interface ImportSession {
+  /** What the feed lists. */
+  readonly resolutions: readonly Resolution[]
+  /** "Now" on the feed's clock, by ingest's clock; `undefined` while the feed's is unknown. */
+  feedNow(): FeedSeconds | undefined
+  /** Adds the symbol where the feed lacks it. Rejects with `ImportRefused`. */
+  addSymbol(symbol: ImportSymbol): Promise<ImportedSymbol>
+  /**
+   * Resolves once the good ones are stored and visible. Bars ascend strictly; their revision column is
+   * not read. Any number may be given; call it again without waiting to keep `importBatchesMax` busy.
+   */
+  send(series: ImportSeries, bars: Bars): Promise<ImportOutcome>
+  /** "All there is of this series in this span was sent." Call it after the bars resolved. */
+  window(series: Omit<ImportSeries, 'derived'>, span: Span): Promise<void>
+  close(): Promise<void>
+}
+
+export interface ImportSeries {
+  /** Clean name of a symbol that was added. */
+  readonly name: string
+  readonly resolution: Resolution
+  /** Folded from finer bars: anything read from a terminal wins over it. */
+  readonly derived?: boolean | undefined
+}
+
+/** Rejects with `Disconnected`: NOT_FOUND for an unknown feed, UNAUTHENTICATED, or UNAVAILABLE. */
+export async function openImport(options: ImportSessionOptions): Promise<ImportSession> {
+  const { feed, clock } = options
+  const talk = new Conversation({
+    ...options,
+    hello: {
+      feed,
+      collectorId: `import-${clock.randomHex(4)}`,
+      mode: 'SESSION_MODE_IMPORT',
+      terminal: 'import',
+    },
+  })
+  return importOver(talk, await talk.greeting, clock)
+}
+
+function importOver(talk: Conversation, { welcome, offsetMs }: Greeting, clock: Clock): ImportSession {
+  const stamps = new Stamps(clock)
+  stamps.offsetMs = offsetMs
+  const room = new Room(importBatchesMax)
+  const symbols = new Map<string, ImportedSymbol>()
+  const ahead = welcome.feedNow === undefined ? undefined : welcome.feedNow * 1000 - welcome.utcMs
+
+  return {
+    resolutions: welcome.resolutions.filter(isResolution),
+    feedNow: () =>
+      ahead === undefined ? undefined : feedSeconds(Math.floor((clock.utcMs() + offsetMs + ahead) / 1000)),
+    async addSymbol({ name, digits, type = '', description = '' }) {
+      const asked = { name, digits, type, description }
+      const { names, refused } = await talk.catalogue([asked], { snapshot: false })
+      const added = names[0]
+      if (!added) throw new ImportRefused(refused[0]?.reason ?? `${name} was not taken`)
+      const decimalsMax = added.digits + (welcome.midQuoted ? 1 : 0)
+      const symbol = { digits: added.digits, decimalsMax, delaySeconds: added.delaySeconds }
+      symbols.set(name, symbol)
+      return symbol
+    },
+    async send({ name, resolution, derived = false }, bars) {
+      const scale = symbols.get(name)?.decimalsMax
+      if (scale === undefined) throw new ImportRefused(`${name} was not added before its bars`)
+      const { fitting, refused, originOf } = fitScale(bars, scale)
+      const revised = stamped(fitting, derived ? derivedRevision : stamps.next({ symbol: name, resolution }))
+      const answers: Promise<Answer>[] = []
+      const starts: number[] = []
+      let start = 0
+      for (const { message, count } of packBars([{ symbol: name, resolution, scale, bars: revised }])) {
+        await room.enter(1)
+        const answer = talk.bars('BACKFILL', message).finally(() => room.leave(1))
+        // A later piece may be waiting for room when an earlier one fails; Promise.all below tells.
+        answer.catch(() => undefined)
+        answers.push(answer)
+        starts.push(start)
+        start += count
+      }
+      const outcomes = (await Promise.all(answers)).map((answer, i) =>
+        outcomeOf(answer, starts[i] as number, originOf),
+      )
+      return outcomes.reduce(addOutcomes, { accepted: 0, revised: 0, unchanged: 0, refused })
+    },
+    async window({ name, resolution }, span) {
+      const { refused } = await talk.window({ ...span, symbol: name, resolution })
+      if (refused[0]) throw new ImportRefused(refused[0].message)
+    },
+    close: () => talk.close(),
+  }
+}
+
+const stamped = (bars: Bars, revision: number): Bars => ({
+  ...bars,
+  revision: new Float64Array(barCount(bars)).fill(revision),
+})
+
+/** Takes out what the wire would have to round. */
+function fitScale(
+  bars: Bars,
+  scale: number,
+): { fitting: Bars; refused: ImportRefusal[]; originOf: ((index: number) => number) | undefined } {
+  const beyond = new Set(beyondScale(bars, scale))
+  if (beyond.size === 0) return { fitting: bars, refused: [], originOf: undefined }
+  const message = `a price has more than ${scale} decimals, which is what the symbol has`
+  const refused = [...beyond].map((index) => ({ index, count: 1, reason: 'SCALE' as const, message }))
+  const kept = [...bars.time.keys()].filter((index) => !beyond.has(index))
+  return {
+    fitting: selectBars(bars, (index) => !beyond.has(index)),
+    refused,
+    originOf: (index) => kept[index] ?? index,
+  }
+}
+
+/** With the indexes of the message turned into those of the bars as they were sent. */
+function outcomeOf(
+  { refused, ...counts }: Answer,
+  start: number,
+  originOf: ((index: number) => number) | undefined,
+): ImportOutcome {
+  const told = refused.map(({ index, count, reason, message }) => ({
+    index: start + index,
+    count,
+    reason: reasonOf(reason),
+    message,
+  }))
+  const { accepted, revised, unchanged } = counts
+  if (!originOf) return { accepted, revised, unchanged, refused: told }
+  const single = told.flatMap(({ index, count, ...why }) =>
+    Array.from({ length: count }, (_, i) => ({ ...why, index: originOf(index + i), count: 1 })),
+  )
+  return { accepted, revised, unchanged, refused: single }
+}
+
+const addOutcomes = (a: ImportOutcome, b: ImportOutcome): ImportOutcome => ({
+  accepted: a.accepted + b.accepted,
+  revised: a.revised + b.revised,
+  unchanged: a.unchanged + b.unchanged,
+  refused: [...a.refused, ...b.refused],
+})

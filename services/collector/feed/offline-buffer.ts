@@ -1,0 +1,92 @@
+import type { Bars } from '../../core/bar.ts'
+import type { Resolution } from '../../core/resolution.ts'
+import type { Span } from '../../core/window.ts'
+import type { Log } from '../../platform/log/log.ts'
+import type { Cancel, Clock } from '../../ports/clock.ts'
+import { spooledOf } from '../connection/outbox.ts'
+import { packBars } from '../connection/pack-bars.ts'
+import { addresses } from '../series/addressed-bars.ts'
+import type { CollectedSeries } from '../series/collected-series.ts'
+import { formingCheckMs, releaseClosed, takeClosed } from '../series/forming.ts'
+import { type Routed, route } from '../series/route.ts'
+import type { Stamps } from '../series/stamps.ts'
+import type { SourceBars, SourceSeries } from '../sources/source.ts'
+import type { Spool } from '../spool/spool.ts'
+import type { FeedTime } from './feed-time.ts'
+
+export interface WhileAwayOptions {
+  /** Those of which nothing was missed when the session ended; all others are read by the next one. */
+  readonly series: readonly CollectedSeries[]
+  readonly spool: Spool
+  readonly time: FeedTime
+  readonly stamps: Stamps
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Between two sessions: what closes meanwhile goes into the spool, as it would have been sent. */
+export class WhileAway {
+  readonly #options: WhileAwayOptions
+  readonly #series: Map<string, CollectedSeries>
+  readonly #outgoing: ReturnType<typeof addresses>
+  readonly #stop: Cancel
+
+  constructor(options: WhileAwayOptions) {
+    this.#options = options
+    this.#series = new Map(options.series.map((each) => [`${each.resolution} ${each.raw}`, each]))
+    this.#outgoing = addresses(options)
+    this.#stop = options.clock.every(formingCheckMs, () => this.#release())
+  }
+
+  closed(batch: readonly SourceBars[]): void {
+    const routed: Routed[] = []
+    for (const { raw, resolution, bars, derived = false } of batch) {
+      const series = this.#series.get(`${resolution} ${raw}`)
+      if (series)
+        routed.push(this.#route(series, takeClosed(series, bars, derived, this.#options.time.now()), derived))
+    }
+    this.#keep(routed)
+  }
+
+  /** Those of which still nothing was missed. */
+  get series(): readonly CollectedSeries[] {
+    return [...this.#series.values()]
+  }
+
+  /** Of what was missed in an interruption nothing is kept: the next session reads it. */
+  watched(r: Resolution, { from }: Span): void {
+    for (const series of this.series)
+      if (series.resolution === r && (series.readAt === undefined || from > series.readAt)) this.drop(series)
+  }
+
+  drop({ raw, resolution }: SourceSeries): void {
+    this.#series.delete(`${resolution} ${raw}`)
+  }
+
+  stop(): void {
+    this.#stop()
+  }
+
+  #release(): void {
+    const now = this.#options.time.now()
+    const routed: Routed[] = []
+    for (const series of this.#series.values()) {
+      const derived = series.forming?.derived ?? false
+      const bars = releaseClosed(series, now)
+      if (bars) routed.push(this.#route(series, bars, derived))
+    }
+    this.#keep(routed)
+  }
+
+  #route(series: CollectedSeries, bars: Bars, derived: boolean): Routed {
+    return route(series, bars, (part) => this.#outgoing(series, part, derived))
+  }
+
+  #keep(routed: readonly Routed[]): void {
+    const { spool } = this.#options
+    const fresh = routed.flatMap((each) => each.fresh)
+    const corrections = routed.flatMap((each) => each.corrections)
+    for (const packed of packBars(fresh)) spool.append('live', spooledOf(packed))
+    for (const packed of packBars(corrections)) spool.append('history', spooledOf(packed))
+  }
+}

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { CollectorSuite, day } from '../../../test/support/collector-suite.ts'
+import { PaperTerminal, paperSymbol } from '../../../test/support/paper-terminal.ts'
+import { feedSeconds } from '../../core/feed-clock.ts'
+import type { WindowSender } from '../connection/window-sender.ts'
+import { KnownFeed, newSeries } from '../series/collected-series.ts'
+import { Claims } from './claims.ts'
+import type { FeedTime } from './feed-time.ts'
+
+const suite = new CollectorSuite()
+
+test('a defect while symbols are taken up costs a session, not the feed', async () => {
+  let faults = 2
+  const source = new PaperTerminal([paperSymbol('EURUSD.z')], () => Math.floor(suite.clock.utcMs() / 1000), {
+    rereadable: true,
+    get reads(): 'pieces' {
+      if (faults > 0) {
+        faults -= 1
+        throw new TypeError('a defect')
+      }
+      return 'pieces'
+    },
+  })
+  suite.collect(source)
+  const isCollected = async (): Promise<boolean> => {
+    await suite.clock.advance(1_000)
+    return (await suite.covered('EURUSD')).some(([from, to]) => to - from > day)
+  }
+  await expect.poll(isCollected, { timeout: 30_000 }).toBe(true)
+  expect(faults).toBe(0)
+}, 60_000)
+
+test('a claim that fails is told', async () => {
+  const told: unknown[] = []
+  const defect = new TypeError('a defect')
+  const claims = new Claims({
+    windows: { send: () => Promise.reject(defect) } as unknown as WindowSender,
+    settled: async () => undefined,
+    time: { now: () => undefined } as unknown as FeedTime,
+    seriesOf: () => [],
+    failed: (cause) => void told.push(cause),
+  })
+  const of = { raw: 'A', resolution: '1', name: 'A', scale: 0, delaySeconds: 0, since: undefined } as const
+  const series = newSeries(of, new KnownFeed([]), undefined)
+  claims.series(series, [{ from: feedSeconds(0), to: feedSeconds(60) }])
+  await expect.poll(() => told).toEqual([defect])
+})

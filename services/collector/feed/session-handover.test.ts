@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest'
+import { CollectorSuite, minute } from '../../../test/support/collector-suite.ts'
+import { MemoryFolder } from '../../../test/support/memory-folder.ts'
+import { silentLog } from '../../platform/log/log.ts'
+import { createMetrics } from '../../platform/metrics.ts'
+import { dialGrpc, type Line } from '../connection/dial.ts'
+import { createCollectorMetrics } from '../metrics.ts'
+import { openSpool } from '../spool/spool.ts'
+
+const suite = new CollectorSuite()
+const patience = { timeout: 20_000 }
+const keptMinutes = 5
+
+/** A collector that keeps bars for five minutes, whose connection can be cut, and which is not alone. */
+async function begin() {
+  const source = suite.terminal()
+  const bounds = { bytesMax: 1_000_000, ageMaxMs: keptMinutes * 60_000 }
+  const spool = await openSpool({ folder: new MemoryFolder(), clock: suite.clock, log: silentLog, ...bounds })
+  const metrics = createMetrics({ ofProcess: false })
+  let line: Line | undefined
+  let standsBy = false
+  suite.collect(source, {
+    spool,
+    metrics: createCollectorMetrics(metrics),
+    dial: (peer, listener) => {
+      line = dialGrpc(peer, {
+        over: (end) => listener.over(end),
+        received(message) {
+          standsBy = message.welcome?.active === false
+          listener.received(message)
+        },
+      })
+      return line
+    },
+  })
+  await suite.settled()
+  await expect.poll(() => spool.depth.batches, patience).toBe(0)
+  const { leases } = suite.house.stores
+  const lease = `feed ${suite.feed.key}`
+  return {
+    source,
+    spool,
+    metrics,
+    /** Its session ends, and another collector leads before it is back. */
+    async giveWay() {
+      line?.cancel()
+      await expect.poll(() => leases.acquire(lease, 'other'), patience).toBeDefined()
+      const isBack = async (): Promise<boolean> => {
+        await suite.clock.advance(100)
+        return standsBy
+      }
+      await expect.poll(isBack, patience).toBe(true)
+    },
+    /** Minutes in which the other one leads. */
+    async standBy(count: number) {
+      for (let i = 0; i < count * 30; i++) {
+        await leases.renew(lease, 'other')
+        await suite.clock.advance(2_000)
+        if (i % 30 === 29) source.closeMinute()
+      }
+    },
+    takeBack: () => leases.release(lease, 'other'),
+  }
+}
+
+test('what was kept until another collector led is no loss when it grows too old', async () => {
+  const { spool, metrics, giveWay, standBy, takeBack, source } = await begin()
+  await giveWay()
+  await standBy(1)
+  expect(spool.depth.bars).toBeGreaterThan(0)
+  await standBy(keptMinutes + 1)
+  expect(spool.depth.bars).toBe(0)
+  expect(spool.lost).toEqual([])
+  expect(spool.droppedBars).toBe(0)
+  await takeBack()
+  await suite.clock.advance(31_000)
+  await expect.poll(() => metrics.total('fxd_collector_active', {}), patience).toBe(1)
+  source.closeMinute()
+  const end = suite.noon + (keptMinutes + 2) * minute
+  await expect.poll(async () => (await suite.times()).at(-1), patience).toBe(end - minute)
+  expect(await suite.house.metrics.total('fxd_ingest_alarms_total', { kind: 'gap' })).toBe(0)
+}, 60_000)
+
+test('what was kept until another collector led goes out when this one leads again', async () => {
+  const { spool, giveWay, standBy, takeBack, source } = await begin()
+  await giveWay()
+  await standBy(3)
+  expect(spool.depth.bars).toBeGreaterThan(0)
+  source.beforeRead = () => new Promise(() => undefined)
+  await takeBack()
+  await suite.clock.advance(31_000)
+  await expect.poll(() => spool.depth.bars, patience).toBe(0)
+  expect(await suite.times()).toContain(suite.noon)
+}, 60_000)

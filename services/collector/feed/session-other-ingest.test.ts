@@ -1,0 +1,143 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import {
+  defineFeed,
+  houseToken,
+  type IngestHouse,
+  startIngest,
+} from '../../../test/support/ingest-fixture.ts'
+import { PaperTerminal, paperSymbol } from '../../../test/support/paper-terminal.ts'
+import { RawSession } from '../../../test/support/raw-session.ts'
+import { createVirtualClock, type VirtualClock } from '../../../test/support/virtual-clock.ts'
+import { silentLog } from '../../platform/log/log.ts'
+import type { Stores } from '../../ports/stores.ts'
+import { openEmbeddedStores } from '../../stores/embedded/open.ts'
+import { runCollector } from '../collector.ts'
+
+const feed = defineFeed({
+  depth: { '1': '1h' },
+  resolutions: ['1'],
+  symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] },
+})
+const start = Date.UTC(2026, 0, 5, 12)
+const noon = start / 1000
+const patience = { timeout: 30_000 }
+
+let clock: VirtualClock
+let folder: string
+let stores: Stores
+/** The one that loses Redis alone, and the one that does not. */
+let cutOff: IngestHouse
+let well: IngestHouse
+let isCut: boolean
+let source: PaperTerminal
+let stop: AbortController
+let running: Promise<void>
+beforeEach(async () => {
+  isCut = false
+  clock = createVirtualClock({ start })
+  folder = mkdtempSync(join(tmpdir(), 'fxd-ingests-'))
+  stores = await openEmbeddedStores({ folder, clock, log: silentLog })
+  cutOff = await startIngest([feed], { clock, stores, around: withoutRedis })
+  well = await startIngest([feed], { clock, stores })
+  source = new PaperTerminal([paperSymbol('EURUSD')], () => Math.floor(clock.utcMs() / 1000))
+  stop = new AbortController()
+  running = Promise.resolve()
+})
+afterEach(async () => {
+  stop.abort()
+  await Promise.all([running, clock.advance(10_000)])
+  await Promise.all([cutOff.remove(), well.remove()])
+  await stores.close()
+  rmSync(folder, { recursive: true })
+})
+
+/** What Redis holds does not answer while `isCut`. */
+function withoutRedis(all: Stores): Stores {
+  const unlessCut = <P extends object>(port: P): P =>
+    new Proxy(port, {
+      get: (of, name) => {
+        const call = Reflect.get(of, name) as (...args: unknown[]) => unknown
+        return (...args: unknown[]) =>
+          isCut && name !== 'follow' ? Promise.reject(new Error('Redis is away')) : call.apply(of, args)
+      },
+    })
+  return { ...all, leases: unlessCut(all.leases), bus: unlessCut(all.bus), board: unlessCut(all.board) }
+}
+
+/** Tries the one that is cut off first, then the other, and so on. */
+function collect(): { readonly dialled: string[] } {
+  const dialled: string[] = []
+  const address = (): string => {
+    dialled.push(dialled.length % 2 === 0 ? cutOff.address : well.address)
+    return dialled.at(-1) as string
+  }
+  const identity = () => ({ token: houseToken })
+  const shared = { clock, log: silentLog, signal: stop.signal, identity, address }
+  running = runCollector({ ...shared, definition: feed, source })
+  return { dialled }
+}
+
+/** Lets time go by in short steps until it is so; gives how much went by. */
+async function until(is: () => boolean | Promise<boolean>): Promise<number> {
+  const begunMs = clock.monotonicMs()
+  const step = async (): Promise<boolean> => {
+    await clock.advance(20)
+    return is()
+  }
+  await expect.poll(step, { ...patience, interval: 1 }).toBe(true)
+  return clock.monotonicMs() - begunMs
+}
+
+const isCovered = async (): Promise<boolean> =>
+  (await stores.windows.of(feed.key)).some(({ from }) => from <= noon - 3_600)
+
+const pushed = (): number[] =>
+  well.events.flatMap(({ event }) => (event.type === 'bars' ? event.bars.map(({ bar }) => bar.time) : []))
+
+test('a collector that lands at an ingest without Redis is told so and collects through the next one', async () => {
+  isCut = true
+  const { dialled } = collect()
+  const tookMs = await until(() => dialled.length === 2)
+  expect(tookMs).toBeLessThan(10_000)
+  await until(isCovered)
+  expect(dialled).toEqual([cutOff.address, well.address])
+  const ended = { code: 'UNAVAILABLE' }
+  expect(await cutOff.metrics.total('fxd_ingest_sessions_ended_total', ended)).toBe(1)
+  await clock.advance(60_000 - (clock.utcMs() % 60_000))
+  source.closeMinute()
+  await expect.poll(pushed, patience).toContain(noon)
+}, 60_000)
+
+test('a standby at an ingest that loses Redis takes over through another one', async () => {
+  const active = new RawSession(well.address)
+  await active.hello(feed.key, { id: 'active' })
+  const { dialled } = collect()
+  await until(() => cutOff.metrics.total('fxd_ingest_sessions', { mode: 'live' }).then((n) => n === 1))
+  isCut = true
+  await until(() => well.metrics.total('fxd_ingest_sessions', { mode: 'live' }).then((n) => n === 2))
+  expect(dialled).toEqual([cutOff.address, well.address])
+  await active.close()
+  await until(async () => (await stores.windows.of(feed.key)).length > 0)
+  expect(dialled).toHaveLength(2)
+}, 60_000)
+
+test('what leads already goes on through an outage of Redis', async () => {
+  const { dialled } = collect()
+  await until(isCovered)
+  const accepted = (): Promise<number> => {
+    return cutOff.metrics.total('fxd_ingest_bars_total', { lane: 'live', outcome: 'accepted' })
+  }
+  const before = await accepted()
+  isCut = true
+  await clock.advance(60_000 - (clock.utcMs() % 60_000))
+  source.closeMinute()
+  await until(async () => (await accepted()) > before)
+  await clock.advance(120_000)
+  expect(pushed()).not.toContain(noon)
+  isCut = false
+  await until(() => pushed().includes(noon))
+  expect(dialled).toEqual([cutOff.address])
+}, 60_000)

@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest'
+import { CollectorSuite, day, hour, minute, minutes } from '../../../test/support/collector-suite.ts'
+import { paperSymbol } from '../../../test/support/paper-terminal.ts'
+import type { Stores } from '../../ports/stores.ts'
+
+const suite = new CollectorSuite()
+
+describe('coming back', () => {
+  test('a session goes on behind the last stored bar and reads no covered history again', async () => {
+    const { noon } = suite
+    const source = suite.terminal()
+    suite.collect(source)
+    await suite.settled()
+    source.reads.length = 0
+    await suite.restart(undefined, () => suite.clock.advance(5 * 60_000))
+    await suite.clock.advance(31_000)
+    await expect.poll(async () => (await suite.times()).at(-1), { timeout: 8_000 }).toBe(noon + 4 * minute)
+    await expect.poll(() => suite.windows()).toEqual([['EURUSD', noon - 2 * day, noon + 5 * minute]])
+    expect(source.reads.map(({ span }) => span.from)).toEqual([noon - minute + 1])
+    expect(await suite.times()).toEqual(minutes(noon - 2 * day, noon + 5 * minute))
+  })
+
+  test('a kill between commit and ack loses nothing and stores nothing twice', async () => {
+    const { noon } = suite
+    const source = suite.terminal([paperSymbol('EURUSD.z'), paperSymbol('GBPUSD')])
+    let commits = 0
+    let kills = 0
+    let isHung = false
+    const deadly = (stores: Stores): Stores => ({
+      ...stores,
+      bars: {
+        ...stores.bars,
+        async write(batch, lane) {
+          await stores.bars.write(batch, lane)
+          commits += 1
+          // Committed, and the process is gone before it can say so.
+          if (kills >= 4 || commits % 3 !== 0) return
+          isHung = true
+          await new Promise(() => undefined)
+        },
+      },
+    })
+    await suite.restart(deadly)
+    suite.collect(source)
+    // The depth moves on with the clock.
+    const wanted = minutes(noon - 2 * day + 10 * minute, noon)
+    const isWhole = async (): Promise<boolean> => {
+      const windows = await suite.windows()
+      return windows.filter(([, from, to]) => from <= Number(wanted[0]) && to >= noon).length === 2
+    }
+    while (!(await isWhole())) {
+      const isDue = async (): Promise<boolean> => {
+        await suite.clock.advance(1_000)
+        return isHung || isWhole()
+      }
+      await expect.poll(isDue, { timeout: 10_000 }).toBe(true)
+      if (!isHung) break
+      kills += 1
+      await suite.restart(deadly, async () => {
+        isHung = false
+      })
+    }
+    expect(kills).toBeGreaterThan(1)
+    await suite.restart()
+    for (const name of ['EURUSD', 'GBPUSD']) {
+      const got = await suite.times(name)
+      expect(got.filter((time) => time >= Number(wanted[0]) && time < noon)).toEqual(wanted)
+      expect(new Set(got).size).toBe(got.length)
+    }
+  }, 60_000)
+
+  test('what passed while ingest was away is pushed in order after it came back', async () => {
+    const { noon } = suite
+    const source = suite.terminal()
+    suite.collect(source)
+    await suite.settled()
+    await suite.restart(undefined, async () => {
+      for (let i = 0; i < 5; i++) {
+        await suite.clock.advance(60_000)
+        source.closeMinute()
+      }
+    })
+    await suite.clock.advance(31_000)
+    await expect.poll(() => suite.pushed(), { timeout: 8_000 }).toEqual(minutes(noon, noon + 5 * minute))
+    await expect.poll(() => suite.times()).toEqual(minutes(noon - 2 * day, noon + 5 * minute))
+  })
+
+  test('an interruption of the terminal is read again', async () => {
+    const { noon } = suite
+    const source = suite.terminal()
+    suite.collect(source)
+    await suite.settled()
+    await suite.clock.advance(60_000)
+    source.closeMinute()
+    await expect.poll(async () => (await suite.times()).at(-1)).toBe(noon)
+    await suite.clock.advance(5 * 60_000)
+    source.interrupted()
+    await suite.clock.advance(60_000)
+    source.closeMinute()
+    const later = async (): Promise<number[]> => {
+      await suite.clock.advance(1_000)
+      return suite.times()
+    }
+    await expect
+      .poll(later, { timeout: 8_000 })
+      .toEqual(expect.arrayContaining(minutes(noon - 2 * day, noon + 7 * minute)))
+  })
+
+  test('stopping leaves nothing behind: the collector ends, the lease is free', async () => {
+    suite.collect(suite.terminal())
+    await suite.settled()
+    await suite.stop()
+    await expect
+      .poll(() => suite.house.stores.leases.acquire(`feed ${suite.feed.key}`, 'other'))
+      .toBeDefined()
+  })
+
+  test('what a delayed symbol had not told when the session ended is read by the next one', async () => {
+    const { noon } = suite
+    const source = suite.terminal([{ ...paperSymbol('EURUSD.z'), delaySeconds: 900 }, paperSymbol('GBPUSD')])
+    suite.collect(source)
+    await expect
+      .poll(() => suite.covered('EURUSD'), { timeout: 8_000 })
+      .toEqual([[noon - 2 * day, noon - 900]])
+    for (let i = 0; i < 2; i++) {
+      await suite.clock.advance(60_000)
+      source.closeMinute()
+    }
+    await expect.poll(async () => (await suite.times('GBPUSD')).at(-1)).toBe(noon + minute)
+    // Longer than the live lane reaches back: what is missing is history now.
+    await suite.restart(undefined, async () => suite.clock.standStill(7 * hour * 1000))
+    source.interrupted()
+    await suite.clock.advance(31_000)
+    const wanted = minutes(noon - 2 * day, noon + 7 * hour - 900)
+    await expect
+      .poll(async () => (await suite.times()).length, { timeout: 8_000 })
+      .toBeGreaterThanOrEqual(wanted.length)
+    expect((await suite.times()).slice(0, wanted.length)).toEqual(wanted)
+  })
+})

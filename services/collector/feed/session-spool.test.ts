@@ -1,0 +1,203 @@
+import { describe, expect, test } from 'vitest'
+import { CollectorSuite, hour, minute, minutes } from '../../../test/support/collector-suite.ts'
+import { MemoryFolder } from '../../../test/support/memory-folder.ts'
+import type { PaperTerminal } from '../../../test/support/paper-terminal.ts'
+import { spoolBounds } from '../../../test/support/spool-bounds.ts'
+import { silentLog } from '../../platform/log/log.ts'
+import { createMetrics } from '../../platform/metrics.ts'
+import type { Stores } from '../../ports/stores.ts'
+import { createCollectorMetrics } from '../metrics.ts'
+import { NotLoadedYet } from '../sources/source.ts'
+import { openSpool, type Spool } from '../spool/spool.ts'
+
+const suite = new CollectorSuite()
+const patience = { timeout: 20_000 }
+
+const spoolIn = (folder: MemoryFolder, bytesMax = spoolBounds.bytesMax): Promise<Spool> =>
+  openSpool({ folder, clock: suite.clock, log: silentLog, ...spoolBounds, bytesMax })
+
+async function closeMinutes(source: PaperTerminal, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    await suite.clock.advance(60_000)
+    source.closeMinute()
+  }
+}
+
+/** From here on the terminal has nothing but what it tells as it happens. */
+const forget = (source: PaperTerminal): void => {
+  source.beforeRead = () => {
+    throw new NotLoadedYet()
+  }
+}
+
+/** As the store, but that no write ever ends: nothing is acknowledged. */
+const hung = (stores: Stores): Stores => ({
+  ...stores,
+  bars: { ...stores.bars, write: () => new Promise(() => undefined) },
+})
+
+/** The same for history alone. */
+const hungBackfill = (stores: Stores): Stores => ({
+  ...stores,
+  bars: {
+    ...stores.bars,
+    write: (batches, lane) =>
+      lane === 'backfill' ? new Promise(() => undefined) : stores.bars.write(batches, lane),
+  },
+})
+
+describe('the spool', () => {
+  test('what closes while ingest is away for hours comes in order when it is back, though the terminal has forgotten it', async () => {
+    const { noon } = suite
+    const source = suite.terminal()
+    const spool = await spoolIn(new MemoryFolder())
+    suite.collect(source, { spool })
+    await suite.settled()
+    forget(source)
+    await suite.restart(undefined, async () => {
+      await closeMinutes(source, 3)
+      // Longer than the live lane reaches back.
+      suite.clock.standStill(7 * hour * 1_000)
+      await closeMinutes(source, 2)
+      expect(spool.depth.batches).toBeGreaterThanOrEqual(5)
+    })
+    await suite.clock.advance(31_000)
+    const later = noon + 7 * hour
+    const missed = [...minutes(noon, noon + 3 * minute), ...minutes(later + 3 * minute, later + 5 * minute)]
+    await expect.poll(() => suite.pushed(), patience).toEqual(missed)
+    await expect.poll(async () => (await suite.times()).slice(-5), patience).toEqual(missed)
+    await expect.poll(() => spool.depth.batches, patience).toBe(0)
+  }, 60_000)
+
+  test('a bar is pushed again with its first reading after collector and ingest both died, and stored once', async () => {
+    const { noon } = suite
+    const source = suite.terminal()
+    const folder = new MemoryFolder()
+    suite.collect(source, { spool: await spoolIn(folder) })
+    await suite.settled()
+    await suite.restart(hung)
+    await suite.clock.advance(31_000)
+    await closeMinutes(source, 1)
+    await expect.poll(() => suite.pushed(), patience).toEqual([noon])
+    const found = suite.house.events.find(({ event }) => event.type === 'bars')
+    const pushed = found?.event.type === 'bars' ? found.event.bars[0]?.bar : undefined
+    const left = folder.crash(() => 0)
+    const stopped = suite.stop()
+    await suite.restart(undefined, () => suite.clock.advance(10_000))
+    await stopped
+    // The terminal's own correction must not pass for what was pushed.
+    source.shift = 1
+    forget(source)
+    suite.collect(source, { spool: await spoolIn(left) })
+    await expect.poll(async () => (await suite.stored()).at(-1), patience).toEqual(pushed)
+    expect((await suite.times()).filter((time) => time === noon)).toEqual([noon])
+  }, 60_000)
+
+  test('what the terminal missed while ingest was away is read when it is back', async () => {
+    const { noon } = suite
+    const source = suite.terminal()
+    suite.collect(source, { spool: await spoolIn(new MemoryFolder()) })
+    await suite.settled()
+    await suite.restart(undefined, async () => {
+      await closeMinutes(source, 1)
+      await suite.clock.advance(3 * 60_000)
+      source.interrupted()
+      await closeMinutes(source, 1)
+    })
+    await suite.clock.advance(31_000)
+    const missed = minutes(noon, noon + 5 * minute)
+    await expect.poll(async () => (await suite.times()).slice(-5), patience).toEqual(missed)
+    await expect.poll(async () => (await suite.covered('EURUSD')).length, patience).toBe(1)
+  }, 60_000)
+
+  test('a correction that came while ingest was away is stored and not pushed', async () => {
+    const { noon } = suite
+    const source = suite.terminal()
+    suite.collect(source, { spool: await spoolIn(new MemoryFolder()) })
+    await suite.settled()
+    await closeMinutes(source, 2)
+    await expect.poll(() => suite.pushed().slice(-2), patience).toEqual([noon, noon + minute])
+    forget(source)
+    await suite.restart(undefined, async () => {
+      source.shift = 3
+      source.listener.closed([source.closedBars('EURUSD.z', '1', noon, noon + minute)])
+    })
+    await suite.clock.advance(31_000)
+    const [corrected] = source.bars('1', noon, noon + minute).close
+    const closeAt = async () => (await suite.stored()).find(({ time }) => time === noon)?.close
+    await expect.poll(closeAt, patience).toBe(corrected)
+    expect(suite.pushed()).toEqual([])
+  }, 60_000)
+
+  test('history too stays in it until it is acknowledged, longer than the collector lives', async () => {
+    const folder = new MemoryFolder()
+    const first = await spoolIn(folder)
+    await suite.restart(hungBackfill)
+    suite.collect(suite.terminal(), { spool: first })
+    await expect.poll(() => first.depth.bars, patience).toBeGreaterThan(1_000)
+    const left = folder.crash(() => 0)
+    const stopped = suite.stop()
+    await suite.restart(undefined, () => suite.clock.advance(10_000))
+    await stopped
+    const source = suite.terminal()
+    forget(source)
+    const spool = await spoolIn(left)
+    const { bars } = spool.depth
+    suite.collect(source, { spool })
+    await expect.poll(() => spool.depth.batches, patience).toBe(0)
+    expect((await suite.times()).length).toBeGreaterThanOrEqual(bars)
+  }, 60_000)
+
+  test('what was left unsent at the bound is told to ingest, and the rest arrives', async () => {
+    const { noon } = suite
+    const source = suite.terminal()
+    const spool = await spoolIn(new MemoryFolder(), 1_024)
+    const metrics = createMetrics({ ofProcess: false })
+    suite.collect(source, { spool, metrics: createCollectorMetrics(metrics) })
+    await suite.settled()
+    await closeMinutes(source, 1)
+    await expect.poll(() => suite.pushed().at(-1), patience).toBe(noon)
+    await expect.poll(() => spool.depth.batches, patience).toBe(0)
+    await expect.poll(() => spool.lost, patience).toEqual([])
+    const lostBefore = spool.droppedBars
+    forget(source)
+    await suite.restart(undefined, () => closeMinutes(source, 30))
+    expect(spool.lost).toMatchObject([{ symbol: 'EURUSD', resolution: '1', from: noon + minute }])
+    const lostBars = spool.droppedBars - lostBefore
+    expect(lostBars).toBeGreaterThan(5)
+    expect(await metrics.total('fxd_collector_spool_dropped_bars_total', {})).toBe(spool.droppedBars)
+    await suite.clock.advance(31_000)
+    await expect.poll(() => suite.pushed().length, patience).toBe(30 - lostBars)
+    expect(await suite.house.metrics.total('fxd_ingest_alarms_total', { kind: 'gap' })).toBeGreaterThan(0)
+    await expect.poll(() => spool.lost, patience).toEqual([])
+  }, 60_000)
+
+  test('heartbeats and metrics tell how much waits', async () => {
+    const source = suite.terminal()
+    const spool = await spoolIn(new MemoryFolder())
+    const metrics = createMetrics({ ofProcess: false })
+    const of = (name: string, labels = {}) => metrics.total(`fxd_collector_${name}`, labels)
+    suite.collect(source, { spool, metrics: createCollectorMetrics(metrics) })
+    await suite.settled()
+    await closeMinutes(source, 1)
+    await expect.poll(() => of('acked_bars_total', { lane: 'live' }), patience).toBeGreaterThanOrEqual(360)
+    await expect.poll(() => of('spool_bars'), patience).toBe(0)
+    expect(await of('active')).toBe(1)
+    expect(await of('terminal_connected')).toBe(1)
+    source.listener.connected(false)
+    await suite.restart(undefined, async () => {
+      await closeMinutes(source, 5)
+      expect(await of('active')).toBe(0)
+      expect(await of('spool_bars')).toBe(5)
+      expect(await of('spool_bytes')).toBeGreaterThan(300)
+      expect(await of('spool_age_seconds')).toBe(240)
+      expect(await of('terminal_connected')).toBe(0)
+    })
+    await suite.clock.advance(31_000)
+    await expect.poll(() => of('spool_bars'), patience).toBe(0)
+    expect(await of('sessions_total')).toBe(2)
+    expect(await of('sent_bars_total')).toBeGreaterThanOrEqual(await of('acked_bars_total'))
+    expect(await of('reconnects_total')).toBeGreaterThan(0)
+    expect((await metrics.render()).text).not.toMatch(/EURUSD/)
+  }, 60_000)
+})

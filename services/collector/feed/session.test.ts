@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest'
+import { CollectorSuite, day, hour, minute, minutes } from '../../../test/support/collector-suite.ts'
+import { paperSymbol } from '../../../test/support/paper-terminal.ts'
+import { NotLoadedYet } from '../sources/source.ts'
+
+const suite = new CollectorSuite()
+
+describe('a first session', () => {
+  test('what lies less than six hours back goes out live, in order; the rest behind it, newest day first', async () => {
+    const { noon } = suite
+    const source = suite.terminal()
+    suite.collect(source)
+    await suite.settled()
+    expect(await suite.times()).toEqual(minutes(noon - 2 * day, noon))
+    expect(suite.pushed()).toEqual(minutes(noon - 6 * hour + minute, noon))
+    const history = source.reads.slice(1).map(({ span }) => span.from)
+    expect(history).toEqual([...history].sort((a, b) => b - a))
+    expect(await suite.windows()).toEqual([['EURUSD', noon - 2 * day, noon]])
+  })
+
+  test('the forming bar waits for its time', async () => {
+    const { noon } = suite
+    suite.collect(suite.terminal())
+    await suite.settled()
+    expect((await suite.times()).at(-1)).toBe(noon - minute)
+    await suite.clock.advance(62_000)
+    await expect.poll(async () => (await suite.times()).at(-1)).toBe(noon)
+    expect(suite.pushed().at(-1)).toBe(noon)
+  })
+
+  test("the catalogue's clean names are used, and the raw ones towards the terminal", async () => {
+    const source = suite.terminal([paperSymbol('EURUSD.z'), paperSymbol('GBPUSD')])
+    suite.collect(source)
+    await suite.settled()
+    expect(new Set(source.reads.map(({ raw }) => raw))).toEqual(new Set(['EURUSD.z', 'GBPUSD']))
+    expect(
+      suite.house.registry
+        .view()
+        .symbolsOf(suite.feed.key)
+        .map(({ name }) => name),
+    ).toEqual(['EURUSD', 'GBPUSD'])
+  })
+
+  test('history that is not loaded yet is asked for again, and makes no window before', async () => {
+    const source = suite.terminal([paperSymbol('EURUSD.z'), paperSymbol('GBPUSD')])
+    let loaded = false
+    source.beforeRead = ({ raw }) => {
+      if (raw === 'GBPUSD' && !loaded) throw new NotLoadedYet()
+    }
+    suite.collect(source)
+    await suite.settled()
+    expect(await suite.times('GBPUSD')).toEqual([])
+    expect((await suite.windows()).map(([name]) => name)).not.toContain('GBPUSD')
+    loaded = true
+    await suite.clock.advance(60_000)
+    await expect
+      .poll(async () => (await suite.windows()).map(([name]) => name), { timeout: 8_000 })
+      .toContain('GBPUSD')
+    await expect.poll(async () => (await suite.times('GBPUSD')).length).toBeGreaterThan(2 * 1_440 - 1)
+  })
+})
+
+describe('the live lane', () => {
+  test('a minute that closes is pushed at once and becomes part of one feed-wide window', async () => {
+    const { noon } = suite
+    const source = suite.terminal([paperSymbol('EURUSD.z'), paperSymbol('GBPUSD')])
+    suite.collect(source)
+    await suite.settled()
+    suite.house.events.length = 0
+    for (let i = 0; i < 3; i++) {
+      await suite.clock.advance(60_000)
+      source.closeMinute()
+      await expect.poll(() => suite.pushed().filter((time) => time === noon + i * minute).length).toBe(2)
+    }
+    await expect
+      .poll(() => suite.windows(), { timeout: 8_000 })
+      .toEqual([
+        ['*', noon, noon + 3 * minute],
+        ['EURUSD', noon - 2 * day, noon],
+        ['GBPUSD', noon - 2 * day, noon],
+      ])
+  })
+
+  test('a corrected bar is stored and never pushed', async () => {
+    const { noon } = suite
+    const source = suite.terminal()
+    suite.collect(source)
+    await suite.settled()
+    suite.house.events.length = 0
+    source.shift = 3
+    await suite.clock.advance(1)
+    source.listener.closed([source.closedBars('EURUSD.z', '1', noon - 10 * minute, noon - 9 * minute)])
+    await expect
+      .poll(async () => (await suite.stored()).find(({ time }) => time === noon - 10 * minute)?.close)
+      .toBe(source.bars('1', noon - 10 * minute, noon - 9 * minute).close[0])
+    expect(suite.pushed()).toEqual([])
+  })
+
+  test('bars that close while their series is still being read go out after it, in order', async () => {
+    const { noon } = suite
+    const source = suite.terminal()
+    let release = (): void => undefined
+    source.beforeRead = () =>
+      source.reads.length === 1 ? new Promise<void>((resolve) => (release = resolve)) : undefined
+    suite.collect(source)
+    await expect.poll(() => source.reads.length).toBe(1)
+    await suite.clock.advance(60_000)
+    source.closeMinute()
+    release()
+    await suite.settled()
+    expect(suite.pushed()).toEqual(minutes(noon - 6 * hour + minute, noon + minute))
+  })
+
+  test('a symbol that appears later is listed, read and watched', async () => {
+    const { noon } = suite
+    const source = suite.terminal()
+    suite.collect(source)
+    await suite.settled()
+    source.symbols.push(paperSymbol('GBPUSD'))
+    source.listener.catalogue([paperSymbol('GBPUSD')], { snapshot: false })
+    await expect.poll(async () => (await suite.times('GBPUSD')).length, { timeout: 8_000 }).toBe(2 * 1_440)
+    await suite.clock.advance(60_000)
+    source.closeMinute()
+    await expect.poll(async () => (await suite.times('GBPUSD')).at(-1)).toBe(noon)
+    await suite.clock.advance(60_000)
+    source.closeMinute()
+    await expect.poll(() => suite.covered('GBPUSD')).toEqual([[noon - 2 * day, noon + 2 * minute]])
+  })
+
+  test('a heartbeat tells every five seconds whether the terminal is connected', async () => {
+    const source = suite.terminal()
+    suite.collect(source)
+    await suite.settled()
+    const heartbeat = async () =>
+      (await suite.house.stores.board.read([suite.feed.key])).get(suite.feed.key)?.heartbeatAt
+    source.listener.connected(false)
+    const before = await heartbeat()
+    await suite.clock.advance(10_000)
+    expect(await heartbeat()).toBe(before)
+    source.listener.connected(true)
+    await suite.clock.advance(5_000)
+    await expect.poll(heartbeat).toBe(suite.clock.utcMs())
+  })
+})

@@ -1,0 +1,28 @@
+import { type Bars, barCount, selectBars } from '../../core/bar.ts'
+import type { Log } from '../../platform/log/log.ts'
+import { beyondScale } from '../../wire/beyond-scale.ts'
+import type { OutgoingBars } from '../connection/pack-bars.ts'
+import type { CollectedSeries } from './collected-series.ts'
+import { derivedRevision, type Stamps } from './stamps.ts'
+
+/** Bars ready for the wire, and the series that they are of. */
+export interface AddressedBars extends OutgoingBars {
+  readonly series: CollectedSeries
+}
+
+/** Makes of bars as a source gave them bars for the wire: under their clean name, scaled, with a revision of this reading. */
+export const addresses =
+  ({ stamps, log }: { readonly stamps: Stamps; readonly log: Log }) =>
+  (series: CollectedSeries, given: Bars, derived: boolean): AddressedBars => {
+    const { name: symbol, resolution, scale } = series
+    const beyond = new Set(beyondScale(given, scale))
+    if (beyond.size > 0) {
+      const why = `prices with more than ${scale} decimals are not sent`
+      log.warn({ symbol, resolution, bars: beyond.size }, why)
+      series.holes.add(selectBars(given, (i) => beyond.has(i)))
+    }
+    const bars = beyond.size === 0 ? given : selectBars(given, (i) => !beyond.has(i))
+    const stamp = derived ? derivedRevision : stamps.next({ symbol, resolution })
+    const revision = new Float64Array(barCount(bars)).fill(stamp)
+    return { series, symbol, resolution, scale, bars: { ...bars, revision } }
+  }

@@ -1,0 +1,50 @@
+import { type Bars, barCount, sliceBars, timeAt } from '../../core/bar.ts'
+import { isClosed } from '../../core/closed.ts'
+import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
+import { mergeBars } from '../../core/revision.ts'
+import type { CollectedSeries } from './collected-series.ts'
+
+/** So often bars that were kept back are looked at. */
+export const formingCheckMs = 1_000
+
+/**
+ * Of bars as a source gave them (ascending), those that have closed. A last one that has not is kept
+ * with its series until it has; one kept before goes out as soon as a later one is there.
+ */
+export function takeClosed(
+  series: CollectedSeries,
+  given: Bars,
+  derived: boolean,
+  now: FeedSeconds | undefined,
+): Bars {
+  if (barCount(given) === 0) return given
+  const newest = timeAt(given, barCount(given) - 1)
+  const kept = series.forming?.bars
+  const keptTime = kept && timeAt(kept, 0)
+  if (kept && keptTime !== undefined && keptTime > newest) return given
+  series.forming = undefined
+  // Of one time, what was given later is what counts.
+  const isRead = keptTime !== undefined && given.time.includes(keptTime)
+  const bars = kept && !isRead ? mergeBars(given, kept) : given
+  if (hasClosed(series, newest, now)) return bars
+  const last = barCount(bars) - 1
+  // What only a later bar closes goes out together with that bar, or ingest could not know it; it gives
+  // the later one back as still forming.
+  if (last > 0 && !hasClosed(series, timeAt(bars, last - 1), now)) return bars
+  series.forming = { bars: sliceBars(bars, last, last + 1), derived }
+  return sliceBars(bars, 0, last)
+}
+
+/** The bar kept back, once its time is over. */
+export function releaseClosed(series: CollectedSeries, now: FeedSeconds | undefined): Bars | undefined {
+  const { forming } = series
+  if (!forming || !hasClosed(series, timeAt(forming.bars, 0), now)) return undefined
+  series.forming = undefined
+  return forming.bars
+}
+
+function hasClosed(series: CollectedSeries, open: FeedSeconds, now: FeedSeconds | undefined): boolean {
+  const { resolution, delaySeconds, sentUntil } = series
+  const newest = Number.isFinite(sentUntil) ? feedSeconds(sentUntil) : undefined
+  return isClosed(open, resolution, { now, newest, delaySeconds })
+}

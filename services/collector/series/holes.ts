@@ -1,0 +1,59 @@
+import { type Bars, barCount, timeAt } from '../../core/bar.ts'
+import { barEnd } from '../../core/closed.ts'
+import { joinSpans, subtractSpans } from '../../core/coverage.ts'
+import { feedSeconds } from '../../core/feed-clock.ts'
+import type { Resolution } from '../../core/resolution.ts'
+import type { Span } from '../../core/window.ts'
+
+/** A series with more is damaged as a whole: then all between its first and its last hole counts as one. */
+const holesMax = 256
+
+/** Where a series has bars that were read and not stored: no window may claim these times. */
+export class Holes {
+  readonly #resolution: Resolution
+  #spans: Span[] = []
+
+  constructor(resolution: Resolution) {
+    this.#resolution = resolution
+  }
+
+  /** The times `[open, end)` of these bars were not stored. */
+  add(bars: Bars): void {
+    if (barCount(bars) === 0) return
+    this.addSpans(this.#cells(bars))
+  }
+
+  /** Ascending and joined. */
+  get spans(): readonly Span[] {
+    return this.#spans
+  }
+
+  /** Nothing in these spans was stored. */
+  addSpans(spans: readonly Span[]): void {
+    this.#take(joinSpans([...this.#spans, ...spans]))
+  }
+
+  /** The times of these bars were stored. */
+  fill(bars: Bars): void {
+    if (this.#spans.length === 0 || barCount(bars) === 0) return
+    this.#take(subtractSpans(this.#spans, this.#cells(bars)))
+  }
+
+  /** What is left of these spans. */
+  outside(spans: readonly Span[]): Span[] {
+    return subtractSpans(spans, this.#spans)
+  }
+
+  #take(spans: Span[]): void {
+    const [first, last] = [spans[0], spans.at(-1)]
+    this.#spans = first && last && spans.length > holesMax ? [{ from: first.from, to: last.to }] : spans
+  }
+
+  #cells(bars: Bars): Span[] {
+    return Array.from({ length: barCount(bars) }, (_, i) => {
+      const open = timeAt(bars, i)
+      // A time off the grid still stands for the bar that it was meant to be.
+      return { from: feedSeconds(open), to: barEnd(open, this.#resolution) }
+    })
+  }
+}

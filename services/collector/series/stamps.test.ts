@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
+import { Stamps } from './stamps.ts'
+
+const eurusd = { symbol: 'EURUSD', resolution: '1' } as const
+
+test('a later reading of a series has the greater revision, within a millisecond and after the clock was set back', () => {
+  const clock = createVirtualClock()
+  const stamps = new Stamps(clock)
+  const first = stamps.next(eurusd)
+  expect(stamps.next(eurusd)).toBe(first + 1)
+  stamps.offsetMs = -60_000
+  expect(stamps.next(eurusd)).toBe(first + 2)
+})
+
+test('however many series close at once, none runs ahead of the clock', () => {
+  const clock = createVirtualClock()
+  const stamps = new Stamps(clock)
+  const revisions = Array.from({ length: 20_000 }, (_, i) =>
+    stamps.next({ symbol: `SYM${i}`, resolution: '1' }),
+  )
+  expect(new Set(revisions)).toEqual(new Set([clock.utcMs()]))
+})

@@ -1,0 +1,213 @@
+import { type CompoundKey, compoundKey } from '../../core/compound-key.ts'
+import type { FeedDefinition } from '../../core/feed.ts'
+import type { FeedSeconds } from '../../core/feed-clock.ts'
+import type { RegistryView } from '../../core/registry.ts'
+import { show } from '../../core/show.ts'
+import { type SymbolRecord, symbolTypes } from '../../core/symbol.ts'
+import { cleanName, isCleanName, nameWanted } from '../../core/symbol-name.ts'
+import type { RegistryBody } from '../../ports/registry.ts'
+import type { CatalogueSymbol__Output } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
+import type { Absence, Absences } from '../feed/absences.ts'
+import { describeSymbol, symbolFault } from './catalogue-symbol.ts'
+
+export interface CatalogueRefusal {
+  readonly raw: string
+  readonly reason: string
+}
+
+export interface CatalogueChange {
+  readonly rows: readonly RegistryBody[]
+  readonly result: {
+    /** The symbols of this catalogue as they stand after the change. */
+    readonly symbols: readonly SymbolRecord[]
+    readonly refused: readonly CatalogueRefusal[]
+    /** Symbols that it left out and that are still shown. */
+    readonly absent: ReadonlyMap<CompoundKey, Absence>
+  }
+}
+
+export interface WholeCatalogue {
+  readonly snapshot: boolean
+  readonly symbols: readonly CatalogueSymbol__Output[]
+  /** Raw names that a delta takes away. */
+  readonly removed: readonly string[]
+}
+
+export interface CatalogueContext {
+  readonly view: RegistryView
+  readonly definition: FeedDefinition
+  /** Windows of the whole catalogue that end by here were made without the symbols that are new in it. */
+  readonly watchedUntil: FeedSeconds
+  /** Of symbols that left the catalogue less than a minute ago, as far as this process saw them leave. */
+  readonly absences: Pick<Absences, 'of'>
+}
+
+/**
+ * What a live session's catalogue changes: the manifest wins over it, and it wins over imports. A
+ * snapshot takes away what an earlier one brought and this one lacks: that is no longer watched at once, and
+ * hidden once it was absent for a minute (`Absences`). Of two raw names that would
+ * become one clean name, the one already known keeps it; of two new ones neither gets it.
+ */
+export function decideCatalogue(catalogue: WholeCatalogue, at: CatalogueContext): CatalogueChange {
+  const { definition } = at
+  const known = knownSymbols(at)
+  const rows: RegistryBody[] = []
+  const symbols: SymbolRecord[] = []
+  const refused: CatalogueRefusal[] = []
+  for (const [name, group] of byCleanName(catalogue.symbols, definition, refused)) {
+    const had = known.get(compoundKey(definition.key, name))
+    const chosen = chooseRaw(name, group, catalogue.snapshot, had, refused)
+    if (chosen === undefined) continue
+    const record = liveRecord(name, chosen, had, at)
+    if (!sameSymbol(had, record)) rows.push({ kind: 'symbol', id: record.symbol, body: record })
+    symbols.push(record)
+  }
+  const listed = new Set(symbols.map(({ symbol }) => symbol))
+  const removed = new Set(catalogue.removed)
+  const absent = new Map<CompoundKey, Absence>()
+  for (const had of known.values()) {
+    if (listed.has(had.symbol) || !(catalogue.snapshot || removed.has(had.raw))) continue
+    const { since, ...body } = had
+    if (since !== undefined) rows.push({ kind: 'symbol', id: had.symbol, body })
+    if (isAbsent(body)) absent.set(had.symbol, { since, watchedUntil: at.watchedUntil })
+  }
+  return { rows, result: { symbols, refused, absent } }
+}
+
+/** A collector brought it, none lists it now, and its minute is not over: it is still shown. */
+export const isAbsent = ({ origin, hidden, since }: SymbolRecord): boolean =>
+  origin === 'collector' && !hidden && since === undefined
+
+const knownSymbols = ({ view, definition }: CatalogueContext): Map<CompoundKey, SymbolRecord> =>
+  new Map(view.allSymbolsOf(definition.key).map((symbol) => [symbol.symbol, symbol]))
+
+/** Raw names under the clean name they become; what cannot be a symbol is refused. */
+function byCleanName(
+  symbols: readonly CatalogueSymbol__Output[],
+  { suffixes }: FeedDefinition,
+  refused: CatalogueRefusal[],
+): Map<string, CatalogueSymbol__Output[]> {
+  const groups = new Map<string, CatalogueSymbol__Output[]>()
+  for (const symbol of symbols) {
+    const name = cleanName(symbol.raw, suffixes)
+    const fault = isCleanName(name)
+      ? symbolFault(symbol)
+      : `raw: got ${show(symbol.raw)}, wanted ${nameWanted}`
+    if (fault !== undefined) {
+      refused.push({ raw: symbol.raw, reason: fault })
+      continue
+    }
+    const group = (groups.get(name) ?? []).filter(({ raw }) => raw !== symbol.raw)
+    groups.set(name, [...group, symbol])
+  }
+  return groups
+}
+
+function chooseRaw(
+  name: string,
+  group: readonly CatalogueSymbol__Output[],
+  snapshot: boolean,
+  had: SymbolRecord | undefined,
+  refused: CatalogueRefusal[],
+): CatalogueSymbol__Output | undefined {
+  const owner = ownerOf(had, snapshot, group.length)
+  const chosen = owner === undefined ? group[0] : group.find(({ raw }) => raw === owner)
+  const wins = owner !== undefined || group.length === 1 ? chosen : undefined
+  for (const { raw } of group) {
+    if (raw === wins?.raw) continue
+    const rivals = [owner, ...group.map((each) => each.raw)].filter(
+      (each) => each !== raw && each !== undefined,
+    )
+    refused.push({
+      raw,
+      reason: `${show(raw)} and ${show(rivals[0])} would both become ${show(name)}; the feed's symbols.suffixes must keep them apart`,
+    })
+  }
+  return wins
+}
+
+/** The raw name to which a clean name already belongs. A snapshot may rename what only an earlier one brought. */
+function ownerOf(had: SymbolRecord | undefined, snapshot: boolean, candidates: number): string | undefined {
+  if (had === undefined || had.hidden || had.origin === 'import' || isAbsent(had)) return undefined
+  return had.origin === 'manifest' || !snapshot || candidates > 1 ? had.raw : undefined
+}
+
+function liveRecord(
+  name: string,
+  symbol: CatalogueSymbol__Output,
+  had: SymbolRecord | undefined,
+  { view, definition, watchedUntil, absences }: CatalogueContext,
+): SymbolRecord {
+  const absence = had && absences.of(had.symbol, view)
+  // Feed-wide windows that ended meanwhile were made without it.
+  const before = absence?.watchedUntil === watchedUntil ? absence.since : undefined
+  const since = (had?.hidden === false ? had.since : undefined) ?? before ?? watchedUntil
+  if (had?.origin === 'manifest' && !had.hidden) return { ...had, since }
+  return { ...describeSymbol(name, symbol, definition), raw: symbol.raw, origin: 'collector', since }
+}
+
+/** An import only adds: what the manifest or a collector says of a symbol stands. */
+export function decideImport(
+  asked: readonly CatalogueSymbol__Output[],
+  { view, definition }: Pick<CatalogueContext, 'view' | 'definition'>,
+): CatalogueChange {
+  const rows: RegistryBody[] = []
+  const symbols: SymbolRecord[] = []
+  const refused: CatalogueRefusal[] = []
+  for (const each of asked) {
+    const key = compoundKey(definition.key, each.name)
+    const had = view.symbol(key)
+    const fault = importNameFault(each.name, definition) ?? symbolFault(each)
+    if (fault !== undefined) refused.push({ raw: each.name, reason: fault })
+    else if (had !== undefined && had.origin !== 'import') symbols.push(had)
+    else {
+      const record = importRecord(each, had, definition)
+      if (!sameSymbol(had, record)) rows.push({ kind: 'symbol', id: key, body: record })
+      symbols.push(record)
+    }
+  }
+  return { rows, result: { symbols, refused, absent: new Map() } }
+}
+
+/** An import names a symbol as readers do: a suffix of its feed belongs to raw names only. */
+function importNameFault(name: string, { key, suffixes }: FeedDefinition): string | undefined {
+  if (!isCleanName(name)) return `symbol: got ${show(name)}, wanted ${nameWanted}`
+  const clean = cleanName(name, suffixes)
+  if (clean === name) return undefined
+  const suffix = show(name.slice(clean.length))
+  return `symbol: got ${show(name)}, wanted ${show(clean)}: ${suffix} is a suffix of the raw names of ${key}`
+}
+
+/** Of an earlier import's words only those that are given anew change; digits never become fewer. */
+function importRecord(
+  asked: CatalogueSymbol__Output,
+  had: SymbolRecord | undefined,
+  definition: FeedDefinition,
+): SymbolRecord {
+  const described = describeSymbol(asked.name, asked, definition)
+  if (had === undefined) return { ...described, raw: asked.name, origin: 'import' }
+  return {
+    ...had,
+    display: asked.display === '' ? had.display : described.display,
+    description: asked.description === '' ? had.description : described.description,
+    type: (symbolTypes as readonly string[]).includes(asked.type) ? described.type : had.type,
+    session: asked.session === '' ? had.session : described.session,
+    digits: Math.max(had.digits, described.digits),
+  }
+}
+
+const fields = [
+  'raw',
+  'display',
+  'description',
+  'type',
+  'digits',
+  'session',
+  'delaySeconds',
+  'origin',
+  'since',
+  'hidden',
+] as const
+
+const sameSymbol = (a: SymbolRecord | undefined, b: SymbolRecord): boolean =>
+  a !== undefined && fields.every((field) => a[field] === b[field])

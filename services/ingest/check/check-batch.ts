@@ -1,0 +1,202 @@
+import { allocateBars, type Bar, type Bars, barCount, copyBar } from '../../core/bar.ts'
+import { barFault, type RefusalReason } from '../../core/bar-rules.ts'
+import { isClosed } from '../../core/closed.ts'
+import { compoundKey, parseCompoundKey } from '../../core/compound-key.ts'
+import type { FeedDefinition } from '../../core/feed.ts'
+import { type FeedSeconds, feedSeconds, type UtcMs } from '../../core/feed-clock.ts'
+import { isResolution, type Resolution } from '../../core/resolution.ts'
+import { type Series, seriesId } from '../../core/series.ts'
+import { show } from '../../core/show.ts'
+import type { SymbolRecord } from '../../core/symbol.ts'
+import type { ReceivedSeries } from '../../wire/decode-bars.ts'
+import { batchBarsMax } from '../../wire/limits.ts'
+import type { SymbolLookup } from '../feed/imported-symbols.ts'
+
+/** A reading from further in the future than this would win over every true one for as long. */
+const revisionAheadMs = 5_000
+
+export interface CheckContext {
+  readonly view: SymbolLookup
+  readonly definition: FeedDefinition
+  readonly utcNow: UtcMs
+  /** "Now" on the feed's clock; `undefined` while that is unknown. */
+  readonly feedNow: FeedSeconds | undefined
+  /** The newest time known of a series, by `seriesId`. */
+  readonly newestOf: (id: string) => FeedSeconds | undefined
+}
+
+export interface Refusal {
+  /** Position of the series in the message, and of the first bar in the series. */
+  readonly series: number
+  readonly index: number
+  readonly count: number
+  readonly reason: RefusalReason
+  readonly message: string
+}
+
+export interface GoodSeries {
+  readonly id: string
+  readonly series: Series
+  /** Strictly ascending in time, at least one. */
+  readonly bars: Bars
+}
+
+export interface CheckedBatch {
+  readonly good: readonly GoodSeries[]
+  readonly refused: readonly Refusal[]
+}
+
+/** Sorts the bars of one message into those that may be stored and those that may not, and why. */
+export function checkBatch(message: readonly ReceivedSeries[], at: CheckContext): CheckedBatch {
+  const count = message.reduce((sum, series) => sum + series.count, 0)
+  if (count > batchBarsMax || message.length > batchBarsMax) {
+    const got = `${count} bars in ${message.length} series`
+    return { good: [], refused: [{ ...wholeSeries(0, count), ...tooMany(got) }] }
+  }
+  const good: GoodSeries[] = []
+  const refused: Refusal[] = []
+  const seen = new Set<string>()
+  message.forEach((each, position) => {
+    const checked = checkSeries(each, position, at, refused)
+    if (checked === undefined) return
+    if (seen.has(checked.id)) {
+      refused.push({
+        ...wholeSeries(position, each.count),
+        ...malformed('series: given twice in one message'),
+      })
+      return
+    }
+    seen.add(checked.id)
+    good.push(checked)
+  })
+  return { good, refused }
+}
+
+const wholeSeries = (series: number, count: number) => ({ series, index: 0, count })
+const malformed = (message: string) => ({ reason: 'MALFORMED' as const, message })
+const tooMany = (got: string) => malformed(`series: got ${got}, wanted at most ${batchBarsMax} bars in all`)
+
+function checkSeries(
+  message: ReceivedSeries,
+  position: number,
+  at: CheckContext,
+  refused: Refusal[],
+): GoodSeries | undefined {
+  const refuse = (reason: RefusalReason, words: string): undefined => {
+    refused.push({ ...wholeSeries(position, message.count), reason, message: words })
+  }
+  const { definition } = at
+  const key = compoundKey(definition.key, message.symbol)
+  const symbol = at.view.symbol(key)
+  if (symbol === undefined) {
+    const foreign = parseCompoundKey(message.symbol)?.feed
+    if (foreign !== undefined && foreign !== definition.key && at.view.feed(foreign)) {
+      return refuse('FOREIGN_FEED', `symbol: got ${show(message.symbol)}, in a session of ${definition.key}`)
+    }
+    return refuse(
+      'UNKNOWN_SERIES',
+      `symbol: got ${show(message.symbol)}, which ${definition.key} does not list`,
+    )
+  }
+  const { resolution } = message
+  if (!isResolution(resolution) || resolution === '30' || !definition.resolutions.includes(resolution)) {
+    const wanted = definition.resolutions.filter((r) => r !== '30').join(', ')
+    return refuse('UNKNOWN_SERIES', `resolution: got ${show(resolution)}, wanted one of ${wanted}`)
+  }
+  const wrongScale = scaleFault(message.scale, symbol, definition)
+  if (wrongScale !== undefined) return refuse('SCALE', wrongScale)
+  const { bars } = message
+  if (typeof bars === 'string') return refuse('MALFORMED', bars)
+
+  const series = { feed: definition.key, symbol: key, resolution }
+  const id = seriesId(series)
+  const kept = keepGood(bars, { position, resolution, symbol, newest: at.newestOf(id) }, at, refused)
+  return barCount(kept) === 0 ? undefined : { id, series, bars: kept }
+}
+
+function scaleFault(
+  scale: number,
+  { digits }: SymbolRecord,
+  { quoteBasis }: FeedDefinition,
+): string | undefined {
+  if (scale === digits || (quoteBasis === 'Mid' && scale === digits + 1)) return undefined
+  const wanted = quoteBasis === 'Mid' ? `${digits} or ${digits + 1}` : `${digits}`
+  return `scale: got ${scale}, wanted ${wanted}, the symbol's digits`
+}
+
+interface OfSeries {
+  readonly position: number
+  readonly resolution: Resolution
+  readonly symbol: SymbolRecord
+  readonly newest: FeedSeconds | undefined
+}
+
+function keepGood(bars: Bars, of: OfSeries, at: CheckContext, refused: Refusal[]): Bars {
+  const { resolution, symbol, position } = of
+  const retained = at.definition.retention[resolution]
+  const limits = {
+    now: at.feedNow,
+    retention:
+      retained === undefined || at.feedNow === undefined ? undefined : feedSeconds(at.feedNow - retained),
+  }
+  const bar = { time: feedSeconds(0), open: 0, high: 0, low: 0, close: 0, volume: 0 }
+  const good = new Uint32Array(barCount(bars))
+  let count = 0
+  let last = Number.NEGATIVE_INFINITY
+  const refuse = (index: number, reason: RefusalReason, message: string): void => {
+    refused.push({ series: position, index, count: 1, reason, message })
+  }
+  for (let i = 0; i < barCount(bars); i++) {
+    load(bars, i, bar)
+    const fault = barFault(bar, resolution, limits) ?? revisionFault(bars.revision[i] as number, at.utcNow)
+    if (fault) refuse(i, fault.reason, fault.message)
+    else if (bar.time <= last) {
+      refuse(i, 'MALFORMED', `time: got ${bar.time}, wanted more than ${last}, that of the bar before`)
+    } else {
+      good[count++] = i
+      last = bar.time
+    }
+  }
+  // Every bar but the last is closed by the one after it, whatever the clock says.
+  const newest = feedSeconds(Math.max(last, of.newest ?? Number.NEGATIVE_INFINITY))
+  const moment = { now: at.feedNow, newest, delaySeconds: symbol.delaySeconds }
+  if (count > 0 && !isClosed(feedSeconds(last), resolution, moment)) {
+    const now =
+      at.feedNow === undefined ? "the feed's clock is unknown" : `it is ${at.feedNow} on the feed's clock`
+    refuse(good[--count] as number, 'NOT_CLOSED', `time: got ${last}, a bar that is still forming (${now})`)
+  }
+  return count === barCount(bars) ? bars : pick(bars, good.subarray(0, count))
+}
+
+function revisionFault(revision: number, now: UtcMs): { reason: RefusalReason; message: string } | undefined {
+  const latest = now + revisionAheadMs
+  if (Number.isSafeInteger(revision) && revision >= 1 && revision <= latest) return undefined
+  return {
+    reason: 'REVISION',
+    message: `revision: got ${revision}, wanted a whole number from 1 to ${latest}`,
+  }
+}
+
+function load(bars: Bars, i: number, into: { -readonly [K in keyof Bar]: Bar[K] }): void {
+  into.time = feedSeconds(bars.time[i] as number)
+  into.open = bars.open[i] as number
+  into.high = bars.high[i] as number
+  into.low = bars.low[i] as number
+  into.close = bars.close[i] as number
+  into.volume = bars.volume[i] as number
+}
+
+function pick(bars: Bars, indexes: Uint32Array): Bars {
+  const picked = allocateBars(indexes.length)
+  indexes.forEach((from, to) => copyBar(bars, from, picked, to))
+  return picked
+}
+
+/** The refusal of a whole message. */
+export const refuseWhole = (reason: RefusalReason, message: string, count = 0): Refusal => ({
+  series: 0,
+  index: 0,
+  count,
+  reason,
+  message,
+})

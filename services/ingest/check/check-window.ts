@@ -1,0 +1,59 @@
+import type { RefusalReason } from '../../core/bar-rules.ts'
+import { closeToleranceSeconds } from '../../core/closed.ts'
+import { compoundKey } from '../../core/compound-key.ts'
+import type { FeedDefinition } from '../../core/feed.ts'
+import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
+import { isResolution } from '../../core/resolution.ts'
+import { show } from '../../core/show.ts'
+import { type Window, windowFromMin } from '../../core/window.ts'
+import type { Window__Output } from '../../wire/gen/fxd/v1/Window.ts'
+import type { SymbolLookup } from '../feed/imported-symbols.ts'
+
+interface WindowFault {
+  readonly reason: RefusalReason
+  readonly message: string
+}
+
+/** The first moment of 1971: what ends before has times that nobody set. */
+const windowEndMin = 31_536_000
+
+/** A window as it may be kept, cut off at the present: nobody has seen what lies beyond. */
+export function checkWindow(
+  { symbol, resolution, from, to }: Window__Output,
+  at: {
+    readonly view: SymbolLookup
+    readonly definition: FeedDefinition
+    readonly feedNow: FeedSeconds | undefined
+    readonly isImport: boolean
+  },
+): Window | WindowFault {
+  const feed = at.definition.key
+  const key = symbol === '' ? undefined : compoundKey(feed, symbol)
+  if (key === undefined && at.isImport) {
+    return { reason: 'MALFORMED', message: 'symbol: got nothing; an import speaks for one symbol only' }
+  }
+  if (key !== undefined && at.view.symbol(key) === undefined) {
+    return { reason: 'UNKNOWN_SERIES', message: `symbol: got ${show(symbol)}, which ${feed} does not list` }
+  }
+  if (!isResolution(resolution) || resolution === '30' || !at.definition.resolutions.includes(resolution)) {
+    return {
+      reason: 'UNKNOWN_SERIES',
+      message: `resolution: got ${show(resolution)}, which ${feed} does not store`,
+    }
+  }
+  const end = at.feedNow === undefined ? to : Math.min(to, at.feedNow + closeToleranceSeconds)
+  if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to) || from >= end) {
+    return {
+      reason: 'MALFORMED',
+      message: `from, to: got ${from}, ${to}, wanted from below to, and in the past`,
+    }
+  }
+  if (from < windowFromMin || to < windowEndMin) {
+    const wanted = `from ${windowFromMin} on and to after 1970 (${windowEndMin})`
+    return {
+      reason: 'MALFORMED',
+      message: `from, to: got ${from}, ${to}, a window of 1970, wanted ${wanted}`,
+    }
+  }
+  return { feed, symbol: key, resolution, from: feedSeconds(from), to: feedSeconds(end) }
+}

@@ -1,0 +1,104 @@
+import {
+  Metadata,
+  ServerInterceptingCall,
+  type ServerInterceptingCallInterface,
+  type ServerInterceptor,
+  ServerListenerBuilder,
+  status,
+} from '@grpc/grpc-js'
+import type { Secrets } from '../../platform/credentials/secrets.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { bearerOf, tokenCheck } from '../../wire/bearer.ts'
+import { type Access, administration, type CredentialFault, type CredentialRefusal } from './access.ts'
+import { certificateAccess } from './certificate-access.ts'
+import { type FeedTokens, unknown } from './feed-tokens.ts'
+
+/** Collectors come with what they may push; everything else is administration. */
+const collectorPath = '/fxd.v1.Collector/'
+
+export interface Authorizer {
+  /** Refuses what has no credential before any service sees it. */
+  readonly interceptor: ServerInterceptor
+  /** What the caller may do whose call carries this metadata. */
+  accessOf(metadata: Metadata): Access
+}
+
+export interface AuthorizerOptions {
+  /** Of administration. */
+  readonly tokens: Secrets
+  readonly feedTokens: FeedTokens
+  readonly clock: Clock
+  readonly refused: (fault: CredentialFault) => void
+}
+
+export function createAuthorizer({ tokens, feedTokens, clock, refused }: AuthorizerOptions): Authorizer {
+  const isAdministration = tokenCheck(tokens)
+  const accesses = new WeakMap<Metadata, Access>()
+
+  const judge = (metadata: Metadata, call: ServerInterceptingCallInterface) => {
+    if (metadata.get('authorization').length > 0) {
+      const given = bearerOf(metadata)
+      if (given === undefined) return unknown
+      return isAdministration(given) ? administration : (feedTokens.read(given) ?? unknown)
+    }
+    // Only there when TLS found its authority trusted and its dates right.
+    const certificate = call.getAuthContext().sslPeerCertificate
+    return certificate ? certificateAccess(certificate.raw, clock) : { ...unknown, fault: 'missing' as const }
+  }
+
+  return {
+    interceptor: (method, call) =>
+      gate(call, async (metadata) => {
+        const found = await judge(metadata, call)
+        const isRefused = 'fault' in found
+        const refusal = isRefused ? found : allowed(found, method.path)
+        if (refusal) refused(refusal.fault)
+        else if (!isRefused) accesses.set(metadata, found)
+        return refusal
+      }),
+    accessOf(metadata) {
+      const access = accesses.get(metadata)
+      if (!access) throw new Error('a call came past the authorizer')
+      return access
+    },
+  }
+}
+
+function allowed({ mayAdminister }: Access, path: string): CredentialRefusal | undefined {
+  if (mayAdminister || path.startsWith(collectorPath)) return undefined
+  return { fault: 'not_administration', message: 'this credential may push bars and nothing else' }
+}
+
+const codes = {
+  missing: status.UNAUTHENTICATED,
+  unknown: status.UNAUTHENTICATED,
+  expired: status.UNAUTHENTICATED,
+  not_administration: status.PERMISSION_DENIED,
+} as const satisfies Record<CredentialFault, status>
+
+/** Holds a call back until it is judged, and ends a refused one. */
+function gate(
+  call: ServerInterceptingCallInterface,
+  judge: (metadata: Metadata) => Promise<CredentialRefusal | undefined>,
+): ServerInterceptingCall {
+  let isRefused = false
+  const end = (code: status, details: string): void => {
+    isRefused = true
+    call.sendStatus({ code, details, metadata: new Metadata() })
+  }
+  const listener = new ServerListenerBuilder()
+    .withOnReceiveMetadata((metadata, pass) => {
+      judge(metadata).then(
+        (refusal) => (refusal ? end(codes[refusal.fault], refusal.message) : pass(metadata)),
+        () => end(status.INTERNAL, 'something went wrong on our side'),
+      )
+    })
+    .withOnReceiveMessage((message, pass) => {
+      if (!isRefused) pass(message)
+    })
+    .withOnReceiveHalfClose((pass) => {
+      if (!isRefused) pass()
+    })
+    .build()
+  return new ServerInterceptingCall(call, { start: (next) => next(listener) })
+}

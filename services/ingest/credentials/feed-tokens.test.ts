@@ -1,0 +1,167 @@
+import { Metadata, type ServiceError, status } from '@grpc/grpc-js'
+import { type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  defineFeed,
+  houseToken,
+  type IngestHouse,
+  startIngest,
+} from '../../../test/support/ingest-fixture.ts'
+import { RawSession, seriesAt } from '../../../test/support/raw-session.ts'
+import { createVirtualClock, type VirtualClock } from '../../../test/support/virtual-clock.ts'
+import { channelCredentials } from '../../wire/client.ts'
+import type { IssueFeedTokenRequest } from '../../wire/gen/fxd/v1/IssueFeedTokenRequest.ts'
+import { Registry } from '../../wire/load.ts'
+
+const symbols = { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] }
+const ours = defineFeed({ symbols })
+const theirs = defineFeed({ account: 'VIP', symbols })
+const noon = Date.UTC(2026, 0, 5, 12)
+
+let clock: VirtualClock
+let house: IngestHouse
+beforeAll(async () => {
+  clock = createVirtualClock({ start: noon })
+  house = await startIngest([ours, theirs], { clock })
+})
+afterAll(() => house.remove())
+
+/** A call of the Registry; rejects with the `ServiceError`. */
+function call<Answer>(
+  token: string,
+  act: (client: InstanceType<typeof Registry>, metadata: Metadata, done: Done<Answer>) => void,
+): Promise<Answer> {
+  const client = new Registry(house.address, channelCredentials({}))
+  const metadata = new Metadata()
+  metadata.set('authorization', `Bearer ${token}`)
+  return new Promise<Answer>((resolve, reject) =>
+    act(client, metadata, (error, answer) => (error ? reject(error) : resolve(answer as Answer))),
+  ).finally(() => client.close())
+}
+type Done<Answer> = (error: ServiceError | null, answer?: Answer) => void
+
+const issue = (
+  request: IssueFeedTokenRequest,
+  by = houseToken,
+): Promise<{ token: string; expiresAt: number }> =>
+  call(by, (client, metadata, done) => void client.IssueFeedToken(request, metadata, done))
+const tokenOf = async (...feeds: string[]): Promise<string> => (await issue({ feeds, expires: '90d' })).token
+const refused = (reason: string): Promise<number> =>
+  house.metrics.total('fxd_ingest_refused_calls_total', { reason })
+
+/** The status with which a session of this token ends that wants to push the feed. */
+async function endOf(token: string, feed: string): Promise<{ code: string; details: string }> {
+  const session = new RawSession(house.address, token)
+  session.hello(feed).catch(() => undefined)
+  return session.ended
+}
+
+describe('a token of a feed', () => {
+  test('pushes the feeds it names', async () => {
+    const session = new RawSession(house.address, await tokenOf(ours.key, theirs.key))
+    await session.hello(ours.key)
+    const { ack } = await session.bars('LIVE', [seriesAt('EURUSD', [noon / 1_000 - 120])])
+    expect(ack.accepted).toBe(1)
+    await session.close()
+  })
+
+  test('pushes no other feed, and does not tell whether there is one', async () => {
+    const before = await refused('foreign_feed')
+    const token = await tokenOf(ours.key)
+    for (const feed of [theirs.key, 'BROKERX:NONE']) {
+      expect(await endOf(token, feed)).toEqual({
+        code: 'PERMISSION_DENIED',
+        details: `FOREIGN_FEED: this credential may push ${ours.key}; got "${feed}"`,
+      })
+    }
+    expect(await refused('foreign_feed')).toBe(before + 2)
+  })
+
+  test('writes a symbol of another feed nowhere', async () => {
+    const session = new RawSession(house.address, await tokenOf(ours.key))
+    await session.hello(ours.key)
+    const { ack, refused: bars } = await session.bars('LIVE', [
+      seriesAt(`${theirs.key}:EURUSD`, [noon / 1_000 - 60]),
+    ])
+    expect(ack.accepted).toBe(0)
+    expect(bars).toMatchObject([{ reason: 'REFUSAL_REASON_FOREIGN_FEED', count: 1 }])
+    await session.close()
+  })
+
+  test('administers nothing, not even itself', async () => {
+    const before = await refused('not_administration')
+    const token = await tokenOf(ours.key)
+    await expect(issue({ feeds: [theirs.key], expires: '90d' }, token)).rejects.toMatchObject({
+      code: status.PERMISSION_DENIED,
+    })
+    await expect(
+      call(token, (client, metadata, done) => void client.ListKeys({}, metadata, done)),
+    ).rejects.toThrow(/PERMISSION_DENIED/)
+    expect(await refused('not_administration')).toBe(before + 2)
+  })
+
+  test('ends open sessions in the moment it expires, active and standing by', async () => {
+    const { token, expiresAt } = await issue({ feeds: [theirs.key], expires: '30m' })
+    expect(expiresAt).toBe(clock.utcMs() + 30 * 60_000)
+    const active = new RawSession(house.address, token)
+    await active.hello(theirs.key)
+    const standby = new RawSession(house.address, token)
+    standby.hello(theirs.key, { id: 'collector-2' }).catch(() => undefined)
+    await standby.find(({ welcome }) => welcome?.active === false)
+    await clock.advance(30 * 60_000 - 1)
+    expect(active.stream.destroyed || standby.stream.destroyed).toBe(false)
+    await clock.advance(1)
+    expect((await active.ended).code).toBe('UNAUTHENTICATED')
+    expect((await standby.ended).code).toBe('UNAUTHENTICATED')
+    expect(await endOf(token, theirs.key)).toMatchObject({
+      code: 'UNAUTHENTICATED',
+      details: 'the credential has expired; "fxd feeds token" issues another',
+    })
+  })
+})
+
+describe('what only looks like one', () => {
+  const secret = new TextEncoder().encode(houseToken)
+  const exp = noon / 1_000 + 86_400
+  const typ = 'fxd-feed+jwt'
+  const sign = (
+    payload: JWTPayload,
+    header: { alg?: string; typ?: string } = {},
+    key = secret,
+  ): Promise<string> => new SignJWT(payload).setProtectedHeader({ alg: 'HS256', typ, ...header }).sign(key)
+
+  test.each([
+    ['another key', () => sign({ feeds: [ours.key], exp }, {}, new TextEncoder().encode('x'.repeat(40)))],
+    ['another algorithm', () => sign({ feeds: [ours.key], exp }, { alg: 'HS512' })],
+    ['no signature', () => new UnsecuredJWT({ feeds: [ours.key], exp }).encode()],
+    ['no end', () => sign({ feeds: [ours.key] })],
+    ['no feeds', () => sign({ exp })],
+    ['feeds that are text', () => sign({ feeds: ours.key, exp })],
+    ['a feed that is none', () => sign({ feeds: [ours.key, '*'], exp })],
+    ['another purpose', () => sign({ feeds: [ours.key], exp }, { typ: 'JWT' })],
+    ['an endless length', async () => sign({ feeds: [ours.key], exp, more: 'x'.repeat(5_000) })],
+  ] as const)('%s is nobody', async (_what, make) => {
+    const before = await refused('unknown')
+    expect((await endOf(await make(), ours.key)).code).toBe('UNAUTHENTICATED')
+    expect(await refused('unknown')).toBe(before + 1)
+  })
+
+  test('nothing at all is nobody', async () => {
+    const before = await refused('missing')
+    expect((await endOf('', ours.key)).code).toBe('UNAUTHENTICATED')
+    expect(await refused('missing')).toBe(before + 1)
+  })
+})
+
+describe('issuing', () => {
+  test.each([
+    [{ feeds: [], expires: '90d' }, /feeds: got none/],
+    [{ feeds: ['BROKERA:ZER0'], expires: '90d' }, /did you mean BROKERA:ZERO/],
+    [{ feeds: [ours.key], expires: '' }, /expires: got "", wanted a date/],
+    [{ feeds: [ours.key], expires: 'soon' }, /expires: got "soon"/],
+    [{ feeds: [ours.key], expires: '2026-01-04' }, /yet to come/],
+    [{ feeds: [ours.key], expires: '5000d' }, /within ten years/],
+  ] as const)('%j is refused with a sentence', async (request, wanted) => {
+    await expect(issue({ ...request, feeds: [...request.feeds] })).rejects.toThrow(wanted)
+  })
+})

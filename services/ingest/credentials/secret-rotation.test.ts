@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { defineFeed, type IngestHouse, startIngest } from '../../../test/support/ingest-fixture.ts'
+import { RawSession, seriesAt } from '../../../test/support/raw-session.ts'
+import { registryClient } from '../../wire/unary-client.ts'
+
+const feed = defineFeed({ symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] } })
+const word = (letter: string): string => letter.repeat(32)
+
+let tokens = [word('a')]
+let signingKeys = [word('k')]
+let house: IngestHouse
+beforeAll(async () => {
+  house = await startIngest([feed], { tokens: () => tokens, signingKeys: () => signingKeys })
+})
+afterAll(() => house.remove())
+
+/** Whether the administration token is accepted. */
+async function isAccepted(token: string): Promise<boolean> {
+  const client = registryClient(house.address, { token })
+  try {
+    return await client.call('ListFeeds', {}).then(
+      () => true,
+      () => false,
+    )
+  } finally {
+    client.close()
+  }
+}
+
+async function feedToken(): Promise<string> {
+  const client = registryClient(house.address, { token: tokens[0] })
+  try {
+    return (await client.call('IssueFeedToken', { feeds: [feed.key], expires: '30d' })).token
+  } finally {
+    client.close()
+  }
+}
+
+test('a new administration token is accepted beside the old one, until that is taken away', async () => {
+  tokens = [word('b'), word('a')]
+  expect([await isAccepted(word('a')), await isAccepted(word('b'))]).toEqual([true, true])
+  tokens = [word('b')]
+  expect([await isAccepted(word('a')), await isAccepted(word('b'))]).toEqual([false, true])
+})
+
+test('a new signing key ends no session, and tokens of the old one are accepted until it is taken away', async () => {
+  const token = await feedToken()
+  const session = new RawSession(house.address, { token })
+  await session.hello(feed.key)
+  signingKeys = [word('l'), word('k')]
+  const minute = Math.floor(house.clock.utcMs() / 60_000) * 60 - 120
+  expect((await session.bars('LIVE', [seriesAt('EURUSD', [minute])])).refused).toEqual([])
+  const later = await feedToken()
+  for (const each of [token, later]) {
+    const again = new RawSession(house.address, { token: each })
+    await again.hello(feed.key, { mode: 'IMPORT' })
+    await again.close()
+  }
+  signingKeys = [word('l')]
+  expect((await session.bars('LIVE', [seriesAt('EURUSD', [minute + 60])])).refused).toEqual([])
+  const refused = new RawSession(house.address, { token })
+  expect((await refused.ended).code).toBe('UNAUTHENTICATED')
+  const accepted = new RawSession(house.address, { token: later })
+  await accepted.hello(feed.key, { mode: 'IMPORT' })
+  await accepted.close()
+  await session.close()
+})

@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest'
+import { seriesAt } from '../../../test/support/raw-session.ts'
+import { SessionSuite } from '../../../test/support/session-suite.ts'
+import { compoundKey } from '../../core/compound-key.ts'
+import { absenceMs } from './absences.ts'
+
+const suite = new SessionSuite()
+const [gold, silver] = [
+  { raw: 'XAUUSD', digits: 5 },
+  { raw: 'XAGUSD', digits: 5 },
+]
+
+const shown = () => suite.house.registry.view().symbolsOf(suite.feed.key)
+const names = () => shown().map(({ name }) => name)
+const sinceOf = (name: string) => shown().find((symbol) => symbol.name === name)?.since
+
+async function session() {
+  const opened = suite.connect()
+  await opened.hello(suite.feed.key)
+  return opened
+}
+
+/** Resolves once the minute of an absence is over and what follows from it is written. */
+async function afterMinute(): Promise<void> {
+  await suite.clock.advance(1)
+  await suite.house.writer.change(() => ({ rows: [], result: undefined }))
+}
+
+test('a symbol that a snapshot leaves out is shown for a minute, its bars are taken, and then it is hidden', async () => {
+  const live = await session()
+  await live.catalogue([gold, silver])
+  await live.catalogue([silver])
+  const { ack, refused } = await live.bars('LIVE', [seriesAt('XAUUSD', [suite.minute - 60])])
+  expect([ack.accepted, refused]).toEqual([1, []])
+  await suite.clock.advance(absenceMs - 1)
+  expect(names()).toEqual(['EURUSD', 'XAGUSD', 'XAUUSD'])
+  await afterMinute()
+  expect(names()).toEqual(['EURUSD', 'XAGUSD'])
+  await live.catalogue([gold, silver])
+  expect(names()).toEqual(['EURUSD', 'XAGUSD', 'XAUUSD'])
+  await live.close()
+})
+
+test('a symbol that is listed again within a minute stays, each time anew, with what windows covered of it', async () => {
+  const live = await session()
+  await live.catalogue([gold, silver])
+  const since = sinceOf('XAUUSD')
+  for (let round = 0; round < 3; round++) {
+    await live.catalogue([silver])
+    await suite.clock.advance(absenceMs - 1)
+    await live.catalogue([gold, silver])
+    await afterMinute()
+    expect(names()).toContain('XAUUSD')
+    expect(sinceOf('XAUUSD')).toBe(since)
+  }
+  await live.close()
+})
+
+test('a feed-wide window that ends while a symbol is absent does not cover it', async () => {
+  const noon = suite.minute
+  const live = await session()
+  await live.catalogue([gold, silver])
+  await live.catalogue([silver])
+  await live.window('1', noon - 60, noon)
+  expect(sinceOf('XAUUSD')).toBeUndefined()
+  await live.catalogue([gold, silver])
+  expect(sinceOf('XAUUSD')).toBe(noon)
+  await live.close()
+})
+
+test('a feed-wide window that waits for bars does not cover a symbol that is listed meanwhile', async () => {
+  const noon = suite.minute
+  const live = await session()
+  await live.catalogue([gold])
+  const gate = Promise.withResolvers<void>()
+  suite.liveWrite = async (write) => {
+    await gate.promise
+    await write()
+  }
+  live.post('LIVE', [seriesAt('XAUUSD', [noon - 60])])
+  const window = live.window('1', noon - 60, noon)
+  await live.catalogue([silver], { snapshot: false })
+  gate.resolve()
+  await window
+  expect(sinceOf('XAGUSD')).toBe(noon)
+  await live.close()
+})
+
+test('the minute goes on when the session ends, and over snapshots of the next one', async () => {
+  const first = await session()
+  await first.catalogue([gold, silver])
+  await first.catalogue([silver])
+  await first.close()
+  await suite.clock.advance(absenceMs / 2)
+  const second = await session()
+  await second.catalogue([silver])
+  await suite.clock.advance(absenceMs / 2 - 1)
+  expect(names()).toContain('XAUUSD')
+  await afterMinute()
+  expect(names()).not.toContain('XAUUSD')
+  await second.close()
+})
+
+test('a symbol that another process lists and leaves out again gets a minute of its own', async () => {
+  const live = await session()
+  await live.catalogue([gold, silver])
+  await live.catalogue([silver])
+  await suite.clock.advance(absenceMs - 1)
+  const symbol = compoundKey(suite.feed.key, 'XAUUSD')
+  await suite.house.writer.change((view) => {
+    const record = view.symbol(symbol)
+    return { rows: record ? [{ kind: 'symbol', id: symbol, body: record }] : [], result: undefined }
+  })
+  await afterMinute()
+  expect(names()).toContain('XAUUSD')
+  await live.close()
+})
+
+test('a feed that its manifest no longer names takes its absent symbols with it at once', async () => {
+  const live = await session()
+  await live.catalogue([gold, silver])
+  await live.catalogue([silver])
+  await suite.house.writer.change((view) => ({
+    rows: view
+      .allFeeds()
+      .filter(({ definition }) => definition.key === suite.feed.key)
+      .map((feed) => ({ kind: 'feed', id: feed.definition.key, body: { ...feed, hidden: true } })),
+    result: undefined,
+  }))
+  expect(names()).toEqual([])
+})

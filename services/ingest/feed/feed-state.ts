@@ -1,0 +1,172 @@
+import { knownOffset } from '../../core/clock-history.ts'
+import type { FeedKey } from '../../core/compound-key.ts'
+import { type FeedSeconds, feedNow, feedSeconds } from '../../core/feed-clock.ts'
+import { readerNamed } from '../../core/turns.ts'
+import type { Window } from '../../core/window.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { FeedSigns } from '../../ports/feed-board.ts'
+import type { Stores } from '../../ports/stores.ts'
+import { type AbsenceDeps, Absences } from './absences.ts'
+import { FeedWindows } from './feed-windows.ts'
+import { NotedSigns } from './liveness-notes.ts'
+import type { FeedView } from './measured-clock.ts'
+import { Publisher, type PublisherDeps } from './publisher.ts'
+import { Unstored } from './unstored.ts'
+
+/**
+ * What ingest remembers of one feed over all its sessions, live and imports. Nothing here is the
+ * truth: lost in a restart, it is read again or grows anew.
+ */
+export class FeedState {
+  readonly key: FeedKey
+  readonly windows: FeedWindows
+  /** The newest bar time accepted of each series, committed or under way, by `seriesId`. */
+  readonly newest = new Map<string, FeedSeconds>()
+  /** The greatest open time of all these. */
+  #newestBar: FeedSeconds | undefined
+  /** The newest bar time published of each series; of one that published none, where its live bars began. */
+  readonly pushed = new Map<string, FeedSeconds>()
+  readonly unstored = new Unstored()
+  readonly publisher: Publisher
+  readonly absences: Absences
+  newestTick: FeedSeconds | undefined
+  /** Contradicts what a measured clock was last known to show: the time until they agree, or a new one is measured. */
+  doubtedTick: FeedSeconds | undefined
+  sessions = 0
+  readonly #signs: NotedSigns
+
+  constructor(
+    key: FeedKey,
+    windows: FeedWindows,
+    publisher: Publisher,
+    signs: NotedSigns,
+    absences: Absences,
+  ) {
+    this.key = key
+    this.absences = absences
+    this.windows = windows
+    this.publisher = publisher
+    this.#signs = signs
+  }
+
+  /** For the feed board; nobody waits for it. */
+  note(signs: FeedSigns): void {
+    this.#signs.note(this.key, signs)
+  }
+
+  now({ view, definition }: FeedView, clock: Clock): FeedSeconds | undefined {
+    if (definition.clock.mode === 'Measured' && this.doubtedTick !== undefined) return this.doubtedTick
+    return feedNow(clock.utcMs(), knownOffset(definition, view), this.newestTick)
+  }
+
+  get newestBar(): FeedSeconds | undefined {
+    return this.#newestBar
+  }
+
+  accept(id: string, time: FeedSeconds): void {
+    this.newest.set(id, feedSeconds(Math.max(time, this.newest.get(id) ?? time)))
+    this.#newestBar = feedSeconds(Math.max(time, this.#newestBar ?? time))
+  }
+
+  /** As if no bar had been accepted. */
+  forgetNewest(): void {
+    this.newest.clear()
+    this.#newestBar = undefined
+  }
+
+  tick(time: FeedSeconds): void {
+    if (this.newestTick === undefined || time > this.newestTick) this.newestTick = time
+  }
+}
+
+export interface Joined {
+  readonly state: FeedState
+  /** The newest stored bar time of each series, by `seriesId`. */
+  readonly newest: ReadonlyMap<string, FeedSeconds>
+  readonly windows: readonly Window[]
+}
+
+/**
+ * What was stored before this process published any of a series, or by another process since, was for others
+ * to publish: readers look into the store for what they missed.
+ */
+const isHistory = (
+  stored: FeedSeconds,
+  pushed: FeedSeconds | undefined,
+  accepted: FeedSeconds | undefined,
+): boolean => pushed === undefined || stored > (accepted ?? pushed)
+
+type FeedStores = Pick<Stores, 'bars' | 'windows' | 'board'>
+
+/** The feeds that had a session since the start. */
+export class FeedStates {
+  readonly #stores: FeedStores
+  readonly #deps: PublisherDeps & AbsenceDeps
+  readonly #signs: NotedSigns
+  readonly #states = new Map<FeedKey, FeedState>()
+
+  constructor(stores: FeedStores, deps: PublisherDeps & AbsenceDeps) {
+    this.#stores = stores
+    this.#deps = deps
+    this.#signs = new NotedSigns(stores.board, deps.log)
+  }
+
+  /**
+   * The state, and all windows, as the store has them now; call `leave` when the session ends.
+   * A live session first stores what an earlier one left, and does not begin without.
+   */
+  async join(key: FeedKey, mode: 'live' | 'import'): Promise<Joined> {
+    const state = this.#states.get(key) ?? this.#begin(key)
+    this.#states.set(key, state)
+    state.sessions += 1
+    try {
+      if (mode === 'live') await state.unstored.write(this.#stores.bars)
+      const [newest, signs, windows] = await Promise.all([
+        this.#stores.bars.lastTimes(key, { lane: 'backfill', reader: readerNamed('ingest') }),
+        this.#stores.board.read([key]),
+        state.windows.load(),
+      ])
+      const acceptedHere = new Map(state.newest)
+      // A feed may have been purged since the last session; while others run, theirs may be newer.
+      if (state.sessions === 1) state.forgetNewest()
+      for (const [id, time] of newest) {
+        state.accept(id, time)
+        if (mode === 'live' && isHistory(time, state.pushed.get(id), acceptedHere.get(id)))
+          state.pushed.set(id, time)
+      }
+      const tick = signs.get(key)?.newestTick
+      if (tick !== undefined) state.tick(tick)
+      return { state, newest, windows }
+    } catch (cause) {
+      this.leave(state)
+      throw cause
+    }
+  }
+
+  #begin(key: FeedKey): FeedState {
+    const windows = new FeedWindows(key, this.#stores.windows)
+    const [publisher, absences] = [new Publisher(key, this.#deps), new Absences(key, this.#deps)]
+    return new FeedState(key, windows, publisher, this.#signs, absences)
+  }
+
+  leave(state: FeedState): void {
+    state.sessions -= 1
+  }
+
+  /** Of a feed without sessions: what waits to be stored is dropped; resolves once nothing is on its way. */
+  async forget(key: FeedKey): Promise<void> {
+    const state = this.#states.get(key)
+    this.#states.delete(key)
+    state?.publisher.discard()
+    state?.absences.close()
+    await state?.windows.settled()
+  }
+
+  /** Stops publishing and hiding symbols. */
+  close(): void {
+    for (const { publisher, absences } of this.#states.values()) {
+      publisher.close()
+      absences.close()
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import type { FeedKey } from '../../core/compound-key.ts'
+import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
+import type { Window } from '../../core/window.ts'
+import type { WindowStore } from '../../ports/windows.ts'
+
+/** The windows of one feed on their way to the store: one write at a time, which takes all that wait. */
+export class FeedWindows {
+  readonly #feed: FeedKey
+  readonly #store: WindowStore
+  #watchedUntil = feedSeconds(0)
+  #waiting: Window[] = []
+  #next: Promise<void> | undefined
+  #underWay: Promise<void> = Promise.resolve()
+
+  constructor(feed: FeedKey, store: WindowStore) {
+    this.#feed = feed
+    this.#store = store
+  }
+
+  /** All windows that are stored. */
+  async load(): Promise<readonly Window[]> {
+    const windows = await this.#store.of(this.#feed)
+    for (const window of windows) this.expect(window)
+    return windows
+  }
+
+  /** The end of the last feed-wide window of any resolution; 0 when there is none. */
+  get watchedUntil(): FeedSeconds {
+    return this.#watchedUntil
+  }
+
+  /** Resolves after the commit; rejects when the store did not take it. What comes during a write shares the next one. */
+  add(window: Window): Promise<void> {
+    this.#waiting.push(window)
+    this.#next ??= this.#underWay.then(() => this.#write())
+    return this.#next
+  }
+
+  /** Resolves once nothing is on its way to the store. */
+  async settled(): Promise<void> {
+    while (this.#next) await this.#next.catch(() => undefined)
+    await this.#underWay
+  }
+
+  /** Received, and added later: no symbol that is listed from now on was watched in it. */
+  expect({ symbol, to }: Window): void {
+    if (symbol === undefined) this.#watchedUntil = feedSeconds(Math.max(this.#watchedUntil, to))
+  }
+
+  #write(): Promise<void> {
+    const windows = this.#waiting
+    this.#waiting = []
+    this.#next = undefined
+    const written = this.#store.add(windows)
+    this.#underWay = written.catch(() => undefined)
+    return written
+  }
+}

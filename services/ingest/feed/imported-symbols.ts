@@ -1,0 +1,71 @@
+import type { CompoundKey, FeedKey } from '../../core/compound-key.ts'
+import type { RegistryView } from '../../core/registry.ts'
+import type { SymbolRecord } from '../../core/symbol.ts'
+import type { RegistryBody } from '../../ports/registry.ts'
+import type { RegistryWriter } from '../../registry/writer.ts'
+import type { CatalogueSymbol__Output } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
+import { catalogueSymbolsMax } from '../../wire/limits.ts'
+import { type CatalogueChange, decideImport } from '../check/catalogue.ts'
+import type { GoodSeries } from '../check/check-batch.ts'
+import { SessionEnd } from '../session/session-end.ts'
+
+/** What the check of a bar or a window asks the registry. */
+export type SymbolLookup = Pick<RegistryView, 'symbol' | 'feed'>
+
+/**
+ * The symbols that one import session adds to its feed. A new symbol waits in memory until its first
+ * good bar is stored: an import whose bars are all refused leaves no symbol behind. At most
+ * `catalogueSymbolsMax` symbols wait; a catalogue beyond ends the session with `RESOURCE_EXHAUSTED`.
+ */
+export class ImportedSymbols {
+  readonly #feed: FeedKey
+  readonly #writer: RegistryWriter
+  readonly #waiting = new Map<CompoundKey, SymbolRecord>()
+
+  constructor(feed: FeedKey, writer: RegistryWriter) {
+    this.#feed = feed
+    this.#writer = writer
+  }
+
+  /** Resolves with the symbols as they stand, or as they will stand once they have a bar. */
+  async take(asked: readonly CatalogueSymbol__Output[]): Promise<CatalogueChange['result']> {
+    const { added, ...result } = await this.#writer.change((view) => {
+      const definition = view.feed(this.#feed)
+      if (!definition) throw new SessionEnd('FAILED_PRECONDITION', `${this.#feed} is no longer defined`)
+      const change = decideImport(asked, { view, definition })
+      const isNew = ({ id }: RegistryBody): boolean => view.symbol(id as CompoundKey) === undefined
+      const known = change.rows.filter((row) => !isNew(row))
+      return { rows: known, result: { ...change.result, added: change.rows.filter(isNew) } }
+    })
+    for (const { id, body } of added) this.#waiting.set(id as CompoundKey, body as SymbolRecord)
+    if (this.#waiting.size > catalogueSymbolsMax) {
+      const got = `${this.#waiting.size} symbols without a bar`
+      throw new SessionEnd('RESOURCE_EXHAUSTED', `${got}; at most ${catalogueSymbolsMax} are taken`)
+    }
+    return result
+  }
+
+  /** The registry with the symbols that wait. */
+  over(view: RegistryView): SymbolLookup {
+    if (this.#waiting.size === 0) return view
+    return {
+      symbol: (key) => view.symbol(key) ?? this.#waiting.get(key),
+      feed: (key) => view.feed(key),
+    }
+  }
+
+  /** Resolves once the symbols of these stored bars are in the registry. */
+  async stored(good: readonly GoodSeries[]): Promise<void> {
+    const keys = new Set(good.map(({ series }) => series.symbol).filter((key) => this.#waiting.has(key)))
+    if (keys.size === 0) return
+    await this.#writer.change((view) => {
+      const added = [...keys].filter((key) => view.symbol(key) === undefined)
+      const rows = added.flatMap((key): RegistryBody[] => {
+        const body = this.#waiting.get(key)
+        return body ? [{ kind: 'symbol', id: key, body }] : []
+      })
+      return { rows, result: undefined }
+    })
+    for (const key of keys) this.#waiting.delete(key)
+  }
+}

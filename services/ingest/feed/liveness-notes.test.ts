@@ -1,0 +1,57 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { defineFeed, startIngest } from '../../../test/support/ingest-fixture.ts'
+import { RawSession, seriesAt } from '../../../test/support/raw-session.ts'
+import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
+import { createLog } from '../../platform/log/log.ts'
+import type { Stores } from '../../ports/stores.ts'
+
+const feeds = ['ZERO', 'PRIME'].map((account) =>
+  defineFeed({
+    account,
+    liveness: 'heartbeat',
+    symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] },
+  }),
+)
+const start = Date.UTC(2026, 0, 5, 12)
+const noon = start / 1000
+
+test('a feed board that is away is told of once per outage, however many feeds live meanwhile', async () => {
+  const warnings: string[] = []
+  const log = createLog('warn', { write: (line) => void warnings.push(JSON.parse(line).msg as string) })
+  let isAway = true
+  let asked = 0
+  const around = (stores: Stores): Stores => ({
+    ...stores,
+    board: {
+      ...stores.board,
+      note(feed, signs) {
+        asked += 1
+        return isAway ? Promise.reject(new Error('away')) : stores.board.note(feed, signs)
+      },
+    },
+  })
+  const clock = createVirtualClock({ start })
+  const house = await startIngest(feeds, { clock, log, around })
+  onTestFinished(() => house.remove())
+  const sessions = feeds.map(() => new RawSession(house.address))
+  await Promise.all(sessions.map((session, i) => session.hello(feeds[i]?.key as string)))
+  /** A minute's bars and two heartbeats of each feed. */
+  const live = async (minutesAgo: number): Promise<void> => {
+    for (const session of sessions) {
+      for (const second of [0, 5]) {
+        const newestTick = noon - minutesAgo * 60 + second
+        session.send({ heartbeat: { terminalConnected: true, newestTick } })
+      }
+      await session.bars('LIVE', [seriesAt('EURUSD', [noon - minutesAgo * 60])])
+    }
+  }
+  await live(5)
+  await live(4)
+  expect(asked).toBe(20)
+  expect(warnings).toHaveLength(1)
+  isAway = false
+  await live(3)
+  isAway = true
+  await live(2)
+  expect(warnings).toEqual(Array(2).fill('the feed board takes no signs of life; going on'))
+})

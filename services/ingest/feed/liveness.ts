@@ -1,0 +1,61 @@
+import { knownOffset } from '../../core/clock-history.ts'
+import { type FeedSeconds, feedNow, feedSeconds } from '../../core/feed-clock.ts'
+import type { ClockSample__Output } from '../../wire/gen/fxd/v1/ClockSample.ts'
+import type { Heartbeat__Output } from '../../wire/gen/fxd/v1/Heartbeat.ts'
+import { jumpSecondsMax } from './clock-measure.ts'
+import type { FeedState } from './feed-state.ts'
+import { type FeedView, type MeasureDeps, MeasuredClock } from './measured-clock.ts'
+
+/** What a live session says about its terminal, on its way to the feed board. */
+export class SignsOfLife {
+  readonly #deps: MeasureDeps
+  readonly #state: FeedState
+  readonly #feed: () => FeedView
+  readonly #measured: MeasuredClock
+
+  constructor(deps: MeasureDeps, state: FeedState, feed: () => FeedView) {
+    this.#deps = deps
+    this.#state = state
+    this.#feed = feed
+    this.#measured = new MeasuredClock(deps, state, feed)
+  }
+
+  /** Counts while the terminal is connected, for feeds whose liveness it is. */
+  heartbeat({ terminalConnected, newestTick }: Heartbeat__Output): void {
+    const tick = timeOf(newestTick)
+    if (tick !== undefined) {
+      this.#measured.heartbeat(tick)
+      this.#tick(tick)
+    }
+    if (terminalConnected && this.#feed().definition.liveness === 'heartbeat') {
+      this.#state.note({ heartbeatAt: this.#deps.clock.utcMs() })
+    }
+  }
+
+  clockSample({ newestTick }: ClockSample__Output): void {
+    const tick = timeOf(newestTick)
+    if (tick === undefined) return
+    this.#measured.sample(tick)
+    this.#tick(tick)
+  }
+
+  end(): void {
+    this.#measured.end()
+  }
+
+  /**
+   * A tick from the future would close bars that are still forming: it is not believed where the clock is
+   * known, except that one which was measured may have been put forward since.
+   */
+  #tick(newest: FeedSeconds): void {
+    const { view, definition } = this.#feed()
+    const now = feedNow(this.#deps.clock.utcMs(), knownOffset(definition, view), undefined)
+    const ahead = definition.clock.mode === 'Measured' ? jumpSecondsMax : 0
+    const newestTick = now === undefined ? newest : feedSeconds(Math.min(newest, now + ahead))
+    this.#state.tick(newestTick)
+    this.#state.note({ newestTick })
+  }
+}
+
+const timeOf = (tick: number | undefined): FeedSeconds | undefined =>
+  tick !== undefined && Number.isSafeInteger(tick) && tick > 0 ? feedSeconds(tick) : undefined

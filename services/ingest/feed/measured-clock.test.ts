@@ -1,0 +1,136 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { defineFeed, type IngestHouse, startIngest } from '../../../test/support/ingest-fixture.ts'
+import { RawSession, seriesAt } from '../../../test/support/raw-session.ts'
+import { createVirtualClock, type VirtualClock } from '../../../test/support/virtual-clock.ts'
+import { createHistory } from '../../bars/history.ts'
+import { createTail } from '../../bars/tail.ts'
+import { knownClock } from '../../core/clock-history.ts'
+import { compoundKey } from '../../core/compound-key.ts'
+import type { FeedDefinition } from '../../core/feed.ts'
+import { readerNamed } from '../../core/turns.ts'
+
+const hour = 3_600
+const define = (delaySeconds = 0): FeedDefinition =>
+  defineFeed({
+    clock: { mode: 'Measured' },
+    delaySeconds,
+    symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] },
+  })
+
+interface Terminal {
+  readonly house: IngestHouse
+  readonly clock: VirtualClock
+  readonly session: RawSession
+  /** Now on a clock that is so far ahead of UTC. */
+  now(ahead: number): number
+  /** Ticks come for so long, and are heard of every five seconds. */
+  flow(seconds: number, ahead: number): Promise<void>
+  known(): number | undefined
+}
+
+async function terminal(definition: FeedDefinition): Promise<Terminal> {
+  const clock = createVirtualClock()
+  const house = await startIngest([definition], { clock })
+  onTestFinished(() => house.remove())
+  const session = new RawSession(house.address)
+  await session.hello(definition.key)
+  const now = (ahead: number): number => Math.floor(clock.utcMs() / 1000) + ahead
+  return {
+    house,
+    clock,
+    session,
+    now,
+    async flow(seconds, ahead) {
+      for (let i = 0; i < seconds; i += 5) {
+        session.send({ heartbeat: { terminalConnected: true, newestTick: now(ahead) - 1 } })
+        // Its answer shows that the heartbeat was taken.
+        await session.bars('LIVE', [])
+        await clock.advance(5_000)
+      }
+    },
+    known() {
+      const view = house.registry.view()
+      return knownClock(definition, view.clocksOf(definition.key))?.offsetSeconds
+    },
+  }
+}
+
+test('two minutes of ticks tell a clock, by which bars close and are counted back once the ticks stop', async () => {
+  const feed = define()
+  const { house, clock, session, now, flow, known } = await terminal(feed)
+  await flow(120, 3 * hour)
+  expect(known()).toBeUndefined()
+  await flow(15, 3 * hour)
+  await expect.poll(known).toBe(-3 * hour)
+  const [reading] = house.registry.view().clocksOf(feed.key)
+  expect(reading).toMatchObject({ source: 'Measured', measuredAt: reading?.since })
+
+  await clock.advance(600_000)
+  const minute = Math.floor(now(3 * hour) / 60) * 60
+  const forming = await session.bars('LIVE', [seriesAt('EURUSD', [minute])])
+  expect(forming.refused).toMatchObject([{ reason: 'REFUSAL_REASON_NOT_CLOSED' }])
+  const closed = await session.bars('LIVE', [seriesAt('EURUSD', [minute - 120])])
+  expect(closed.ack).toMatchObject({ accepted: 1 })
+  const { bars, board, bus } = house.stores
+  const history = createHistory({ bars, board, tail: createTail(bus), clock, registry: house.registry })
+  const series = { feed: feed.key, symbol: compoundKey(feed.key, 'EURUSD'), resolution: '1' as const }
+  expect([...(await history.countback(series, 1, undefined, readerNamed('asker'))).time]).toEqual([
+    minute - 120,
+  ])
+  await session.close()
+})
+
+test('a clock put forward or back is told by the ticks at once and measured anew, and the history keeps all', async () => {
+  const feed = define()
+  const { house, session, now, flow, known } = await terminal(feed)
+  await flow(135, 2 * hour)
+  await expect.poll(known).toBe(-2 * hour)
+  const before = Math.floor(now(2 * hour) / 60) * 60 - 60
+  expect((await session.bars('LIVE', [seriesAt('EURUSD', [before])])).ack).toMatchObject({ accepted: 1 })
+
+  await flow(60, 3 * hour)
+  expect(known()).toBe(-2 * hour)
+  const minute = Math.floor((now(3 * hour) - 6) / 60) * 60 - 60
+  expect((await session.bars('LIVE', [seriesAt('EURUSD', [minute])])).ack).toMatchObject({ accepted: 1 })
+  await flow(75, 3 * hour)
+  await expect.poll(known).toBe(-3 * hour)
+
+  await flow(10, 2 * hour)
+  // By the clock that was known, this bar of the repeated hour would be long over.
+  const forming = Math.floor(now(2 * hour) / 60) * 60
+  const five = seriesAt('EURUSD', [forming - (forming % 300)], { resolution: '5' })
+  expect((await session.bars('LIVE', [five])).refused).toMatchObject([
+    { reason: 'REFUSAL_REASON_NOT_CLOSED' },
+  ])
+  await flow(125, 2 * hour)
+  await expect.poll(known).toBe(-2 * hour)
+  const offsets = house.registry.view().clocksOf(feed.key)
+  expect(offsets.map(({ offsetSeconds }) => offsetSeconds / hour)).toEqual([-2, -3, -2])
+  const stored = await house.stores.bars.lastTimes(feed.key)
+  expect([...stored.values()]).toEqual([minute])
+  await session.close()
+})
+
+test('clock samples go before heartbeats, and one tick from far in the future changes nothing', async () => {
+  const { session, clock, now, known } = await terminal(define())
+  for (let i = 0; i < 30; i++) {
+    session.send({ clockSample: { newestTick: now(2 * hour) } })
+    session.send({ heartbeat: { terminalConnected: true, newestTick: 4_000_000_000 } })
+    await session.bars('LIVE', [])
+    await clock.advance(5_000)
+  }
+  await expect.poll(known).toBe(-2 * hour)
+  session.send({ clockSample: { newestTick: now(2 * hour) + 86_400 } })
+  const tomorrow = Math.floor(now(2 * hour) / 60) * 60 + 3_600
+  const { refused } = await session.bars('LIVE', [seriesAt('EURUSD', [tomorrow])])
+  expect(refused).toHaveLength(1)
+  expect(known()).toBe(-2 * hour)
+  await session.close()
+})
+
+test('a feed with delayed quotes only is not measured: its clock would seem late', async () => {
+  const { session, flow, known } = await terminal(define(900))
+  await flow(300, 3 * hour - 900)
+  expect(known()).toBeUndefined()
+  await session.close()
+})

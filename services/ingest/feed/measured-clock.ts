@@ -1,0 +1,100 @@
+import { clockReadingId, knownOffset, readingOfMeasure } from '../../core/clock-history.ts'
+import type { FeedDefinition } from '../../core/feed.ts'
+import type { FeedSeconds } from '../../core/feed-clock.ts'
+import type { RegistryView } from '../../core/registry.ts'
+import type { Log } from '../../platform/log/log.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { RegistryBody } from '../../ports/registry.ts'
+import type { RegistryWriter } from '../../registry/writer.ts'
+import { type ClockRun, contradicts, followClock, measuredOffset } from './clock-measure.ts'
+import type { FeedState } from './feed-state.ts'
+
+const retryMs = 10_000
+
+export interface MeasureDeps {
+  readonly writer: RegistryWriter
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** The registry as it is now, and the feed in it. */
+export interface FeedView {
+  readonly view: RegistryView
+  readonly definition: FeedDefinition
+}
+
+/** Measures a feed's clock by the ticks of one live session, and adds what it finds to the clock's history. */
+export class MeasuredClock {
+  readonly #deps: MeasureDeps
+  readonly #state: FeedState
+  readonly #feed: () => FeedView
+  #run: ClockRun | undefined
+  #hasSamples = false
+  #isWriting = false
+  #notBeforeMs = 0
+
+  constructor(deps: MeasureDeps, state: FeedState, feed: () => FeedView) {
+    this.#deps = deps
+    this.#state = state
+    this.#feed = feed
+  }
+
+  /** Of a ClockSample: where a session sends these, the ticks of its heartbeats no longer count. */
+  sample(tick: FeedSeconds): void {
+    if (!this.#hasSamples) this.#run = undefined
+    this.#hasSamples = true
+    this.#take(tick)
+  }
+
+  heartbeat(tick: FeedSeconds): void {
+    if (!this.#hasSamples) this.#take(tick)
+  }
+
+  /** Ends the doubt; that of a session that is over would never be settled. */
+  end(): void {
+    this.#state.doubtedTick = undefined
+  }
+
+  #take(tick: FeedSeconds): void {
+    const { view, definition } = this.#feed()
+    if (definition.clock.mode !== 'Measured' || !hasTimelyTicks({ view, definition })) return
+    const sample = { utc: this.#deps.clock.utcMs(), tick }
+    const before = this.#run
+    this.#run = followClock(before, sample)
+    if (this.#run === before || this.#run.count === 0) return
+    const known = knownOffset(definition, view)
+    this.#state.doubtedTick = known !== undefined && contradicts(known, sample) ? tick : undefined
+    const measured = measuredOffset(this.#run)
+    if (measured !== undefined) this.#keep(measured)
+  }
+
+  #keep(offsetSeconds: number): void {
+    const { writer, clock, log } = this.#deps
+    const rows = (view: RegistryView): readonly RegistryBody[] => {
+      const definition = view.feed(this.#state.key)
+      const history = view.clocksOf(this.#state.key)
+      const body = definition && readingOfMeasure(definition, history, offsetSeconds, clock.utcMs())
+      return body === undefined ? [] : [{ kind: 'clock', id: clockReadingId(body), body }]
+    }
+    const isDue = !this.#isWriting && clock.monotonicMs() >= this.#notBeforeMs
+    if (!isDue || rows(this.#feed().view).length === 0) return
+    this.#isWriting = true
+    writer
+      .change((view) => ({ rows: rows(view), result: undefined }))
+      .then(() => {
+        this.end()
+        log.info({ offsetSeconds }, "the feed's clock was measured")
+      })
+      .catch((cause: unknown) => {
+        this.#notBeforeMs = clock.monotonicMs() + retryMs
+        log.warn({ err: cause }, 'a measured clock could not be written; with a later tick again')
+      })
+      .finally(() => {
+        this.#isWriting = false
+      })
+  }
+}
+
+/** With nothing but delayed quotes, a clock would seem to be late by their delay. */
+const hasTimelyTicks = ({ view, definition }: FeedView): boolean =>
+  view.symbolsOf(definition.key).some(({ delaySeconds }) => delaySeconds === 0)

@@ -1,0 +1,116 @@
+import { type Bars, barCount, countUntil, sliceBars } from '../../core/bar.ts'
+import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
+import { compareWithStored } from '../../core/revision.ts'
+import type { Lane, Series, SeriesBars } from '../../core/series.ts'
+import { readerNamed } from '../../core/turns.ts'
+import type { BarStore } from '../../ports/bars.ts'
+import type { GoodSeries } from '../check/check-batch.ts'
+
+export interface Counts {
+  readonly accepted: number
+  readonly revised: number
+  readonly unchanged: number
+}
+
+export interface Changed {
+  readonly series: Series
+  readonly from: FeedSeconds
+  readonly to: FeedSeconds
+}
+
+export interface HistoryOutcome extends Counts {
+  /** Where readers may have given something else before. */
+  readonly changed: readonly Changed[]
+}
+
+export const noCounts: Counts = { accepted: 0, revised: 0, unchanged: 0 }
+export const addCounts = (a: Counts, b: Counts): Counts => ({
+  accepted: a.accepted + b.accepted,
+  revised: a.revised + b.revised,
+  unchanged: a.unchanged + b.unchanged,
+})
+
+/** Derived bars carry 1, 2, …; a terminal's reading is stamped in milliseconds since 1970. */
+const derivedRevisionMax = 1_000_000
+/** A scattered batch is compared in pages, so that its ends may lie years apart. */
+const pageBarsMin = 1_000
+const seriesAtOnce = 8
+const reader = readerNamed('ingest')
+
+/**
+ * Writes of each series what differs from what is stored; resolves after the commit.
+ * `newestBefore`: the newest time known of a series before this batch; beyond it nothing is compared.
+ */
+export async function storeHistory(
+  batch: readonly GoodSeries[],
+  newestBefore: (id: string) => FeedSeconds | undefined,
+  store: BarStore,
+  lane: Lane,
+): Promise<HistoryOutcome> {
+  let counts = noCounts
+  const writes: SeriesBars[] = []
+  for (let i = 0; i < batch.length; i += seriesAtOnce) {
+    const some = batch.slice(i, i + seriesAtOnce)
+    for (const pieces of await Promise.all(
+      some.map((each) => compareSeries(each, newestBefore(each.id), store, lane)),
+    )) {
+      for (const { series, keep, ...counted } of pieces) {
+        counts = addCounts(counts, counted)
+        if (barCount(keep) > 0) writes.push({ series, bars: keep })
+      }
+    }
+  }
+  if (writes.length > 0) await store.write(writes, lane)
+  return { ...counts, changed: writes.map(({ series, bars }) => ({ series, ...ends(bars) })) }
+}
+
+interface Piece extends Counts {
+  readonly series: Series
+  readonly keep: Bars
+}
+
+async function compareSeries(
+  { series, bars }: GoodSeries,
+  newest: FeedSeconds | undefined,
+  store: BarStore,
+  lane: Lane,
+): Promise<Piece[]> {
+  const count = barCount(bars)
+  const { to } = ends(bars)
+  const pieces: Piece[] = []
+  for (let start = 0; start < count; ) {
+    const from = feedSeconds(bars.time[start] as number)
+    if (newest === undefined || from > newest) {
+      pieces.push({ ...noCounts, series, keep: sliceBars(bars, start, count), accepted: count - start })
+      break
+    }
+    const page = Math.max(pageBarsMin, 2 * (count - start))
+    const stored = await store.read({ series, from, to, take: { count: page, end: 'oldest' }, lane, reader })
+    const end = barCount(stored) < page ? count : countUntil(bars, stored.time[page - 1] as number, start)
+    const incoming = sliceBars(bars, start, end)
+    raiseDerived(incoming, stored)
+    pieces.push({ series, ...compareWithStored(stored, incoming) })
+    start = end
+  }
+  return pieces
+}
+
+const ends = (bars: Bars): { from: FeedSeconds; to: FeedSeconds } => ({
+  from: feedSeconds(bars.time[0] as number),
+  to: feedSeconds(bars.time[barCount(bars) - 1] as number),
+})
+
+/**
+ * Whoever derives bars counts their revisions 1, 2, … without knowing how far an earlier run came:
+ * the later derivation wins over the earlier one, and never over a reading.
+ */
+function raiseDerived(incoming: Bars, stored: Bars): void {
+  for (let i = 0, j = 0; i < barCount(incoming); i++) {
+    const revision = incoming.revision[i] as number
+    if (revision > derivedRevisionMax) return
+    while (j < barCount(stored) && (stored.time[j] as number) < (incoming.time[i] as number)) j++
+    const other = stored.revision[j]
+    if (stored.time[j] !== incoming.time[i] || other === undefined) continue
+    if (other >= revision && other < derivedRevisionMax) incoming.revision[i] = other + 1
+  }
+}

@@ -1,0 +1,80 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { defineFeed, type IngestHouse, startIngest } from '../../../test/support/ingest-fixture.ts'
+import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
+import { feedKey } from '../../core/compound-key.ts'
+import { Unavailable } from '../../core/failure.ts'
+import type { FeedDefinition } from '../../core/feed.ts'
+import { Registry } from '../../core/registry.ts'
+import { silentLog } from '../../platform/log/log.ts'
+import type { RegistryBody } from '../../ports/registry.ts'
+import { applyFeeds } from '../../registry/apply-feeds.ts'
+import { keepClockHistory } from './clock-history.ts'
+
+const minuteMs = 60_000
+const zero = feedKey('BROKERA', 'ZERO')
+const fixed = (offsetSeconds: number): FeedDefinition =>
+  defineFeed({ clock: { mode: 'Fixed', offsetSeconds } })
+
+const readings = ({ registry }: IngestHouse) =>
+  registry
+    .view()
+    .clocksOf(zero)
+    .map(({ source, offsetSeconds, since }) => [source, offsetSeconds, since])
+
+test('the history of a clock grows with each change of its definition, over restarts, and with nothing else', async () => {
+  const clock = createVirtualClock()
+  const folder = mkdtempSync(join(tmpdir(), 'fxd-clock-history-'))
+  const begun = clock.utcMs()
+  const measured = defineFeed({ account: 'MEASURED', clock: { mode: 'Measured' } })
+  const first = await startIngest([fixed(-10_800), measured], { clock, folder })
+  await expect.poll(() => readings(first)).toEqual([['Fixed', -10_800, begun]])
+  await clock.advance(minuteMs)
+  await applyFeeds(first.writer, [fixed(-7_200), measured])
+  const both = [
+    ['Fixed', -10_800, begun],
+    ['Fixed', -7_200, begun + minuteMs],
+  ]
+  await expect.poll(() => readings(first)).toEqual(both)
+  const { version } = first.registry.view()
+  await first.close(0)
+
+  await clock.advance(minuteMs)
+  const second = await startIngest([fixed(-7_200), measured], { clock, folder })
+  onTestFinished(() => second.remove())
+  await second.registry.refresh()
+  expect(readings(second)).toEqual(both)
+  expect(second.registry.view().clocksOf(measured.key)).toEqual([])
+  expect(second.registry.view().version).toBe(version)
+})
+
+test('a reading that could not be written is written later', async () => {
+  const clock = createVirtualClock()
+  const registry = new Registry()
+  registry.apply({ kind: 'feed', id: zero, version: 1, body: { definition: fixed(-10_800), hidden: false } })
+  let isAway = true
+  const written: RegistryBody[] = []
+  const stop = keepClockHistory({
+    clock,
+    log: silentLog,
+    registry: { loaded: true, view: () => registry, onChange: () => () => undefined },
+    writer: {
+      async change(decide) {
+        const { rows, result } = decide(registry)
+        if (isAway) throw new Unavailable('store')
+        written.push(...rows)
+        for (const row of rows) registry.apply({ ...row, version: registry.version + 1 })
+        return result
+      },
+    },
+  })
+  await clock.advance(60_000)
+  expect(written).toEqual([])
+  isAway = false
+  await clock.advance(60_000)
+  expect(written).toHaveLength(1)
+  stop()
+  expect(clock.pending).toBe(0)
+})

@@ -1,0 +1,69 @@
+import { parseManifest } from '../../core/manifest.ts'
+import { show } from '../../core/show.ts'
+import { didYouMean } from '../../core/suggest.ts'
+import {
+  applyFeed,
+  type FeedsOwner,
+  feedsOwners,
+  removeFeed,
+  setFeedsOwner,
+} from '../../registry/apply-feed.ts'
+import { faultText } from '../../registry/manifests.ts'
+import type { RegistryWriter } from '../../registry/writer.ts'
+import type { ApplyFeedRequest__Output } from '../../wire/gen/fxd/v1/ApplyFeedRequest.ts'
+import { forbiddenByState, invalid, moved } from './refusal.ts'
+
+const uidLengthMax = 64
+
+/** Applies one manifest for its object; gives the feed's key. */
+export async function applyManifest(
+  request: ApplyFeedRequest__Output,
+  writer: RegistryWriter,
+): Promise<string> {
+  const { manifestJson, uid, previousUid, basedOn } = request
+  checkUid(uid)
+  const parsed = parseManifest(documentOf(manifestJson))
+  if ('faults' in parsed) throw invalid(parsed.faults.map((fault) => faultText('manifest', fault)).join('\n'))
+  const { definition } = parsed
+  const applied = await applyFeed(writer, definition, { uid, previousUid, basedOn })
+  if (applied.outcome === 'refused')
+    throw invalid(applied.faults.map((fault) => faultText('manifest', fault)).join('\n'))
+  if (applied.outcome === 'moved')
+    throw moved(
+      `${definition.key} was changed meanwhile: version ${applied.version} is newer than ${basedOn}.`,
+    )
+  if (applied.outcome === 'owned') throw forbiddenByState(ownedText(definition.key, applied.owner))
+  return definition.key
+}
+
+export async function removeOwnFeed(
+  { key, uid }: { readonly key: string; readonly uid: string },
+  writer: RegistryWriter,
+): Promise<boolean> {
+  checkUid(uid)
+  return removeFeed(writer, key, uid)
+}
+
+export async function handOverFeeds(owner: string, writer: RegistryWriter): Promise<number> {
+  const known = feedsOwners.find((each) => each === owner) satisfies FeedsOwner | undefined
+  if (known !== undefined) return setFeedsOwner(writer, known)
+  throw invalid(`owner: got ${show(owner)}, wanted operator or manifests${didYouMean(owner, feedsOwners)}`)
+}
+
+function checkUid(uid: string): void {
+  if (uid !== '' && uid !== 'operator' && uid.length <= uidLengthMax) return
+  throw invalid(`uid: got ${show(uid)}, wanted the UID of an object, at most ${uidLengthMax} characters`)
+}
+
+function documentOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw invalid('manifest_json: got no JSON, wanted a Feed manifest as JSON')
+  }
+}
+
+const ownedText = (key: string, owner: string): string =>
+  owner === 'manifests'
+    ? `${key} belongs to the manifests of FXD_FEEDS: hand all feeds over with "fxd feeds owner operator".`
+    : `${key} belongs to the Feed object with the UID ${owner}: delete that object, or give this one another account.`

@@ -1,0 +1,43 @@
+import { durationMs } from '../../core/duration.ts'
+import { type UtcMs, utcMs } from '../../core/feed-clock.ts'
+import { parseExpiry } from '../../core/key-input.ts'
+import type { RegistryView } from '../../core/registry.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { IssueFeedTokenRequest__Output } from '../../wire/gen/fxd/v1/IssueFeedTokenRequest.ts'
+import type { IssueFeedTokenResponse } from '../../wire/gen/fxd/v1/IssueFeedTokenResponse.ts'
+import type { FeedTokens } from '../credentials/feed-tokens.ts'
+import { checkFeeds } from './keys.ts'
+import { forbiddenByState, invalid } from './refusal.ts'
+
+/** A token of so many fits the header that carries it. */
+const tokenFeedsMax = 100
+/** One token cannot be taken back without all others: none lives for ever. */
+const lifeMsMax = 3_660 * 86_400_000
+
+export async function issueFeedToken(
+  request: IssueFeedTokenRequest__Output,
+  view: RegistryView,
+  { feedTokens, clock }: { readonly feedTokens: FeedTokens; readonly clock: Clock },
+): Promise<IssueFeedTokenResponse> {
+  const feeds = checkFeeds(request.feeds, view, [])
+  if (feeds.length > tokenFeedsMax) {
+    throw invalid(`feeds: got ${feeds.length} feeds, wanted at most ${tokenFeedsMax} in one token`)
+  }
+  if (!feedTokens.areSigned) {
+    throw forbiddenByState(
+      'No signing key (FXD_SIGNING_KEYS, else the administration token) has 32 characters: too short to sign with.',
+    )
+  }
+  const now = clock.utcMs()
+  // A token says its end in whole seconds.
+  const expiresAt = utcMs(Math.floor(momentOf(request.expires, now) / 1_000) * 1_000)
+  if (expiresAt <= now || expiresAt > now + lifeMsMax) {
+    throw invalid('expires: wanted a moment that is yet to come, within ten years')
+  }
+  return { token: await feedTokens.issue(feeds, expiresAt), expiresAt }
+}
+
+function momentOf(text: string, now: UtcMs): number {
+  const ms = durationMs(text)
+  return ms === undefined ? parseExpiry(text) : now + ms
+}

@@ -1,0 +1,138 @@
+import { knownClock } from '../../core/clock-history.ts'
+import type { CompoundKey, FeedKey } from '../../core/compound-key.ts'
+import type { FeedDefinition, FeedRecord } from '../../core/feed.ts'
+import { feedNow } from '../../core/feed-clock.ts'
+import { ageSeconds, type FeedStatus, feedStatus } from '../../core/feed-status.ts'
+import { definitionToManifest } from '../../core/manifest/write.ts'
+import { newestByOpen } from '../../core/newest-bar.ts'
+import type { RegistryView } from '../../core/registry.ts'
+import { show } from '../../core/show.ts'
+import { didYouMean } from '../../core/suggest.ts'
+import { readerNamed } from '../../core/turns.ts'
+import type { BarStore } from '../../ports/bars.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { FeedBoard, FeedSigns } from '../../ports/feed-board.ts'
+import type { WindowStore } from '../../ports/windows.ts'
+import type { Feed } from '../../wire/gen/fxd/v1/Feed.ts'
+import { partBytesMax } from '../../wire/limits.ts'
+import { type FirstRead, type FirstReadFacts, firstReads } from './first-read.ts'
+import { feedMessage, page } from './messages.ts'
+import { forbiddenByState, notFound } from './refusal.ts'
+
+export interface FeedStores {
+  readonly bars: BarStore
+  readonly windows: WindowStore
+  readonly board: FeedBoard
+  readonly clock: Clock
+  /** Ends the sessions of a hidden feed and forgets what waits to be stored; nothing of it is written afterwards. */
+  endFeed(feed: FeedKey): Promise<void>
+}
+
+/** A page of all feeds, hidden ones too, without their definitions and symbols. */
+export async function listFeeds(
+  request: { readonly after: string },
+  view: RegistryView,
+  stores: FeedStores,
+): Promise<{ readonly feeds: Feed[]; readonly next: string }> {
+  // By the size of whole definitions, which is more than what is sent: it bounds the looks into the store too.
+  const { items, next } = page(view.allFeeds(), request.after, (feed) => feed.definition.key, partBytesMax)
+  const signs = await signsOf(
+    items.map((feed) => feed.definition.key),
+    stores.board,
+  )
+  const feeds: Feed[] = []
+  for (const feed of items) {
+    const status = await statusOf(feed.definition, signs.get(feed.definition.key) ?? {}, view, stores)
+    feeds.push(feedMessage(feed, status, view.versionOf(feed.definition.key)))
+  }
+  return { feeds, next }
+}
+
+export async function getFeed(
+  request: { readonly key: string; readonly afterSymbol: string },
+  view: RegistryView,
+  stores: FeedStores,
+): Promise<Feed> {
+  const feed = feedRecordOf(request.key, view)
+  const { key } = feed.definition
+  const signs = (await signsOf([key], stores.board)).get(key) ?? {}
+  const symbols = shownSymbols(key, view)
+  const shown = page(symbols, request.afterSymbol, (symbol) => symbol, partBytesMax)
+  const firstRead = firstReads(await firstReadFacts(feed.definition, view, stores))
+  const those = (wanted: FirstRead): string[] =>
+    shown.items.filter((symbol) => firstRead({ symbol }) === wanted)
+  return {
+    ...feedMessage(feed, await statusOf(feed.definition, signs, view, stores), view.versionOf(key)),
+    definitionJson: JSON.stringify(definitionToManifest(feed.definition)),
+    symbols: [...shown.items],
+    nextSymbol: shown.next,
+    reading: those('reading'),
+    withoutBars: those('none'),
+  }
+}
+
+/** None while the board does not answer: administration does not need it, and a feed without signs is offline. */
+const signsOf = (keys: readonly FeedKey[], board: FeedBoard): ReturnType<FeedBoard['read']> =>
+  board.read(keys).catch(() => new Map())
+
+/** A simulator is read in pieces back to the depth; files are read whole; who pushes decides by itself. */
+async function firstReadFacts(
+  definition: FeedDefinition,
+  view: RegistryView,
+  { bars, windows, clock }: FeedStores,
+): Promise<FirstReadFacts> {
+  const known = knownClock(definition, view.clocksOf(definition.key))
+  return {
+    windows: await windows.of(definition.key),
+    newest: await bars.lastTimes(definition.key),
+    depth: definition.source.type === 'Simulator' ? definition.depth : undefined,
+    feedNow: feedNow(clock.utcMs(), known?.offsetSeconds, undefined),
+  }
+}
+
+/** Removes the bars and windows of a hidden feed; gives the number of series that had bars. */
+export async function purgeFeed(key: string, view: RegistryView, stores: FeedStores): Promise<number> {
+  const feed = feedRecordOf(key, view)
+  if (!feed.hidden) {
+    throw forbiddenByState(
+      `${key} is still defined by a Feed manifest; take it out of the manifests first, then purge it.`,
+    )
+  }
+  await stores.endFeed(feed.definition.key)
+  const series = await stores.bars.lastTimes(feed.definition.key)
+  // Windows first: bars without a window are no coverage, a window without bars would be a false one.
+  await stores.windows.purge(feed.definition.key)
+  await stores.bars.purge(feed.definition.key)
+  return series.size
+}
+
+export function feedRecordOf(key: string, view: RegistryView): FeedRecord {
+  const feeds = view.allFeeds()
+  const found = feeds.find((feed) => feed.definition.key === key)
+  if (found) return found
+  const known = feeds.map((feed) => feed.definition.key)
+  throw notFound(`There is no feed ${show(key)}${didYouMean(key, known)}.`)
+}
+
+/** Of a hidden feed too: what it would show. */
+const shownSymbols = (feed: FeedKey, view: RegistryView): readonly CompoundKey[] =>
+  view.allSymbolsOf(feed).flatMap((symbol) => (symbol.hidden ? [] : [symbol.symbol]))
+
+async function statusOf(
+  definition: FeedDefinition,
+  signs: FeedSigns,
+  view: RegistryView,
+  { bars, clock }: FeedStores,
+): Promise<FeedStatus> {
+  const now = clock.utcMs()
+  const known = knownClock(definition, view.clocksOf(definition.key))
+  return feedStatus({
+    definition,
+    signs,
+    now,
+    offsetSeconds: known?.offsetSeconds,
+    offsetAgeSeconds: ageSeconds(now, known?.measuredAt),
+    newestStored: newestByOpen(await bars.lastTimes(definition.key, { reader: readerNamed('registry') })),
+    symbolCount: shownSymbols(definition.key, view).length,
+  })
+}

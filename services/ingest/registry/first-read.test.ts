@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import { compoundKey, feedKey } from '../../core/compound-key.ts'
+import { feedSeconds } from '../../core/feed-clock.ts'
+import type { Resolution } from '../../core/resolution.ts'
+import { seriesId } from '../../core/series.ts'
+import { type FirstReadFacts, firstReads } from './first-read.ts'
+
+const feed = feedKey('BROKERA', 'ZERO')
+const symbol = compoundKey(feed, 'EURUSD')
+const now = 1_700_000_000
+const day = 86_400
+const bars = (...of: Resolution[]) =>
+  new Map(of.map((resolution) => [seriesId({ symbol, resolution }), feedSeconds(now - 60)]))
+const window = (resolution: Resolution, from: number) => ({
+  feed,
+  symbol,
+  resolution,
+  from: feedSeconds(from),
+  to: feedSeconds(now),
+})
+const depth = { '1': { seconds: 90 * day } }
+
+test.each<[string, Partial<FirstReadFacts>, string]>([
+  ['a symbol without a bar has none', {}, 'none'],
+  ['bars without a window are being read', { newest: bars('1') }, 'reading'],
+  [
+    'a window of the whole feed is no reading of history',
+    { newest: bars('1'), windows: [{ ...window('1', 0), symbol: undefined }] },
+    'reading',
+  ],
+  ['bars with a window of their own are read', { newest: bars('1'), windows: [window('1', 5)] }, 'done'],
+  [
+    'another resolution without a window is being read',
+    { newest: bars('1', '60'), windows: [window('1', 5)] },
+    'reading',
+  ],
+  [
+    'windows that do not reach the depth yet are being read',
+    { newest: bars('1'), windows: [window('1', now - 30 * day)], depth },
+    'reading',
+  ],
+  [
+    'windows that reach the depth are read',
+    { newest: bars('1'), windows: [window('1', now - 89.5 * day)], depth },
+    'done',
+  ],
+  [
+    'a depth that nobody can place counts for nothing',
+    { newest: bars('1'), windows: [window('1', now - 30 * day)], depth, feedNow: undefined },
+    'done',
+  ],
+])('%s', (_, facts, expected) => {
+  const given = { windows: [], newest: bars(), depth: undefined, feedNow: now, ...facts }
+  expect(firstReads(given)({ symbol })).toBe(expected)
+})

@@ -1,0 +1,51 @@
+import type { Depth } from '../../core/feed.ts'
+import type { FeedSeconds } from '../../core/feed-clock.ts'
+import { type Resolution, storedResolutions } from '../../core/resolution.ts'
+import { seriesId } from '../../core/series.ts'
+import type { SymbolRecord } from '../../core/symbol.ts'
+import type { Window } from '../../core/window.ts'
+
+/**
+ * `reading`: bars are stored, and what the source has before or beside them is not acknowledged yet.
+ * `none`: no bar is stored. `done`: the source was read once.
+ */
+export type FirstRead = 'reading' | 'none' | 'done'
+
+export interface FirstReadFacts {
+  /** Acknowledged windows of the feed. */
+  readonly windows: readonly Window[]
+  /** Newest stored bar time by `seriesId`. */
+  readonly newest: ReadonlyMap<string, FeedSeconds>
+  /** How far back the source is read in pieces; absent when the source is read whole. */
+  readonly depth: Partial<Record<Resolution, Depth>> | undefined
+  /** "Now" on the feed's clock; `undefined` while it is unknown. */
+  readonly feedNow: number | undefined
+}
+
+/** A unit of history is a day of minutes at least: so much may be missing at the far end. */
+const toleranceSeconds = 86_400
+
+/** Answers for any symbol of the feed. */
+export function firstReads({ windows, newest, depth, feedNow }: FirstReadFacts) {
+  const starts = new Map<string, number>()
+  for (const { symbol, resolution, from } of windows) {
+    if (symbol === undefined) continue
+    const id = seriesId({ symbol, resolution })
+    starts.set(id, Math.min(from, starts.get(id) ?? from))
+  }
+  const isOpen = (id: string, r: Resolution): boolean => {
+    const start = starts.get(id)
+    if (start === undefined) return true
+    const wanted = depth?.[r]
+    if (wanted === undefined || feedNow === undefined) return false
+    const end = 'since' in wanted ? wanted.since : feedNow - wanted.seconds
+    return start > end + toleranceSeconds
+  }
+  return ({ symbol }: Pick<SymbolRecord, 'symbol'>): FirstRead => {
+    const stored = storedResolutions.filter((resolution) => newest.has(seriesId({ symbol, resolution })))
+    if (stored.length === 0) return 'none'
+    return stored.some((resolution) => isOpen(seriesId({ symbol, resolution }), resolution))
+      ? 'reading'
+      : 'done'
+  }
+}

@@ -1,0 +1,156 @@
+import { isIP } from 'node:net'
+import { type KeyRecord, type KeySecret, secretIsOpen, shownPrefixLength } from '../../core/api-key.ts'
+import type { FeedKey } from '../../core/compound-key.ts'
+import { durationText } from '../../core/duration.ts'
+import { type UtcMs, utcMs } from '../../core/feed-clock.ts'
+import { type GivenLimits, parseExpiry, parsePlan, resolveLimits } from '../../core/key-input.ts'
+import type { RegistryView } from '../../core/registry.ts'
+import { show } from '../../core/show.ts'
+import { didYouMean } from '../../core/suggest.ts'
+import { isAddressBlock } from '../../platform/addresses.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { digestOf } from '../../registry/key-digest.ts'
+import type { CreateKeyRequest__Output } from '../../wire/gen/fxd/v1/CreateKeyRequest.ts'
+import type { UpdateKeyRequest__Output } from '../../wire/gen/fxd/v1/UpdateKeyRequest.ts'
+import { forbiddenByState, invalid, moved, notFound } from './refusal.ts'
+
+const nameLengthMax = 128
+const feedsMax = 200
+const allowIpsMax = 200
+/** Old secrets of a key that are still open at once. */
+export const oldSecretsMax = 4
+export const overlapMsMax = 90 * 86_400_000
+
+/** What only a clock and chance can give; the secret itself is stored nowhere. */
+export interface Issue {
+  readonly id: string
+  readonly secret: string
+  readonly now: UtcMs
+}
+
+const idBytes = 5
+const secretBytes = 16
+
+/** For a new key, or for a new secret of the key with this id. */
+export const newIssue = (clock: Clock, id = `k_${clock.randomHex(idBytes)}`): Issue => ({
+  id,
+  secret: `fxd_${clock.randomHex(secretBytes)}`,
+  now: clock.utcMs(),
+})
+
+const secretDigest = (secret: string): string => digestOf(secret).toString('hex')
+const prefixOf = (secret: string): string => secret.slice(0, shownPrefixLength)
+
+export function createKey(request: CreateKeyRequest__Output, view: RegistryView, issue: Issue): KeyRecord {
+  if (view.key(issue.id)) throw moved(`The id ${issue.id} was taken meanwhile; try again.`)
+  const plan = parsePlan(request.plan)
+  return {
+    id: issue.id,
+    name: checkName(request.name),
+    prefix: prefixOf(issue.secret),
+    secrets: [{ digest: secretDigest(issue.secret) }],
+    plan,
+    limits: resolveLimits(plan, request.limits ?? {}),
+    feeds: checkFeeds(request.feeds, view, []),
+    allowIps: checkAddresses(request.allowIps),
+    expiresAt: request.expires === '' ? undefined : parseExpiry(request.expires),
+    revoked: false,
+    createdAt: issue.now,
+  }
+}
+
+/** The key with what the request gives in place of what it had. */
+export function updateKey(request: UpdateKeyRequest__Output, view: RegistryView, key: KeyRecord): KeyRecord {
+  refuseRevoked(key)
+  refuseOwned(key)
+  const plan = request.plan === undefined ? key.plan : parsePlan(request.plan)
+  const given = givenOf(request.limits ?? {})
+  return {
+    ...key,
+    name: request.name === undefined ? key.name : checkName(request.name),
+    plan,
+    // Another plan brings its own starting values; within a plan every limit not given stays.
+    limits: resolveLimits(plan, plan === key.plan ? { ...key.limits, ...given } : given),
+    feeds: request.feeds ? checkFeeds(request.feeds.values, view, key.feeds) : key.feeds,
+    allowIps: request.allowIps ? checkAddresses(request.allowIps.values) : key.allowIps,
+    expiresAt: request.expires === undefined ? key.expiresAt : changedExpiry(request.expires),
+  }
+}
+
+/** A new secret under the same id: one set of limits, slots and usage for both while they overlap. */
+export function rotateKey(key: KeyRecord, overlapMs: number, issue: Issue): KeyRecord {
+  refuseRevoked(key)
+  refuseOwned(key)
+  if (overlapMs > overlapMsMax) {
+    throw invalid(`overlap: got ${overlapMs} ms, wanted at most ${durationText(overlapMsMax / 1_000)}`)
+  }
+  const until = utcMs(issue.now + overlapMs)
+  const open = overlapMs === 0 ? [] : key.secrets.filter((secret) => secretIsOpen(secret, issue.now))
+  if (open.length > oldSecretsMax) {
+    throw forbiddenByState(
+      `${key.id} has ${oldSecretsMax} old secrets that are still open; wait for their end or rotate without overlap.`,
+    )
+  }
+  const old = open.map((secret): KeySecret => ({ digest: secret.digest, until: secret.until ?? until }))
+  return {
+    ...key,
+    prefix: prefixOf(issue.secret),
+    secrets: [{ digest: secretDigest(issue.secret) }, ...old],
+  }
+}
+
+function refuseRevoked(key: KeyRecord): void {
+  if (key.revoked) throw forbiddenByState(`${key.id} is revoked, which is final; create a new key.`)
+}
+
+function refuseOwned({ id, owner }: KeyRecord): void {
+  if (owner !== undefined)
+    throw forbiddenByState(`${id} belongs to the ApiKey object with the UID ${owner}: change that object.`)
+}
+
+const givenOf = (limits: GivenLimits): GivenLimits =>
+  Object.fromEntries(Object.entries(limits).filter(([, value]) => typeof value === 'number'))
+
+const changedExpiry = (text: string): UtcMs | undefined => (text === 'never' ? undefined : parseExpiry(text))
+
+export function checkName(name: string): string {
+  if (name.length <= nameLengthMax && !/\p{C}/u.test(name)) return name
+  throw invalid(`name: got ${show(name)}, wanted at most ${nameLengthMax} printable characters`)
+}
+
+/** A feed that the key already has may stay, even while no manifest names it. */
+export function checkFeeds(
+  wanted: readonly string[],
+  view: RegistryView,
+  had: readonly FeedKey[],
+): FeedKey[] {
+  const known = view.feeds().map((feed) => feed.key)
+  if (wanted.length === 0) throw invalid(`feeds: got none, wanted at least one of ${list(known)}`)
+  if (wanted.length > feedsMax) throw invalid(`feeds: got ${wanted.length} feeds, wanted at most ${feedsMax}`)
+  const allowed = new Set<string>([...known, ...had])
+  for (const key of wanted) {
+    if (allowed.has(key)) continue
+    const hint = didYouMean(key, allowed) || `; there are ${list(known)}`
+    throw notFound(`feeds: got ${show(key)}, which is no feed of this service${hint}`)
+  }
+  return [...new Set(wanted)] as FeedKey[]
+}
+
+const listedMax = 20
+const list = (keys: readonly string[]): string =>
+  keys.length === 0
+    ? 'none yet'
+    : keys.slice(0, listedMax).join(', ') + (keys.length > listedMax ? ', …' : '')
+
+export function checkAddresses(blocks: readonly string[]): string[] {
+  if (blocks.length > allowIpsMax)
+    throw invalid(`allow_ips: got ${blocks.length} entries, wanted at most ${allowIpsMax}`)
+  for (const block of blocks) {
+    if (isAddressBlock(block)) continue
+    const hint = isIP(block.split('/')[0] ?? '') === 0 ? '' : ': the part behind the slash counts bits'
+    throw invalid(
+      `allow_ips: got ${show(block)}, wanted an address or a CIDR block such as 192.0.2.7, 10.0.0.0/8 or 2001:db8::/32${hint}`,
+    )
+  }
+  return [...new Set(blocks)]
+}

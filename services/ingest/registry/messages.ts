@@ -1,0 +1,71 @@
+import { type KeyRecord, keyState } from '../../core/api-key.ts'
+import type { FeedRecord } from '../../core/feed.ts'
+import type { UtcMs } from '../../core/feed-clock.ts'
+import type { FeedStatus } from '../../core/feed-status.ts'
+import type { Feed } from '../../wire/gen/fxd/v1/Feed.ts'
+import type { Key } from '../../wire/gen/fxd/v1/Key.ts'
+
+/** A key as administration sees it: its secrets' digests stay where they are. */
+export function keyMessage(key: KeyRecord, version: number, now: UtcMs): Key {
+  const oldUntil = Math.max(...key.secrets.map((secret) => secret.until ?? 0))
+  return {
+    id: key.id,
+    name: key.name,
+    prefix: key.prefix,
+    plan: key.plan,
+    limits: key.limits,
+    feeds: [...key.feeds],
+    allowIps: [...key.allowIps],
+    ...(key.expiresAt !== undefined && { expiresAt: key.expiresAt }),
+    state: keyState(key, now),
+    createdAt: key.createdAt,
+    version,
+    ...(oldUntil > now && { oldSecretUntil: oldUntil }),
+    owner: key.owner ?? '',
+    issue: key.issue ?? 0,
+  }
+}
+
+export function feedMessage(
+  { definition, hidden, owner }: FeedRecord,
+  status: FeedStatus,
+  version: number,
+): Feed {
+  return {
+    key: definition.key,
+    description: definition.description,
+    hidden,
+    symbolCount: status.symbol_count,
+    status: status.status,
+    livenessSource: status.liveness_source,
+    ...(status.last_candle_time !== undefined && { lastBarTime: status.last_candle_time }),
+    ...(status.clock_offset_seconds !== undefined && { clockOffsetSeconds: status.clock_offset_seconds }),
+    source: definition.source.type,
+    owner: owner ?? '',
+    version,
+  }
+}
+
+/**
+ * One page of a list in messages of bounded size: what begins behind `after`, and where the next begins.
+ * The list is in a stable order of `idOf`s, and an `after` that is gone meanwhile ends the list.
+ */
+export function page<T>(
+  items: readonly T[],
+  after: string,
+  idOf: (item: T) => string,
+  bytesMax: number,
+): { readonly items: readonly T[]; readonly next: string } {
+  const start = after === '' ? 0 : items.findIndex((item) => idOf(item) === after) + 1
+  if (after !== '' && start === 0) return { items: [], next: '' }
+  let end = start
+  let bytes = 0
+  while (end < items.length) {
+    bytes += JSON.stringify(items[end]).length
+    if (bytes > bytesMax && end > start) break
+    end += 1
+  }
+  const taken = items.slice(start, end)
+  const last = taken.at(-1)
+  return { items: taken, next: end < items.length && last !== undefined ? idOf(last) : '' }
+}

@@ -1,0 +1,102 @@
+import { type KeyRecord, type KeySecret, secretIsOpen, shownPrefixLength } from '../../core/api-key.ts'
+import { type UtcMs, utcMs } from '../../core/feed-clock.ts'
+import { parseExpiry, parsePlan, resolveLimits } from '../../core/key-input.ts'
+import type { RegistryView } from '../../core/registry.ts'
+import { show } from '../../core/show.ts'
+import type { PutKeyRequest__Output } from '../../wire/gen/fxd/v1/PutKeyRequest.ts'
+import { checkAddresses, checkFeeds, checkName, oldSecretsMax, overlapMsMax } from './keys.ts'
+import { alreadyExists, forbiddenByState, invalid, moved } from './refusal.ts'
+
+const idShape = /^[a-z0-9_-]{1,64}$/
+const digestBytes = 32
+const ownerLengthMax = 64
+
+/**
+ * The key as its owner wants it. The same request gives the same record, however often and in whatever order it
+ * comes: what an earlier issue wanted is refused once a later one is stored.
+ */
+export function putKey(request: PutKeyRequest__Output, view: RegistryView, now: UtcMs): KeyRecord {
+  checkShapes(request)
+  const digest = request.sha256.toString('hex')
+  const had = view.key(request.id)
+  if (had) refuseChange(request, had, digest)
+  refuseTaken(request.id, digest, view)
+  const plan = parsePlan(request.plan)
+  return {
+    id: request.id,
+    name: checkName(request.name),
+    prefix: request.prefix,
+    secrets:
+      had?.issue === request.issue ? had.secrets : [{ digest }, ...oldSecrets(request, had, digest, now)],
+    plan,
+    limits: resolveLimits(plan, request.limits ?? {}),
+    feeds: checkFeeds(request.feeds, view, had?.feeds ?? []),
+    allowIps: checkAddresses(request.allowIps),
+    expiresAt: request.expires === '' ? undefined : parseExpiry(request.expires),
+    revoked: false,
+    createdAt: had?.createdAt ?? now,
+    owner: request.owner,
+    issue: request.issue,
+  }
+}
+
+/**
+ * The key without use until its owner puts it again; `undefined`: it is not this owner's, or final. It also expires:
+ * pods of the release before know no other end that is not final.
+ */
+export function suspendKey(
+  { id, owner }: { readonly id: string; readonly owner: string },
+  view: RegistryView,
+  now: UtcMs,
+): KeyRecord | undefined {
+  const key = view.key(id)
+  if (key === undefined || key.owner !== owner || owner === '' || key.revoked) return undefined
+  const expiresAt = key.expiresAt !== undefined && key.expiresAt < now ? key.expiresAt : now
+  return { ...key, suspended: true, expiresAt }
+}
+
+function checkShapes({ id, owner, issue, sha256, prefix }: PutKeyRequest__Output): void {
+  if (!idShape.test(id)) throw invalid(`id: got ${show(id)}, wanted 1 to 64 of a-z, 0-9, _ and -`)
+  if (owner === '' || owner.length > ownerLengthMax)
+    throw invalid(
+      `owner: got ${show(owner)}, wanted the UID of an object, at most ${ownerLengthMax} characters`,
+    )
+  if (issue < 1) throw invalid(`issue: got ${issue}, wanted at least 1`)
+  if (sha256.length !== digestBytes)
+    throw invalid(`sha256: got ${sha256.length} bytes, wanted the ${digestBytes} of a SHA-256`)
+  if (!/^fxd_[0-9a-f]{4}$/.test(prefix))
+    throw invalid(`prefix: got ${show(prefix)}, wanted the first ${shownPrefixLength} characters of the key`)
+}
+
+function refuseChange(request: PutKeyRequest__Output, had: KeyRecord, digest: string): void {
+  const { id, owner, previousOwner, issue } = request
+  if (had.owner !== owner && (had.owner === undefined || had.owner !== previousOwner))
+    throw forbiddenByState(`${id} belongs to ${had.owner ?? 'the command line'}, not to ${owner}.`)
+  if (had.revoked) throw forbiddenByState(`${id} is revoked, which is final; create a new key.`)
+  const stored = had.issue ?? 0
+  if (issue < stored) throw moved(`${id} has issue ${stored} already; ${issue} is older.`)
+  if (issue === stored && had.secrets[0]?.digest !== digest)
+    throw moved(`${id} has issue ${issue} with another secret.`)
+}
+
+function refuseTaken(id: string, digest: string, view: RegistryView): void {
+  const found = view.keyByDigest(digest)
+  if (found && found.key.id !== id && !found.key.revoked)
+    throw alreadyExists(`sha256: this secret is the key ${found.key.id} already; give ${id} another.`)
+}
+
+/** Secrets of earlier issues that stay open for a while; an earlier end of theirs stays. */
+function oldSecrets(
+  { oldUntil }: PutKeyRequest__Output,
+  had: KeyRecord | undefined,
+  digest: string,
+  now: UtcMs,
+): KeySecret[] {
+  if (oldUntil > now + overlapMsMax)
+    throw invalid(`old_until: got ${oldUntil}, wanted at most 90 days ahead of ${now}`)
+  const open = (had?.secrets ?? []).filter((secret) => secretIsOpen(secret, now) && secret.digest !== digest)
+  return open
+    .map((secret) => ({ digest: secret.digest, until: utcMs(Math.min(secret.until ?? oldUntil, oldUntil)) }))
+    .filter((secret) => secretIsOpen(secret, now))
+    .slice(0, oldSecretsMax)
+}

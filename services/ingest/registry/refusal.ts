@@ -1,0 +1,30 @@
+import { status } from '@grpc/grpc-js'
+import { Failure, failures, Unavailable, Unfinished } from '../../core/failure.ts'
+
+/** A call of the Registry that is refused; the message is a sentence for the person who asked. */
+export class RegistryRefusal extends Error {
+  readonly code: status
+  constructor(code: status, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+export const invalid = (message: string) => new RegistryRefusal(status.INVALID_ARGUMENT, message)
+export const notFound = (message: string) => new RegistryRefusal(status.NOT_FOUND, message)
+export const forbiddenByState = (message: string) => new RegistryRefusal(status.FAILED_PRECONDITION, message)
+export const alreadyExists = (message: string) => new RegistryRefusal(status.ALREADY_EXISTS, message)
+export const moved = (message: string) => new RegistryRefusal(status.ABORTED, message)
+
+/** What the caller is told of an error; `undefined` for a defect, whose cause only the log may hold. */
+export function refusalOf(error: unknown): RegistryRefusal | undefined {
+  if (error instanceof RegistryRefusal) return error
+  if (error instanceof Failure && error.code === 'INVALID_PARAMS') return invalid(error.message)
+  if (error instanceof Unfinished) return new RegistryRefusal(status.UNAVAILABLE, error.message)
+  if (error instanceof Unavailable) {
+    return new RegistryRefusal(status.UNAVAILABLE, `The ${error.dependency} does not answer; try again.`)
+  }
+  return undefined
+}
+
+export const defect = new RegistryRefusal(status.INTERNAL, failures.SERVER_ERROR.message)

@@ -1,0 +1,110 @@
+import { type ServiceError, status } from '@grpc/grpc-js'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  openRegistryHouse,
+  type RegistryHouse,
+  serveRegistry,
+} from '../../../test/support/registry-fixture.ts'
+import { silentLog } from '../../platform/log/log.ts'
+import { followRegistry } from '../../registry/follow.ts'
+import { openEmbeddedStores } from '../../stores/embedded/open.ts'
+
+let house: RegistryHouse
+beforeAll(async () => {
+  house = await openRegistryHouse()
+})
+afterAll(async () => {
+  await house.stop()
+  house.discard()
+})
+
+test('a store that is away is UNAVAILABLE, never an empty answer', async () => {
+  const unloaded = followRegistry(house.stores.registry, house.stores.bus, house.clock, silentLog)
+  const service = await serveRegistry(house.stores, unloaded, house.clock)
+  const error = await service.call('ListKeys', {}).catch((cause: ServiceError) => cause)
+  service.close()
+  unloaded.close()
+  expect(error).toMatchObject({ code: status.UNAVAILABLE })
+})
+
+const oddText = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.constantFrom(
+    '',
+    '__proto__',
+    'constructor',
+    'BROKERA:ZERO',
+    'pro',
+    'enterprise',
+    '2026-02-30',
+    'never',
+    '::1/129',
+  ),
+)
+const oddCount = fc.oneof(fc.nat(), fc.constantFrom(0, 1, 2 ** 31, 2 ** 32 - 1))
+const oddLimits = fc.record(
+  { rpm: oddCount, rpd: oddCount, wsConnections: oddCount, wsSymbols: oddCount },
+  { requiredKeys: [] },
+)
+const oddTexts = fc.array(oddText, { maxLength: 5 })
+const oddKey = fc.record(
+  { name: oddText, plan: oddText, feeds: oddTexts, limits: oddLimits, allowIps: oddTexts, expires: oddText },
+  { requiredKeys: [] },
+)
+
+test('no request is answered by a defect, and none leaves a key that breaks the rules', async () => {
+  const { key } = await house.create()
+  const id = key?.id ?? ''
+  const sound = /^(INVALID_ARGUMENT|NOT_FOUND|FAILED_PRECONDITION|ABORTED)$/
+  const outcome = (answer: Promise<unknown>): Promise<string> =>
+    answer.then(
+      () => 'OK',
+      (error: ServiceError) => status[error.code] ?? '',
+    )
+  await fc.assert(
+    fc.asyncProperty(oddKey, oddText, oddCount, async (odd, text, count) => {
+      const { feeds, allowIps, ...rest } = odd
+      const change = {
+        ...rest,
+        ...(feeds && { feeds: { values: feeds } }),
+        ...(allowIps && { allowIps: { values: allowIps } }),
+      }
+      const outcomes = await Promise.all([
+        outcome(house.call('CreateKey', odd)),
+        outcome(house.call('UpdateKey', { id, basedOn: count, ...change })),
+        outcome(house.call('RotateKey', { id: text, basedOn: count, overlapMs: count })),
+        outcome(house.call('RevokeKey', { id: text })),
+        outcome(house.call('GetKey', { id: text })),
+        outcome(house.call('GetFeed', { key: text, afterSymbol: text })),
+        outcome(house.call('ListKeys', { after: text })),
+        outcome(house.call('PurgeFeed', { key: text })),
+      ])
+      for (const each of outcomes) expect(each).toMatch(each === 'OK' ? /OK/ : sound)
+    }),
+  )
+  for (const each of house.registry.view().keys()) {
+    expect(each.feeds.length).toBeGreaterThan(0)
+    expect(each.limits.rpm).toBeGreaterThan(0)
+  }
+})
+
+test('keys survive a restart, revoked ones stay revoked', async () => {
+  const own = await openRegistryHouse()
+  const kept = await own.create({ expires: '2027-01-31' })
+  const gone = await own.create()
+  await own.call('RevokeKey', { id: gone.key?.id ?? '' })
+  await own.stop()
+  const { folder, clock } = own
+  const stores = await openEmbeddedStores({ folder, clock, log: silentLog })
+  const again = followRegistry(stores.registry, stores.bus, clock, silentLog)
+  await again.refresh()
+  const keys = again.view().keys()
+  again.close()
+  await stores.close()
+  own.discard()
+  expect(keys).toMatchObject([
+    { id: kept.key?.id, revoked: false, expiresAt: Date.UTC(2027, 1, 1), feeds: ['BROKERA:ZERO'] },
+    { id: gone.key?.id, revoked: true },
+  ])
+})

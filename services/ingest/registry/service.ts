@@ -1,0 +1,189 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { handleUnaryCall } from '@grpc/grpc-js'
+import type { KeyRecord } from '../../core/api-key.ts'
+import { faultPlace } from '../../core/fault-place.ts'
+import type { RegistryView } from '../../core/registry.ts'
+import { show } from '../../core/show.ts'
+import { didYouMean } from '../../core/suggest.ts'
+import type { Log } from '../../platform/log/log.ts'
+import type { FollowedRegistry } from '../../registry/follow.ts'
+import type { RegistryWriter } from '../../registry/writer.ts'
+import type { CreateKeyRequest__Output } from '../../wire/gen/fxd/v1/CreateKeyRequest.ts'
+import type { Key } from '../../wire/gen/fxd/v1/Key.ts'
+import type { PutKeyRequest__Output } from '../../wire/gen/fxd/v1/PutKeyRequest.ts'
+import type { RegistryHandlers } from '../../wire/gen/fxd/v1/Registry.ts'
+import type { RevokeKeyRequest__Output } from '../../wire/gen/fxd/v1/RevokeKeyRequest.ts'
+import type { RotateKeyRequest__Output } from '../../wire/gen/fxd/v1/RotateKeyRequest.ts'
+import type { SuspendKeyRequest__Output } from '../../wire/gen/fxd/v1/SuspendKeyRequest.ts'
+import type { UpdateKeyRequest__Output } from '../../wire/gen/fxd/v1/UpdateKeyRequest.ts'
+import { partBytesMax } from '../../wire/limits.ts'
+import type { FeedTokens } from '../credentials/feed-tokens.ts'
+import { applyManifest, handOverFeeds, removeOwnFeed } from './feed-changes.ts'
+import { issueFeedToken } from './feed-token.ts'
+import { type FeedStores, getFeed, listFeeds, purgeFeed } from './feeds.ts'
+import { createKey, newIssue, rotateKey, updateKey } from './keys.ts'
+import { keyMessage, page } from './messages.ts'
+import { putKey, suspendKey } from './put-key.ts'
+import { defect, forbiddenByState, moved, notFound, type RegistryRefusal, refusalOf } from './refusal.ts'
+import { removeSymbol } from './symbols.ts'
+
+/** Every pod holds all keys in memory. */
+const keysMax = 100_000
+
+export interface RegistryServiceDeps extends FeedStores {
+  readonly writer: RegistryWriter
+  readonly registry: FollowedRegistry
+  readonly feedTokens: FeedTokens
+  readonly log: Log
+}
+
+/** `fxd.v1.Registry`: the only administration API, for the command line and the operator. The server checks that they may. */
+export function registryService(deps: RegistryServiceDeps): RegistryHandlers {
+  const { registry, clock, log } = deps
+  const keys = keyChanges(deps)
+  const view = (): RegistryView => registry.view()
+  const answer = <Request, Response>(act: (request: Request) => Response | Promise<Response>) =>
+    unary(act, log)
+
+  return {
+    CreateKey: answer(keys.create),
+    ListKeys: answer(({ after }) => {
+      const found = page(view().keys(), after, (key) => key.id, partBytesMax)
+      return { keys: found.items.map((key) => messageOf(key.id, view(), clock)), next: found.next }
+    }),
+    GetKey: answer(({ id }) => messageOf(id, view(), clock)),
+    UpdateKey: answer(keys.update),
+    RotateKey: answer(keys.rotate),
+    RevokeKey: answer(keys.revoke),
+    PutKey: answer(keys.put),
+    SuspendKey: answer(keys.suspend),
+    ListFeeds: answer((request) => listFeeds(request, view(), deps)),
+    GetFeed: answer((request) => getFeed(request, view(), deps)),
+    ApplyFeed: answer(async (request) => {
+      const key = await applyManifest(request, deps.writer)
+      return getFeed({ key, afterSymbol: '' }, view(), deps)
+    }),
+    RemoveFeed: answer(async (request) => ({ removed: await removeOwnFeed(request, deps.writer) })),
+    SetFeedsOwner: answer(async ({ owner }) => ({ changed: await handOverFeeds(owner, deps.writer) })),
+    IssueFeedToken: answer((request) => issueFeedToken(request, view(), deps)),
+    PurgeFeed: answer(async ({ key }) => ({ series: await purgeFeed(key, view(), deps) })),
+    RemoveSymbol: answer(async (request) => ({ series: await removeSymbol(request, view(), deps) })),
+  }
+}
+
+function keyChanges({ writer, registry, clock }: RegistryServiceDeps) {
+  const store = async (decide: (view: RegistryView) => KeyRecord | undefined, id: string): Promise<Key> => {
+    await writer.change((view) => {
+      const body = decide(view)
+      return { rows: body ? [{ kind: 'key', id: body.id, body }] : [], result: undefined }
+    })
+    return messageOf(id, registry.view(), clock)
+  }
+
+  const refuseTooMany = (id = ''): void => {
+    const view = registry.view()
+    if (view.key(id) === undefined && view.keys().length >= keysMax)
+      throw forbiddenByState(`There are ${keysMax} keys already, which is the most a service keeps.`)
+  }
+
+  return {
+    create: async (request: CreateKeyRequest__Output) => {
+      refuseTooMany()
+      const issued = newIssue(clock)
+      const key = await store((view) => createKey(request, view, issued), issued.id)
+      return { key, secret: issued.secret }
+    },
+    update: (request: UpdateKeyRequest__Output) =>
+      store((view) => updateKey(request, view, keyOf(request, view)), request.id),
+    rotate: async (request: RotateKeyRequest__Output) => {
+      const issued = newIssue(clock, request.id)
+      const key = await store(
+        (view) => rotateKey(keyOf(request, view), request.overlapMs, issued),
+        request.id,
+      )
+      return { key, secret: issued.secret }
+    },
+    put: (request: PutKeyRequest__Output) => {
+      refuseTooMany(request.id)
+      return store((view) => {
+        const key = putKey(request, view, clock.utcMs())
+        if (isDeepStrictEqual(stored(key), stored(view.key(key.id)))) return undefined
+        refuseMoved(key.id, request.basedOn, view)
+        return key
+      }, request.id)
+    },
+    suspend: async (request: SuspendKeyRequest__Output) => ({
+      suspended: await writer.change((view) => {
+        const body = suspendKey(request, view, clock.utcMs())
+        const isNew = body !== undefined && !view.key(body.id)?.suspended
+        return { rows: isNew ? [{ kind: 'key', id: body.id, body }] : [], result: body !== undefined }
+      }),
+    }),
+    // Final, so it never matters what it was based on; of a revoked key nothing is left to change.
+    revoke: ({ id }: RevokeKeyRequest__Output) =>
+      store((view) => {
+        const key = keyOf({ id, basedOn: 0 }, view)
+        return key.revoked ? undefined : { ...key, revoked: true }
+      }, id),
+  }
+}
+
+/** As it is in the store, where an absent field and an undefined one are the same. */
+const stored = (key: KeyRecord | undefined): unknown => key && JSON.parse(JSON.stringify(key))
+
+/** The key to change; refused when it moved on since the version that the change is based on. */
+function keyOf(request: { readonly id: string; readonly basedOn: number }, view: RegistryView): KeyRecord {
+  const key = view.key(request.id)
+  if (!key) {
+    const ids = view.keys().map((each) => each.id)
+    throw notFound(`There is no key with the id ${show(request.id)}${didYouMean(request.id, ids)}.`)
+  }
+  if (request.basedOn !== 0) refuseMoved(key.id, request.basedOn, view)
+  return key
+}
+
+function refuseMoved(id: string, basedOn: number | undefined, view: RegistryView): void {
+  const version = view.versionOf(id)
+  if (basedOn !== undefined && basedOn < version)
+    throw moved(`${id} was changed meanwhile: version ${version} is newer than ${basedOn}.`)
+}
+
+const messageOf = (id: string, view: RegistryView, clock: RegistryServiceDeps['clock']): Key =>
+  keyMessage(keyOf({ id, basedOn: 0 }, view), view.versionOf(id), clock.utcMs())
+
+/** Answers a call; what goes wrong becomes a status with a sentence, a defect is logged and says nothing of itself. */
+function unary<Request, Response>(
+  act: (request: Request) => Response | Promise<Response>,
+  log: Log,
+): handleUnaryCall<Request, Response> {
+  const answer: (...of: Parameters<handleUnaryCall<Request, Response>>) => Promise<void> = async (
+    call,
+    callback,
+  ) => {
+    const { response, refusal } = await outcomeOf(() => act(call.request), call.getPath(), log)
+    if (refusal) callback({ code: refusal.code, details: refusal.message })
+    else callback(null, response)
+  }
+  return (call, callback) =>
+    void answer(call, callback).catch((cause: unknown) =>
+      log.error(faultPlace(cause), 'failed: a call of the Registry could not be answered'),
+    )
+}
+
+type Outcome<Response> =
+  | { readonly response: Response; readonly refusal?: never }
+  | { readonly response?: never; readonly refusal: RegistryRefusal }
+
+async function outcomeOf<Response>(
+  act: () => Response | Promise<Response>,
+  method: string,
+  log: Log,
+): Promise<Outcome<Response>> {
+  try {
+    return { response: await act() }
+  } catch (error) {
+    const refusal = refusalOf(error)
+    if (!refusal) log.error({ err: error, method }, 'a call of the Registry failed')
+    return { refusal: refusal ?? defect }
+  }
+}

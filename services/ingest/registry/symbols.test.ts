@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { openRegistryHouse, type RegistryHouse, zero } from '../../../test/support/registry-fixture.ts'
+import { barsOf } from '../../core/bar.ts'
+import { compoundKey } from '../../core/compound-key.ts'
+import { Unavailable } from '../../core/failure.ts'
+import { feedSeconds } from '../../core/feed-clock.ts'
+import type { SymbolOrigin } from '../../core/symbol.ts'
+
+let house: RegistryHouse
+beforeAll(async () => {
+  house = await openRegistryHouse()
+})
+afterAll(async () => {
+  await house.stop()
+  house.discard()
+})
+
+async function add(name: string, origin: SymbolOrigin): Promise<void> {
+  const symbol = compoundKey(zero.key, name)
+  const body = {
+    symbol,
+    feed: zero.key,
+    name,
+    raw: name,
+    display: name,
+    description: '',
+    type: 'cfd' as const,
+    digits: 2,
+    session: '24x5' as const,
+    delaySeconds: 0,
+    origin,
+    hidden: false,
+  }
+  await house.writer.change(() => ({ rows: [{ kind: 'symbol', id: symbol, body }], result: undefined }))
+}
+
+const remove = (symbol: string) => house.call('RemoveSymbol', { feed: zero.key, symbol })
+const refusal = (symbol: string) => house.refusal('RemoveSymbol', { feed: zero.key, symbol })
+
+test('an imported symbol leaves the catalogue and its bars stay stored', async () => {
+  await add('MISTYPED', 'import')
+  const symbol = compoundKey(zero.key, 'MISTYPED')
+  const bars = barsOf([
+    { time: feedSeconds(1_700_000_040), open: 1, high: 1, low: 1, close: 1, volume: 1, revision: 1 },
+  ])
+  const series = { feed: zero.key, symbol, resolution: '60' as const }
+  await house.stores.bars.write([{ series, bars }], 'backfill')
+
+  expect(await remove('MISTYPED')).toEqual({ series: 1 })
+  expect(house.registry.view().symbol(symbol)).toBeUndefined()
+  expect((await house.stores.bars.lastTimes(zero.key)).size).toBe(1)
+  expect(await refusal('MISTYPED')).toEqual(['NOT_FOUND', 'BROKERA:ZERO has no symbol "MISTYPED".'])
+})
+
+test('a symbol that a manifest or a collector lists is refused with who lists it, and stays', async () => {
+  await add('LISTED', 'collector')
+  expect(await refusal('LISTED')).toEqual([
+    'FAILED_PRECONDITION',
+    'The collector of BROKERA:ZERO lists "LISTED"; the symbol goes when its source no longer has it.',
+  ])
+  expect(await refusal('EURUSD')).toEqual([
+    'FAILED_PRECONDITION',
+    'The Feed manifest of BROKERA:ZERO lists "EURUSD"; take it out of its symbols.list first.',
+  ])
+  const shown = house.registry.view().symbolsOf(zero.key)
+  expect(shown.map(({ name }) => name)).toEqual(['EURUSD', 'GBPUSD', 'LISTED'])
+})
+
+test('a removal that fails because the store is away removes nothing and can be repeated', async () => {
+  await add('AGAIN', 'import')
+  const away = new Unavailable('store', new Error('away'))
+  vi.spyOn(house.stores.bars, 'lastTimes').mockRejectedValueOnce(away)
+  expect((await refusal('AGAIN'))[0]).toBe('UNAVAILABLE')
+  expect(house.registry.view().symbol(compoundKey(zero.key, 'AGAIN'))).toBeDefined()
+  expect(await remove('AGAIN')).toEqual({ series: 0 })
+})

@@ -1,0 +1,62 @@
+import { compoundKey } from '../../core/compound-key.ts'
+import type { RegistryView } from '../../core/registry.ts'
+import { storedResolutions } from '../../core/resolution.ts'
+import { seriesId } from '../../core/series.ts'
+import { show } from '../../core/show.ts'
+import { didYouMean } from '../../core/suggest.ts'
+import type { SymbolRecord } from '../../core/symbol.ts'
+import { readerNamed } from '../../core/turns.ts'
+import type { BarStore } from '../../ports/bars.ts'
+import type { RegistryWriter } from '../../registry/writer.ts'
+import { feedRecordOf } from './feeds.ts'
+import { forbiddenByState, notFound } from './refusal.ts'
+
+interface SymbolStores {
+  readonly bars: BarStore
+  readonly writer: RegistryWriter
+}
+
+/**
+ * Hides a symbol that only an import brought. Its bars and windows stay stored: a later import or a
+ * collector that lists the name serves them again. Gives the number of its series that have bars.
+ */
+export async function removeSymbol(
+  request: { readonly feed: string; readonly symbol: string },
+  view: RegistryView,
+  { bars, writer }: SymbolStores,
+): Promise<number> {
+  // Read before the change: a call that fails here has removed nothing and can be repeated.
+  const { key } = feedRecordOf(request.feed, view).definition
+  const stored = await bars.lastTimes(key, { reader: readerNamed('registry') })
+  const symbol = await writer.change((now) => {
+    const found = importedSymbol(request.feed, request.symbol, now)
+    const rows = [{ kind: 'symbol' as const, id: found.symbol, body: { ...found, hidden: true } }]
+    return { rows, result: found.symbol }
+  })
+  return storedResolutions.filter((resolution) => stored.has(seriesId({ symbol, resolution }))).length
+}
+
+function importedSymbol(feed: string, name: string, view: RegistryView): SymbolRecord {
+  const { key } = feedRecordOf(feed, view).definition
+  const shown = view.allSymbolsOf(key).filter(({ hidden }) => !hidden)
+  const found = shown.find(({ symbol }) => symbol === compoundKey(key, name))
+  if (!found) {
+    const imported = shown.filter(({ origin }) => origin === 'import')
+    const near = didYouMean(
+      name,
+      imported.map((each) => each.name),
+    )
+    throw notFound(`${key} has no symbol ${show(name)}${near}.`)
+  }
+  if (found.origin === 'manifest') {
+    throw forbiddenByState(
+      `The Feed manifest of ${key} lists ${show(found.raw)}; take it out of its symbols.list first.`,
+    )
+  }
+  if (found.origin === 'collector') {
+    throw forbiddenByState(
+      `The collector of ${key} lists ${show(found.raw)}; the symbol goes when its source no longer has it.`,
+    )
+  }
+  return found
+}

@@ -1,0 +1,93 @@
+import type { FeedDefinition } from '../../core/feed.ts'
+import type { FeedSeconds } from '../../core/feed-clock.ts'
+import type { IngestMessage } from '../../wire/gen/fxd/v1/IngestMessage.ts'
+import { partBytesMax } from '../../wire/limits.ts'
+import type { CatalogueChange } from '../check/catalogue.ts'
+import type { Refusal } from '../check/check-batch.ts'
+import type { Counts } from '../feed/store-history.ts'
+
+/** Cuts a long list into parts that fit a message; an empty list is one empty part. */
+function* parts<T>(
+  items: readonly T[],
+  textOf: (item: T) => string,
+): Generator<{ part: T[]; last: boolean }> {
+  const bytesPerItem = 32
+  const bytesPerCharacter = 3
+  let part: T[] = []
+  let bytes = 0
+  for (const item of items) {
+    const size = bytesPerItem + textOf(item).length * bytesPerCharacter
+    if (part.length > 0 && bytes + size > partBytesMax) {
+      yield { part, last: false }
+      part = []
+      bytes = 0
+    }
+    part.push(item)
+    bytes += size
+  }
+  yield { part, last: true }
+}
+
+/** To an active session. What may be pushed is what is stored: 30 is derived from 1 when it is read. */
+export const welcomeOf = (
+  { resolutions, quoteBasis }: FeedDefinition,
+  at: { readonly epoch: number; readonly utcMs: number; readonly feedNow: FeedSeconds | undefined },
+): IngestMessage => ({
+  welcome: {
+    active: true,
+    epoch: at.epoch,
+    utcMs: at.utcMs,
+    ...(at.feedNow !== undefined && { feedNow: at.feedNow }),
+    resolutions: resolutions.filter((r) => r !== '30'),
+    midQuoted: quoteBasis === 'Mid',
+  },
+})
+
+export function* cataloguedParts(
+  revision: number,
+  { symbols, refused }: CatalogueChange['result'],
+): Generator<IngestMessage> {
+  for (const { part } of parts(refused, ({ raw, reason }) => raw + reason)) {
+    if (part.length > 0) yield { catalogued: { revision, refused: part, last: false } }
+  }
+  for (const { part, last } of parts(symbols, ({ raw, name }) => raw + name)) {
+    const names = part.map(({ raw, name, digits, delaySeconds, since }) => ({
+      raw,
+      symbol: name,
+      digits,
+      delaySeconds,
+      ...(since !== undefined && { since }),
+    }))
+    yield { catalogued: { revision, names, last } }
+  }
+}
+
+export function* refusedParts(sequence: number, refused: readonly Refusal[]): Generator<IngestMessage> {
+  if (refused.length === 0) return
+  for (const { part } of parts(joinNeighbours(refused), ({ message }) => message)) {
+    yield {
+      refused: {
+        sequence,
+        bars: part.map(({ reason, ...bar }) => ({ ...bar, reason: `REFUSAL_REASON_${reason}` as const })),
+      },
+    }
+  }
+}
+
+function joinNeighbours(refused: readonly Refusal[]): Refusal[] {
+  const joined: Refusal[] = []
+  for (const each of refused) {
+    const last = joined.at(-1)
+    const continues =
+      last !== undefined &&
+      last.series === each.series &&
+      last.index + last.count === each.index &&
+      last.reason === each.reason &&
+      last.message === each.message
+    if (continues) joined[joined.length - 1] = { ...last, count: last.count + each.count }
+    else joined.push(each)
+  }
+  return joined
+}
+
+export const ackOf = (sequence: number, counts: Counts): IngestMessage => ({ ack: { sequence, ...counts } })

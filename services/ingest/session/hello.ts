@@ -1,0 +1,59 @@
+import { type FeedKey, isFeedKey } from '../../core/compound-key.ts'
+import type { FeedDefinition } from '../../core/feed.ts'
+import type { RegistryView } from '../../core/registry.ts'
+import { show } from '../../core/show.ts'
+import { didYouMean } from '../../core/suggest.ts'
+import type { Hello__Output } from '../../wire/gen/fxd/v1/Hello.ts'
+import { type Access, mayPush } from '../credentials/access.ts'
+import { SessionEnd } from './session-end.ts'
+
+const textLengthMax = 128
+
+export interface Introduced {
+  readonly feed: FeedKey
+  readonly isImport: boolean
+  readonly collectorId: string
+  readonly terminal: string
+  /** Its live bars can be read again after a crash. */
+  readonly rereadable: boolean
+}
+
+/** Who is there; a `SessionEnd` is thrown for whoever may not be. */
+export function introduce(hello: Hello__Output, view: RegistryView, access: Access): Introduced {
+  const { feed, mode, collectorId, terminal } = hello
+  if (mode !== 'SESSION_MODE_LIVE' && mode !== 'SESSION_MODE_IMPORT') {
+    const wanted = 'SESSION_MODE_LIVE or SESSION_MODE_IMPORT'
+    throw new SessionEnd('INVALID_ARGUMENT', `Hello.mode: got ${mode}, wanted ${wanted}`)
+  }
+  checkText('collector_id', collectorId, 1)
+  checkText('terminal', terminal, 0)
+  // Before the look-up: whoever may not push a feed is not told whether it exists.
+  if (!mayPush(access, feed)) {
+    const may = access.feeds === 'all' ? [] : [...access.feeds]
+    throw new SessionEnd(
+      'PERMISSION_DENIED',
+      `FOREIGN_FEED: this credential may push ${may.join(', ') || 'no feed'}; got ${show(feed)}`,
+    )
+  }
+  const { key } = definedFeed(feed, view)
+  return {
+    feed: key,
+    isImport: mode === 'SESSION_MODE_IMPORT',
+    collectorId,
+    terminal,
+    rereadable: hello.capabilities.includes('CAPABILITY_REREADABLE'),
+  }
+}
+
+function checkText(field: string, { length }: string, lengthMin: 0 | 1): void {
+  if (length >= lengthMin && length <= textLengthMax) return
+  const wanted = `${lengthMin} to ${textLengthMax}`
+  throw new SessionEnd('INVALID_ARGUMENT', `Hello.${field}: got ${length} characters, wanted ${wanted}`)
+}
+
+function definedFeed(feed: string, view: RegistryView): FeedDefinition {
+  const definition = isFeedKey(feed) ? view.feed(feed) : undefined
+  if (definition) return definition
+  const keys = view.feeds().map(({ key }) => key)
+  throw new SessionEnd('NOT_FOUND', `there is no feed ${show(feed)}${didYouMean(feed, keys)}`)
+}

@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'vitest'
+import { seriesAt } from '../../../test/support/raw-session.ts'
+import { SessionSuite } from '../../../test/support/session-suite.ts'
+
+const suite = new SessionSuite()
+const minute = 60
+
+describe('backfill and imports', () => {
+  test('equal values are unchanged, other values win by their revision, an older reading changes nothing', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key, { mode: 'IMPORT' })
+    const at = [noon - 180, noon - 120]
+    await session.bars('BACKFILL', [seriesAt('EURUSD', at, { revision: 5_000_000 })])
+    const again = await session.bars('BACKFILL', [seriesAt('EURUSD', at, { revision: 6_000_000 })])
+    expect(again.ack).toMatchObject({ accepted: 0, revised: 0, unchanged: 2 })
+    expect((await suite.stored())[0]?.revision).toBe(5_000_000)
+    const corrected = await session.bars('BACKFILL', [
+      seriesAt('EURUSD', [...at, noon - 60], { revision: 7_000_000, close: 1.3 }),
+    ])
+    expect(corrected.ack).toMatchObject({ accepted: 1, revised: 2, unchanged: 0 })
+    const late = await session.bars('BACKFILL', [seriesAt('EURUSD', at, { revision: 6_500_000, close: 1.4 })])
+    expect(late.ack).toMatchObject({ accepted: 0, revised: 0, unchanged: 2 })
+    expect((await suite.stored()).map(({ close }) => close)).toEqual([1.3, 1.3, 1.3])
+    expect(suite.pushed()).toEqual([])
+    expect(suite.told('revised').length).toBe(2)
+    await session.close()
+  })
+
+  test('a derived bar never wins over a reading, and a later derivation over an earlier one', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key, { mode: 'IMPORT' })
+    await session.bars('BACKFILL', [seriesAt('EURUSD', [noon - 120], { revision: 1, close: 1.2 })])
+    await session.bars('BACKFILL', [seriesAt('EURUSD', [noon - 120], { revision: 1, close: 1.3 })])
+    expect((await suite.stored()).map(({ close }) => close)).toEqual([1.3])
+    await session.bars('BACKFILL', [seriesAt('EURUSD', [noon - 120], { close: 1.4 })])
+    const derived = await session.bars('BACKFILL', [
+      seriesAt('EURUSD', [noon - 120], { revision: 1, close: 1.5 }),
+    ])
+    expect(derived.ack).toMatchObject({ unchanged: 1 })
+    expect((await suite.stored()).map(({ close }) => close)).toEqual([1.4])
+    await session.close()
+  })
+
+  test('a batch scattered over years is compared without reading what lies between', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key, { mode: 'IMPORT' })
+    const dense = Array.from({ length: 5_000 }, (_, i) => noon - 500_000 * minute + i * minute)
+    for (const skipped of [0, 5_000, 10_000]) {
+      const batch = dense.map((time) => time + skipped * minute)
+      await session.bars('BACKFILL', [seriesAt('EURUSD', batch, { revision: 5_000_000 })])
+    }
+    const scattered = [dense[0] as number, (dense[0] as number) + 12_000 * minute, noon - 60]
+    const { ack } = await session.bars('BACKFILL', [seriesAt('EURUSD', scattered, { close: 1.2 })])
+    expect(ack).toMatchObject({ accepted: 1, revised: 2, unchanged: 0 })
+    await session.close()
+  })
+
+  test('an import stands beside the live session and may not use its lane', async () => {
+    const noon = suite.minute
+    const live = suite.connect()
+    await live.hello(suite.feed.key)
+    const beside = suite.connect()
+    await beside.hello(suite.feed.key, { mode: 'IMPORT' })
+    const { ack, refused } = await beside.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
+    expect(ack).toMatchObject({ accepted: 0 })
+    expect(refused).toMatchObject([{ reason: 'REFUSAL_REASON_MALFORMED', count: 1 }])
+    expect(await suite.times()).toEqual([])
+    const wide = await beside.window('1', noon - 600, noon)
+    expect(wide.refused).toMatchObject([{ reason: 'REFUSAL_REASON_MALFORMED' }])
+    expect((await live.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])).ack).toMatchObject({ accepted: 1 })
+    await Promise.all([live.close(), beside.close()])
+  })
+})
+
+describe('refusals', () => {
+  test('a bad bar is named by series and index with what is wanted, the good ones are stored', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    const series = seriesAt('EURUSD', [noon - 180, noon - 120, noon - 60])
+    ;(series.volume as number[])[1] = -100
+    ;(series.volume as number[])[2] = 100
+    const { ack, refused } = await session.bars('LIVE', [seriesAt('GBPUSD', [noon - 60, noon - 120]), series])
+    expect(ack).toMatchObject({ accepted: 2 })
+    expect(refused).toMatchObject([
+      { series: 0, index: 0, count: 2, reason: 'REFUSAL_REASON_UNKNOWN_SERIES' },
+      { series: 1, index: 1, count: 1, reason: 'REFUSAL_REASON_VOLUME' },
+    ])
+    expect(refused[0]?.message).toBe(`symbol: got "GBPUSD", which ${suite.feed.key} does not list`)
+    expect(await suite.times()).toEqual([noon - 180, noon - 60])
+    await session.close()
+  })
+
+  test('a forming bar is refused, unless a later one exists; a bar of the future always is', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    const forming = await session.bars('LIVE', [seriesAt('EURUSD', [noon - 60, noon])])
+    expect(forming.refused).toMatchObject([{ index: 1, reason: 'REFUSAL_REASON_NOT_CLOSED' }])
+    const future = await session.bars('LIVE', [seriesAt('EURUSD', [noon, noon + 60])])
+    expect(future.refused).toMatchObject([
+      { index: 1, reason: 'REFUSAL_REASON_IN_THE_FUTURE' },
+      { index: 0, reason: 'REFUSAL_REASON_NOT_CLOSED' },
+    ])
+    await suite.clock.advance(60_000)
+    expect((await session.bars('LIVE', [seriesAt('EURUSD', [noon])])).ack).toMatchObject({ accepted: 1 })
+    await session.close()
+  })
+
+  test("while a feed's clock is unknown, a later bar or the newest tick tells what has closed", async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.measured.key)
+    const alone = await session.bars('LIVE', [seriesAt('EURUSD', [noon - 600])])
+    expect(alone.refused).toMatchObject([{ reason: 'REFUSAL_REASON_NOT_CLOSED' }])
+    const followed = await session.bars('LIVE', [seriesAt('EURUSD', [noon - 600, noon - 540])])
+    expect(followed.ack).toMatchObject({ accepted: 1 })
+    session.send({ heartbeat: { terminalConnected: true, newestTick: noon - 480 } })
+    const ticked = await session.bars('LIVE', [seriesAt('EURUSD', [noon - 540])])
+    expect(ticked.ack).toMatchObject({ accepted: 1 })
+    await session.close()
+  })
+
+  test('a revision more than five seconds ahead of ingest is refused', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    const ahead = (ms: number) => seriesAt('EURUSD', [noon - 60], { revision: noon * 1000 + ms })
+    const { refused } = await session.bars('LIVE', [ahead(5_001)])
+    expect(refused).toMatchObject([{ reason: 'REFUSAL_REASON_REVISION' }])
+    expect((await session.bars('LIVE', [ahead(5_000)])).ack).toMatchObject({ accepted: 1 })
+    await session.close()
+  })
+
+  test('a scale is the digits; one more only where quotes are mid', async () => {
+    const noon = suite.minute
+    const bid = suite.connect()
+    await bid.hello(suite.feed.key)
+    const wrong = await bid.bars('LIVE', [seriesAt('EURUSD', [noon - 60], { scale: 6 })])
+    expect(wrong.refused).toMatchObject([{ reason: 'REFUSAL_REASON_SCALE' }])
+    const half = suite.connect()
+    await half.hello(suite.mid.key)
+    const at = noon + 10_800 - 60
+    expect(
+      (await half.bars('LIVE', [seriesAt('EURUSD', [at], { scale: 6, close: 1.100005 })])).ack,
+    ).toMatchObject({ accepted: 1 })
+    expect((await suite.stored('EURUSD', '1', suite.mid.key))[0]?.close).toBe(1.100005)
+    await Promise.all([bid.close(), half.close()])
+  })
+
+  test('30 is not stored, nor is what the feed does not list', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    for (const resolution of ['30', '240', '7', '__proto__']) {
+      const { refused } = await session.bars('LIVE', [{ ...seriesAt('EURUSD', [noon - 86_400]), resolution }])
+      expect(refused).toMatchObject([{ reason: 'REFUSAL_REASON_UNKNOWN_SERIES' }])
+    }
+    await session.close()
+  })
+})
+
+describe('sequences', () => {
+  test('the same message again gets the same ack; another body under its number is refused and alarms', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    const message = { lane: 'LANE_LIVE' as const, series: [seriesAt('EURUSD', [noon - 60])] }
+    session.send({ bars: { sequence: 1, ...message } })
+    const first = await session.answer(1)
+    session.received.length = 0
+    session.send({ bars: { sequence: 1, ...message } })
+    expect((await session.answer(1)).ack).toEqual(first.ack)
+    session.received.length = 0
+    session.send({ bars: { sequence: 1, lane: 'LANE_LIVE', series: [seriesAt('EURUSD', [noon - 120])] } })
+    const conflict = await session.next('refused')
+    expect(conflict.bars).toMatchObject([{ reason: 'REFUSAL_REASON_SEQUENCE' }])
+    expect(await suite.times()).toEqual([noon - 60])
+    expect((await suite.house.metrics.render()).text).toContain('fxd_ingest_alarms_total{kind="sequence"} 1')
+    await session.close()
+  })
+})

@@ -1,0 +1,77 @@
+import type { FeedKey } from '../../core/compound-key.ts'
+import type { FeedSeconds } from '../../core/feed-clock.ts'
+import type { seriesId } from '../../core/series.ts'
+import type { Window } from '../../core/window.ts'
+import type { Known } from '../../wire/gen/fxd/v1/Known.ts'
+import type { KnownSeries } from '../../wire/gen/fxd/v1/KnownSeries.ts'
+import { partBytesMax } from '../../wire/limits.ts'
+
+/** A varint of a time or of a distance between times. */
+const bytesPerNumber = 6
+const bytesPerEntry = 24
+const windowsPerEntryMax = 2_000
+
+/** What ingest holds of a feed, in parts that fit a message; always at least one, the last one marked. */
+export function* knownParts(
+  feed: FeedKey,
+  newest: ReadonlyMap<string, FeedSeconds>,
+  windows: readonly Window[],
+): Generator<Known> {
+  let part: KnownSeries[] = []
+  let bytes = 0
+  for (const entry of entries(feed, newest, windows)) {
+    const size =
+      bytesPerEntry + 4 * (entry.symbol ?? '').length + (entry.windows ?? []).length * bytesPerNumber
+    if (bytes + size > partBytesMax) {
+      yield { series: part, last: false }
+      part = []
+      bytes = 0
+    }
+    part.push(entry)
+    bytes += size
+  }
+  yield { series: part, last: true }
+}
+
+function* entries(
+  feed: FeedKey,
+  newest: ReadonlyMap<string, FeedSeconds>,
+  windows: readonly Window[],
+): Generator<KnownSeries> {
+  const spans = new Map<string, Window[]>()
+  for (const window of windows) {
+    const id = `${window.resolution} ${window.symbol ?? ''}`
+    const list = spans.get(id)
+    if (list) list.push(window)
+    else spans.set(id, [window])
+  }
+  for (const [id, time] of newest) if (!spans.has(id)) yield { ...named(feed, id), newest: time }
+  for (const [id, list] of spans) {
+    const time = newest.get(id)
+    for (let i = 0; i < list.length; i += windowsPerEntryMax) {
+      yield {
+        ...named(feed, id),
+        ...(time !== undefined && { newest: time }),
+        windows: deltas(list.slice(i, i + windowsPerEntryMax)),
+      }
+    }
+  }
+}
+
+/** The reverse of `seriesId`, with the clean name alone. */
+function named(feed: FeedKey, id: ReturnType<typeof seriesId>): { symbol: string; resolution: string } {
+  const [resolution = ''] = id.split(' ', 1)
+  const symbol = id.slice(resolution.length + 1)
+  return { resolution, symbol: symbol === '' ? '' : symbol.slice(feed.length + 1) }
+}
+
+function deltas(windows: readonly Window[]): number[] {
+  let previous = 0
+  return windows
+    .flatMap(({ from, to }) => [from, to])
+    .map((time) => {
+      const delta = time - previous
+      previous = time
+      return delta
+    })
+}

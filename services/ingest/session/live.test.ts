@@ -1,0 +1,195 @@
+import { describe, expect, test } from 'vitest'
+import { seriesAt } from '../../../test/support/raw-session.ts'
+import { SessionSuite } from '../../../test/support/session-suite.ts'
+import { backfillBatchesSlow } from './session-work.ts'
+
+const suite = new SessionSuite()
+
+describe('the live lane', () => {
+  test('a live bar is pushed and stored before its ack, and the store is said to show it', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    const { ack } = await session.bars('LIVE', [seriesAt('EURUSD', [noon - 120, noon - 60])])
+    expect(ack).toMatchObject({ accepted: 2, revised: 0, unchanged: 0 })
+    expect(suite.pushed()).toEqual([noon - 120, noon - 60])
+    expect(await suite.times()).toEqual([noon - 120, noon - 60])
+    const position = suite.house.events.find(({ event }) => event.type === 'bars')?.position
+    expect(suite.told('applied')).toEqual([{ type: 'applied', feed: suite.feed.key, position }])
+    await session.close()
+  })
+
+  test('a live bar that is not newer than the last pushed one is stored and never pushed', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    await session.bars('LIVE', [seriesAt('EURUSD', [noon - 120, noon - 60])])
+    const { ack } = await session.bars('LIVE', [
+      seriesAt('EURUSD', [noon - 180, noon - 120, noon - 60], { close: 1.2, revision: 1_000_000_000_001 }),
+    ])
+    expect(ack).toMatchObject({ accepted: 1, revised: 2 })
+    expect(suite.pushed()).toEqual([noon - 120, noon - 60])
+    expect((await suite.stored()).map(({ close }) => close)).toEqual([1.2, 1.2, 1.2])
+    expect(suite.told('revised')).toMatchObject([{ from: noon - 180, to: noon - 60 }])
+    await session.close()
+  })
+
+  test('what was pushed once is not pushed again by a later session', async () => {
+    const noon = suite.minute
+    const first = suite.connect()
+    await first.hello(suite.feed.key)
+    await first.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
+    await first.close()
+    const second = suite.connect()
+    await second.hello(suite.feed.key)
+    const { ack } = await second.bars('LIVE', [seriesAt('EURUSD', [noon - 60], { revision: 2_000 })])
+    expect(ack).toMatchObject({ accepted: 0, unchanged: 1 })
+    expect(suite.pushed()).toEqual([noon - 60])
+    await second.close()
+  })
+
+  test('a newer bar that an import stored meanwhile does not keep a live bar from being pushed', async () => {
+    const noon = suite.minute
+    const live = suite.connect()
+    await live.hello(suite.feed.key)
+    await live.bars('LIVE', [seriesAt('EURUSD', [noon - 180])])
+    const beside = suite.connect()
+    await beside.hello(suite.feed.key, { mode: 'IMPORT', id: 'import' })
+    await beside.bars('BACKFILL', [seriesAt('EURUSD', [noon - 120, noon - 60])])
+    await live.bars('LIVE', [seriesAt('EURUSD', [noon - 120], { revision: 1_000_000_000_001 })])
+    expect(suite.pushed()).toEqual([noon - 180, noon - 120])
+    await Promise.all([live.close(), beside.close()])
+  })
+
+  test('bars of a source that cannot be read again are pushed after their commit', async () => {
+    const noon = suite.minute
+    const spooled = suite.connect()
+    await spooled.hello(suite.feed.key, { rereadable: false })
+    suite.order.length = 0
+    await spooled.bars('LIVE', [seriesAt('EURUSD', [noon - 120])])
+    expect(suite.order).toEqual(['committed', 'bars', 'applied'])
+    await spooled.close()
+
+    const file = suite.connect()
+    await file.hello(suite.feed.key)
+    suite.order.length = 0
+    await file.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
+    expect(suite.order).toEqual(['bars', 'committed', 'applied'])
+    await file.close()
+  })
+
+  test('a live bar overtakes the backfill that waits for the store, of which a collector is told to send no more', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    const gate = Promise.withResolvers<void>()
+    suite.backfillGate = gate.promise
+    const waiting = Array.from({ length: backfillBatchesSlow }, (_, i) =>
+      session.post('BACKFILL', [seriesAt('EURUSD', [noon - (100 + i) * 60])]),
+    )
+    expect((await session.next('slow')).pauseMs).toBeGreaterThan(0)
+    const { ack } = await session.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
+    expect(ack).toMatchObject({ accepted: 1 })
+    expect(suite.pushed()).toEqual([noon - 60])
+    expect(session.received.filter((message) => message.ack).length).toBe(1)
+    gate.resolve()
+    for (const sequence of waiting)
+      expect((await session.answer(sequence)).ack).toMatchObject({ accepted: 1 })
+    await session.close()
+  })
+
+  test('a collector that goes on all the same is not read, and nothing of it is lost', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    const gate = Promise.withResolvers<void>()
+    suite.backfillGate = gate.promise
+    const sequences = Array.from({ length: 200 }, (_, i) =>
+      session.post('BACKFILL', [seriesAt('EURUSD', [noon - (300 - i) * 60])]),
+    )
+    await session.next('slow')
+    gate.resolve()
+    for (const sequence of sequences) await session.answer(sequence)
+    expect((await suite.times()).length).toBe(200)
+    await session.close()
+  })
+
+  test('a live batch notes on the feed board when it came and its newest bar', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    await session.bars('BACKFILL', [seriesAt('EURUSD', [noon - 180])])
+    expect(await suite.house.stores.board.read([suite.feed.key])).toEqual(new Map())
+    await session.bars('LIVE', [seriesAt('EURUSD', [noon - 120])])
+    expect((await suite.house.stores.board.read([suite.feed.key])).get(suite.feed.key)).toMatchObject({
+      receivedAt: noon * 1000,
+      newestBar: noon - 120,
+    })
+    await session.close()
+  })
+
+  test('a live hourly bar that opened before stored minutes leaves the newest bar at the last minute', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    await session.bars('BACKFILL', [seriesAt('EURUSD', [noon - 180])])
+    const hour = (Math.floor(noon / 3_600) - 1) * 3_600
+    await session.bars('LIVE', [seriesAt('EURUSD', [hour], { resolution: '60' })])
+    expect((await suite.house.stores.board.read([suite.feed.key])).get(suite.feed.key)).toMatchObject({
+      receivedAt: noon * 1000,
+      newestBar: noon - 180,
+    })
+    await session.close()
+  })
+})
+
+describe('readers are told', () => {
+  test('of complete minutes after their bars, by the feed-wide windows of the live lane alone', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    await session.bars('LIVE', [seriesAt('EURUSD', [noon - 120, noon - 60])])
+    await session.window('5', noon - 300, noon)
+    await session.window('1', noon - 120, noon)
+    const told = suite.house.events.map(({ event }) => event).filter(({ type }) => type !== 'applied')
+    expect(told).toMatchObject([
+      { type: 'bars' },
+      { type: 'minutes', feed: suite.feed.key, from: noon - 120, to: noon - 60 },
+    ])
+    await session.close()
+  })
+
+  test('every two seconds that the store shows everything that was pushed', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    await session.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
+    await suite.clock.advance(2_000)
+    await expect.poll(() => suite.told('settled')).toEqual([{ type: 'settled', feed: suite.feed.key }])
+    await session.close()
+    await suite.clock.advance(10_000)
+    expect(suite.told('settled')).toHaveLength(1)
+  })
+})
+
+describe('signs of life', () => {
+  test('a heartbeat counts while the terminal is connected, and only for feeds that report it', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    session.send({ heartbeat: { terminalConnected: false, newestTick: noon - 5 } })
+    await expect
+      .poll(
+        async () => (await suite.house.stores.board.read([suite.feed.key])).get(suite.feed.key)?.newestTick,
+      )
+      .toBe(noon - 5)
+    expect(
+      (await suite.house.stores.board.read([suite.feed.key])).get(suite.feed.key)?.heartbeatAt,
+    ).toBeUndefined()
+    session.send({ heartbeat: { terminalConnected: true, newestTick: noon + 900 } })
+    await expect
+      .poll(async () => (await suite.house.stores.board.read([suite.feed.key])).get(suite.feed.key))
+      .toMatchObject({ heartbeatAt: noon * 1000, newestTick: noon })
+    await session.close()
+  })
+})

@@ -1,0 +1,74 @@
+import { Metadata } from '@grpc/grpc-js'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import {
+  defineFeed,
+  houseToken,
+  type IngestHouse,
+  startIngest,
+} from '../../../test/support/ingest-fixture.ts'
+import { RawSession } from '../../../test/support/raw-session.ts'
+import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
+import { channelCredentials } from '../../wire/client.ts'
+import { Registry } from '../../wire/load.ts'
+import { sessionsPerFeedMax } from './open-sessions.ts'
+
+const ours = defineFeed({})
+const theirs = defineFeed({ account: 'VIP' })
+const patience = { timeout: 20_000 }
+
+let house: IngestHouse
+let opened: RawSession[]
+beforeEach(async () => {
+  opened = []
+  house = await startIngest([ours, theirs], { clock: createVirtualClock() })
+})
+afterEach(async () => {
+  await Promise.all(opened.map((session) => session.close()))
+  await house.remove()
+})
+
+function tokenOf(feed: string): Promise<string> {
+  const client = new Registry(house.address, channelCredentials({}))
+  const metadata = new Metadata()
+  metadata.set('authorization', `Bearer ${houseToken}`)
+  return new Promise<string>((resolve, reject) =>
+    client.issueFeedToken({ feeds: [feed], expires: '90d' }, metadata, (error, answer) =>
+      answer ? resolve(answer.token) : reject(error ?? new Error('no token')),
+    ),
+  ).finally(() => client.close())
+}
+
+function open(token: string): RawSession {
+  const session = new RawSession(house.address, token)
+  opened.push(session)
+  return session
+}
+
+test('sessions of one feed are bounded, and its collector that comes back is let in', async () => {
+  const first = open(houseToken)
+  await first.hello(ours.key, { id: 'first' })
+  const others = Array.from({ length: sessionsPerFeedMax - 1 }, () => open(houseToken))
+  await Promise.all(others.map((each) => each.hello(ours.key, { mode: 'IMPORT' })))
+  const more = open(houseToken)
+  more.hello(ours.key, { mode: 'IMPORT' }).catch(() => undefined)
+  expect(await more.ended).toEqual({
+    code: 'RESOURCE_EXHAUSTED',
+    details: `${ours.key} has ${sessionsPerFeedMax} sessions open, wanted at most ${sessionsPerFeedMax}`,
+  })
+  const back = open(houseToken)
+  await back.hello(ours.key, { id: 'first' })
+  await open(houseToken).hello(theirs.key)
+}, 60_000)
+
+test("what one feed's credential opens is bounded before it says who it is", async () => {
+  const token = await tokenOf(ours.key)
+  const silent = Array.from({ length: sessionsPerFeedMax + 8 }, () => open(token))
+  const refused: { code: string; details: string }[] = []
+  for (const each of silent) void each.ended.then((end) => refused.push(end))
+  await expect.poll(() => refused.length, patience).toBe(8)
+  expect(refused[0]).toEqual({
+    code: 'RESOURCE_EXHAUSTED',
+    details: `credentials for ${ours.key} have ${sessionsPerFeedMax} sessions open, wanted at most ${sessionsPerFeedMax}`,
+  })
+  await open(await tokenOf(theirs.key)).hello(theirs.key)
+}, 60_000)

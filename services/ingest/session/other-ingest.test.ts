@@ -1,0 +1,85 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { defineFeed, type IngestHouse, startIngest } from '../../../test/support/ingest-fixture.ts'
+import { RawSession, seriesAt } from '../../../test/support/raw-session.ts'
+import { createVirtualClock, type VirtualClock } from '../../../test/support/virtual-clock.ts'
+import { silentLog } from '../../platform/log/log.ts'
+import type { Stores } from '../../ports/stores.ts'
+import { applyFeeds } from '../../registry/apply-feeds.ts'
+import { openEmbeddedStores } from '../../stores/embedded/open.ts'
+
+const feed = defineFeed({ symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] } })
+const start = Date.UTC(2026, 0, 5, 12)
+const noon = start / 1000
+
+let clock: VirtualClock
+let folder: string
+let stores: Stores
+/** Two processes on the same stores. */
+let one: IngestHouse
+let other: IngestHouse
+beforeEach(async () => {
+  clock = createVirtualClock({ start })
+  folder = mkdtempSync(join(tmpdir(), 'fxd-ingests-'))
+  stores = await openEmbeddedStores({ folder, clock, log: silentLog })
+  one = await startIngest([feed], { clock, stores })
+  other = await startIngest([feed], { clock, stores })
+})
+afterEach(async () => {
+  await Promise.all([one.remove(), other.remove()])
+  await stores.close()
+  rmSync(folder, { recursive: true })
+})
+
+async function lead(house: IngestHouse, id: string): Promise<RawSession> {
+  const session = new RawSession(house.address)
+  await session.hello(feed.key, { id })
+  return session
+}
+const told = (): unknown[] =>
+  one.events.flatMap<unknown>(({ event }) => {
+    if (event.type === 'bars') return event.bars.map(({ bar }) => bar.time)
+    return event.type === 'revised' ? [`revised ${event.from}`] : []
+  })
+
+test('a standby of another ingest leads within a second of the release, with a greater epoch', async () => {
+  const first = await lead(one, 'a')
+  const standby = new RawSession(other.address)
+  standby.hello(feed.key, { id: 'b' }).catch(() => undefined)
+  await standby.find(({ welcome }) => welcome?.active === false)
+  await first.close()
+  await clock.advance(1_000)
+  const { welcome } = await standby.find(({ welcome: each }) => each?.active === true)
+  expect(Number(welcome?.epoch)).toBeGreaterThan(Number((await first.next('welcome')).epoch))
+  await standby.close()
+})
+
+test('one that leads again takes what another published meanwhile for history: a correction is never pushed', async () => {
+  const first = await lead(one, 'a')
+  await first.bars('LIVE', [seriesAt('EURUSD', [noon - 240])])
+  await first.close()
+  const between = await lead(other, 'b')
+  await between.bars('LIVE', [seriesAt('EURUSD', [noon - 180, noon - 120])])
+  await between.close()
+  const again = await lead(one, 'a')
+  const correction = seriesAt('EURUSD', [noon - 180], { close: 1.2, revision: 1_000_000_000_001 })
+  expect((await again.bars('LIVE', [correction])).ack).toMatchObject({ accepted: 0, revised: 1 })
+  await again.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
+  expect(told()).toEqual([noon - 240, noon - 180, noon - 120, `revised ${noon - 180}`, noon - 60])
+  await again.close()
+})
+
+test('a feed that one ingest hides ends its sessions at the other, silent ones too', async () => {
+  const session = await lead(other, 'a')
+  const reading = new RawSession(other.address)
+  await reading.hello(feed.key, { id: 'b', mode: 'IMPORT' })
+  await applyFeeds(one.writer, [])
+  for (const each of [session, reading]) {
+    expect(await each.ended).toEqual({
+      code: 'FAILED_PRECONDITION',
+      details: `${feed.key} is no longer defined`,
+    })
+  }
+})

@@ -1,0 +1,79 @@
+import { credentials, Metadata } from '@grpc/grpc-js'
+import { expect, test } from 'vitest'
+import { houseToken } from '../../../test/support/ingest-fixture.ts'
+import { seriesAt } from '../../../test/support/raw-session.ts'
+import { SessionSuite } from '../../../test/support/session-suite.ts'
+import { Registry } from '../../wire/load.ts'
+
+const suite = new SessionSuite()
+
+function purge(key: string): Promise<number> {
+  const client = new Registry(suite.house.address, credentials.createInsecure())
+  const metadata = new Metadata()
+  metadata.set('authorization', `Bearer ${houseToken}`)
+  return new Promise<number>((resolve, reject) => {
+    client.PurgeFeed({ key }, metadata, (error, response) =>
+      error ? reject(error) : resolve(response?.series ?? 0),
+    )
+  }).finally(() => client.close())
+}
+
+/** As when its manifest is gone. */
+const hide = (key: string): Promise<void> =>
+  suite.house.writer.change((view) => ({
+    rows: view
+      .allFeeds()
+      .filter(({ definition }) => definition.key === key)
+      .map((feed) => ({ kind: 'feed', id: feed.definition.key, body: { ...feed, hidden: true } })),
+    result: undefined,
+  }))
+
+test('nothing that was under way comes back after a purge', async () => {
+  const noon = suite.minute
+  const session = suite.connect()
+  await session.hello(suite.feed.key)
+  await session.bars('LIVE', [seriesAt('EURUSD', [noon - 180])])
+  await session.window('1', noon - 180, noon - 120)
+  const gate = Promise.withResolvers<void>()
+  let isWriting = false
+  suite.liveWrite = async (write) => {
+    isWriting = true
+    await gate.promise
+    await write()
+  }
+  session.post('LIVE', [seriesAt('EURUSD', [noon - 120])])
+  await expect.poll(() => isWriting).toBe(true)
+  await hide(suite.feed.key)
+  const purged = purge(suite.feed.key)
+  await expect.poll(() => suite.house.metrics.total('fxd_ingest_sessions_ended_total', {})).toBe(1)
+  gate.resolve()
+  expect(await purged).toBe(1)
+  expect((await session.ended).code).toBe('FAILED_PRECONDITION')
+  await suite.clock.advance(60_000)
+  expect(await suite.times()).toEqual([])
+  expect(await suite.house.stores.windows.of(suite.feed.key)).toEqual([])
+})
+
+test('pushed bars that could not be stored are forgotten with their feed', async () => {
+  const noon = suite.minute
+  const session = suite.connect()
+  await session.hello(suite.feed.key)
+  suite.liveWrite = () => Promise.reject(new Error('full'))
+  session.post('LIVE', [seriesAt('EURUSD', [noon - 180])])
+  await session.ended
+  suite.liveWrite = (write) => write()
+  await hide(suite.feed.key)
+  await purge(suite.feed.key)
+  await suite.house.writer.change((view) => ({
+    rows: view
+      .allFeeds()
+      .filter(({ hidden }) => hidden)
+      .map((feed) => ({ kind: 'feed', id: feed.definition.key, body: { ...feed, hidden: false } })),
+    result: undefined,
+  }))
+  const next = suite.connect()
+  await next.hello(suite.feed.key)
+  await next.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
+  expect(await suite.times()).toEqual([noon - 60])
+  await next.close()
+})

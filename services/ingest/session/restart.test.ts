@@ -1,0 +1,117 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { defineFeed, type IngestHouse, startIngest } from '../../../test/support/ingest-fixture.ts'
+import { RawSession, seriesAt } from '../../../test/support/raw-session.ts'
+import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
+import { toList } from '../../core/bar.ts'
+import { compoundKey } from '../../core/compound-key.ts'
+import { Unavailable } from '../../core/failure.ts'
+import { feedSeconds } from '../../core/feed-clock.ts'
+import type { Stores } from '../../ports/stores.ts'
+
+const feed = defineFeed({ symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] } })
+const start = Date.UTC(2026, 0, 5, 12)
+const noon = start / 1000
+const correction = 1_000_000_000_001
+
+let house: IngestHouse
+let folder: string | undefined
+/** The next live write is committed, and nobody hears of it. */
+let silentCommit = false
+
+const around = (stores: Stores): Stores => ({
+  ...stores,
+  bars: {
+    ...stores.bars,
+    write: async (batch, lane) => {
+      await stores.bars.write(batch, lane)
+      if (!silentCommit) return
+      silentCommit = false
+      throw new Unavailable('the store')
+    },
+  },
+})
+
+async function open(): Promise<void> {
+  house = await startIngest([feed], {
+    clock: createVirtualClock({ start }),
+    around,
+    ...(folder !== undefined && { folder }),
+  })
+  folder = house.folder
+}
+
+async function connect(options: { rereadable?: boolean } = {}): Promise<RawSession> {
+  const session = new RawSession(house.address)
+  await session.hello(feed.key, options)
+  return session
+}
+
+const pushed = (): number[] =>
+  house.events.flatMap(({ event }) => (event.type === 'bars' ? event.bars.map(({ bar }) => bar.time) : []))
+const revised = (): unknown[] =>
+  house.events.flatMap(({ event }) => (event.type === 'revised' ? [event] : []))
+
+async function closes(): Promise<number[]> {
+  const series = { feed: feed.key, symbol: compoundKey(feed.key, 'EURUSD'), resolution: '1' as const }
+  const stored = await house.stores.bars.read({ series, from: feedSeconds(0), to: feedSeconds(noon) })
+  return toList(stored).map(({ close }) => close)
+}
+
+beforeEach(async () => {
+  folder = undefined
+  await open()
+})
+afterEach(() => house.remove())
+
+describe('after a restart of ingest', () => {
+  beforeEach(async () => {
+    const session = await connect()
+    await session.bars('LIVE', [seriesAt('EURUSD', [noon - 240, noon - 180, noon - 120])])
+    await session.close()
+    await house.close(1_000)
+    await open()
+  })
+
+  test('a live correction of a stored bar is told as revised and never pushed', async () => {
+    const session = await connect()
+    const { ack } = await session.bars('LIVE', [
+      seriesAt('EURUSD', [noon - 180], { close: 1.2, revision: correction }),
+    ])
+    expect(ack).toMatchObject({ accepted: 0, revised: 1, unchanged: 0 })
+    expect(pushed()).toEqual([])
+    expect(revised()).toMatchObject([{ from: noon - 180, to: noon - 180 }])
+    expect(await closes()).toEqual([1.1, 1.2, 1.1])
+    await session.close()
+  })
+
+  test('a late retry that loses against what is stored is neither pushed nor counted as accepted', async () => {
+    const session = await connect()
+    const { ack } = await session.bars('LIVE', [
+      seriesAt('EURUSD', [noon - 120], { close: 1.3, revision: correction - 2 }),
+    ])
+    expect(ack).toMatchObject({ accepted: 0, revised: 0, unchanged: 1 })
+    expect([...pushed(), ...revised()]).toEqual([])
+    expect(await closes()).toEqual([1.1, 1.1, 1.1])
+    await session.close()
+  })
+
+  test('of a batch that was committed and not acked only what goes beyond it is pushed', async () => {
+    const session = await connect()
+    const { ack } = await session.bars('LIVE', [seriesAt('EURUSD', [noon - 180, noon - 120, noon - 60])])
+    expect(ack).toMatchObject({ accepted: 1, revised: 0, unchanged: 2 })
+    expect(pushed()).toEqual([noon - 60])
+    await session.close()
+  })
+})
+
+test('first bars whose commit nobody heard of are pushed when their collector sends them again', async () => {
+  const first = await connect({ rereadable: false })
+  silentCommit = true
+  first.post('LIVE', [seriesAt('EURUSD', [noon - 120, noon - 60])])
+  expect((await first.ended).code).toBe('UNAVAILABLE')
+  expect(await closes()).toEqual([1.1, 1.1])
+  const second = await connect({ rereadable: false })
+  await second.bars('LIVE', [seriesAt('EURUSD', [noon - 120, noon - 60])])
+  expect(pushed()).toEqual([noon - 120, noon - 60])
+  await second.close()
+})

@@ -1,0 +1,50 @@
+import type { IngestMessage } from '../../wire/gen/fxd/v1/IngestMessage.ts'
+
+/** A collector has far fewer batches in flight; what is older was acknowledged long ago. */
+const sequencesKept = 256
+
+interface Seen {
+  readonly digest: string
+  ack: IngestMessage | undefined
+}
+
+export type SequenceVerdict =
+  | { readonly outcome: 'new' }
+  /** The same message again; `ack` is absent while the first is still under way, whose Ack serves both. */
+  | { readonly outcome: 'repeated'; readonly ack: IngestMessage | undefined }
+  | { readonly outcome: 'conflict'; readonly message: string }
+
+/**
+ * The sequences of one session, which count from 1: a repeat is answered as before, a jump or another body under a
+ * used number is refused.
+ */
+export class Sequences {
+  readonly #seen = new Map<number, Seen>()
+  #greatest = 0
+
+  take(sequence: number, digest: string): SequenceVerdict {
+    const seen = this.#seen.get(sequence)
+    if (seen) {
+      if (seen.digest === digest) return { outcome: 'repeated', ack: seen.ack }
+      return { outcome: 'conflict', message: `sequence ${sequence} was used before with another body` }
+    }
+    if (sequence !== this.#greatest + 1) {
+      return {
+        outcome: 'conflict',
+        message: `sequence: got ${sequence}, wanted ${this.#greatest + 1}: the first is 1, each next is one more`,
+      }
+    }
+    this.#greatest = sequence
+    this.#seen.set(sequence, { digest, ack: undefined })
+    for (const old of this.#seen.keys()) {
+      if (this.#seen.size <= sequencesKept) break
+      this.#seen.delete(old)
+    }
+    return { outcome: 'new' }
+  }
+
+  acked(sequence: number, ack: IngestMessage): void {
+    const seen = this.#seen.get(sequence)
+    if (seen) seen.ack = ack
+  }
+}

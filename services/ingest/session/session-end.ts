@@ -1,0 +1,38 @@
+import { status } from '@grpc/grpc-js'
+import { Unavailable } from '../../core/failure.ts'
+
+type StatusName = Extract<
+  keyof typeof status,
+  | 'OK'
+  | 'INVALID_ARGUMENT'
+  | 'NOT_FOUND'
+  | 'FAILED_PRECONDITION'
+  | 'ABORTED'
+  | 'RESOURCE_EXHAUSTED'
+  | 'UNAVAILABLE'
+  | 'UNAUTHENTICATED'
+  | 'PERMISSION_DENIED'
+  | 'DEADLINE_EXCEEDED'
+  | 'INTERNAL'
+>
+
+/** Ends a session with a gRPC status; the sentence is for whoever runs the collector. */
+export class SessionEnd extends Error {
+  readonly code: StatusName
+
+  constructor(code: StatusName, details: string) {
+    super(details)
+    this.code = code
+  }
+
+  get status(): { code: number; details: string } {
+    return { code: status[this.code], details: this.message }
+  }
+}
+
+/** What an error means for the peer: a dependency that is away is worth another try, a defect of ours is named as one. */
+export function sessionEnd(cause: unknown): SessionEnd {
+  if (cause instanceof SessionEnd) return cause
+  if (cause instanceof Unavailable) return new SessionEnd('UNAVAILABLE', `${cause.message}; try again`)
+  return new SessionEnd('INTERNAL', 'something went wrong on our side')
+}

@@ -1,0 +1,198 @@
+import { credentials, Metadata, status } from '@grpc/grpc-js'
+import { describe, expect, test } from 'vitest'
+import { houseToken } from '../../../test/support/ingest-fixture.ts'
+import { RawSession, seriesAt } from '../../../test/support/raw-session.ts'
+import { SessionSuite } from '../../../test/support/session-suite.ts'
+import { Registry } from '../../wire/load.ts'
+
+const suite = new SessionSuite()
+
+describe('greeting', () => {
+  test('a feed that does not exist is refused with the one that was meant', async () => {
+    const session = suite.connect()
+    session.hello('BROKERA:ZER0').catch(() => undefined)
+    expect(await session.ended).toEqual({
+      code: 'NOT_FOUND',
+      details: 'there is no feed "BROKERA:ZER0" (did you mean BROKERA:ZERO?)',
+    })
+  })
+
+  test('without the token, or with another one, nobody is let in', async () => {
+    for (const token of ['', 'another']) {
+      const session = new RawSession(suite.house.address, token)
+      session.hello(suite.feed.key).catch(() => undefined)
+      expect((await session.ended).code).toBe('UNAUTHENTICATED')
+    }
+  })
+
+  test('administration is behind the same token', async () => {
+    const client = new Registry(suite.house.address, credentials.createInsecure())
+    const call = (token: string): Promise<string> => {
+      const metadata = new Metadata()
+      if (token !== '') metadata.set('authorization', `Bearer ${token}`)
+      return new Promise((resolve) => {
+        client.ListFeeds({}, metadata, (error) => resolve(status[error?.code ?? status.OK] ?? ''))
+      })
+    }
+    expect(await call('')).toBe('UNAUTHENTICATED')
+    expect(await call(`${houseToken}x`)).toBe('UNAUTHENTICATED')
+    expect(await call(houseToken)).toBe('OK')
+    client.close()
+  })
+
+  test('whoever says nothing is sent away after ten seconds', async () => {
+    const session = suite.connect()
+    session.stream.write({})
+    expect((await session.ended).code).toBe('INVALID_ARGUMENT')
+    const before = suite.clock.pending
+    const silent = suite.connect()
+    await expect.poll(() => suite.clock.pending).toBeGreaterThan(before)
+    await suite.clock.advance(10_000)
+    expect((await silent.ended).code).toBe('DEADLINE_EXCEEDED')
+  })
+
+  test("Welcome tells ingest's time, the feed's time and what the feed lists", async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    const { welcome } = await session.hello(suite.mid.key)
+    expect(welcome).toMatchObject({
+      active: true,
+      utcMs: noon * 1000,
+      feedNow: noon + 10_800,
+      resolutions: ['1', '5', '60', '1D'],
+      midQuoted: true,
+    })
+    await session.close()
+  })
+
+  test('Known tells the newest stored bar and the windows of each series', async () => {
+    const noon = suite.minute
+    const first = suite.connect()
+    await first.hello(suite.feed.key)
+    await first.bars('BACKFILL', [seriesAt('EURUSD', [noon - 180, noon - 120])])
+    await first.window('1', noon - 180, noon - 60, 'EURUSD')
+    await first.window('5', noon - 600, noon - 300)
+    await first.close()
+    const second = suite.connect()
+    await second.hello(suite.feed.key)
+    const { series } = await second.next('known')
+    expect(series).toEqual(
+      [
+        {
+          symbol: 'EURUSD',
+          resolution: '1',
+          newest: noon - 120,
+          windows: [noon - 180, 120],
+          _newest: 'newest',
+        },
+        { symbol: '', resolution: '5', windows: [noon - 600, 300] },
+      ].toSorted((a, b) => (a.symbol < b.symbol ? -1 : 1)),
+    )
+    await second.close()
+  })
+})
+
+test('Known leaves out what was accepted and could not be stored', async () => {
+  const noon = suite.minute
+  const first = suite.connect()
+  await first.hello(suite.feed.key)
+  await first.bars('LIVE', [seriesAt('EURUSD', [noon - 180])])
+  const failing = suite.connect()
+  await failing.hello(suite.feed.key, { mode: 'IMPORT' })
+  const full = Promise.reject(new Error('full'))
+  full.catch(() => undefined)
+  suite.backfillGate = full
+  failing.post('BACKFILL', [seriesAt('EURUSD', [noon - 120, noon - 60])])
+  await failing.ended
+  suite.backfillGate = Promise.resolve()
+  const second = suite.connect()
+  second.hello(suite.feed.key, { id: 'collector-2' }).catch(() => undefined)
+  await second.next('welcome')
+  const beside = suite.connect()
+  await beside.hello(suite.feed.key, { mode: 'IMPORT' })
+  await first.close()
+  await suite.clock.advance(15_000)
+  expect((await second.next('known')).series).toMatchObject([{ symbol: 'EURUSD', newest: noon - 180 }])
+  await Promise.all([beside.close(), second.close()])
+})
+
+describe('leading and standing by', () => {
+  test('a second collector stands by and takes over within fifteen seconds', async () => {
+    const noon = suite.minute
+    const active = suite.connect()
+    await active.hello(suite.feed.key)
+    const second = suite.connect()
+    const promoted = second.hello(suite.feed.key, { id: 'collector-2' })
+    expect((await second.next('welcome')).active).toBe(false)
+    await active.close()
+    await suite.clock.advance(15_000)
+    const { welcome } = await promoted
+    expect(welcome?.epoch).toBeGreaterThan(0)
+    expect((await second.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])).ack).toMatchObject({ accepted: 1 })
+    await second.close()
+  })
+
+  test('a collector that stands by and sends bars all the same is sent away', async () => {
+    const noon = suite.minute
+    const active = suite.connect()
+    await active.hello(suite.feed.key)
+    const second = suite.connect()
+    second.hello(suite.feed.key, { id: 'collector-2' }).catch(() => undefined)
+    await second.next('welcome')
+    second.send({ heartbeat: { terminalConnected: true } })
+    second.post('LIVE', [seriesAt('EURUSD', [noon - 60])])
+    expect((await second.ended).code).toBe('FAILED_PRECONDITION')
+    await active.close()
+  })
+
+  test('a collector that comes back does not stand by behind its own dead connection', async () => {
+    const dead = suite.connect()
+    await dead.hello(suite.feed.key)
+    const back = suite.connect()
+    const { welcome } = await back.hello(suite.feed.key)
+    expect(welcome?.active).toBe(true)
+    expect((await dead.ended).code).toBe('ABORTED')
+    await back.close()
+  })
+
+  test('a session that dies while its lease is being granted does not keep it', async () => {
+    const gate = Promise.withResolvers<void>()
+    suite.leaseGate = gate.promise
+    const dead = suite.connect()
+    dead.hello(suite.feed.key).catch(() => undefined)
+    await expect.poll(() => suite.order).toContain('acquire')
+    const ended = (): Promise<number> =>
+      suite.house.metrics.total('fxd_ingest_sessions_ended_total', { code: 'OK' })
+    const endedBefore = await ended()
+    dead.stream.cancel()
+    await expect.poll(ended).toBe(endedBefore + 1)
+    gate.resolve()
+    const next = suite.connect()
+    next.hello(suite.feed.key, { id: 'collector-2' }).catch(() => undefined)
+    expect((await next.next('welcome')).active).toBe(true)
+    await next.close()
+  })
+
+  test('a session whose lease went to another ingest ends', async () => {
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    suite.leasesAreLost = true
+    await suite.clock.advance(5_000)
+    suite.leasesAreLost = false
+    expect((await session.ended).code).toBe('ABORTED')
+  })
+})
+
+describe('stopping', () => {
+  test('what was received is acknowledged before ingest says that it stops', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    const sequence = session.post('LIVE', [seriesAt('EURUSD', [noon - 60])])
+    await expect.poll(() => suite.pushed()).toEqual([noon - 60])
+    const closing = suite.house.close(5_000)
+    expect((await session.answer(sequence)).ack).toMatchObject({ accepted: 1 })
+    expect((await session.ended).code).toBe('UNAVAILABLE')
+    await closing
+  })
+})

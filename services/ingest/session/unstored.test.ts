@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { seriesAt } from '../../../test/support/raw-session.ts'
+import { SessionSuite } from '../../../test/support/session-suite.ts'
+import { Unavailable } from '../../core/failure.ts'
+
+const suite = new SessionSuite()
+const full = (): Promise<never> => Promise.reject(new Unavailable('the full disk'))
+
+test('a pushed bar whose write failed is stored before the store is said to show later ones', async () => {
+  const noon = suite.minute
+  const first = suite.connect()
+  await first.hello(suite.feed.key)
+  suite.liveWrite = full
+  first.post('LIVE', [seriesAt('EURUSD', [noon - 180])])
+  expect((await first.ended).code).toBe('UNAVAILABLE')
+  expect(suite.pushed()).toEqual([noon - 180])
+  expect(await suite.times()).toEqual([])
+
+  suite.liveWrite = (write) => write()
+  const second = suite.connect()
+  await second.hello(suite.feed.key)
+  suite.order.length = 0
+  await second.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
+  expect(suite.order).toEqual(['bars', 'committed', 'applied'])
+  expect(await suite.times()).toEqual([noon - 180, noon - 60])
+  await second.close()
+})
+
+test('a write that fails after its session did is not forgotten', async () => {
+  const noon = suite.minute
+  const gate = Promise.withResolvers<void>()
+  const first = suite.connect()
+  await first.hello(suite.feed.key)
+  const writes = [full, () => gate.promise.then(full)]
+  suite.liveWrite = (write) => (writes.shift() ?? write)()
+  first.post('LIVE', [seriesAt('EURUSD', [noon - 180])])
+  first.post('LIVE', [seriesAt('EURUSD', [noon - 120])])
+  await expect.poll(() => suite.pushed()).toEqual([noon - 180, noon - 120])
+  let isOver = false
+  void first.ended.then(() => void (isOver = true))
+  const beside = suite.connect()
+  await beside.hello(suite.feed.key, { mode: 'IMPORT' })
+  await beside.bars('BACKFILL', [seriesAt('EURUSD', [noon - 240])])
+  expect(isOver).toBe(false)
+  gate.resolve()
+  await first.ended
+  const second = suite.connect()
+  await second.hello(suite.feed.key)
+  await second.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
+  expect(await suite.times()).toEqual([noon - 240, noon - 180, noon - 120, noon - 60])
+  await Promise.all([second.close(), beside.close()])
+})
+
+test('while pushed bars cannot be stored no live session begins and nothing more is pushed', async () => {
+  const noon = suite.minute
+  const first = suite.connect()
+  await first.hello(suite.feed.key)
+  suite.liveWrite = full
+  first.post('LIVE', [seriesAt('EURUSD', [noon - 180])])
+  await first.ended
+  const second = suite.connect()
+  second.hello(suite.feed.key).catch(() => undefined)
+  second.post('LIVE', [seriesAt('EURUSD', [noon - 60])])
+  expect((await second.ended).code).toBe('UNAVAILABLE')
+  expect(suite.pushed()).toEqual([noon - 180])
+  expect(suite.told('applied')).toEqual([])
+})

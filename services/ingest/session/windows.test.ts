@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest'
+import { seriesAt } from '../../../test/support/raw-session.ts'
+import { SessionSuite } from '../../../test/support/session-suite.ts'
+import { Unavailable } from '../../core/failure.ts'
+
+const suite = new SessionSuite()
+
+describe('windows', () => {
+  test('a window of one symbol is kept at its ack, cut off at the present', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    await session.window('1', noon - 600, noon + 86_400, 'EURUSD')
+    expect(await suite.house.stores.windows.of(suite.feed.key)).toMatchObject([
+      { symbol: `${suite.feed.key}:EURUSD`, from: noon - 600, to: noon + 5 },
+    ])
+    const none = await session.window('1', noon + 600, noon + 900, 'EURUSD')
+    expect(none.refused).toMatchObject([{ reason: 'REFUSAL_REASON_MALFORMED' }])
+    await session.close()
+  })
+
+  test('a window of the whole catalogue is stored at its ack, joined with the one before it', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    for (const end of [noon - 120, noon - 60, noon]) {
+      await session.window('1', end - 60, end)
+      expect(await suite.house.stores.windows.of(suite.feed.key)).toMatchObject([
+        { symbol: undefined, from: noon - 180, to: end },
+      ])
+    }
+    await session.close()
+  })
+
+  test('windows that the store does not take are not acknowledged, and their session ends UNAVAILABLE', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    suite.windowsWrite = () => Promise.reject(new Unavailable('store', new Error('full')))
+    const sequence = session.postWindow('1', noon - 60, noon)
+    expect((await session.ended).code).toBe('UNAVAILABLE')
+    expect(session.received.some(({ ack }) => ack?.sequence === sequence)).toBe(false)
+    suite.windowsWrite = (write) => write()
+    const again = suite.connect()
+    await again.hello(suite.feed.key)
+    expect(await again.next('known')).toMatchObject({ series: [], last: true })
+    await again.window('1', noon - 60, noon)
+    expect(await suite.house.stores.windows.of(suite.feed.key)).toHaveLength(1)
+    await again.close()
+  })
+
+  test('windows that come during a write share the next one', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    const gate = Promise.withResolvers<void>()
+    const writes: number[] = []
+    suite.windowsWrite = async (write, count) => {
+      writes.push(count)
+      await gate.promise
+      await write()
+    }
+    const first = session.window('1', noon - 60, noon)
+    await expect.poll(() => writes).toEqual([1])
+    const later = (['5', '60', '1D'] as const).map((resolution) =>
+      session.window(resolution, noon - 60, noon),
+    )
+    const own = session.window('5', noon - 300, noon, 'EURUSD')
+    // Messages are taken in order: with this Ack all windows before it were taken.
+    await session.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
+    gate.resolve()
+    await Promise.all([first, ...later, own])
+    expect(writes).toEqual([1, 4])
+    await session.close()
+  })
+})
+
+describe('windows of the whole feed', () => {
+  const minutesTold = (): unknown[] =>
+    suite.told('minutes').map((event) => event.type === 'minutes' && [event.from, event.to])
+  /** Backfill is not committed before the answer is called. */
+  const holdBackfill = (): (() => void) => {
+    const gate = Promise.withResolvers<void>()
+    suite.backfillGate = gate.promise
+    return gate.resolve
+  }
+
+  test('a live minute is complete while history of other times waits for the store', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    const release = holdBackfill()
+    const history = session.post('BACKFILL', [
+      seriesAt('EURUSD', [noon - 86_400, noon - 120, noon]),
+      seriesAt('EURUSD', [noon - 3_600], { resolution: '60' }),
+    ])
+    session.post('LIVE', [seriesAt('EURUSD', [noon - 60])])
+    expect((await session.window('1', noon - 60, noon)).refused).toEqual([])
+    expect(minutesTold()).toEqual([[noon - 60, noon - 60]])
+    expect(session.received.some(({ ack }) => ack?.sequence === history)).toBe(false)
+    release()
+    await session.answer(history)
+    await session.close()
+  })
+
+  test('a minute of which a correction waits for the store is not claimed before it, nor is a later one', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    const release = holdBackfill()
+    const correction = session.post('BACKFILL', [seriesAt('EURUSD', [noon - 120])])
+    const first = session.window('1', noon - 120, noon - 60)
+    const second = session.window('1', noon - 60, noon)
+    await session.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
+    expect(session.received.filter(({ ack }) => ack !== null && ack !== undefined)).toHaveLength(1)
+    expect(minutesTold()).toEqual([])
+    release()
+    await Promise.all([session.answer(correction), first, second])
+    expect(minutesTold()).toEqual([
+      [noon - 120, noon - 120],
+      [noon - 60, noon - 60],
+    ])
+    await session.close()
+  })
+
+  test('a window of one symbol waits for all that came before it', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    const release = holdBackfill()
+    session.post('BACKFILL', [seriesAt('EURUSD', [noon - 86_400])])
+    const window = session.window('1', noon - 600, noon - 300, 'EURUSD')
+    await session.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
+    expect(await suite.house.stores.windows.of(suite.feed.key)).toEqual([])
+    release()
+    await window
+    expect(await suite.house.stores.windows.of(suite.feed.key)).toHaveLength(1)
+    await session.close()
+  })
+})

@@ -1,0 +1,63 @@
+import type { Config } from '../config.ts'
+
+const process = ['logLevel', 'logFormat', 'opsAddr'] as const
+const stores = [
+  'store',
+  'questdbHttp',
+  'questdbPg',
+  'questdbUser',
+  'questdbPassword',
+  'questdbPrefix',
+  'redis',
+  'redisSentinels',
+  'redisMaster',
+  'redisSentinelPassword',
+  'redisPrefix',
+] as const
+const grpc = ['grpcAddr', 'tlsCert', 'tlsKey', 'tlsCa'] as const
+/** The token is in the data folder where no file is named. */
+const token = ['tokenFile', 'dataDir'] as const
+
+/** What each role that has a process of its own reads of the configuration, and nothing else. */
+export const roleVariables = {
+  rest: [...process, ...stores, 'httpAddr', 'trustedProxies', 'drainSeconds'],
+  stream: [
+    ...process,
+    ...stores,
+    ...grpc,
+    ...token,
+    'httpAddr',
+    'shardTokenFile',
+    'streamConnectionsMax',
+    'trustedProxies',
+    'drainSeconds',
+  ],
+  ingest: [...process, ...stores, ...grpc, ...token, 'feeds', 'signingKeys'],
+  collector: [
+    ...process,
+    ...token,
+    'tlsCert',
+    'tlsKey',
+    'tlsCa',
+    'feeds',
+    'feed',
+    'ingest',
+    'spoolMib',
+    'spoolHours',
+  ],
+  operator: [
+    ...process,
+    ...token,
+    'tlsCert',
+    'tlsKey',
+    'tlsCa',
+    'ingest',
+    'shardTokenFile',
+    'namespace',
+    'podName',
+    'collectorTemplate',
+  ],
+  canary: [...process, 'canaryRest', 'canaryStream', 'canaryKeyFile', 'canarySymbols', 'canarySettleSeconds'],
+} as const satisfies Readonly<Record<string, readonly (keyof Config)[]>>
+
+export type RoleName = keyof typeof roleVariables

@@ -1,0 +1,159 @@
+import { type CompoundKey, parseCompoundKey } from '../../core/compound-key.ts'
+import { isAddressBlock } from '../addresses.ts'
+import { Fatal } from '../exit.ts'
+
+/** A listening address; port 0 takes any free port. */
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+export const storeKinds = ['embedded', 'questdb'] as const
+export type StoreKind = (typeof storeKinds)[number]
+
+export class ConfigError extends Fatal {
+  constructor(message: string) {
+    super('config', message)
+  }
+}
+
+const refuse = (name: string, got: string, wants: string): never => {
+  throw new ConfigError(`${name} is ${JSON.stringify(got)}; it must be ${wants}.`)
+}
+
+function tryAddress(text: string): Address | undefined {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(text)
+  const port = Number(match?.[3])
+  if (!match || port > 65_535) return undefined
+  return Object.freeze({ host: match[1] ?? match[2] ?? '', port })
+}
+
+/** Reads the text of a variable; throws a `ConfigError` that says what it wants. */
+export interface Reader<T> {
+  (text: string, name: string): T
+  /** Form, unit and bounds of a good value. */
+  readonly wants: string
+}
+
+/** `read` gives `undefined` for a text that is not as `wants` says. */
+const reader = <T>(wants: string, read: (text: string) => T | undefined): Reader<T> =>
+  Object.assign((text: string, name: string): T => read(text) ?? refuse(name, text, wants), { wants })
+
+const matching = (wants: string, pattern: RegExp): Reader<string> =>
+  reader(wants, (text) => (pattern.test(text) ? text : undefined))
+
+/** An empty text is no value. */
+export const optional = <T>(read: Reader<T>): Reader<T | undefined> =>
+  Object.assign((text: string, name: string) => (text === '' ? undefined : read(text, name)), {
+    wants: read.wants,
+  })
+
+/** Takes every text. */
+export const anyText = (wants: string): Reader<string> => reader(wants, (text) => text)
+
+export const parseAddress = reader(
+  'host:port with a port from 0 to 65535, such as 127.0.0.1:8080',
+  tryAddress,
+)
+
+export const parsePath = matching('a path', /./s)
+
+const list = (text: string): readonly string[] =>
+  text
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '')
+
+/** `true` and hop counts are refused on purpose: they trust every sender. */
+export const parseCidrs = reader(
+  'a comma-separated list of addresses and CIDR blocks, such as 10.0.0.0/8',
+  (text): readonly string[] | undefined => {
+    const blocks = list(text)
+    return blocks.every(isAddressBlock) ? Object.freeze(blocks) : undefined
+  },
+)
+
+export const oneOf = <T extends string>(known: readonly T[]): Reader<T> =>
+  reader(`one of ${known.join(', ')}`, (text) => known.find((each) => each === text))
+
+const isServer = (address: Address | undefined): address is Address =>
+  address !== undefined && address.port > 0
+
+/** A server elsewhere is never on port 0. */
+export const parseServer = reader('host:port of a server, such as 127.0.0.1:9000', (text) => {
+  const address = tryAddress(text)
+  return isServer(address) ? address : undefined
+})
+
+const tryServers = (text: string): readonly Address[] | undefined => {
+  const addresses = list(text).map(tryAddress)
+  return addresses.every(isServer) ? Object.freeze(addresses) : undefined
+}
+
+export const parseServers = reader(
+  'a comma-separated list of host:port of servers, such as 10.0.0.1:8090',
+  tryServers,
+)
+
+export const parseIngests = reader(
+  'a comma-separated list of at least one host:port, such as 10.0.0.1:8090',
+  (text) => {
+    const addresses = tryServers(text)
+    return addresses?.length ? addresses : undefined
+  },
+)
+
+const redisForm = 'like redis://127.0.0.1:6379'
+
+const isRedisUrl = (text: string): boolean =>
+  URL.canParse(text) && /^rediss?:$/.test(new URL(text).protocol) && new URL(text).hostname !== ''
+
+/** What was given is not repeated: it may hold a password. */
+export const parseRedis: Reader<string> = Object.assign(
+  (text: string, name: string): string => {
+    if (isRedisUrl(text)) return text
+    throw new ConfigError(`${name} is no URL of a Redis; it must be ${redisForm}.`)
+  },
+  { wants: `a URL ${redisForm}` },
+)
+
+export const parseRedisPrefix = matching('1 to 64 letters, digits and any of _ : . -', /^[\w:.-]{1,64}$/)
+
+export const parseName = matching('1 to 64 letters, digits and any of _ . -', /^[\w.-]{1,64}$/)
+
+/** `of`: the unit, or what is counted. */
+export const wholeNumber = (of: string, min: number, max: number): Reader<number> =>
+  reader(`a whole number of ${of} from ${min} to ${max}`, (text) =>
+    /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined,
+  )
+
+export const parseUser = matching('a user of QuestDB', /./s)
+
+export const parsePrefix = matching(
+  'at most 32 lower-case letters, digits and _ that begin with a letter',
+  /^[a-z][a-z0-9_]{0,31}$/,
+)
+
+const symbolsMax = 20
+
+export const parseSymbols = reader(
+  `at most ${symbolsMax} comma-separated compound keys, such as BROKERA:ZERO:EURUSD`,
+  (text): readonly CompoundKey[] | undefined => {
+    const symbols = [...new Set(list(text))]
+    const isGood = symbols.length <= symbolsMax && symbols.every((each) => parseCompoundKey(each))
+    return isGood ? Object.freeze(symbols as CompoundKey[]) : undefined
+  },
+)
+
+/** Without query, user or a slash at its end. What was given is not repeated: it may hold a password. */
+export const parseUrl = (...schemes: readonly string[]): Reader<string> => {
+  const form = `like ${schemes.at(-1)}//bars.example.org, without user and query`
+  const read = (text: string, name: string): string => {
+    const url = URL.canParse(text) ? new URL(text) : undefined
+    const beside = url && [url.username, url.password, url.search, url.hash]
+    if (url && schemes.includes(url.protocol) && beside?.every((part) => part === ''))
+      return `${url.protocol}//${url.host}${url.pathname}`.replace(/\/+$/, '')
+    throw new ConfigError(`${name} is no URL of a service; it must be ${form}.`)
+  }
+  return Object.assign(read, { wants: `a URL ${form}` })
+}

@@ -1,0 +1,48 @@
+import type { Cancel, Clock } from '../../ports/clock.ts'
+import { ConfigError } from '../config/values.ts'
+import type { Log } from '../log/log.ts'
+import { readSecretFile } from './secret-file.ts'
+
+/** The values of a secret as they are now, never none. The first is used, all of them are accepted. */
+export type Secrets = () => readonly string[]
+
+export interface WatchedSecrets {
+  readonly values: Secrets
+  close(): void
+}
+
+/** A replaced file is in use after so long. */
+export const secretsReloadMs = 10_000
+
+/** A file of a secret and the variable that names it. */
+export interface SecretPlace {
+  readonly path: string
+  readonly variable: string
+}
+
+/**
+ * Reads the file again and again, so that a secret can be rotated while the process runs: first add the new value,
+ * then take the old one away. What cannot be read is said in the log; the old values stay.
+ * Throws `ConfigError` at the first reading.
+ */
+export function watchSecrets(place: SecretPlace, clock: Clock, log: Log): WatchedSecrets {
+  let values = readSecrets(place)
+  const look = (): void => {
+    try {
+      const now = readSecrets(place)
+      if (now.join('\n') === values.join('\n')) return
+      values = now
+      log.info({ variable: place.variable }, 'a secret was replaced')
+    } catch (cause) {
+      log.error({ err: cause }, 'failed to read a secret; the old one stays')
+    }
+  }
+  const close: Cancel = clock.every(secretsReloadMs, look)
+  return { values: () => values, close }
+}
+
+function readSecrets({ path, variable }: SecretPlace): readonly string[] {
+  const values = readSecretFile(path, variable)
+  if (values !== undefined) return values
+  throw new ConfigError(`${variable}: there is no file at ${path}.`)
+}

@@ -1,0 +1,57 @@
+import { renameSync, writeFileSync } from 'node:fs'
+import { afterAll, expect, test } from 'vitest'
+import { CertificateHouse } from '../../../test/support/certificate-fixture.ts'
+import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
+import { silentLog } from '../log/log.ts'
+import { readTls, type TlsPlace, tlsReloadMs, watchTls } from './tls-files.ts'
+
+const house = new CertificateHouse()
+const ca = house.authority('ours')
+const one = house.certificate('one')
+const other = house.certificate('other')
+afterAll(() => house.remove())
+
+const none: TlsPlace = { tlsCert: undefined, tlsKey: undefined, tlsCa: undefined }
+
+test('without a variable there is no TLS', () => {
+  expect(readTls(none)).toBeUndefined()
+  expect(watchTls(none, createVirtualClock(), silentLog)).toBeUndefined()
+})
+
+test.each([
+  ['a certificate without its key', { tlsCert: one.cert }, /FXD_TLS_CERT and FXD_TLS_KEY go together/],
+  [
+    'a file that is not there',
+    { tlsCa: '/nowhere/ca.crt' },
+    /FXD_TLS_CA \(\/nowhere\/ca.crt\) cannot be read/,
+  ],
+  ['the key of another certificate', { tlsCert: one.cert, tlsKey: other.key }, /no certificate with its key/],
+  ['an authority that is a key', { tlsCa: one.key }, /FXD_TLS_CA .* holds no certificate/],
+] as const)('%s is refused by name', (_what, given, wanted) => {
+  expect(() => readTls({ ...none, ...given })).toThrow(wanted)
+})
+
+test('a replaced pair is in use within ten seconds, and a half replaced one never', async () => {
+  const clock = createVirtualClock()
+  const [cert, key] = [house.path('live.crt'), house.path('live.key')]
+  const put = (path: string, from: string): void => {
+    writeFileSync(`${path}.new`, house.read(from))
+    renameSync(`${path}.new`, path)
+  }
+  put(cert, one.cert)
+  put(key, one.key)
+  const watched = watchTls({ tlsCert: cert, tlsKey: key, tlsCa: ca }, clock, silentLog)
+  const told: (Buffer | undefined)[] = []
+  watched?.onChange(({ pair }) => void told.push(pair?.cert))
+  await clock.advance(tlsReloadMs)
+  put(cert, other.cert)
+  await clock.advance(tlsReloadMs)
+  expect(told).toEqual([])
+  expect(watched?.files.pair?.cert).toEqual(house.read(one.cert))
+  put(key, other.key)
+  await clock.advance(tlsReloadMs)
+  expect(told).toEqual([house.read(other.cert)])
+  expect(watched?.files.pair?.cert).toEqual(house.read(other.cert))
+  watched?.close()
+  expect(clock.pending).toBe(0)
+})

@@ -1,0 +1,40 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { systemClock } from '../system-clock.ts'
+import { ensureToken, readToken, tokenPath } from './token-file.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'fxd-token-'))
+const place = { dataDir: root, tokenFile: undefined }
+afterAll(() => rmSync(root, { recursive: true }))
+
+test('the token is made once, for its owner only, and read by whoever may read the file', () => {
+  expect(readToken(place)).toBeUndefined()
+  const token = ensureToken(place, systemClock)
+  expect(token).toMatch(/^[0-9a-f]{64}$/)
+  expect(statSync(tokenPath(place)).mode & 0o777).toBe(0o600)
+  expect(ensureToken(place, systemClock)).toBe(token)
+  expect(readToken(place)).toBe(token)
+  expect(readFileSync(tokenPath(place), 'utf8')).toBe(`${token}\n`)
+})
+
+test('an empty token file is refused by name: an empty token would let everybody in', () => {
+  writeFileSync(tokenPath(place), '\n')
+  expect(() => ensureToken(place, systemClock)).toThrow(tokenPath(place))
+})
+
+test('a file that is named takes the place of the one in the data folder', () => {
+  const tokenFile = join(root, 'mounted')
+  writeFileSync(tokenFile, 'from-a-secret\n')
+  expect(readToken({ dataDir: root, tokenFile })).toBe('from-a-secret')
+})
+
+test('a token below a file is refused in a sentence with path and variable', () => {
+  const file = join(root, 'file')
+  writeFileSync(file, '')
+  expect(() => readToken({ dataDir: file, tokenFile: undefined })).toThrow(
+    `The file ${join(file, 'token')} (FXD_DATA_DIR) cannot be read: a part of its path is a file, not a folder.`,
+  )
+  expect(() => readToken({ dataDir: root, tokenFile: join(file, 'mine') })).toThrow('(FXD_TOKEN_FILE)')
+})

@@ -1,0 +1,44 @@
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Clock } from '../../ports/clock.ts'
+import type { Config } from '../config.ts'
+import { readSecretFile } from './secret-file.ts'
+import type { SecretPlace } from './secrets.ts'
+
+const tokenBytes = 32
+
+/** What of the configuration says where the token is. */
+export type TokenPlace = Pick<Config, 'dataDir' | 'tokenFile'>
+
+/** Where the token of a service lies, for the service and its clients alike. */
+export const tokenPath = ({ dataDir, tokenFile }: TokenPlace): string => tokenFile ?? join(dataDir, 'token')
+
+/** The variable that says so. */
+export const tokenVariable = ({ tokenFile }: TokenPlace): string =>
+  tokenFile === undefined ? 'FXD_DATA_DIR' : 'FXD_TOKEN_FILE'
+
+/** The token that is in use, or `undefined` when there is no such file. */
+export const readToken = (place: TokenPlace): string | undefined =>
+  readSecretFile(tokenPath(place), tokenVariable(place))?.[0]
+
+/** The token, made at the first start and readable for its owner only. */
+export function ensureToken(place: TokenPlace, clock: Clock): string {
+  const existing = readToken(place)
+  if (existing !== undefined) return existing
+  const token = clock.randomHex(tokenBytes)
+  // Never opened for others in between, and never half written over a token that clients know already.
+  const file = openSync(tokenPath(place), 'wx', 0o600)
+  try {
+    writeSync(file, `${token}\n`)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  return token
+}
+
+/** Where the token of a process is that makes one for itself. */
+export function ownToken(place: TokenPlace, clock: Clock): SecretPlace {
+  ensureToken(place, clock)
+  return { path: tokenPath(place), variable: tokenVariable(place) }
+}

@@ -1,0 +1,119 @@
+import { execFileSync } from 'node:child_process'
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../system-clock.ts'
+import { LogWriter } from './log-writer.ts'
+
+const folder = (): string => {
+  const made = mkdtempSync(join(tmpdir(), 'fxd-log-'))
+  onTestFinished(() => rmSync(made, { recursive: true }))
+  return made
+}
+
+/** A real pipe; both ends return at once. */
+const openPipe = () => {
+  const path = join(folder(), 'pipe')
+  execFileSync('mkfifo', [path])
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK)
+  onTestFinished(() => closeSync(fd))
+  const chunk = Buffer.alloc(1_048_576)
+  let text = ''
+  return {
+    fd,
+    reader,
+    /** Everything that came so far. */
+    read(): string {
+      try {
+        for (;;) {
+          const bytes = readSync(reader, chunk)
+          if (bytes === 0) return text
+          text += chunk.toString('utf8', 0, bytes)
+        }
+      } catch (error) {
+        expect((error as NodeJS.ErrnoException).code).toBe('EAGAIN')
+        return text
+      }
+    },
+  }
+}
+
+const bytesMax = 100_000
+const openWriter = (fd: number) => {
+  const writer: LogWriter = new LogWriter({
+    fd,
+    clock: systemClock,
+    bytesMax,
+    resumed: (lines) => writer.write(`dropped ${lines}\n`),
+  })
+  return writer
+}
+const lineOf = (n: number): string => `${String(n).padStart(99, '0')}\n`
+
+test('lines reach a reader whole and in order, whatever their number and length', async () => {
+  const pipe = openPipe()
+  const writer = openWriter(pipe.fd)
+  const lines = Array.from({ length: 300 }, (_, n) => `${'ä'.repeat(n % 200)} ${n}\n`)
+  for (const line of lines) writer.write(line)
+  await expect.poll(() => pipe.read(), { timeout: 5_000 }).toBe(lines.join(''))
+  await writer.flush()
+  expect(writer.dropped).toBe(0)
+})
+
+test('while nobody reads the queue keeps its bound, and later lines are dropped and counted', async () => {
+  const pipe = openPipe()
+  const writer = openWriter(pipe.fd)
+  for (let n = 0; n < 5_000; n += 1) writer.write(lineOf(n))
+  expect(writer.dropped).toBe(5_000 - bytesMax / 100)
+})
+
+test('once the reader reads again one line tells how many were dropped, then the log goes on', async () => {
+  const pipe = openPipe()
+  const writer = openWriter(pipe.fd)
+  for (let n = 0; n < 5_000; n += 1) writer.write(lineOf(n))
+  const { dropped } = writer
+  await expect.poll(() => pipe.read(), { timeout: 5_000 }).toContain(`dropped ${dropped}\n`)
+  writer.write('after\n')
+  await writer.flush()
+  const lines = pipe.read().split('\n')
+  expect(lines.slice(-3)).toEqual([`dropped ${dropped}`, 'after', ''])
+  expect(lines.filter((line) => line.startsWith('dropped'))).toHaveLength(1)
+  expect(lines.slice(0, -3).map(Number)).toEqual([...lines.slice(0, -3).keys()])
+  expect(writer.dropped).toBe(dropped)
+})
+
+test('a reader that is gone is no failure, and lines beyond the bound are counted', async () => {
+  const pipe = openPipe()
+  closeSync(pipe.reader)
+  const writer = openWriter(pipe.fd)
+  for (let n = 0; n < 2_000; n += 1) writer.write(lineOf(n))
+  await systemClock.sleep(50)
+  for (let n = 0; n < 2_000; n += 1) writer.write(lineOf(n))
+  expect(writer.dropped).toBe(4_000 - bytesMax / 100)
+})
+
+test('a file gets every line', async () => {
+  const path = join(folder(), 'log')
+  const fd = openSync(path, 'w')
+  const writer = openWriter(fd)
+  for (let n = 0; n < 900; n += 1) writer.write(lineOf(n))
+  await writer.flush()
+  closeSync(fd)
+  expect(readFileSync(path, 'utf8')).toBe(Array.from({ length: 900 }, (_, n) => lineOf(n)).join(''))
+})
+
+test('a line longer than the whole queue is written when nothing waits, and the log goes on', async () => {
+  const path = join(folder(), 'log')
+  const fd = openSync(path, 'w')
+  const writer = openWriter(fd)
+  const long = `${'x'.repeat(2 * bytesMax)}\n`
+  writer.write(long)
+  await writer.flush()
+  writer.write('after\n')
+  await writer.flush()
+  closeSync(fd)
+  expect(readFileSync(path, 'utf8')).toBe(`${long}after\n`)
+  expect(writer.dropped).toBe(0)
+})

@@ -1,0 +1,39 @@
+import { decide, noUse, type RateDecision, type RateLimits, type RateUse } from '../../core/rate-window.ts'
+
+/** What a pod knows of one key for the time when the limits that all pods share are away. */
+export interface KnownUse {
+  /** The windows as all pods shared them last. */
+  readonly seen: RateUse
+  /** What this pod admitted by its share, in whichever outages the windows saw. */
+  readonly own: RateUse
+}
+
+export const nothingKnown: KnownUse = Object.freeze({ seen: noUse, own: noUse })
+
+/**
+ * Decides while the shared limits are away: each pod admits its share of what a window last had left,
+ * at least 1. So over all pods a key gets per window at most what it had, its limit, and one per pod.
+ * With `pods` unknown this pod has never met the others and admits 1.
+ */
+export function decideByShare(
+  known: KnownUse,
+  limits: RateLimits,
+  nowMs: number,
+  options: { readonly pods: number | undefined; readonly consume: boolean },
+): { readonly next: KnownUse; readonly decision: RateDecision } {
+  const { remainingMinute, remainingDay } = decide(known.seen, limits, nowMs, false).decision.state
+  const shares = {
+    rpm: shareOf(limits.rpm, remainingMinute, options.pods),
+    rpd: shareOf(limits.rpd, remainingDay, options.pods),
+  }
+  const { next, decision } = decide(known.own, shares, nowMs, options.consume)
+  const state = { ...decision.state, limitMinute: limits.rpm, limitDay: limits.rpd }
+  return { next: { seen: known.seen, own: next }, decision: { ...decision, state } }
+}
+
+/** A limit of 0 admits nobody, in an outage neither. */
+function shareOf(limit: number, remaining: number, pods: number | undefined): number {
+  if (limit <= 0) return 0
+  if (pods === undefined) return 1
+  return Math.max(1, Math.floor(Math.min(limit, remaining) / Math.max(1, pods)))
+}

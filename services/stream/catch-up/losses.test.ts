@@ -1,0 +1,137 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { StreamSocket } from '../../../test/acceptance/client/socket.ts'
+import { until } from '../../../test/acceptance/client/until.ts'
+import { minuteBar, type OpenedStream, openStream, zero } from '../../../test/support/open-stream.ts'
+import { type CompoundKey, compoundKey } from '../../core/compound-key.ts'
+import type { Bus, Follower } from '../../ports/bus.ts'
+import { quietMs } from '../live/refill.ts'
+
+/** Now; minutes shortly before it are published. */
+const nowMinute = 2_000
+const timeOf = (minute: number) => minuteBar(minute).time
+
+/** All who follow the bus, to be told of a loss. */
+const followers = new Set<Follower>()
+const tapped = (bus: Bus): Bus => ({
+  ...bus,
+  follow(follower) {
+    followers.add(follower)
+    const stop = bus.follow(follower)
+    return () => {
+      followers.delete(follower)
+      stop()
+    }
+  },
+})
+
+let house: OpenedStream
+let secret: string
+let next = 0
+/** Symbols that no other test speaks of. */
+let [a, b] = [compoundKey(zero, 'SYM0'), compoundKey(zero, 'SYM1')]
+beforeAll(async () => {
+  house = await openStream({
+    start: (timeOf(nowMinute) + 30) * 1000,
+    change: ({ bus }) => ({ bus: tapped(bus) }),
+  })
+  ;({ secret } = await house.issue({ feeds: [zero] }))
+})
+beforeEach(() => {
+  ;[a, b] = [compoundKey(zero, `SYM${next++}`), compoundKey(zero, `SYM${next++}`)]
+})
+const sockets: StreamSocket[] = []
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.raw.terminate()
+  await until('nobody left', () => house.stream.connections() === 0)
+  await settle()
+})
+afterAll(() => house.close())
+
+async function opened(...symbols: CompoundKey[]): Promise<StreamSocket> {
+  const socket = await house.connect(secret)
+  sockets.push(socket)
+  if (symbols.length > 0) await socket.subscribe(symbols)
+  return socket
+}
+async function resumed(symbol: CompoundKey, minute: number): Promise<StreamSocket> {
+  const socket = await opened()
+  socket.send({ action: 'subscribe', symbols: [symbol], since: timeOf(minute) })
+  await socket.next('subscribed')
+  return socket
+}
+const minutesOf = (socket: StreamSocket, symbol: CompoundKey) =>
+  socket.bars(symbol).map(({ bar }) => bar.volume)
+const gapsOf = (socket: StreamSocket) => socket.messages.filter(({ code }) => code === 'GAP')
+
+let position = 0
+/** Publishes the minutes and stores them, as ingest does. */
+async function close(symbol: CompoundKey, ...minutes: number[]): Promise<void> {
+  for (const minute of minutes) {
+    position = await house.publish([symbol], minute)
+    await house.store(symbol, [minute])
+  }
+}
+const lose = () => followers.forEach((follower) => follower.lost(zero, position))
+/** The store shows whatever was published. */
+const settle = () => house.stores.bus.publish({ type: 'settled', feed: zero }, 1)
+
+describe('a client that comes back after the bus lost bars', () => {
+  test('gets them from where a GAP said that they may be missing', async () => {
+    const first = await opened(a)
+    await close(a, 1991, 1992, 1993, 1994, 1995)
+    await first.settled()
+    lose()
+    await house.clock.advance(quietMs)
+    await until('the gap', () => gapsOf(first).length === 1)
+    expect(gapsOf(first)).toMatchObject([{ gaps: [{ symbol: a, after: timeOf(1995) }] }])
+    await house.store(a, [1996, 1997])
+    await settle()
+    await close(a, 1998)
+    const socket = await resumed(a, 1995)
+    await until('the bars', () => minutesOf(socket, a).includes(1998))
+    expect(minutesOf(socket, a)).toEqual([1996, 1997, 1998])
+    expect(gapsOf(socket)).toEqual([])
+  })
+
+  test('gets them when nobody, or nobody of its symbol, was there', async () => {
+    for (const others of [[], [b]]) {
+      const other = await opened(...others)
+      await close(b, 1991 + others.length)
+      await close(a, 1991 + 3 * others.length)
+      lose()
+      await house.store(a, [1992 + 3 * others.length])
+      await settle()
+      await close(a, 1993 + 3 * others.length)
+      await other.settled()
+      const socket = await resumed(a, 1991 + 3 * others.length)
+      await until('the bars', () => minutesOf(socket, a).includes(1993 + 3 * others.length))
+      expect(minutesOf(socket, a)).toEqual([1992 + 3 * others.length, 1993 + 3 * others.length])
+    }
+  })
+
+  test('waits until the store shows them, where nobody else waits for anything', async () => {
+    await close(a, 1991)
+    lose()
+    const socket = await resumed(a, 1991)
+    await house.clock.advance(1_000)
+    expect(minutesOf(socket, a)).toEqual([])
+    await house.store(a, [1992])
+    await settle()
+    await house.clock.advance(1_000)
+    await until('the bar', () => minutesOf(socket, a).length === 1)
+    await close(a, 1993)
+    await until('the live one', () => minutesOf(socket, a).length === 2)
+    expect(minutesOf(socket, a)).toEqual([1992, 1993])
+    expect(gapsOf(socket)).toEqual([])
+  })
+
+  test('is told that they may be missing when nobody says that the store shows them', async () => {
+    await close(a, 1991, 1992)
+    lose()
+    const socket = await resumed(a, 1990)
+    await house.clock.advance(quietMs)
+    await until('the gap', () => gapsOf(socket).length === 1)
+    expect(minutesOf(socket, a)).toEqual([1991, 1992])
+    expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a, after: timeOf(1992) }] }])
+  })
+})

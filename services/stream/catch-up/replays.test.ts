@@ -1,0 +1,157 @@
+import { PassThrough } from 'node:stream'
+import { beforeEach, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { until } from '../../../test/acceptance/client/until.ts'
+import { minuteBar, sampleKey, zero } from '../../../test/support/open-stream.ts'
+import { createVirtualClock, type VirtualClock } from '../../../test/support/virtual-clock.ts'
+import { barsOf } from '../../core/bar.ts'
+import { compoundKey } from '../../core/compound-key.ts'
+import { barFrame, barPrefix } from '../fan-out/frame.ts'
+import { Subscriptions } from '../fan-out/subscriptions.ts'
+import { Allowance } from '../sockets/allowance.ts'
+import { Connection, type ConnectionHost, type StreamSocket } from '../sockets/connection.ts'
+import { Recent } from './recent.ts'
+import { Replays, replayMsMax } from './replays.ts'
+
+const day = 1_440
+const symbol = compoundKey(zero, 'SYM0')
+const timeOf = (minute: number) => minuteBar(minute).time
+
+let clock: VirtualClock
+let subscriptions: Subscriptions
+let replays: Replays
+/** The last bar of the live lane. */
+let lane = timeOf(day - 1)
+let gaps: { connection: Connection; after: number; why: string }[]
+/** Sends what is on its way. */
+let settle: () => void
+/** Of the history, so far. */
+let reads = 0
+/** From now on reads get no answer. */
+let isHeldUp = false
+beforeEach(() => {
+  reads = 0
+  isHeldUp = false
+  settle = () => undefined
+  clock = createVirtualClock()
+  subscriptions = new Subscriptions()
+  gaps = []
+  lane = timeOf(day - 1)
+  replays = new Replays({
+    clock,
+    subscriptions,
+    recent: new Recent(),
+    history: {
+      // A day of minutes.
+      async *range(_, from) {
+        reads += 1
+        if (isHeldUp) await new Promise(() => undefined)
+        await Promise.resolve()
+        const minutes = [...Array(day).keys()].map(minuteBar).filter(({ time }) => time >= from)
+        if (minutes.length > 0) yield barsOf(minutes)
+      },
+    },
+    isFilling: () => false,
+    isUnproven: () => false,
+    lastTime: () => lane,
+    isOnItsWay: () => false,
+    settle: () => settle(),
+    frame: (_, bar) => barFrame(barPrefix(symbol), bar),
+    nameGap: (connection, _, after, why) => void gaps.push({ connection, after, why }),
+    ended: () => undefined,
+  })
+})
+
+const host: ConnectionHost = {
+  now: () => clock.monotonicMs(),
+  leave: () => Promise.resolve(),
+  sayLast: () => undefined,
+  after: (delayMs, run) => clock.after(delayMs, run),
+  closed: () => undefined,
+  keyAllowance: () => new Allowance(1, 0),
+  failed: (_, cause) => {
+    throw cause
+  },
+}
+
+/** A socket that asks for a day, whose bytes are only taken when `raw` is read. */
+function asking(key?: string) {
+  const raw = new PassThrough()
+  const { record } = sampleKey(key === undefined ? {} : { id: key })
+  const caller = { key: record, digest: '', address: '', sessionId: '' }
+  const socket = { readyState: WebSocket.OPEN } as StreamSocket
+  const connection = new Connection(caller, subscriptions.openRow(), socket, raw, host)
+  const id = subscriptions.idOf(symbol)
+  subscriptions.hold(connection.row, id)
+  replays.begin(connection, [{ id, symbol, feed: zero, after: timeOf(-1) }])
+  return { raw, connection, isHeld: () => subscriptions.isHeld(connection.row, id) }
+}
+
+test('sockets that take nothing keep nobody else from a replay, and get theirs when they read on', async () => {
+  const slow = Array.from({ length: 20 }, asking)
+  const fast = asking()
+  fast.raw.resume()
+  for (let i = 0; i < 4; i++) await clock.advance(250)
+  await until('all of the fast one', () => !fast.isHeld())
+  expect(slow.every(({ isHeld }) => isHeld())).toBe(true)
+  for (const { raw } of slow) raw.resume()
+  await until('all', () => replays.counts.waiting === 0)
+  expect(slow.some(({ isHeld }) => isHeld())).toBe(false)
+  expect(gaps).toEqual([])
+})
+
+test('sockets of one key have half of the places, and a socket of another key gets its replay meanwhile', async () => {
+  isHeldUp = true
+  for (let i = 0; i < 20; i++) asking('one')
+  await clock.advance(0)
+  expect(reads).toBe(4)
+  isHeldUp = false
+  const other = asking('other')
+  other.raw.resume()
+  await until('all of the other key', () => !other.isHeld())
+  expect(replays.counts.waiting).toBe(20)
+})
+
+test('a replay that takes too long is named in a gap from its last bar on, and joins the live lane', async () => {
+  const { connection, isHeld } = asking()
+  await clock.advance(replayMsMax - 1_000)
+  expect(isHeld()).toBe(true)
+  await clock.advance(1_000)
+  expect(gaps).toEqual([{ connection, after: timeOf(499), why: 'late' }])
+  expect(isHeld()).toBe(false)
+  expect(replays.counts.waiting).toBe(0)
+})
+
+test('one that is given up ahead of the live lane joins with the first bar later than all it was sent', async () => {
+  lane = timeOf(100)
+  const { isHeld } = asking()
+  await clock.advance(replayMsMax)
+  expect(gaps).toMatchObject([{ after: timeOf(499) }])
+  replays.arriving(subscriptions.idOf(symbol), timeOf(499))
+  expect(isHeld()).toBe(true)
+  replays.arriving(subscriptions.idOf(symbol), timeOf(500))
+  expect(isHeld()).toBe(false)
+})
+
+test('what a socket is still owed is known until it was sent', async () => {
+  const { raw, connection } = asking()
+  await clock.advance(1_000)
+  expect(replays.owed(connection)).toEqual([{ symbol, after: timeOf(499) }])
+  raw.resume()
+  await until('all', () => replays.counts.waiting === 0)
+  expect(replays.owed(connection)).toEqual([])
+})
+
+test('nothing is kept for a socket that is closed as too slow when its replay joins the live lane', async () => {
+  lane = timeOf(0)
+  const { raw, connection } = asking()
+  settle = () => {
+    Object.assign(connection.socket, { readyState: WebSocket.CLOSED })
+    replays.forget(connection)
+    subscriptions.closeRow(connection.row)
+  }
+  raw.resume()
+  await clock.advance(1_000)
+  await until('the end of the replay', () => replays.counts.waiting === 0)
+  expect(replays.counts.caught).toBe(0)
+})

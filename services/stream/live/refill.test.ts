@@ -1,0 +1,293 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { until } from '../../../test/acceptance/client/until.ts'
+import { effort } from '../../../test/support/effort.ts'
+import {
+  a,
+  applied,
+  b,
+  faults,
+  gapsOf,
+  house,
+  lose,
+  losing,
+  minutesOf,
+  subscribed,
+  timeOf,
+} from '../../../test/support/lossy-stream.ts'
+import { feedBody, live, openStream, symbolBody, zero } from '../../../test/support/open-stream.ts'
+import { type CompoundKey, compoundKey } from '../../core/compound-key.ts'
+import type { BarStore } from '../../ports/bars.ts'
+import { heldMsMax, quietMs, quietMsMax, refillBarsMax } from './refill.ts'
+
+describe('when the bus loses an event', () => {
+  test('what is missing is read from the store and sent in order, before what came since', async () => {
+    const socket = await subscribed(a, b)
+    await house.publish([a, b], 1)
+    await lose(() => house.publish([a], 2))
+    await lose(() => house.publish([a, b], 3))
+    const position = await house.publish([a], 4)
+    await house.publish([a, b], 5)
+    await socket.settled()
+    expect(minutesOf(socket, a)).toEqual([1])
+    await house.store(a, [1, 2, 3, 4])
+    await house.store(b, [1, 3])
+    await applied(position)
+    await until('the last bars', () => minutesOf(socket, a).includes(5) && minutesOf(socket, b).includes(5))
+    expect(minutesOf(socket, a)).toEqual([1, 2, 3, 4, 5])
+    expect(minutesOf(socket, b)).toEqual([1, 3, 5])
+    expect(gapsOf(socket)).toEqual([])
+    await house.publish([a], 6)
+    await socket.settled()
+    expect(minutesOf(socket, a).at(-1)).toBe(6)
+  })
+
+  test('what cannot be read is named in a GAP frame, and the lane goes on', async () => {
+    const socket = await subscribed(a, b)
+    const other = await subscribed(b)
+    await house.publish([a, b], 1)
+    await lose(() => house.publish([a, b], 2))
+    faults.away = true
+    const failures = await house.metric('fxd_stream_refill_failures_total')
+    await applied(await house.publish([a], 3))
+    await until(
+      'both reads',
+      async () => (await house.metric('fxd_stream_refill_failures_total')) > failures + 1,
+    )
+    await house.clock.advance(heldMsMax)
+    await until('the next bar', () => minutesOf(socket, a).length === 2)
+    expect(minutesOf(socket, a)).toEqual([1, 3])
+    expect(gapsOf(socket)).toEqual([
+      {
+        type: 'error',
+        code: 'GAP',
+        message: expect.any(String) as string,
+        gaps: [
+          { symbol: a, after: timeOf(1) },
+          { symbol: b, after: timeOf(1) },
+        ],
+      },
+    ])
+    const types = socket.messages.map(({ type }) => type)
+    expect(types.lastIndexOf('error')).toBeLessThan(types.lastIndexOf('bar'))
+    expect(gapsOf(other)).toMatchObject([{ gaps: [{ symbol: b, after: timeOf(1) }] }])
+  })
+
+  test('a store that fails once is asked again', async () => {
+    const socket = await subscribed(a)
+    await house.publish([a], 1)
+    await lose(() => house.publish([a], 2))
+    await house.store(a, [1, 2, 3])
+    faults.away = true
+    const failures = await house.metric('fxd_stream_refill_failures_total')
+    await applied(await house.publish([a], 3))
+    await until('a read', async () => (await house.metric('fxd_stream_refill_failures_total')) > failures)
+    faults.away = false
+    await house.clock.advance(1_000)
+    await until('the bars', () => minutesOf(socket, a).length === 3)
+    expect(gapsOf(socket)).toEqual([])
+  })
+
+  test('nobody is told of a loss while nothing waits behind it, until it takes longer than a takeover', async () => {
+    const socket = await subscribed(a)
+    await house.publish([a], 1)
+    await lose(() => house.publish([a], 2))
+    // Not of a symbol that anyone hears of.
+    await applied(0)
+    await house.clock.advance(quietMs - 1)
+    await socket.settled()
+    expect(gapsOf(socket)).toEqual([])
+    await house.clock.advance(1)
+    await until('the gap', () => gapsOf(socket).length === 1)
+  })
+
+  test('a symbol whose bars were stored before this process began is filled from there, seen or not', async () => {
+    let reads = 0
+    const counted = (bars: BarStore): BarStore => ({
+      ...bars,
+      lastTimes: async (feed) => bars.lastTimes(feed).finally(() => (reads += 1)),
+    })
+    const own = await openStream({
+      change: ({ bus, bars }) => ({ bus: losing(bus), bars: counted(bars) }),
+      unloaded: true,
+    })
+    await own.store(a, [1])
+    await own.change(feedBody(zero), symbolBody(zero, a.slice(zero.length + 1)))
+    await until('the feed', () => reads === 1)
+    const { secret: key } = await own.issue()
+    const socket = await own.connect(key)
+    await socket.subscribe([a])
+    await lose(() => own.publish([a], 2))
+    const position = await own.publish([a], 3)
+    await own.store(a, [2, 3])
+    await own.stores.bus.publish({ type: 'applied', feed: zero, position }, 1)
+    await until('the bars', () => minutesOf(socket, a).length === 2)
+    expect(minutesOf(socket, a)).toEqual([2, 3])
+    expect(gapsOf(socket)).toEqual([])
+    socket.raw.terminate()
+    await own.close()
+  })
+
+  test('a symbol of which no bar was seen yet is named without a time', async () => {
+    const socket = await subscribed(a)
+    await lose(() => house.publish([a], 1))
+    await applied(await house.publish([a], 2))
+    await until('the bar', () => minutesOf(socket, a).length === 1)
+    expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a }] }])
+    expect(JSON.stringify(gapsOf(socket))).not.toContain('after"')
+  })
+
+  test('a store that does not show it in time is not waited for', async () => {
+    const socket = await subscribed(a)
+    await house.publish([a], 1)
+    await lose(() => house.publish([a], 2))
+    await house.publish([a], 3)
+    await house.clock.advance(heldMsMax)
+    await socket.settled()
+    expect(minutesOf(socket, a)).toEqual([1, 3])
+    expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a, after: timeOf(1) }] }])
+  })
+
+  test('a hole longer than the bound is named instead of being pushed', async () => {
+    const socket = await subscribed(a)
+    await house.publish([a], 1)
+    await lose(() => house.publish([a], 2))
+    await house.store(
+      a,
+      Array.from({ length: refillBarsMax + 1 }, (_, i) => i + 2),
+    )
+    await applied(await house.publish([a], refillBarsMax + 10))
+    await until('the bar', () => minutesOf(socket, a).length === 2)
+    expect(gapsOf(socket)).toHaveLength(1)
+  })
+
+  test('losses that follow each other put off what waits for no longer than one', async () => {
+    const socket = await subscribed(a)
+    await house.publish([a], 1)
+    faults.away = true
+    await lose(() => house.publish([a], 2))
+    await house.publish([a], 3)
+    for (const minute of [4, 6, 8, 10]) {
+      await house.clock.advance(heldMsMax / 4 - 1)
+      await lose(() => house.publish([a], minute))
+      await house.publish([a], minute + 1)
+    }
+    await socket.settled()
+    expect(gapsOf(socket)).toEqual([])
+    await house.clock.advance(4)
+    await socket.settled()
+    expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a, after: timeOf(1) }] }])
+    expect(minutesOf(socket, a)).toEqual([1, 3, 5, 7, 9, 11])
+  })
+
+  test('losses without end are told of, though nothing waits behind them', async () => {
+    const socket = await subscribed(a)
+    await house.publish([a], 1)
+    for (let ms = 0; ms < quietMsMax; ms += quietMs / 2) {
+      await lose(() => house.publish([a], 2))
+      // Not of a symbol that anyone hears of.
+      await applied(0)
+      await socket.settled()
+      expect(gapsOf(socket)).toEqual([])
+      await house.clock.advance(quietMs / 2)
+    }
+    await until('the gap', () => gapsOf(socket).length === 1)
+  })
+
+  test('a loss during a refill begins it again', async () => {
+    const socket = await subscribed(a)
+    await house.publish([a], 1)
+    await lose(() => house.publish([a], 2))
+    const first = await house.publish([a], 3)
+    await lose(() => house.publish([a], 4))
+    const second = await house.publish([a], 5)
+    await house.store(a, [1, 2, 3])
+    await applied(first)
+    await socket.settled()
+    expect(minutesOf(socket, a)).toEqual([1])
+    await house.store(a, [4, 5])
+    await applied(second)
+    await until('the last bar', () => minutesOf(socket, a).length === 5)
+    expect(gapsOf(socket)).toEqual([])
+  })
+
+  test("a feed without subscribers is not waited for, and another feed's subscribers hear nothing of its loss", async () => {
+    const socket = await subscribed(compoundKey(live, 'SYM0'))
+    await house.publish([compoundKey(live, 'SYM0')], 1, live)
+    await lose(() => house.publish([a], 1))
+    await house.publish([a], 2)
+    const late = await subscribed(a)
+    await house.publish([a], 3)
+    await late.settled()
+    expect(minutesOf(late, a)).toEqual([3])
+    await house.clock.advance(heldMsMax)
+    await socket.settled()
+    expect([...gapsOf(socket), ...gapsOf(late)]).toEqual([])
+  })
+
+  test('a socket that is closed meanwhile is told first', async () => {
+    const own = await openStream({ change: ({ bus }) => ({ bus: losing(bus) }) })
+    const key = await own.issue()
+    const socket = await own.connect(key.secret)
+    await socket.subscribe([a])
+    await own.publish([a], 1)
+    await lose(() => own.publish([a], 2))
+    await own.publish([a], 3)
+    await own.stream.drain()
+    expect((await socket.closed).code).toBe(1012)
+    expect(socket.messages.at(-1)).toMatchObject({ code: 'GAP', gaps: [{ symbol: a, after: timeOf(1) }] })
+    await own.close()
+  })
+
+  test('every bar is delivered in order or named, whatever is lost and when the store shows it', {
+    timeout: 60_000 * Math.max(1, effort),
+  }, async () => {
+    const step = fc.record({
+      symbols: fc.subarray([0, 1, 2], { minLength: 1 }),
+      lost: fc.boolean(),
+      applied: fc.constantFrom('no', 'yes', 'lost'),
+      away: fc.boolean(),
+      // In all less than what makes a socket idle.
+      waitMs: fc.constantFrom(0, 0, 1_000, 3_000),
+    })
+    let minute = 1_000
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async (steps) => {
+        const symbols = [a, b, compoundKey(zero, 'SYM39')]
+        const socket = await subscribed(...symbols)
+        const published: { symbol: CompoundKey; minute: number }[] = []
+        for (const each of steps) {
+          const closed = each.symbols.map((i) => symbols[i] as CompoundKey)
+          minute += 1
+          published.push(...closed.map((symbol) => ({ symbol, minute })))
+          const publish = () => house.publish(closed, minute)
+          const position = each.lost ? await lose(publish) : await publish()
+          for (const symbol of closed) await house.store(symbol, [minute])
+          faults.away = each.away
+          if (each.applied === 'lost') await lose(() => applied(position))
+          else if (each.applied === 'yes') await applied(position)
+          if (each.waitMs > 0) await house.clock.advance(each.waitMs)
+        }
+        await house.publish(symbols, ++minute)
+        await house.clock.advance(heldMsMax)
+        // A read under way in another thread takes real time; a store that is away, at most 10 s of this clock.
+        await until('the last bars', async () => {
+          await house.clock.advance(1_000)
+          return symbols.every((symbol) => minutesOf(socket, symbol).at(-1) === minute)
+        })
+        const gaps = gapsOf(socket).flatMap(({ gaps: list }) => list as { symbol: string; after?: number }[])
+        for (const symbol of symbols) {
+          const got = minutesOf(socket, symbol)
+          expect(got).toEqual([...new Set(got)].sort((x, y) => x - y))
+          const missing = published.filter((bar) => bar.symbol === symbol && !got.includes(bar.minute))
+          for (const bar of missing) {
+            const named = gaps.some((gap) => gap.symbol === symbol && (gap.after ?? 0) < timeOf(bar.minute))
+            expect(named, `${symbol} ${bar.minute} is missing and nobody said so`).toBe(true)
+          }
+        }
+        await socket.close()
+      }),
+      { numRuns: Math.ceil(25 * effort) },
+    )
+  })
+})

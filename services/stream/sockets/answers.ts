@@ -1,0 +1,117 @@
+import { isGranted } from '../../access/grant.ts'
+import type { KeyRecord } from '../../core/api-key.ts'
+import type { CompoundKey, FeedKey } from '../../core/compound-key.ts'
+import { type FeedSeconds, toSeconds } from '../../core/feed-clock.ts'
+import type { RegistryView } from '../../core/registry.ts'
+import type { SymbolRecord } from '../../core/symbol.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { FollowedRegistry } from '../../registry/follow.ts'
+import type { Resumption } from '../catch-up/resumption.ts'
+import type { FanOut } from '../fan-out/fan-out.ts'
+import type { Subscriptions } from '../fan-out/subscriptions.ts'
+import type { StreamMetrics } from '../metrics.ts'
+import type { Connection } from './connection.ts'
+import { type ClientMessage, messages, parseMessage } from './protocol.ts'
+import type { Withdrawals } from './withdrawals.ts'
+
+/** Answers what clients say. Each message has exactly one answer, in the order of asking. */
+export class Answers {
+  readonly #clock: Clock
+  readonly #registry: FollowedRegistry
+  readonly #subscriptions: Subscriptions
+  readonly #fanOut: FanOut
+  readonly #resumption: Resumption
+  readonly #withdrawals: Withdrawals
+  readonly #metrics: StreamMetrics
+
+  constructor(parts: {
+    readonly clock: Clock
+    readonly registry: FollowedRegistry
+    readonly subscriptions: Subscriptions
+    readonly fanOut: FanOut
+    readonly resumption: Resumption
+    readonly withdrawals: Withdrawals
+    readonly metrics: StreamMetrics
+  }) {
+    this.#clock = parts.clock
+    this.#registry = parts.registry
+    this.#subscriptions = parts.subscriptions
+    this.#fanOut = parts.fanOut
+    this.#resumption = parts.resumption
+    this.#withdrawals = parts.withdrawals
+    this.#metrics = parts.metrics
+  }
+
+  /** Gives how many entries the lists of the message had; one that is refused has none. */
+  answer(connection: Connection, text: string): number {
+    const message = parseMessage(text)
+    if ('code' in message) {
+      this.#metrics.misunderstood.inc()
+      connection.send(messages.error(message.code, message.message))
+      return 0
+    }
+    if (message.action === 'ping') connection.send(messages.pong(toSeconds(this.#clock.utcMs())))
+    else if (message.action === 'subscribe') this.#subscribe(connection, message)
+    else this.#unsubscribe(connection, message.symbols)
+    return message.entries
+  }
+
+  #subscribe(connection: Connection, { symbols, resumes, markers }: Subscribe): void {
+    this.#fanOut.settle()
+    // What was on its way may have closed it as too slow: its row is free, and may be another's soon.
+    if (!connection.open) return
+    const view = this.#registry.view()
+    const key = view.key(connection.key.id) ?? connection.key
+    const accepted: CompoundKey[] = []
+    const rejected: string[] = []
+    const resumed = new Map<CompoundKey, FeedSeconds>()
+    const feeds = new Set<FeedKey>()
+    for (const [symbol, time] of symbols) {
+      const record = this.#accept(connection, key, symbol, view)
+      if (!record) rejected.push(symbol)
+      else {
+        accepted.push(record.symbol)
+        feeds.add(record.feed)
+        if (this.#subscribeTo(connection, record, time) && time !== undefined)
+          resumed.set(record.symbol, this.#resumption.start(record.feed, time))
+      }
+    }
+    this.#withdrawals.bound(connection)
+    // Before the answer: that, too, may close it, and whatever it holds is freed then.
+    if (markers) for (const feed of feeds) this.#resumption.mark(connection, feed)
+    connection.send(messages.subscribed(accepted, rejected, resumes ? resumed : undefined))
+    if (resumed.size > 0) this.#resumption.begin(connection, resumed, symbols)
+  }
+
+  /** The symbol, if this key may be subscribed to it. */
+  #accept({ row }: Connection, key: KeyRecord, symbol: string, view: RegistryView): SymbolRecord | undefined {
+    const record = view.symbol(symbol as CompoundKey)
+    if (!record || !isGranted(key, record.feed)) return undefined
+    const isFull = this.#subscriptions.count(row) >= key.limits.wsSymbols
+    return isFull && !this.#subscriptions.has(row, this.#subscriptions.idOf(record.symbol))
+      ? undefined
+      : record
+  }
+
+  /** Whether it is new: a symbol that is subscribed already goes on as it is. */
+  #subscribeTo({ row }: Connection, { symbol }: SymbolRecord, since: FeedSeconds | undefined): boolean {
+    const id = this.#subscriptions.idOf(symbol)
+    if (this.#subscriptions.has(row, id)) return false
+    if (since === undefined) this.#subscriptions.add(row, id)
+    else this.#subscriptions.hold(row, id)
+    return true
+  }
+
+  #unsubscribe(connection: Connection, symbols: ReadonlySet<string>): void {
+    this.#fanOut.settle()
+    for (const symbol of symbols) {
+      const id = this.#subscriptions.knownId(symbol as CompoundKey)
+      if (id !== undefined) this.#subscriptions.remove(connection.row, id)
+    }
+    this.#withdrawals.forget(connection, symbols)
+    this.#resumption.review(connection)
+    connection.send(messages.unsubscribed([...symbols]))
+  }
+}
+
+type Subscribe = Extract<ClientMessage, { action: 'subscribe' }>

@@ -1,0 +1,287 @@
+import { once } from 'node:events'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { until } from '../../../test/acceptance/client/until.ts'
+import { type OpenedStream, openStream, symbolNames, zero } from '../../../test/support/open-stream.ts'
+import { clientFrame as frame, openRawClient } from '../../../test/support/raw-client.ts'
+import { dateText } from '../../core/calendar.ts'
+import { compoundKey } from '../../core/compound-key.ts'
+import { Unavailable } from '../../core/failure.ts'
+import { toSeconds } from '../../core/feed-clock.ts'
+import { type Slots, slotLeaseMs, slotRenewMs } from '../../ports/slots.ts'
+import { backlogAgeMsMax, backlogBytesMax } from './connection.ts'
+
+let house: OpenedStream
+let secret: string
+let inUse: () => Promise<number>
+beforeAll(async () => {
+  house = await openStream()
+})
+beforeEach(async () => {
+  ;({ secret, inUse } = await house.issue())
+})
+afterAll(() => house.close())
+
+const symbols = symbolNames.map((name) => compoundKey(zero, name))
+const nobodyLeft = () => until('no slot in use', async () => (await inUse()) === 0)
+
+const rawClient = (key = secret) => openRawClient(house, key)
+
+describe('an idle connection', () => {
+  test('is closed with 4000 after sixty seconds and not before, and its slot is free', async () => {
+    const socket = await house.connect(secret)
+    await socket.settled()
+    await house.clock.advance(59_000)
+    await socket.settled()
+    await house.clock.advance(59_000)
+    expect(await inUse()).toBe(1)
+    await house.clock.advance(2_000)
+    expect(await socket.closed).toEqual({ code: 4000, reason: 'idle' })
+    await nobodyLeft()
+  })
+
+  test('lives as long as it sends protocol pings', async () => {
+    const socket = await house.connect(secret)
+    for (let i = 0; i < 5; i++) {
+      await house.clock.advance(50_000)
+      const answered = once(socket.raw, 'pong')
+      socket.raw.ping('x')
+      expect(String(await answered)).toBe('x')
+    }
+    await socket.close()
+    await nobodyLeft()
+  })
+
+  test('is not closed for what was not read while the process stood still, and a sweep later it is', async () => {
+    const own = await openStream()
+    const key = await own.issue()
+    const [speaks, silent] = [await own.connect(key.secret), await own.connect(key.secret)]
+    own.clock.standStill(70_000)
+    await own.clock.advance(1)
+    await speaks.settled()
+    await own.clock.advance(1_000)
+    expect((await silent.closed).code).toBe(4000)
+    await speaks.settled()
+    await own.close()
+  })
+
+  test('does not live on what it is sent, nor on pongs', async () => {
+    const socket = await house.connect(secret)
+    await socket.subscribe(symbols)
+    const written = house.metric('fxd_stream_bars_total')
+    for (let minute = 1; minute <= 59; minute++) {
+      await house.publish(symbols, minute)
+      await house.clock.advance(1_000)
+    }
+    socket.raw.pong()
+    await until('the bars', async () => socket.bars().length === 59 * symbols.length)
+    expect((await house.metric('fxd_stream_bars_total')) - (await written)).toBe(59 * symbols.length)
+    await house.clock.advance(2_000)
+    expect((await socket.closed).code).toBe(4000)
+  })
+})
+
+describe('slots', () => {
+  test('a socket keeps its slot for as long as it is open: leases are renewed together', async () => {
+    const calls: number[] = []
+    const counted = await openStream({
+      change: ({ slots }) => ({
+        slots: {
+          ...slots,
+          renew: (all: Parameters<Slots['renew']>[0]) => (calls.push(all.length), slots.renew(all)),
+        },
+      }),
+    })
+    const key = await counted.issue()
+    const sockets = await Promise.all([1, 2, 3].map(() => counted.connect(key.secret)))
+    for (let i = 0; i < 9; i++) {
+      await counted.clock.advance(20_000)
+      await Promise.all(sockets.map((socket) => socket.settled()))
+    }
+    expect(await key.inUse()).toBe(3)
+    expect(calls).toEqual(Array.from({ length: 9 }, () => 3))
+    // A session that ended is never renewed again.
+    await sockets[0]?.close()
+    await counted.clock.advance(20_000)
+    expect(calls.at(-1)).toBe(2)
+    await counted.close()
+  })
+
+  test('that lapsed while the process stood still are taken again; over the cap the newest socket goes', async () => {
+    const own = await openStream()
+    const limits = { rpm: 1, rpd: 1, wsConnections: 3, wsSymbols: 1 }
+    const { secret: of, record, inUse: used } = await own.issue({ limits })
+    const sockets = [await own.connect(of), await own.connect(of), await own.connect(of)]
+    own.clock.standStill(slotLeaseMs + slotRenewMs)
+    await own.stores.slots.open(record.id, 'a session of another process', 3)
+    expect(await used()).toBe(1)
+    await own.clock.advance(1)
+    expect(await sockets[2]?.closed).toEqual({ code: 4002, reason: 'over the connection cap' })
+    for (const socket of sockets.slice(0, 2)) await socket.settled()
+    expect(await used()).toBe(3)
+    const today = dateText(toSeconds(own.clock.utcMs()))
+    const usage = await own.stores.limits.usage(record.id, today, today)
+    expect(usage.get(today)).toMatchObject({ ws_connect: 4, ws_session: 4 })
+    await own.close()
+  })
+
+  test('that lapsed and cannot be taken again now are asked for again each second, well within the hold of an emptied Redis', async () => {
+    let away = false
+    const own = await openStream({
+      change: ({ slots }) => ({
+        slots: {
+          ...slots,
+          open: (...args) => (away ? Promise.reject(new Unavailable('slots')) : slots.open(...args)),
+        },
+      }),
+    })
+    const key = await own.issue()
+    const socket = await own.connect(key.secret)
+    own.clock.standStill(slotLeaseMs + slotRenewMs)
+    away = true
+    await own.clock.advance(1)
+    await socket.settled()
+    await own.clock.advance(2_000)
+    expect(await key.inUse()).toBe(0)
+    away = false
+    await own.clock.advance(1_000)
+    await socket.settled()
+    expect(await key.inUse()).toBe(1)
+    await own.close()
+  })
+
+  test('of sockets open over midnight are counted for the new day at once', async () => {
+    const own = await openStream({ start: Date.UTC(2026, 0, 31, 23, 59, 50) })
+    const { secret: of, record } = await own.issue()
+    const socket = await own.connect(of)
+    await own.clock.advance(10_000)
+    const usage = await own.stores.limits.usage(record.id, '2026-02-01', '2026-02-01')
+    expect(usage.get('2026-02-01')).toMatchObject({ ws_connect: 0, ws_session: 1 })
+    await socket.settled()
+    await own.close()
+  })
+
+  test.each([
+    ['a client that says 1000', frame(Buffer.from([0x03, 0xe8]), { opcode: 8 }), 1000],
+    ['a client that says no code', frame('', { opcode: 8 }), 1005],
+    ['a client that makes up a code', frame(Buffer.from([0x13, 0x87]), { opcode: 8 }), 4999],
+    ['a binary message', frame('x', { opcode: 2 }), 1003],
+    ['a message beyond 64 KiB', frame('x', { length: 65_537 }), 1009],
+    ['a frame without a mask', frame('x', { masked: false }), 1002],
+    ['text that is no UTF-8', frame(Buffer.from([0xff])), 1007],
+    ['a reserved opcode', frame('x', { opcode: 3 }), 1002],
+  ])('are free before the close frame goes out: %s', async (_, bytes, code) => {
+    const { secret: only } = await house.issue({
+      limits: { rpm: 1, rpd: 1, wsConnections: 1, wsSymbols: 1 },
+    })
+    for (let again = 0; again < 5; again++) {
+      const { socket, goodbye } = await rawClient(only)
+      socket.write(bytes)
+      expect(await goodbye).toBe(code)
+      // The first connection is still there: nobody has ended it.
+      const next = await house.connect(only)
+      next.raw.terminate()
+      await until('its slot to be free', async () => (await house.metric('fxd_stream_connections')) === 0)
+      socket.destroy()
+    }
+  })
+
+  test('a connection that breaks frees its slot at once', async () => {
+    const socket = await house.connect(secret)
+    expect(await inUse()).toBe(1)
+    socket.raw.terminate()
+    await nobodyLeft()
+    const raw = await rawClient()
+    raw.socket.resetAndDestroy()
+    await nobodyLeft()
+  })
+
+  test('slots that cannot be renewed or freed are counted, and sockets stay as they are', async () => {
+    const gone = () => Promise.reject(new Unavailable('slots'))
+    const away = await openStream({
+      change: ({ slots }) => ({ slots: { ...slots, renew: gone, close: gone } }),
+    })
+    const socket = await away.connect((await away.issue()).secret)
+    await away.clock.advance(20_000)
+    await socket.settled()
+    await socket.close()
+    const failures = (call: string) => away.metric(`fxd_stream_slot_failures_total{call="${call}"}`)
+    expect([await failures('renew'), await failures('close')]).toEqual([1, 1])
+    await away.close()
+  })
+
+  test('are free before a drain sends the close frame', async () => {
+    const { secret: only } = await house.issue({
+      limits: { rpm: 1, rpd: 1, wsConnections: 1, wsSymbols: 1 },
+    })
+    for (let again = 0; again < 5; again++) {
+      const { socket, goodbye } = await rawClient(only)
+      void house.stream.draining.start(0)
+      await house.clock.advance(1)
+      expect(await goodbye).toBe(1012)
+      house.stream.draining.callOff()
+      // The first connection is still there.
+      const next = await house.connect(only)
+      next.raw.terminate()
+      await until('its slot to be free', async () => (await house.metric('fxd_stream_connections')) === 0)
+      socket.destroy()
+    }
+  })
+
+  test('slots that cannot be freed do not hold up the close', async () => {
+    const stuck = await openStream({
+      change: ({ slots }) => ({ slots: { ...slots, close: () => new Promise<void>(() => undefined) } }),
+    })
+    const key = await stuck.issue()
+    const socket = await stuck.connect(key.secret)
+    socket.raw.close(1000)
+    await until('the socket to be leaving', () => stuck.stream.connections() === 0)
+    await stuck.clock.advance(1_000)
+    expect((await socket.closed).code).toBe(1000)
+    await stuck.close()
+  })
+})
+
+const publishMany = (from: number, count: number) =>
+  Promise.all(Array.from({ length: count }, (_, i) => house.publish(symbols, from + i)))
+
+describe('T6: a client that does not read', () => {
+  test('is closed with 4001 once a megabyte waits, and harms nobody else', async () => {
+    const [slow, good] = [await house.connect(secret), await house.connect(secret)]
+    await Promise.all([slow.subscribe(symbols), good.subscribe(symbols)])
+    slow.raw.pause()
+    const first = 10_000
+    let minute = first
+    while ((await house.metric('fxd_stream_closes_total{code="4001"}')) === 0) {
+      await publishMany(minute, 50)
+      minute += 50
+      await good.settled()
+      // The kernel takes a few megabytes by itself; beyond that and our bound, it must be over.
+      expect((minute - first) * symbols.length * 150).toBeLessThan(40 * backlogBytesMax)
+    }
+    expect(good.bars()).toHaveLength((minute - first) * symbols.length)
+    slow.raw.resume()
+    expect(await slow.closed).toEqual({ code: 4001, reason: 'too slow' })
+    for (const symbol of symbols) {
+      // What it got is in order and without a hole: the close says what is missing.
+      const minutes = slow.bars(symbol).map(({ bar }) => bar.volume)
+      expect(minutes.length).toBeGreaterThan(50)
+      expect(minutes).toEqual(minutes.map((_, i) => first + i))
+    }
+    await good.close()
+    await nobodyLeft()
+  }, 60_000)
+
+  test('is closed with 4001 when little waits for too long', async () => {
+    const slow = await house.connect(secret)
+    await slow.subscribe(symbols)
+    slow.raw.pause()
+    let minute = 100_000
+    for (; (await house.metric('fxd_stream_backlog_bytes')) === 0; minute += 20) await publishMany(minute, 20)
+    await house.clock.advance(backlogAgeMsMax - 2_000)
+    expect(await inUse()).toBe(1)
+    await house.clock.advance(4_000)
+    slow.raw.resume()
+    expect((await slow.closed).code).toBe(4001)
+    await nobodyLeft()
+  }, 60_000)
+})

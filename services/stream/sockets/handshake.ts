@@ -1,0 +1,25 @@
+import type { IncomingMessage } from 'node:http'
+import type { Refusal } from './upgrade-refusal.ts'
+
+const keyShape = /^[+/0-9A-Za-z]{22}==$/
+const versions = new Set(['13', '8'])
+
+/**
+ * What of an upgrade request is no WebSocket handshake. Asked before a slot is taken, so that a broken
+ * client is not counted as a connection.
+ */
+export function checkHandshake({ headers }: Pick<IncomingMessage, 'headers'>): Refusal | undefined {
+  if (headers.upgrade?.toLowerCase() !== 'websocket') return { code: 'UPGRADE_REQUIRED' }
+  if (!versions.has(headers['sec-websocket-version'] ?? '')) {
+    return {
+      code: 'UPGRADE_REQUIRED',
+      message: 'The header Sec-WebSocket-Version is missing or unknown; it must be 13.',
+      headers: { 'Sec-WebSocket-Version': 13 },
+    }
+  }
+  if (keyShape.test(headers['sec-websocket-key'] ?? '')) return undefined
+  return {
+    code: 'BAD_REQUEST',
+    message: 'The header Sec-WebSocket-Key is missing or malformed; it must be 16 bytes in base64.',
+  }
+}

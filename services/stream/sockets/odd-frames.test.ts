@@ -1,0 +1,107 @@
+import { once } from 'node:events'
+import fc from 'fast-check'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { until } from '../../../test/acceptance/client/until.ts'
+import { effort } from '../../../test/support/effort.ts'
+import { type OpenedStream, openStream } from '../../../test/support/open-stream.ts'
+import { clientFrame as frame, openRawClient } from '../../../test/support/raw-client.ts'
+
+let house: OpenedStream
+let secret: string
+let inUse: () => Promise<number>
+beforeAll(async () => {
+  house = await openStream()
+})
+beforeEach(async () => {
+  ;({ secret, inUse } = await house.issue())
+})
+afterAll(() => house.close())
+
+const nobodyLeft = () => until('no slot in use', async () => (await inUse()) === 0)
+const rawClient = () => openRawClient(house, secret)
+
+describe('T7: what a message may be', () => {
+  test('sixteen fragments are read, more are not', async () => {
+    const pieces = '{"action":"ping"}'.split('')
+    const fragments = (count: number): Buffer[] =>
+      Array.from({ length: count }, (_, i) => {
+        const text = i < count - 1 ? (pieces[i] ?? '') : pieces.slice(i).join('')
+        return frame(text, { opcode: i === 0 ? 1 : 0, fin: i === count - 1 })
+      })
+    const fine = await rawClient()
+    fine.socket.write(Buffer.concat(fragments(16)))
+    const [pong] = (await once(fine.socket, 'data')) as [Buffer]
+    expect(String(pong)).toContain('"pong"')
+    fine.socket.write(Buffer.concat(fragments(17)))
+    expect(await fine.goodbye).toBe(1008)
+    fine.socket.destroy()
+  })
+
+  test('a message that never ends is cut at sixteen fragments, for each of many sockets', async () => {
+    const clients = await Promise.all(Array.from({ length: 100 }, () => rawClient()))
+    for (const [i, { socket }] of clients.entries()) {
+      for (let n = 0; n < 20; n++) socket.write(frame('x'.repeat(i), { opcode: n === 0 ? 1 : 0, fin: false }))
+    }
+    for (const { socket, goodbye } of clients) {
+      expect(await goodbye).toBe(1008)
+      socket.destroy()
+    }
+    await nobodyLeft()
+  })
+
+  test('a message of 64 KiB is read', async () => {
+    const message = JSON.stringify({ action: 'ping', x: '' }).replace('""', `"${'x'.repeat(65_512)}"`)
+    expect(message).toHaveLength(65_536)
+    const socket = await house.connect(secret)
+    socket.send(message)
+    await socket.next('pong')
+    await socket.close()
+  })
+})
+
+test('no frames of any kind end the process or leave a slot behind', {
+  timeout: 120_000 * Math.max(1, effort),
+}, async () => {
+  const opcode = fc.oneof({ weight: 5, arbitrary: fc.constant(1) }, { weight: 2, arbitrary: fc.nat(15) })
+  const text = fc.oneof(
+    fc.constantFrom(
+      '{"action":"ping"}',
+      '{"action":"subscribe","symbols":["BROKERA:ZERO:SYM1","x"]}',
+      '{',
+      '',
+    ),
+    fc.json(),
+  )
+  const payload = fc.oneof(
+    text.map((each) => Buffer.from(each)),
+    fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
+  )
+  const odd = fc
+    .tuple(payload, opcode, fc.nat(9), fc.nat(60), fc.option(fc.nat(70_000)))
+    .map(([bytes, code, fin, masked, length]) =>
+      frame(bytes, {
+        opcode: code,
+        fin: fin > 0,
+        masked: masked > 0,
+        length: masked < 55 ? -1 : (length ?? -1),
+      }),
+    )
+  const stray = fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes))
+  const scripts = fc.array(fc.oneof({ weight: 9, arbitrary: odd }, { weight: 1, arbitrary: stray }), {
+    maxLength: 12,
+  })
+  await fc.assert(
+    fc.asyncProperty(scripts, fc.boolean(), async (script, abrupt) => {
+      const { socket } = await rawClient()
+      for (const bytes of script) socket.write(bytes)
+      if (abrupt) socket.resetAndDestroy()
+      else socket.end()
+      if (!socket.closed) await once(socket, 'close')
+    }),
+    { numRuns: Math.ceil(500 * effort) },
+  )
+  await nobodyLeft()
+  const socket = await house.connect(secret)
+  await socket.settled()
+  await socket.close()
+})

@@ -1,0 +1,31 @@
+import type { RequestListener } from 'node:http'
+import { errorBody, type FailureCode, failures } from '../../core/failure.ts'
+import { pathOf } from '../../platform/http/request-path.ts'
+
+/**
+ * What a shard of its own answers to a request that asks for no upgrade, in the words of REST: this is
+ * the wrong address, or the right one asked in the wrong way.
+ */
+export const answerPlainRequest =
+  (streamPath: string): RequestListener =>
+  (request, response) => {
+    const code = faultOf(request.method, pathOf(request.url ?? '') === streamPath)
+    const { status, message } = failures[code]
+    const body = JSON.stringify(errorBody(code, message))
+    if (code === 'UPGRADE_REQUIRED') {
+      response.setHeader('Upgrade', 'websocket')
+      response.setHeader('Connection', 'Upgrade, close')
+    }
+    if (code === 'METHOD_NOT_ALLOWED') response.setHeader('Allow', 'GET')
+    response.writeHead(status, {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Length': Buffer.byteLength(body),
+      'Cache-Control': 'no-store',
+    })
+    response.end(request.method === 'HEAD' ? undefined : body)
+  }
+
+function faultOf(method: string | undefined, isStreamPath: boolean): FailureCode {
+  if (!isStreamPath) return 'NOT_FOUND'
+  return method === 'GET' || method === 'HEAD' ? 'UPGRADE_REQUIRED' : 'METHOD_NOT_ALLOWED'
+}

@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'vitest'
+import { openStream } from '../../../test/support/open-stream.ts'
+import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
+import { Unavailable } from '../../core/failure.ts'
+import { createLog, silentLog } from '../../platform/log/log.ts'
+import { createMetrics } from '../../platform/metrics.ts'
+import { type Slots, slotLeaseMs } from '../../ports/slots.ts'
+import { createStreamMetrics } from '../metrics.ts'
+import { Sessions } from './sessions.ts'
+
+/** These slots, which can be taken away. */
+function leaving(slots: Slots) {
+  const reach = { away: false, closes: 0 }
+  const asked = <A extends unknown[], R>(call: (...args: A) => Promise<R>, ...args: A): Promise<R> =>
+    reach.away ? Promise.reject(new Unavailable('slots')) : call(...args)
+  return {
+    reach,
+    slots: {
+      open: (...args) => asked(slots.open, ...args),
+      renew: (...args) => asked(slots.renew, ...args),
+      close(...args) {
+        reach.closes += 1
+        return asked(slots.close, ...args)
+      },
+      inUse: slots.inUse,
+    } satisfies Slots,
+  }
+}
+
+const metricsOf = () =>
+  createStreamMetrics(createMetrics({ ofProcess: false }), {
+    connections: () => 0,
+    subscriptions: () => 0,
+    backlogBytes: () => 0,
+    replays: () => ({ waiting: 0, caught: 0 }),
+    draining: () => false,
+  })
+
+describe('the slot of a socket that was closed while slots could not be reached', () => {
+  test('is free a second after they can be, and the client gets in again', async () => {
+    const limits = { rpm: 1, rpd: 1, wsConnections: 1, wsSymbols: 1 }
+    let reach = { away: false, closes: 0 }
+    const own = await openStream({
+      change({ slots }) {
+        const left = leaving(slots)
+        reach = left.reach
+        return { slots: left.slots }
+      },
+    })
+    const key = await own.issue({ limits })
+    const socket = await own.connect(key.secret)
+    reach.away = true
+    await socket.close()
+    await own.clock.advance(5_000)
+    expect(await key.inUse()).toBe(1)
+    reach.away = false
+    await own.clock.advance(1_000)
+    expect(await key.inUse()).toBe(0)
+    await (await own.connect(key.secret)).close()
+    // Nothing is left to be tried again.
+    const { closes } = reach
+    await own.clock.advance(5_000)
+    expect(reach.closes).toBe(closes)
+    await own.close()
+  })
+
+  test('is freed before others are renewed, and given up when it has lapsed', async () => {
+    const clock = createVirtualClock()
+    const calls: string[] = []
+    let away = true
+    const call = (name: string): Promise<never[]> => {
+      calls.push(name)
+      return away ? Promise.reject(new Unavailable('slots')) : Promise.resolve([])
+    }
+    const slots: Slots = {
+      open: async () => ({ outcome: 'open', inUse: 1 }),
+      renew: () => call('renew'),
+      close: async (_, session) => void (await call(`close ${session}`)),
+      inUse: async () => 0,
+    }
+    const sessions = new Sessions(slots, clock, silentLog, metricsOf())
+    for (const session of ['stays', 'a', 'b']) await sessions.open('key', session, 3)
+    await Promise.all(['a', 'b'].map((session) => sessions.close(session)))
+    calls.length = 0
+    await clock.advance(2_000)
+    // The first says for both that slots are still away.
+    expect(calls).toEqual(['close a', 'renew', 'close a', 'renew'])
+    calls.length = 0
+    away = false
+    await clock.advance(1_000)
+    expect(calls).toEqual(['close a', 'close b', 'renew'])
+    away = true
+    await sessions.close('stays')
+    await clock.advance(slotLeaseMs)
+    calls.length = 0
+    away = false
+    await clock.advance(slotLeaseMs)
+    expect(calls).toEqual([])
+    sessions.stop()
+  })
+})
+
+test('a crowd that is refused while slots are away does not push out the slot of a socket that was open', async () => {
+  const clock = createVirtualClock()
+  let away = false
+  const closed: string[] = []
+  const slots: Slots = {
+    open: async () => {
+      if (away) throw new Unavailable('slots')
+      return { outcome: 'open', inUse: 1 }
+    },
+    renew: () => Promise.resolve([]),
+    close: async (_, session) => {
+      if (away) throw new Unavailable('slots')
+      closed.push(session)
+    },
+    inUse: async () => 0,
+  }
+  const sessions = new Sessions(slots, clock, silentLog, metricsOf())
+  await sessions.open('key', 'was open', 1)
+  away = true
+  await sessions.close('was open')
+  for (let i = 0; i < 12_000; i++) await sessions.open('key', `crowd ${i}`, 1).catch(() => undefined)
+  away = false
+  await clock.advance(1_000)
+  expect(closed[0]).toBe('was open')
+  expect(closed.length).toBeLessThan(10_000)
+  sessions.stop()
+})
+
+interface Told {
+  readonly call: string
+}
+
+test('an outage of the slots is told once a kind of call, however many are refused, and the next one again', async () => {
+  const clock = createVirtualClock()
+  const told: string[] = []
+  const log = createLog('warn', { write: (line) => void told.push((JSON.parse(line) as Told).call) })
+  const stores = await openStream()
+  const { reach, slots } = leaving(stores.stores.slots)
+  const sessions = new Sessions(slots, clock, log, metricsOf())
+  const outage = async (): Promise<readonly string[]> => {
+    told.length = 0
+    reach.away = true
+    for (let i = 0; i < 20; i++) await sessions.open('key', `refused ${i}`, 2).catch(() => undefined)
+    await clock.advance(30_000)
+    reach.away = false
+    await clock.advance(2_000)
+    await sessions.open('key', 'later', 2)
+    return told.toSorted()
+  }
+  await sessions.open('key', 'stays', 2)
+  expect(await outage()).toEqual(['close', 'open', 'renew'])
+  expect(await outage()).toEqual(['close', 'open', 'renew'])
+  sessions.stop()
+  await stores.close()
+})

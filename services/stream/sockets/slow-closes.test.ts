@@ -1,0 +1,83 @@
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import type { StreamSocket } from '../../../test/acceptance/client/socket.ts'
+import {
+  minuteBar,
+  type OpenedStream,
+  openStream,
+  symbolBody,
+  zero,
+} from '../../../test/support/open-stream.ts'
+import { compoundKey } from '../../core/compound-key.ts'
+import { Markers } from '../catch-up/markers.ts'
+import { closings } from './close-codes.ts'
+import { Connection } from './connection.ts'
+
+const [a, b] = [compoundKey(zero, 'SYM0'), compoundKey(zero, 'SYM1')]
+
+let house: OpenedStream
+beforeAll(async () => {
+  house = await openStream({ start: minuteBar(20).time * 1000 })
+})
+afterEach(() => void vi.restoreAllMocks())
+afterAll(() => house.close())
+
+const connect = async (): Promise<StreamSocket> => house.connect((await house.issue()).secret)
+
+/** The next frames that a socket is sent close it, as if a megabyte waited for its client. */
+const closeAtNextFrame = () =>
+  vi.spyOn(Connection.prototype, 'write').mockImplementationOnce(function (this: Connection) {
+    this.end(closings.tooSlow)
+  })
+
+/** A socket to which a bar of `a` is on its way that closes it. */
+async function aboutToClose(): Promise<StreamSocket> {
+  const slow = await connect()
+  await slow.subscribe([a])
+  house.turns.hold()
+  await house.publish([a], 1)
+  closeAtNextFrame()
+  return slow
+}
+
+async function expectNothingForNewcomer(): Promise<void> {
+  const newcomer = await connect()
+  await house.publish([a, b], 2)
+  await newcomer.settled()
+  expect(newcomer.messages.map(({ type }) => type)).toEqual(['connected', 'pong'])
+  newcomer.raw.terminate()
+  await vi.waitUntil(() => house.stream.connections() === 0)
+}
+
+test('a socket that is closed as too slow while it subscribes leaves no subscription to the next one', async () => {
+  const slow = await aboutToClose()
+  slow.send({ action: 'subscribe', symbols: [b] })
+  expect(await slow.closed).toMatchObject({ code: 4001 })
+  house.turns.release()
+  await expectNothingForNewcomer()
+  expect(house.stream.load().subscriptions).toBe(0)
+})
+
+test('a socket that is closed as too slow while its symbol leaves is not subscribed when it returns', async () => {
+  const slow = await aboutToClose()
+  await house.hideSymbol(zero, 'SYM0')
+  expect(await slow.closed).toMatchObject({ code: 4001 })
+  house.turns.release()
+  const newcomer = await connect()
+  await house.change(symbolBody(zero, 'SYM0'))
+  await house.publish([a], 3)
+  await newcomer.settled()
+  expect(newcomer.messages.map(({ type }) => type)).toEqual(['connected', 'pong'])
+  newcomer.raw.terminate()
+  await vi.waitUntil(() => house.stream.connections() === 0)
+})
+
+test('a socket that is closed by the answer to its subscription is not told of minutes', async () => {
+  const listens = vi.spyOn(Markers.prototype, 'listen')
+  const slow = await connect()
+  closeAtNextFrame()
+  slow.send({ action: 'subscribe', symbols: [a], markers: true })
+  expect(await slow.closed).toMatchObject({ code: 4001 })
+  const [[connection] = []] = listens.mock.calls
+  const [markers] = listens.mock.contexts as unknown as readonly Markers[]
+  expect(connection && markers?.feedsOf(connection)).toEqual([])
+})

@@ -1,0 +1,231 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { WebSocketServer } from 'ws'
+import { authenticate, digestOf } from '../../access/authenticate.ts'
+import { clientAddress } from '../../access/client-address.ts'
+import { credential } from '../../access/credential.ts'
+import { Failure, Unavailable } from '../../core/failure.ts'
+import { addressMatcher } from '../../platform/addresses.ts'
+import type { Log } from '../../platform/log/log.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Limits } from '../../ports/limits.ts'
+import type { FollowedRegistry } from '../../registry/follow.ts'
+import type { OnFault } from '../faults.ts'
+import { type Hub, messageBytesMax } from '../hub.ts'
+import type { StreamMetrics } from '../metrics.ts'
+import { type Caller, StreamSocket } from './connection.ts'
+import { checkHandshake } from './handshake.ts'
+import { Lingering } from './lingering.ts'
+import type { Sessions } from './sessions.ts'
+import { type Refusal, refuse, UpgradeRefused } from './upgrade-refusal.ts'
+
+/** From the request to the 101 or the refusal; then the socket is cut. */
+export const handshakeTimeoutMs = 5_000
+/** Upgrades that are being examined; beyond, they are refused. */
+export const upgradesPendingMax = 1_000
+const retryWhenFullSeconds = 5
+const retryWhenBusySeconds = 2
+
+/**
+ * By the library's defaults one client may keep 100 MiB in memory, in a quarter of a million pieces.
+ * Compression would cost a context per socket; pongs are sent by `throttle.ts`.
+ */
+const serverOptions = {
+  noServer: true,
+  clientTracking: false,
+  perMessageDeflate: false,
+  maxPayload: messageBytesMax,
+  maxFragments: 16,
+  maxBufferedChunks: 256,
+  autoPong: false,
+  /** One packet may hold ten thousand frames: other clients get their turns between them. */
+  allowSynchronousEvents: false,
+  /** How long a client may take to answer our close frame. */
+  closeTimeout: 10_000,
+  WebSocket: StreamSocket,
+}
+
+export interface DoorParts {
+  readonly clock: Clock
+  readonly log: Log
+  readonly registry: FollowedRegistry
+  readonly limits: Limits
+  readonly sessions: Sessions
+  readonly hub: Hub
+  readonly metrics: StreamMetrics
+  readonly trustedProxies: readonly string[]
+  /** Sockets of this process; beyond, newcomers are refused. */
+  readonly connectionsMax: number
+  readonly onFault: OnFault
+  /** While it says so newcomers are refused: they belong to another shard. */
+  readonly isDraining: () => boolean
+}
+
+/** 503 when it is about slots or room for more, 500 when it is about the registry. */
+const unavailable = (status: 500 | 503): Refusal => ({
+  code: 'SERVER_ERROR',
+  status,
+  headers: { 'Retry-After': retryWhenBusySeconds },
+})
+
+/** What every socket under way listens with; a reset before the 101 is the client's own affair. */
+const ignore = (): void => undefined
+
+/** Where upgrade requests arrive: examined, refused over plain HTTP, or let in to the hub. */
+export class Door {
+  readonly #parts: DoorParts
+  readonly #server = new WebSocketServer(serverOptions)
+  readonly #trusted: (address: string) => boolean
+  readonly #pending = new Set<Duplex>()
+  readonly #lingering: Lingering
+  #closing = false
+
+  constructor(parts: DoorParts) {
+    this.#parts = parts
+    this.#trusted = addressMatcher(parts.trustedProxies)
+    this.#lingering = new Lingering(parts.clock)
+    // Otherwise the library answers a fault that only it checks by itself, in a shape of its own.
+    this.#server.on('wsClientError', (error, socket) =>
+      this.#refuse(socket, { code: 'BAD_REQUEST', message: `${error.message}.` }),
+    )
+  }
+
+  readonly upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    socket.on('error', ignore)
+    try {
+      this.#receive(request, socket, head)
+    } catch (cause) {
+      this.#parts.onFault('upgrade', cause)
+      socket.destroy()
+    }
+  }
+
+  /** Those under way may still become sockets. */
+  get isFull(): boolean {
+    return this.#parts.hub.connections + this.#pending.size >= this.#parts.connectionsMax
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing || this.#parts.isDraining()
+  }
+
+  /** From here on every upgrade is refused: the process is ending. */
+  drain(): void {
+    this.#closing = true
+  }
+
+  close(): void {
+    this.#closing = true
+    for (const socket of this.#pending) socket.destroy()
+    this.#lingering.close()
+  }
+
+  #receive(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    if (this.#pending.size >= upgradesPendingMax || this.isFull) return this.#refuse(socket, unavailable(503))
+    const settle = this.#begin(socket)
+    void this.#enter(request, socket, head)
+      .catch((cause: unknown) => this.#refuse(socket, this.#refusalFor(cause)))
+      .finally(settle)
+  }
+
+  /** Gives what must be called when it is decided; a socket that just ends calls it itself. */
+  #begin(socket: Duplex): () => void {
+    this.#pending.add(socket)
+    const cancel = this.#parts.clock.after(handshakeTimeoutMs, () => socket.destroy())
+    const settle = (): void => {
+      cancel()
+      this.#pending.delete(socket)
+      socket.off('close', settle)
+    }
+    socket.once('close', settle)
+    return settle
+  }
+
+  /** Lets the socket in to the hub, or throws why not. */
+  async #enter(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    if (this.#isClosed) throw new UpgradeRefused(unavailable(503))
+    const caller = this.#examine(request)
+    await this.#takeSlot(caller)
+    let entered = false
+    try {
+      if (this.#isClosed) throw new UpgradeRefused(unavailable(503))
+      if (!socket.destroyed) {
+        this.#server.handleUpgrade(request, socket, head, (webSocket) => {
+          try {
+            this.#parts.hub.enter(caller, webSocket, socket)
+          } catch (cause) {
+            // The 101 is out: nothing else can be answered.
+            webSocket.terminate()
+            throw cause
+          }
+          entered = true
+        })
+      }
+    } finally {
+      if (!entered) void this.#parts.sessions.close(caller.sessionId)
+    }
+    if (entered) this.#parts.metrics.upgrades.inc({ outcome: 'opened' })
+    else if (!socket.writableEnded) this.#parts.metrics.upgrades.inc({ outcome: 'gone' })
+  }
+
+  /** Every check that needs no slot, in the order of design: method, key, address, handshake. */
+  #examine(request: IncomingMessage): Caller {
+    if (request.method !== 'GET') {
+      throw new UpgradeRefused({ code: 'METHOD_NOT_ALLOWED', headers: { Allow: 'GET' } })
+    }
+    const { clock, registry } = this.#parts
+    // First of all: without a registry nobody can be told that a key is wrong.
+    const view = registry.view()
+    const secret = credential(request.headers, request.url ?? '')
+    const address = clientAddress({
+      peer: request.socket.remoteAddress,
+      forwardedFor: request.headers['x-forwarded-for'],
+      trusted: this.#trusted,
+    })
+    const key = authenticate({ credential: secret, address }, view, clock.utcMs())
+    const fault = checkHandshake(request)
+    if (fault) throw new UpgradeRefused(fault)
+    const digest = digestOf(secret ?? '').toString('hex')
+    return { key, digest, address, sessionId: clock.randomHex(16) }
+  }
+
+  async #takeSlot({ key, sessionId }: Caller): Promise<void> {
+    const { sessions, limits, log } = this.#parts
+    const cap = key.limits.wsConnections
+    const slot = await sessions.open(key.id, sessionId, cap).catch((cause: unknown) => {
+      throw cause instanceof Unavailable ? new UpgradeRefused(unavailable(503), cause) : cause
+    })
+    if (slot.outcome === 'open') return
+    limits
+      .countRefusedUpgrade(key.id)
+      .catch((cause: unknown) => log.warn({ err: cause }, 'a refused upgrade could not be counted'))
+    throw new UpgradeRefused({
+      code: 'TOO_MANY_CONNECTIONS',
+      headers: {
+        'Retry-After': retryWhenFullSeconds,
+        'X-Ws-Connections-Limit': cap,
+        'X-Ws-Connections-In-Use': slot.inUse,
+      },
+    })
+  }
+
+  #refusalFor(cause: unknown): Refusal {
+    if (cause instanceof UpgradeRefused) return cause.refusal
+    if (cause instanceof Failure) return { code: cause.code, message: cause.message }
+    if (cause instanceof Unavailable) return unavailable(500)
+    this.#parts.onFault('upgrade', cause)
+    return { code: 'SERVER_ERROR' }
+  }
+
+  #refuse(socket: Duplex, refusal: Refusal): void {
+    this.#parts.metrics.upgrades.inc({ outcome: refusal.code })
+    if (socket.destroyed) return
+    try {
+      refuse(socket, refusal)
+      this.#lingering.add(socket)
+    } catch (cause) {
+      this.#parts.onFault('upgrade', cause)
+      socket.destroy()
+    }
+  }
+}

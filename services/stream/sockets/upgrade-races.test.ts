@@ -1,0 +1,137 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { until } from '../../../test/acceptance/client/until.ts'
+import { openStream } from '../../../test/support/open-stream.ts'
+import { ask, readAnswer, upgradeRequest as request } from '../../../test/support/raw-upgrade.ts'
+import type { Slots } from '../../ports/slots.ts'
+import { lingeringMax, lingerMs } from './lingering.ts'
+import { handshakeTimeoutMs, upgradesPendingMax } from './upgrade-handler.ts'
+
+describe('while a slot is being decided', () => {
+  /** Slots whose `open` waits until the test lets it go. */
+  async function openWaiting() {
+    let release: (() => void) | undefined
+    const gate = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    let asked = 0
+    const waiting = await openStream({
+      change: ({ slots }) => ({
+        slots: {
+          ...slots,
+          async open(...args: Parameters<Slots['open']>) {
+            asked += 1
+            await gate
+            return slots.open(...args)
+          },
+        },
+      }),
+    })
+    return { waiting, release: () => release?.(), asked: () => asked }
+  }
+
+  test('T5: a storm of resets leaves the process alive and no slot behind', async () => {
+    const { waiting, release, asked } = await openWaiting()
+    const { secret, inUse } = await waiting.issue()
+    // Node's own server, which takes its error listener away at an upgrade and gives none back.
+    const bare = createServer().on('upgrade', waiting.stream.upgrade).listen(0, '127.0.0.1')
+    await once(bare, 'listening')
+    const { port } = bare.address() as AddressInfo
+    const dial = async (key: string): Promise<Socket> => {
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+      await once(socket, 'connect')
+      socket.write(request(`/v1/stream?api_key=${key}`))
+      return socket
+    }
+    for (let wave = 1; wave <= 10; wave++) {
+      const decided = await Promise.all(Array.from({ length: 30 }, () => dial(secret)))
+      await until('their slots to be asked for', () => asked() >= wave * 30)
+      const early = await Promise.all(Array.from({ length: 30 }, (_, i) => dial(i % 2 ? 'no' : '')))
+      for (const socket of [...decided, ...early]) socket.resetAndDestroy()
+    }
+    release()
+    const count = () => new Promise((resolve) => void bare.getConnections((_, number) => resolve(number)))
+    await until('all connections gone', async () => (await count()) === 0)
+    await until('no slot in use', async () => (await inUse()) === 0)
+    const socket = await waiting.connect(secret)
+    await socket.settled()
+    expect(await inUse()).toBe(1)
+    bare.close()
+    await waiting.close()
+  })
+
+  test('a client that waits longer than the deadline is cut, and its slot is free afterwards', async () => {
+    const { waiting, release, asked } = await openWaiting()
+    const { secret, inUse } = await waiting.issue()
+    const attempt = waiting.connect(secret).catch((error: Error) => error.message)
+    await until('the slot to be asked for', () => asked() === 1)
+    await waiting.clock.advance(handshakeTimeoutMs)
+    expect(await attempt).toMatch(/socket hang up|ECONNRESET/)
+    release()
+    await until('no slot in use', async () => (await inUse()) === 0)
+    await waiting.close()
+  })
+
+  test('upgrades beyond the bound are refused with 503 and Retry-After, those within it go on', async () => {
+    const { waiting, release, asked } = await openWaiting()
+    const { secret } = await waiting.issue()
+    const sockets: Socket[] = []
+    for (let i = 0; i < upgradesPendingMax; i++) {
+      const socket = await waiting.dial()
+      socket.write(request(`/v1/stream?api_key=${secret}`))
+      sockets.push(socket)
+    }
+    await until('all to be asked for', () => asked() === upgradesPendingMax)
+    const answer = await ask(waiting, request(`/v1/stream?api_key=${secret}`))
+    expect([answer.status, answer.body.error.code]).toEqual([503, 'SERVER_ERROR'])
+    expect(answer.head).toContain('\r\nRetry-After: 2')
+    release()
+    await until('the others to be open', () => waiting.stream.connections() === upgradesPendingMax)
+    await waiting.close()
+  })
+
+  test('a drain refuses who was under way', async () => {
+    const { waiting, release, asked } = await openWaiting()
+    const { secret, inUse } = await waiting.issue()
+    const socket = await waiting.dial()
+    socket.write(request(`/v1/stream?api_key=${secret}`))
+    await until('the slot to be asked for', () => asked() === 1)
+    await waiting.stream.drain()
+    release()
+    expect(await readAnswer(socket)).toMatchObject({ status: 503 })
+    await until('no slot in use', async () => (await inUse()) === 0)
+    await waiting.close()
+  })
+})
+
+describe('refused clients that do not end their side', () => {
+  test('keep nobody out, and are cut after half a second', async () => {
+    const house = await openStream()
+    const { secret } = await house.issue()
+    for (let i = 0; i < upgradesPendingMax; i++) (await house.dial()).write(request('/v1/stream'))
+    const refused = 'fxd_stream_upgrades_total{outcome="UNAUTHORIZED"}'
+    await until('all to be refused', async () => (await house.metric(refused)) === upgradesPendingMax)
+    const socket = await house.connect(secret)
+    await socket.settled()
+    expect(house.connections()).toBe(upgradesPendingMax + 1)
+    await house.clock.advance(lingerMs)
+    await until('the refused ones to be gone', () => house.connections() === 1)
+    await socket.settled()
+    await house.close()
+  })
+
+  test('beyond their bound the first refused one is cut', async () => {
+    const house = await openStream()
+    const first = await house.dial()
+    first.write(request('/v1/stream'))
+    const refused = 'fxd_stream_upgrades_total{outcome="UNAUTHORIZED"}'
+    await until('the first to be refused', async () => (await house.metric(refused)) === 1)
+    for (let i = 0; i < lingeringMax; i++) (await house.dial()).write(request('/v1/stream'))
+    await until('all to be refused', async () => (await house.metric(refused)) === lingeringMax + 1)
+    await until('one to be gone', () => house.connections() === lingeringMax)
+    expect(await readAnswer(first)).toMatchObject({ status: 401 })
+    await house.close()
+  })
+})

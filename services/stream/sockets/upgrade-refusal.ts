@@ -1,0 +1,38 @@
+import { STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { errorBody, type FailureCode, failures, upgradeStatus } from '../../core/failure.ts'
+
+export interface Refusal {
+  readonly code: FailureCode
+  readonly message?: string
+  /** Where it differs from the table of failures. */
+  readonly status?: number
+  /** Names go out as they are written here. */
+  readonly headers?: Readonly<Record<string, string | number>>
+}
+
+/** Thrown while an upgrade is examined. */
+export class UpgradeRefused extends Error {
+  readonly refusal: Refusal
+  constructor(refusal: Refusal, cause?: unknown) {
+    super(refusal.code, { cause })
+    this.refusal = refusal
+  }
+}
+
+/** Answers an upgrade request over plain HTTP and ends our side of the connection. */
+export function refuse(socket: Duplex, { code, message, status, headers = {} }: Refusal): void {
+  const number = status ?? upgradeStatus(code)
+  const body = JSON.stringify(errorBody(code, message ?? failures[code].message))
+  const head = Object.entries({
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    'Cache-Control': 'no-store',
+    Connection: 'close',
+    ...headers,
+  })
+  const lines = head.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  // Read what the client still sends, or its own half of the goodbye is never seen.
+  socket.resume()
+  socket.end(`HTTP/1.1 ${number} ${STATUS_CODES[number]}\r\n${lines}\r\n${body}`)
+}

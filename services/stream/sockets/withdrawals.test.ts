@@ -1,0 +1,200 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { StreamSocket } from '../../../test/acceptance/client/socket.ts'
+import {
+  feedBody,
+  live,
+  minuteBar,
+  type OpenedStream,
+  openStream,
+  symbolBody,
+  zero,
+} from '../../../test/support/open-stream.ts'
+import { type CompoundKey, compoundKey, feedOf, parseCompoundKey } from '../../core/compound-key.ts'
+
+let house: OpenedStream
+let next = 0
+/** Symbols that no other test speaks of. */
+let [a, b] = [compoundKey(zero, 'SYM0'), compoundKey(zero, 'SYM1')]
+beforeAll(async () => {
+  house = await openStream({
+    start: minuteBar(20).time * 1000,
+    change: ({ bars }) => ({ bars: { ...bars, read: (query) => storeAnswers.then(() => bars.read(query)) } }),
+  })
+})
+/** Reads of the store wait for this. */
+let storeAnswers: Promise<void>
+beforeEach(() => {
+  storeAnswers = Promise.resolve()
+  ;[a, b] = [compoundKey(zero, `SYM${next++}`), compoundKey(zero, `SYM${next++}`)]
+})
+const sockets: StreamSocket[] = []
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.raw.terminate()
+})
+afterAll(() => house.close())
+
+const change = (symbol: CompoundKey, hidden: boolean) =>
+  house.change(symbolBody(feedOf(symbol), parseCompoundKey(symbol)?.name ?? '', hidden))
+const leave = (symbol: CompoundKey) => change(symbol, true)
+const comeBack = (symbol: CompoundKey) => change(symbol, false)
+
+async function connected(wsSymbols = 500) {
+  const limits = { rpm: 600, rpd: 1_000, wsConnections: 10, wsSymbols }
+  const key = await house.issue({ feeds: [zero, live], limits })
+  const socket = await house.connect(key.secret)
+  sockets.push(socket)
+  return { ...key, socket }
+}
+/** What the socket was sent but for what every socket is sent at first. */
+async function sent(socket: StreamSocket) {
+  await socket.settled()
+  return socket.messages.filter(({ type }) => type !== 'connected' && type !== 'pong')
+}
+const afterAnswer = async (socket: StreamSocket) => (await sent(socket)).slice(1)
+const gap = (...gaps: object[]) => ({
+  type: 'error',
+  code: 'GAP',
+  message: expect.any(String) as string,
+  gaps,
+})
+const gone = (...symbols: CompoundKey[]) => ({ type: 'unsubscribed', symbols, reason: 'SYMBOL_NOT_FOUND' })
+const returned = (...symbols: CompoundKey[]) => ({
+  type: 'subscribed',
+  symbols,
+  rejected: [],
+  reason: 'returned',
+})
+const bar = (symbol: CompoundKey, minute: number) => {
+  const { revision: _, ...shown } = minuteBar(minute)
+  return { type: 'bar', symbol, bar: shown }
+}
+
+describe('a symbol that left the registry and returns', () => {
+  test('is subscribed again after a GAP that names what passed, each time', async () => {
+    const { socket } = await connected()
+    await socket.subscribe([a, b])
+    const wanted: object[] = []
+    for (const minute of [1, 5]) {
+      await house.publish([a], minute)
+      await leave(a)
+      await house.publish([a], minute + 1)
+      await comeBack(a)
+      await house.publish([a], minute + 2)
+      const passed = gap({ symbol: a, after: minuteBar(minute).time })
+      wanted.push(bar(a, minute), gone(a), passed, returned(a), bar(a, minute + 2))
+    }
+    await house.publish([b], 9)
+    expect(await afterAnswer(socket)).toEqual([...wanted, bar(b, 9)])
+  })
+
+  test('is named with all that a replay still owed', async () => {
+    const { socket } = await connected()
+    await house.store(a, [1, 2, 3])
+    await house.publish([a], 3)
+    const stall = Promise.withResolvers<void>()
+    storeAnswers = stall.promise
+    socket.send({ action: 'subscribe', symbols: [a], since: minuteBar(1).time })
+    await socket.next('subscribed')
+    await leave(a)
+    await comeBack(a)
+    stall.resolve()
+    await house.publish([a], 4)
+    const owed = gap({ symbol: a, after: minuteBar(1).time })
+    expect(await afterAnswer(socket)).toEqual([gone(a), owed, returned(a), bar(a, 4)])
+  })
+
+  test('is looked for once per change of the registry, however many sockets await it', async () => {
+    const { secret, socket } = await connected()
+    const all = [socket, await house.connect(secret), await house.connect(secret)]
+    sockets.push(...all)
+    for (const each of all) await each.subscribe([a])
+    await leave(a)
+    const asked = vi.spyOn(house.registry.view(), 'symbol')
+    await leave(b)
+    expect(asked.mock.calls.filter(([symbol]) => symbol === a)).toHaveLength(1)
+    asked.mockRestore()
+    await comeBack(a)
+    for (const each of all) expect((await afterAnswer(each)).slice(-1)).toEqual([returned(a)])
+  })
+
+  test('returns with its feed', async () => {
+    const { socket } = await connected()
+    const foreign = compoundKey(live, 'SYM0')
+    await socket.subscribe([foreign])
+    await house.publish([foreign], 1, live)
+    const shown = feedBody(live)
+    if (shown.kind === 'feed') await house.change({ ...shown, body: { ...shown.body, hidden: true } })
+    await house.change(shown)
+    await house.publish([foreign], 2, live)
+    const passed = gap({ symbol: foreign, after: minuteBar(1).time })
+    expect(await afterAnswer(socket)).toEqual([
+      bar(foreign, 1),
+      gone(foreign),
+      passed,
+      returned(foreign),
+      bar(foreign, 2),
+    ])
+  })
+
+  test('comes with the minutes that the client asked to be told of', async () => {
+    const { socket } = await connected()
+    socket.send({ action: 'subscribe', symbols: [a], markers: true })
+    await socket.next('subscribed')
+    await house.publish([a], 1)
+    await leave(a)
+    await comeBack(a)
+    const { time } = minuteBar(11)
+    await house.stores.bus.publish({ type: 'minutes', feed: zero, from: time, to: time }, 1)
+    expect((await sent(socket)).at(-1)).toEqual({ type: 'minute', feed: zero, time })
+  })
+})
+
+describe('a symbol that returns does not come to a socket', () => {
+  test('that unsubscribed meanwhile', async () => {
+    const { socket } = await connected()
+    await socket.subscribe([a, b])
+    await leave(a)
+    await leave(b)
+    socket.send({ action: 'unsubscribe', symbols: [a] })
+    await socket.settled()
+    await comeBack(a)
+    await comeBack(b)
+    const last = (await sent(socket)).slice(-3)
+    expect(last).toEqual([{ type: 'unsubscribed', symbols: [a] }, gap({ symbol: b }), returned(b)])
+  })
+
+  test('whose key lost the grant meanwhile, also when the grant is given again', async () => {
+    const { socket, update } = await connected()
+    await socket.subscribe([a])
+    await leave(a)
+    await update({ feeds: [live] })
+    await update({ feeds: [zero, live] })
+    await comeBack(a)
+    expect(await afterAnswer(socket)).toEqual([gone(a)])
+  })
+
+  test('that filled the room of its plan with other symbols: the one that left first gives way', async () => {
+    const { socket } = await connected(2)
+    await socket.subscribe([a, b])
+    await leave(a)
+    await leave(b)
+    const c = compoundKey(live, 'SYM1')
+    expect(await socket.subscribe([c])).toMatchObject({ symbols: [c], rejected: [] })
+    await comeBack(a)
+    await comeBack(b)
+    const frames = await sent(socket)
+    expect(frames.slice(-2)).toEqual([gap({ symbol: b }), returned(b)])
+    expect(frames.filter(({ reason }) => reason === 'returned')).toHaveLength(1)
+    expect(await socket.subscribe([a])).toMatchObject({ symbols: [], rejected: [a] })
+  })
+
+  test('whose plan allows fewer symbols meanwhile', async () => {
+    const { socket, update, record } = await connected(2)
+    const c = compoundKey(live, 'SYM1')
+    await socket.subscribe([a, c])
+    await leave(a)
+    await update({ limits: { ...record.limits, wsSymbols: 1 } })
+    await comeBack(a)
+    expect(await afterAnswer(socket)).toEqual([gone(a)])
+  })
+})
