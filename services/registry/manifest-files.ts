@@ -1,8 +1,8 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Fatal } from '../platform/exit.ts'
-import { fileReason } from '../platform/files/file-reason.ts'
 import { openRegular } from '../platform/files/open-regular.ts'
+import { fileReason } from '../platform/files/path-failures.ts'
 
 const fileBytesMax = 1_048_576
 const filesMax = 1_000

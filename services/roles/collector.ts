@@ -1,20 +1,40 @@
+import { join } from 'node:path'
 import { createCollectorMetrics } from '../collector/metrics.ts'
+import { openDiskFolder } from '../collector/spool/disk-folder.ts'
+import { openSpool, type Spool } from '../collector/spool/spool.ts'
+import type { FeedKey } from '../core/compound-key.ts'
 import type { FeedDefinition } from '../core/feed.ts'
 import { suggest } from '../core/suggest.ts'
 import { type Config, ConfigError } from '../platform/config.ts'
-import { readTls } from '../platform/credentials/tls-files.ts'
-import { readToken, tokenPath } from '../platform/credentials/token-file.ts'
+import { readTls } from '../platform/credentials/tls.ts'
+import { readToken, tokenPath } from '../platform/credentials/token.ts'
+import { Fatal } from '../platform/exit.ts'
+import { folderFailure, pathReason } from '../platform/files/path-failures.ts'
 import { openHealth } from '../platform/health.ts'
 import { type Leaving, leaveThrough } from '../platform/leave.ts'
 import { formatAddress, reachable } from '../platform/listen.ts'
 import { type ProcessContext, runProcess } from '../platform/process-context.ts'
 import { readManifests } from '../registry/manifests.ts'
 import type { ClientIdentity } from '../wire/client.ts'
-import { collect } from './collect.ts'
-import { createCollectors } from './collectors.ts'
-import { createReload } from './reload.ts'
-import { openSpoolOf } from './spool.ts'
+import { collect, createCollectors } from './collectors.ts'
+import { createReload } from './feeds.ts'
 import type { RoleOverrides } from './stores.ts'
+
+const mib = 1024 * 1024
+const hourMs = 3_600_000
+
+/** The spool of one feed, in a folder of its own inside the data folder. */
+export async function openSpoolOf(feed: FeedKey, { config, clock, log }: ProcessContext): Promise<Spool> {
+  const path = join(config.dataDir, 'spool', feed.replace(':', '-'))
+  try {
+    const folder = await openDiskFolder(path)
+    const bounds = { bytesMax: config.spoolMib * mib, ageMaxMs: config.spoolHours * hourMs }
+    return await openSpool({ folder, clock, log, ...bounds })
+  } catch (cause) {
+    if (pathReason(cause) !== undefined) throw folderFailure(config.dataDir, cause)
+    throw new Fatal('system', `The spool cannot be used: ${(cause as Error).message}`, cause)
+  }
+}
 
 /** History that was sent and is not yet stored is read again at the next start: no stop waits long for it. */
 export const collectorsStopTimeoutMs = 2_000

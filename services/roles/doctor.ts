@@ -7,7 +7,7 @@ import type { Clock } from '../ports/clock.ts'
 import { examineEmbedded } from '../stores/embedded/examine.ts'
 import { storeUsers } from '../stores/questdb/pg/connection-counts.ts'
 import { examineQuestdb, type PodCounts } from '../stores/questdb/server/examine.ts'
-import { questdbAt } from './questdb-at.ts'
+import { questdbAt } from './stores.ts'
 
 export type { Finding }
 

@@ -1,5 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import type { FeedDefinition } from '../core/feed.ts'
+import { createKey, newIssue } from '../ingest/registry/keys.ts'
+import { Fatal } from '../platform/exit.ts'
+import type { Log } from '../platform/log/log.ts'
+import type { Clock } from '../ports/clock.ts'
 import { applyFeeds } from '../registry/apply-feeds.ts'
 import { ManifestsInvalid } from '../registry/manifest-files.ts'
 import { faultText, readManifests } from '../registry/manifests.ts'
@@ -23,4 +27,45 @@ export async function applyManifests(
     path,
     applied.faults.map((fault) => faultText(where(fault.feed, fault.path), fault)),
   )
+}
+
+/** Reads manifests again, one time after the other; when they are invalid it says so and the old ones stay. */
+export function createReload(path: string, apply: () => Promise<unknown>, log: Log): () => Promise<void> {
+  const reload = async (): Promise<void> => {
+    try {
+      await apply()
+      log.info({ feeds: path }, 'the Feed manifests were read again')
+    } catch (cause) {
+      const reason = cause instanceof Fatal ? cause.message : cause
+      log.error({ err: reason }, 'the Feed manifests were not applied; the old ones stay')
+    }
+  }
+  let reloading: Promise<void> = Promise.resolve()
+  return () => {
+    // One after another, so that the files as they were last are what stays.
+    reloading = reloading.then(reload)
+    return reloading
+  }
+}
+
+/** Issues a key for all given feeds, so that a newcomer can try them at once; gives its secret. */
+export async function issueFirstKey(
+  writer: RegistryWriter,
+  definitions: readonly FeedDefinition[],
+  clock: Clock,
+): Promise<string> {
+  const issue = newIssue(clock)
+  const wanted = {
+    name: 'made at the first start',
+    plan: 'pro',
+    feeds: definitions.map((definition) => definition.key),
+    limits: null,
+    allowIps: [],
+    expires: '',
+  }
+  await writer.change((view) => {
+    const body = createKey(wanted, view, issue)
+    return { rows: [{ kind: 'key', id: body.id, body }], result: undefined }
+  })
+  return issue.secret
 }

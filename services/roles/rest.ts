@@ -2,12 +2,10 @@ import type { Config } from '../platform/config.ts'
 import { type Leaving, leaveThrough, noticeOf } from '../platform/leave.ts'
 import { type ProcessContext, runProcess } from '../platform/process-context.ts'
 import { createRest, type Rest } from '../rest/create-rest.ts'
-import { warnOfFewHandles } from './enough-handles.ts'
-import { type Ground, layGround } from './ground.ts'
 import { httpConnectionsMax, startHttp } from './http.ts'
-import { type Reading, startReading } from './reading.ts'
-import { requireStores } from './require-stores.ts'
+import { type Ground, layGround, type Reading, startReading, warnOfFewHandles } from './runtime.ts'
 import type { RoleOverrides } from './stores.ts'
+import { requireStores } from './stores.ts'
 
 export interface RunningRest extends Leaving {
   readonly httpPort: number

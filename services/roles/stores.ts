@@ -1,15 +1,45 @@
 import { Unavailable, WrongServer } from '../core/failure.ts'
+import { type Config, ConfigError } from '../platform/config.ts'
 import { Fatal } from '../platform/exit.ts'
-import { folderFailure } from '../platform/files/folder-failure.ts'
+import { folderFailure } from '../platform/files/path-failures.ts'
 import type { Overrides, ProcessContext } from '../platform/process-context.ts'
 import { systemClock } from '../platform/system-clock.ts'
 import type { Stores } from '../ports/stores.ts'
 import { openEmbeddedStores } from '../stores/embedded/open.ts'
 import { prepareQuestdbStores } from '../stores/questdb/open.ts'
+import type { QuestdbOptions } from '../stores/questdb/options.ts'
 import type { StoreUser } from '../stores/questdb/pg/connection-counts.ts'
 import { prepareRedisStores } from '../stores/redis/open.ts'
-import { questdbAt } from './questdb-at.ts'
-import { redisAt } from './redis-at.ts'
+import type { RedisStoreOptions } from '../stores/redis/options.ts'
+
+/** Where the Redis of this configuration is; `undefined`: what pods share is kept in this process. */
+const redisAt = (config: Config): Pick<RedisStoreOptions, 'at' | 'prefix'> | undefined => {
+  const { redis: url, redisSentinels: sentinels, redisMaster: master, redisPrefix: prefix } = config
+  if (url === undefined && sentinels.length === 0) return undefined
+  return { at: { url, sentinels, master, sentinelPassword: config.redisSentinelPassword }, prefix }
+}
+
+/** Where the QuestDB of this configuration is. */
+export const questdbAt = (
+  config: Config,
+): Pick<QuestdbOptions, 'http' | 'pg' | 'credentials' | 'prefix'> => ({
+  http: config.questdbHttp,
+  pg: config.questdbPg,
+  credentials: { user: config.questdbUser, password: config.questdbPassword },
+  prefix: config.questdbPrefix,
+})
+
+/** A role of its own shares everything with others: what only lives in one process would be wrong in each. */
+export function requireStores(role: string, { store, redis, redisSentinels }: Config): void {
+  const missing = [
+    ...(store === 'questdb' ? [] : ['FXD_STORE=questdb']),
+    ...(redis !== undefined || redisSentinels.length > 0 ? [] : ['FXD_REDIS=redis://host:port']),
+  ]
+  if (missing.length === 0) return
+  throw new ConfigError(
+    `${role} shares its stores with other processes: set ${missing.join(' and ')}, or start "fxd all", which needs neither.`,
+  )
+}
 
 export interface OpenedStores {
   readonly stores: Stores

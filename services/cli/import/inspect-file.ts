@@ -8,7 +8,7 @@ import {
 } from '../../collector/sources/mt5-csv/text.ts'
 import type { Resolution } from '../../core/resolution.ts'
 import { Fatal } from '../../platform/exit.ts'
-import { fileReason } from '../../platform/files/file-reason.ts'
+import { fileReason } from '../../platform/files/path-failures.ts'
 import type { ImportedFile } from './options.ts'
 
 /** What is known of a file before it is read. */

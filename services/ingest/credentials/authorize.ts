@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import {
   Metadata,
   ServerInterceptingCall,
@@ -6,12 +7,38 @@ import {
   ServerListenerBuilder,
   status,
 } from '@grpc/grpc-js'
+import { type FeedKey, isFeedKey } from '../../core/compound-key.ts'
+import { utcMs } from '../../core/feed-clock.ts'
 import type { Secrets } from '../../platform/credentials/secrets.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { bearerOf, tokenCheck } from '../../wire/bearer.ts'
 import { type Access, administration, type CredentialFault, type CredentialRefusal } from './access.ts'
-import { certificateAccess } from './certificate-access.ts'
-import { type FeedTokens, unknown } from './feed-tokens.ts'
+import { expired, type FeedTokens, unknown } from './feed-tokens.ts'
+
+const admin = 'fxd://admin'
+const feedUri = 'fxd://feed/'
+
+/**
+ * What a client certificate allows whose authority is trusted: its URI names say so, `fxd://admin`
+ * everything, `fxd://feed/BROKER:ACCOUNT` one feed each. TLS looked at its dates when the connection
+ * began, or when a session it resumes did; here it is looked at per call.
+ */
+function certificateAccess(raw: Buffer, clock: Clock): Access | CredentialRefusal {
+  const certificate = new X509Certificate(raw)
+  const until = utcMs(certificate.validToDate.getTime())
+  if (clock.utcMs() >= until) return expired
+  const uris = urisOf(certificate.subjectAltName ?? '')
+  if (uris.includes(admin)) return { mayAdminister: true, feeds: 'all', until }
+  const named = uris.flatMap((uri) => (uri.startsWith(feedUri) ? [uri.slice(feedUri.length)] : []))
+  return { mayAdminister: false, feeds: new Set<FeedKey>(named.filter(isFeedKey)), until }
+}
+
+/** A name with commas or quotes in it stands in quotes: none of ours does, so it is left out whole. */
+const urisOf = (names: string): string[] =>
+  names
+    .replace(/"(?:[^"\\]|\\.)*"/g, '')
+    .split(', ')
+    .flatMap((name) => (name.startsWith('URI:') ? [name.slice('URI:'.length)] : []))
 
 /** Collectors come with what they may push; everything else is administration. */
 const collectorPath = '/fxd.v1.Collector/'

@@ -11,7 +11,7 @@ import {
 } from '../../../test/support/ingest-fixture.ts'
 import { RawSession, seriesAt } from '../../../test/support/raw-session.ts'
 import { createVirtualClock, type VirtualClock } from '../../../test/support/virtual-clock.ts'
-import { tlsReloadMs, watchTls } from '../../platform/credentials/tls-files.ts'
+import { tlsReloadMs, watchTls } from '../../platform/credentials/tls.ts'
 import { silentLog } from '../../platform/log/log.ts'
 import { type ClientIdentity, callMetadata, channelCredentials } from '../../wire/client.ts'
 import { Registry } from '../../wire/load.ts'

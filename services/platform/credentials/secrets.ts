@@ -1,7 +1,33 @@
+import { readFileSync } from 'node:fs'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import { ConfigError } from '../config/values.ts'
+import { Fatal } from '../exit.ts'
+import { pathReason } from '../files/path-failures.ts'
 import type { Log } from '../log/log.ts'
-import { readSecretFile } from './secret-file.ts'
+
+const valuesMax = 100
+
+/**
+ * The values of a secret, one per line; `undefined`: there is no such file. Throws `Fatal` when it is empty or cannot
+ * be read; `variable` is what names the file.
+ */
+export function readSecretFile(path: string, variable: string): readonly string[] | undefined {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    const reason = pathReason(cause) ?? (cause as Error).message
+    throw new Fatal('noPermission', `The file ${path} (${variable}) cannot be read: ${reason}.`, cause)
+  }
+  const values = text.split('\n').flatMap((line) => line.trim() || [])
+  if (values.length === 0 || values.length > valuesMax)
+    throw new Fatal(
+      'system',
+      `The file ${path} (${variable}) holds ${values.length} values, wanted 1 to ${valuesMax}, one per line.`,
+    )
+  return values
+}
 
 /** The values of a secret as they are now, never none. The first is used, all of them are accepted. */
 export type Secrets = () => readonly string[]

@@ -1,5 +1,94 @@
+import { readFileSync } from 'node:fs'
+import { createSecureContext } from 'node:tls'
+import type { Cancel, Clock } from '../../ports/clock.ts'
+import { ConfigError } from '../config/values.ts'
+import type { Config } from '../config.ts'
+import type { Log } from '../log/log.ts'
 import type { ProcessContext } from '../process-context.ts'
-import { type WatchedTls, watchTls } from './tls-files.ts'
+
+/** What of the configuration names the files of TLS. */
+export type TlsPlace = Pick<Config, 'tlsCert' | 'tlsKey' | 'tlsCa'>
+
+/** The files as they were read: PEM, and fit for use. */
+export interface TlsFiles {
+  readonly ca: Buffer | undefined
+  /** Certificate (with what leads to its authority) and key; they fit each other. */
+  readonly pair: { readonly cert: Buffer; readonly key: Buffer } | undefined
+}
+
+/** A replaced certificate is in use after so long. */
+export const tlsReloadMs = 10_000
+
+/** The files as they are now; `undefined`: none are configured. Throws `ConfigError` naming the variable. */
+export function readTls({ tlsCert, tlsKey, tlsCa }: TlsPlace): TlsFiles | undefined {
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+    throw new ConfigError('FXD_TLS_CERT and FXD_TLS_KEY go together: set both, or none.')
+  }
+  if (tlsCert === undefined && tlsCa === undefined) return undefined
+  const ca = tlsCa === undefined ? undefined : read('FXD_TLS_CA', tlsCa)
+  if (ca) fit(`FXD_TLS_CA (${tlsCa}) holds no certificate in PEM`, { ca })
+  if (tlsCert === undefined || tlsKey === undefined) return { ca, pair: undefined }
+  const pair = { cert: read('FXD_TLS_CERT', tlsCert), key: read('FXD_TLS_KEY', tlsKey) }
+  fit(`FXD_TLS_CERT (${tlsCert}) and FXD_TLS_KEY (${tlsKey}) are no certificate with its key in PEM`, pair)
+  return { ca, pair }
+}
+
+function read(name: string, path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (cause) {
+    throw new ConfigError(`${name} (${path}) cannot be read: ${(cause as Error).message}.`)
+  }
+}
+
+function fit(otherwise: string, options: Parameters<typeof createSecureContext>[0]): void {
+  try {
+    // An authority that holds no certificate is passed over in silence.
+    if (options?.ca && !options.ca.toString().includes('-----BEGIN CERTIFICATE-----')) throw new Error('none')
+    createSecureContext(options)
+  } catch (cause) {
+    throw new ConfigError(`${otherwise}: ${(cause as Error).message}.`)
+  }
+}
+
+export interface WatchedTls {
+  readonly files: TlsFiles
+  onChange(listener: (files: TlsFiles) => void): void
+  close(): void
+}
+
+/**
+ * Looks at the files again and again, so that they can be replaced while the process runs. What is
+ * unfit (half written, or a certificate whose key is not there yet) is said in the log; the old stays.
+ */
+export function watchTls(place: TlsPlace, clock: Clock, log: Log): WatchedTls | undefined {
+  let files = readTls(place)
+  if (!files) return undefined
+  const listeners: ((files: TlsFiles) => void)[] = []
+  const look = (): void => {
+    try {
+      const now = readTls(place)
+      if (!now || isSame(now, files as TlsFiles)) return
+      files = now
+      log.info('the files of TLS were replaced')
+      for (const listener of listeners) listener(now)
+    } catch (cause) {
+      log.error({ err: cause }, 'the files of TLS cannot be used; the old ones stay')
+    }
+  }
+  const close: Cancel = clock.every(tlsReloadMs, look)
+  return {
+    get files() {
+      return files as TlsFiles
+    },
+    onChange: (listener) => void listeners.push(listener),
+    close,
+  }
+}
+
+const text = (files: TlsFiles): string =>
+  [files.ca, files.pair?.cert, files.pair?.key].map((each) => each?.toString('base64')).join(' ')
+const isSame = (a: TlsFiles, b: TlsFiles): boolean => text(a) === text(b)
 
 /** The files of TLS for a gRPC server of this process, watched until it stops; `undefined` without any. */
 export const startTls = ({

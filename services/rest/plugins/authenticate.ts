@@ -1,11 +1,16 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { admit } from '../../access/admit.ts'
 import { authenticate } from '../../access/authenticate.ts'
 import { clientAddress } from '../../access/client-address.ts'
 import { credential } from '../../access/credential.ts'
 import type { KeyRecord } from '../../core/api-key.ts'
 import { Failure } from '../../core/failure.ts'
+import type { Endpoint } from '../../core/usage.ts'
 import { addressMatcher } from '../../platform/addresses.ts'
+import type { Log } from '../../platform/log/log.ts'
+import type { Limits } from '../../ports/limits.ts'
 import type { RestDeps } from '../deps.ts'
+import { setRateHeaders } from './headers.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -52,5 +57,36 @@ export function welcomeKey(app: FastifyInstance, identify: Identify): void {
       if (!(error instanceof Failure)) throw error
     }
     next()
+  })
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The counter of the route. */
+    endpoint?: Endpoint
+  }
+}
+
+/** Counts the request in both windows, or refuses it; either way its answer shows them. */
+export function countOrRefuse(app: FastifyInstance, limits: Limits): void {
+  app.addHook('onRequest', async (request, reply) => {
+    const { caller, deadline, routeOptions } = request
+    if (!caller || !routeOptions.config.endpoint) return
+    setRateHeaders(reply, await deadline.within(admit(limits, caller, routeOptions.config.endpoint)))
+  })
+}
+
+/** Counts the request of a known key without consuming anything; never refuses, whatever happens. */
+export function countOnly(app: FastifyInstance, limits: Limits, log: Log): void {
+  app.addHook('onRequest', async (request, reply) => {
+    const { caller, deadline, routeOptions } = request
+    if (!caller || !routeOptions.config.endpoint) return
+    try {
+      const observed = limits.observe(caller.id, caller.limits, routeOptions.config.endpoint)
+      setRateHeaders(reply, await deadline.within(observed))
+    } catch (cause) {
+      log.warn({ id: request.id, err: cause }, 'a request could not be counted')
+      deadline.restart()
+    }
   })
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { setHeaders } from '../answer.ts'
-import { exceededHeader, rateHeaderNames } from './rate-headers.ts'
+import { exceededHeader, rateHeaderNames } from './headers.ts'
 
 /** No cookies, so no ambient authority: any page may read what its visitor's key opens. */
 const anyPage = {

@@ -3,11 +3,46 @@ import { RateExceeded } from '../../access/admit.ts'
 import { errorBody, Failure, failures, Overloaded, Unavailable } from '../../core/failure.ts'
 import { pathOf } from '../../platform/http/request-path.ts'
 import type { Log } from '../../platform/log/log.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Cancel, Clock } from '../../ports/clock.ts'
 import { sendJson, setHeaders } from '../answer.ts'
 import { pathOfEndpoint } from '../route.ts'
-import { OverloadLog } from './overload-log.ts'
-import { setExceeded } from './rate-headers.ts'
+import { preflightHeaders } from './cors.ts'
+import { setExceeded } from './headers.ts'
+
+const minuteMs = 60_000
+
+/**
+ * Requests that failed behind others of their key, or for want of room for long answers, which all keys share.
+ * One line per key prefix and minute tells how many: a key that floods must not flood the log, too.
+ */
+class OverloadLog {
+  readonly #log: Log
+  readonly #clock: Clock
+  readonly #counts = new Map<string, number>()
+  #cancel: Cancel = () => undefined
+
+  constructor(log: Log, clock: Clock) {
+    this.#log = log
+    this.#clock = clock
+  }
+
+  note(keyPrefix: string): void {
+    const untilMinute = minuteMs - (this.#clock.utcMs() % minuteMs)
+    if (this.#counts.size === 0) this.#cancel = this.#clock.after(untilMinute, () => this.flush())
+    this.#counts.set(keyPrefix, (this.#counts.get(keyPrefix) ?? 0) + 1)
+  }
+
+  /** Writes what was counted since the last time. */
+  flush(): void {
+    this.#cancel()
+    for (const [keyPrefix, count] of this.#counts)
+      this.#log.warn(
+        { keyPrefix, count },
+        'refused requests: more was asked for at once than there is time or room for',
+      )
+    this.#counts.clear()
+  }
+}
 
 const dependencyRetrySeconds = 2
 
@@ -42,4 +77,26 @@ function answerFailure(reply: FastifyReply, failure: Failure, isHistory: boolean
   const body = errorBody(code, message)
   // The chart's client reads `s` and `errmsg`, everybody else `error`.
   sendJson(reply.code(status), isHistory ? { s: 'error', errmsg: message, ...body } : body)
+}
+
+const allowed = 'GET, HEAD, OPTIONS'
+
+/**
+ * What no route answers: unknown paths, other methods, preflights. It happens before any body would be
+ * read, and in place of the framework's own handler, which logs the raw URL and with it a key.
+ */
+export function refuseUnknown(app: FastifyInstance): void {
+  const paths = new Set<string>()
+  app.addHook('onRoute', (route) => void paths.add(route.url))
+  app.addHook('onRequest', (request, reply, next) => {
+    if (!request.is404) return next()
+    if (!paths.has(pathOf(request.url))) return next(new Failure('NOT_FOUND'))
+    setHeaders(reply, { Allow: allowed })
+    if (request.method !== 'OPTIONS') return next(new Failure('METHOD_NOT_ALLOWED'))
+    setHeaders(reply, preflightHeaders)
+    reply.code(204).send()
+  })
+  app.setNotFoundHandler(() => {
+    throw new Failure('NOT_FOUND')
+  })
 }

@@ -11,7 +11,12 @@ import { Pods } from './pods.ts'
 import { scripts } from './scripts.ts'
 import { serverJudge } from './server-facts.ts'
 import { redisSlots } from './slots.ts'
-import { timeGiven } from './time-given.ts'
+
+/** The first argument of each script: empty where Redis's own clock decides. */
+const timeGiven =
+  ({ time }: Pick<RedisStoreOptions, 'time'>) =>
+  (): string =>
+    time === undefined ? '' : String(time.utcMs())
 
 /** A decision that is not taken by then is taken by share: a request has two seconds for everything. */
 const callDeadlineMs = 1_000

@@ -1,6 +1,6 @@
 import { Server } from '@grpc/grpc-js'
 import type { Secrets } from '../../platform/credentials/secrets.ts'
-import type { WatchedTls } from '../../platform/credentials/tls-files.ts'
+import type { WatchedTls } from '../../platform/credentials/tls.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { serverOptions, shardConnectionsMax } from '../../wire/limits.ts'
 import { type ConnectionCounts, type Listening, listen } from '../../wire/listen.ts'

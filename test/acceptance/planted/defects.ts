@@ -21,7 +21,7 @@ export const defects: readonly Defect[] = [
   },
   {
     name: 'the log holds the URL and with it a key',
-    file: 'services/rest/plugins/request-log.ts',
+    file: 'services/rest/plugins/log-and-metrics.ts',
     search: "route: request.routeOptions.url ?? 'unknown'",
     replacement: 'route: request.url',
     noticedBy: [
@@ -88,7 +88,7 @@ export const defects: readonly Defect[] = [
   },
   {
     name: 'a rate header is missing',
-    file: 'services/rest/plugins/rate-headers.ts',
+    file: 'services/rest/plugins/headers.ts',
     search: "  ['X-RateLimit-Remaining-Day', 'remainingDay'],\n",
     replacement: '',
     noticedBy: ['rate-limits.test.ts', 'all five are on every authenticated answer, refused ones included'],

@@ -1,5 +1,5 @@
-import { fileReason } from '../../../platform/files/file-reason.ts'
 import { NotRegular } from '../../../platform/files/open-regular.ts'
+import { fileReason } from '../../../platform/files/path-failures.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import { SourceFault } from '../source.ts'
 import { LayoutError } from './layout.ts'

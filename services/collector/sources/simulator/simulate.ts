@@ -3,9 +3,26 @@ import { barEnd } from '../../../core/closed.ts'
 import { bucketOpen, createFold } from '../../../core/derive.ts'
 import { type FeedSeconds, feedSeconds } from '../../../core/feed-clock.ts'
 import { durationSeconds, isIntraday, type Resolution } from '../../../core/resolution.ts'
+import { isShareCfd } from '../../../core/symbol-name.ts'
 import type { SimulatedSymbol } from './instrument.ts'
 import { hourOf, type Instrument, minutePrices } from './price-path.ts'
-import { trades } from './trading-hours.ts'
+
+const hoursPerDay = 24
+/** 1970-01-01 was a Thursday; 0 is Sunday. */
+const weekday = (hour: number): number => (Math.floor(hour / hoursPerDay) + 4) % 7
+const hourOfDay = (hour: number): number => ((hour % hoursPerDay) + hoursPerDay) % hoursPerDay
+
+/** Hours of the day, on the feed's clock, in which shares trade (and not in every minute of them). */
+const shareOpens = 14
+const shareCloses = 21
+
+/** Whether the symbol trades in this hour; hours count from 1970 on the feed's clock. */
+function trades(symbol: SimulatedSymbol, hour: number): boolean {
+  if (symbol.session === '24x7') return true
+  const day = weekday(hour)
+  if (day === 0 || day === 6) return false
+  return !isShareCfd(symbol.name) || (hourOfDay(hour) >= shareOpens && hourOfDay(hour) < shareCloses)
+}
 
 const hourSeconds = 3_600
 /** Hours that are simulated at once: at most 2,880 minutes, or as many hours. */

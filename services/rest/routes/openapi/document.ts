@@ -1,6 +1,6 @@
 import type { TObject } from 'typebox'
 import { type FailureCode, failures, upgradeStatus } from '../../../core/failure.ts'
-import { exceededHeader, rateHeaderNames } from '../../plugins/rate-headers.ts'
+import { exceededHeader, rateHeaderNames } from '../../plugins/headers.ts'
 import { pathOfEndpoint, type RouteSchema } from '../../route.ts'
 import { errorAnswer, historyErrorAnswer } from '../../schemas.ts'
 

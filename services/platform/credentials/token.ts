@@ -1,9 +1,9 @@
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../ports/clock.ts'
-import type { Config } from '../config.ts'
-import { readSecretFile } from './secret-file.ts'
-import type { SecretPlace } from './secrets.ts'
+import { type Config, ConfigError } from '../config.ts'
+import type { ProcessContext } from '../process-context.ts'
+import { readSecretFile, type SecretPlace, type Secrets, watchSecrets } from './secrets.ts'
 
 const tokenBytes = 32
 
@@ -14,7 +14,7 @@ export type TokenPlace = Pick<Config, 'dataDir' | 'tokenFile'>
 export const tokenPath = ({ dataDir, tokenFile }: TokenPlace): string => tokenFile ?? join(dataDir, 'token')
 
 /** The variable that says so. */
-export const tokenVariable = ({ tokenFile }: TokenPlace): string =>
+const tokenVariable = ({ tokenFile }: TokenPlace): string =>
   tokenFile === undefined ? 'FXD_DATA_DIR' : 'FXD_TOKEN_FILE'
 
 /** The token that is in use, or `undefined` when there is no such file. */
@@ -41,4 +41,26 @@ export function ensureToken(place: TokenPlace, clock: Clock): string {
 export function ownToken(place: TokenPlace, clock: Clock): SecretPlace {
   ensureToken(place, clock)
   return { path: tokenPath(place), variable: tokenVariable(place) }
+}
+
+/** Where the administration token is, which processes share; `who` begins the sentence that says it is missing. */
+export function neededToken(who: string, config: Config): SecretPlace {
+  const path = tokenPath(config)
+  if (readToken(config) !== undefined) return { path, variable: tokenVariable(config) }
+  throw new ConfigError(
+    `${who} needs the administration token, and there is none at ${path}: set FXD_TOKEN_FILE to a file with a long random word, the same for all.`,
+  )
+}
+
+/** The secret as it is now, watched until the process stops. */
+export async function startSecrets(
+  { clock, log, lifecycle }: Pick<ProcessContext, 'clock' | 'log' | 'lifecycle'>,
+  place: SecretPlace,
+): Promise<Secrets> {
+  const watched = await lifecycle.start({
+    name: place.variable,
+    start: () => watchSecrets(place, clock, log),
+    stop: (started) => started.close(),
+  })
+  return watched.values
 }

@@ -1,7 +1,22 @@
-import type { FastifyReply } from 'fastify'
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { RateExceeded } from '../../access/admit.ts'
 import type { RateState } from '../../core/rate-window.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { setHeaders } from '../answer.ts'
+
+/**
+ * The id that ties an answer to its log line: always of our own making, since what a client sends as
+ * one is a way into the log.
+ */
+export const makeRequestId = (clock: Clock) => (_: IncomingMessage) => clock.randomHex(8)
+
+export function showRequestId(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, next) => {
+    setHeaders(reply, { 'X-Request-Id': request.id })
+    next()
+  })
+}
 
 /** In the specification's order and spelling. */
 const rows = [
@@ -21,4 +36,18 @@ export const setRateHeaders = (reply: FastifyReply, state: RateState): void =>
 export function setExceeded(reply: FastifyReply, refusal: RateExceeded): void {
   setRateHeaders(reply, refusal.state)
   setHeaders(reply, { [exceededHeader]: refusal.exceeded })
+}
+
+const headers = {
+  // A key in the query must stay in no cache, in no Referer, and nothing here is ever a script.
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+} as const
+
+export function addAnswerHeaders(app: FastifyInstance): void {
+  app.addHook('onRequest', (_request, reply, next) => {
+    setHeaders(reply, headers)
+    next()
+  })
 }

@@ -1,3 +1,5 @@
+import type { Address } from '../platform/config.ts'
+import { listenFailure } from '../platform/listen.ts'
 import type { ProcessContext } from '../platform/process-context.ts'
 import type { ConnectionCounts } from '../wire/listen.ts'
 
@@ -17,3 +19,10 @@ export function grpcConnections({
     acceptFailed: (cause) => handles.failed('grpc', cause),
   }
 }
+
+/** Passes on why gRPC cannot listen, as a sentence that names the variable. */
+export const grpcListenFailure =
+  (address: Address) =>
+  (cause: unknown): never => {
+    throw listenFailure(address, 'FXD_GRPC_ADDR', cause)
+  }

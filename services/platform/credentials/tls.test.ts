@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest'
 import { CertificateHouse } from '../../../test/support/certificate-fixture.ts'
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import { silentLog } from '../log/log.ts'
-import { readTls, type TlsPlace, tlsReloadMs, watchTls } from './tls-files.ts'
+import { readTls, type TlsPlace, tlsReloadMs, watchTls } from './tls.ts'
 
 const house = new CertificateHouse()
 const ca = house.authority('ours')

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { systemClock } from '../system-clock.ts'
-import { ensureToken, readToken, tokenPath } from './token-file.ts'
+import { ensureToken, readToken, tokenPath } from './token.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'fxd-token-'))
 const place = { dataDir: root, tokenFile: undefined }

@@ -1,10 +1,28 @@
-import { type Health, openHealth } from '../platform/health.ts'
+import { createCoverage } from '../bars/coverage.ts'
+import { createHistory } from '../bars/history.ts'
+import { createTail } from '../bars/tail.ts'
+import { handleLimit } from '../platform/handle-watch.ts'
+import { type Health, openHealth, opsConnectionsMax } from '../platform/health.ts'
 import type { ProcessContext } from '../platform/process-context.ts'
 import { untilAvailable, type WaitingDeps } from '../platform/until-available.ts'
 import type { Stores } from '../ports/stores.ts'
 import { type FollowedRegistry, followRegistry } from '../registry/follow.ts'
 import type { StoreUser } from '../stores/questdb/pg/connection-counts.ts'
 import { type OpenedStores, openStores, type RoleOverrides } from './stores.ts'
+
+/** Files, stores, collectors and threads of one process; generous. */
+const otherHandles = 500
+
+/** Warns when this process may not open as many handles as its ports take connections. */
+export function warnOfFewHandles({ log }: Pick<ProcessContext, 'log'>, connectionsMax: number): void {
+  const limit = handleLimit()
+  const needed = connectionsMax + opsConnectionsMax + otherHandles
+  if (limit >= needed) return
+  log.warn(
+    { limit, needed },
+    'low limit of file handles: connections will be closed before the ports reach their maxima; raise it (ulimit -n)',
+  )
+}
 
 const storesCloseTimeoutMs = 10_000
 
@@ -59,4 +77,27 @@ export async function layGround(
       await untilAvailable(() => registry.refresh(), waiting)
     },
   }
+}
+
+/** What a reader sees of the bars: the store, and the tail of the bus laid over it. */
+export interface Reading {
+  readonly history: ReturnType<typeof createHistory>
+  readonly coverage: ReturnType<typeof createCoverage>
+}
+
+export async function startReading(context: ProcessContext, { stores, registry }: Ground): Promise<Reading> {
+  const { clock, log, metrics, lifecycle } = context
+  const tail = await lifecycle.start({
+    name: 'tail',
+    start: () => createTail(stores.bus),
+    stop: (started) => started.close(),
+  })
+  metrics.counter(
+    'fxd_tail_dropped_bars_total',
+    'Live bars that left the tail at its bound, before the store was known to show them.',
+    [],
+    (counter) => counter.inc(tail.dropped),
+  )
+  const shared = { ...stores, registry, clock, log, metrics, tail }
+  return { history: createHistory(shared), coverage: createCoverage(shared) }
 }

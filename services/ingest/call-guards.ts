@@ -1,6 +1,6 @@
 import { type ChannelListener, subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { ServerHttp2Stream } from 'node:http2'
-import { status } from '@grpc/grpc-js'
+import { ResponderBuilder, ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/grpc-js'
 
 const channel = 'http2.server.stream.start'
 
@@ -23,3 +23,20 @@ function codeOf({ sentTrailers, sentHeaders }: ServerHttp2Stream): string {
   if (sent !== undefined) return status[Number(sent)] ?? 'UNKNOWN'
   return sentHeaders?.[':status'] === undefined || sentHeaders[':status'] === 200 ? 'CANCELLED' : 'UNKNOWN'
 }
+
+/** Trailers are a header: longer ones are refused by many peers. */
+const detailsLengthMax = 1_024
+
+/**
+ * A status may quote what a client sent, and a lone surrogate in it would throw inside the library,
+ * outside of any handler.
+ */
+export const wellFormedStatus: ServerInterceptor = (_method, call) =>
+  new ServerInterceptingCall(
+    call,
+    new ResponderBuilder()
+      .withSendStatus((status, next) =>
+        next({ ...status, details: (status.details ?? '').slice(0, detailsLengthMax).toWellFormed() }),
+      )
+      .build(),
+  )

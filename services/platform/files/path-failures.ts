@@ -1,6 +1,22 @@
 import { Fatal } from '../exit.ts'
 
-const reasons: Readonly<Record<string, string>> = {
+const readReasons: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist',
+  EACCES: 'may not be read',
+  EPERM: 'may not be read',
+  EISDIR: 'is a folder',
+}
+
+/** Ends a sentence that begins with a path: why the file system refused it; `undefined` for any other error. */
+export function fileReason(cause: unknown): string | undefined {
+  const code = cause instanceof Error ? (cause as NodeJS.ErrnoException).code : undefined
+  return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code)
+    ? (readReasons[code] ?? `cannot be read (${code})`)
+    : undefined
+}
+
+const useReasons: Readonly<Record<string, string>> = {
   EEXIST: 'it is a file, not a folder',
   ENOTDIR: 'a part of its path is a file, not a folder',
   EACCES: 'this user may not write there',
@@ -11,7 +27,7 @@ const reasons: Readonly<Record<string, string>> = {
 
 /** Why a path could not be used, in words; `undefined`: no failure of the file system that has any. */
 export const pathReason = (cause: unknown): string | undefined =>
-  reasons[String((cause as NodeJS.ErrnoException).code)]
+  useReasons[String((cause as NodeJS.ErrnoException).code)]
 
 /** Says in one sentence why the data folder cannot be used, and names the variable. */
 export function folderFailure(folder: string, cause: unknown): Fatal {

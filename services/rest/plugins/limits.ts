@@ -1,0 +1,69 @@
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+import { Failure } from '../../core/failure.ts'
+import type { Metrics } from '../../platform/metrics.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { setHeaders } from '../answer.ts'
+import { Deadline } from '../deadline.ts'
+import { KeyConcurrency } from '../key-concurrency.ts'
+
+/** A request of a key waits until fewer of its key are under way; its place is free when its answer was taken. */
+export function limitConcurrency(app: FastifyInstance, clock: Clock, metrics: Metrics): void {
+  const concurrency = new KeyConcurrency(clock)
+  metrics.gauge(
+    'fxd_http_waiting_requests',
+    'Requests that wait for earlier ones of their key.',
+    [],
+    (gauge) => gauge.set(concurrency.waiting),
+  )
+  metrics.counter(
+    'fxd_http_overloaded_requests_total',
+    'Requests that earlier ones of their key left no time for.',
+    [],
+    (counter) => counter.inc(concurrency.refused),
+  )
+  app.addHook('onRequest', async ({ caller, deadline }, reply) => {
+    if (!caller) return
+    await concurrency.enter(caller.id, () => deadline.ended)
+    const leave = (): void => concurrency.leave(caller.id)
+    if (reply.raw.destroyed) leave()
+    else reply.raw.once('close', leave)
+  })
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    deadline: Deadline
+  }
+}
+
+/** Every request has its deadline from its first moment; it ends with the answer or with the client. */
+export function setDeadlines(app: FastifyInstance, clock: Clock): void {
+  app.addHook('onRequest', (request, reply, next) => {
+    const deadline = new Deadline(clock)
+    request.deadline = deadline
+    reply.raw.once('close', () => deadline.end())
+    next()
+  })
+}
+
+/** So much of a body is skipped to keep the connection; a longer one ends it. */
+const skippedBytesMax = 65_536
+
+/** Nothing here takes a body, so none is ever parsed: what is never parsed cannot be parsed wrongly. */
+export function refuseBodies(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, next) => {
+    if (bodyBytes(request.raw) > skippedBytesMax) setHeaders(reply, { Connection: 'close' })
+    next()
+  })
+  app.addHook('preHandler', (request, _reply, next) => {
+    if (bodyBytes(request.raw) > 0)
+      next(new Failure('INVALID_PARAMS', 'The request has a body; none is wanted.'))
+    else next()
+  })
+}
+
+function bodyBytes({ headers }: IncomingMessage): number {
+  if (headers['transfer-encoding'] !== undefined) return Number.POSITIVE_INFINITY
+  return Number(headers['content-length'] ?? 0)
+}
