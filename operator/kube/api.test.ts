@@ -3,18 +3,18 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { KubeConfig } from '@kubernetes/client-node'
 import { expect, onTestFinished, test } from 'vitest'
-import { CertificateHouse } from '../../test/support/certificate-fixture.ts'
+import { CertificateFixture } from '../../test/support/certificate-fixture.ts'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import { HttpKubeApi } from './api.ts'
 import { resources } from './resources.ts'
 
 test('a watch without an event or a bookmark for 90 s is given up', async () => {
-  const house = new CertificateHouse()
-  onTestFinished(() => house.remove())
-  const ca = house.authority('ours')
-  const pair = house.certificate('server')
+  const fixture = new CertificateFixture()
+  onTestFinished(() => fixture.remove())
+  const ca = fixture.authority('ours')
+  const pair = fixture.certificate('server')
   let send: (text: string) => void = () => undefined
-  const server = createServer({ cert: house.read(pair.cert), key: house.read(pair.key) }, (_, answer) => {
+  const server = createServer({ cert: fixture.read(pair.cert), key: fixture.read(pair.key) }, (_, answer) => {
     answer.writeHead(200).flushHeaders()
     send = (text) => void answer.write(text)
   }).listen(0, '127.0.0.1')

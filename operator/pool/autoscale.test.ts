@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Held, planScale, type ScaleState } from './autoscale.ts'
+import { planScale, type ScaleState, type ShardUse } from './autoscale.ts'
 
-const shards = (...connections: number[]): Held[] =>
+const shards = (...connections: number[]): ShardUse[] =>
   connections.map((each) => ({ connections: each, subscriptions: 0 }))
 const state = (more: Partial<ScaleState>): ScaleState => ({
   autoscale: {

@@ -1,7 +1,7 @@
 import type { StreamPoolSpec } from '../kube/kinds.ts'
 
 /** What a shard holds; `undefined` in a list: it did not answer. */
-export interface Held {
+export interface ShardUse {
   readonly connections: number
   readonly subscriptions: number
 }
@@ -18,7 +18,7 @@ export interface ScaleState {
   readonly replicas: number
   readonly isPaused: boolean
   /** Of all shards, those that drain too. */
-  readonly held: readonly (Held | undefined)[]
+  readonly held: readonly (ShardUse | undefined)[]
   readonly low: Low | undefined
   /** Of a clock that never goes back. */
   readonly nowMs: number
@@ -69,10 +69,10 @@ export function planScale(state: ScaleState): Scaling {
 
 /** In shards, with a fraction: whichever of the two targets needs more. */
 function loadOf(
-  held: readonly Held[],
+  held: readonly ShardUse[],
   { targetConnections, targetSubscriptions }: ScaleState['autoscale'],
 ): number {
-  const sum = (of: keyof Held): number => held.reduce((total, each) => total + each[of], 0)
+  const sum = (of: keyof ShardUse): number => held.reduce((total, each) => total + each[of], 0)
   return Math.max(sum('connections') / targetConnections, sum('subscriptions') / targetSubscriptions)
 }
 

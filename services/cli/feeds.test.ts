@@ -1,68 +1,68 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type CliHouse, openCliHouse } from '../../test/support/cli-fixture.ts'
+import { type CliFixture, openCliFixture } from '../../test/support/cli-fixture.ts'
 
-let house: CliHouse
+let fixture: CliFixture
 beforeAll(async () => {
-  house = await openCliHouse()
+  fixture = await openCliFixture()
 })
-afterAll(() => house.close())
+afterAll(() => fixture.close())
 
 describe('feeds', () => {
   test('list and show tell what is defined', async () => {
-    expect(await house.answer('feeds list')).toEqual([
+    expect(await fixture.answer('feeds list')).toEqual([
       expect.objectContaining({ feed: 'BROKERA:VIP', hidden: false, symbol_count: 1, status: 'offline' }),
       expect.objectContaining({ feed: 'BROKERA:ZERO', source: 'Push', last_candle_time: null }),
     ])
-    expect(await house.answer('feeds show BROKERA:ZERO')).toMatchObject({
+    expect(await fixture.answer('feeds show BROKERA:ZERO')).toMatchObject({
       feed: 'BROKERA:ZERO',
       symbols: ['BROKERA:ZERO:EURUSD'],
       manifest: { kind: 'Feed', spec: { broker: 'BROKERA', account: 'ZERO' } },
     })
-    expect((await house.fxd('feeds list')).out).toMatch(/^FEED\s+STATUS/)
-    expect((await house.fxd('feeds show BROKERA:ZERO')).out).toContain('kind: Feed')
+    expect((await fixture.fxd('feeds list')).out).toMatch(/^FEED\s+STATUS/)
+    expect((await fixture.fxd('feeds show BROKERA:ZERO')).out).toContain('kind: Feed')
   })
 
   test('token lets a collector push one feed and nothing else', async () => {
-    const { code, out, err } = await house.fxd('feeds token BROKERA:ZERO --expires 30d')
+    const { code, out, err } = await fixture.fxd('feeds token BROKERA:ZERO --expires 30d')
     expect([code, err]).toEqual([0, expect.stringMatching(/BROKERA:ZERO: this token may push until \d{4}-/)])
-    writeFileSync(join(house.home, 'of-the-feed'), out)
-    const asCollector = { FXD_TOKEN_FILE: join(house.home, 'of-the-feed') }
-    expect(await house.fxd('keys list', asCollector)).toMatchObject({
+    writeFileSync(join(fixture.home, 'of-the-feed'), out)
+    const asCollector = { FXD_TOKEN_FILE: join(fixture.home, 'of-the-feed') }
+    expect(await fixture.fxd('keys list', asCollector)).toMatchObject({
       code: 77,
       err: 'fxd: this credential may push bars and nothing else\n',
     })
-    const mistyped = await house.fxd('feeds token BROKERA:ZER0')
+    const mistyped = await fixture.fxd('feeds token BROKERA:ZER0')
     expect(mistyped.code).toBe(1)
     expect(mistyped.err).toMatch(/did you mean BROKERA:ZERO/)
-    const answer = await house.answer('feeds token BROKERA:ZERO BROKERA:VIP')
+    const answer = await fixture.answer('feeds token BROKERA:ZERO BROKERA:VIP')
     expect(answer).toMatchObject({ feeds: ['BROKERA:ZERO', 'BROKERA:VIP'] })
   })
 
   test('purge removes the bars of a feed that no manifest names any more', async () => {
-    await house.redefine('ZERO')
-    expect(await house.answer('feeds purge BROKERA:VIP')).toEqual({ feed: 'BROKERA:VIP', series: 0 })
-    expect((await house.fxd('feeds list')).out).toMatch(/BROKERA:VIP\s+hidden/)
+    await fixture.redefine('ZERO')
+    expect(await fixture.answer('feeds purge BROKERA:VIP')).toEqual({ feed: 'BROKERA:VIP', series: 0 })
+    expect((await fixture.fxd('feeds list')).out).toMatch(/BROKERA:VIP\s+hidden/)
   })
 })
 
 describe('a service that cannot be asked', () => {
   test('that is not running is said in a sentence, with the variable', async () => {
-    const outcome = await house.fxd('keys list', { FXD_GRPC_ADDR: '127.0.0.1:1' })
+    const outcome = await fixture.fxd('keys list', { FXD_GRPC_ADDR: '127.0.0.1:1' })
     expect(outcome.code).toBe(69)
     expect(outcome.err).toMatch(/127\.0\.0\.1:1 \(FXD_GRPC_ADDR\) does not answer.*fxd all/)
   })
 
   test('that never ran on this folder is said in a sentence', async () => {
-    const outcome = await house.fxd('keys list', { FXD_DATA_DIR: join(house.home, 'elsewhere') })
+    const outcome = await fixture.fxd('keys list', { FXD_DATA_DIR: join(fixture.home, 'elsewhere') })
     expect(outcome.code).toBe(69)
     expect(outcome.err).toMatch(/no service has run on this folder/)
   })
 
   test('that has another token is said in a sentence, and the token is not', async () => {
-    writeFileSync(join(house.home, 'token'), 'another-token\n')
-    const outcome = await house.fxd('keys list', { FXD_DATA_DIR: house.home })
+    writeFileSync(join(fixture.home, 'token'), 'another-token\n')
+    const outcome = await fixture.fxd('keys list', { FXD_DATA_DIR: fixture.home })
     expect(outcome.code).toBe(77)
     expect(outcome.err).toMatch(/refused the token of .*FXD_DATA_DIR/)
     expect(outcome.err).not.toContain('another-token')

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type CliHouse, openCliHouse } from '../../test/support/cli-fixture.ts'
+import { type CliFixture, openCliFixture } from '../../test/support/cli-fixture.ts'
 
-let house: CliHouse
+let fixture: CliFixture
 beforeAll(async () => {
-  house = await openCliHouse()
+  fixture = await openCliFixture()
 })
-afterAll(() => house.close())
+afterAll(() => fixture.close())
 
 interface KeyAnswer {
   readonly id: string
@@ -13,11 +13,11 @@ interface KeyAnswer {
   readonly version: number
 }
 const create = (more = ''): Promise<KeyAnswer> =>
-  house.answer<KeyAnswer>(`keys create --plan pro --feeds BROKERA:ZERO ${more}`)
+  fixture.answer<KeyAnswer>(`keys create --plan pro --feeds BROKERA:ZERO ${more}`)
 
 describe('keys', () => {
   test('create prints the key, alone on this one occasion', async () => {
-    const issued = await house.answer(
+    const issued = await fixture.answer(
       'keys create --plan pro --feeds BROKERA:ZERO,BROKERA:VIP --rpm 7 --ws-symbols 9 ' +
         '--allow-ip 10.0.0.0/8,2001:db8::1 --expires 2999-01-31 --name charts',
     )
@@ -36,8 +36,8 @@ describe('keys', () => {
       old_secret_until: null,
       version: expect.any(Number) as unknown,
     })
-    const shown = await house.fxd(`keys show ${String(issued['id'])}`)
-    const listed = await house.fxd('keys list')
+    const shown = await fixture.fxd(`keys show ${String(issued['id'])}`)
+    const listed = await fixture.fxd('keys list')
     for (const text of [shown.out, listed.out]) {
       expect(text).toContain(issued['id'])
       expect(text).not.toContain(issued['key'])
@@ -45,7 +45,7 @@ describe('keys', () => {
   })
 
   test('a person gets the key among its fields, and words on the other stream', async () => {
-    const { code, out, err } = await house.fxd('keys create --plan basic --feeds BROKERA:ZERO')
+    const { code, out, err } = await fixture.fxd('keys create --plan basic --feeds BROKERA:ZERO')
     expect(code).toBe(0)
     expect(out).toMatch(/^key\s+fxd_[0-9a-f]{32}$/m)
     expect(err).toContain('shown this once')
@@ -53,7 +53,7 @@ describe('keys', () => {
   })
 
   test('a key that is born expired is said to be', async () => {
-    const { code, err } = await house.fxd(
+    const { code, err } = await fixture.fxd(
       'keys create --plan basic --feeds BROKERA:ZERO --expires 2020-01-01',
     )
     expect(code).toBe(0)
@@ -62,14 +62,14 @@ describe('keys', () => {
 
   test('update changes what is given, "any" and "never" take away', async () => {
     const { id } = await create('--allow-ip 10.0.0.1 --expires 2999-01-31')
-    expect(await house.answer(`keys update ${id} --rpm 5 --feeds BROKERA:VIP --name other`)).toMatchObject({
+    expect(await fixture.answer(`keys update ${id} --rpm 5 --feeds BROKERA:VIP --name other`)).toMatchObject({
       name: 'other',
       limits: { rpm: 5, rpd: 250_000 },
       feeds: ['BROKERA:VIP'],
       allow_ips: ['10.0.0.1'],
       expires_at: '2999-02-01T00:00:00Z',
     })
-    expect(await house.answer(`keys update ${id} --allow-ip any --expires never`)).toMatchObject({
+    expect(await fixture.answer(`keys update ${id} --allow-ip any --expires never`)).toMatchObject({
       allow_ips: [],
       expires_at: null,
     })
@@ -78,16 +78,16 @@ describe('keys', () => {
   test('changes at the same moment are read again and none is lost', async () => {
     const { id } = await create()
     const outcomes = await Promise.all([
-      house.fxd(`keys update ${id} --rpm 5`),
-      house.fxd(`keys update ${id} --name both`),
+      fixture.fxd(`keys update ${id} --rpm 5`),
+      fixture.fxd(`keys update ${id} --name both`),
     ])
     expect(outcomes.map(({ code }) => code)).toEqual([0, 0])
-    expect(await house.answer(`keys show ${id}`)).toMatchObject({ name: 'both', limits: { rpm: 5 } })
+    expect(await fixture.answer(`keys show ${id}`)).toMatchObject({ name: 'both', limits: { rpm: 5 } })
   })
 
   test('rotate gives a new key under the old id, with an overlap when asked', async () => {
     const { id, key } = await create()
-    const rotated = await house.answer(`keys rotate ${id} --overlap 1h`)
+    const rotated = await fixture.answer(`keys rotate ${id} --overlap 1h`)
     expect(rotated).toMatchObject({ id, key: expect.stringMatching(/^fxd_[0-9a-f]{32}$/) as unknown })
     expect(rotated['key']).not.toBe(key)
     expect(rotated['old_secret_until']).not.toBeNull()
@@ -95,8 +95,8 @@ describe('keys', () => {
 
   test('revoke is final', async () => {
     const { id } = await create()
-    expect(await house.answer(`keys revoke ${id}`)).toMatchObject({ id, state: 'inactive' })
-    expect(await house.fxd(`keys rotate ${id}`)).toMatchObject({
+    expect(await fixture.answer(`keys revoke ${id}`)).toMatchObject({ id, state: 'inactive' })
+    expect(await fixture.fxd(`keys rotate ${id}`)).toMatchObject({
       code: 1,
       err: expect.stringContaining('final') as unknown,
     })
@@ -120,7 +120,7 @@ describe('keys', () => {
     ['feeds show BROKERA:ZER', 1, /did you mean BROKERA:ZERO\?/],
     ['feeds purge BROKERA:ZERO', 1, /still defined by a Feed manifest/],
   ])('%s ends with %i and a sentence', async (line, code, sentence) => {
-    const outcome = await house.fxd(line)
+    const outcome = await fixture.fxd(line)
     expect(outcome).toMatchObject({ code, out: '' })
     expect(outcome.err).toMatch(sentence)
     expect(outcome.err).toMatch(/^fxd: /)

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { fxd, openCliHouse } from '../../test/support/cli-fixture.ts'
+import { fxd, openCliFixture } from '../../test/support/cli-fixture.ts'
 
 describe('config', () => {
   test('prints each variable with what is set, its default and its meaning', async () => {
@@ -68,7 +68,7 @@ describe('help', () => {
 })
 
 test('the program itself takes the command line, its environment and its exit code from there', async () => {
-  const { environment, close } = await openCliHouse()
+  const { environment, close } = await openCliFixture()
   const main = fileURLToPath(new URL('../main.ts', import.meta.url))
   const start = (...args: string[]) =>
     spawn(process.execPath, [main, ...args], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CertificateHouse } from '../../test/support/certificate-fixture.ts'
+import { CertificateFixture } from '../../test/support/certificate-fixture.ts'
 import { fxd } from '../../test/support/cli-fixture.ts'
 import { parseConfig } from '../platform/config.ts'
 import { silentLog } from '../platform/log/log.ts'
@@ -24,7 +24,7 @@ spec:
 `
 
 const home = mkdtempSync(join(tmpdir(), 'fxd-tls-'))
-const certificates = new CertificateHouse()
+const certificates = new CertificateFixture()
 const ca = certificates.authority('ours')
 // A name that nobody on this machine calls it by: its own collectors do without.
 const server = certificates.certificate('server', { names: ['DNS:ingest.example', 'IP:127.0.0.1'] })

@@ -7,11 +7,11 @@ import type { Log } from '../platform/log/log.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ClientIdentity } from '../wire/client.ts'
 import { heartbeatMs } from '../wire/limits.ts'
-import { Conversation } from './connection/conversation.ts'
 import type { Dial } from './connection/dial.ts'
+import { SessionClient } from './connection/session-client.ts'
 import { ActiveSession } from './feed/active-session.ts'
 import { FeedTime } from './feed/feed-time.ts'
-import { WhileAway } from './feed/offline-buffer.ts'
+import { OfflineBuffer } from './feed/offline-buffer.ts'
 import { SourceCatalogue } from './feed/source-catalogue.ts'
 import type { CollectorMetrics, CollectorSigns, FeedMetrics } from './metrics.ts'
 import type { CollectedSeries } from './series/collected-series.ts'
@@ -27,7 +27,7 @@ import {
 } from './sources/source.ts'
 import type { Spool } from './spool/spool.ts'
 
-export interface CollectorOptions {
+export interface CollectorDeps {
   readonly definition: FeedDefinition
   readonly source: Source
   /** host:port of ingest; asked for at each connection, since there may be several to be tried in turn. */
@@ -58,12 +58,12 @@ const standbyKeptMs = 60_000
  * Collects one feed from one source until the signal aborts; never rejects. A session that ends, for
  * whatever reason, is begun again after a pause, and goes on where ingest's store ends.
  */
-export function runCollector(options: CollectorOptions): Promise<void> {
-  return new Collector(options).run()
+export function runCollector(deps: CollectorDeps): Promise<void> {
+  return new Collector(deps).run()
 }
 
 class Collector implements SourceListener {
-  readonly #options: CollectorOptions
+  readonly #deps: CollectorDeps
   readonly #id: string
   readonly #log: Log
   readonly #catalogue = new SourceCatalogue()
@@ -74,20 +74,20 @@ class Collector implements SourceListener {
   #tickedMs: number | undefined
   #active: ActiveSession | undefined
   /** Since the last active session ended. */
-  #away: WhileAway | undefined
+  #offlineBuffer: OfflineBuffer | undefined
 
-  constructor(options: CollectorOptions) {
-    const { clock, definition, metrics } = options
-    this.#options = options
+  constructor(deps: CollectorDeps) {
+    const { clock, definition, metrics } = deps
+    this.#deps = deps
     this.#id = `collector-${clock.randomHex(4)}`
-    this.#log = options.log.child({ feed: definition.key, collector: this.#id })
+    this.#log = deps.log.child({ feed: definition.key, collector: this.#id })
     this.#stamps = new Stamps(clock)
     this.#time = new FeedTime(definition.clock, clock)
     this.#metrics = metrics?.of(definition.key)
   }
 
   async run(): Promise<void> {
-    const { signal, source } = this.#options
+    const { signal, source } = this.#deps
     let isOpen = false
     const unwatch = this.#metrics?.watch(() => this.#signs())
     await this.#repeat(async () => {
@@ -101,7 +101,7 @@ class Collector implements SourceListener {
 
   /** Again and again, after pauses with jitter, until the signal aborts. */
   async #repeat(run: () => Promise<void>): Promise<void> {
-    const { signal, clock } = this.#options
+    const { signal, clock } = this.#deps
     const pauses = new Backoff(clock, reconnectMaxMs)
     let told = ''
     while (!signal.aborted) {
@@ -121,9 +121,9 @@ class Collector implements SourceListener {
 
   /** One session, from Hello to its end. */
   async #converse(): Promise<void> {
-    const { clock, signal, definition, source, address, identity, spool, dial } = this.#options
+    const { clock, signal, definition, source, address, identity, spool, dial } = this.#deps
     const isKept = source.capabilities.rereadable || spool !== undefined
-    const talk = new Conversation({
+    const talk = new SessionClient({
       address: address(),
       identity: identity(),
       clock,
@@ -147,7 +147,7 @@ class Collector implements SourceListener {
         this.#metrics?.sessionBegan()
         this.#stamps.offsetMs = this.#time.offsetMs = greeting.offsetMs
         this.#active = new ActiveSession({
-          ...this.#options,
+          ...this.#deps,
           metrics: this.#metrics,
           talk,
           greeting,
@@ -167,9 +167,9 @@ class Collector implements SourceListener {
     const live = this.#active?.collection.live
     this.#active = undefined
     over.abort()
-    if (spool && live && !this.#away && !signal.aborted)
-      this.#away = new WhileAway({
-        ...this.#options,
+    if (spool && live && !this.#offlineBuffer && !signal.aborted)
+      this.#offlineBuffer = new OfflineBuffer({
+        ...this.#deps,
         log: this.#log,
         spool,
         series: live,
@@ -186,23 +186,23 @@ class Collector implements SourceListener {
   #standBy(over: AbortSignal): void {
     this.#log.info('stands by: another collector is active')
     // The lease of an ingest that is gone lapses sooner: until then nobody else keeps what closes.
-    const cancel = this.#options.clock.after(standbyKeptMs, () => {
+    const cancel = this.#deps.clock.after(standbyKeptMs, () => {
       this.#leaveAway()
-      this.#options.spool?.handOver()
+      this.#deps.spool?.handOver()
     })
     over.addEventListener('abort', cancel)
   }
 
   /** Gives the series of which nothing was missed. */
   #leaveAway(): readonly CollectedSeries[] {
-    const series = this.#away?.series ?? []
-    this.#away?.stop()
-    this.#away = undefined
+    const series = this.#offlineBuffer?.series ?? []
+    this.#offlineBuffer?.stop()
+    this.#offlineBuffer = undefined
     return series
   }
 
   #signs(): CollectorSigns {
-    const { clock, spool } = this.#options
+    const { clock, spool } = this.#deps
     const tickAgeMs = this.#tickedMs === undefined ? undefined : clock.monotonicMs() - this.#tickedMs
     const { droppedBars = 0, failures = 0, unreadableBytes = 0 } = spool ?? {}
     return {
@@ -213,11 +213,11 @@ class Collector implements SourceListener {
     }
   }
 
-  #beat(talk: Conversation): void {
+  #beat(talk: SessionClient): void {
     const { newestTick } = this.#time
     talk.heartbeat({
       terminalConnected: this.#isConnected,
-      spooledBars: this.#options.spool?.depth.bars ?? 0,
+      spooledBars: this.#deps.spool?.depth.bars ?? 0,
       ...(newestTick !== undefined && { newestTick }),
     })
   }
@@ -231,7 +231,7 @@ class Collector implements SourceListener {
   }
 
   closed(batch: readonly SourceBars[]): void {
-    const keeper = this.#away ?? this.#active?.collection
+    const keeper = this.#offlineBuffer ?? this.#active?.collection
     keeper?.closed(batch)
   }
 
@@ -240,7 +240,7 @@ class Collector implements SourceListener {
   }
 
   watched(resolution: Resolution, span: Span): void {
-    const keeper = this.#away ?? this.#active?.collection
+    const keeper = this.#offlineBuffer ?? this.#active?.collection
     keeper?.watched(resolution, span)
   }
 
@@ -249,12 +249,12 @@ class Collector implements SourceListener {
   }
 
   again(series: SourceSeries, span: Span): void {
-    this.#away?.drop(series)
+    this.#offlineBuffer?.drop(series)
     this.#active?.collection.again(series, span)
   }
 
   tick(newest: FeedSeconds): void {
-    this.#tickedMs = this.#options.clock.monotonicMs()
+    this.#tickedMs = this.#deps.clock.monotonicMs()
     this.#time.tick(newest)
   }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { auditFeed, type HeldSeries } from './audit.ts'
+import { auditFeed, type StoredSeries } from './audit.ts'
 import { daySeconds } from './calendar.ts'
 import { type CompoundKey, compoundKey, feedKey } from './compound-key.ts'
 import { type FeedSeconds, feedSeconds } from './feed-clock.ts'
@@ -11,7 +11,7 @@ const feed = feedKey('BROKERA', 'ZERO')
 const [a, b] = [compoundKey(feed, 'A'), compoundKey(feed, 'B')]
 const now = feedSeconds(100 * daySeconds + 50)
 
-const held = (symbol: CompoundKey, resolution: Resolution, ...days: number[]): HeldSeries => ({
+const held = (symbol: CompoundKey, resolution: Resolution, ...days: number[]): StoredSeries => ({
   symbol,
   resolution,
   days: days.map((day) => ({ day, bars: 1 })),
@@ -31,7 +31,7 @@ const window = (
 })
 const audit = (
   windows: readonly Window[],
-  series: readonly HeldSeries[],
+  series: readonly StoredSeries[],
   since = new Map<CompoundKey, FeedSeconds>(),
 ) => auditFeed({ windows, held: series, since, now })
 
@@ -64,7 +64,7 @@ test('a day on which nothing traded, one that no window claims whole, and one be
 
 test('a claimed day with fewer bars than those of another resolution imply is told with how many there are too few', () => {
   const windows = [window(a, '1', 10, 20), window(a, '5', 10, 20), window(a, '60', 10, 20)]
-  const series = (resolution: Resolution, bars: number): HeldSeries => ({
+  const series = (resolution: Resolution, bars: number): StoredSeries => ({
     symbol: a,
     resolution,
     days: [10, 15, 20].map((day) => ({ day, bars: day === 15 ? bars : 1_000 })),

@@ -6,14 +6,14 @@ import { durationSeconds, isIntraday, type Resolution } from './resolution.ts'
 import type { Span, Window } from './window.ts'
 
 /** What is stored of one feed, by whole days of its clock (days since 1970). */
-export interface HeldSeries {
+export interface StoredSeries {
   readonly symbol: CompoundKey
   readonly resolution: Resolution
   /** Days with a bar, ascending. */
-  readonly days: readonly HeldDay[]
+  readonly days: readonly StoredDay[]
 }
 
-export interface HeldDay {
+export interface StoredDay {
   readonly day: number
   /** Times with a bar, however often it was read. */
   readonly bars: number
@@ -21,7 +21,7 @@ export interface HeldDay {
 
 export interface Audited {
   readonly windows: readonly Window[]
-  readonly held: readonly HeldSeries[]
+  readonly held: readonly StoredSeries[]
   /** From when feed-wide windows count for a symbol; absent: they do not. */
   readonly since: ReadonlyMap<CompoundKey, FeedSeconds>
   /** Today's and yesterday's windows may still be on their way. */
@@ -57,7 +57,7 @@ export function auditFeed({ windows, held, since, now }: Audited): readonly Disa
   const found = new Map<string, Found>()
   const note = (
     kind: Disagreement['kind'],
-    { symbol, resolution }: HeldSeries,
+    { symbol, resolution }: StoredSeries,
     day: number,
     missing = 0,
   ): void => {
@@ -95,7 +95,7 @@ export function auditFeed({ windows, held, since, now }: Audited): readonly Disa
 /** How many bars a day at least has at a resolution, by the count of another one. */
 function implied(
   own: Resolution,
-  { resolution, bars }: HeldDay & { readonly resolution: Resolution },
+  { resolution, bars }: StoredDay & { readonly resolution: Resolution },
 ): number {
   const [ours, theirs] = [secondsOfBar(own), secondsOfBar(resolution)]
   const least = theirs < ours ? Math.ceil((bars * theirs) / ours) : bars
@@ -120,7 +120,7 @@ class Claims {
     }
   }
 
-  of({ symbol, resolution }: HeldSeries): readonly Span[] {
+  of({ symbol, resolution }: StoredSeries): readonly Span[] {
     const since = this.#since.get(symbol)
     const wide = since === undefined ? [] : (this.#feedWide.get(resolution) ?? [])
     return joinSpans([

@@ -17,7 +17,7 @@ interface Waiting {
   readonly reader: Reader
 }
 
-interface Line<W> {
+interface KeyQueue<W> {
   /** Those of the reader that began first come first, those of one reader in the order of asking. */
   readonly waiting: W[]
   /** How many were taken since the line began. */
@@ -40,7 +40,7 @@ const fullLinesMax = 4
 export class Turns<W extends Waiting> {
   readonly #perKeyMax: number
   /** In the order of their next turns. */
-  readonly #lines = new Map<string, Line<W>>()
+  readonly #lines = new Map<string, KeyQueue<W>>()
   #size = 0
 
   constructor(perKeyMax: number) {
@@ -105,7 +105,7 @@ export class Turns<W extends Waiting> {
     return (this.#lines.get(reader.key)?.turns ?? 0) > 0
   }
 
-  #crowded(line: Line<W>): Line<W> | undefined {
+  #crowded(line: KeyQueue<W>): KeyQueue<W> | undefined {
     if (line.waiting.length > this.#perKeyMax) return line
     if (this.#size <= fullLinesMax * this.#perKeyMax) return undefined
     const lines = [...this.#lines.values()]

@@ -1,4 +1,4 @@
-import { auditFeed, type Disagreement, type HeldSeries } from '../core/audit.ts'
+import { auditFeed, type Disagreement, type StoredSeries } from '../core/audit.ts'
 import { dateText, daySeconds } from '../core/calendar.ts'
 import type { FeedDefinition } from '../core/feed.ts'
 import { feedNow, feedSeconds, type UtcMs } from '../core/feed-clock.ts'
@@ -7,17 +7,17 @@ import type { Window } from '../core/window.ts'
 import { type Finding, fine, warning, wrong } from './finding.ts'
 
 /** All that is stored of one feed. */
-export interface FeedHeld {
+export interface FeedStored {
   readonly feed: FeedDefinition
   /** As far as it is known, measured or fixed. */
   readonly offsetSeconds: number | undefined
   readonly symbols: readonly SymbolRecord[]
   readonly windows: readonly Window[]
-  readonly held: readonly HeldSeries[]
+  readonly held: readonly StoredSeries[]
 }
 
 /** Whether what was acknowledged as complete and what is stored agree; a line per feed and disagreement. */
-export function examineAudit(of: FeedHeld, now: UtcMs): readonly Finding[] {
+export function examineAudit(of: FeedStored, now: UtcMs): readonly Finding[] {
   const { feed, offsetSeconds, symbols, windows, held } = of
   const since = new Map(
     symbols.flatMap(({ symbol, since: at }) => (at === undefined ? [] : [[symbol, at] as const])),

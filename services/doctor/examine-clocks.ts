@@ -9,7 +9,7 @@ const aheadSecondsMax = 300
 const behindSecondsMax = 10 * 86_400
 
 /** The newest bar of some place of the store that holds one feed and resolution. */
-export interface NewestHeld {
+export interface NewestStored {
   readonly where: string
   readonly feed: FeedDefinition
   /** As far as it is known, measured or fixed. */
@@ -19,7 +19,7 @@ export interface NewestHeld {
 }
 
 /** Compares the newest bars with the clocks of their feeds; a clock that is unknown proves nothing. */
-export function examineClocks(newest: readonly NewestHeld[], now: UtcMs): readonly Finding[] {
+export function examineClocks(newest: readonly NewestStored[], now: UtcMs): readonly Finding[] {
   const findings: Finding[] = []
   let unknown = 0
   for (const held of newest) {
@@ -32,7 +32,7 @@ export function examineClocks(newest: readonly NewestHeld[], now: UtcMs): readon
   return [fine('clocks', unknown === 0 ? agree : `${agree}; the clocks of the others are unknown`)]
 }
 
-function judge({ where, feed, resolution }: NewestHeld, aheadSeconds: number): readonly Finding[] {
+function judge({ where, feed, resolution }: NewestStored, aheadSeconds: number): readonly Finding[] {
   if (aheadSeconds > aheadSecondsMax)
     return [
       wrong(

@@ -22,7 +22,7 @@ export interface Health {
   close(): Promise<void>
 }
 
-export interface HealthOptions {
+export interface HealthDeps {
   readonly address: Address
   /** Whether the registry was loaded once. A store that went away later never makes a process unready. */
   readonly loaded: () => boolean
@@ -35,28 +35,28 @@ export interface HealthOptions {
  * `/livez`, `/readyz` and `/metrics` on a port of their own. Alive depends on nothing outside the
  * process; ready is: listening, registry loaded once, not draining, event loop moving, and room for more.
  */
-export async function openHealth(options: HealthOptions, clock: Clock): Promise<Health> {
+export async function openHealth(deps: HealthDeps, clock: Clock): Promise<Health> {
   const loop = watchLoop(clock)
   let stage: 'starting' | 'listening' | 'draining' = 'starting'
   let why = (): string | undefined => undefined
   const notReady = (): string | undefined => {
     if (stage !== 'listening') return stage
-    if (!options.loaded()) return 'the registry is not loaded yet'
+    if (!deps.loaded()) return 'the registry is not loaded yet'
     return loop.stalled() ? 'the event loop stood still' : why()
   }
-  const cut = options.metrics.counter(
+  const cut = deps.metrics.counter(
     'fxd_ops_cut_connections_total',
     'Connections to the operations port closed by reason, as fxd_http_cut_connections_total.',
     ['reason'],
   )
   const server: HttpServer = await openHttpServer(
     {
-      address: options.address,
+      address: deps.address,
       variable: 'FXD_OPS_ADDR',
-      handle: (request, response) => void answer(request, response, notReady, options.metrics),
+      handle: (request, response) => void answer(request, response, notReady, deps.metrics),
       connectionsMax: opsConnectionsMax,
       cut: (reason) => cut.inc({ reason }),
-      ...(options.acceptFailed && { acceptFailed: options.acceptFailed }),
+      ...(deps.acceptFailed && { acceptFailed: deps.acceptFailed }),
     },
     clock,
   )

@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import { Failures, Trouble } from './trouble.ts'
 
-function house() {
+function fixture() {
   const clock = createVirtualClock()
   const trouble = new Trouble(clock)
   return { clock, trouble }
 }
 
 test('trouble lasts from the first request without an answer, however often it is sent again, to the first answer', async () => {
-  const { clock, trouble } = house()
+  const { clock, trouble } = fixture()
   expect(trouble.ms).toBe(0)
   for (let i = 0; i < 5; i++) {
     trouble.asked()
@@ -24,7 +24,7 @@ test('trouble lasts from the first request without an answer, however often it i
 })
 
 test('of a failure that nobody met again for a minute nothing is known any more', async () => {
-  const { clock, trouble } = house()
+  const { clock, trouble } = fixture()
   trouble.asked()
   await clock.advance(60_000)
   expect(trouble.ms).toBe(60_000)

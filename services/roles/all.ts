@@ -12,7 +12,7 @@ import { applyManifests, createReload, demoFeeds, issueFirstKey } from './feeds.
 import { httpConnectionsMax, startHttp } from './http.ts'
 import { startIngestEdge, writerOf } from './ingest.ts'
 import { startRestEdge } from './rest.ts'
-import { type Ground, layGround, startReading, warnOfFewHandles } from './runtime.ts'
+import { openRuntime, type Runtime, startReading, warnOfFewHandles } from './runtime.ts'
 import type { RoleOverrides } from './stores.ts'
 import { startStreamEdge } from './stream.ts'
 
@@ -50,14 +50,14 @@ export const startAll = (config: Config, overrides: RoleOverrides = {}): Promise
 
 async function startParts(context: ProcessContext, overrides: RoleOverrides): Promise<RunningAll> {
   const { config, clock, log, metrics, lifecycle } = context
-  const ground = await layGround(context, overrides, 'all')
-  const { health, registry, waiting } = ground
+  const runtime = await openRuntime(context, overrides, 'all')
+  const { health, registry, waiting } = runtime
   warnOfFewHandles(context, httpConnectionsMax(context, true) + ingestConnectionsMax)
   // A store elsewhere may be away for long, and an answer that says so is better than none.
-  const earlyHttpPort = ground.areRemote ? await startEdges(context, ground) : undefined
-  await ground.loaded()
+  const earlyHttpPort = runtime.areRemote ? await startEdges(context, runtime) : undefined
+  await runtime.loaded()
   const isFirstStart = registry.view().version === 0
-  const writer = writerOf(ground)
+  const writer = writerOf(runtime)
   const feedsPath = config.feeds ?? demoFeeds
   const definitions = await untilAvailable(() => applyManifests(feedsPath, writer), waiting)
   const firstKey =
@@ -65,8 +65,13 @@ async function startParts(context: ProcessContext, overrides: RoleOverrides): Pr
       ? await untilAvailable(() => issueFirstKey(writer, definitions, clock), waiting)
       : undefined
 
-  const { port: grpcPort, identity } = await startIngestEdge(context, ground, writer, ownToken(config, clock))
-  const httpPort = earlyHttpPort ?? (await startEdges(context, ground))
+  const { port: grpcPort, identity } = await startIngestEdge(
+    context,
+    runtime,
+    writer,
+    ownToken(config, clock),
+  )
+  const httpPort = earlyHttpPort ?? (await startEdges(context, runtime))
   const collectors = await lifecycle.start({
     name: 'collectors',
     start: () => {
@@ -100,10 +105,10 @@ async function startParts(context: ProcessContext, overrides: RoleOverrides): Pr
 }
 
 /** REST and the stream behind one HTTP server. */
-async function startEdges(context: ProcessContext, ground: Ground): Promise<number> {
-  const reading = await startReading(context, ground)
-  const rest = await startRestEdge(context, ground, reading)
-  const stream = await startStreamEdge(context, ground, reading)
-  ground.health.heed(() => stream.notReady())
+async function startEdges(context: ProcessContext, runtime: Runtime): Promise<number> {
+  const reading = await startReading(context, runtime)
+  const rest = await startRestEdge(context, runtime, reading)
+  const stream = await startStreamEdge(context, runtime, reading)
+  runtime.health.heed(() => stream.notReady())
   return startHttp(context, { handle: rest.handler, stream })
 }

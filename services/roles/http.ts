@@ -8,7 +8,7 @@ const requestConnectionsMax = 10_000
 /** Requests under way have two seconds for themselves; a long answer gets this. */
 const httpGraceMs = 5_000
 
-export interface HttpParts {
+export interface HttpDeps {
   readonly handle: RequestListener
   /** Takes the upgrades, where this process has one. */
   readonly stream?: Stream
@@ -19,7 +19,7 @@ export const httpConnectionsMax = ({ config }: Pick<ProcessContext, 'config'>, h
   requestConnectionsMax + (hasStream ? config.streamConnectionsMax : 0)
 
 /** The one HTTP server of a process; gives its port. A stop lets requests under way finish. */
-export async function startHttp(context: ProcessContext, { handle, stream }: HttpParts): Promise<number> {
+export async function startHttp(context: ProcessContext, { handle, stream }: HttpDeps): Promise<number> {
   const { config, clock, metrics, lifecycle, handles } = context
   const dropped = metrics.counter('fxd_http_dropped_connections_total', 'Connections beyond the bound.')
   const cut = metrics.counter(

@@ -11,7 +11,7 @@ import type { ClientIdentity } from '../wire/client.ts'
 import { ingestConnectionsMax } from '../wire/limits.ts'
 import { applyManifests, createReload } from './feeds.ts'
 import { grpcConnections, grpcListenFailure } from './grpc.ts'
-import { type Ground, layGround, warnOfFewHandles } from './runtime.ts'
+import { openRuntime, type Runtime, warnOfFewHandles } from './runtime.ts'
 import type { RoleOverrides } from './stores.ts'
 import { requireStores } from './stores.ts'
 
@@ -33,15 +33,15 @@ export function startIngest(config: Config, overrides: RoleOverrides = {}): Prom
     if (!overrides.stores) requireStores('ingest', config)
     // One that an ingest made for itself would be unknown to the others.
     const token = neededToken('An ingest', config)
-    const ground = await layGround(context, overrides, 'ingest')
-    const { health } = ground
+    const runtime = await openRuntime(context, overrides, 'ingest')
+    const { health } = runtime
     warnOfFewHandles(context, ingestConnectionsMax)
-    await ground.loaded()
-    const writer = writerOf(ground)
+    await runtime.loaded()
+    const writer = writerOf(runtime)
     const { feeds } = config
     const apply = async (): Promise<unknown> => (feeds === undefined ? [] : applyManifests(feeds, writer))
-    await untilAvailable(apply, ground.waiting)
-    const { port } = await startIngestEdge(context, ground, writer, token)
+    await untilAvailable(apply, runtime.waiting)
+    const { port } = await startIngestEdge(context, runtime, writer, token)
     health.listening()
     return {
       grpcPort: port,
@@ -53,7 +53,7 @@ export function startIngest(config: Config, overrides: RoleOverrides = {}): Prom
   })
 }
 
-export const writerOf = ({ stores, registry }: Ground): RegistryWriter =>
+export const writerOf = ({ stores, registry }: Runtime): RegistryWriter =>
   createRegistryWriter(stores.registry, registry, stores.bus)
 
 /**
@@ -62,7 +62,7 @@ export const writerOf = ({ stores, registry }: Ground): RegistryWriter =>
  */
 export async function startIngestEdge(
   { config, lifecycle, ...shared }: ProcessContext,
-  { stores, registry }: Ground,
+  { stores, registry }: Runtime,
   writer: RegistryWriter,
   token: SecretPlace,
 ): Promise<{ readonly port: number; readonly identity: () => ClientIdentity }> {

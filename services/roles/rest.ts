@@ -3,7 +3,7 @@ import { type Leaving, leaveThrough, noticeOf } from '../platform/leave.ts'
 import { type ProcessContext, runProcess } from '../platform/process-context.ts'
 import { createRest, type Rest } from '../rest/create-rest.ts'
 import { httpConnectionsMax, startHttp } from './http.ts'
-import { type Ground, layGround, type Reading, startReading, warnOfFewHandles } from './runtime.ts'
+import { openRuntime, type Reading, type Runtime, startReading, warnOfFewHandles } from './runtime.ts'
 import type { RoleOverrides } from './stores.ts'
 import { requireStores } from './stores.ts'
 
@@ -16,14 +16,14 @@ export interface RunningRest extends Leaving {
 export function startRest(config: Config, overrides: RoleOverrides = {}): Promise<RunningRest> {
   return runProcess(config, overrides, async (context) => {
     if (!overrides.stores) requireStores('rest', config)
-    const ground = await layGround(context, overrides, 'rest')
-    const { health } = ground
+    const runtime = await openRuntime(context, overrides, 'rest')
+    const { health } = runtime
     warnOfFewHandles(context, httpConnectionsMax(context, false))
-    const rest = await startRestEdge(context, ground, await startReading(context, ground))
+    const rest = await startRestEdge(context, runtime, await startReading(context, runtime))
     // Listening before the stores are there: an answer that says so is better than none.
     const httpPort = await startHttp(context, { handle: rest.handler })
     health.listening()
-    await ground.loaded()
+    await runtime.loaded()
     return {
       httpPort,
       opsPort: health.port,
@@ -32,9 +32,9 @@ export function startRest(config: Config, overrides: RoleOverrides = {}): Promis
   })
 }
 
-export function startRestEdge(context: ProcessContext, ground: Ground, reading: Reading): Promise<Rest> {
+export function startRestEdge(context: ProcessContext, runtime: Runtime, reading: Reading): Promise<Rest> {
   const { config, clock, log, metrics, lifecycle } = context
-  const { stores, registry } = ground
+  const { stores, registry } = runtime
   const { trustedProxies } = config
   return lifecycle.start({
     name: 'rest',

@@ -27,7 +27,7 @@ export function warnOfFewHandles({ log }: Pick<ProcessContext, 'log'>, connectio
 const storesCloseTimeoutMs = 10_000
 
 /** What every role stands on that reads or writes the stores. */
-export interface Ground {
+export interface Runtime {
   readonly stores: Stores
   readonly registry: FollowedRegistry
   readonly health: Health
@@ -39,11 +39,11 @@ export interface Ground {
 }
 
 /** Health first, so that a process that waits for its stores can say so. */
-export async function layGround(
+export async function openRuntime(
   context: ProcessContext,
   overrides: RoleOverrides,
   user: StoreUser,
-): Promise<Ground> {
+): Promise<Runtime> {
   const { config, clock, log, metrics, lifecycle, handles } = context
   const acceptFailed = (cause: Error): void => handles.failed('ops', cause)
   let isLoaded = (): boolean => false
@@ -85,7 +85,7 @@ export interface Reading {
   readonly coverage: ReturnType<typeof createCoverage>
 }
 
-export async function startReading(context: ProcessContext, { stores, registry }: Ground): Promise<Reading> {
+export async function startReading(context: ProcessContext, { stores, registry }: Runtime): Promise<Reading> {
   const { clock, log, metrics, lifecycle } = context
   const tail = await lifecycle.start({
     name: 'tail',

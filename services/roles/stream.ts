@@ -10,7 +10,7 @@ import { createStream, type Stream, streamPath } from '../stream/stream.ts'
 import { shardConnectionsMax } from '../wire/limits.ts'
 import { grpcConnections, grpcListenFailure } from './grpc.ts'
 import { httpConnectionsMax, startHttp } from './http.ts'
-import { type Ground, layGround, type Reading, startReading, warnOfFewHandles } from './runtime.ts'
+import { openRuntime, type Reading, type Runtime, startReading, warnOfFewHandles } from './runtime.ts'
 import type { RoleOverrides } from './stores.ts'
 import { requireStores } from './stores.ts'
 
@@ -25,15 +25,15 @@ export function startStream(config: Config, overrides: RoleOverrides = {}): Prom
   return runProcess(config, overrides, async (context) => {
     if (!overrides.stores) requireStores('stream', config)
     const token = shardToken(config)
-    const ground = await layGround(context, overrides, 'stream')
-    const { health } = ground
+    const runtime = await openRuntime(context, overrides, 'stream')
+    const { health } = runtime
     warnOfFewHandles(context, httpConnectionsMax(context, true) + shardConnectionsMax)
-    const edge = await startStreamEdge(context, ground, await startReading(context, ground))
+    const edge = await startStreamEdge(context, runtime, await startReading(context, runtime))
     health.heed(() => edge.notReady())
     const httpPort = await startHttp(context, { handle: answerPlainRequest(streamPath), stream: edge })
     const grpcPort = await startShardServer(context, edge, health.notReady, token)
     health.listening()
-    await ground.loaded()
+    await runtime.loaded()
     return {
       httpPort,
       grpcPort,
@@ -49,9 +49,13 @@ const shardToken = (config: Config): SecretPlace =>
     ? neededToken('A shard', config)
     : { path: config.shardTokenFile, variable: 'FXD_SHARD_TOKEN_FILE' }
 
-export function startStreamEdge(context: ProcessContext, ground: Ground, reading: Reading): Promise<Stream> {
+export function startStreamEdge(
+  context: ProcessContext,
+  runtime: Runtime,
+  reading: Reading,
+): Promise<Stream> {
   const { config, clock, log, metrics, lifecycle } = context
-  const { stores, registry } = ground
+  const { stores, registry } = runtime
   const { trustedProxies, streamConnectionsMax: connectionsMax } = config
   const shared = { ...stores, history: reading.history, registry, clock, log, metrics }
   return lifecycle.start({

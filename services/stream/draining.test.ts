@@ -6,13 +6,13 @@ import { Draining } from './draining.ts'
 
 /** Second 10 of a minute. */
 const start = 1_767_600_010_000
-let house: OpenedStream
+let fixture: OpenedStream
 const opened: OpenedStream[] = []
 
 async function open(options: Parameters<typeof openStream>[0] = {}): Promise<OpenedStream> {
-  house = await openStream({ start, ...options })
-  opened.push(house)
-  return house
+  fixture = await openStream({ start, ...options })
+  opened.push(fixture)
+  return fixture
 }
 beforeEach(() => open())
 afterEach(async () => {
@@ -22,16 +22,16 @@ afterEach(async () => {
 interface Closed {
   readonly code: number
   readonly reason: string
-  /** Second of the minute, on the house's clock. */
+  /** Second of the minute, on the fixture's clock. */
   readonly second: number
 }
 
 async function connectMany(count: number): Promise<Closed[]> {
-  const { secret } = await house.issue()
+  const { secret } = await fixture.issue()
   const closed: Closed[] = []
   for (let i = 0; i < count; i++) {
-    const socket = await house.connect(secret)
-    void socket.closed.then((close) => closed.push({ ...close, second: (house.clock.utcMs() / 1000) % 60 }))
+    const socket = await fixture.connect(secret)
+    void socket.closed.then((close) => closed.push({ ...close, second: (fixture.clock.utcMs() / 1000) % 60 }))
   }
   return closed
 }
@@ -39,8 +39,8 @@ async function connectMany(count: number): Promise<Closed[]> {
 /** Time goes on in small steps, and each close reaches its client before the next. */
 async function pass(seconds: number, closed: readonly Closed[], total: number): Promise<void> {
   for (let i = 0; i < seconds * 4; i++) {
-    await house.clock.advance(250)
-    await expect.poll(() => closed.length + house.stream.load().connections).toBe(total)
+    await fixture.clock.advance(250)
+    await expect.poll(() => closed.length + fixture.stream.load().connections).toBe(total)
   }
 }
 
@@ -48,7 +48,7 @@ test('a drain sends sockets away evenly with 1012, and no one at the edge of the
   await open({ start: start + 20_000 })
   const closed = await connectMany(30)
   // From second 30 to second 15: 20 s after the notice and 7 s outside of the guard, a close about every second.
-  const drained = house.stream.draining.start(45_000)
+  const drained = fixture.stream.draining.start(45_000)
   await pass(4, closed, 30)
   expect(closed).toEqual([])
   await pass(13, closed, 30)
@@ -64,78 +64,78 @@ test('a drain sends sockets away evenly with 1012, and no one at the edge of the
   expect(closed.length).toBe(30)
   expect(new Set(closed.map(({ code, reason }) => `${code} ${reason}`))).toEqual(new Set(['1012 draining']))
   expect(closed.filter(({ second }) => second >= 55.25 || second < 8)).toEqual([])
-  expect(await house.metric('fxd_stream_drain_forced_closes_total')).toBe(0)
+  expect(await fixture.metric('fxd_stream_drain_forced_closes_total')).toBe(0)
 })
 
 test('what a drain must close at the edge, because its time ends there, is counted as forced', async () => {
   await open({ start: start + 46_000 })
   const closed = await connectMany(3)
-  void house.stream.draining.start(5_000)
+  void fixture.stream.draining.start(5_000)
   await pass(4, closed, 3)
   expect(closed).toEqual([])
   await pass(2, closed, 3)
   expect(closed.length).toBe(3)
-  expect(await house.metric('fxd_stream_drain_forced_closes_total')).toBe(3)
+  expect(await fixture.metric('fxd_stream_drain_forced_closes_total')).toBe(3)
 })
 
 test('who comes before the load balancer has noticed is let in and sent away with the others; later ones are refused', async () => {
-  const { secret } = await house.issue()
-  const drained = house.stream.draining.start(30_000)
-  expect(house.stream.notReady()).toBe('draining')
-  const early = await house.connect(secret)
-  await house.clock.advance(noticeMs)
-  await expect(house.connect(secret)).rejects.toThrow('503')
-  await house.clock.advance(25_000)
+  const { secret } = await fixture.issue()
+  const drained = fixture.stream.draining.start(30_000)
+  expect(fixture.stream.notReady()).toBe('draining')
+  const early = await fixture.connect(secret)
+  await fixture.clock.advance(noticeMs)
+  await expect(fixture.connect(secret)).rejects.toThrow('503')
+  await fixture.clock.advance(25_000)
   expect((await early.closed).code).toBe(1012)
   await drained
 })
 
 test('a drain that is called off leaves the others where they are and lets newcomers in', async () => {
   const closed = await connectMany(10)
-  const drained = house.stream.draining.start(30_000)
+  const drained = fixture.stream.draining.start(30_000)
   await pass(10, closed, 10)
-  house.stream.draining.callOff()
+  fixture.stream.draining.callOff()
   await drained
   const sent = closed.length
   expect(sent).toBeGreaterThan(0)
   expect(sent).toBeLessThan(10)
-  await house.clock.advance(20_000)
-  expect(house.stream.notReady()).toBeUndefined()
-  const { secret } = await house.issue()
-  await house.connect(secret)
-  expect(house.stream.load().connections).toBe(10 - sent + 1)
+  await fixture.clock.advance(20_000)
+  expect(fixture.stream.notReady()).toBeUndefined()
+  const { secret } = await fixture.issue()
+  await fixture.connect(secret)
+  expect(fixture.stream.load().connections).toBe(10 - sent + 1)
 })
 
 test('a second, shorter drain hurries the first one, and 0 closes all at once', async () => {
   const closed = await connectMany(5)
-  const drained = house.stream.draining.start(600_000)
-  void house.stream.draining.start(0)
-  await house.clock.advance(1)
+  const drained = fixture.stream.draining.start(600_000)
+  void fixture.stream.draining.start(0)
+  await fixture.clock.advance(1)
   await drained
   await expect.poll(() => closed.length).toBe(5)
 })
 
 test('an idle shard is drained as soon as newcomers have stopped coming', async () => {
   let isDone = false
-  void house.stream.draining.start(30_000).then(() => (isDone = true))
-  await house.clock.advance(noticeMs - 1)
+  void fixture.stream.draining.start(30_000).then(() => (isDone = true))
+  await fixture.clock.advance(noticeMs - 1)
   expect(isDone).toBe(false)
-  await house.clock.advance(1)
+  await fixture.clock.advance(1)
   expect(isDone).toBe(true)
-  expect(house.stream.draining.isOn).toBe(true)
+  expect(fixture.stream.draining.isOn).toBe(true)
 })
 
 test('a full shard says so and refuses the next one, whatever its key, until there is room', async () => {
   await open({ connectionsMax: 2 })
-  const { secret } = await house.issue()
-  const first = await house.connect(secret)
-  expect(house.stream.notReady()).toBeUndefined()
-  await house.connect(secret)
-  expect(house.stream.notReady()).toBe('full: it holds 2 sockets')
-  await expect(house.connect(secret)).rejects.toThrow('503')
+  const { secret } = await fixture.issue()
+  const first = await fixture.connect(secret)
+  expect(fixture.stream.notReady()).toBeUndefined()
+  await fixture.connect(secret)
+  expect(fixture.stream.notReady()).toBe('full: it holds 2 sockets')
+  await expect(fixture.connect(secret)).rejects.toThrow('503')
   first.raw.terminate()
-  await expect.poll(() => house.stream.notReady()).toBeUndefined()
-  await house.connect(secret)
+  await expect.poll(() => fixture.stream.notReady()).toBeUndefined()
+  await fixture.connect(secret)
 })
 
 test('the drain of a process that ends cannot be cancelled', async () => {

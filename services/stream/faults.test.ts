@@ -2,27 +2,27 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import type { StreamSocket } from '../../test/acceptance/client/socket.ts'
 import { type OpenedStream, openStream } from '../../test/support/open-stream.ts'
 import { Subscriptions } from './fan-out/subscriptions.ts'
-import { LiveLane } from './live/live-delivery.ts'
+import { LiveDelivery } from './live/live-delivery.ts'
 
-let house: OpenedStream
+let fixture: OpenedStream
 beforeAll(async () => {
-  house = await openStream()
+  fixture = await openStream()
 })
 afterEach(() => void vi.restoreAllMocks())
-afterAll(() => house.close())
+afterAll(() => fixture.close())
 
 const secretWord = 'what-the-client-sent'
 /** A defect that quotes what it met, as the errors of parsers do. */
 const defect = (): never => {
   throw new SyntaxError(`unexpected ${secretWord}`)
 }
-const connect = async (): Promise<StreamSocket> => house.connect((await house.issue()).secret)
-const faults = (place: string): Promise<number> => house.metric(`fxd_stream_faults_total{place="${place}"}`)
+const connect = async (): Promise<StreamSocket> => fixture.connect((await fixture.issue()).secret)
+const faults = (place: string): Promise<number> => fixture.metric(`fxd_stream_faults_total{place="${place}"}`)
 
 async function expectOneSocketClosed(broken: StreamSocket, beside: StreamSocket): Promise<void> {
   expect(await broken.closed).toEqual({ code: 1011, reason: 'something went wrong on our side' })
   await beside.settled()
-  const lines = house.logged.splice(0).filter((line) => line.includes('a defect in a handler'))
+  const lines = fixture.logged.splice(0).filter((line) => line.includes('a defect in a handler'))
   expect(lines).toHaveLength(1)
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 50, place: 'socket', fault: 'SyntaxError' })
   expect(lines[0]).not.toContain(secretWord)
@@ -31,7 +31,7 @@ async function expectOneSocketClosed(broken: StreamSocket, beside: StreamSocket)
 test('a defect while a message is handled closes that socket with 1011, is logged and counted', async () => {
   const [broken, beside] = [await connect(), await connect()]
   const before = await faults('socket')
-  vi.spyOn(house.registry, 'view').mockImplementationOnce(defect)
+  vi.spyOn(fixture.registry, 'view').mockImplementationOnce(defect)
   broken.send({ action: 'subscribe', symbols: [secretWord] })
   await expectOneSocketClosed(broken, beside)
   expect(await faults('socket')).toBe(before + 1)
@@ -42,34 +42,34 @@ test('a defect while a message is handled that had to wait closes that socket wi
   for (let n = 0; n < 50; n++) broken.send({ action: 'ping' })
   broken.send({ action: 'subscribe', symbols: [secretWord] })
   await vi.waitUntil(() => broken.frames.length === 51)
-  vi.spyOn(house.registry, 'view').mockImplementationOnce(defect)
-  await house.clock.advance(100)
+  vi.spyOn(fixture.registry, 'view').mockImplementationOnce(defect)
+  await fixture.clock.advance(100)
   await expectOneSocketClosed(broken, beside)
 })
 
 test('a defect while bars are replayed closes that socket with 1011', async () => {
   const [broken, beside] = [await connect(), await connect()]
-  vi.spyOn(LiveLane.prototype, 'lastTime').mockImplementationOnce(defect)
-  const since = Math.floor(house.clock.utcMs() / 1000) - 600
+  vi.spyOn(LiveDelivery.prototype, 'lastTime').mockImplementationOnce(defect)
+  const since = Math.floor(fixture.clock.utcMs() / 1000) - 600
   broken.send({ action: 'subscribe', symbols: ['BROKERA:ZERO:SYM0'], since })
   await expectOneSocketClosed(broken, beside)
 })
 
 test('a defect while a socket leaves frees its slot and harms no other', async () => {
-  const { secret, inUse } = await house.issue()
-  const [broken, beside] = [await house.connect(secret), await connect()]
+  const { secret, inUse } = await fixture.issue()
+  const [broken, beside] = [await fixture.connect(secret), await connect()]
   vi.spyOn(Subscriptions.prototype, 'closeRow').mockImplementationOnce(defect)
   broken.raw.close(1000)
   expect((await broken.closed).code).toBe(1000)
   expect(await inUse()).toBe(0)
   await beside.settled()
-  expect(house.logged.splice(0).filter((line) => line.includes('a defect in a handler'))).toHaveLength(1)
+  expect(fixture.logged.splice(0).filter((line) => line.includes('a defect in a handler'))).toHaveLength(1)
 })
 
 test('a defect while an upgrade is examined answers 500 and is counted', async () => {
-  const { secret } = await house.issue()
+  const { secret } = await fixture.issue()
   const before = await faults('upgrade')
-  vi.spyOn(house.registry, 'view').mockImplementationOnce(defect)
-  await expect(house.connect(secret)).rejects.toThrow('500')
+  vi.spyOn(fixture.registry, 'view').mockImplementationOnce(defect)
+  await expect(fixture.connect(secret)).rejects.toThrow('500')
   expect(await faults('upgrade')).toBe(before + 1)
 })

@@ -4,11 +4,11 @@ import { live, type OpenedStream, openStream, sampleKey, zero } from '../../test
 import { compoundKey } from '../core/compound-key.ts'
 import { utcMs } from '../core/feed-clock.ts'
 
-let house: OpenedStream
+let fixture: OpenedStream
 beforeAll(async () => {
-  house = await openStream()
+  fixture = await openStream()
 })
-afterAll(() => house.close())
+afterAll(() => fixture.close())
 let minute = 0
 
 const a = compoundKey(zero, 'SYM0')
@@ -17,9 +17,9 @@ const foreign = compoundKey(live, 'SYM0')
 
 describe('what happens to a key reaches its open sockets', () => {
   test('a revoked key is cut with KEY_INACTIVE and 4500, other keys are not', async () => {
-    const [mine, other] = [await house.issue(), await house.issue()]
-    const sockets = await Promise.all([house.connect(mine.secret), house.connect(mine.secret)])
-    const stays = await house.connect(other.secret)
+    const [mine, other] = [await fixture.issue(), await fixture.issue()]
+    const sockets = await Promise.all([fixture.connect(mine.secret), fixture.connect(mine.secret)])
+    const stays = await fixture.connect(other.secret)
     await mine.update({ revoked: true })
     for (const socket of sockets) {
       expect(await socket.closed).toEqual({ code: 4500, reason: 'key revoked' })
@@ -34,54 +34,54 @@ describe('what happens to a key reaches its open sockets', () => {
   })
 
   test('a revocation is noticed within five seconds when no notification comes, by the poll alone', async () => {
-    const mine = await house.issue()
-    const socket = await house.connect(mine.secret)
-    const { version } = house.registry.view()
+    const mine = await fixture.issue()
+    const socket = await fixture.connect(mine.secret)
+    const { version } = fixture.registry.view()
     const { record } = mine
-    await house.stores.registry.append(version, [
+    await fixture.stores.registry.append(version, [
       { kind: 'key', id: record.id, body: { ...record, revoked: true } },
     ])
-    await house.clock.advance(5_000)
+    await fixture.clock.advance(5_000)
     expect((await socket.closed).code).toBe(4500)
   })
 
   test('a key expires by time alone, with KEY_EXPIRED and 4501', async () => {
-    const mine = await house.issue({ expiresAt: utcMs(house.clock.utcMs() + 30_000) })
-    const socket = await house.connect(mine.secret)
-    await house.clock.advance(29_000)
+    const mine = await fixture.issue({ expiresAt: utcMs(fixture.clock.utcMs() + 30_000) })
+    const socket = await fixture.connect(mine.secret)
+    await fixture.clock.advance(29_000)
     await socket.settled()
-    await house.clock.advance(2_000)
+    await fixture.clock.advance(2_000)
     expect(await socket.closed).toEqual({ code: 4501, reason: 'key expired' })
     expect(socket.messages.at(-1)).toMatchObject({ type: 'error', code: 'KEY_EXPIRED' })
   })
 
   test('an address that is no longer allowed is cut with IP_NOT_ALLOWED and 4502', async () => {
-    const mine = await house.issue({ allowIps: ['127.0.0.1'] })
-    const socket = await house.connect(mine.secret)
+    const mine = await fixture.issue({ allowIps: ['127.0.0.1'] })
+    const socket = await fixture.connect(mine.secret)
     await mine.update({ allowIps: ['203.0.113.0/24'] })
     expect(await socket.closed).toEqual({ code: 4502, reason: 'address no longer allowed' })
     expect(socket.messages.at(-1)).toMatchObject({ type: 'error', code: 'IP_NOT_ALLOWED' })
   })
 
   test('a secret that a rotation took away is cut with KEY_INVALID, at the end of its overlap', async () => {
-    const mine = await house.issue()
+    const mine = await fixture.issue()
     const [old] = mine.record.secrets
     const next = sampleKey()
-    const socket = await house.connect(mine.secret)
-    const until_ = utcMs(house.clock.utcMs() + 10_000)
+    const socket = await fixture.connect(mine.secret)
+    const until_ = utcMs(fixture.clock.utcMs() + 10_000)
     await mine.update({ secrets: [...next.record.secrets, { digest: old?.digest ?? '', until: until_ }] })
-    const successor = await house.connect(next.secret)
-    await house.clock.advance(9_000)
+    const successor = await fixture.connect(next.secret)
+    await fixture.clock.advance(9_000)
     await socket.settled()
-    await house.clock.advance(2_000)
+    await fixture.clock.advance(2_000)
     expect(await socket.closed).toEqual({ code: 4500, reason: 'key revoked' })
     expect(socket.messages.at(-1)).toMatchObject({ type: 'error', code: 'KEY_INVALID' })
     await successor.settled()
   })
 
   test('a withdrawn grant ends its subscriptions with a reason; the others and the socket stay', async () => {
-    const mine = await house.issue({ feeds: [zero, live] })
-    const socket = await house.connect(mine.secret)
+    const mine = await fixture.issue({ feeds: [zero, live] })
+    const socket = await fixture.connect(mine.secret)
     await socket.subscribe([a, foreign, b])
     await mine.update({ feeds: [live] })
     expect(await socket.next('unsubscribed')).toEqual({
@@ -89,8 +89,8 @@ describe('what happens to a key reaches its open sockets', () => {
       symbols: [a, b],
       reason: 'SYMBOL_NOT_PERMITTED',
     })
-    await house.publish([a, b], ++minute)
-    await house.publish([foreign], minute, live)
+    await fixture.publish([a, b], ++minute)
+    await fixture.publish([foreign], minute, live)
     await socket.next('bar')
     await socket.settled()
     expect(socket.bars().map(({ symbol }) => symbol)).toEqual([foreign])
@@ -100,15 +100,15 @@ describe('what happens to a key reaches its open sockets', () => {
   })
 
   test('a bar that came before the grant was withdrawn is still delivered, none after', async () => {
-    const mine = await house.issue()
-    const socket = await house.connect(mine.secret)
+    const mine = await fixture.issue()
+    const socket = await fixture.connect(mine.secret)
     await socket.subscribe([a])
-    house.turns.hold()
-    await house.publish([a], ++minute)
+    fixture.turns.hold()
+    await fixture.publish([a], ++minute)
     await mine.update({ feeds: [] })
-    house.turns.release()
+    fixture.turns.release()
     await socket.next('unsubscribed')
-    await house.publish([a], ++minute)
+    await fixture.publish([a], ++minute)
     await socket.settled()
     expect(socket.messages.map(({ type }) => type)).toEqual([
       'connected',
@@ -120,10 +120,10 @@ describe('what happens to a key reaches its open sockets', () => {
   })
 
   test('a symbol that left the registry is named, not silently quiet', async () => {
-    const mine = await house.issue()
-    const socket = await house.connect(mine.secret)
+    const mine = await fixture.issue()
+    const socket = await fixture.connect(mine.secret)
     await socket.subscribe([a, b])
-    await house.hideSymbol(zero, 'SYM1')
+    await fixture.hideSymbol(zero, 'SYM1')
     expect(await socket.next('unsubscribed')).toEqual({
       type: 'unsubscribed',
       symbols: [b],

@@ -12,12 +12,12 @@ import { Resumption } from './catch-up/resumption.ts'
 import { FanOut } from './fan-out/fan-out.ts'
 import type { Subscriptions } from './fan-out/subscriptions.ts'
 import type { OnFault } from './faults.ts'
-import { LiveLane } from './live/live-delivery.ts'
+import { LiveDelivery } from './live/live-delivery.ts'
 import { nameGaps } from './live/name-gaps.ts'
 import type { StreamMetrics } from './metrics.ts'
 import { Answers } from './sockets/answers.ts'
 import { closeLabel, closings } from './sockets/close-codes.ts'
-import { type Caller, Connection, type ConnectionHost, type StreamSocket } from './sockets/connection.ts'
+import { type Caller, Connection, type ConnectionDeps, type StreamSocket } from './sockets/connection.ts'
 import { createListeners } from './sockets/listeners.ts'
 import { messages } from './sockets/protocol.ts'
 import { reviewKey, type Verdict } from './sockets/review-key.ts'
@@ -34,7 +34,7 @@ const sweepLateMs = 2 * sweepMs
 /** A client that does not answer the close of a drain is cut after this. */
 const drainTimeoutMs = 3_000
 
-export interface HubParts {
+export interface HubDeps {
   readonly clock: Clock
   readonly log: Log
   readonly registry: FollowedRegistry
@@ -52,10 +52,10 @@ export interface HubParts {
 
 /** All open sockets: who is there, what they hear, and when they must go. */
 export class Hub {
-  readonly #parts: HubParts
-  readonly #host: ConnectionHost
+  readonly #deps: HubDeps
+  readonly #host: ConnectionDeps
   readonly #fanOut: FanOut
-  readonly #lane: LiveLane
+  readonly #delivery: LiveDelivery
   readonly #resumption: Resumption
   readonly #withdrawals: Withdrawals
   readonly #answers: Answers
@@ -71,9 +71,9 @@ export class Hub {
   #sweptAt: number
   #skipped = false
 
-  constructor(parts: HubParts) {
-    this.#parts = parts
-    const { clock, registry, subscriptions, metrics } = parts
+  constructor(deps: HubDeps) {
+    this.#deps = deps
+    const { clock, registry, subscriptions, metrics } = deps
     this.#host = {
       now: () => clock.monotonicMs(),
       after: (delayMs, run) => clock.after(delayMs, run),
@@ -81,7 +81,7 @@ export class Hub {
       sayLast: (connection) => this.#sayLast(connection),
       closed: (code) => metrics.closes.inc({ code: closeLabel(code) }),
       keyAllowance: (keyId) => this.#throttle.entered(keyId),
-      failed: ({ sessionId }, cause) => parts.onFault('socket', cause, sessionId),
+      failed: ({ sessionId }, cause) => deps.onFault('socket', cause, sessionId),
     }
     this.#fanOut = new FanOut(
       clock,
@@ -90,15 +90,15 @@ export class Hub {
       (ms) => metrics.burst.observe(ms / 1000),
     )
     this.#resumption = new Resumption({
-      ...parts,
+      ...deps,
       fanOut: this.#fanOut,
-      isFilling: (feed) => this.#lane.isFilling(feed),
-      isUnproven: (feed) => this.#lane.isUnproven(feed),
-      lastTime: (id) => this.#lane.lastTime(id),
-      frame: (id, bar) => this.#lane.frame(id, bar),
+      isFilling: (feed) => this.#delivery.isFilling(feed),
+      isUnproven: (feed) => this.#delivery.isUnproven(feed),
+      lastTime: (id) => this.#delivery.lastTime(id),
+      frame: (id, bar) => this.#delivery.frame(id, bar),
     })
-    this.#lane = new LiveLane({
-      ...parts,
+    this.#delivery = new LiveDelivery({
+      ...deps,
       fanOut: this.#fanOut,
       resumption: this.#resumption,
       nameGaps: (row, gaps) => {
@@ -106,8 +106,8 @@ export class Hub {
         if (connection) nameGaps(connection, gaps, metrics)
       },
     })
-    const shared = { ...parts, fanOut: this.#fanOut, resumption: this.#resumption }
-    this.#withdrawals = new Withdrawals({ ...shared, gapOf: (id) => this.#lane.gapOf(id) })
+    const shared = { ...deps, fanOut: this.#fanOut, resumption: this.#resumption }
+    this.#withdrawals = new Withdrawals({ ...shared, gapOf: (id) => this.#delivery.gapOf(id) })
     this.#answers = new Answers({ ...shared, withdrawals: this.#withdrawals })
     this.#throttle = new Throttle(
       clock,
@@ -115,7 +115,7 @@ export class Hub {
       () => metrics.throttled.inc(),
     )
     this.#listen = createListeners(this.#throttle, (socket) => this.#gone(socket))
-    parts.sessions.onLapse((sessionIds) => void this.#reopenSlots(new Set(sessionIds)))
+    deps.sessions.onLapse((sessionIds) => void this.#reopenSlots(new Set(sessionIds)))
     this.#sweptAt = clock.monotonicMs()
     this.#stops = [
       registry.onChange((view) => this.#onRegistry(view)),
@@ -139,7 +139,7 @@ export class Hub {
 
   /** A socket whose handshake is done and whose slot is taken. */
   enter(caller: Caller, socket: StreamSocket, raw: Duplex): void {
-    const row = this.#parts.subscriptions.openRow()
+    const row = this.#deps.subscriptions.openRow()
     const connection = new Connection(caller, row, socket, raw, this.#host)
     socket.connection = connection
     this.#byRow[row] = connection
@@ -147,14 +147,14 @@ export class Hub {
     this.#sockets.add(socket)
     this.#listen(socket)
     connection.send(
-      messages.connected(caller.sessionId, toSeconds(this.#parts.clock.utcMs()), {
+      messages.connected(caller.sessionId, toSeconds(this.#deps.clock.utcMs()), {
         maxSymbols: caller.key.limits.wsSymbols,
         idleTimeoutSeconds: idleTimeoutMs / 1000,
         maxMessageBytes: messageBytesMax,
       }),
     )
     // The key may have changed while its slot was being taken.
-    this.#review(connection, this.#parts.registry.view())
+    this.#review(connection, this.#deps.registry.view())
   }
 
   /** Closes so many sockets with 1012, those first that came first. */
@@ -167,7 +167,7 @@ export class Hub {
     this.closeFirst(this.#open.size)
     if (this.#sockets.size === 0) return
     await new Promise<void>((resolve) => {
-      const cancel = this.#parts.clock.after(drainTimeoutMs, resolve)
+      const cancel = this.#deps.clock.after(drainTimeoutMs, resolve)
       this.#onEmpty = () => {
         cancel()
         resolve()
@@ -180,7 +180,7 @@ export class Hub {
   close(): void {
     for (const stop of this.#stops) stop()
     this.#throttle.close()
-    this.#lane.close()
+    this.#delivery.close()
     this.#resumption.close()
     for (const socket of this.#sockets) socket.terminate()
   }
@@ -190,18 +190,18 @@ export class Hub {
       this.#forget(connection)
     } finally {
       // Whatever went wrong: a slot that is not freed here is renewed for as long as this process lives.
-      await this.#parts.sessions.close(connection.sessionId)
+      await this.#deps.sessions.close(connection.sessionId)
     }
   }
 
   #forget(connection: Connection): void {
     this.#open.delete(connection)
     this.#throttle.left(connection)
-    this.#parts.onLeave()
+    this.#deps.onLeave()
     this.#byRow[connection.row] = undefined
     this.#resumption.forget(connection)
     this.#withdrawals.leave(connection)
-    this.#parts.subscriptions.closeRow(connection.row)
+    this.#deps.subscriptions.closeRow(connection.row)
   }
 
   #gone(socket: StreamSocket): void {
@@ -214,14 +214,14 @@ export class Hub {
     this.#fanOut.settle()
     const owed = this.#resumption.owed(connection)
     const isOwed = new Set(owed.map(({ symbol }) => symbol))
-    const missed = this.#lane.openGaps(connection.row).filter(({ symbol }) => !isOwed.has(symbol))
+    const missed = this.#delivery.openGaps(connection.row).filter(({ symbol }) => !isOwed.has(symbol))
     const gaps = [...owed, ...missed]
-    if (gaps.length > 0) nameGaps(connection, gaps, this.#parts.metrics)
+    if (gaps.length > 0) nameGaps(connection, gaps, this.#deps.metrics)
   }
 
   /** Sockets without a slot take one again; over the cap the newest go. */
   async #reopenSlots(lapsed: ReadonlySet<string>): Promise<void> {
-    const { sessions } = this.#parts
+    const { sessions } = this.#deps
     const connections = [...this.#open].filter(({ sessionId }) => lapsed.has(sessionId))
     await Promise.all(
       connections.map(async (connection) => {
@@ -233,11 +233,11 @@ export class Hub {
 
   /** Once a second over all sockets, instead of timers of their own. */
   #sweep(): void {
-    const now = this.#parts.clock.monotonicMs()
+    const now = this.#deps.clock.monotonicMs()
     // While the process stood still pings may have come, and bytes have gone, that it sees only hereafter.
     this.#skipped = !this.#skipped && now - this.#sweptAt > sweepLateMs
     this.#sweptAt = now
-    const { registry } = this.#parts
+    const { registry } = this.#deps
     const view = registry.loaded ? registry.view() : undefined
     for (const connection of this.#open) {
       if (!this.#skipped) checkSilence(connection, now)
@@ -255,7 +255,7 @@ export class Hub {
   #review(connection: Connection, view: RegistryView): void {
     const key = view.key(connection.key.id)
     if (!key || !connection.open) return
-    const verdict = reviewKey(key, connection, this.#parts.clock.utcMs())
+    const verdict = reviewKey(key, connection, this.#deps.clock.utcMs())
     if (verdict) return this.#expel(connection, verdict)
     if (key === connection.key) return
     connection.key = key
@@ -263,7 +263,7 @@ export class Hub {
   }
 
   #expel(connection: Connection, { code, message, closing }: Verdict): void {
-    this.#parts.log.info({ session: connection.sessionId, key: connection.key.id, code }, 'a socket was cut')
+    this.#deps.log.info({ session: connection.sessionId, key: connection.key.id, code }, 'a socket was cut')
     this.#fanOut.settle()
     connection.send(messages.error(code, message))
     connection.end(closing)

@@ -16,12 +16,12 @@ import { createOnFault, type OnFault } from './faults.ts'
 import { Hub } from './hub.ts'
 import { createStreamMetrics } from './metrics.ts'
 import { Sessions } from './sockets/sessions.ts'
-import { Door } from './sockets/upgrade-handler.ts'
+import { UpgradeHandler } from './sockets/upgrade-handler.ts'
 
 /** Where the socket is asked for. */
 export const streamPath = '/v1/stream'
 
-export interface StreamParts {
+export interface StreamDeps {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
@@ -70,9 +70,9 @@ export interface Stream {
 }
 
 /** The WebSocket edge, fed by the bus. */
-export function createStream(parts: StreamParts): Stream {
+export function createStream(deps: StreamDeps): Stream {
   const subscriptions = new Subscriptions()
-  const metrics = createStreamMetrics(parts.metrics, {
+  const metrics = createStreamMetrics(deps.metrics, {
     connections: () => hub.connections,
     draining: () => draining.isOn,
     subscriptions: () => subscriptions.total,
@@ -80,7 +80,7 @@ export function createStream(parts: StreamParts): Stream {
     replays: () => hub.replays,
   })
   const draining: Draining = new Draining(
-    parts.clock,
+    deps.clock,
     {
       get open() {
         return hub.connections
@@ -89,34 +89,34 @@ export function createStream(parts: StreamParts): Stream {
     },
     (count) => metrics.forcedCloses.inc(count),
   )
-  const sessions = new Sessions(parts.slots, parts.clock, parts.log, metrics)
-  const onFault = createOnFault(parts.log, metrics)
-  const shared = { ...parts, sessions, metrics, onFault }
+  const sessions = new Sessions(deps.slots, deps.clock, deps.log, metrics)
+  const onFault = createOnFault(deps.log, metrics)
+  const shared = { ...deps, sessions, metrics, onFault }
   const hub = new Hub({ ...shared, subscriptions, onLeave: () => draining.left() })
-  const door = new Door({ ...shared, hub, isDraining: () => draining.refusesNewcomers })
+  const upgradeHandler = new UpgradeHandler({ ...shared, hub, isDraining: () => draining.refusesNewcomers })
   return {
-    upgrade: door.upgrade,
+    upgrade: upgradeHandler.upgrade,
     onFault,
     connections: () => hub.connections,
     load: () => ({
       connections: hub.connections,
-      connectionsMax: parts.connectionsMax,
+      connectionsMax: deps.connectionsMax,
       subscriptions: subscriptions.total,
       backlogBytes: hub.backlogBytes,
       forcedCloses: draining.forced,
     }),
     notReady() {
       if (draining.isOn) return 'draining'
-      return door.isFull ? `full: it holds ${parts.connectionsMax} sockets` : undefined
+      return upgradeHandler.isFull ? `full: it holds ${deps.connectionsMax} sockets` : undefined
     },
     draining,
     drain() {
-      door.drain()
+      upgradeHandler.drain()
       return hub.drain()
     },
     close() {
       draining.stop()
-      door.close()
+      upgradeHandler.close()
       hub.close()
       sessions.stop()
     },

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { Client, credentials, Server, ServerCredentials } from '@grpc/grpc-js'
 import { expect, onTestFinished, test } from 'vitest'
-import { CertificateHouse } from '../../test/support/certificate-fixture.ts'
+import { CertificateFixture } from '../../test/support/certificate-fixture.ts'
 import { handshakeTimeoutMs } from './limits.ts'
 import { listen } from './listen.ts'
 import { serverCredentials } from './server-credentials.ts'
@@ -96,7 +96,7 @@ test('an address that is in use rejects', async () => {
 test(
   'a TLS connection whose client does not say a word is closed, so that it holds no place',
   async () => {
-    const certificates = new CertificateHouse()
+    const certificates = new CertificateFixture()
     onTestFinished(() => certificates.remove())
     certificates.authority('ours')
     const { cert, key } = certificates.certificate('server')

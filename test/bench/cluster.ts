@@ -9,7 +9,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Conversation } from '../../services/collector/connection/conversation.ts'
+import { SessionClient } from '../../services/collector/connection/session-client.ts'
 import { silentLog } from '../../services/platform/log/log.ts'
 import { createMetrics } from '../../services/platform/metrics.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
@@ -48,9 +48,9 @@ async function keyFor({ commandEnv }: Cluster): Promise<string> {
   return issueBenchKey({ target: { issuer: `${assigned.join(' ')} ${command}` } })
 }
 
-async function collect({ grpcPort, token }: Cluster): Promise<Conversation> {
+async function collect({ grpcPort, token }: Cluster): Promise<SessionClient> {
   const hello = { feed, collectorId: 'bench', mode: 'SESSION_MODE_LIVE', terminal: 'bench' } as const
-  const session = new Conversation({
+  const session = new SessionClient({
     address: `127.0.0.1:${grpcPort}`,
     identity: { token: readFileSync(token, 'utf8').trim() },
     // As a collector with a spool says: its bars are published beside their write.

@@ -8,7 +8,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { Conversation } from '../../services/collector/connection/conversation.ts'
+import { SessionClient } from '../../services/collector/connection/session-client.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import { type RunningService, startService } from '../support/service-process.ts'
 import { digits, feed, issueBenchKey, keyOf, makeBenchHome, residentMb } from './bench-feed.ts'
@@ -28,8 +28,8 @@ const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6
 
 const messageBytes = barMessageBytes(names[0] ?? '')
 
-async function collect({ target }: RunningService): Promise<Conversation> {
-  const session = new Conversation({
+async function collect({ target }: RunningService): Promise<SessionClient> {
+  const session = new SessionClient({
     address: target.grpc,
     identity: { token: readFileSync(target.token, 'utf8').trim() },
     hello: { feed, collectorId: 'bench', mode: 'SESSION_MODE_LIVE', terminal: 'bench', capabilities: [] },
@@ -57,7 +57,7 @@ interface Burst {
 }
 
 /** Sends one minute of every symbol and waits until everybody has it and it is acknowledged. */
-async function burst(session: Conversation, clients: ChildProcess, minute: number): Promise<Burst> {
+async function burst(session: SessionClient, clients: ChildProcess, minute: number): Promise<Burst> {
   const series = encodeMinute(names, minute)
   const signal = AbortSignal.timeout(burstDeadlineMs)
   const arrived = once(clients, 'message', { signal }) as Promise<[BurstReport]>

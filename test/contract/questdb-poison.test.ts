@@ -4,7 +4,7 @@ import { Unavailable } from '../../services/core/failure.ts'
 import { feedSeconds } from '../../services/core/feed-clock.ts'
 import type { Series, SeriesBars } from '../../services/core/series.ts'
 import { createBars } from '../../services/stores/questdb/layout/statements.ts'
-import { siftedRowsMax } from '../../services/stores/questdb/write/sifter.ts'
+import { rejectedRowsMax } from '../../services/stores/questdb/write/rejected-rows.ts'
 import { oneServer } from '../support/questdb/one-server.ts'
 import { openInTest } from '../support/questdb/stores.ts'
 import { always, batchOf, freshSeries, minuteBar, minuteBars, readList } from './sample-bars.ts'
@@ -119,7 +119,7 @@ describe('rows that QuestDB refuses', () => {
     const { stores, prefix, metric } = await openInTest(server())
     await makeNarrow(prefix)
     await stores.bars.write([batchOf(freshSeries('240'), [minuteBar(0)])], 'live')
-    const batches = Array.from({ length: 2 * (siftedRowsMax / 5_000) }, () =>
+    const batches = Array.from({ length: 2 * (rejectedRowsMax / 5_000) }, () =>
       batchOf(freshSeries('60'), spoiltBars(5_000, 1_000)),
     )
     const write = (batch: SeriesBars) => stores.bars.write([batch], 'live')

@@ -11,7 +11,7 @@ const patient = { timeout: 400_000 }
 const series = seriesOf('A', '1')
 
 /** A service that has a bar in the server. */
-async function house(): Promise<{ server: QuestdbServer; opened: OpenedQuestdb }> {
+async function fixture(): Promise<{ server: QuestdbServer; opened: OpenedQuestdb }> {
   const server = one()
   const opened = await openInTest(server)
   await opened.stores.bars.write([batchOf(series, [minuteBar(1)])], 'live')
@@ -38,7 +38,7 @@ test(
   'a QuestDB that comes back with tables of a newer fxd is neither read nor written until it is right again',
   patient,
   async () => {
-    const { server, opened } = await house()
+    const { server, opened } = await fixture()
     const { stores, prefix } = opened
     await server.exec(`INSERT INTO ${prefix}schema VALUES (0, ${schemaVersion + 1})`)
     await server.kill()
@@ -63,7 +63,7 @@ test(
   'a QuestDB that comes back without its data fails reads, and answers nobody with "no bars"',
   patient,
   async () => {
-    const { server, opened } = await house()
+    const { server, opened } = await fixture()
     const { stores, prefix } = opened
     const tables = (await server.exec('SELECT table_name FROM tables()')).flat().map(String)
     for (const table of tables.filter((each) => each.startsWith(prefix)))
@@ -78,7 +78,7 @@ test(
 )
 
 test('the commit mode is looked at again when QuestDB comes back', patient, async () => {
-  const { server, opened } = await house()
+  const { server, opened } = await fixture()
   expect(await opened.metric('fxd_questdb_commit_synced')).toBe(0)
   await server.kill()
   await server.start({ QDB_CAIRO_COMMIT_MODE: 'sync' })

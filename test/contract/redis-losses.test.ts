@@ -20,7 +20,7 @@ interface Line {
 }
 
 /** A stream whose bus is in Redis, and what both logged. */
-async function house() {
+async function fixture() {
   const lines: Line[] = []
   const log = createLog('warn', { write: (line: string) => void lines.push(JSON.parse(line) as Line) })
   const redis = await openInTest(server, { log })
@@ -53,14 +53,14 @@ async function house() {
   }
 }
 
-async function subscribe(stream: Awaited<ReturnType<typeof house>>): Promise<void> {
+async function subscribe(stream: Awaited<ReturnType<typeof fixture>>): Promise<void> {
   const { secret } = await stream.issue()
   const socket = await stream.connect(secret)
   await socket.subscribe([compoundKey(zero, 'SYM0')])
 }
 
 test('a loss of the bus is logged once per feed, and only for a feed to which a socket is subscribed', async () => {
-  const stream = await house()
+  const stream = await fixture()
   /** A new publisher leaves one position out: its predecessor may have ended before it published. */
   const takeOver = (epoch: number) => async () => {
     for (const feed of [zero, live]) await stream.publish(feed, epoch)
@@ -73,7 +73,7 @@ test('a loss of the bus is logged once per feed, and only for a feed to which a 
 })
 
 test('a Redis that is emptied twice is logged once per feed with a subscriber, and not for the registry', async () => {
-  const stream = await house()
+  const stream = await fixture()
   await subscribe(stream)
   for (let round = 0; round < 2; round++) await stream.lose(3, () => server.command('FLUSHALL'))
   expect(stream.losses()).toEqual([zero])

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import tls from 'node:tls'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { CertificateHouse } from '../support/certificate-fixture.ts'
+import { CertificateFixture } from '../support/certificate-fixture.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { type RedisServer, type RedisServerOptions, startRedis } from '../support/redis/server.ts'
 import { openInTest } from '../support/redis/stores.ts'
@@ -52,13 +52,13 @@ describe('a Redis with a password', () => {
 })
 
 describe('rediss://', () => {
-  const house = new CertificateHouse()
-  afterAll(() => house.remove())
+  const fixture = new CertificateFixture()
+  afterAll(() => fixture.remove())
   let url = ''
   let server: RedisServer | undefined
   beforeAll(async () => {
-    const authority = house.authority('ours')
-    const { cert, key } = house.certificate('redis')
+    const authority = fixture.authority('ours')
+    const { cert, key } = fixture.certificate('redis')
     const [port = 0] = await freePorts(1)
     const files = [`tls-cert-file ${cert}`, `tls-key-file ${key}`, `tls-ca-cert-file ${authority}`]
     const settings = [`tls-port ${port}`, ...files, 'tls-auth-clients no', 'requirepass hush']
@@ -75,7 +75,7 @@ describe('rediss://', () => {
     const before = tls.getCACertificates()
     onTestFinished(() => tls.setDefaultCACertificates(before))
     // As NODE_EXTRA_CA_CERTS does for a process.
-    tls.setDefaultCACertificates([...before, readFileSync(house.path('ours-ca.crt'), 'utf8')])
+    tls.setDefaultCACertificates([...before, readFileSync(fixture.path('ours-ca.crt'), 'utf8')])
     expect(await admitted(url)).toBe('admitted')
     expect(await refused(url.replace('hush', 'wrong'))).toMatch(/WRONGPASS/)
     expect(await refused(url.replace('127.0.0.1', 'localhost'))).toMatch(/altnames/)

@@ -60,7 +60,7 @@ describe('a Redis that stood still until all slots had lapsed', () => {
   })
 })
 
-test('a house without any socket for a while lets newcomers in at once: that its processes are there is enough', async () => {
+test('a fixture without any socket for a while lets newcomers in at once: that its processes are there is enough', async () => {
   const { a, b, time, prefix } = await openTwo()
   const seen = async (): Promise<number> =>
     Number((await server.command(`HGET ${prefix}life seen`)).split('\r\n')[1])

@@ -9,7 +9,7 @@ import { systemClock } from '../../services/platform/system-clock.ts'
 import type { BusEvent } from '../../services/ports/bus.ts'
 import type { Stores } from '../../services/ports/stores.ts'
 import { openEmbeddedStores } from '../../services/stores/embedded/open.ts'
-import { defineFeed, type IngestHouse, startIngest } from '../support/ingest-fixture.ts'
+import { defineFeed, type IngestFixture, startIngest } from '../support/ingest-fixture.ts'
 import { RawSession, seriesAt } from '../support/raw-session.ts'
 import { openProxy, type Proxy } from '../support/redis/proxy.ts'
 import { type RedisServer, startRedis } from '../support/redis/server.ts'
@@ -55,8 +55,8 @@ describe('two ingests with one Redis', () => {
   const thisMinute = (): number => Math.floor(systemClock.utcMs() / 60_000) * 60
 
   interface Pair {
-    readonly first: IngestHouse
-    readonly second: IngestHouse
+    readonly first: IngestFixture
+    readonly second: IngestFixture
     /** Between the first one and Redis. */
     readonly proxy: Proxy
     times(): Promise<readonly number[]>
@@ -68,13 +68,13 @@ describe('two ingests with one Redis', () => {
     const shared = await openEmbeddedStores({ folder, clock: systemClock, log: silentLog })
     const proxy = await openProxy(server)
     const prefix = freshPrefix()
-    const start = async (url: string): Promise<IngestHouse> => {
+    const start = async (url: string): Promise<IngestFixture> => {
       const { bus, leases, board } = (await openInTest({ url }, { prefix })).stores
-      const house = await startIngest([feed], {
+      const fixture = await startIngest([feed], {
         stores: { ...shared, bus, leases, board } satisfies Stores,
       })
-      onTestFinished(() => house.remove())
-      return house
+      onTestFinished(() => fixture.remove())
+      return fixture
     }
     onTestFinished(async () => {
       await proxy.close()
@@ -94,14 +94,14 @@ describe('two ingests with one Redis', () => {
   }
 
   /** A session that leads. */
-  async function lead(house: IngestHouse, id: string): Promise<RawSession> {
-    const session = new RawSession(house.address)
+  async function lead(fixture: IngestFixture, id: string): Promise<RawSession> {
+    const session = new RawSession(fixture.address)
     await session.hello(feed.key, { id })
     return session
   }
 
-  async function standBy(house: IngestHouse, id: string): Promise<RawSession> {
-    const session = new RawSession(house.address)
+  async function standBy(fixture: IngestFixture, id: string): Promise<RawSession> {
+    const session = new RawSession(fixture.address)
     session.hello(feed.key, { id }).catch(() => undefined)
     await session.find(({ welcome }) => welcome?.active === false)
     return session
@@ -112,8 +112,10 @@ describe('two ingests with one Redis', () => {
     await session.find(({ catalogued }) => catalogued?.last === true)
     return Number((await session.find(({ welcome }) => welcome?.active === true)).welcome?.epoch)
   }
-  const pushed = (house: IngestHouse): number[] =>
-    house.events.flatMap(({ event }) => (event.type === 'bars' ? event.bars.map(({ bar }) => bar.time) : []))
+  const pushed = (fixture: IngestFixture): number[] =>
+    fixture.events.flatMap(({ event }) =>
+      event.type === 'bars' ? event.bars.map(({ bar }) => bar.time) : [],
+    )
 
   test('the standby of the other one takes over when a collector leaves', async () => {
     const { first, second } = await openPair()

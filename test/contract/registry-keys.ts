@@ -3,17 +3,17 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RequestOf } from '../../services/wire/unary-client.ts'
 import { effort } from '../support/effort.ts'
-import type { RegistryHouse } from '../support/registry-fixture.ts'
+import type { RegistryFixture } from '../support/registry-fixture.ts'
 
 /** Keys whose secrets an operator holds, whatever store keeps them. */
-export function registryKeys(open: () => Promise<RegistryHouse>): void {
-  let house: RegistryHouse
+export function registryKeys(open: () => Promise<RegistryFixture>): void {
+  let fixture: RegistryFixture
   beforeAll(async () => {
-    house = await open()
+    fixture = await open()
   })
   afterAll(async () => {
-    await house.stop()
-    house.discard()
+    await fixture.stop()
+    fixture.discard()
   })
 
   const secretOf = (n: number): string => `fxd_${n.toString(16).padStart(32, '0')}`
@@ -40,7 +40,7 @@ export function registryKeys(open: () => Promise<RegistryHouse>): void {
   describe('PutKey', () => {
     test('makes a key that the secret opens, and a repeat changes nothing', async () => {
       const { id, secret } = fresh()
-      const key = await house.call('PutKey', put(id, secret(1), { name: 'charts' }))
+      const key = await fixture.call('PutKey', put(id, secret(1), { name: 'charts' }))
       expect(key).toMatchObject({
         id,
         name: 'charts',
@@ -49,29 +49,29 @@ export function registryKeys(open: () => Promise<RegistryHouse>): void {
         issue: 1,
         state: 'active',
       })
-      expect(house.opens(secret(1))).toBe(id)
-      expect(await house.call('PutKey', put(id, secret(1), { name: 'charts' }))).toEqual(key)
+      expect(fixture.opens(secret(1))).toBe(id)
+      expect(await fixture.call('PutKey', put(id, secret(1), { name: 'charts' }))).toEqual(key)
     })
 
     test('with an equal issue and digest changes the other fields', async () => {
       const { id, secret } = fresh()
-      await house.call('PutKey', put(id, secret(1), { name: 'a', limits: { rpm: 7 } }))
-      const key = await house.call('PutKey', put(id, secret(1), { plan: 'basic' }))
+      await fixture.call('PutKey', put(id, secret(1), { name: 'a', limits: { rpm: 7 } }))
+      const key = await fixture.call('PutKey', put(id, secret(1), { plan: 'basic' }))
       expect(key).toMatchObject({ name: '', plan: 'basic', limits: { rpm: 30 } })
-      expect(house.opens(secret(1))).toBe(id)
+      expect(fixture.opens(secret(1))).toBe(id)
     })
 
     test('with a greater issue replaces the secret; the old one opens until the given instant', async () => {
       const { id, secret } = fresh()
-      await house.call('PutKey', put(id, secret(1)))
-      const oldUntil = house.clock.utcMs() + 60_000
-      await house.call('PutKey', put(id, secret(2), { issue: 2, oldUntil }))
-      await house.clock.advance(59_999)
+      await fixture.call('PutKey', put(id, secret(1)))
+      const oldUntil = fixture.clock.utcMs() + 60_000
+      await fixture.call('PutKey', put(id, secret(2), { issue: 2, oldUntil }))
+      await fixture.clock.advance(59_999)
       // A repeat, however late, prolongs nothing.
-      await house.call('PutKey', put(id, secret(2), { issue: 2, oldUntil: oldUntil + 3_600_000 }))
-      expect([house.opens(secret(1)), house.opens(secret(2))]).toEqual([id, id])
-      await house.clock.advance(1)
-      expect([house.opens(secret(1)), house.opens(secret(2))]).toEqual([undefined, id])
+      await fixture.call('PutKey', put(id, secret(2), { issue: 2, oldUntil: oldUntil + 3_600_000 }))
+      expect([fixture.opens(secret(1)), fixture.opens(secret(2))]).toEqual([id, id])
+      await fixture.clock.advance(1)
+      expect([fixture.opens(secret(1)), fixture.opens(secret(2))]).toEqual([undefined, id])
     })
 
     test.each([
@@ -84,60 +84,62 @@ export function registryKeys(open: () => Promise<RegistryHouse>): void {
       ['an unknown feed', { issue: 3, feeds: ['NO:FEED'] }, 3, 'NOT_FOUND'],
     ] as const)('with %s is refused and changes nothing', async (_, more, n, status) => {
       const { id, secret } = fresh()
-      await house.call('PutKey', put(id, secret(2), { issue: 2 }))
+      await fixture.call('PutKey', put(id, secret(2), { issue: 2 }))
       const { feeds, ...others } = { feeds: ['BROKERA:ZERO'] as readonly string[], ...more }
       const request = put(id, secret(n), { ...others, feeds: [...feeds] })
-      expect((await house.refusal('PutKey', request))[0]).toBe(status)
-      expect([house.opens(secret(2)), house.opens(secret(3))]).toEqual([id, undefined])
+      expect((await fixture.refusal('PutKey', request))[0]).toBe(status)
+      expect([fixture.opens(secret(2)), fixture.opens(secret(3))]).toEqual([id, undefined])
     })
 
     test('based on an older version of the record, or on none, is ABORTED; a repeat of what is stored is not', async () => {
       const { id, secret } = fresh()
       const wanted = put(id, secret(1), { name: 'a', basedOn: 0 })
-      const { version: basedOn } = await house.call('PutKey', wanted)
-      const key = await house.call('PutKey', put(id, secret(1), { name: 'b', basedOn }))
-      expect((await house.refusal('PutKey', wanted))[0]).toBe('ABORTED')
-      expect((await house.refusal('PutKey', put(id, secret(1), { name: 'a', basedOn })))[0]).toBe('ABORTED')
-      expect(await house.call('PutKey', put(id, secret(1), { name: 'b', basedOn }))).toEqual(key)
-      expect(await house.call('GetKey', { id })).toEqual(key)
+      const { version: basedOn } = await fixture.call('PutKey', wanted)
+      const key = await fixture.call('PutKey', put(id, secret(1), { name: 'b', basedOn }))
+      expect((await fixture.refusal('PutKey', wanted))[0]).toBe('ABORTED')
+      expect((await fixture.refusal('PutKey', put(id, secret(1), { name: 'a', basedOn })))[0]).toBe('ABORTED')
+      expect(await fixture.call('PutKey', put(id, secret(1), { name: 'b', basedOn }))).toEqual(key)
+      expect(await fixture.call('GetKey', { id })).toEqual(key)
     })
 
     test('of a secret that another key has is ALREADY_EXISTS, until that key is revoked', async () => {
       const [one, other] = [fresh(), fresh()]
-      await house.call('PutKey', put(one.id, one.secret(1)))
-      expect((await house.refusal('PutKey', put(other.id, one.secret(1))))[0]).toBe('ALREADY_EXISTS')
-      await house.call('RevokeKey', { id: one.id })
-      await house.call('PutKey', put(other.id, one.secret(1)))
-      expect(house.opens(one.secret(1))).toBe(other.id)
+      await fixture.call('PutKey', put(one.id, one.secret(1)))
+      expect((await fixture.refusal('PutKey', put(other.id, one.secret(1))))[0]).toBe('ALREADY_EXISTS')
+      await fixture.call('RevokeKey', { id: one.id })
+      await fixture.call('PutKey', put(other.id, one.secret(1)))
+      expect(fixture.opens(one.secret(1))).toBe(other.id)
     })
 
     test('of a revoked key is refused', async () => {
       const { id, secret } = fresh()
-      await house.call('PutKey', put(id, secret(1)))
-      await house.call('RevokeKey', { id })
-      expect((await house.refusal('PutKey', put(id, secret(2), { issue: 2 })))[0]).toBe('FAILED_PRECONDITION')
+      await fixture.call('PutKey', put(id, secret(1)))
+      await fixture.call('RevokeKey', { id })
+      expect((await fixture.refusal('PutKey', put(id, secret(2), { issue: 2 })))[0]).toBe(
+        'FAILED_PRECONDITION',
+      )
     })
 
     test('takes over the key of an object that is gone', async () => {
       const { id, secret } = fresh()
-      await house.call('PutKey', put(id, secret(1)))
-      const key = await house.call('PutKey', put(id, secret(1), { owner: 'uid-2', previousOwner: 'uid-1' }))
+      await fixture.call('PutKey', put(id, secret(1)))
+      const key = await fixture.call('PutKey', put(id, secret(1), { owner: 'uid-2', previousOwner: 'uid-1' }))
       expect(key.owner).toBe('uid-2')
-      expect((await house.refusal('PutKey', put(id, secret(1))))[0]).toBe('FAILED_PRECONDITION')
+      expect((await fixture.refusal('PutKey', put(id, secret(1))))[0]).toBe('FAILED_PRECONDITION')
     })
 
     test('a key of an object is not changed by the command line, but revoked by anybody', async () => {
       const { id, secret } = fresh()
-      await house.call('PutKey', put(id, secret(1)))
-      expect((await house.refusal('UpdateKey', { id, name: 'b' }))[1]).toContain('uid-1')
-      expect((await house.refusal('RotateKey', { id }))[0]).toBe('FAILED_PRECONDITION')
-      expect((await house.call('RevokeKey', { id })).state).toBe('inactive')
+      await fixture.call('PutKey', put(id, secret(1)))
+      expect((await fixture.refusal('UpdateKey', { id, name: 'b' }))[1]).toContain('uid-1')
+      expect((await fixture.refusal('RotateKey', { id }))[0]).toBe('FAILED_PRECONDITION')
+      expect((await fixture.call('RevokeKey', { id })).state).toBe('inactive')
     })
 
     test('a key of the command line is not an object’s to put', async () => {
-      const { key } = await house.create()
+      const { key } = await fixture.create()
       const { secret } = fresh()
-      const [status, words] = await house.refusal('PutKey', put(key?.id ?? '', secret(1)))
+      const [status, words] = await fixture.refusal('PutKey', put(key?.id ?? '', secret(1)))
       expect([status, words]).toEqual(['FAILED_PRECONDITION', expect.stringContaining('the command line')])
     })
   })
@@ -145,18 +147,18 @@ export function registryKeys(open: () => Promise<RegistryHouse>): void {
   describe('SuspendKey', () => {
     test('makes a key inactive until its owner puts it again; of another owner nothing happens', async () => {
       const { id, secret } = fresh()
-      await house.call('PutKey', put(id, secret(1)))
-      expect(await house.call('SuspendKey', { id, owner: 'uid-2' })).toEqual({ suspended: false })
-      expect(house.opens(secret(1))).toBe(id)
-      expect(await house.call('SuspendKey', { id, owner: 'uid-1' })).toEqual({ suspended: true })
-      expect(await house.call('SuspendKey', { id, owner: 'uid-1' })).toEqual({ suspended: true })
-      expect(house.opens(secret(1))).toBeUndefined()
-      const suspended = await house.call('GetKey', { id })
+      await fixture.call('PutKey', put(id, secret(1)))
+      expect(await fixture.call('SuspendKey', { id, owner: 'uid-2' })).toEqual({ suspended: false })
+      expect(fixture.opens(secret(1))).toBe(id)
+      expect(await fixture.call('SuspendKey', { id, owner: 'uid-1' })).toEqual({ suspended: true })
+      expect(await fixture.call('SuspendKey', { id, owner: 'uid-1' })).toEqual({ suspended: true })
+      expect(fixture.opens(secret(1))).toBeUndefined()
+      const suspended = await fixture.call('GetKey', { id })
       // Pods of an earlier release know no suspension.
-      expect(suspended).toMatchObject({ state: 'inactive', expiresAt: house.clock.utcMs() })
-      await house.call('PutKey', put(id, secret(1)))
-      expect(house.opens(secret(1))).toBe(id)
-      expect((await house.call('GetKey', { id })).expiresAt).toBeUndefined()
+      expect(suspended).toMatchObject({ state: 'inactive', expiresAt: fixture.clock.utcMs() })
+      await fixture.call('PutKey', put(id, secret(1)))
+      expect(fixture.opens(secret(1))).toBe(id)
+      expect((await fixture.call('GetKey', { id })).expiresAt).toBeUndefined()
     })
   })
 
@@ -181,7 +183,7 @@ export function registryKeys(open: () => Promise<RegistryHouse>): void {
     await fc.assert(
       fc.asyncProperty(anyOverlaps, anyCalls, async (overlaps, calls) => {
         const { id, secret } = fresh()
-        const begun = house.clock.utcMs()
+        const begun = fixture.clock.utcMs()
         // Both operators compute the same request for an issue: it names an instant, not a length of time.
         const requestOf = (issue: number) =>
           put(id, secret(issue), { issue, oldUntil: begun + (overlaps[issue - 1] ?? 0) })
@@ -192,7 +194,7 @@ export function registryKeys(open: () => Promise<RegistryHouse>): void {
         const ends = new Map<number, number>()
         const act: Record<string, (call: { do: string; issue?: number; ms?: number }) => Promise<unknown>> = {
           put: async ({ issue = 1 }) => {
-            const accepted = await house.call('PutKey', requestOf(issue)).then(
+            const accepted = await fixture.call('PutKey', requestOf(issue)).then(
               () => true,
               () => false,
             )
@@ -207,23 +209,23 @@ export function registryKeys(open: () => Promise<RegistryHouse>): void {
             isSuspended = false
           },
           suspend: async () => {
-            await house.call('SuspendKey', { id, owner: 'uid-1' })
+            await fixture.call('SuspendKey', { id, owner: 'uid-1' })
             isSuspended = newest > 0 && !isRevoked
           },
-          rotate: async () => expect((await house.refusal('RotateKey', { id }))[0]).not.toBe('OK'),
+          rotate: async () => expect((await fixture.refusal('RotateKey', { id }))[0]).not.toBe('OK'),
           revoke: async () => {
             if (newest === 0) return
-            await house.call('RevokeKey', { id })
+            await fixture.call('RevokeKey', { id })
             isRevoked = true
           },
-          pass: ({ ms = 0 }) => house.clock.advance(ms),
+          pass: ({ ms = 0 }) => fixture.clock.advance(ms),
         }
         for (const call of calls) {
           await act[call.do]?.(call)
-          const now = house.clock.utcMs()
+          const now = fixture.clock.utcMs()
           for (let issue = 1; issue <= 4; issue++) {
             const mayOpen = issue === newest || (issue < newest && now < (ends.get(issue) ?? 0))
-            const opens = house.opens(secret(issue)) !== undefined
+            const opens = fixture.opens(secret(issue)) !== undefined
             if (opens) expect(mayOpen && !isRevoked && !isSuspended).toBe(true)
             // The newest always opens while nothing forbids it.
             else expect(issue === newest && !isRevoked && !isSuspended).toBe(false)

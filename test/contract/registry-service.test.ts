@@ -1,24 +1,24 @@
 import { describe } from 'vitest'
 import { oneServer } from '../support/questdb/one-server.ts'
 import { openOn } from '../support/questdb/stores.ts'
-import { openRegistryHouse } from '../support/registry-fixture.ts'
+import { openRegistryFixture } from '../support/registry-fixture.ts'
 import { registryFeeds } from './registry-feeds.ts'
 import { registryKeys } from './registry-keys.ts'
 
 describe('fxd.v1.Registry on the embedded store', () => {
-  registryFeeds(openRegistryHouse)
-  registryKeys(openRegistryHouse)
+  registryFeeds(openRegistryFixture)
+  registryKeys(openRegistryFixture)
 })
 
 describe('fxd.v1.Registry on QuestDB', () => {
   const server = oneServer()
   const open = async () => {
     const { stores } = await openOn(server())
-    const house = await openRegistryHouse(stores)
+    const fixture = await openRegistryFixture(stores)
     return {
-      ...house,
+      ...fixture,
       stop: async () => {
-        await house.stop()
+        await fixture.stop()
         await stores.close()
       },
     }

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { effort } from '../support/effort.ts'
 import { FailingOver } from '../support/redis/failing-over.ts'
 import { startRedisGroup } from '../support/redis/sentinels.ts'
-import { ClusterHouse } from './cluster-fixture.ts'
+import { ClusterFixture } from './cluster-fixture.ts'
 import { flows } from './quiet.ts'
 import { seeded } from './seeded.ts'
 
@@ -17,7 +17,7 @@ test('a Redis whose primary is killed and replaced by its replica takes no bar, 
   const group = await startRedisGroup()
   onTestFinished(() => group.stop())
   const sentinels = group.sentinels.map(({ host, port }) => `${host}:${port}`).join(',')
-  const house = await ClusterHouse.start({
+  const fixture = await ClusterFixture.start({
     random,
     minuteMs: 400,
     cluster: {
@@ -27,8 +27,8 @@ test('a Redis whose primary is killed and replaced by its replica takes no bar, 
           : { FXD_REDIS_SENTINELS: sentinels, FXD_REDIS_MASTER: group.master },
     },
   })
-  onTestFinished(async () => void (await house.end()))
-  const { people, live, outages } = house
+  onTestFinished(async () => void (await fixture.end()))
+  const { people, live, outages } = fixture
   const before = [people.sockets, people.named, live.broken]
   for (let i = 0; i < failovers; i++) {
     const fromMs = Date.now()
@@ -36,10 +36,10 @@ test('a Redis whose primary is killed and replaced by its replica takes no bar, 
     await flows([live], 5)
     outages.push({ fromMs, untilMs: Date.now() })
   }
-  await house.caughtUp()
+  await fixture.caughtUp()
   const cause = `${hint}; the last session ended by ${live.brokenBy}`
   expect([people.sockets, people.named, live.broken], cause).toEqual(before)
-  expect(await house.judge(), hint).toEqual([])
-  console.log(house.told())
-  expect(await house.end(), hint).toEqual([])
+  expect(await fixture.judge(), hint).toEqual([])
+  console.log(fixture.told())
+  expect(await fixture.end(), hint).toEqual([])
 })

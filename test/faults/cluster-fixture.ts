@@ -21,7 +21,7 @@ const patienceMs = 150_000
 const caughtUpMsMax = 60_000
 const complaintsMax = 20
 
-export interface HouseOptions {
+export interface ClusterFixtureOptions {
   readonly random: () => number
   /** Between two minutes of the feed. */
   readonly minuteMs: number
@@ -29,7 +29,7 @@ export interface HouseOptions {
 }
 
 /** A cluster of real processes with collectors that feed it and users that remember everything. */
-export class ClusterHouse {
+export class ClusterFixture {
   readonly cluster: Cluster
   readonly market: Market
   readonly live: Feeder
@@ -41,7 +41,7 @@ export class ClusterHouse {
   readonly #minutes: Minute[] = []
   #people: ClusterPeople | undefined
 
-  private constructor(cluster: Cluster, home: string, { random, minuteMs }: HouseOptions) {
+  private constructor(cluster: Cluster, home: string, { random, minuteMs }: ClusterFixtureOptions) {
     this.cluster = cluster
     this.random = random
     this.#home = home
@@ -56,26 +56,26 @@ export class ClusterHouse {
     })
   }
 
-  static async start(options: HouseOptions): Promise<ClusterHouse> {
+  static async start(options: ClusterFixtureOptions): Promise<ClusterFixture> {
     const home = mkdtempSync(join(tmpdir(), 'fxd-faults-'))
     const feeds = join(home, 'feeds.yaml')
     writeFileSync(feeds, manifestOf(symbols) + simulatedFeed)
     const cluster = await startCluster({ rest: 2, stream: 2, ingest: 2, feeds, ...options.cluster })
-    const house = new ClusterHouse(cluster, home, options)
+    const fixture = new ClusterFixture(cluster, home, options)
     try {
-      house.#people = await ClusterPeople.gather(cluster, house.market)
-      house.live.start()
-      await within(patienceMs, 'the first minute', () => house.live.ackedBatches > 0)
-      await house.people.ask(house.market)
+      fixture.#people = await ClusterPeople.gather(cluster, fixture.market)
+      fixture.live.start()
+      await within(patienceMs, 'the first minute', () => fixture.live.ackedBatches > 0)
+      await fixture.people.ask(fixture.market)
     } catch (cause) {
-      await house.end()
+      await fixture.end()
       throw cause
     }
-    return house
+    return fixture
   }
 
   get people(): ClusterPeople {
-    if (!this.#people) throw new Error('the house is not open')
+    if (!this.#people) throw new Error('the fixture is not open')
     return this.#people
   }
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { effort } from '../support/effort.ts'
-import { ClusterHouse } from './cluster-fixture.ts'
+import { ClusterFixture } from './cluster-fixture.ts'
 import { flows } from './quiet.ts'
 import { seeded } from './seeded.ts'
 import { within } from './within.ts'
@@ -39,17 +39,17 @@ test('processes of each role, collectors and Redis killed again and again while 
 
 /** A cluster of its own; gives what is wrong in the end. */
 async function round(kills: number, random: () => number): Promise<readonly string[]> {
-  const house = await ClusterHouse.start({ random, minuteMs: 250 })
-  onTestFinished(async () => void (await house.end()))
-  const { market } = house
-  const history = house.feeder({ mode: 'IMPORT', next: () => market.history(), onAck: () => pause(200) })
+  const fixture = await ClusterFixture.start({ random, minuteMs: 250 })
+  onTestFinished(async () => void (await fixture.end()))
+  const { market } = fixture
+  const history = fixture.feeder({ mode: 'IMPORT', next: () => market.history(), onAck: () => pause(200) })
   history.start()
-  const watched = [house.live, history]
+  const watched = [fixture.live, history]
   const killed: Record<string, number> = {}
   let queue: Victim[] = []
   let slowest = { ms: 0, after: '' }
   const next = (): Victim => {
-    if (queue.length === 0) queue = shuffled(victims(house), random)
+    if (queue.length === 0) queue = shuffled(victims(fixture), random)
     return queue.pop() as Victim
   }
   for (let done = 0; done < kills; ) {
@@ -69,17 +69,17 @@ async function round(kills: number, random: () => number): Promise<readonly stri
   }
   // More kills only where bars flowed in between.
   do await flows(watched, 4)
-  while (house.ackedBars < kills * barsPerKill)
-  const complaints = await house.judge()
-  const simulated = await minutesMissing(house)
+  while (fixture.ackedBars < kills * barsPerKill)
+  const complaints = await fixture.judge()
+  const simulated = await minutesMissing(fixture)
   console.log(
-    `killed ${JSON.stringify(killed)}; ${house.told()}; the slowest return took ${slowest.ms} ms, of ${slowest.after}`,
+    `killed ${JSON.stringify(killed)}; ${fixture.told()}; the slowest return took ${slowest.ms} ms, of ${slowest.after}`,
   )
-  return [...complaints, ...simulated, ...(await house.end())]
+  return [...complaints, ...simulated, ...(await fixture.end())]
 }
 
 /** One of each role, and Redis. */
-function victims({ cluster, outages, random }: ClusterHouse): Victim[] {
+function victims({ cluster, outages, random }: ClusterFixture): Victim[] {
   const pods = (['rest', 'stream', 'ingest', 'collector'] as const).map((role): Victim => {
     const { program } = shuffled(
       cluster.pods.filter((pod) => pod.role === role),
@@ -110,7 +110,7 @@ function shuffled<T>(items: readonly T[], random: () => number): T[] {
 }
 
 /** What a real collector read from its terminal, whose market never rests: gives what is missing. */
-async function minutesMissing({ people: { get } }: ClusterHouse): Promise<string[]> {
+async function minutesMissing({ people: { get } }: ClusterFixture): Promise<string[]> {
   const missing = async (): Promise<string[]> => {
     const to = Math.floor(Date.now() / 1_000)
     const { status, body } = await get(

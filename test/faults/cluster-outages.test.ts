@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { effort } from '../support/effort.ts'
 import { openTcpProxy, type TcpProxy, type Toxic } from '../support/tcp-proxy.ts'
-import { ClusterHouse } from './cluster-fixture.ts'
+import { ClusterFixture } from './cluster-fixture.ts'
 import { cap } from './cluster-people.ts'
 import type { Feeder } from './feeder.ts'
 import type { Batch } from './market.ts'
@@ -32,12 +32,12 @@ const { random, seed } = seeded()
 const hint = `FXD_TEST_SEED=${seed}`
 const hintOf = ({ brokenBy }: Feeder): string => `${hint}; the last session ended by ${brokenBy}`
 
-let house: ClusterHouse
+let fixture: ClusterFixture
 /** Between all processes and Redis, and between one ingest and Redis. */
 let everybodys: TcpProxy
 let ones: TcpProxy
 beforeAll(async () => {
-  house = await ClusterHouse.start({
+  fixture = await ClusterFixture.start({
     random,
     minuteMs,
     cluster: {
@@ -55,7 +55,7 @@ beforeAll(async () => {
   console.log(hint)
 }, testMs)
 afterAll(async () => {
-  await house?.end()
+  await fixture?.end()
   await Promise.all([everybodys?.close(), ones?.close()])
 }, testMs)
 
@@ -71,7 +71,7 @@ async function outage({
   during,
   mend,
 }: Fault): Promise<{ sockets: number; named: number; sessions: number }> {
-  const { people, live } = house
+  const { people, live } = fixture
   const before = {
     sockets: people.sockets,
     named: people.named,
@@ -81,10 +81,10 @@ async function outage({
   await harm()
   await Promise.all([pause(awayMs), during?.()])
   await mend()
-  house.outages.push({ fromMs, untilMs: Date.now() })
+  fixture.outages.push({ fromMs, untilMs: Date.now() })
   await flows([live], renewalBatches)
   // Redis may be back for ingest and not yet for the shards.
-  await house.caughtUp()
+  await fixture.caughtUp()
   await people.recovered()
   return {
     sockets: people.sockets - before.sockets,
@@ -92,10 +92,10 @@ async function outage({
     sessions: live.broken - before.sessions,
   }
 }
-const acksGoOn = (): Promise<void> => flows([house.live], 5)
+const acksGoOn = (): Promise<void> => flows([fixture.live], 5)
 /** Acks, and answers of REST, which admits by shares then. */
 async function lifeGoesOn(): Promise<void> {
-  const { people } = house
+  const { people } = fixture
   // Two may have been under way.
   const enough = people.served + 3
   await Promise.all([acksGoOn(), within(takeoverMs, 'history to answer', () => people.served >= enough)])
@@ -117,7 +117,7 @@ const nothing = { sockets: 0, named: 0, sessions: 0 }
 /** Resolves once a Redis that was emptied knows every open socket again. */
 const slotsTaken = (): Promise<void> =>
   within(slotLeaseMs, 'the shards to take their slots again', async () => {
-    const { people, cluster } = house
+    const { people, cluster } = fixture
     const script = `local n = 0; for _, key in ipairs(redis.call('keys', '*:slots')) do n = n + redis.call('zcard', key) end; return n`
     const reply = await cluster.redis.command(`EVAL "${script}" 0`)
     return Number(reply.replace(':', '')) === people.clients.length + people.cappedOpen
@@ -126,15 +126,15 @@ const slotsTaken = (): Promise<void> =>
 test(
   'Redis that loses everything takes no open socket and no key with it, and no bar',
   async () => {
-    const { people, live, cluster } = house
+    const { people, live, cluster } = fixture
     const before = [people.sockets, people.named, live.broken]
     for (let i = 0; i < 3; i++) {
       const fromMs = Date.now()
       await cluster.redis.command('FLUSHALL')
       await flows([live], 5)
-      house.outages.push({ fromMs, untilMs: Date.now() })
+      fixture.outages.push({ fromMs, untilMs: Date.now() })
     }
-    await house.caughtUp()
+    await fixture.caughtUp()
     await slotsTaken()
     expect([people.sockets, people.named, live.broken], hintOf(live)).toEqual(before)
   },
@@ -144,9 +144,9 @@ test(
 test(
   'while Redis stands still ingest stores and acknowledges, and open sockets lose nothing and get what they missed in order',
   async () => {
-    const { redis } = house.cluster
+    const { redis } = fixture.cluster
     const cost = await outage({ harm: () => redis.freeze(), during: lifeGoesOn, mend: () => redis.thaw() })
-    expect(cost, hintOf(house.live)).toEqual(nothing)
+    expect(cost, hintOf(fixture.live)).toEqual(nothing)
   },
   testMs,
 )
@@ -154,9 +154,9 @@ test(
 test(
   'the same with a Redis that was killed and comes back empty',
   async () => {
-    const { redis } = house.cluster
+    const { redis } = fixture.cluster
     const cost = await outage({ harm: () => redis.kill(), during: lifeGoesOn, mend: () => redis.start() })
-    expect(cost, hintOf(house.live)).toEqual(nothing)
+    expect(cost, hintOf(fixture.live)).toEqual(nothing)
   },
   testMs,
 )
@@ -164,7 +164,7 @@ test(
 test(
   'replies of Redis that are lost cost no bar, no socket and no session',
   async () => {
-    const { people, live } = house
+    const { people, live } = fixture
     const before = [people.sockets, people.named, live.broken]
     for (let i = 0; i < silences; i++) {
       const fromMs = Date.now()
@@ -175,9 +175,9 @@ test(
         proxy.reset()
       }
       await flows([live], renewalBatches)
-      house.outages.push({ fromMs, untilMs: Date.now() })
+      fixture.outages.push({ fromMs, untilMs: Date.now() })
     }
-    await house.caughtUp()
+    await fixture.caughtUp()
     expect([people.sockets, people.named, live.broken], hintOf(live)).toEqual(before)
   },
   testMs,
@@ -186,17 +186,17 @@ test(
 test(
   'a way to Redis that is slow, in pieces or cut again and again costs no bar, no socket and no session',
   async () => {
-    const { people, live } = house
+    const { people, live } = fixture
     const before = [people.sockets, people.named, live.broken]
     for (const toxic of toxics(redisCutBytes)) {
       const fromMs = Date.now()
       for (const proxy of [everybodys, ones]) proxy.set({ up: toxic, down: toxic })
       await Promise.all([pause(silentMs), acksGoOn()])
       for (const proxy of [everybodys, ones]) proxy.set({})
-      house.outages.push({ fromMs, untilMs: Date.now() })
+      fixture.outages.push({ fromMs, untilMs: Date.now() })
     }
     await flows([live], renewalBatches)
-    await house.caughtUp()
+    await fixture.caughtUp()
     expect([people.sockets, people.named, live.broken], hintOf(live)).toEqual(before)
   },
   testMs,
@@ -205,7 +205,7 @@ test(
 test(
   'a way to ingest that is slow, in pieces or cut again and again loses no bar',
   async () => {
-    const { live, cluster } = house
+    const { live, cluster } = fixture
     const { ingest } = live
     const way = await openTcpProxy({ host: '127.0.0.1', port: cluster.grpcPort })
     try {
@@ -223,7 +223,7 @@ test(
       await way.close()
     }
     await flows([live], 1)
-    await expect(house.caughtUp()).resolves.toBeUndefined()
+    await expect(fixture.caughtUp()).resolves.toBeUndefined()
   },
   testMs,
 )
@@ -231,7 +231,7 @@ test(
 test(
   'a shard that stands still for longer than its slots last gives up what others took, and two ingests that both believe to lead a feed meanwhile store what they are sent',
   async () => {
-    const { people, cluster, live } = house
+    const { people, cluster, live } = fixture
     await people.recovered()
     expect(people.cappedOpenMost(), hint).toBeLessThanOrEqual(cap)
     const closed = (): number => people.ended(overTheCap)
@@ -255,7 +255,7 @@ test(
 
 /** Two collectors of one feed, each with an ingest that is sure to lead. */
 async function quarrel(): Promise<void> {
-  const { cluster, live } = house
+  const { cluster, live } = fixture
   const through = (port: number) => ({ ...live.ingest, grpc: `127.0.0.1:${port}` })
   live.move(through(cluster.pod('ingest-1').port))
   await flows([live], 5)
@@ -270,7 +270,7 @@ async function quarrel(): Promise<void> {
 
 /** The way of the first's ingest to Redis is cut for longer than a lease; gives what the second had acked. */
 async function fight(live: Feeder, otherPort: number): Promise<number> {
-  const { market } = house
+  const { market } = fixture
   let cursor = 0
   const next = (): Batch => {
     const first = Math.min(cursor, market.minutes - 1)
@@ -278,7 +278,7 @@ async function fight(live: Feeder, otherPort: number): Promise<number> {
     return market.readAgain(first, cursor - first)
   }
   // The same terminal, read by another collector.
-  const second = house.feeder(
+  const second = fixture.feeder(
     { mode: 'LIVE', id: 'second', standsBy: true, depth: 1, next, onAck: () => pause(minuteMs) },
     otherPort,
   )
@@ -300,7 +300,7 @@ async function fight(live: Feeder, otherPort: number): Promise<number> {
 test(
   'QuestDB that is away loses nothing, and the sockets stay',
   async () => {
-    const { questdb } = house.cluster
+    const { questdb } = fixture.cluster
     const { sockets } = await outage({ harm: () => questdb.kill(), mend: () => questdb.start() })
     expect(sockets, hint).toBe(0)
   },
@@ -310,9 +310,9 @@ test(
 test(
   'in the end the promises hold',
   async () => {
-    expect(await house.judge(), hint).toEqual([])
-    console.log(house.told())
-    expect(house.people.cappedOpen).toBe(cap)
+    expect(await fixture.judge(), hint).toEqual([])
+    console.log(fixture.told())
+    expect(fixture.people.cappedOpen).toBe(cap)
   },
   testMs,
 )

@@ -10,7 +10,7 @@ import { bareEnv } from '../support/bare-env.ts'
 import { statusOf } from '../support/cluster/answers.ts'
 import { Program } from '../support/cluster/program.ts'
 import { freePorts } from '../support/free-ports.ts'
-import { defineFeed, houseToken, type IngestHouse, startIngest } from '../support/ingest-fixture.ts'
+import { defineFeed, houseToken, type IngestFixture, startIngest } from '../support/ingest-fixture.ts'
 import { oneSymbolFeed, simulated } from '../support/one-symbol-feed.ts'
 import { openTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { saidAgain, timesSaid } from './said-in-log.ts'
@@ -35,8 +35,8 @@ class Collector {
     this.proxy = proxy
   }
 
-  static async start(name: string, house: IngestHouse, home: string): Promise<Collector> {
-    const proxy = await openTcpProxy({ host: '127.0.0.1', port: house.port })
+  static async start(name: string, fixture: IngestFixture, home: string): Promise<Collector> {
+    const proxy = await openTcpProxy({ host: '127.0.0.1', port: fixture.port })
     const [opsPort = 0] = await freePorts(1)
     const program = new Program({
       name,
@@ -88,8 +88,8 @@ test(
   async () => {
     const home = mkdtempSync(join(tmpdir(), 'fxd-takeover-'))
     onTestFinished(() => rmSync(home, { recursive: true, force: true }))
-    const house = await startIngest([feed])
-    onTestFinished(() => house.remove())
+    const fixture = await startIngest([feed])
+    onTestFinished(() => fixture.remove())
     writeFileSync(join(home, 'feeds.yaml'), oneSymbolFeed(simulated))
     const until = utcMs(systemClock.utcMs() + 3_600_000)
     writeFileSync(
@@ -97,11 +97,11 @@ test(
       await createFeedTokens(() => [houseToken], systemClock).issue([feed.key], until),
     )
     const accepted = (): Promise<number> =>
-      house.metrics.total('fxd_ingest_bars_total', { outcome: 'accepted' })
+      fixture.metrics.total('fxd_ingest_bars_total', { outcome: 'accepted' })
 
-    const one = await Collector.start('one', house, home)
+    const one = await Collector.start('one', fixture, home)
     await one.says(collecting, 0, startMs)
-    const two = await Collector.start('two', house, home)
+    const two = await Collector.start('two', fixture, home)
     await two.says(standsBy, 0, startMs)
 
     /** Harms the active one; gives how long it took until the other collected. */
@@ -133,7 +133,7 @@ test(
 
     console.info(`takeovers in ms: ${JSON.stringify(took)}`)
     expect(await accepted()).toBeGreaterThan(1_000)
-    const { text } = await house.metrics.render()
+    const { text } = await fixture.metrics.render()
     expect(text).toContain('fxd_ingest_sessions{mode="live"} 2')
   },
   4 * startMs,

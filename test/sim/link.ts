@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { status } from '@grpc/grpc-js'
-import { type Dial, type LineListener, serializeOutgoing } from '../../services/collector/connection/dial.ts'
+import { type CallListener, type Dial, serializeOutgoing } from '../../services/collector/connection/dial.ts'
 import type { CollectorCall } from '../../services/ingest/session/session.ts'
 import { Collector } from '../../services/wire/load.ts'
 import type { Network } from './network.ts'
@@ -41,7 +41,7 @@ export function dialer(
 class LinkedLine {
   readonly #life: Life
   readonly #to: string
-  readonly #listener: LineListener
+  readonly #listener: CallListener
   readonly #network: Network
   readonly #timeline: Timeline
   #ingest: Answering | undefined
@@ -53,7 +53,7 @@ class LinkedLine {
   #downAt = 0
   #cutSince: number | undefined
 
-  constructor(life: Life, to: string, listener: LineListener, network: Network, timeline: Timeline) {
+  constructor(life: Life, to: string, listener: CallListener, network: Network, timeline: Timeline) {
     this.#life = life
     this.#to = to
     this.#listener = listener

@@ -24,7 +24,7 @@ const begin = '20200101000000Z'
 const farEnd = new Date(Date.UTC(2099, 11, 31))
 
 /** Real certificates, made by openssl in a folder of their own. */
-export class CertificateHouse {
+export class CertificateFixture {
   readonly folder = mkdtempSync(join(tmpdir(), 'fxd-certificates-'))
 
   path(name: string): string {

@@ -44,7 +44,7 @@ export async function fxd(line: string, environment: Readonly<Record<string, str
 }
 
 /** `fxd all` with the feeds BROKERA:VIP and BROKERA:ZERO, and the command line that finds it. */
-export async function openCliHouse() {
+export async function openCliFixture() {
   const home = mkdtempSync(join(tmpdir(), 'fxd-cli-'))
   const feeds = join(home, 'feeds.yaml')
   const define = (...accounts: string[]): void => writeFileSync(feeds, accounts.map(manifest).join(''))
@@ -58,7 +58,7 @@ export async function openCliHouse() {
   const service = await startAll(parseConfig(asked), { log: silentLog })
   const environment = { ...asked, FXD_GRPC_ADDR: `127.0.0.1:${service.grpcPort}` }
 
-  const house = {
+  const fixture = {
     home,
     environment,
     /** Another list of feeds, in effect when it resolves. */
@@ -70,7 +70,7 @@ export async function openCliHouse() {
       fxd(line, { ...environment, ...more }),
     /** The answer for a program; throws what a person would have been told. */
     async answer<T = Record<string, unknown>>(line: string): Promise<T> {
-      const { code, out, err } = await house.fxd(`${line} --json`)
+      const { code, out, err } = await fixture.fxd(`${line} --json`)
       if (code !== 0) throw new Error(`"fxd ${line}" ended with ${code}: ${err}`)
       return JSON.parse(out) as T
     },
@@ -79,7 +79,7 @@ export async function openCliHouse() {
       rmSync(home, { recursive: true })
     },
   }
-  return house
+  return fixture
 }
 
-export type CliHouse = Awaited<ReturnType<typeof openCliHouse>>
+export type CliFixture = Awaited<ReturnType<typeof openCliFixture>>

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, vi } from 'vitest'
-import { type CollectorOptions, runCollector } from '../../services/collector/collector.ts'
+import { type CollectorDeps, runCollector } from '../../services/collector/collector.ts'
 import type { SourceSymbol } from '../../services/collector/sources/source.ts'
 import { toList } from '../../services/core/bar.ts'
 import { compoundKey } from '../../services/core/compound-key.ts'
@@ -8,7 +8,7 @@ import type { FeedDefinition } from '../../services/core/feed.ts'
 import { feedSeconds } from '../../services/core/feed-clock.ts'
 import { silentLog } from '../../services/platform/log/log.ts'
 import type { Stores } from '../../services/ports/stores.ts'
-import { defineFeed, houseToken, type IngestHouse, startIngest } from './ingest-fixture.ts'
+import { defineFeed, houseToken, type IngestFixture, startIngest } from './ingest-fixture.ts'
 import { PaperTerminal, paperSymbol } from './paper-terminal.ts'
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 
@@ -34,7 +34,7 @@ export class CollectorSuite {
   #next = 0
   #noon = 0
   #clock: VirtualClock | undefined
-  #house: IngestHouse | undefined
+  #fixture: IngestFixture | undefined
   #stopping = new AbortController()
   #running: Promise<void>[] = []
 
@@ -42,14 +42,14 @@ export class CollectorSuite {
     vi.setConfig({ testTimeout: testTimeoutMs, hookTimeout: testTimeoutMs })
     beforeAll(async () => {
       this.#clock = createVirtualClock({ start })
-      this.#house = await startIngest(this.#feeds, { clock: this.#clock })
+      this.#fixture = await startIngest(this.#feeds, { clock: this.#clock })
     })
-    afterAll(() => this.#house?.remove())
+    afterAll(() => this.#fixture?.remove())
     beforeEach(async () => {
       await this.clock.advance(60_000 - (this.clock.utcMs() % 60_000))
       this.#noon = this.clock.utcMs() / 1000
       this.#next += 1
-      this.house.events.length = 0
+      this.fixture.events.length = 0
       this.#stopping = new AbortController()
       this.#running = []
     })
@@ -76,17 +76,17 @@ export class CollectorSuite {
     return this.#clock
   }
 
-  get house(): IngestHouse {
-    if (!this.#house) throw new Error('no test has begun')
-    return this.#house
+  get fixture(): IngestFixture {
+    if (!this.#fixture) throw new Error('no test has begun')
+    return this.#fixture
   }
 
   /** Ends ingest, cutting every call off, and starts it again on the same folder and port. */
   async restart(around?: (stores: Stores) => Stores, meanwhile: () => Promise<void> = async () => undefined) {
-    const { folder, port } = this.house
-    await this.house.close(0)
+    const { folder, port } = this.fixture
+    await this.fixture.close(0)
     await meanwhile()
-    this.#house = await startIngest(this.#feeds, {
+    this.#fixture = await startIngest(this.#feeds, {
       clock: this.clock,
       folder,
       port,
@@ -102,8 +102,8 @@ export class CollectorSuite {
     return new PaperTerminal(symbols, now, { rereadable: true, reads })
   }
 
-  collect(source: PaperTerminal, kept: Pick<CollectorOptions, 'spool' | 'metrics' | 'dial'> = {}): void {
-    const { address } = this.house
+  collect(source: PaperTerminal, kept: Pick<CollectorDeps, 'spool' | 'metrics' | 'dial'> = {}): void {
+    const { address } = this.fixture
     const identity = () => ({ token: houseToken })
     const shared = { clock: this.clock, log: silentLog, signal: this.#stopping.signal, identity }
     this.#running.push(
@@ -122,7 +122,7 @@ export class CollectorSuite {
   async stored(name = 'EURUSD') {
     const series = { feed: this.feed.key, symbol: compoundKey(this.feed.key, name), resolution: '1' } as const
     const to = feedSeconds(start / 500)
-    return toList(await this.house.stores.bars.read({ series, from: feedSeconds(0), to }))
+    return toList(await this.fixture.stores.bars.read({ series, from: feedSeconds(0), to }))
   }
 
   async times(name?: string): Promise<number[]> {
@@ -130,20 +130,20 @@ export class CollectorSuite {
   }
 
   pushed(): number[] {
-    return this.house.events.flatMap(({ event }) =>
+    return this.fixture.events.flatMap(({ event }) =>
       event.type === 'bars' ? event.bars.map(({ bar }) => bar.time) : [],
     )
   }
 
   /** Name (`*`: the whole catalogue), from, to. */
   async windows(): Promise<[string, number, number][]> {
-    const windows = await this.house.stores.windows.of(this.feed.key)
+    const windows = await this.fixture.stores.windows.of(this.feed.key)
     return windows.map(({ symbol, from, to }) => [symbol?.split(':')[2] ?? '*', from, to])
   }
 
   /** What windows say of one symbol, its own and the catalogue's since it is listed. */
   async covered(name: string): Promise<[number, number][]> {
-    const view = this.house.registry.view()
+    const view = this.fixture.registry.view()
     const since = view.symbol(compoundKey(this.feed.key, name))?.since ?? Number.POSITIVE_INFINITY
     const windows = (await this.windows()).filter(([of]) => of === name || of === '*')
     const spans = windows.map(([of, from, to]) => ({

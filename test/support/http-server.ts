@@ -3,13 +3,13 @@ import { connect, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 import {
   type HttpServer,
-  type HttpServerOptions,
+  type HttpServerDeps,
   openHttpServer,
 } from '../../services/platform/http/http-server.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 
 /** Our HTTP server on a free port, answering `hello`; closed when the test has ended. */
-export async function startHttpServer(options: Partial<HttpServerOptions> = {}): Promise<HttpServer> {
+export async function startHttpServer(options: Partial<HttpServerDeps> = {}): Promise<HttpServer> {
   const server = await openHttpServer(
     {
       address: { host: '127.0.0.1', port: 0 },

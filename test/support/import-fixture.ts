@@ -33,7 +33,7 @@ export interface Ran {
 }
 
 /** `fxd all` in this process on a folder of its own, and the command line as a process beside it. */
-export interface ImportHouse {
+export interface ImportFixture {
   /** For files of the tests. */
   readonly folder: string
   /** Writes a file of its own; gives its path. */
@@ -83,7 +83,7 @@ const manifest = (account: string, spec: object) =>
     },
   })
 
-/** The options that name a series; its account is that of a feed of the house. */
+/** The options that name a series; its account is that of a feed of the fixture. */
 export const seriesOptions = (symbol: string, resolution = '1', account = 'ZERO'): string[] => [
   '--feed',
   `BROKERA:${account}`,
@@ -94,7 +94,7 @@ export const seriesOptions = (symbol: string, resolution = '1', account = 'ZERO'
 ]
 
 /** Feeds by account, each with what its manifest's `spec` says beside the usual. */
-export async function startImportHouse(feeds: Readonly<Record<string, object>>): Promise<ImportHouse> {
+export async function startImportFixture(feeds: Readonly<Record<string, object>>): Promise<ImportFixture> {
   const folder = mkdtempSync(join(tmpdir(), 'fxd-import-'))
   mkdirSync(join(folder, 'feeds'))
   for (const [account, spec] of Object.entries(feeds)) {

@@ -41,7 +41,7 @@ export function defineFeed(spec: Record<string, unknown>): FeedDefinition {
   return parsed.definition
 }
 
-export interface IngestHouse {
+export interface IngestFixture {
   readonly folder: string
   readonly clock: Clock
   readonly stores: Stores
@@ -73,7 +73,7 @@ export async function startIngest(
     around?: (stores: Stores) => Stores
     log?: Log
   } = {},
-): Promise<IngestHouse> {
+): Promise<IngestFixture> {
   const {
     clock = systemClock,
     folder = mkdtempSync(join(tmpdir(), 'fxd-ingest-')),

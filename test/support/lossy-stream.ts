@@ -34,15 +34,15 @@ const failing = (bars: BarStore): BarStore => ({
   read: (query) => (faults.away ? Promise.reject(new Unavailable('bars')) : bars.read(query)),
 })
 
-export let house: OpenedStream
+export let fixture: OpenedStream
 let secret: string
 let next = 0
 /** Symbols that no other test speaks of. */
 export let a: CompoundKey
 export let b: CompoundKey
 beforeAll(async () => {
-  house = await openStream({ change: ({ bus, bars }) => ({ bus: losing(bus), bars: failing(bars) }) })
-  ;({ secret } = await house.issue({ feeds: [zero, live] }))
+  fixture = await openStream({ change: ({ bus, bars }) => ({ bus: losing(bus), bars: failing(bars) }) })
+  ;({ secret } = await fixture.issue({ feeds: [zero, live] }))
 })
 beforeEach(() => {
   faults.losing = false
@@ -52,12 +52,12 @@ beforeEach(() => {
 const sockets: StreamSocket[] = []
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.raw.terminate()
-  await until('nobody left', () => house.stream.connections() === 0)
+  await until('nobody left', () => fixture.stream.connections() === 0)
 })
-afterAll(() => house.close())
+afterAll(() => fixture.close())
 
 export async function subscribed(...symbols: CompoundKey[]): Promise<StreamSocket> {
-  const socket = await house.connect(secret)
+  const socket = await fixture.connect(secret)
   sockets.push(socket)
   await socket.subscribe(symbols)
   return socket
@@ -66,7 +66,7 @@ export const minutesOf = (socket: StreamSocket, symbol: CompoundKey) =>
   socket.bars(symbol).map(({ bar }) => bar.volume)
 export const gapsOf = (socket: StreamSocket) => socket.messages.filter(({ code }) => code === 'GAP')
 export const applied = (position: number) =>
-  house.stores.bus.publish({ type: 'applied', feed: zero, position }, 1)
+  fixture.stores.bus.publish({ type: 'applied', feed: zero, position }, 1)
 export async function lose<T>(publish: () => Promise<T>): Promise<T> {
   faults.losing = true
   const outcome = await publish()

@@ -8,8 +8,8 @@ export interface RawClient {
 }
 
 /** A client that does its own framing, so that it can do it wrong. */
-export async function openRawClient(house: OpenedStream, key: string): Promise<RawClient> {
-  const socket = await house.dial()
+export async function openRawClient(fixture: OpenedStream, key: string): Promise<RawClient> {
+  const socket = await fixture.dial()
   socket.write(
     `GET /v1/stream?api_key=${key} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
       'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',

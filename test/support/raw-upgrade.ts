@@ -34,8 +34,8 @@ export async function readAnswer(socket: Socket): Promise<Answer> {
   }
 }
 
-export async function ask(house: OpenedStream, text: string): Promise<Answer> {
-  const socket = await house.dial()
+export async function ask(fixture: OpenedStream, text: string): Promise<Answer> {
+  const socket = await fixture.dial()
   socket.write(text)
   return readAnswer(socket)
 }

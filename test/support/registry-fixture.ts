@@ -39,7 +39,7 @@ const definitionOf = (broker: string, account: string, symbols: readonly string[
   return parsed.definition
 }
 
-/** The two feeds of the house. */
+/** The two feeds of the fixture. */
 export const zero = definitionOf('BROKERA', 'ZERO', ['EURUSD', 'GBPUSD'])
 export const live = definitionOf('BROKERB', 'LIVE', ['EURUSD'])
 
@@ -76,7 +76,7 @@ export async function serveRegistry(stores: Stores, registry: FollowedRegistry, 
 }
 
 /** The service on stores of its own, embedded but for those given, and a virtual clock, with two feeds and no key. */
-export async function openRegistryHouse(given: Partial<Stores> = {}) {
+export async function openRegistryFixture(given: Partial<Stores> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'fxd-registry-'))
   const clock = createVirtualClock({ start: Date.UTC(2026, 10, 21, 12) })
   const embedded = await openEmbeddedStores({ folder, clock, log: silentLog })
@@ -120,7 +120,7 @@ export async function openRegistryHouse(given: Partial<Stores> = {}) {
         return undefined
       }
     },
-    /** Ends everything but the folder, which another house may open. */
+    /** Ends everything but the folder, which another fixture may open. */
     async stop() {
       close()
       registry.close()
@@ -130,4 +130,4 @@ export async function openRegistryHouse(given: Partial<Stores> = {}) {
   }
 }
 
-export type RegistryHouse = Awaited<ReturnType<typeof openRegistryHouse>>
+export type RegistryFixture = Awaited<ReturnType<typeof openRegistryFixture>>

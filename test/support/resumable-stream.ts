@@ -24,17 +24,17 @@ export const gated = (bars: BarStore): BarStore => ({
   },
 })
 
-export let house: OpenedStream
+export let fixture: OpenedStream
 let secret: string
 let next = 0
 export let [a, b] = [compoundKey(zero, 'SYM0'), compoundKey(zero, 'SYM1')]
 export const foreign = compoundKey(live, 'SYM0')
 beforeAll(async () => {
-  house = await openStream({
+  fixture = await openStream({
     start: (timeOf(nowMinute) + 30) * 1000,
     change: ({ bars }) => ({ bars: gated(bars) }),
   })
-  ;({ secret } = await house.issue({ feeds: [zero, live] }))
+  ;({ secret } = await fixture.issue({ feeds: [zero, live] }))
 })
 beforeEach(() => {
   store.away = false
@@ -44,13 +44,13 @@ beforeEach(() => {
 const sockets: StreamSocket[] = []
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.raw.terminate()
-  await until('nobody left', async () => (await house.metric('fxd_stream_connections')) === 0)
-  await house.stores.bars.purge(zero)
+  await until('nobody left', async () => (await fixture.metric('fxd_stream_connections')) === 0)
+  await fixture.stores.bars.purge(zero)
 })
-afterAll(() => house.close())
+afterAll(() => fixture.close())
 
 export async function opened(): Promise<StreamSocket> {
-  const socket = await house.connect(secret)
+  const socket = await fixture.connect(secret)
   sockets.push(socket)
   return socket
 }
@@ -74,7 +74,7 @@ export const settledGaps = async (socket: StreamSocket) => {
 /** Publishes the minute and stores it, as ingest does. */
 export async function close(symbol: CompoundKey, ...minutes: number[]): Promise<void> {
   for (const minute of minutes) {
-    await house.publish([symbol], minute)
-    await house.store(symbol, [minute])
+    await fixture.publish([symbol], minute)
+    await fixture.store(symbol, [minute])
   }
 }

@@ -6,7 +6,7 @@ import { feedSeconds } from '../../services/core/feed-clock.ts'
 import type { Resolution } from '../../services/core/resolution.ts'
 import type { BusEvent } from '../../services/ports/bus.ts'
 import type { Stores } from '../../services/ports/stores.ts'
-import { defineFeed, type IngestHouse, startIngest } from './ingest-fixture.ts'
+import { defineFeed, type IngestFixture, startIngest } from './ingest-fixture.ts'
 import { RawSession } from './raw-session.ts'
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 
@@ -38,7 +38,7 @@ export class SessionSuite {
   readonly #feeds = Array.from({ length: feedsMax }, (_, i) => feedOf(`T${i}`))
   #next = 0
   #clock: VirtualClock | undefined
-  #house: IngestHouse | undefined
+  #fixture: IngestFixture | undefined
   /** What the store and the bus were asked, in order. */
   readonly order: string[] = []
   leasesAreLost = false
@@ -57,13 +57,13 @@ export class SessionSuite {
       this.#clock = createVirtualClock({ start })
       const definitions = [feedOf('ZERO'), this.mid, this.measured, ...this.#feeds, ...more]
       const around = (stores: Stores): Stores => this.#watched(stores)
-      this.#house = await startIngest(definitions, { clock: this.#clock, around })
+      this.#fixture = await startIngest(definitions, { clock: this.#clock, around })
     })
-    afterAll(() => this.#house?.remove())
+    afterAll(() => this.#fixture?.remove())
     beforeEach(async () => {
       await this.clock.advance(60_000 - (this.clock.utcMs() % 60_000))
       this.#next += 1
-      this.house.events.length = 0
+      this.fixture.events.length = 0
       this.order.length = 0
       this.liveWrite = (write) => write()
       this.windowsWrite = (write) => write()
@@ -76,9 +76,9 @@ export class SessionSuite {
     return this.#clock
   }
 
-  get house(): IngestHouse {
-    if (!this.#house) throw new Error('the suite has not begun')
-    return this.#house
+  get fixture(): IngestFixture {
+    if (!this.#fixture) throw new Error('the suite has not begun')
+    return this.#fixture
   }
 
   /** The feed of this test; its clock is UTC, EURUSD.z its symbol. */
@@ -94,13 +94,13 @@ export class SessionSuite {
   }
 
   connect(): RawSession {
-    return new RawSession(this.house.address)
+    return new RawSession(this.fixture.address)
   }
 
   async stored(symbol = 'EURUSD', resolution: Resolution = '1', feed = this.feed.key) {
     const series = { feed, symbol: compoundKey(feed, symbol), resolution }
     return toList(
-      await this.house.stores.bars.read({ series, from: feedSeconds(0), to: feedSeconds(start / 500) }),
+      await this.fixture.stores.bars.read({ series, from: feedSeconds(0), to: feedSeconds(start / 500) }),
     )
   }
 
@@ -110,13 +110,13 @@ export class SessionSuite {
 
   /** Times of all bars that were pushed, in order. */
   pushed(): number[] {
-    return this.house.events.flatMap(({ event }) =>
+    return this.fixture.events.flatMap(({ event }) =>
       event.type === 'bars' ? event.bars.map(({ bar }) => bar.time) : [],
     )
   }
 
   told(type: BusEvent['type']): BusEvent[] {
-    return this.house.events.flatMap(({ event }) => (event.type === type ? [event] : []))
+    return this.fixture.events.flatMap(({ event }) => (event.type === type ? [event] : []))
   }
 
   #watched(stores: Stores): Stores {

@@ -1,6 +1,6 @@
 import type { SpoolFolder } from '../../services/collector/spool/folder.ts'
 import type { SpooledSeries } from '../../services/collector/spool/record.ts'
-import { openSpool, type Spool, type SpoolOptions } from '../../services/collector/spool/spool.ts'
+import { openSpool, type Spool, type SpoolDeps } from '../../services/collector/spool/spool.ts'
 import { barsOf } from '../../services/core/bar.ts'
 import { feedSeconds } from '../../services/core/feed-clock.ts'
 import { silentLog } from '../../services/platform/log/log.ts'
@@ -17,7 +17,7 @@ export function batch(time: number, symbol = 'EURUSD'): [SpooledSeries] {
   return [{ symbol, resolution: '1', first: feedSeconds(time), last: feedSeconds(time), count: 1, encoded }]
 }
 
-export const open = (folder: SpoolFolder, more: Partial<SpoolOptions> = {}): Promise<Spool> =>
+export const open = (folder: SpoolFolder, more: Partial<SpoolDeps> = {}): Promise<Spool> =>
   openSpool({ folder, clock: createVirtualClock(), log: silentLog, ...spoolBounds, ...more })
 
 export async function timesIn(spool: Spool): Promise<number[]> {

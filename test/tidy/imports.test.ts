@@ -1,8 +1,8 @@
-import { houseRule } from './rule.ts'
+import { tidyRule } from './rule.ts'
 import { checkImports } from './rules/imports.ts'
 import { written } from './tree.ts'
 
-houseRule('a folder imports only what the tables of ARCHITECTURE.md allow', {
+tidyRule('a folder imports only what the tables of ARCHITECTURE.md allow', {
   check: checkImports,
   on: written,
   atLeast: 80,
@@ -29,7 +29,7 @@ houseRule('a folder imports only what the tables of ARCHITECTURE.md allow', {
     },
     {
       path: 'services/roles/all.ts',
-      text: "import { virtualClock } from '../../test/support/virtual-clock.ts'",
+      text: "import { virtualClock } from '../support/virtual-clock.ts'",
       complaint: 'imports test/support',
     },
     {

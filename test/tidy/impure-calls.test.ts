@@ -1,10 +1,10 @@
-import { houseRule } from './rule.ts'
+import { tidyRule } from './rule.ts'
 import { checkDoors } from './rules/impure-calls.ts'
 import { shipped } from './tree.ts'
 
 const path = 'services/stream/hub.ts'
 
-houseRule('time, randomness and the environment enter by their own doors only', {
+tidyRule('time, randomness and the environment enter by their own doors only', {
   check: checkDoors,
   on: shipped,
   atLeast: 60,

@@ -1,4 +1,4 @@
-import { houseRule } from './rule.ts'
+import { tidyRule } from './rule.ts'
 import { forbid } from './rules/phrases.ts'
 import { everything, readable, tests } from './tree.ts'
 
@@ -7,7 +7,7 @@ const path = 'services/rest/server.test.ts'
 /** These files hold the planted examples below. */
 const notOurs = (file: { path: string }): boolean => !file.path.startsWith('test/tidy/')
 
-houseRule('nothing is left for later', {
+tidyRule('nothing is left for later', {
   check: forbid({ found: /\b(TODO|FIXME|XXX|HACK|WIP)\b/, cure: 'do it now, or file an issue and say why' }),
   on: readable.filter(notOurs),
   atLeast: 100,
@@ -18,7 +18,7 @@ houseRule('nothing is left for later', {
   fine: [{ path, text: 'const hackathon = "todo list"' }],
 })
 
-houseRule('every test runs', {
+tidyRule('every test runs', {
   check: forbid({
     found:
       /\b((test|it|describe|suite)(\.\w+)*\.(only|skip|todo|skipIf|runIf|fails)\b|[xf](it|describe|test)\()/,
@@ -36,7 +36,7 @@ houseRule('every test runs', {
   fine: [{ path, text: "test.each([1])('a', () => {})\nlist.skip(3)\nexit()" }],
 })
 
-houseRule('no secret is committed', {
+tidyRule('no secret is committed', {
   check: forbid(
     {
       // An example is a repeated pattern, which no real key is.

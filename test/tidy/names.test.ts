@@ -1,4 +1,4 @@
-import { houseRule } from './rule.ts'
+import { tidyRule } from './rule.ts'
 import { type TextFile, written } from './tree.ts'
 
 const emptyWord = '(manager|helpers?|utils?|utilities|common|misc|stuff|shared)'
@@ -15,7 +15,7 @@ function checkNames(files: readonly TextFile[]): string[] {
   })
 }
 
-houseRule('names say what a thing does', {
+tidyRule('names say what a thing does', {
   check: checkNames,
   // The planted examples below are in this folder.
   on: written.filter((file) => !file.path.startsWith('test/tidy/')),

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import { dirname } from 'node:path'
-import { houseRule } from './rule.ts'
+import { tidyRule } from './rule.ts'
 import { forbid } from './rules/phrases.ts'
 import { everything, root } from './tree.ts'
 
@@ -9,7 +9,7 @@ const escaped = (path: string): RegExp => new RegExp(`(?<![\\w.])${RegExp.escape
 /** The folder around this checkout and the home folder: short ones (`/`, `/tmp`) are no one's. */
 const placesHere = [dirname(root), homedir()].filter((path) => path.length > 4)
 
-houseRule('no file names a place on one machine', {
+tidyRule('no file names a place on one machine', {
   check: forbid(
     ...placesHere.map((path) => ({ found: escaped(path), cure: 'use a relative path' })),
     { found: /(?<![\w.])\/(home|Users)\/\w+/, cure: 'use a relative path' },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { TextFile } from './tree.ts'
 
-export interface HouseRule {
+export interface TidyRule {
   /** Complaints, each naming the file and the cure. */
   readonly check: (files: readonly TextFile[]) => string[]
   readonly on: readonly TextFile[]
@@ -14,7 +14,7 @@ export interface HouseRule {
 }
 
 /** A rule proves three things: it looks at the tree, it notices a planted violation, the tree keeps it. */
-export function houseRule(sentence: string, { check, on, atLeast, planted, fine = [] }: HouseRule): void {
+export function tidyRule(sentence: string, { check, on, atLeast, planted, fine = [] }: TidyRule): void {
   describe(sentence, () => {
     test('looks at the tree', () => {
       expect(on.length).toBeGreaterThanOrEqual(atLeast)

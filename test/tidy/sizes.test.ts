@@ -1,4 +1,4 @@
-import { houseRule } from './rule.ts'
+import { tidyRule } from './rule.ts'
 import { type TextFile, written } from './tree.ts'
 
 /** A test may list more cases than a reader wants to see of a service. */
@@ -11,7 +11,7 @@ const checkSizes = (files: readonly TextFile[]): string[] =>
     return lines > most ? [`${path} has ${lines} lines, ${most} at most; one idea per file`] : []
   })
 
-houseRule('a file holds one idea', {
+tidyRule('a file holds one idea', {
   check: checkSizes,
   on: written,
   atLeast: 80,

@@ -28,7 +28,7 @@ test('the wire types are those of the protos: "npm run wire" writes them', () =>
 test('whatever ingest may say is heard by a collector', () => {
   const proto = readFileSync(join(root, 'proto/fxd/v1/collector.proto'), 'utf8')
   const [, said = ''] = /message IngestMessage \{[^}]*oneof message \{([^}]*)\}/.exec(proto) ?? []
-  const conversation = readFileSync(join(root, 'services/collector/connection/conversation.ts'), 'utf8')
+  const conversation = readFileSync(join(root, 'services/collector/connection/session-client.ts'), 'utf8')
   const [, heard = ''] = /const \{ ([\w, ]+) \} = message\n/.exec(conversation) ?? []
   const names = [...said.matchAll(/ (\w+) = \d+;/g)].map(([, name]) => name)
   expect(names.length).toBeGreaterThan(5)

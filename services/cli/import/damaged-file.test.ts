@@ -2,19 +2,23 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Bar, dailyText, exportText, line, minutes } from '../../../test/acceptance/client/bars.ts'
-import { type ImportHouse, seriesOptions, startImportHouse } from '../../../test/support/import-fixture.ts'
+import {
+  type ImportFixture,
+  seriesOptions,
+  startImportFixture,
+} from '../../../test/support/import-fixture.ts'
 
-let house: ImportHouse
+let fixture: ImportFixture
 beforeAll(async () => {
-  house = await startImportHouse({
+  fixture = await startImportFixture({
     ZERO: { clock: { mode: 'Fixed', offsetSeconds: -10_800 } },
     HOURS: { resolutions: ['60', '240', '1D'] },
   })
 })
-afterAll(() => house?.remove())
+afterAll(() => fixture?.remove())
 
 const isUnknown = async (symbol: string): Promise<boolean> =>
-  (await house.symbol(`BROKERA:ZERO:${symbol}`))['error'] !== undefined
+  (await fixture.symbol(`BROKERA:ZERO:${symbol}`))['error'] !== undefined
 
 const reasonsOf = (json: Record<string, unknown>): string[] =>
   (json['refusals'] as { reason: string }[]).map(({ reason }) => reason)
@@ -59,8 +63,8 @@ describe('what is no export stores nothing, adds no symbol and ends with 66', ()
       /cannot be read as an export/,
     ],
   ] as const)('%s', async ([, content, sentence]) => {
-    const path = house.write(content)
-    const { code, stdout, stderr } = await house.importing(path, ...seriesOptions('NEVER'), '--json')
+    const path = fixture.write(content)
+    const { code, stdout, stderr } = await fixture.importing(path, ...seriesOptions('NEVER'), '--json')
     expect([code, stdout]).toEqual([66, ''])
     expect(stderr).toMatch(sentence)
     expect(stderr).toContain(path)
@@ -68,20 +72,20 @@ describe('what is no export stores nothing, adds no symbol and ends with 66', ()
   })
 
   test('a line longer than any export has, behind good ones', async () => {
-    const path = house.write(good + 'x'.repeat(3_000_000))
-    const { code, stderr } = await house.importing(path, ...seriesOptions('ENDLESS'))
+    const path = fixture.write(good + 'x'.repeat(3_000_000))
+    const { code, stderr } = await fixture.importing(path, ...seriesOptions('ENDLESS'))
     expect([code, stderr]).toEqual([66, expect.stringMatching(/Line 32 is longer than/)])
   })
 
   test('a folder, a device and a file that is not there', async () => {
-    mkdirSync(join(house.folder, 'some-folder'))
+    mkdirSync(join(fixture.folder, 'some-folder'))
     for (const [path, sentence] of [
-      [join(house.folder, 'some-folder'), 'is a folder'],
+      [join(fixture.folder, 'some-folder'), 'is a folder'],
       ['/dev/null', 'is no regular file'],
-      [join(house.folder, 'not-there.csv'), 'does not exist'],
-      [join(house.folder, 'not-there/some.csv'), 'does not exist'],
+      [join(fixture.folder, 'not-there.csv'), 'does not exist'],
+      [join(fixture.folder, 'not-there/some.csv'), 'does not exist'],
     ] as const) {
-      const { code, stderr } = await house.importing(path, ...seriesOptions('NEVER'))
+      const { code, stderr } = await fixture.importing(path, ...seriesOptions('NEVER'))
       expect([code, stderr]).toEqual([66, expect.stringContaining(`${path} ${sentence}`)])
     }
   })
@@ -112,8 +116,8 @@ describe('a damaged file: its good lines are stored, the bad ones are listed, an
     ['bytes that are no text', '\uFFFD\u001b[2J\u009b\u0000', /^[\x20-\x7e]*$/],
   ] as const)('%s', async ([name, text, reason]) => {
     const symbol = `BAD${name.replaceAll(/\W/g, '')}`
-    const path = house.write(withLines({ 7: text }))
-    const { code, json, stderr } = await house.importing(
+    const path = fixture.write(withLines({ 7: text }))
+    const { code, json, stderr } = await fixture.importing(
       path,
       ...seriesOptions(symbol),
       '--digits',
@@ -123,12 +127,12 @@ describe('a damaged file: its good lines are stored, the bad ones are listed, an
     expect([code, stderr]).toEqual([65, 'fxd: 1 line was refused; every other one is stored.\n'])
     expect(json).toMatchObject({ accepted: 29, refused: 1, refusals: [{ line: 7 }] })
     expect(reasonsOf(json)).toEqual([expect.stringMatching(reason)])
-    expect(await house.history(`BROKERA:ZERO:${symbol}`, '1')).toEqual(bars.toSpliced(5, 1))
+    expect(await fixture.history(`BROKERA:ZERO:${symbol}`, '1')).toEqual(bars.toSpliced(5, 1))
   })
 
   test('no window reaches to a line that was refused', async () => {
-    const path = house.write(withLines({ 7: far, 8: old }))
-    const { json } = await house.importing(path, ...seriesOptions('NOWINDOW'), '--json')
+    const path = fixture.write(withLines({ 7: far, 8: old }))
+    const { json } = await fixture.importing(path, ...seriesOptions('NOWINDOW'), '--json')
     expect(json).toMatchObject({
       refused: 2,
       windows: [{ from: bars[0]?.time, to: (bars[29]?.time ?? 0) + 60 }],
@@ -136,27 +140,27 @@ describe('a damaged file: its good lines are stored, the bad ones are listed, an
   })
 
   test('a bad line never takes the place of a good one of the same time', async () => {
-    const path = house.write(good + cell(7, 3, '1.0'))
-    const { code, json } = await house.importing(path, ...seriesOptions('INSTEAD'), '--json')
+    const path = fixture.write(good + cell(7, 3, '1.0'))
+    const { code, json } = await fixture.importing(path, ...seriesOptions('INSTEAD'), '--json')
     expect(code).toBe(65)
     expect(json).toMatchObject({ accepted: 30, duplicates: 0, refusals: [{ line: 32 }] })
-    expect(await house.history('BROKERA:ZERO:INSTEAD', '1')).toEqual(bars)
+    expect(await fixture.history('BROKERA:ZERO:INSTEAD', '1')).toEqual(bars)
   })
 
   test('and again it changes nothing', async () => {
-    const path = house.write(withLines({ 3: 'x', 12: far, 20: cell(20, 2, '0') }))
-    await house.importing(path, ...seriesOptions('ONCEMORE'))
-    const { json } = await house.importing(path, ...seriesOptions('ONCEMORE'), '--json')
+    const path = fixture.write(withLines({ 3: 'x', 12: far, 20: cell(20, 2, '0') }))
+    await fixture.importing(path, ...seriesOptions('ONCEMORE'))
+    const { json } = await fixture.importing(path, ...seriesOptions('ONCEMORE'), '--json')
     expect(json).toMatchObject({ accepted: 0, revised: 0, unchanged: 27, refused: 3 })
   })
 
   test('decimal commas everywhere: no line is a bar, so no symbol is added', async () => {
-    const path = house.write(
+    const path = fixture.write(
       good.replaceAll(/(\d)\.(\d+\t)/g, (_, a: string, b: string) =>
         b.length > 3 ? `${a},${b}` : `${a}.${b}`,
       ),
     )
-    const { code, json } = await house.importing(path, ...seriesOptions('COMMAS'), '--json')
+    const { code, json } = await fixture.importing(path, ...seriesOptions('COMMAS'), '--json')
     expect([code, json['accepted']]).toEqual([65, 0])
     expect(json['refused']).toBe(30)
     expect(await isUnknown('COMMAS')).toBe(true)
@@ -164,7 +168,7 @@ describe('a damaged file: its good lines are stored, the bad ones are listed, an
 
   test('a person sees the first twenty bad lines and how many more there are', async () => {
     const bad = Object.fromEntries(Array.from({ length: 25 }, (_, i) => [i + 3, `bad ${i}`]))
-    const { stdout } = await house.importing(house.write(withLines(bad)), ...seriesOptions('MANY'))
+    const { stdout } = await fixture.importing(fixture.write(withLines(bad)), ...seriesOptions('MANY'))
     expect(stdout.match(/^ {4}line \d+: /gm)).toHaveLength(20)
     expect(stdout).toMatch(/^ {4}line 3: the date is "bad 0"/m)
     expect(stdout).toMatch(/^ {4}and 5 more$/m)
@@ -172,7 +176,7 @@ describe('a damaged file: its good lines are stored, the bad ones are listed, an
 
   test('a program gets the first thousand', async () => {
     const text = good + 'bad\r\n'.repeat(2_500)
-    const { json } = await house.importing(house.write(text), ...seriesOptions('THOUSANDS'), '--json')
+    const { json } = await fixture.importing(fixture.write(text), ...seriesOptions('THOUSANDS'), '--json')
     expect(json).toMatchObject({ accepted: 30, refused: 2_500 })
     expect((json['refusals'] as unknown[]).length).toBe(1_000)
   })
@@ -200,14 +204,16 @@ describe('a wrong command line ends with 64 and names the option', () => {
     ['--description', 'x'.repeat(300), /at most 200 characters/],
     ['--max-gap', '4', /30s, 15m, 1h, 90d/],
   ] as const)('%s %s', async ([option, value, sentence]) => {
-    const { code, stdout, stderr } = await house.importing(...commandLine({ [option]: value }))
+    const { code, stdout, stderr } = await fixture.importing(...commandLine({ [option]: value }))
     expect([code, stdout]).toEqual([64, ''])
     expect(stderr).toContain(option)
     expect(stderr).toMatch(sentence)
   })
 
   test('--derive of anything but minutes', async () => {
-    const { code, stderr } = await house.importing(...commandLine({ '--resolution': '60', '--derive': '1D' }))
+    const { code, stderr } = await fixture.importing(
+      ...commandLine({ '--resolution': '60', '--derive': '1D' }),
+    )
     expect([code, stderr]).toEqual([64, expect.stringMatching(/--derive folds bars of resolution 1/)])
   })
 
@@ -218,15 +224,15 @@ describe('a wrong command line ends with 64 and names the option', () => {
       [file, '--feed', 'BROKERA:ZERO', '--symbol', 'X'],
       [...commandLine({}), '--nope'],
     ]) {
-      expect((await house.importing(...given)).code).toBe(64)
+      expect((await fixture.importing(...given)).code).toBe(64)
     }
   })
 })
 
 describe('what the service refuses ends with 1', () => {
   test('a feed that does not exist, with the one that was meant', async () => {
-    const path = house.write(good)
-    const { code, stderr } = await house.importing(
+    const path = fixture.write(good)
+    const { code, stderr } = await fixture.importing(
       path,
       '--feed',
       'BROKERA:ZERRO',
@@ -236,8 +242,8 @@ describe('what the service refuses ends with 1', () => {
   })
 
   test('a resolution that the feed does not store, of the file or derived', async () => {
-    const path = house.write(good)
-    const one = await house.importing(path, ...seriesOptions('X', '1', 'HOURS'))
+    const path = fixture.write(good)
+    const one = await fixture.importing(path, ...seriesOptions('X', '1', 'HOURS'))
     expect([one.code, one.stderr]).toEqual([
       1,
       'fxd: BROKERA:HOURS stores 60, 240, 1D; it does not store 1.\n',
@@ -247,18 +253,18 @@ describe('what the service refuses ends with 1', () => {
 
 describe('without a service it ends with 69', () => {
   test('nothing listens there, or nothing ever ran on the folder', async () => {
-    const path = house.write(good)
-    const nobody = { ...house.environment(), FXD_GRPC_ADDR: '127.0.0.1:1' }
-    const off = await house.importingIn(nobody, path, ...seriesOptions('X'))
+    const path = fixture.write(good)
+    const nobody = { ...fixture.environment(), FXD_GRPC_ADDR: '127.0.0.1:1' }
+    const off = await fixture.importingIn(nobody, path, ...seriesOptions('X'))
     expect([off.code, off.stderr]).toEqual([
       69,
       expect.stringMatching(/127\.0\.0\.1:1 .*does not answer.*fxd all/),
     ])
-    const ingest = { ...house.environment(), FXD_INGEST: '127.0.0.1:1' }
-    const { stderr } = await house.importingIn(ingest, path, ...seriesOptions('X'))
+    const ingest = { ...fixture.environment(), FXD_INGEST: '127.0.0.1:1' }
+    const { stderr } = await fixture.importingIn(ingest, path, ...seriesOptions('X'))
     expect(stderr).toMatch(/127\.0\.0\.1:1 \(FXD_INGEST\) does not answer/)
-    const elsewhere = { ...house.environment(), FXD_DATA_DIR: join(house.folder, 'nowhere') }
-    const never = await house.importingIn(elsewhere, path, ...seriesOptions('X'))
+    const elsewhere = { ...fixture.environment(), FXD_DATA_DIR: join(fixture.folder, 'nowhere') }
+    const never = await fixture.importingIn(elsewhere, path, ...seriesOptions('X'))
     expect([never.code, never.stderr]).toEqual([
       69,
       expect.stringMatching(/no service has run on this folder/),
@@ -266,12 +272,12 @@ describe('without a service it ends with 69', () => {
   })
 
   test('with the token of another service it ends with 77', async () => {
-    const other = join(house.folder, 'other-data')
+    const other = join(fixture.folder, 'other-data')
     mkdirSync(other)
     writeFileSync(join(other, 'token'), 'of-another-service\n')
-    const { code, stderr } = await house.importingIn(
-      { ...house.environment(), FXD_DATA_DIR: other },
-      house.write(good),
+    const { code, stderr } = await fixture.importingIn(
+      { ...fixture.environment(), FXD_DATA_DIR: other },
+      fixture.write(good),
       ...seriesOptions('X'),
     )
     expect([code, stderr]).toEqual([77, expect.stringMatching(/refused the token/)])
@@ -280,11 +286,11 @@ describe('without a service it ends with 69', () => {
 
 test('as a process, each ending has its own exit code', async () => {
   const runs = await Promise.all([
-    house.importingApart(house.write(good), ...seriesOptions('PROCESS'), '--json'),
-    house.importingApart(house.write(good), ...seriesOptions('PROCESS', '1', 'HOURS')),
-    house.importingApart(house.write(good), ...seriesOptions('PROCESS', '30')),
-    house.importingApart(house.write(withLines({ 7: 'x' })), ...seriesOptions('PROCESS')),
-    house.importingApart(house.write(''), ...seriesOptions('PROCESS')),
+    fixture.importingApart(fixture.write(good), ...seriesOptions('PROCESS'), '--json'),
+    fixture.importingApart(fixture.write(good), ...seriesOptions('PROCESS', '1', 'HOURS')),
+    fixture.importingApart(fixture.write(good), ...seriesOptions('PROCESS', '30')),
+    fixture.importingApart(fixture.write(withLines({ 7: 'x' })), ...seriesOptions('PROCESS')),
+    fixture.importingApart(fixture.write(''), ...seriesOptions('PROCESS')),
   ])
   expect(runs.map(({ code }) => code)).toEqual([0, 1, 64, 65, 66])
   for (const { stderr } of runs.slice(1)) expect(stderr).toMatch(/^fxd: .*\n/)

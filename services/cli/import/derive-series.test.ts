@@ -1,17 +1,21 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Bar, bitcoinMinutes, exportText, fold, minutes } from '../../../test/acceptance/client/bars.ts'
-import { type ImportHouse, seriesOptions, startImportHouse } from '../../../test/support/import-fixture.ts'
+import {
+  type ImportFixture,
+  seriesOptions,
+  startImportFixture,
+} from '../../../test/support/import-fixture.ts'
 
-let house: ImportHouse
+let fixture: ImportFixture
 beforeAll(async () => {
-  house = await startImportHouse({ ZERO: {} })
+  fixture = await startImportFixture({ ZERO: {} })
 })
-afterAll(() => house?.remove())
+afterAll(() => fixture?.remove())
 
 /** Imports what must go in without a refused line; gives the report. */
 const importing = async (path: string, ...args: readonly string[]) => {
-  const ran = await house.importing(path, ...args, '--json')
+  const ran = await fixture.importing(path, ...args, '--json')
   expect(ran.stderr).not.toContain('refused')
   return ran.json
 }
@@ -37,15 +41,17 @@ describe('--derive', () => {
       new URL('../../../test/data/BTCUSD_M1_201311.csv', import.meta.url),
       'utf8',
     ).trimEnd()
-    const path = house.write(order(text))
+    const path = fixture.write(order(text))
     await importing(path, ...seriesOptions(symbol, '1'), '--derive', all)
     for (const [resolution, each] of Object.entries(seconds)) {
-      expect(await house.history(`BROKERA:ZERO:${symbol}`, resolution)).toEqual(fold(bitcoinMinutes(), each))
+      expect(await fixture.history(`BROKERA:ZERO:${symbol}`, resolution)).toEqual(
+        fold(bitcoinMinutes(), each),
+      )
     }
     const december = Date.UTC(2013, 11, 1) / 1000
     const inDecember = fold(bitcoinMinutes(), day).filter(({ time }) => time >= december)
     for (const resolution of ['1W', '1M']) {
-      expect(await house.history(`BROKERA:ZERO:${symbol}`, resolution)).toEqual(inDecember)
+      expect(await fixture.history(`BROKERA:ZERO:${symbol}`, resolution)).toEqual(inDecember)
     }
     const again = await importing(path, ...seriesOptions(symbol, '1'), '--derive', all)
     for (const [, each] of Object.entries(again['derived'] as Record<string, object>)) {
@@ -57,50 +63,50 @@ describe('--derive', () => {
     const early = minutes(monday + 600, 120, 1.1, 5)
     const late = minutes(monday + 10 * day + 600, 120, 1.2, 5)
     await importing(
-      house.write(exportText([...early, ...late])),
+      fixture.write(exportText([...early, ...late])),
       ...seriesOptions('PARTS', '1'),
       '--derive',
       '60',
     )
     const hours = [...fold(early, 3_600).slice(1), ...fold(late, 3_600).slice(1)]
-    expect(await house.history('BROKERA:ZERO:PARTS', '60')).toEqual(hours)
+    expect(await fixture.history('BROKERA:ZERO:PARTS', '60')).toEqual(hours)
   })
 
   test('leaves out the bar that is still forming', async () => {
     const hour = Math.floor(Date.now() / 3_600_000) * 3_600
     const bars = minutes(hour - 3_600, Math.max(61, Math.floor((Date.now() / 1000 - hour) / 60) + 60), 1.1, 5)
-    await importing(house.write(exportText(bars)), ...seriesOptions('HOURNOW', '1'), '--derive', '60')
-    expect((await house.history('BROKERA:ZERO:HOURNOW', '60')).map(({ time }) => time)).toContain(
+    await importing(fixture.write(exportText(bars)), ...seriesOptions('HOURNOW', '1'), '--derive', '60')
+    expect((await fixture.history('BROKERA:ZERO:HOURNOW', '60')).map(({ time }) => time)).toContain(
       hour - 3_600,
     )
-    const { length } = await house.history('BROKERA:ZERO:HOURNOW', '60')
+    const { length } = await fixture.history('BROKERA:ZERO:HOURNOW', '60')
     expect(length).toBe(Math.floor(Date.now() / 3_600_000) * 3_600 === hour ? 1 : 2)
   })
 
   test('gives way to what the terminal itself says, and never the other way', async () => {
     const bars = minutes(monday, 180, 1.1, 5)
     const hours = fold(bars, 3_600).map((bar) => ({ ...bar, volume: bar.volume + 7 }))
-    const fine = house.write(exportText(bars))
+    const fine = fixture.write(exportText(bars))
     await importing(fine, ...seriesOptions('WHO', '1'), '--derive', '60')
-    expect(await importing(house.write(exportText(hours)), ...seriesOptions('WHO', '60'))).toMatchObject({
+    expect(await importing(fixture.write(exportText(hours)), ...seriesOptions('WHO', '60'))).toMatchObject({
       revised: 3,
     })
     const after = await importing(fine, ...seriesOptions('WHO', '1'), '--derive', '60')
     expect(after['derived']).toMatchObject({ 60: { accepted: 0, revised: 0, unchanged: 3 } })
-    expect(await house.history('BROKERA:ZERO:WHO', '60')).toEqual(hours)
+    expect(await fixture.history('BROKERA:ZERO:WHO', '60')).toEqual(hours)
   })
 
   test('of a later file wins over an earlier one', async () => {
     const bars = minutes(monday, 180, 1.1, 5)
     const changed = bars.with(70, { ...(bars[70] as Bar), volume: 1 })
-    await importing(house.write(exportText(bars)), ...seriesOptions('LATER', '1'), '--derive', '60')
+    await importing(fixture.write(exportText(bars)), ...seriesOptions('LATER', '1'), '--derive', '60')
     const report = await importing(
-      house.write(exportText(changed)),
+      fixture.write(exportText(changed)),
       ...seriesOptions('LATER', '1'),
       '--derive',
       '60',
     )
     expect(report['derived']).toMatchObject({ 60: { revised: 1, unchanged: 2 } })
-    expect(await house.history('BROKERA:ZERO:LATER', '60')).toEqual(fold(changed, 3_600))
+    expect(await fixture.history('BROKERA:ZERO:LATER', '60')).toEqual(fold(changed, 3_600))
   })
 })

@@ -11,24 +11,28 @@ import {
   line,
   minutes,
 } from '../../../test/acceptance/client/bars.ts'
-import { type ImportHouse, seriesOptions, startImportHouse } from '../../../test/support/import-fixture.ts'
+import {
+  type ImportFixture,
+  seriesOptions,
+  startImportFixture,
+} from '../../../test/support/import-fixture.ts'
 
-let house: ImportHouse
+let fixture: ImportFixture
 beforeAll(async () => {
-  house = await startImportHouse({
+  fixture = await startImportFixture({
     ZERO: { symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] } },
     MID: { quoteBasis: 'Mid', symbols: { list: [{ raw: 'HALF', type: 'cfd', digits: 2 }] } },
     UNKNOWN: { clock: { mode: 'Measured' } },
     LATE: { symbols: { list: [{ raw: 'SLOW', type: 'cfd', digits: 2, delaySeconds: 900 }] } },
   })
 })
-afterAll(() => house?.remove())
+afterAll(() => fixture?.remove())
 
 const exported = (name: string): string =>
   fileURLToPath(new URL(`../../../test/data/${name}`, import.meta.url))
 /** Imports what must go in without a complaint; gives the report. */
 const importing = async (path: string, ...args: readonly string[]) => {
-  const ran = await house.importing(path, ...args, '--json')
+  const ran = await fixture.importing(path, ...args, '--json')
   expect(ran.code, ran.stderr).toBe(0)
   return ran.json
 }
@@ -55,14 +59,14 @@ describe('a real export', () => {
       const key = `BROKERA:ZERO:${symbol}`
       const first = await importing(exported(file), ...seriesOptions(symbol, resolution))
       expect(first).toMatchObject({ lines: bars.length + 1, ...counts(bars.length) })
-      expect(await house.history(key, resolution)).toEqual(bars)
+      expect(await fixture.history(key, resolution)).toEqual(bars)
       const covered = [{ from: bars[0]?.time, to: bars.at(-1)?.time }]
-      expect(await house.coverage(key)).toEqual(covered)
+      expect(await fixture.coverage(key)).toEqual(covered)
 
       const again = await importing(exported(file), ...seriesOptions(symbol, resolution))
       expect(again).toMatchObject(counts(0, { unchanged: bars.length }))
-      expect(await house.history(key, resolution)).toEqual(bars)
-      expect(await house.coverage(key)).toEqual(covered)
+      expect(await fixture.history(key, resolution)).toEqual(bars)
+      expect(await fixture.coverage(key)).toEqual(covered)
     },
   )
 
@@ -81,9 +85,9 @@ describe('a real export', () => {
     ['UTF-8 with a mark', 'M8', (text: string) => Buffer.from(`\uFEFF${text}`)],
     ['lines that end in LF alone', 'LF', (text: string) => Buffer.from(text.replaceAll('\r\n', '\n'))],
   ] as const)('is read in %s', async ([, symbol, encode]) => {
-    const path = house.write(encode(readFileSync(exported('GOOGL_D1.csv'), 'utf8')))
+    const path = fixture.write(encode(readFileSync(exported('GOOGL_D1.csv'), 'utf8')))
     expect(await importing(path, ...seriesOptions(symbol, '1D'))).toMatchObject(counts(googleDays().length))
-    expect(await house.history(`BROKERA:ZERO:${symbol}`, '1D')).toEqual(googleDays())
+    expect(await fixture.history(`BROKERA:ZERO:${symbol}`, '1D')).toEqual(googleDays())
   })
 
   test("is read as MT4's headerless lines, the last one without an end", async () => {
@@ -94,10 +98,10 @@ describe('a real export', () => {
         ',',
       )
     })
-    expect(await importing(house.write(lines.join('\n')), ...seriesOptions('MT4', '1'))).toMatchObject(
+    expect(await importing(fixture.write(lines.join('\n')), ...seriesOptions('MT4', '1'))).toMatchObject(
       counts(300),
     )
-    expect(await house.history('BROKERA:ZERO:MT4', '1')).toEqual(bars)
+    expect(await fixture.history('BROKERA:ZERO:MT4', '1')).toEqual(bars)
   })
 })
 
@@ -105,9 +109,9 @@ describe('the symbol', () => {
   const words = ['--type', 'crypto', '--description', 'Some coin']
 
   test('is added when the feed lacks it, its digits taken from the file', async () => {
-    const path = house.write(exportText(minutes(monday, 20, 190, 3)))
+    const path = fixture.write(exportText(minutes(monday, 20, 190, 3)))
     expect(await importing(path, ...seriesOptions('COIN', '1'), ...words)).toMatchObject({ digits: 3 })
-    expect(await house.symbol('BROKERA:ZERO:COIN')).toMatchObject({
+    expect(await fixture.symbol('BROKERA:ZERO:COIN')).toMatchObject({
       digits: 3,
       type: 'crypto',
       session: '24x7',
@@ -116,32 +120,32 @@ describe('the symbol', () => {
   })
 
   test('has the digits that were asked for', async () => {
-    const path = house.write(exportText(minutes(monday, 20, 190, 2)))
+    const path = fixture.write(exportText(minutes(monday, 20, 190, 2)))
     await importing(path, ...seriesOptions('ASKED', '1'), '--digits', '4')
-    expect(await house.symbol('BROKERA:ZERO:ASKED')).toMatchObject({ digits: 4, type: 'cfd' })
+    expect(await fixture.symbol('BROKERA:ZERO:ASKED')).toMatchObject({ digits: 4, type: 'cfd' })
   })
 
   test('stays as the manifest says', async () => {
-    const path = house.write(exportText(minutes(monday, 20, 1.1, 4)))
+    const path = fixture.write(exportText(minutes(monday, 20, 1.1, 4)))
     expect(await importing(path, ...seriesOptions('EURUSD', '1'), '--digits', '3', ...words)).toMatchObject({
       digits: 5,
     })
-    expect(await house.symbol('BROKERA:ZERO:EURUSD')).toMatchObject({ digits: 5, type: 'forex' })
+    expect(await fixture.symbol('BROKERA:ZERO:EURUSD')).toMatchObject({ digits: 5, type: 'forex' })
   })
 
   test('is the clean name as given: no suffix is taken off, and its case stays', async () => {
-    const path = house.write(exportText(minutes(monday, 20, 1.1, 4)))
+    const path = fixture.write(exportText(minutes(monday, 20, 1.1, 4)))
     await importing(path, ...seriesOptions('BRKb_CFD.US', '1'))
-    expect(await house.history('BROKERA:ZERO:BRKb_CFD.US', '1')).toHaveLength(20)
-    expect(await house.history('BROKERA:ZERO:BRKB_CFD.US', '1')).toHaveLength(0)
+    expect(await fixture.history('BROKERA:ZERO:BRKb_CFD.US', '1')).toHaveLength(20)
+    expect(await fixture.history('BROKERA:ZERO:BRKB_CFD.US', '1')).toHaveLength(0)
   })
 
   test('may have the half unit on a mid-quoted feed', async () => {
     const bars = minutes(monday, 20, 190.005, 3)
     expect(
-      await importing(house.write(exportText(bars)), ...seriesOptions('HALF', '1', 'MID')),
+      await importing(fixture.write(exportText(bars)), ...seriesOptions('HALF', '1', 'MID')),
     ).toMatchObject(counts(20))
-    expect(await house.history('BROKERA:MID:HALF', '1')).toEqual(bars)
+    expect(await fixture.history('BROKERA:MID:HALF', '1')).toEqual(bars)
   })
 })
 
@@ -149,16 +153,16 @@ describe('what is stored already', () => {
   test('gives way to what is imported now, and that to what is imported later', async () => {
     const bars = minutes(monday, 200, 1.1, 5)
     const changed = bars.map((bar, i) => (i % 4 === 0 ? { ...bar, volume: bar.volume + 1 } : bar))
-    const [first, second] = [house.write(exportText(bars)), house.write(exportText(changed))]
+    const [first, second] = [fixture.write(exportText(bars)), fixture.write(exportText(changed))]
     await importing(first, ...seriesOptions('TWICE', '1'))
     expect(await importing(second, ...seriesOptions('TWICE', '1'))).toMatchObject(
       counts(0, { revised: 50, unchanged: 150 }),
     )
-    expect(await house.history('BROKERA:ZERO:TWICE', '1')).toEqual(changed)
+    expect(await fixture.history('BROKERA:ZERO:TWICE', '1')).toEqual(changed)
     expect(await importing(first, ...seriesOptions('TWICE', '1'))).toMatchObject(
       counts(0, { revised: 50, unchanged: 150 }),
     )
-    expect(await house.history('BROKERA:ZERO:TWICE', '1')).toEqual(bars)
+    expect(await fixture.history('BROKERA:ZERO:TWICE', '1')).toEqual(bars)
   })
 })
 
@@ -167,10 +171,10 @@ describe('lines in any order', () => {
     const bars = minutes(monday, 40_000, 1.1, 5)
     const wrong = bars.filter((_, i) => i % 1_000 === 0).map((bar) => ({ ...bar, volume: 1 }))
     // Newest first, and before all of them lines that later ones put right.
-    const path = house.write(exportText([...wrong, ...bars.toReversed()]))
+    const path = fixture.write(exportText([...wrong, ...bars.toReversed()]))
     const report = await importing(path, ...seriesOptions('ANYHOW', '1'))
     expect(report).toMatchObject(counts(40_000, { duplicates: 40 }))
-    expect(await house.history('BROKERA:ZERO:ANYHOW', '1')).toEqual(bars)
+    expect(await fixture.history('BROKERA:ZERO:ANYHOW', '1')).toEqual(bars)
     const again = await importing(path, ...seriesOptions('ANYHOW', '1'))
     expect(again).toMatchObject(counts(0, { unchanged: 40_000, duplicates: 40 }))
   })
@@ -183,7 +187,7 @@ describe('bars that are not over yet', () => {
     const bars = minutes(minuteNow() - 9 * 60, 10, 1.1, 5)
     // The minute may be over by the time of the import.
     const { accepted, forming, refused } = await importing(
-      house.write(exportText(bars)),
+      fixture.write(exportText(bars)),
       ...seriesOptions('NOW', '1'),
     )
     expect(refused).toBe(0)
@@ -191,24 +195,24 @@ describe('bars that are not over yet', () => {
       [9, 1],
       [10, 0],
     ]).toContainEqual([accepted, forming])
-    expect(await house.history('BROKERA:ZERO:NOW', '1')).toEqual(bars.slice(0, Number(accepted)))
+    expect(await fixture.history('BROKERA:ZERO:NOW', '1')).toEqual(bars.slice(0, Number(accepted)))
   })
 
   test('are the last ones of a delayed symbol, but for those that a later one closes', async () => {
     const bars = minutes(minuteNow() - 30 * 60, 25, 190, 2)
-    const report = await importing(house.write(exportText(bars)), ...seriesOptions('SLOW', '1', 'LATE'))
+    const report = await importing(fixture.write(exportText(bars)), ...seriesOptions('SLOW', '1', 'LATE'))
     expect(report).toMatchObject(counts(24, { forming: 1 }))
   })
 
   test('is the last one where the clock is unknown, however many batches the file makes', async () => {
     const bars = minutes(monday, 12_000, 1.1, 5)
-    const path = house.write(exportText(bars))
+    const path = fixture.write(exportText(bars))
     const report = await importing(path, ...seriesOptions('EURUSD', '1', 'UNKNOWN'), '--derive', '60')
     expect(report).toMatchObject({
       ...counts(11_999, { forming: 1 }),
       derived: { 60: { forming: 1, refused: 0 } },
     })
-    expect(await house.history('BROKERA:UNKNOWN:EURUSD', '1')).toEqual(bars.slice(0, -1))
+    expect(await fixture.history('BROKERA:UNKNOWN:EURUSD', '1')).toEqual(bars.slice(0, -1))
     expect(await importing(path, ...seriesOptions('EURUSD', '1', 'UNKNOWN'))).toMatchObject(
       counts(0, { unchanged: 11_999, forming: 1 }),
     )
@@ -219,13 +223,16 @@ describe('windows', () => {
   test('end where neighbours lie more than four days apart, days from twelve on', async () => {
     const part = (at: number) => minutes(at, 10, 1.1, 5)
     const [a, b, c] = [part(monday), part(monday + 4 * day), part(monday + 8 * day + 600)] as const
-    const report = await importing(house.write(exportText([...a, ...b, ...c])), ...seriesOptions('GAPS', '1'))
+    const report = await importing(
+      fixture.write(exportText([...a, ...b, ...c])),
+      ...seriesOptions('GAPS', '1'),
+    )
     expect(report['windows']).toEqual([
       { from: monday, to: monday + 4 * day + 600 },
       { from: monday + 8 * day + 600, to: monday + 8 * day + 1_200 },
     ])
     const days = [0, 12, 25].map((at) => ({ ...(a[0] as Bar), time: monday + at * day }))
-    const daily = await importing(house.write(dailyText(days)), ...seriesOptions('DAYGAPS', '1D'))
+    const daily = await importing(fixture.write(dailyText(days)), ...seriesOptions('DAYGAPS', '1D'))
     expect(daily['windows']).toEqual([
       { from: monday, to: monday + 13 * day },
       { from: monday + 25 * day, to: monday + 26 * day },
@@ -235,7 +242,7 @@ describe('windows', () => {
   test('are the same for the lines in any order', async () => {
     const bars = [0, 6, 12].flatMap((at) => minutes(monday + at * day, 10, 1.1, 5))
     const report = await importing(
-      house.write(exportText(bars.toReversed())),
+      fixture.write(exportText(bars.toReversed())),
       ...seriesOptions('GAPSANYHOW', '1'),
     )
     expect(report['windows']).toEqual(
@@ -246,7 +253,7 @@ describe('windows', () => {
   test('follow --max-gap', async () => {
     const bars = [...minutes(monday, 10, 1.1, 5), ...minutes(monday + 7_200, 10, 1.1, 5)]
     const report = await importing(
-      house.write(exportText(bars)),
+      fixture.write(exportText(bars)),
       ...seriesOptions('TIGHT', '1'),
       '--max-gap',
       '1h',
@@ -256,10 +263,10 @@ describe('windows', () => {
 })
 
 test('without --json a person reads what happened, and progress goes to standard error', async () => {
-  const path = house.write(
+  const path = fixture.write(
     exportText(minutes(monday, 20, 1.1, 5)) + line(minutes(monday, 1, 1.1, 5)[0] as Bar),
   )
-  const { code, stdout, stderr } = await house.importingApart(path, ...seriesOptions('WORDS', '1'))
+  const { code, stdout, stderr } = await fixture.importingApart(path, ...seriesOptions('WORDS', '1'))
   expect([code, stderr]).toEqual([0, ''])
   expect(stdout).toMatch(/^BROKERA:ZERO:WORDS, resolution 1, 5 digits: 22 lines in \d+\.\d s \(/)
   expect(stdout).toMatch(/^ {2}accepted +20$/m)

@@ -4,18 +4,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Bar, exportText, line, minutes } from '../../../test/acceptance/client/bars.ts'
 import { effort } from '../../../test/support/effort.ts'
 import {
-  type ImportHouse,
+  type ImportFixture,
   runFxd,
   seriesOptions,
-  startImportHouse,
+  startImportFixture,
 } from '../../../test/support/import-fixture.ts'
 import { writeRepeated } from '../../../test/support/repeated-export.ts'
 
-let house: ImportHouse
+let fixture: ImportFixture
 beforeAll(async () => {
-  house = await startImportHouse({ ZERO: {} })
+  fixture = await startImportFixture({ ZERO: {} })
 })
-afterAll(() => house?.remove())
+afterAll(() => fixture?.remove())
 
 const mebibyte = 2 ** 20
 /** The machine may be busy with other tests. */
@@ -50,13 +50,13 @@ describe('a large file', () => {
   test('is streamed: the command needs the same memory whatever its size', {
     timeout: patienceMs,
   }, async () => {
-    const path = join(house.folder, 'sparse.csv')
+    const path = join(fixture.folder, 'sparse.csv')
     const bars = writeSparse(path, bytes)
     const args = ['import', path, ...seriesOptions('SPARSE'), '--json']
-    const { code, stdout, stderr } = await runFxd(args, { ...house.environment(), ...tellsMemory })
+    const { code, stdout, stderr } = await runFxd(args, { ...fixture.environment(), ...tellsMemory })
     expect(code, stderr).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ accepted: bars.length, refused: 0 })
-    expect(await house.history('BROKERA:ZERO:SPARSE', '1')).toEqual(bars)
+    expect(await fixture.history('BROKERA:ZERO:SPARSE', '1')).toEqual(bars)
     const memoryMib = Number(/memory (\S+)/.exec(stderr)?.[1])
     expect(memoryMib).toBeGreaterThan(20)
     expect(memoryMib).toBeLessThan(192)
@@ -64,10 +64,10 @@ describe('a large file', () => {
 })
 
 test('more unsorted lines than memory takes need a folder for them, which is named when it cannot be used', async () => {
-  const path = join(house.folder, 'unsorted.csv')
+  const path = join(fixture.folder, 'unsorted.csv')
   writeRepeated(path, 265_000, (weeks) => weeks.toReversed())
-  const nowhere = join(house.folder, 'nowhere')
-  const environment = { ...house.environment(), TMPDIR: nowhere }
+  const nowhere = join(fixture.folder, 'nowhere')
+  const environment = { ...fixture.environment(), TMPDIR: nowhere }
   const { code, stderr } = await runFxd(['import', path, ...seriesOptions('UNSORTED')], environment)
   expect([code, stderr]).toEqual([
     71,
@@ -79,9 +79,9 @@ describe('while a file is on its way', () => {
   test('progress is told now and then, and drawn where a person watches', {
     timeout: patienceMs,
   }, async () => {
-    const path = join(house.folder, 'progress.csv')
+    const path = join(fixture.folder, 'progress.csv')
     const { bars } = writeRepeated(path, 40_000)
-    const shown = await house.importingWatched(path, ...seriesOptions('WATCHED'))
+    const shown = await fixture.importingWatched(path, ...seriesOptions('WATCHED'))
     expect(shown.code).toBe(0)
     const [nothing, ...drawn] = shown.stderr.split('\r\u001B[K')
     expect([nothing, drawn.pop()]).toEqual(['', ''])
@@ -93,19 +93,19 @@ describe('while a file is on its way', () => {
   test('a service that goes away ends it with 69; what was acknowledged is stored, and again brings the rest', {
     timeout: patienceMs,
   }, async () => {
-    const path = join(house.folder, 'long.csv')
+    const path = join(fixture.folder, 'long.csv')
     const { bars } = writeRepeated(path, 120_000)
-    const importing = house.importing(path, ...seriesOptions('LONG'))
+    const importing = fixture.importing(path, ...seriesOptions('LONG'))
     await expect
-      .poll(() => house.newest('BROKERA:ZERO:LONG', '1'), { interval: 5, timeout: patienceMs })
+      .poll(() => fixture.newest('BROKERA:ZERO:LONG', '1'), { interval: 5, timeout: patienceMs })
       .toBeGreaterThan(0)
-    await house.restart()
+    await fixture.restart()
     const { code, stderr } = await importing
     expect([code, stderr]).toEqual([
       69,
       expect.stringMatching(/What it acknowledged is stored; import the file again/),
     ])
-    const again = await house.importing(path, ...seriesOptions('LONG'), '--json')
+    const again = await fixture.importing(path, ...seriesOptions('LONG'), '--json')
     expect(again.code, again.stderr).toBe(0)
     const { accepted, unchanged } = again.json as { accepted: number; unchanged: number }
     expect(unchanged).toBeGreaterThan(0)

@@ -1,20 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { exportText, minutes } from '../../../test/acceptance/client/bars.ts'
-import { type ImportHouse, seriesOptions, startImportHouse } from '../../../test/support/import-fixture.ts'
+import {
+  type ImportFixture,
+  seriesOptions,
+  startImportFixture,
+} from '../../../test/support/import-fixture.ts'
 
-let house: ImportHouse
+let fixture: ImportFixture
 beforeAll(async () => {
-  house = await startImportHouse({ ZERO: {} })
+  fixture = await startImportFixture({ ZERO: {} })
 })
-afterAll(() => house?.remove())
+afterAll(() => fixture?.remove())
 
 const monday = Date.UTC(2024, 0, 8) / 1000
 const hour = 3_600
 
 describe('a derived bar whose earlier minutes the file lacks', () => {
   test('is left out, named by bucket and resolution, and ends with the code of partial success', async () => {
-    const path = house.write(exportText(minutes(monday + 2 * hour + 600, 200, 1.1, 5)))
-    const { code, stdout, stderr } = await house.importing(
+    const path = fixture.write(exportText(minutes(monday + 2 * hour + 600, 200, 1.1, 5)))
+    const { code, stdout, stderr } = await fixture.importing(
       path,
       ...seriesOptions('HALFHOUR'),
       '--derive',
@@ -30,7 +34,7 @@ describe('a derived bar whose earlier minutes the file lacks', () => {
     )
     expect(stdout).toContain('left out: the bar of resolution 1D at 2024-01-08 00:00')
     expect(stdout).not.toContain('bar of resolution 10 ')
-    expect((await house.history('BROKERA:ZERO:HALFHOUR', '60')).map(({ time }) => time)).toEqual(
+    expect((await fixture.history('BROKERA:ZERO:HALFHOUR', '60')).map(({ time }) => time)).toEqual(
       [3, 4, 5].map((at) => monday + at * hour),
     )
   })
@@ -38,7 +42,7 @@ describe('a derived bar whose earlier minutes the file lacks', () => {
   test('is left out behind a gap too', async () => {
     const bars = [...minutes(monday, 120, 1.1, 5), ...minutes(monday + 10 * hour + 60, 119, 1.1, 5)]
     const args = [...seriesOptions('GAP'), '--derive', '60', '--max-gap', '1h', '--json']
-    const { code, json } = await house.importing(house.write(exportText(bars)), ...args)
+    const { code, json } = await fixture.importing(fixture.write(exportText(bars)), ...args)
     expect(code).toBe(65)
     expect(json['derived']).toMatchObject({
       60: { accepted: 3, incomplete: 1, incomplete_from: [monday + 10 * hour] },
@@ -46,8 +50,8 @@ describe('a derived bar whose earlier minutes the file lacks', () => {
   })
 
   test('is none where the file begins with its bars', async () => {
-    const path = house.write(exportText(minutes(monday, 120, 1.1, 5)))
-    const { code, stderr } = await house.importing(path, ...seriesOptions('WHOLE'), '--derive', '5,60,1D')
+    const path = fixture.write(exportText(minutes(monday, 120, 1.1, 5)))
+    const { code, stderr } = await fixture.importing(path, ...seriesOptions('WHOLE'), '--derive', '5,60,1D')
     expect([code, stderr]).toEqual([0, ''])
   })
 })
@@ -64,24 +68,24 @@ describe('a single line with more decimals than all others', () => {
   }
 
   test.for([2, 17, 31])('in line %i does not decide the digits, and the report says so', async (at) => {
-    const { code, stdout } = await house.importing(house.write(odd(at)), ...seriesOptions(`ODD${at}`))
+    const { code, stdout } = await fixture.importing(fixture.write(odd(at)), ...seriesOptions(`ODD${at}`))
     expect(code).toBe(65)
     expect(stdout).toContain(`, resolution 1, 5 digits:`)
     expect(stdout).toContain(
       `line ${at} alone has 7 decimals, so it does not decide the digits: they are 5; --digits sets them`,
     )
-    expect(await house.symbol(`BROKERA:ZERO:ODD${at}`)).toMatchObject({ digits: 5 })
-    expect(await house.history(`BROKERA:ZERO:ODD${at}`, '1')).toHaveLength(29)
+    expect(await fixture.symbol(`BROKERA:ZERO:ODD${at}`)).toMatchObject({ digits: 5 })
+    expect(await fixture.history(`BROKERA:ZERO:ODD${at}`, '1')).toHaveLength(29)
   })
 
   test('decides where --digits says so', async () => {
-    const { code, stdout } = await house.importing(
-      house.write(odd(9)),
+    const { code, stdout } = await fixture.importing(
+      fixture.write(odd(9)),
       ...seriesOptions('SEVEN'),
       '--digits',
       '7',
     )
     expect([code, stdout.includes('alone has')]).toEqual([0, false])
-    expect(await house.history('BROKERA:ZERO:SEVEN', '1')).toHaveLength(30)
+    expect(await fixture.history('BROKERA:ZERO:SEVEN', '1')).toHaveLength(30)
   })
 })

@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js'
-import { Disconnected } from '../../collector/connection/conversation.ts'
+import { Disconnected } from '../../collector/connection/session-client.ts'
 import { ImportRefused, type ImportSession, openImport } from '../../collector/feed/import-session.ts'
 import { storedResolutions } from '../../core/resolution.ts'
 import { Fatal } from '../../platform/exit.ts'

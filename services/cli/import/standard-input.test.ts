@@ -6,13 +6,17 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { exportText, minutes } from '../../../test/acceptance/client/bars.ts'
-import { type ImportHouse, seriesOptions, startImportHouse } from '../../../test/support/import-fixture.ts'
+import {
+  type ImportFixture,
+  seriesOptions,
+  startImportFixture,
+} from '../../../test/support/import-fixture.ts'
 
-let house: ImportHouse
+let fixture: ImportFixture
 beforeAll(async () => {
-  house = await startImportHouse({ ZERO: {} })
+  fixture = await startImportFixture({ ZERO: {} })
 })
-afterAll(() => house?.remove())
+afterAll(() => fixture?.remove())
 
 const monday = Date.UTC(2024, 0, 8) / 1000
 const bars = minutes(monday, 50, 1.1, 5)
@@ -20,19 +24,19 @@ const bars = minutes(monday, 50, 1.1, 5)
 describe('standard input, named -', () => {
   test('is stored like a file, also where its lines do not ascend', async () => {
     const input = Buffer.from(exportText(bars.toReversed()))
-    const { code, stderr, json } = await house.importingPiped(input, ...seriesOptions('PIPED'), '--json')
+    const { code, stderr, json } = await fixture.importingPiped(input, ...seriesOptions('PIPED'), '--json')
     expect([code, stderr]).toEqual([0, ''])
     expect(json).toMatchObject({ file: 'standard input', accepted: 50, refused: 0 })
-    expect(await house.history('BROKERA:ZERO:PIPED', '1')).toEqual(bars)
+    expect(await fixture.history('BROKERA:ZERO:PIPED', '1')).toEqual(bars)
   })
 
   test('is named in an error', async () => {
     const input = Buffer.from('<DATE>;<OPEN>\n')
-    expect(await house.importingPiped(input, ...seriesOptions('PIPED'))).toMatchObject({
+    expect(await fixture.importingPiped(input, ...seriesOptions('PIPED'))).toMatchObject({
       code: 66,
       stderr: expect.stringMatching(/^fxd: standard input cannot be read as an export: /) as string,
     })
-    expect(await house.importingPiped(Buffer.alloc(0), ...seriesOptions('PIPED'))).toMatchObject({
+    expect(await fixture.importingPiped(Buffer.alloc(0), ...seriesOptions('PIPED'))).toMatchObject({
       code: 66,
       stderr: 'fxd: standard input is empty; there is nothing to import.\n',
     })
@@ -40,12 +44,12 @@ describe('standard input, named -', () => {
 
   test('leaves no temporary file', async () => {
     // A folder of this test's own, because other tests make temporary files meanwhile.
-    const folder = mkdtempSync(join(house.folder, 'temporary-'))
+    const folder = mkdtempSync(join(fixture.folder, 'temporary-'))
     vi.stubEnv('TMPDIR', folder)
     onTestFinished(() => void vi.unstubAllEnvs())
     expect(tmpdir()).toBe(folder)
     expect(
-      await house.importingPiped(Buffer.from(exportText(bars)), ...seriesOptions('PIPED')),
+      await fixture.importingPiped(Buffer.from(exportText(bars)), ...seriesOptions('PIPED')),
     ).toMatchObject({
       code: 0,
     })
@@ -55,9 +59,9 @@ describe('standard input, named -', () => {
 
 describe('a relative path', () => {
   test('begins in the folder in which the person stands', async () => {
-    const path = house.write(exportText(bars))
-    const { code, json } = await house.importingAt(
-      house.folder,
+    const path = fixture.write(exportText(bars))
+    const { code, json } = await fixture.importingAt(
+      fixture.folder,
       basename(path),
       ...seriesOptions('STANDS'),
       '--json',
@@ -67,7 +71,7 @@ describe('a relative path', () => {
 
   test('begins there under npm run too, which changes the folder', async () => {
     const root = fileURLToPath(new URL('../../..', import.meta.url))
-    const folder = mkdtempSync(join(house.folder, 'person-'))
+    const folder = mkdtempSync(join(fixture.folder, 'person-'))
     writeFileSync(join(folder, 'mine.csv'), exportText(bars))
     const args = ['import', 'mine.csv', ...seriesOptions('NPM'), '--json']
     // As npm starts a script: in the folder of the package, with the person's in INIT_CWD.
@@ -76,7 +80,7 @@ describe('a relative path', () => {
       [join(root, 'services/main.ts'), ...args],
       {
         cwd: root,
-        env: { PATH: process.env['PATH'], INIT_CWD: folder, ...house.environment() },
+        env: { PATH: process.env['PATH'], INIT_CWD: folder, ...fixture.environment() },
       },
     )
     expect(JSON.parse(stdout)).toMatchObject({ file: 'mine.csv', accepted: 50 })

@@ -1,26 +1,30 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { exportText, minutes } from '../../../test/acceptance/client/bars.ts'
-import { type ImportHouse, seriesOptions, startImportHouse } from '../../../test/support/import-fixture.ts'
+import {
+  type ImportFixture,
+  seriesOptions,
+  startImportFixture,
+} from '../../../test/support/import-fixture.ts'
 
-let house: ImportHouse
+let fixture: ImportFixture
 beforeAll(async () => {
-  house = await startImportHouse({
+  fixture = await startImportFixture({
     ZERO: {
       symbols: { suffixes: ['.z'], list: [{ raw: 'EURUSD.z', type: 'forex', digits: 5 }] },
       retention: { '1': '3650d' },
     },
   })
 })
-afterAll(() => house?.remove())
+afterAll(() => fixture?.remove())
 
 const monday = Date.UTC(2024, 0, 8) / 1000
 const bars = minutes(monday, 20, 1.1, 5)
 const symbolsOf = async (): Promise<unknown> => {
-  const { json } = await house.running('feeds', 'show', 'BROKERA:ZERO', '--json')
+  const { json } = await fixture.running('feeds', 'show', 'BROKERA:ZERO', '--json')
   return json['symbols']
 }
 const importing = (symbol: string, text = exportText(bars)) =>
-  house.importing(house.write(text), ...seriesOptions(symbol))
+  fixture.importing(fixture.write(text), ...seriesOptions(symbol))
 
 describe('a name with a suffix of its feed', () => {
   test('is refused with the clean name, and no symbol is added', async () => {
@@ -49,26 +53,26 @@ describe('a symbol whose bars are all refused', () => {
 
   test('is added with its first good bar, windows and derived bars included', async () => {
     const good = minutes(monday, 60, 1.1, 5)
-    const { code, stderr } = await house.importing(
-      house.write(exportText(good)),
+    const { code, stderr } = await fixture.importing(
+      fixture.write(exportText(good)),
       ...seriesOptions('GOOD'),
       '--derive',
       '5',
     )
     expect([code, stderr]).toEqual([0, ''])
     expect(await symbolsOf()).toEqual(['BROKERA:ZERO:EURUSD', 'BROKERA:ZERO:GOOD'])
-    expect(await house.coverage('BROKERA:ZERO:GOOD')).toEqual([{ from: monday, to: monday + 59 * 60 }])
-    expect(await house.history('BROKERA:ZERO:GOOD', '5')).toHaveLength(12)
+    expect(await fixture.coverage('BROKERA:ZERO:GOOD')).toEqual([{ from: monday, to: monday + 59 * 60 }])
+    expect(await fixture.history('BROKERA:ZERO:GOOD', '5')).toHaveLength(12)
   })
 })
 
 test('feeds show tells of a symbol without bars', async () => {
-  const { stdout } = await house.running('feeds', 'show', 'BROKERA:ZERO')
+  const { stdout } = await fixture.running('feeds', 'show', 'BROKERA:ZERO')
   expect(stdout).toMatch(/^BROKERA:ZERO:EURUSD {2}\(no bars yet\)$/m)
 })
 
 describe('symbols remove', () => {
-  const remove = (feed: string, symbol: string) => house.running('symbols', 'remove', feed, symbol)
+  const remove = (feed: string, symbol: string) => fixture.running('symbols', 'remove', feed, symbol)
 
   test('takes a mistyped import back; the same name imported again serves its bars again', async () => {
     await importing('EURSUD')
@@ -78,10 +82,10 @@ describe('symbols remove', () => {
       stdout: 'BROKERA:ZERO:EURSUD is removed. The bars of 1 series stay stored and are no longer served.\n',
     })
     expect(await symbolsOf()).not.toContain('BROKERA:ZERO:EURSUD')
-    await expect(house.history('BROKERA:ZERO:EURSUD', '1')).resolves.toEqual([])
+    await expect(fixture.history('BROKERA:ZERO:EURSUD', '1')).resolves.toEqual([])
     const again = await importing('EURSUD')
     expect(again.stdout).toMatch(/unchanged +20/)
-    expect(await house.history('BROKERA:ZERO:EURSUD', '1')).toEqual(bars)
+    expect(await fixture.history('BROKERA:ZERO:EURSUD', '1')).toEqual(bars)
   })
 
   test('refuses a symbol of the manifest and says who lists it', async () => {
@@ -106,15 +110,15 @@ describe('symbols remove', () => {
 })
 
 test('an unknown feed is code 1 with the feed that was meant, whatever the command', async () => {
-  const file = house.write(exportText(bars))
+  const file = fixture.write(exportText(bars))
   const outcomes = await Promise.all([
-    house.importing(file, '--feed', 'BROKERA:ZER', '--symbol', 'X', '--resolution', '1'),
-    house.importing(file, '--feed', 'brokera:zero', '--symbol', 'X', '--resolution', '1'),
-    house.running('feeds', 'show', 'BROKERA:ZER'),
-    house.running('feeds', 'purge', 'BROKERA:ZER'),
-    house.running('feeds', 'token', 'BROKERA:ZER'),
-    house.running('keys', 'create', '--plan', 'pro', '--feeds', 'BROKERA:ZER'),
-    house.running('symbols', 'remove', 'BROKERA:ZER', 'X'),
+    fixture.importing(file, '--feed', 'BROKERA:ZER', '--symbol', 'X', '--resolution', '1'),
+    fixture.importing(file, '--feed', 'brokera:zero', '--symbol', 'X', '--resolution', '1'),
+    fixture.running('feeds', 'show', 'BROKERA:ZER'),
+    fixture.running('feeds', 'purge', 'BROKERA:ZER'),
+    fixture.running('feeds', 'token', 'BROKERA:ZER'),
+    fixture.running('keys', 'create', '--plan', 'pro', '--feeds', 'BROKERA:ZER'),
+    fixture.running('symbols', 'remove', 'BROKERA:ZER', 'X'),
   ])
   for (const { code, stderr } of outcomes) {
     expect([code, stderr]).toEqual([1, expect.stringContaining('(did you mean BROKERA:ZERO?)')])

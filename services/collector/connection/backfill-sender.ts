@@ -1,12 +1,12 @@
 import type { Log } from '../../platform/log/log.ts'
+import { Semaphore } from '../../platform/semaphore.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AddressedBars } from '../series/addressed-bars.ts'
 import { recordStored } from '../series/record-stored.ts'
 import type { Kept } from '../spool/spool.ts'
-import type { Answer, Conversation } from './conversation.ts'
 import type { Outbox } from './outbox.ts'
 import { type Packed, packBars } from './pack-bars.ts'
-import { Room } from './room.ts'
+import type { Answer, SessionClient } from './session-client.ts'
 
 /** Bars of the backfill lane sent and not yet acknowledged: what ingest may have to work off before a live bar, a few milliseconds' worth. */
 const backfillBarsMax = 4_000
@@ -15,8 +15,8 @@ const messageBarsMax = 1_000
 /** Messages of the backfill lane likewise: below what ingest holds before it asks for a pause, or reads no more. */
 export const backfillMessagesMax = 8
 
-export interface BackfillSenderOptions {
-  readonly talk: Conversation
+export interface BackfillSenderDeps {
+  readonly talk: SessionClient
   readonly outbox: Outbox
   readonly clock: Clock
   readonly log: Log
@@ -27,17 +27,17 @@ export interface BackfillSenderOptions {
 
 /** The backfill lane of one session: yields to the live lane, and to ingest where it asks for a pause. */
 export class BackfillSender {
-  readonly #options: BackfillSenderOptions
-  readonly #room: Room
-  readonly #messages: Room
+  readonly #deps: BackfillSenderDeps
+  readonly #semaphore: Semaphore
+  readonly #messages: Semaphore
   #pausedUntilMs = 0
 
-  constructor(options: BackfillSenderOptions) {
-    this.#options = options
-    this.#room = new Room(backfillBarsMax, options.signal)
-    this.#messages = new Room(backfillMessagesMax, options.signal)
-    options.talk.onSlow = (pauseMs) => {
-      this.#pausedUntilMs = options.clock.monotonicMs() + pauseMs
+  constructor(deps: BackfillSenderDeps) {
+    this.#deps = deps
+    this.#semaphore = new Semaphore(backfillBarsMax, deps.signal)
+    this.#messages = new Semaphore(backfillMessagesMax, deps.signal)
+    deps.talk.onSlow = (pauseMs) => {
+      this.#pausedUntilMs = deps.clock.monotonicMs() + pauseMs
     }
   }
 
@@ -49,7 +49,7 @@ export class BackfillSender {
   async #send(
     batches: Iterable<Packed<AddressedBars> & { readonly kept?: Kept | undefined }>,
   ): Promise<Promise<void>[]> {
-    const { outbox } = this.#options
+    const { outbox } = this.#deps
     const answers: Promise<void>[] = []
     // Else sessions that all end soon would fill the spool with history, and live bars would leave it.
     await outbox.drained
@@ -79,20 +79,20 @@ export class BackfillSender {
   async #enter(count: number): Promise<() => void> {
     await this.#messages.enter(1)
     try {
-      await this.#room.enter(count)
+      await this.#semaphore.enter(count)
     } catch (cause) {
       this.#messages.leave(1)
       throw cause
     }
     return () => {
-      this.#room.leave(count)
+      this.#semaphore.leave(count)
       this.#messages.leave(1)
     }
   }
 
   /** Nothing live is under way, and ingest asks for no pause. */
   async #turn(): Promise<void> {
-    const { clock, signal, idle } = this.#options
+    const { clock, signal, idle } = this.#deps
     await idle()
     const pauseMs = this.#pausedUntilMs - clock.monotonicMs()
     if (pauseMs > 0) await clock.sleep(pauseMs, signal)
@@ -100,7 +100,7 @@ export class BackfillSender {
 
   /** Corrections as they happen: kept first. Resolves once all of it is stored. */
   async store(list: readonly AddressedBars[]): Promise<void> {
-    const { outbox } = this.#options
+    const { outbox } = this.#deps
     const batches = [...packBars(list, messageBarsMax)].map((batch) => ({
       ...batch,
       kept: outbox.keep(batch),
@@ -113,6 +113,6 @@ export class BackfillSender {
     if (!first) return
     const bars = refused.reduce((sum, { count }) => sum + count, 0)
     const { symbol, resolution } = of ?? {}
-    this.#options.log.warn({ symbol, resolution, bars, why: first.message }, 'bars were refused')
+    this.#deps.log.warn({ symbol, resolution, bars, why: first.message }, 'bars were refused')
   }
 }

@@ -9,7 +9,7 @@ import { Collector } from '../../wire/load.ts'
 export type Outgoing = CollectorMessage | Buffer
 
 /** One stream of `fxd.v1.Collector` as its client holds it. */
-export interface Line {
+export interface CallStream {
   send(message: Outgoing): void
   /** No more will be sent; answers still come. */
   end(): void
@@ -17,7 +17,7 @@ export interface Line {
   cancel(): void
 }
 
-export interface LineListener {
+export interface CallListener {
   received(message: IngestMessage__Output): void
   /** The last thing heard of it, once. */
   over(status: Pick<StatusObject, 'code' | 'details'>): void
@@ -30,7 +30,7 @@ export interface Peer {
 }
 
 /** Opens a line; nothing is heard before the call has returned. */
-export type Dial = (peer: Peer, listener: LineListener) => Line
+export type Dial = (peer: Peer, listener: CallListener) => CallStream
 
 const { path, requestSerialize, responseDeserialize } = Collector.service.Session
 

@@ -6,8 +6,8 @@ import { backfillBatchesSlow, windowsMax as ingestWindowsMax } from '../../inges
 import { silentLog } from '../../platform/log/log.ts'
 import { KnownFeed, newSeries } from '../series/collected-series.ts'
 import { BackfillSender, backfillMessagesMax } from './backfill-sender.ts'
-import type { Answer, Conversation } from './conversation.ts'
 import { Outbox } from './outbox.ts'
+import type { Answer, SessionClient } from './session-client.ts'
 import { WindowSender, windowsMax } from './window-sender.ts'
 
 const answer: Answer = { accepted: 1, revised: 0, unchanged: 0, refused: [] }
@@ -19,7 +19,7 @@ const bars = barsOf([{ time: feedSeconds(0), open: 1, high: 1, low: 1, close: 1,
 function ingest() {
   const waiting: ((answer: Answer) => void)[] = []
   const post = () => new Promise<Answer>((resolve) => void waiting.push(resolve))
-  const talk = { bars: post, window: post, onSlow: () => undefined } as unknown as Conversation
+  const talk = { bars: post, window: post, onSlow: () => undefined } as unknown as SessionClient
   const stop = new AbortController()
   const base = { talk, clock: createVirtualClock(), log: silentLog, signal: stop.signal }
   const shared = { ...base, outbox: new Outbox(base) }

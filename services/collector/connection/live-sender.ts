@@ -1,21 +1,21 @@
 import { type Bars, barCount, sliceBars } from '../../core/bar.ts'
 import type { Log } from '../../platform/log/log.ts'
+import { Semaphore } from '../../platform/semaphore.ts'
 import type { AddressedBars } from '../series/addressed-bars.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
 import { recordStored } from '../series/record-stored.ts'
-import type { Conversation } from './conversation.ts'
 import type { Outbox } from './outbox.ts'
 import { packBars } from './pack-bars.ts'
 import { reasonOf } from './refusal-reason.ts'
-import { Room } from './room.ts'
+import type { SessionClient } from './session-client.ts'
 
 /** Of bars that were missed so many are sent and not yet acknowledged; the next wait. */
 const liveBarsSlow = 20_000
 /** Of all bars of the live lane; beyond, ingest stores none of them, and the session is given up. */
 const liveBarsMax = 200_000
 
-export interface LiveSenderOptions {
-  readonly talk: Conversation
+export interface LiveSenderDeps {
+  readonly talk: SessionClient
   readonly outbox: Outbox
   readonly log: Log
   /** Aborts with the session. */
@@ -26,14 +26,14 @@ export interface LiveSenderOptions {
 
 /** The live lane of one session: sends what it is given at once and in order, and knows what is not yet stored. */
 export class LiveSender {
-  readonly #options: LiveSenderOptions
-  readonly #room: Room
+  readonly #deps: LiveSenderDeps
+  readonly #semaphore: Semaphore
   readonly #underWay = new Set<Promise<void>>()
   #count = 0
 
-  constructor(options: LiveSenderOptions) {
-    this.#options = options
-    this.#room = new Room(liveBarsSlow, options.signal)
+  constructor(deps: LiveSenderDeps) {
+    this.#deps = deps
+    this.#semaphore = new Semaphore(liveBarsSlow, deps.signal)
   }
 
   /** Resolves when everything sent so far is stored; rejects when the session ended before. */
@@ -43,13 +43,13 @@ export class LiveSender {
 
   /** Resolves when history may be sent: nothing live is under way, nor left by an earlier session. */
   async idle(): Promise<void> {
-    await this.#options.outbox.drained
+    await this.#deps.outbox.drained
     while (this.#underWay.size > 0) await Promise.all(this.#underWay)
   }
 
   /** Sends as soon as it is kept, whatever is under way. */
   send(list: readonly AddressedBars[]): void {
-    const { talk, outbox, log } = this.#options
+    const { talk, outbox, log } = this.#deps
     for (const packed of packBars(list)) {
       const { parts, count } = packed
       this.#count += count
@@ -59,7 +59,7 @@ export class LiveSender {
           const part = parts[series]
           if (!part) continue
           if (reasonOf(reason) === 'NOT_CLOSED') {
-            this.#options.onForming(part.of.series, sliceBars(part.bars, index, index + 1))
+            this.#deps.onForming(part.of.series, sliceBars(part.bars, index, index + 1))
           } else
             log.warn(
               { symbol: part.of.symbol, resolution: part.of.resolution, bars, why },
@@ -82,10 +82,10 @@ export class LiveSender {
   /** As `send`, for what can wait until there is room. */
   async sendInTurn(list: AddressedBars): Promise<void> {
     const weight = barCount(list.bars)
-    await this.#room.enter(weight)
+    await this.#semaphore.enter(weight)
     this.send([list])
     void this.settled()
       .catch(() => undefined)
-      .then(() => this.#room.leave(weight))
+      .then(() => this.#semaphore.leave(weight))
   }
 }

@@ -6,9 +6,9 @@ import { barsOf } from '../../core/bar.ts'
 import { feedSeconds } from '../../core/feed-clock.ts'
 import { silentLog } from '../../platform/log/log.ts'
 import { openSpool } from '../spool/spool.ts'
-import type { Answer, Conversation } from './conversation.ts'
 import { Outbox, spooledOf } from './outbox.ts'
 import { packBars } from './pack-bars.ts'
+import type { Answer, SessionClient } from './session-client.ts'
 
 const hourMs = 3_600_000
 const answer: Answer = { accepted: 1, revised: 0, unchanged: 0, refused: [] }
@@ -34,7 +34,7 @@ test('what was lost is told until something that was sent after it is acknowledg
   const talk = {
     bars: () => new Promise<Answer>((resolve) => void acks.push(() => resolve(answer))),
     gap: ({ from }: { from: number }) => void gaps.push(from),
-  } as unknown as Conversation
+  } as unknown as SessionClient
   const stop = new AbortController()
   const outbox = new Outbox({ talk, spool, log: silentLog, signal: stop.signal })
   outbox.begin()

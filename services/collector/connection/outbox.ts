@@ -1,19 +1,19 @@
 import { timeAt } from '../../core/bar.ts'
 import type { Log } from '../../platform/log/log.ts'
+import { Semaphore } from '../../platform/semaphore.ts'
 import type { WireLane } from '../../wire/encode-bars.ts'
 import type { FeedMetrics } from '../metrics.ts'
 import type { SpooledSeries } from '../spool/record.ts'
 import type { Kept, Spool } from '../spool/spool.ts'
-import type { Answer, Conversation } from './conversation.ts'
 import type { OutgoingBars, Packed } from './pack-bars.ts'
-import { Room } from './room.ts'
+import type { Answer, SessionClient } from './session-client.ts'
 
 /** Of what earlier sessions left, so much is sent and not yet acknowledged. */
 const backlogBarsMax = 20_000
 const backlogMessagesMax = 8
 
-export interface OutboxOptions {
-  readonly talk: Conversation
+export interface OutboxDeps {
+  readonly talk: SessionClient
   readonly log: Log
   /** Aborts with the session. */
   readonly signal: AbortSignal
@@ -40,7 +40,7 @@ export const spooledOf = ({ message, parts }: Packed<OutgoingBars>): SpooledSeri
 export class Outbox {
   /** Resolves once all that earlier sessions left was sent; rejects with the session's end. */
   readonly drained: Promise<void>
-  readonly #options: OutboxOptions
+  readonly #deps: OutboxDeps
   #turn: Promise<unknown>
   #begin: () => void = () => undefined
   #toldVersion = 0
@@ -48,9 +48,9 @@ export class Outbox {
   #posted = 0
   #toldAt = 0
 
-  constructor(options: OutboxOptions) {
-    const { spool, signal } = options
-    this.#options = options
+  constructor(deps: OutboxDeps) {
+    const { spool, signal } = deps
+    this.#deps = deps
     const begun = new Promise<readonly number[]>((resolve, reject) => {
       this.#begin = () => resolve(spool?.ids ?? [])
       signal.addEventListener('abort', () => reject(signal.reason as Error))
@@ -69,7 +69,7 @@ export class Outbox {
 
   /** In the order of the calls; resolves at the Ack. */
   live(batch: Packed<OutgoingBars>): Promise<Answer> {
-    const { spool } = this.#options
+    const { spool } = this.#deps
     if (!spool) return this.#post('LIVE', batch)
     const { id, kept } = spool.append('live', spooledOf(batch))
     // What the disk does not take goes out all the same: the spool has counted it.
@@ -80,7 +80,7 @@ export class Outbox {
 
   /** For a correction that nobody would read again: it is kept before its turn comes. */
   keep(batch: Packed<OutgoingBars>): Kept | undefined {
-    return this.#options.spool?.append('history', spooledOf(batch))
+    return this.#deps.spool?.append('history', spooledOf(batch))
   }
 
   /** Resolves at the Ack. */
@@ -94,7 +94,7 @@ export class Outbox {
     { message, count }: Pick<Packed<OutgoingBars>, 'message' | 'count'>,
     id?: number,
   ): Promise<Answer> {
-    const { talk, metrics, spool } = this.#options
+    const { talk, metrics, spool } = this.#deps
     const answered = talk.bars(lane, message)
     this.#posted += 1
     const number = this.#posted
@@ -109,10 +109,10 @@ export class Outbox {
   }
 
   async #drain(spool: Spool, backlog: readonly number[]): Promise<void> {
-    const { signal, log } = this.#options
+    const { signal, log } = this.#deps
     this.#tellLost(this.#posted)
-    const bars = new Room(backlogBarsMax, signal)
-    const messages = new Room(backlogMessagesMax, signal)
+    const bars = new Semaphore(backlogBarsMax, signal)
+    const messages = new Semaphore(backlogMessagesMax, signal)
     if (backlog.length > 0) log.info({ batches: backlog.length }, 'sends what the spool holds')
     for (const id of backlog) {
       const record = await spool.read(id).catch((cause: unknown) => {
@@ -140,7 +140,7 @@ export class Outbox {
 
   /** What left the spool at its bound is told until something that was sent after the gaps is acknowledged. */
   #tellLost(acked: number): void {
-    const { spool, talk } = this.#options
+    const { spool, talk } = this.#deps
     if (!spool || spool.lost.length === 0) return
     if (this.#toldVersion === spool.lostVersion) {
       if (acked > this.#toldAt) spool.told()

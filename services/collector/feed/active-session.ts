@@ -1,13 +1,13 @@
 import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
 import { finestFirst } from '../../core/resolution.ts'
 import type { CataloguedName__Output } from '../../wire/gen/fxd/v1/CataloguedName.ts'
-import type { Greeting } from '../connection/conversation.ts'
+import type { Greeting } from '../connection/session-client.ts'
 import { type CollectedSeries, goOn, KnownFeed, newSeries } from '../series/collected-series.ts'
 import type { Listing, SourceSymbol } from '../sources/source.ts'
-import { Collection, type CollectionOptions } from './collection.ts'
+import { Collection, type CollectionDeps } from './collection.ts'
 import { type SourceCatalogue, toWire } from './source-catalogue.ts'
 
-export interface ActiveSessionOptions extends CollectionOptions {
+export interface ActiveSessionDeps extends CollectionDeps {
   readonly greeting: Greeting
   readonly catalogue: SourceCatalogue
   /** What was kept since the last session is kept here from now on; gives the series it goes on with. */
@@ -17,20 +17,20 @@ export interface ActiveSessionOptions extends CollectionOptions {
 /** A session that was welcomed as the active one: keeps ingest's catalogue and the collected series in step. */
 export class ActiveSession {
   readonly collection: Collection
-  readonly #options: ActiveSessionOptions
+  readonly #deps: ActiveSessionDeps
   readonly #known: KnownFeed
   #inStep: Promise<void> = Promise.resolve()
 
-  constructor(options: ActiveSessionOptions) {
-    this.#options = options
-    this.#known = new KnownFeed(options.greeting.known)
-    this.collection = new Collection(options)
-    this.list(options.catalogue.all, { snapshot: true })
+  constructor(deps: ActiveSessionDeps) {
+    this.#deps = deps
+    this.#known = new KnownFeed(deps.greeting.known)
+    this.collection = new Collection(deps)
+    this.list(deps.catalogue.all, { snapshot: true })
   }
 
   /** A source that has no symbols at all has not looked yet: it takes none away. */
   list(symbols: readonly SourceSymbol[], { snapshot }: Listing): void {
-    const { talk, log, takeOver } = this.#options
+    const { talk, log, takeOver } = this.#deps
     const hasLooked = symbols.length > 0
     this.#inStep = this.#inStep
       .then(() => talk.catalogue(symbols.map(toWire), { snapshot: snapshot && hasLooked }))
@@ -46,7 +46,7 @@ export class ActiveSession {
 
   /** The session is over, and the next one lists everything anew; or what failed is a defect, which ends it. */
   #fail(cause: unknown): void {
-    const { talk, log, signal } = this.#options
+    const { talk, log, signal } = this.#deps
     if (signal.aborted || talk.isOver) return
     log.error({ err: cause }, 'symbols could not be collected: beginning anew')
     talk.cancel()
@@ -67,7 +67,7 @@ export class ActiveSession {
 
   /** A source that is read as a whole anyway is read to the end first. */
   #goOn(series: CollectedSeries, before: readonly CollectedSeries[]): CollectedSeries {
-    const { source, time } = this.#options
+    const { source, time } = this.#deps
     const now = time.now()
     const { raw, resolution, name } = series
     const same = before.find((each) => each.raw === raw && each.resolution === resolution)
@@ -76,7 +76,7 @@ export class ActiveSession {
   }
 
   #seriesOf({ raw, symbol, digits, delaySeconds, since }: CataloguedName__Output): CollectedSeries[] {
-    const { definition, greeting, catalogue, time, spool } = this.#options
+    const { definition, greeting, catalogue, time, spool } = this.#deps
     const scale = digits + (greeting.welcome.midQuoted ? 1 : 0)
     const from: FeedSeconds | undefined = since === undefined ? undefined : feedSeconds(since)
     const resolutions = catalogue.get(raw)?.resolutions ?? []

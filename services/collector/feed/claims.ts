@@ -14,7 +14,7 @@ export function trimClaim(series: CollectedSeries, span: Span, now: FeedSeconds 
   return { from: span.from, to: feedSeconds(Math.min(span.to, end, formingAt)) }
 }
 
-export interface ClaimsOptions {
+export interface ClaimsDeps {
   readonly windows: WindowSender
   /** Resolves when everything sent outside of history is stored. */
   readonly settled: () => Promise<void>
@@ -27,17 +27,17 @@ export interface ClaimsOptions {
 
 /** Sends windows, each only after the bars it speaks for were acknowledged. */
 export class Claims {
-  readonly #options: ClaimsOptions
+  readonly #deps: ClaimsDeps
   /** Where the feed-wide windows of this session begin and end. */
   readonly #wide = new Map<Resolution, Span>()
 
-  constructor(options: ClaimsOptions) {
-    this.#options = options
+  constructor(deps: ClaimsDeps) {
+    this.#deps = deps
   }
 
   /** Of one series; `stored` tells when those of its bars are that went as history. */
   series(series: CollectedSeries, spans: readonly Span[], stored: readonly Promise<void>[] = []): void {
-    const now = this.#options.time.now()
+    const now = this.#deps.time.now()
     const claimed = joinSpans(spans.map((span) => trimClaim(series, span, now)))
     const missing = claimed.filter((span) => subtractSpans([span], series.covered).length > 0)
     for (const span of missing) this.#after(stored, series, series.resolution, span)
@@ -49,7 +49,7 @@ export class Claims {
    * its series was read to, and those read less far get a window of their own up to there.
    */
   watched(r: Resolution, span: Span): 'claimed' | 'early' | 'interrupted' {
-    const all = this.#options.seriesOf(r)
+    const all = this.#deps.seriesOf(r)
     if (all.length === 0 || all.some(({ phase, readAt }) => phase !== 'live' || readAt === undefined))
       return 'early'
     if (all.some(({ readAt }) => span.from > (readAt as FeedSeconds))) return 'interrupted'
@@ -69,7 +69,7 @@ export class Claims {
     const { to } = trimClaim(
       series,
       { from: start, to: feedSeconds(Math.min(start, watchedTo)) },
-      this.#options.time.now(),
+      this.#deps.time.now(),
     )
     if (from === undefined || from >= to) return
     series.claimedUntil = to
@@ -83,19 +83,19 @@ export class Claims {
     resolution: Resolution,
     span: Span,
   ): void {
-    const { settled } = this.#options
+    const { settled } = this.#deps
     Promise.all([settled(), ...stored])
       .then(() =>
         series
           ? this.#send(series.name, resolution, series.holes.outside([span]))
           : this.#sendWide(resolution, span),
       )
-      .catch(this.#options.failed)
+      .catch(this.#deps.failed)
   }
 
   /** Where one series has a hole, the others get windows of their own. */
   async #sendWide(r: Resolution, span: Span): Promise<void> {
-    const all = this.#options.seriesOf(r)
+    const all = this.#deps.seriesOf(r)
     const whole = all.reduce<readonly Span[]>((left, { holes }) => holes.outside(left), [span])
     const torn = subtractSpans([span], whole)
     const own = torn.length === 0 ? [] : all
@@ -106,7 +106,7 @@ export class Claims {
   }
 
   async #send(symbol: string, resolution: Resolution, spans: readonly Span[]): Promise<void> {
-    for (const span of spans) await this.#options.windows.send(symbol, resolution, span)
+    for (const span of spans) await this.#deps.windows.send(symbol, resolution, span)
   }
 }
 

@@ -7,9 +7,9 @@ import { mergeBars } from '../../core/revision.ts'
 import { allTimes, type Span } from '../../core/window.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { BackfillSender } from '../connection/backfill-sender.ts'
-import { Lanes } from '../connection/lane-router.ts'
+import { LaneRouter } from '../connection/lane-router.ts'
 import { LiveSender } from '../connection/live-sender.ts'
-import { Outbox, type OutboxOptions } from '../connection/outbox.ts'
+import { Outbox, type OutboxDeps } from '../connection/outbox.ts'
 import { WindowSender } from '../connection/window-sender.ts'
 import { addresses } from '../series/addressed-bars.ts'
 import { outside, upTo, within } from '../series/bar-spans.ts'
@@ -29,7 +29,7 @@ import type { FeedTime } from './feed-time.ts'
 import { HistoryReader } from './history-reader.ts'
 import { SourceReader } from './source-reader.ts'
 
-export interface CollectionOptions extends OutboxOptions {
+export interface CollectionDeps extends OutboxDeps {
   readonly definition: FeedDefinition
   readonly source: Source
   readonly time: FeedTime
@@ -45,37 +45,37 @@ const tickCheckMs = 1_000
  * it. Everything it knows ends with the session; the next one begins from what ingest holds.
  */
 export class Collection {
-  readonly #options: CollectionOptions
+  readonly #deps: CollectionDeps
   readonly #series = new Map<string, CollectedSeries>()
   readonly #outbox: Outbox
-  readonly #lanes: Lanes
+  readonly #laneRouter: LaneRouter
   readonly #backfill: BackfillSender
   readonly #reader: SourceReader
   readonly #historyReader: HistoryReader
   readonly #claims: Claims
   readonly #outgoing: ReturnType<typeof addresses>
 
-  constructor(options: CollectionOptions) {
-    this.#options = options
-    const { talk, clock, signal } = options
+  constructor(deps: CollectionDeps) {
+    this.#deps = deps
+    const { talk, clock, signal } = deps
     const isOver = (): boolean => signal.aborted || talk.isOver
-    const outbox = new Outbox(options)
+    const outbox = new Outbox(deps)
     const onForming = (series: CollectedSeries, bar: Bars): void => this.#keepForming(series, bar)
-    const live = new LiveSender({ ...options, outbox, onForming })
-    const backfill = new BackfillSender({ ...options, outbox, idle: () => live.idle() })
-    const reader = new SourceReader({ ...options, isOver })
-    const outgoing = addresses(options)
-    const windows = new WindowSender(options)
+    const live = new LiveSender({ ...deps, outbox, onForming })
+    const backfill = new BackfillSender({ ...deps, outbox, idle: () => live.idle() })
+    const reader = new SourceReader({ ...deps, isOver })
+    const outgoing = addresses(deps)
+    const windows = new WindowSender(deps)
     this.#outgoing = outgoing
     this.#outbox = outbox
-    this.#lanes = new Lanes({ ...options, live, backfill, outgoing, failed: this.#failed })
+    this.#laneRouter = new LaneRouter({ ...deps, live, backfill, outgoing, failed: this.#failed })
     this.#backfill = backfill
     this.#reader = reader
-    this.#historyReader = new HistoryReader({ ...options, reader, live, backfill, isOver, outgoing, windows })
+    this.#historyReader = new HistoryReader({ ...deps, reader, live, backfill, isOver, outgoing, windows })
     this.#claims = new Claims({
-      ...options,
+      ...deps,
       windows,
-      settled: () => this.#lanes.settled(),
+      settled: () => this.#laneRouter.settled(),
       failed: this.#failed,
       seriesOf: (r) => [...this.#series.values()].filter(({ resolution }) => resolution === r),
     })
@@ -102,7 +102,7 @@ export class Collection {
   /** Begins with these: what was missed first, in the order given, then their history. */
   begin(list: readonly CollectedSeries[]): void {
     for (const series of list) this.#put(series)
-    if (this.#options.source.capabilities.reads === 'whole') {
+    if (this.#deps.source.capabilities.reads === 'whole') {
       for (const series of list) this.#readWhole(series, 'uncovered').catch(this.#failed)
     } else this.#catchUpAll(list).catch(this.#failed)
   }
@@ -134,7 +134,7 @@ export class Collection {
       if (series.phase === 'live') routed.push(this.#take(series, given.bars, given.derived === true))
       else keepWaiting(series, given)
     }
-    this.#lanes.sendNow(routed)
+    this.#laneRouter.sendNow(routed)
   }
 
   complete(of: SourceSeries, span: Span): void {
@@ -145,9 +145,9 @@ export class Collection {
 
   watched(r: Resolution, span: Span): void {
     if (this.#claims.watched(r, span) !== 'interrupted') return
-    this.#options.log.warn({ resolution: r }, 'the source was interrupted: what it missed is read again')
+    this.#deps.log.warn({ resolution: r }, 'the source was interrupted: what it missed is read again')
     for (const series of this.#series.values()) if (series.resolution === r) series.phase = 'queued'
-    this.#options.talk.cancel()
+    this.#deps.talk.cancel()
   }
 
   leftOut(of: SourceSeries, spans: readonly Span[]): void {
@@ -157,7 +157,7 @@ export class Collection {
   again(of: SourceSeries, span: Span): void {
     const series = this.#series.get(idOf(of))
     if (!series || series.phase === 'queued') return
-    if (this.#options.source.capabilities.reads === 'pieces') {
+    if (this.#deps.source.capabilities.reads === 'pieces') {
       const to = feedSeconds(Math.min(span.to, series.cut + 1))
       this.#historyReader.add(series, joinSpans([{ from: span.from, to }]))
       this.#historyReader.run().catch(this.#failed)
@@ -167,27 +167,27 @@ export class Collection {
 
   /** What fails because the session is over is read again by the next one. */
   readonly #failed = (cause: unknown): void => {
-    if (!this.#isOver) this.#options.log.error({ err: cause }, 'collecting failed')
+    if (!this.#isOver) this.#deps.log.error({ err: cause }, 'collecting failed')
   }
 
   get #isOver(): boolean {
-    return this.#options.signal.aborted || this.#options.talk.isOver
+    return this.#deps.signal.aborted || this.#deps.talk.isOver
   }
 
   /** Bars as the source gave them: what of them has closed. */
   #take(series: CollectedSeries, given: Bars, derived: boolean): Routed {
-    return this.#lanes.route(series, takeClosed(series, given, derived, this.#options.time.now()), derived)
+    return this.#laneRouter.route(series, takeClosed(series, given, derived, this.#deps.time.now()), derived)
   }
 
   #releaseForming(): void {
-    const now = this.#options.time.now()
+    const now = this.#deps.time.now()
     const routed: Routed[] = []
     for (const series of this.#series.values()) {
       const derived = series.forming?.derived ?? false
       const bars = series.phase === 'live' ? releaseClosed(series, now) : undefined
-      if (bars) routed.push(this.#lanes.route(series, bars, derived))
+      if (bars) routed.push(this.#laneRouter.route(series, bars, derived))
     }
-    this.#lanes.sendNow(routed)
+    this.#laneRouter.sendNow(routed)
   }
 
   /** By ingest's clock it has not closed: it goes out again a little later. */
@@ -199,7 +199,7 @@ export class Collection {
     series.forming = undefined
     const derived = bar.revision[0] === derivedRevision
     // One that came meanwhile closes it; alone it would be refused for ever.
-    if (later) this.#lanes.sendNow([this.#lanes.route(series, mergeBars(later.bars, bar), derived)])
+    if (later) this.#laneRouter.sendNow([this.#laneRouter.route(series, mergeBars(later.bars, bar), derived)])
     else series.forming = { bars: bar, derived }
   }
 
@@ -215,7 +215,7 @@ export class Collection {
           }),
       ),
     )
-    const { depth } = this.#options.definition
+    const { depth } = this.#deps.definition
     for (const series of list) {
       this.#historyReader.add(series, missingHistory(series, depth[series.resolution], now))
     }
@@ -226,7 +226,7 @@ export class Collection {
   async #catchUp(series: CollectedSeries, attempted: () => void): Promise<void> {
     do {
       series.readAgain = false
-      const startedAt = this.#options.time.now() ?? feedSeconds(0)
+      const startedAt = this.#deps.time.now() ?? feedSeconds(0)
       const from = feedSeconds(Math.max(series.cut, series.sentUntil) + 1)
       const span = { from, to: feedSeconds(Math.max(from, startedAt + 1)) }
       const claims: Span[] = []
@@ -235,7 +235,7 @@ export class Collection {
         series,
         span,
         async ({ bars, derived = false, complete }) => {
-          stored.push(...(await this.#lanes.sendInTurn(this.#take(series, within(bars, span), derived))))
+          stored.push(...(await this.#laneRouter.sendInTurn(this.#take(series, within(bars, span), derived))))
           if (complete) claims.push(complete)
         },
         attempted,
@@ -253,17 +253,17 @@ export class Collection {
       // A line may come after its minute was claimed: bars newer than all that is stored are sent.
       const known = series.readAgain ? [] : upTo(series.sentUntil, series.covered)
       series.readAgain = false
-      const startedAt = this.#options.time.now()
+      const startedAt = this.#deps.time.now()
       const claims: Span[] = []
       const stored: Promise<void>[] = []
       await this.#reader.read(series, allTimes, async ({ bars: given, derived = false, complete }) => {
-        const bars = takeClosed(series, given, derived, this.#options.time.now())
+        const bars = takeClosed(series, given, derived, this.#deps.time.now())
         const start = countUntil(bars, series.cut)
         const old = outside(sliceBars(bars, 0, start), known)
         if (barCount(old) > 0)
           stored.push(...(await this.#backfill.send([this.#outgoing(series, old, derived)])))
         const later = sliceBars(bars, start, barCount(bars))
-        stored.push(...(await this.#lanes.sendInTurn(this.#lanes.route(series, later, derived))))
+        stored.push(...(await this.#laneRouter.sendInTurn(this.#laneRouter.route(series, later, derived))))
         if (complete) claims.push(complete)
       })
       if (this.#isOver || series.isGone) return
@@ -292,7 +292,7 @@ export class Collection {
 
   /** The feed's time, as soon as there is one. */
   async #now(): Promise<FeedSeconds | undefined> {
-    const { time, clock, signal } = this.#options
+    const { time, clock, signal } = this.#deps
     while (time.now() === undefined && !this.#isOver) await clock.sleep(tickCheckMs, signal)
     return time.now()
   }

@@ -1,8 +1,8 @@
 import { type Bars, barCount } from '../../core/bar.ts'
 import type { Span } from '../../core/window.ts'
+import { Semaphore } from '../../platform/semaphore.ts'
 import type { BackfillSender } from '../connection/backfill-sender.ts'
 import type { LiveSender } from '../connection/live-sender.ts'
-import { Room } from '../connection/room.ts'
 import type { WindowSender } from '../connection/window-sender.ts'
 import type { AddressedBars } from '../series/addressed-bars.ts'
 import { within } from '../series/bar-spans.ts'
@@ -14,7 +14,7 @@ import { trimClaim } from './claims.ts'
 import type { FeedTime } from './feed-time.ts'
 import type { SourceReader } from './source-reader.ts'
 
-export interface HistoryReaderOptions {
+export interface HistoryReaderDeps {
   readonly windows: WindowSender
   readonly reader: SourceReader
   readonly live: LiveSender
@@ -29,14 +29,14 @@ export interface HistoryReaderOptions {
 
 /** Fills in history behind the live lane, unit by unit, each with its windows. */
 export class HistoryReader {
-  readonly #options: HistoryReaderOptions
+  readonly #deps: HistoryReaderDeps
   readonly #agenda = new Agenda<CollectedSeries>()
-  readonly #units: Room
+  readonly #units: Semaphore
   #isRunning = false
 
-  constructor(options: HistoryReaderOptions) {
-    this.#options = options
-    this.#units = new Room(sourceReadsMax, options.signal)
+  constructor(deps: HistoryReaderDeps) {
+    this.#deps = deps
+    this.#units = new Semaphore(sourceReadsMax, deps.signal)
   }
 
   add(series: CollectedSeries, missing: readonly Span[]): void {
@@ -55,8 +55,8 @@ export class HistoryReader {
   }
 
   async #next(): Promise<boolean> {
-    if (this.#options.isOver()) return false
-    await this.#options.live.idle()
+    if (this.#deps.isOver()) return false
+    await this.#deps.live.idle()
     await this.#units.enter(1)
     const unit = this.#agenda.next()
     const leave = (): void => this.#units.leave(1)
@@ -67,7 +67,7 @@ export class HistoryReader {
   }
 
   async #read({ of: series, span }: Unit<CollectedSeries>): Promise<void> {
-    const { windows, reader, backfill, time, outgoing } = this.#options
+    const { windows, reader, backfill, time, outgoing } = this.#deps
     const claims: Span[] = []
     const stored: Promise<void>[] = []
     await reader.read(series, span, async ({ bars, derived = false, complete }) => {

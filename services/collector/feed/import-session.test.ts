@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   defineFeed,
   houseToken,
-  type IngestHouse,
+  type IngestFixture,
   startIngest,
 } from '../../../test/support/ingest-fixture.ts'
 import { createVirtualClock, type VirtualClock } from '../../../test/support/virtual-clock.ts'
@@ -10,7 +10,7 @@ import { allocateBars, barCount, barsOf, toList } from '../../core/bar.ts'
 import { compoundKey, type FeedKey } from '../../core/compound-key.ts'
 import { feedSeconds } from '../../core/feed-clock.ts'
 import { backfillBatchesSlow } from '../../ingest/session/session-work.ts'
-import { Disconnected } from '../connection/conversation.ts'
+import { Disconnected } from '../connection/session-client.ts'
 import { ImportRefused, type ImportSession, importBatchesMax, openImport } from './import-session.ts'
 
 const noon = Date.UTC(2026, 0, 5, 12) / 1000
@@ -19,18 +19,18 @@ const mid = defineFeed({ account: 'MID', quoteBasis: 'Mid' })
 const measured = defineFeed({ account: 'MEASURED', clock: { mode: 'Measured' } })
 
 let clock: VirtualClock
-let house: IngestHouse
+let fixture: IngestFixture
 beforeAll(async () => {
   clock = createVirtualClock({ start: noon * 1000 })
-  house = await startIngest([bid, mid, measured], { clock })
+  fixture = await startIngest([bid, mid, measured], { clock })
 })
-afterAll(() => house.remove())
+afterAll(() => fixture.remove())
 
 const open = (feed: FeedKey = bid.key, token = houseToken): Promise<ImportSession> =>
-  openImport({ feed, address: house.address, identity: { token }, clock })
+  openImport({ feed, address: fixture.address, identity: { token }, clock })
 const stored = async (name: string, feed = bid.key) =>
   toList(
-    await house.stores.bars.read({
+    await fixture.stores.bars.read({
       series: { feed, symbol: compoundKey(feed, name), resolution: '1' },
       from: feedSeconds(0),
       to: feedSeconds(2 * noon),
@@ -166,7 +166,7 @@ describe('bars', () => {
     expect(accepted).toBe(400)
     const to = feedSeconds(400 * 86_400)
     await session.window({ name: 'OLD', resolution: '1D' }, { from: feedSeconds(0), to })
-    const windows = await house.stores.windows.of(bid.key)
+    const windows = await fixture.stores.windows.of(bid.key)
     expect(windows.filter(({ symbol }) => symbol === `${bid.key}:OLD`)).toMatchObject([{ from: 1, to }])
     await session.close()
   })

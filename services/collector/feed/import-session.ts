@@ -4,19 +4,19 @@ import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
 import { isResolution, type Resolution } from '../../core/resolution.ts'
 import type { SymbolType } from '../../core/symbol.ts'
 import type { Span } from '../../core/window.ts'
+import { Semaphore } from '../../platform/semaphore.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { beyondScale } from '../../wire/beyond-scale.ts'
 import type { ClientIdentity } from '../../wire/client.ts'
-import { type Answer, Conversation, type Greeting } from '../connection/conversation.ts'
 import { packBars } from '../connection/pack-bars.ts'
 import { reasonOf } from '../connection/refusal-reason.ts'
-import { Room } from '../connection/room.ts'
+import { type Answer, type Greeting, SessionClient } from '../connection/session-client.ts'
 import { derivedRevision, Stamps } from '../series/stamps.ts'
 
 /** Sent and not yet acknowledged: below what ingest holds before it asks for a pause. */
 export const importBatchesMax = 8
 
-export interface ImportSessionOptions {
+export interface ImportSessionDeps {
   /** BROKER:ACCOUNT; ingest answers NOT_FOUND for any other text. */
   readonly feed: string
   /** host:port of ingest. */
@@ -91,10 +91,10 @@ export interface ImportSeries {
 }
 
 /** Rejects with `Disconnected`: NOT_FOUND for an unknown feed, UNAUTHENTICATED, or UNAVAILABLE. */
-export async function openImport(options: ImportSessionOptions): Promise<ImportSession> {
-  const { feed, clock } = options
-  const talk = new Conversation({
-    ...options,
+export async function openImport(deps: ImportSessionDeps): Promise<ImportSession> {
+  const { feed, clock } = deps
+  const talk = new SessionClient({
+    ...deps,
     hello: {
       feed,
       collectorId: `import-${clock.randomHex(4)}`,
@@ -105,10 +105,10 @@ export async function openImport(options: ImportSessionOptions): Promise<ImportS
   return importOver(talk, await talk.greeting, clock)
 }
 
-function importOver(talk: Conversation, { welcome, offsetMs }: Greeting, clock: Clock): ImportSession {
+function importOver(talk: SessionClient, { welcome, offsetMs }: Greeting, clock: Clock): ImportSession {
   const stamps = new Stamps(clock)
   stamps.offsetMs = offsetMs
-  const room = new Room(importBatchesMax)
+  const semaphore = new Semaphore(importBatchesMax)
   const symbols = new Map<string, ImportedSymbol>()
   const ahead = welcome.feedNow === undefined ? undefined : welcome.feedNow * 1000 - welcome.utcMs
 
@@ -135,8 +135,8 @@ function importOver(talk: Conversation, { welcome, offsetMs }: Greeting, clock: 
       const starts: number[] = []
       let start = 0
       for (const { message, count } of packBars([{ symbol: name, resolution, scale, bars: revised }])) {
-        await room.enter(1)
-        const answer = talk.bars('BACKFILL', message).finally(() => room.leave(1))
+        await semaphore.enter(1)
+        const answer = talk.bars('BACKFILL', message).finally(() => semaphore.leave(1))
         // A later piece may be waiting for room when an earlier one fails; Promise.all below tells.
         answer.catch(() => undefined)
         answers.push(answer)

@@ -14,7 +14,7 @@ import type { SourceBars, SourceSeries } from '../sources/source.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { FeedTime } from './feed-time.ts'
 
-export interface WhileAwayOptions {
+export interface OfflineBufferDeps {
   /** Those of which nothing was missed when the session ended; all others are read by the next one. */
   readonly series: readonly CollectedSeries[]
   readonly spool: Spool
@@ -25,17 +25,17 @@ export interface WhileAwayOptions {
 }
 
 /** Between two sessions: what closes meanwhile goes into the spool, as it would have been sent. */
-export class WhileAway {
-  readonly #options: WhileAwayOptions
+export class OfflineBuffer {
+  readonly #deps: OfflineBufferDeps
   readonly #series: Map<string, CollectedSeries>
   readonly #outgoing: ReturnType<typeof addresses>
   readonly #stop: Cancel
 
-  constructor(options: WhileAwayOptions) {
-    this.#options = options
-    this.#series = new Map(options.series.map((each) => [`${each.resolution} ${each.raw}`, each]))
-    this.#outgoing = addresses(options)
-    this.#stop = options.clock.every(formingCheckMs, () => this.#release())
+  constructor(deps: OfflineBufferDeps) {
+    this.#deps = deps
+    this.#series = new Map(deps.series.map((each) => [`${each.resolution} ${each.raw}`, each]))
+    this.#outgoing = addresses(deps)
+    this.#stop = deps.clock.every(formingCheckMs, () => this.#release())
   }
 
   closed(batch: readonly SourceBars[]): void {
@@ -43,7 +43,7 @@ export class WhileAway {
     for (const { raw, resolution, bars, derived = false } of batch) {
       const series = this.#series.get(`${resolution} ${raw}`)
       if (series)
-        routed.push(this.#route(series, takeClosed(series, bars, derived, this.#options.time.now()), derived))
+        routed.push(this.#route(series, takeClosed(series, bars, derived, this.#deps.time.now()), derived))
     }
     this.#keep(routed)
   }
@@ -68,7 +68,7 @@ export class WhileAway {
   }
 
   #release(): void {
-    const now = this.#options.time.now()
+    const now = this.#deps.time.now()
     const routed: Routed[] = []
     for (const series of this.#series.values()) {
       const derived = series.forming?.derived ?? false
@@ -83,7 +83,7 @@ export class WhileAway {
   }
 
   #keep(routed: readonly Routed[]): void {
-    const { spool } = this.#options
+    const { spool } = this.#deps
     const fresh = routed.flatMap((each) => each.fresh)
     const corrections = routed.flatMap((each) => each.corrections)
     for (const packed of packBars(fresh)) spool.append('live', spooledOf(packed))

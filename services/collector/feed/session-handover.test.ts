@@ -3,7 +3,7 @@ import { CollectorSuite, minute } from '../../../test/support/collector-suite.ts
 import { MemoryFolder } from '../../../test/support/memory-folder.ts'
 import { silentLog } from '../../platform/log/log.ts'
 import { createMetrics } from '../../platform/metrics.ts'
-import { dialGrpc, type Line } from '../connection/dial.ts'
+import { type CallStream, dialGrpc } from '../connection/dial.ts'
 import { createCollectorMetrics } from '../metrics.ts'
 import { openSpool } from '../spool/spool.ts'
 
@@ -17,25 +17,25 @@ async function begin() {
   const bounds = { bytesMax: 1_000_000, ageMaxMs: keptMinutes * 60_000 }
   const spool = await openSpool({ folder: new MemoryFolder(), clock: suite.clock, log: silentLog, ...bounds })
   const metrics = createMetrics({ ofProcess: false })
-  let line: Line | undefined
+  let stream: CallStream | undefined
   let standsBy = false
   suite.collect(source, {
     spool,
     metrics: createCollectorMetrics(metrics),
     dial: (peer, listener) => {
-      line = dialGrpc(peer, {
+      stream = dialGrpc(peer, {
         over: (end) => listener.over(end),
         received(message) {
           standsBy = message.welcome?.active === false
           listener.received(message)
         },
       })
-      return line
+      return stream
     },
   })
   await suite.settled()
   await expect.poll(() => spool.depth.batches, patience).toBe(0)
-  const { leases } = suite.house.stores
+  const { leases } = suite.fixture.stores
   const lease = `feed ${suite.feed.key}`
   return {
     source,
@@ -43,7 +43,7 @@ async function begin() {
     metrics,
     /** Its session ends, and another collector leads before it is back. */
     async giveWay() {
-      line?.cancel()
+      stream?.cancel()
       await expect.poll(() => leases.acquire(lease, 'other'), patience).toBeDefined()
       const isBack = async (): Promise<boolean> => {
         await suite.clock.advance(100)
@@ -78,7 +78,7 @@ test('what was kept until another collector led is no loss when it grows too old
   source.closeMinute()
   const end = suite.noon + (keptMinutes + 2) * minute
   await expect.poll(async () => (await suite.times()).at(-1), patience).toBe(end - minute)
-  expect(await suite.house.metrics.total('fxd_ingest_alarms_total', { kind: 'gap' })).toBe(0)
+  expect(await suite.fixture.metrics.total('fxd_ingest_alarms_total', { kind: 'gap' })).toBe(0)
 }, 60_000)
 
 test('what was kept until another collector led goes out when this one leads again', async () => {

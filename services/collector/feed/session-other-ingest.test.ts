@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import {
   defineFeed,
   houseToken,
-  type IngestHouse,
+  type IngestFixture,
   startIngest,
 } from '../../../test/support/ingest-fixture.ts'
 import { PaperTerminal, paperSymbol } from '../../../test/support/paper-terminal.ts'
@@ -29,8 +29,8 @@ let clock: VirtualClock
 let folder: string
 let stores: Stores
 /** The one that loses Redis alone, and the one that does not. */
-let cutOff: IngestHouse
-let well: IngestHouse
+let cutOff: IngestFixture
+let well: IngestFixture
 let isCut: boolean
 let source: PaperTerminal
 let stop: AbortController

@@ -111,7 +111,7 @@ describe('coming back', () => {
     await suite.settled()
     await suite.stop()
     await expect
-      .poll(() => suite.house.stores.leases.acquire(`feed ${suite.feed.key}`, 'other'))
+      .poll(() => suite.fixture.stores.leases.acquire(`feed ${suite.feed.key}`, 'other'))
       .toBeDefined()
   })
 

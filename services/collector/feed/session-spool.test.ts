@@ -79,7 +79,7 @@ describe('the spool', () => {
     await suite.clock.advance(31_000)
     await closeMinutes(source, 1)
     await expect.poll(() => suite.pushed(), patience).toEqual([noon])
-    const found = suite.house.events.find(({ event }) => event.type === 'bars')
+    const found = suite.fixture.events.find(({ event }) => event.type === 'bars')
     const pushed = found?.event.type === 'bars' ? found.event.bars[0]?.bar : undefined
     const left = folder.crash(() => 0)
     const stopped = suite.stop()
@@ -168,7 +168,7 @@ describe('the spool', () => {
     expect(await metrics.total('fxd_collector_spool_dropped_bars_total', {})).toBe(spool.droppedBars)
     await suite.clock.advance(31_000)
     await expect.poll(() => suite.pushed().length, patience).toBe(30 - lostBars)
-    expect(await suite.house.metrics.total('fxd_ingest_alarms_total', { kind: 'gap' })).toBeGreaterThan(0)
+    expect(await suite.fixture.metrics.total('fxd_ingest_alarms_total', { kind: 'gap' })).toBeGreaterThan(0)
     await expect.poll(() => spool.lost, patience).toEqual([])
   }, 60_000)
 

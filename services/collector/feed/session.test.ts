@@ -34,7 +34,7 @@ describe('a first session', () => {
     await suite.settled()
     expect(new Set(source.reads.map(({ raw }) => raw))).toEqual(new Set(['EURUSD.z', 'GBPUSD']))
     expect(
-      suite.house.registry
+      suite.fixture.registry
         .view()
         .symbolsOf(suite.feed.key)
         .map(({ name }) => name),
@@ -66,7 +66,7 @@ describe('the live lane', () => {
     const source = suite.terminal([paperSymbol('EURUSD.z'), paperSymbol('GBPUSD')])
     suite.collect(source)
     await suite.settled()
-    suite.house.events.length = 0
+    suite.fixture.events.length = 0
     for (let i = 0; i < 3; i++) {
       await suite.clock.advance(60_000)
       source.closeMinute()
@@ -86,7 +86,7 @@ describe('the live lane', () => {
     const source = suite.terminal()
     suite.collect(source)
     await suite.settled()
-    suite.house.events.length = 0
+    suite.fixture.events.length = 0
     source.shift = 3
     await suite.clock.advance(1)
     source.listener.closed([source.closedBars('EURUSD.z', '1', noon - 10 * minute, noon - 9 * minute)])
@@ -132,7 +132,7 @@ describe('the live lane', () => {
     suite.collect(source)
     await suite.settled()
     const heartbeat = async () =>
-      (await suite.house.stores.board.read([suite.feed.key])).get(suite.feed.key)?.heartbeatAt
+      (await suite.fixture.stores.board.read([suite.feed.key])).get(suite.feed.key)?.heartbeatAt
     source.listener.connected(false)
     const before = await heartbeat()
     await suite.clock.advance(10_000)

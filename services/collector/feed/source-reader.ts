@@ -1,8 +1,8 @@
 import type { Span } from '../../core/window.ts'
 import { Backoff } from '../../platform/backoff.ts'
 import type { Log } from '../../platform/log/log.ts'
+import { Semaphore } from '../../platform/semaphore.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { Room } from '../connection/room.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
 import {
   NotLoadedYet,
@@ -12,7 +12,7 @@ import {
   sourceReadsMax,
 } from '../sources/source.ts'
 
-export interface SourceReaderOptions {
+export interface SourceReaderDeps {
   readonly source: Source
   readonly clock: Clock
   readonly log: Log
@@ -22,12 +22,12 @@ export interface SourceReaderOptions {
 
 /** Asks the source for spans, a few at a time, again and again until it has answered. */
 export class SourceReader {
-  readonly #options: SourceReaderOptions
-  readonly #room: Room
+  readonly #deps: SourceReaderDeps
+  readonly #semaphore: Semaphore
 
-  constructor(options: SourceReaderOptions) {
-    this.#options = options
-    this.#room = new Room(sourceReadsMax, options.signal)
+  constructor(deps: SourceReaderDeps) {
+    this.#deps = deps
+    this.#semaphore = new Semaphore(sourceReadsMax, deps.signal)
   }
 
   /**
@@ -40,12 +40,12 @@ export class SourceReader {
     take: (answer: SourceAnswer) => Promise<void>,
     attempted: () => void = () => undefined,
   ): Promise<void> {
-    const { source, log, clock, signal } = this.#options
-    const isOver = (): boolean => this.#options.isOver() || series.isGone
+    const { source, log, clock, signal } = this.#deps
+    const isOver = (): boolean => this.#deps.isOver() || series.isGone
     const pauses = new Backoff(clock)
     let told = ''
     for (; !isOver(); attempted(), await clock.sleep(pauses.nextMs(), signal)) {
-      await this.#room.enter(1)
+      await this.#semaphore.enter(1)
       if (series.phase === 'queued') series.phase = 'reading'
       try {
         for await (const answer of source.read(series, span, signal)) {
@@ -62,7 +62,7 @@ export class SourceReader {
         else if (cause.message !== told) log.warn({ raw, resolution }, `${cause.message}; it is read again`)
         told = cause instanceof Error ? cause.message : ''
       } finally {
-        this.#room.leave(1)
+        this.#semaphore.leave(1)
       }
     }
   }

@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 const chanceMs = 3_600_000
 
 /** When a batch came: by the wall clock, and in this life by the clock that nobody sets. */
-export interface Came {
+export interface Arrival {
   readonly utcMs: number
   /** `undefined`: in an earlier life. */
   readonly sinceMs: number | undefined
@@ -29,13 +29,13 @@ export class Ages {
     return this.#clock.monotonicMs()
   }
 
-  ageMs({ utcMs, sinceMs }: Came): number {
+  ageMs({ utcMs, sinceMs }: Arrival): number {
     if (sinceMs !== undefined) return this.nowMs - sinceMs
     this.#begunUtcMs = Math.min(this.#begunUtcMs, this.#clock.utcMs() - this.#livedMs)
     return this.#livedMs + Math.max(0, this.#begunUtcMs - utcMs)
   }
 
-  isPast(came: Came, ageMaxMs: number): boolean {
+  isPast(came: Arrival, ageMaxMs: number): boolean {
     return this.ageMs(came) > ageMaxMs && (came.sinceMs !== undefined || this.#livedMs > chanceMs)
   }
 

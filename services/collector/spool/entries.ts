@@ -1,10 +1,10 @@
 import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
 import type { Resolution } from '../../core/resolution.ts'
-import type { Came } from './ages.ts'
+import type { Arrival } from './ages.ts'
 import { barsIn, type SpoolRecord } from './record.ts'
 import type { Place, Segment } from './segments.ts'
 
-export interface Entry extends Came {
+export interface Entry extends Arrival {
   readonly kind: SpoolRecord['kind']
   readonly bars: number
   /** Another collector stands for these bars. */
@@ -78,7 +78,7 @@ export class Entries {
   }
 
   /** Of the oldest batches, up to the first that is not past. */
-  past(isPast: (came: Came) => boolean): readonly number[] {
+  past(isPast: (came: Arrival) => boolean): readonly number[] {
     const old: number[] = []
     for (const [id, entry] of this.#all) {
       if (entry.kind === 'lost') continue

@@ -21,7 +21,7 @@ const named = /^(\d{10})\.spool$/
 /** No file of a spool is nearly as long. */
 const fileBytesMax = 512 * 1024 * 1024
 
-export interface SegmentsOptions {
+export interface SegmentsDeps {
   readonly folder: SpoolFolder
   readonly log: Log
   /** A file that is longer is not written on. */
@@ -32,13 +32,13 @@ export interface SegmentsOptions {
 export class Segments {
   /** Found at the start, in which there is no whole record. */
   unreadableBytes = 0
-  readonly #options: SegmentsOptions
+  readonly #deps: SegmentsDeps
   readonly #all: Segment[] = []
   #current: Segment | undefined
   #lastNumber = 0
 
-  constructor(options: SegmentsOptions) {
-    this.#options = options
+  constructor(deps: SegmentsDeps) {
+    this.#deps = deps
   }
 
   get bytes(): number {
@@ -56,7 +56,7 @@ export class Segments {
 
   /** What earlier lives left, in order. A file that was written before is never written on. */
   async *recover(): AsyncGenerator<{ readonly found: FoundRecord; readonly segment: Segment }> {
-    const { folder } = this.#options
+    const { folder } = this.#deps
     for (const name of [...(await folder.list())].sort()) {
       const number = Number(named.exec(name)?.[1] ?? Number.NaN)
       if (Number.isNaN(number)) continue
@@ -77,7 +77,7 @@ export class Segments {
 
   #skip(file: string, from: number, to: number, isEnd: boolean): void {
     if (from === to) return
-    const { log } = this.#options
+    const { log } = this.#deps
     const bytes = to - from
     this.unreadableBytes += bytes
     // Nobody was told that a write which was cut off is kept.
@@ -98,7 +98,7 @@ export class Segments {
     segment.bytes = end
     segment.records += records.length
     try {
-      await this.#options.folder.write(segment.name, start, Buffer.concat(records))
+      await this.#deps.folder.write(segment.name, start, Buffer.concat(records))
     } catch (cause) {
       // What stands behind a torn record would not be found again: this file ends here.
       segment.records -= records.length
@@ -109,7 +109,7 @@ export class Segments {
   }
 
   read({ segment, offset, length }: Place): Promise<Uint8Array> {
-    return this.#options.folder.read(segment.name, offset, length)
+    return this.#deps.folder.read(segment.name, offset, length)
   }
 
   /** Files of which every record has left go; the one that is written to begins anew. */
@@ -117,7 +117,7 @@ export class Segments {
     for (const segment of this.#all.filter(({ records }) => records === 0)) {
       if (segment !== this.#current) await this.drop(segment)
       else if (segment.bytes > 0) {
-        await this.#options.folder.cut(segment.name)
+        await this.#deps.folder.cut(segment.name)
         segment.bytes = 0
       }
     }
@@ -125,12 +125,12 @@ export class Segments {
 
   async drop(segment: Segment): Promise<void> {
     if (segment === this.#current) this.#current = undefined
-    await this.#options.folder.remove(segment.name)
+    await this.#deps.folder.remove(segment.name)
     this.#all.splice(this.#all.indexOf(segment), 1)
   }
 
   #segmentFor(): Segment {
-    if (this.#current && this.#current.bytes < this.#options.segmentBytesMax) return this.#current
+    if (this.#current && this.#current.bytes < this.#deps.segmentBytesMax) return this.#current
     this.#lastNumber += 1
     this.#current = { name: nameOf(this.#lastNumber), bytes: 0, records: 0 }
     this.#all.push(this.#current)

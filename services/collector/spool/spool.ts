@@ -16,7 +16,7 @@ const segmentsMin = 4
 const waitingBytesMax = 64 * 1024 * 1024
 const ageCheckMs = 60_000
 
-export interface SpoolOptions {
+export interface SpoolDeps {
   readonly folder: SpoolFolder
   readonly clock: Clock
   readonly log: Log
@@ -47,8 +47,8 @@ interface Waiting {
 }
 
 /** Opens what an earlier life left, whatever ended it. Rejects when the folder cannot be read. */
-export async function openSpool(options: SpoolOptions): Promise<Spool> {
-  const spool = new Spool(options)
+export async function openSpool(deps: SpoolDeps): Promise<Spool> {
+  const spool = new Spool(deps)
   await spool.recover()
   return spool
 }
@@ -63,7 +63,7 @@ export class Spool {
   failures = 0
   /** Grows whenever more is lost. */
   lostVersion = 0
-  readonly #options: SpoolOptions
+  readonly #deps: SpoolDeps
   readonly #bytesMax: number
   readonly #segments: Segments
   readonly #entries = new Entries()
@@ -75,9 +75,9 @@ export class Spool {
   #isDue = false
   #working: Promise<void> | undefined
 
-  constructor(options: SpoolOptions) {
-    const { folder, clock, log, bytesMax } = options
-    this.#options = options
+  constructor(deps: SpoolDeps) {
+    const { folder, clock, log, bytesMax } = deps
+    this.#deps = deps
     this.#bytesMax = bytesMax
     this.#ages = new Ages(clock)
     const fileBytesMax = Math.min(segmentBytesMax, Math.ceil(bytesMax / segmentsMin))
@@ -97,12 +97,12 @@ export class Spool {
       this.#entries.enter(record, { bytes: undefined, place, sinceMs: undefined })
     }
     const { batches, bars } = this.#entries
-    if (batches > 0) this.#options.log.info({ batches, bars }, 'the spool holds what was not acknowledged')
+    if (batches > 0) this.#deps.log.info({ batches, bars }, 'the spool holds what was not acknowledged')
     this.#wake()
   }
 
   append(kind: 'live' | 'history', series: readonly SpooledSeries[]): Kept {
-    const record = { kind, utcMs: this.#options.clock.utcMs(), series }
+    const record = { kind, utcMs: this.#deps.clock.utcMs(), series }
     const bytes = encodeRecord(record)
     if (this.#waitingBytes + bytes.length > waitingBytesMax) {
       this.failures += 1
@@ -172,7 +172,7 @@ export class Spool {
   async close(): Promise<void> {
     this.#stopChecking()
     while (this.#working) await this.#working
-    await this.#options.folder.close()
+    await this.#deps.folder.close()
   }
 
   #wake(): void {
@@ -201,7 +201,7 @@ export class Spool {
     try {
       await work()
     } catch (cause) {
-      this.#options.log.error({ err: cause }, 'the spool cannot tidy its folder')
+      this.#deps.log.error({ err: cause }, 'the spool cannot tidy its folder')
     }
   }
 
@@ -227,7 +227,7 @@ export class Spool {
       })
     } catch (cause) {
       this.failures += group.length
-      this.#options.log.error({ err: cause, batches: group.length }, 'the disk did not take batches')
+      this.#deps.log.error({ err: cause, batches: group.length }, 'the disk did not take batches')
       for (const { id, reject } of group) {
         this.#entries.leave(id)
         reject(cause)
@@ -252,7 +252,7 @@ export class Spool {
 
   /** At the bound in age: the oldest batches leave. */
   async #expire(): Promise<void> {
-    const { ageMaxMs } = this.#options
+    const { ageMaxMs } = this.#deps
     const old = this.#entries.past((came) => this.#ages.isPast(came, ageMaxMs))
     await this.#lose(old, `batches are kept for ${ageMaxMs / 3_600_000} hours`)
   }
@@ -272,7 +272,7 @@ export class Spool {
     this.droppedBars += bars
     this.lostVersion += 1
     const { series } = this.#lost
-    const { log, clock } = this.#options
+    const { log, clock } = this.#deps
     log.error({ bars, series: series.length, why }, 'the oldest batches left the spool')
     const record = { kind: 'lost' as const, utcMs: clock.utcMs(), series }
     const [place] = await this.#segments.write([encodeRecord(record)])

@@ -50,7 +50,7 @@ export interface Authorizer {
   accessOf(metadata: Metadata): Access
 }
 
-export interface AuthorizerOptions {
+export interface AuthorizerDeps {
   /** Of administration. */
   readonly tokens: Secrets
   readonly feedTokens: FeedTokens
@@ -58,7 +58,7 @@ export interface AuthorizerOptions {
   readonly refused: (fault: CredentialFault) => void
 }
 
-export function createAuthorizer({ tokens, feedTokens, clock, refused }: AuthorizerOptions): Authorizer {
+export function createAuthorizer({ tokens, feedTokens, clock, refused }: AuthorizerDeps): Authorizer {
   const isAdministration = tokenCheck(tokens)
   const accesses = new WeakMap<Metadata, Access>()
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   defineFeed,
   houseToken,
-  type IngestHouse,
+  type IngestFixture,
   startIngest,
 } from '../../../test/support/ingest-fixture.ts'
 import { RawSession, seriesAt } from '../../../test/support/raw-session.ts'
@@ -19,19 +19,19 @@ const theirs = defineFeed({ account: 'VIP', symbols })
 const noon = Date.UTC(2026, 0, 5, 12)
 
 let clock: VirtualClock
-let house: IngestHouse
+let fixture: IngestFixture
 beforeAll(async () => {
   clock = createVirtualClock({ start: noon })
-  house = await startIngest([ours, theirs], { clock })
+  fixture = await startIngest([ours, theirs], { clock })
 })
-afterAll(() => house.remove())
+afterAll(() => fixture.remove())
 
 /** A call of the Registry; rejects with the `ServiceError`. */
 function call<Answer>(
   token: string,
   act: (client: InstanceType<typeof Registry>, metadata: Metadata, done: Done<Answer>) => void,
 ): Promise<Answer> {
-  const client = new Registry(house.address, channelCredentials({}))
+  const client = new Registry(fixture.address, channelCredentials({}))
   const metadata = new Metadata()
   metadata.set('authorization', `Bearer ${token}`)
   return new Promise<Answer>((resolve, reject) =>
@@ -47,18 +47,18 @@ const issue = (
   call(by, (client, metadata, done) => void client.IssueFeedToken(request, metadata, done))
 const tokenOf = async (...feeds: string[]): Promise<string> => (await issue({ feeds, expires: '90d' })).token
 const refused = (reason: string): Promise<number> =>
-  house.metrics.total('fxd_ingest_refused_calls_total', { reason })
+  fixture.metrics.total('fxd_ingest_refused_calls_total', { reason })
 
 /** The status with which a session of this token ends that wants to push the feed. */
 async function endOf(token: string, feed: string): Promise<{ code: string; details: string }> {
-  const session = new RawSession(house.address, token)
+  const session = new RawSession(fixture.address, token)
   session.hello(feed).catch(() => undefined)
   return session.ended
 }
 
 describe('a token of a feed', () => {
   test('pushes the feeds it names', async () => {
-    const session = new RawSession(house.address, await tokenOf(ours.key, theirs.key))
+    const session = new RawSession(fixture.address, await tokenOf(ours.key, theirs.key))
     await session.hello(ours.key)
     const { ack } = await session.bars('LIVE', [seriesAt('EURUSD', [noon / 1_000 - 120])])
     expect(ack.accepted).toBe(1)
@@ -78,7 +78,7 @@ describe('a token of a feed', () => {
   })
 
   test('writes a symbol of another feed nowhere', async () => {
-    const session = new RawSession(house.address, await tokenOf(ours.key))
+    const session = new RawSession(fixture.address, await tokenOf(ours.key))
     await session.hello(ours.key)
     const { ack, refused: bars } = await session.bars('LIVE', [
       seriesAt(`${theirs.key}:EURUSD`, [noon / 1_000 - 60]),
@@ -103,9 +103,9 @@ describe('a token of a feed', () => {
   test('ends open sessions in the moment it expires, active and standing by', async () => {
     const { token, expiresAt } = await issue({ feeds: [theirs.key], expires: '30m' })
     expect(expiresAt).toBe(clock.utcMs() + 30 * 60_000)
-    const active = new RawSession(house.address, token)
+    const active = new RawSession(fixture.address, token)
     await active.hello(theirs.key)
-    const standby = new RawSession(house.address, token)
+    const standby = new RawSession(fixture.address, token)
     standby.hello(theirs.key, { id: 'collector-2' }).catch(() => undefined)
     await standby.find(({ welcome }) => welcome?.active === false)
     await clock.advance(30 * 60_000 - 1)

@@ -2,11 +2,11 @@ import { copyFileSync } from 'node:fs'
 import { connect as connectTls } from 'node:tls'
 import { type ServiceError, status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CertificateHouse, type Pair } from '../../../test/support/certificate-fixture.ts'
+import { CertificateFixture, type Pair } from '../../../test/support/certificate-fixture.ts'
 import {
   defineFeed,
   houseToken,
-  type IngestHouse,
+  type IngestFixture,
   startIngest,
 } from '../../../test/support/ingest-fixture.ts'
 import { RawSession, seriesAt } from '../../../test/support/raw-session.ts'
@@ -23,7 +23,7 @@ const theirs = defineFeed({ account: 'VIP', symbols })
 const start = Date.now()
 const hourMs = 3_600_000
 
-const certificates = new CertificateHouse()
+const certificates = new CertificateFixture()
 const ca = certificates.authority('ours')
 certificates.authority('another')
 const feedUri = (feed: string): string => `URI:fxd://feed/${feed}`
@@ -31,17 +31,17 @@ const server = certificates.certificate('server')
 const collector = certificates.certificate('collector', { names: [feedUri(ours.key)] })
 
 let clock: VirtualClock
-let house: IngestHouse
+let fixture: IngestFixture
 let tls: ReturnType<typeof watchTls>
 const [cert, key] = [certificates.path('live.crt'), certificates.path('live.key')]
 beforeAll(async () => {
   clock = createVirtualClock({ start })
   use(server)
   tls = watchTls({ tlsCert: cert, tlsKey: key, tlsCa: ca }, clock, silentLog)
-  house = await startIngest([ours, theirs], { clock, tls })
+  fixture = await startIngest([ours, theirs], { clock, tls })
 })
 afterAll(async () => {
-  await house.remove()
+  await fixture.remove()
   tls?.close()
   certificates.remove()
 })
@@ -59,17 +59,17 @@ const identity = (pair: Pair | undefined, token?: string): ClientIdentity => ({
   },
 })
 const refused = (reason: string): Promise<number> =>
-  house.metrics.total('fxd_ingest_refused_calls_total', { reason })
+  fixture.metrics.total('fxd_ingest_refused_calls_total', { reason })
 
 async function endOf(who: ClientIdentity, feed: string): Promise<{ code: string; details: string }> {
-  const session = new RawSession(house.address, who)
+  const session = new RawSession(fixture.address, who)
   session.hello(feed).catch(() => undefined)
   return session.ended
 }
 
 /** How `ListFeeds` ends. */
 function administer(who: ClientIdentity): Promise<string> {
-  const client = new Registry(house.address, channelCredentials(who))
+  const client = new Registry(fixture.address, channelCredentials(who))
   return new Promise<string>((resolve) => {
     const done = (error: ServiceError | null): void => resolve(status[error?.code ?? status.OK] ?? '')
     client.ListFeeds({}, callMetadata(who), done)
@@ -78,7 +78,7 @@ function administer(who: ClientIdentity): Promise<string> {
 
 describe('a client certificate', () => {
   test('pushes the feeds it names, and administers nothing', async () => {
-    const session = new RawSession(house.address, identity(collector))
+    const session = new RawSession(fixture.address, identity(collector))
     await session.hello(ours.key)
     const minute = Math.floor(clock.utcMs() / 60_000) * 60 - 120
     expect((await session.bars('LIVE', [seriesAt('EURUSD', [minute])])).ack.accepted).toBe(1)
@@ -89,7 +89,7 @@ describe('a client certificate', () => {
   test('of administration may do all', async () => {
     const admin = certificates.certificate('admin', { names: ['URI:fxd://admin'] })
     expect(await administer(identity(admin))).toBe('OK')
-    const session = new RawSession(house.address, identity(admin))
+    const session = new RawSession(fixture.address, identity(admin))
     await session.hello(theirs.key)
     await session.close()
   })
@@ -127,7 +127,7 @@ describe('a client certificate', () => {
   test('that expires meanwhile ends its session', async () => {
     const endsAt = new Date(start + hourMs)
     const pair = certificates.certificate('short', { names: [feedUri(theirs.key)], endsAt })
-    const session = new RawSession(house.address, identity(pair))
+    const session = new RawSession(fixture.address, identity(pair))
     await session.hello(theirs.key)
     await clock.advance(hourMs)
     expect((await session.ended).code).toBe('UNAUTHENTICATED')
@@ -160,7 +160,7 @@ test('a replaced certificate is shown to the next connection, and open sessions 
     new Promise((resolve, reject) => {
       const options = {
         host: '127.0.0.1',
-        port: house.port,
+        port: fixture.port,
         ca: certificates.read(ca),
         ALPNProtocols: ['h2'],
       }
@@ -170,7 +170,7 @@ test('a replaced certificate is shown to the next connection, and open sessions 
       })
       socket.on('error', reject)
     })
-  const session = new RawSession(house.address, identity(collector))
+  const session = new RawSession(fixture.address, identity(collector))
   await session.hello(ours.key)
   expect(await shown()).toBe('server')
   use(certificates.certificate('next-server'))

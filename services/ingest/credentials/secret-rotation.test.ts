@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { defineFeed, type IngestHouse, startIngest } from '../../../test/support/ingest-fixture.ts'
+import { defineFeed, type IngestFixture, startIngest } from '../../../test/support/ingest-fixture.ts'
 import { RawSession, seriesAt } from '../../../test/support/raw-session.ts'
 import { registryClient } from '../../wire/unary-client.ts'
 
@@ -8,15 +8,15 @@ const word = (letter: string): string => letter.repeat(32)
 
 let tokens = [word('a')]
 let signingKeys = [word('k')]
-let house: IngestHouse
+let fixture: IngestFixture
 beforeAll(async () => {
-  house = await startIngest([feed], { tokens: () => tokens, signingKeys: () => signingKeys })
+  fixture = await startIngest([feed], { tokens: () => tokens, signingKeys: () => signingKeys })
 })
-afterAll(() => house.remove())
+afterAll(() => fixture.remove())
 
 /** Whether the administration token is accepted. */
 async function isAccepted(token: string): Promise<boolean> {
-  const client = registryClient(house.address, { token })
+  const client = registryClient(fixture.address, { token })
   try {
     return await client.call('ListFeeds', {}).then(
       () => true,
@@ -28,7 +28,7 @@ async function isAccepted(token: string): Promise<boolean> {
 }
 
 async function feedToken(): Promise<string> {
-  const client = registryClient(house.address, { token: tokens[0] })
+  const client = registryClient(fixture.address, { token: tokens[0] })
   try {
     return (await client.call('IssueFeedToken', { feeds: [feed.key], expires: '30d' })).token
   } finally {
@@ -45,22 +45,22 @@ test('a new administration token is accepted beside the old one, until that is t
 
 test('a new signing key ends no session, and tokens of the old one are accepted until it is taken away', async () => {
   const token = await feedToken()
-  const session = new RawSession(house.address, { token })
+  const session = new RawSession(fixture.address, { token })
   await session.hello(feed.key)
   signingKeys = [word('l'), word('k')]
-  const minute = Math.floor(house.clock.utcMs() / 60_000) * 60 - 120
+  const minute = Math.floor(fixture.clock.utcMs() / 60_000) * 60 - 120
   expect((await session.bars('LIVE', [seriesAt('EURUSD', [minute])])).refused).toEqual([])
   const later = await feedToken()
   for (const each of [token, later]) {
-    const again = new RawSession(house.address, { token: each })
+    const again = new RawSession(fixture.address, { token: each })
     await again.hello(feed.key, { mode: 'IMPORT' })
     await again.close()
   }
   signingKeys = [word('l')]
   expect((await session.bars('LIVE', [seriesAt('EURUSD', [minute + 60])])).refused).toEqual([])
-  const refused = new RawSession(house.address, { token })
+  const refused = new RawSession(fixture.address, { token })
   expect((await refused.ended).code).toBe('UNAUTHENTICATED')
-  const accepted = new RawSession(house.address, { token: later })
+  const accepted = new RawSession(fixture.address, { token: later })
   await accepted.hello(feed.key, { mode: 'IMPORT' })
   await accepted.close()
   await session.close()

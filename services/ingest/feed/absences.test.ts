@@ -10,7 +10,7 @@ const [gold, silver] = [
   { raw: 'XAGUSD', digits: 5 },
 ]
 
-const shown = () => suite.house.registry.view().symbolsOf(suite.feed.key)
+const shown = () => suite.fixture.registry.view().symbolsOf(suite.feed.key)
 const names = () => shown().map(({ name }) => name)
 const sinceOf = (name: string) => shown().find((symbol) => symbol.name === name)?.since
 
@@ -23,7 +23,7 @@ async function session() {
 /** Resolves once the minute of an absence is over and what follows from it is written. */
 async function afterMinute(): Promise<void> {
   await suite.clock.advance(1)
-  await suite.house.writer.change(() => ({ rows: [], result: undefined }))
+  await suite.fixture.writer.change(() => ({ rows: [], result: undefined }))
 }
 
 test('a symbol that a snapshot leaves out is shown for a minute, its bars are taken, and then it is hidden', async () => {
@@ -107,7 +107,7 @@ test('a symbol that another process lists and leaves out again gets a minute of 
   await live.catalogue([silver])
   await suite.clock.advance(absenceMs - 1)
   const symbol = compoundKey(suite.feed.key, 'XAUUSD')
-  await suite.house.writer.change((view) => {
+  await suite.fixture.writer.change((view) => {
     const record = view.symbol(symbol)
     return { rows: record ? [{ kind: 'symbol', id: symbol, body: record }] : [], result: undefined }
   })
@@ -120,7 +120,7 @@ test('a feed that its manifest no longer names takes its absent symbols with it 
   const live = await session()
   await live.catalogue([gold, silver])
   await live.catalogue([silver])
-  await suite.house.writer.change((view) => ({
+  await suite.fixture.writer.change((view) => ({
     rows: view
       .allFeeds()
       .filter(({ definition }) => definition.key === suite.feed.key)

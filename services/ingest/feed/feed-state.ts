@@ -8,7 +8,7 @@ import type { FeedSigns } from '../../ports/feed-board.ts'
 import type { Stores } from '../../ports/stores.ts'
 import { type AbsenceDeps, Absences } from './absences.ts'
 import { FeedWindows } from './feed-windows.ts'
-import { NotedSigns } from './liveness.ts'
+import { LivenessNotes } from './liveness.ts'
 import type { FeedView } from './measured-clock.ts'
 import { Publisher, type PublisherDeps } from './publisher.ts'
 import { Unstored } from './unstored.ts'
@@ -33,25 +33,25 @@ export class FeedState {
   /** Contradicts what a measured clock was last known to show: the time until they agree, or a new one is measured. */
   doubtedTick: FeedSeconds | undefined
   sessions = 0
-  readonly #signs: NotedSigns
+  readonly #notes: LivenessNotes
 
   constructor(
     key: FeedKey,
     windows: FeedWindows,
     publisher: Publisher,
-    signs: NotedSigns,
+    notes: LivenessNotes,
     absences: Absences,
   ) {
     this.key = key
     this.absences = absences
     this.windows = windows
     this.publisher = publisher
-    this.#signs = signs
+    this.#notes = notes
   }
 
   /** For the feed board; nobody waits for it. */
   note(signs: FeedSigns): void {
-    this.#signs.note(this.key, signs)
+    this.#notes.note(this.key, signs)
   }
 
   now({ view, definition }: FeedView, clock: Clock): FeedSeconds | undefined {
@@ -102,13 +102,13 @@ type FeedStores = Pick<Stores, 'bars' | 'windows' | 'board'>
 export class FeedStates {
   readonly #stores: FeedStores
   readonly #deps: PublisherDeps & AbsenceDeps
-  readonly #signs: NotedSigns
+  readonly #notes: LivenessNotes
   readonly #states = new Map<FeedKey, FeedState>()
 
   constructor(stores: FeedStores, deps: PublisherDeps & AbsenceDeps) {
     this.#stores = stores
     this.#deps = deps
-    this.#signs = new NotedSigns(stores.board, deps.log)
+    this.#notes = new LivenessNotes(stores.board, deps.log)
   }
 
   /**
@@ -146,7 +146,7 @@ export class FeedStates {
   #begin(key: FeedKey): FeedState {
     const windows = new FeedWindows(key, this.#stores.windows)
     const [publisher, absences] = [new Publisher(key, this.#deps), new Absences(key, this.#deps)]
-    return new FeedState(key, windows, publisher, this.#signs, absences)
+    return new FeedState(key, windows, publisher, this.#notes, absences)
   }
 
   leave(state: FeedState): void {

@@ -10,7 +10,7 @@ import type { FeedState } from './feed-state.ts'
 import type { Publisher } from './publisher.ts'
 import { addCounts, type Counts, noCounts, storeHistory } from './store-history.ts'
 
-export interface LaneDeps {
+export interface IntakeDeps {
   readonly stores: Pick<Stores, 'bars'>
   readonly clock: Clock
   readonly metrics: IngestMetrics
@@ -21,8 +21,8 @@ export interface LaneDeps {
  * (beside its write when it could be read again after a crash, else after the commit); any other is
  * a revision: stored, told as `revised`, never published. Batches commit in their order.
  */
-export class LiveLane {
-  readonly #deps: LaneDeps
+export class LiveIntake {
+  readonly #deps: IntakeDeps
   readonly #state: FeedState
   readonly #epoch: number
   readonly #publishFirst: boolean
@@ -33,7 +33,7 @@ export class LiveLane {
   #applied = 0
   #underWay = 0
 
-  constructor(deps: LaneDeps, state: FeedState, options: { epoch: number; publishFirst: boolean }) {
+  constructor(deps: IntakeDeps, state: FeedState, options: { epoch: number; publishFirst: boolean }) {
     this.#deps = deps
     this.#state = state
     this.#epoch = options.epoch
@@ -150,12 +150,12 @@ export class LiveLane {
 }
 
 /** The backfill lane of one session: one batch after another, compared with what is stored. */
-export class BackfillLane {
-  readonly #deps: LaneDeps
+export class BackfillIntake {
+  readonly #deps: IntakeDeps
   readonly #state: FeedState
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(deps: LaneDeps, state: FeedState) {
+  constructor(deps: IntakeDeps, state: FeedState) {
     this.#deps = deps
     this.#state = state
   }

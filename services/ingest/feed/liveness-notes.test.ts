@@ -31,9 +31,9 @@ test('a feed board that is away is told of once per outage, however many feeds l
     },
   })
   const clock = createVirtualClock({ start })
-  const house = await startIngest(feeds, { clock, log, around })
-  onTestFinished(() => house.remove())
-  const sessions = feeds.map(() => new RawSession(house.address))
+  const fixture = await startIngest(feeds, { clock, log, around })
+  onTestFinished(() => fixture.remove())
+  const sessions = feeds.map(() => new RawSession(fixture.address))
   await Promise.all(sessions.map((session, i) => session.hello(feeds[i]?.key as string)))
   /** A minute's bars and two heartbeats of each feed. */
   const live = async (minutesAgo: number): Promise<void> => {

@@ -10,7 +10,7 @@ import type { FeedState } from './feed-state.ts'
 import { type FeedView, type MeasureDeps, MeasuredClock } from './measured-clock.ts'
 
 /** Signs of life on their way to the feed board: nobody waits for them, and the next ones say it again. */
-export class NotedSigns {
+export class LivenessNotes {
   readonly #board: Pick<FeedBoard, 'note'>
   readonly #log: Log
   #isAway = false
@@ -35,7 +35,7 @@ export class NotedSigns {
 }
 
 /** What a live session says about its terminal, on its way to the feed board. */
-export class SignsOfLife {
+export class Liveness {
   readonly #deps: MeasureDeps
   readonly #state: FeedState
   readonly #feed: () => FeedView

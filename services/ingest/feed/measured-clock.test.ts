@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { defineFeed, type IngestHouse, startIngest } from '../../../test/support/ingest-fixture.ts'
+import { defineFeed, type IngestFixture, startIngest } from '../../../test/support/ingest-fixture.ts'
 import { RawSession, seriesAt } from '../../../test/support/raw-session.ts'
 import { createVirtualClock, type VirtualClock } from '../../../test/support/virtual-clock.ts'
 import { createHistory } from '../../bars/history.ts'
@@ -18,7 +18,7 @@ const define = (delaySeconds = 0): FeedDefinition =>
   })
 
 interface Terminal {
-  readonly house: IngestHouse
+  readonly fixture: IngestFixture
   readonly clock: VirtualClock
   readonly session: RawSession
   /** Now on a clock that is so far ahead of UTC. */
@@ -30,13 +30,13 @@ interface Terminal {
 
 async function terminal(definition: FeedDefinition): Promise<Terminal> {
   const clock = createVirtualClock()
-  const house = await startIngest([definition], { clock })
-  onTestFinished(() => house.remove())
-  const session = new RawSession(house.address)
+  const fixture = await startIngest([definition], { clock })
+  onTestFinished(() => fixture.remove())
+  const session = new RawSession(fixture.address)
   await session.hello(definition.key)
   const now = (ahead: number): number => Math.floor(clock.utcMs() / 1000) + ahead
   return {
-    house,
+    fixture,
     clock,
     session,
     now,
@@ -49,7 +49,7 @@ async function terminal(definition: FeedDefinition): Promise<Terminal> {
       }
     },
     known() {
-      const view = house.registry.view()
+      const view = fixture.registry.view()
       return knownClock(definition, view.clocksOf(definition.key))?.offsetSeconds
     },
   }
@@ -57,12 +57,12 @@ async function terminal(definition: FeedDefinition): Promise<Terminal> {
 
 test('two minutes of ticks tell a clock, by which bars close and are counted back once the ticks stop', async () => {
   const feed = define()
-  const { house, clock, session, now, flow, known } = await terminal(feed)
+  const { fixture, clock, session, now, flow, known } = await terminal(feed)
   await flow(120, 3 * hour)
   expect(known()).toBeUndefined()
   await flow(15, 3 * hour)
   await expect.poll(known).toBe(-3 * hour)
-  const [reading] = house.registry.view().clocksOf(feed.key)
+  const [reading] = fixture.registry.view().clocksOf(feed.key)
   expect(reading).toMatchObject({ source: 'Measured', measuredAt: reading?.since })
 
   await clock.advance(600_000)
@@ -71,8 +71,8 @@ test('two minutes of ticks tell a clock, by which bars close and are counted bac
   expect(forming.refused).toMatchObject([{ reason: 'REFUSAL_REASON_NOT_CLOSED' }])
   const closed = await session.bars('LIVE', [seriesAt('EURUSD', [minute - 120])])
   expect(closed.ack).toMatchObject({ accepted: 1 })
-  const { bars, board, bus } = house.stores
-  const history = createHistory({ bars, board, tail: createTail(bus), clock, registry: house.registry })
+  const { bars, board, bus } = fixture.stores
+  const history = createHistory({ bars, board, tail: createTail(bus), clock, registry: fixture.registry })
   const series = { feed: feed.key, symbol: compoundKey(feed.key, 'EURUSD'), resolution: '1' as const }
   expect([...(await history.countback(series, 1, undefined, readerNamed('asker'))).time]).toEqual([
     minute - 120,
@@ -82,7 +82,7 @@ test('two minutes of ticks tell a clock, by which bars close and are counted bac
 
 test('a clock put forward or back is told by the ticks at once and measured anew, and the history keeps all', async () => {
   const feed = define()
-  const { house, session, now, flow, known } = await terminal(feed)
+  const { fixture, session, now, flow, known } = await terminal(feed)
   await flow(135, 2 * hour)
   await expect.poll(known).toBe(-2 * hour)
   const before = Math.floor(now(2 * hour) / 60) * 60 - 60
@@ -104,9 +104,9 @@ test('a clock put forward or back is told by the ticks at once and measured anew
   ])
   await flow(125, 2 * hour)
   await expect.poll(known).toBe(-2 * hour)
-  const offsets = house.registry.view().clocksOf(feed.key)
+  const offsets = fixture.registry.view().clocksOf(feed.key)
   expect(offsets.map(({ offsetSeconds }) => offsetSeconds / hour)).toEqual([-2, -3, -2])
-  const stored = await house.stores.bars.lastTimes(feed.key)
+  const stored = await fixture.stores.bars.lastTimes(feed.key)
   expect([...stored.values()]).toEqual([minute])
   await session.close()
 })

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { defineFeed, type IngestHouse, startIngest } from '../../../test/support/ingest-fixture.ts'
+import { defineFeed, type IngestFixture, startIngest } from '../../../test/support/ingest-fixture.ts'
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import { feedKey } from '../../core/compound-key.ts'
 import { Unavailable } from '../../core/failure.ts'
@@ -18,7 +18,7 @@ const zero = feedKey('BROKERA', 'ZERO')
 const fixed = (offsetSeconds: number): FeedDefinition =>
   defineFeed({ clock: { mode: 'Fixed', offsetSeconds } })
 
-const readings = ({ registry }: IngestHouse) =>
+const readings = ({ registry }: IngestFixture) =>
   registry
     .view()
     .clocksOf(zero)

@@ -13,7 +13,7 @@ const dayMs = 86_400_000
 const counted = (requests: number): DailyCounters => ({ ...noCounters, requests })
 
 /** Counters as they would stand in the limits, and everything that was added to the store. */
-function house(start: number, keys = 3) {
+function fixture(start: number, keys = 3) {
   const clock = createVirtualClock({ start })
   const registry = new Registry()
   for (let n = 1; n <= keys; n++)
@@ -52,7 +52,7 @@ const beforeMidnight = Date.UTC(2026, 2, 1, 23, 59, 30)
 
 describe('usage of closed days', () => {
   test('is copied at the start and within a minute of UTC midnight, today never', async () => {
-    const { clock, counters, added } = house(beforeMidnight)
+    const { clock, counters, added } = fixture(beforeMidnight)
     counters.set(
       'key-1',
       new Map([
@@ -78,7 +78,7 @@ describe('usage of closed days', () => {
   })
 
   test('each day is copied once more on the day after, for what came late', async () => {
-    const { clock, counters, added } = house(noon)
+    const { clock, counters, added } = fixture(noon)
     counters.set('key-1', new Map([['2026-03-01', counted(5)]]))
     await clock.advance(dayMs)
     counters.set('key-1', new Map([['2026-03-01', counted(6)]]))
@@ -87,7 +87,7 @@ describe('usage of closed days', () => {
   })
 
   test('a store that is away is tried every minute until all of the day is there, and told once', async () => {
-    const { clock, counters, added, logged, state } = house(beforeMidnight)
+    const { clock, counters, added, logged, state } = fixture(beforeMidnight)
     await clock.advance(1)
     counters.set('key-2', new Map([['2026-03-01', counted(4)]]))
     state.isAway = true
@@ -100,7 +100,7 @@ describe('usage of closed days', () => {
   })
 
   test('a registry that is not loaded yet is waited for', async () => {
-    const { clock, counters, added, state } = house(noon)
+    const { clock, counters, added, state } = fixture(noon)
     state.isUnknown = true
     counters.set('key-1', new Map([['2026-02-28', counted(1)]]))
     await clock.advance(10 * minuteMs)
@@ -111,7 +111,7 @@ describe('usage of closed days', () => {
   })
 
   test('thousands of keys are copied in bounded pieces, and stopping ends between two of them', async () => {
-    const { clock, counters, added, copying } = house(noon, 3_000)
+    const { clock, counters, added, copying } = fixture(noon, 3_000)
     for (let n = 1; n <= 3_000; n++) counters.set(`key-${n}`, new Map([['2026-02-28', counted(n)]]))
     await clock.advance(1)
     await expect.poll(() => added.flat().length).toBe(3_000)

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { live, openRegistryHouse, type RegistryHouse, zero } from '../../../test/support/registry-fixture.ts'
+import {
+  live,
+  openRegistryFixture,
+  type RegistryFixture,
+  zero,
+} from '../../../test/support/registry-fixture.ts'
 import { definition } from '../../../test/support/samples.ts'
 import { lastMinute, weekendBars } from '../../../test/support/weekend-bars.ts'
 import { barsOf } from '../../core/bar.ts'
@@ -9,25 +14,25 @@ import { feedSeconds } from '../../core/feed-clock.ts'
 import { parseManifest } from '../../core/manifest.ts'
 import { applyFeeds } from '../../registry/apply-feeds.ts'
 
-let house: RegistryHouse
+let fixture: RegistryFixture
 beforeAll(async () => {
-  house = await openRegistryHouse()
+  fixture = await openRegistryFixture()
 })
 afterAll(async () => {
-  await house.stop()
-  house.discard()
+  await fixture.stop()
+  fixture.discard()
 })
-beforeEach(async () => void (await house.restore()))
+beforeEach(async () => void (await fixture.restore()))
 
 describe('feeds', () => {
   const eurusd = compoundKey(zero.key, 'EURUSD')
 
   async function storeBar(minutesAgo: number): Promise<number> {
-    const time = feedSeconds(Math.floor(house.clock.utcMs() / 60_000) * 60 - minutesAgo * 60)
+    const time = feedSeconds(Math.floor(fixture.clock.utcMs() / 60_000) * 60 - minutesAgo * 60)
     const bars = barsOf([{ time, open: 1, high: 1, low: 1, close: 1, volume: 1, revision: 1 }])
     const series = { feed: zero.key, symbol: eurusd, resolution: '1' as const }
-    await house.stores.bars.write([{ series, bars }], 'backfill')
-    await house.stores.windows.add([
+    await fixture.stores.bars.write([{ series, bars }], 'backfill')
+    await fixture.stores.windows.add([
       { feed: zero.key, symbol: eurusd, resolution: '1', from: time, to: feedSeconds(time + 60) },
     ])
     return time
@@ -35,8 +40,8 @@ describe('feeds', () => {
 
   test('are listed with their status, hidden ones too', async () => {
     const time = await storeBar(2)
-    await applyFeeds(house.writer, [zero])
-    const { feeds } = await house.call('ListFeeds', {})
+    await applyFeeds(fixture.writer, [zero])
+    const { feeds } = await fixture.call('ListFeeds', {})
     expect(feeds).toEqual([
       expect.objectContaining({
         key: 'BROKERA:ZERO',
@@ -58,7 +63,7 @@ describe('feeds', () => {
 
   test('are listed and shown without signs while the board of feeds does not answer', async () => {
     const board = { read: () => Promise.reject(new Error('connection refused')) }
-    const own = await openRegistryHouse({ board } as never)
+    const own = await openRegistryFixture({ board } as never)
     onTestFinished(async () => {
       await own.stop()
       own.discard()
@@ -72,7 +77,7 @@ describe('feeds', () => {
 
   test('cannot be listed while the store of bars does not answer, and keys can', async () => {
     const bars = { lastTimes: () => Promise.reject(new Unavailable('store')) }
-    const own = await openRegistryHouse({ bars } as never)
+    const own = await openRegistryFixture({ bars } as never)
     onTestFinished(async () => {
       await own.stop()
       own.discard()
@@ -83,7 +88,7 @@ describe('feeds', () => {
   })
 
   test('are listed on a weekend with the open time of their last minute, not of their weekly bar', async () => {
-    const own = await openRegistryHouse()
+    const own = await openRegistryFixture()
     onTestFinished(async () => {
       await own.stop()
       own.discard()
@@ -98,7 +103,7 @@ describe('feeds', () => {
   })
 
   test('are listed in pages that fit a message, each feed once and in order', async () => {
-    const own = await openRegistryHouse()
+    const own = await openRegistryFixture()
     try {
       const added = Array.from({ length: 300 }, (_, i) => definition({ account: `N${1_000 + i}` }))
       const rows = added.map((each) => ({
@@ -123,31 +128,31 @@ describe('feeds', () => {
   })
 
   test('one is shown with its symbols and its definition in the manifest’s words', async () => {
-    const feed = await house.call('GetFeed', { key: zero.key })
+    const feed = await fixture.call('GetFeed', { key: zero.key })
     expect(feed.symbols).toEqual(['BROKERA:ZERO:EURUSD', 'BROKERA:ZERO:GBPUSD'])
     expect(parseManifest(JSON.parse(feed.definitionJson))).toEqual({ definition: zero })
   })
 
   test('a symbol with bars and no window of its own is being read, until it has one', async () => {
     const gbpusd = compoundKey(zero.key, 'GBPUSD')
-    const time = feedSeconds(Math.floor(house.clock.utcMs() / 60_000) * 60 - 600)
+    const time = feedSeconds(Math.floor(fixture.clock.utcMs() / 60_000) * 60 - 600)
     const shown = async () => {
-      const { reading, withoutBars } = await house.call('GetFeed', { key: zero.key })
+      const { reading, withoutBars } = await fixture.call('GetFeed', { key: zero.key })
       return [reading.includes(gbpusd), withoutBars.includes(gbpusd)]
     }
     expect(await shown()).toEqual([false, true])
     const bars = barsOf([{ time, open: 1, high: 1, low: 1, close: 1, volume: 1, revision: 1 }])
     const series = { feed: zero.key, symbol: gbpusd, resolution: '1' as const }
-    await house.stores.bars.write([{ series, bars }], 'backfill')
+    await fixture.stores.bars.write([{ series, bars }], 'backfill')
     expect(await shown()).toEqual([true, false])
-    await house.stores.windows.add([{ ...series, from: time, to: feedSeconds(time + 60) }])
+    await fixture.stores.windows.add([{ ...series, from: time, to: feedSeconds(time + 60) }])
     expect(await shown()).toEqual([false, false])
-    await applyFeeds(house.writer, [live])
-    await house.call('PurgeFeed', { key: zero.key })
+    await applyFeeds(fixture.writer, [live])
+    await fixture.call('PurgeFeed', { key: zero.key })
   })
 
   test('an unknown one is NOT_FOUND with the one it might have meant', async () => {
-    expect(await house.refusal('GetFeed', { key: 'BROKERA:ZER' })).toEqual([
+    expect(await fixture.refusal('GetFeed', { key: 'BROKERA:ZER' })).toEqual([
       'NOT_FOUND',
       expect.stringContaining('did you mean BROKERA:ZERO?'),
     ])
@@ -155,13 +160,13 @@ describe('feeds', () => {
 
   test('purging removes bars and windows of a feed that no manifest names, and of no other', async () => {
     await storeBar(2)
-    expect((await house.refusal('PurgeFeed', { key: zero.key }))[0]).toBe('FAILED_PRECONDITION')
-    expect((await house.stores.bars.lastTimes(zero.key)).size).toBe(1)
-    await applyFeeds(house.writer, [live])
-    expect(await house.call('PurgeFeed', { key: zero.key })).toEqual({ series: 1 })
-    expect((await house.stores.bars.lastTimes(zero.key)).size).toBe(0)
-    expect(await house.stores.windows.of(zero.key)).toEqual([])
-    expect(await house.call('PurgeFeed', { key: zero.key })).toEqual({ series: 0 })
-    expect((await house.refusal('PurgeFeed', { key: 'BROKERX:NONE' }))[0]).toBe('NOT_FOUND')
+    expect((await fixture.refusal('PurgeFeed', { key: zero.key }))[0]).toBe('FAILED_PRECONDITION')
+    expect((await fixture.stores.bars.lastTimes(zero.key)).size).toBe(1)
+    await applyFeeds(fixture.writer, [live])
+    expect(await fixture.call('PurgeFeed', { key: zero.key })).toEqual({ series: 1 })
+    expect((await fixture.stores.bars.lastTimes(zero.key)).size).toBe(0)
+    expect(await fixture.stores.windows.of(zero.key)).toEqual([])
+    expect(await fixture.call('PurgeFeed', { key: zero.key })).toEqual({ series: 0 })
+    expect((await fixture.refusal('PurgeFeed', { key: 'BROKERX:NONE' }))[0]).toBe('NOT_FOUND')
   })
 })

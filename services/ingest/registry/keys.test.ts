@@ -1,24 +1,24 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { openRegistryHouse, type RegistryHouse, zero } from '../../../test/support/registry-fixture.ts'
+import { openRegistryFixture, type RegistryFixture, zero } from '../../../test/support/registry-fixture.ts'
 import { applyFeeds } from '../../registry/apply-feeds.ts'
 import type { CreateKeyRequest } from '../../wire/gen/fxd/v1/CreateKeyRequest.ts'
 
 const dayMs = 86_400_000
-let house: RegistryHouse
+let fixture: RegistryFixture
 beforeAll(async () => {
-  house = await openRegistryHouse()
+  fixture = await openRegistryFixture()
 })
 afterAll(async () => {
-  await house.stop()
-  house.discard()
+  await fixture.stop()
+  fixture.discard()
 })
-beforeEach(async () => void (await house.restore()))
+beforeEach(async () => void (await fixture.restore()))
 
 describe('creating a key', () => {
   test('gives the secret this once, in the documented form, and the plan its starting values', async () => {
-    const { key, secret } = await house.create({ name: 'charts' })
+    const { key, secret } = await fixture.create({ name: 'charts' })
     expect(secret).toMatch(/^fxd_[0-9a-f]{32}$/)
     expect(key).toMatchObject({
       name: 'charts',
@@ -28,46 +28,46 @@ describe('creating a key', () => {
       feeds: ['BROKERA:ZERO'],
       allowIps: [],
       state: 'active',
-      createdAt: house.clock.utcMs(),
+      createdAt: fixture.clock.utcMs(),
     })
     expect(key?.id).toMatch(/^k_[0-9a-f]{10}$/)
     expect(key).not.toHaveProperty('expiresAt')
-    expect(house.opens(secret)).toBe(key?.id)
-    expect(JSON.stringify(await house.call('GetKey', { id: key?.id ?? '' }))).not.toContain(secret)
+    expect(fixture.opens(secret)).toBe(key?.id)
+    expect(JSON.stringify(await fixture.call('GetKey', { id: key?.id ?? '' }))).not.toContain(secret)
   })
 
   test('keeps nothing of the secret but its SHA-256', async () => {
-    const { secret } = await house.create()
-    const files = readdirSync(house.folder).map((name) => readFileSync(join(house.folder, name)))
+    const { secret } = await fixture.create()
+    const files = readdirSync(fixture.folder).map((name) => readFileSync(join(fixture.folder, name)))
     expect(files.length).toBeGreaterThan(0)
     expect(files.some((file) => file.includes(secret))).toBe(false)
   })
 
   test('takes own limits over the plan’s and requires all four of enterprise', async () => {
-    const { key } = await house.create({ plan: 'basic', limits: { rpm: 7, wsSymbols: 0 } })
+    const { key } = await fixture.create({ plan: 'basic', limits: { rpm: 7, wsSymbols: 0 } })
     expect(key?.limits).toMatchObject({ rpm: 7, rpd: 10_000, wsConnections: 2, wsSymbols: 0 })
     expect(
-      await house.refusal('CreateKey', { plan: 'enterprise', feeds: [zero.key], limits: { rpm: 1 } }),
+      await fixture.refusal('CreateKey', { plan: 'enterprise', feeds: [zero.key], limits: { rpm: 1 } }),
     ).toEqual(['INVALID_ARGUMENT', expect.stringMatching(/rpd, ws_connections, ws_symbols.*all four/)])
     const limits = { rpm: 1, rpd: 2, wsConnections: 3, wsSymbols: 4 }
-    expect((await house.create({ plan: 'enterprise', limits })).key?.limits).toMatchObject(limits)
+    expect((await fixture.create({ plan: 'enterprise', limits })).key?.limits).toMatchObject(limits)
   })
 
   test('an expiry date means the end of that UTC day, an instant itself', async () => {
-    expect((await house.create({ expires: '2027-01-31' })).key?.expiresAt).toBe(Date.UTC(2027, 1, 1))
-    expect((await house.create({ expires: '2027-01-31T12:00:00+03:00' })).key?.expiresAt).toBe(
+    expect((await fixture.create({ expires: '2027-01-31' })).key?.expiresAt).toBe(Date.UTC(2027, 1, 1))
+    expect((await fixture.create({ expires: '2027-01-31T12:00:00+03:00' })).key?.expiresAt).toBe(
       Date.UTC(2027, 0, 31, 9),
     )
   })
 
   test('an expired key is shown as expired and opens no door', async () => {
-    const { key, secret } = await house.create({
-      expires: new Date(house.clock.utcMs()).toISOString().slice(0, 10),
+    const { key, secret } = await fixture.create({
+      expires: new Date(fixture.clock.utcMs()).toISOString().slice(0, 10),
     })
-    expect(house.opens(secret)).toBe(key?.id)
-    await house.clock.advance(dayMs)
-    expect(house.opens(secret)).toBeUndefined()
-    expect((await house.call('GetKey', { id: key?.id ?? '' })).state).toBe('expired')
+    expect(fixture.opens(secret)).toBe(key?.id)
+    await fixture.clock.advance(dayMs)
+    expect(fixture.opens(secret)).toBeUndefined()
+    expect((await fixture.call('GetKey', { id: key?.id ?? '' })).state).toBe('expired')
   })
 
   const unknownFeeds: [CreateKeyRequest, RegExp][] = [
@@ -92,16 +92,16 @@ describe('creating a key', () => {
     ...unknownFeeds.map((each) => ['NOT_FOUND', ...each] as const),
     ...invalid.map((each) => ['INVALID_ARGUMENT', ...each] as const),
   ])('%s for %j, with what it got and what it wants', async (code, request, sentence) => {
-    const { version } = house.registry.view()
-    expect(await house.refusal('CreateKey', { plan: 'pro', feeds: [zero.key], ...request })).toEqual([
+    const { version } = fixture.registry.view()
+    expect(await fixture.refusal('CreateKey', { plan: 'pro', feeds: [zero.key], ...request })).toEqual([
       code,
       expect.stringMatching(sentence),
     ])
-    expect(house.registry.view().version).toBe(version)
+    expect(fixture.registry.view().version).toBe(version)
   })
 
   test('feeds and addresses given twice count once', async () => {
-    const { key } = await house.create({
+    const { key } = await fixture.create({
       feeds: ['BROKERA:ZERO', 'BROKERA:ZERO'],
       allowIps: ['10.0.0.0/8', '2001:db8::1', '10.0.0.0/8'],
     })
@@ -112,25 +112,25 @@ describe('creating a key', () => {
 
 describe('changing a key', () => {
   test('leaves everything that is not given as it was', async () => {
-    const { key } = await house.create({
+    const { key } = await fixture.create({
       name: 'a',
       limits: { rpm: 7 },
       allowIps: ['10.0.0.1'],
       expires: '2027-01-31',
     })
     const id = key?.id ?? ''
-    const updated = await house.call('UpdateKey', { id, name: 'b' })
+    const updated = await fixture.call('UpdateKey', { id, name: 'b' })
     expect(updated).toEqual({ ...key, name: 'b', version: updated.version })
     expect(updated.version).toBeGreaterThan(key?.version ?? 0)
   })
 
   test('gives feeds, addresses and limits in place of the old ones, and can take lists and expiry away', async () => {
-    const { key } = await house.create({
+    const { key } = await fixture.create({
       limits: { rpm: 7, rpd: 8 },
       allowIps: ['10.0.0.1'],
       expires: '2027-01-31',
     })
-    const updated = await house.call('UpdateKey', {
+    const updated = await fixture.call('UpdateKey', {
       id: key?.id ?? '',
       feeds: { values: ['BROKERB:LIVE'] },
       allowIps: { values: [] },
@@ -142,68 +142,68 @@ describe('changing a key', () => {
   })
 
   test('another plan brings its own starting values', async () => {
-    const { key } = await house.create({ limits: { rpm: 7 } })
+    const { key } = await fixture.create({ limits: { rpm: 7 } })
     const id = key?.id ?? ''
-    expect(await house.call('UpdateKey', { id, plan: 'pro', limits: { rpd: 9 } })).toMatchObject({
+    expect(await fixture.call('UpdateKey', { id, plan: 'pro', limits: { rpd: 9 } })).toMatchObject({
       limits: { rpm: 7, rpd: 9 },
     })
-    expect(await house.call('UpdateKey', { id, plan: 'basic' })).toMatchObject({
+    expect(await fixture.call('UpdateKey', { id, plan: 'basic' })).toMatchObject({
       limits: { rpm: 30, rpd: 10_000 },
     })
-    expect(await house.refusal('UpdateKey', { id, plan: 'enterprise' })).toMatchObject([
+    expect(await fixture.refusal('UpdateKey', { id, plan: 'enterprise' })).toMatchObject([
       'INVALID_ARGUMENT',
       /.*/,
     ])
   })
 
   test('a grant of a feed that is hidden meanwhile may stay, a new one is refused', async () => {
-    const { key } = await house.create({ feeds: ['BROKERA:ZERO', 'BROKERB:LIVE'] })
-    const other = await house.create()
-    await applyFeeds(house.writer, [zero])
+    const { key } = await fixture.create({ feeds: ['BROKERA:ZERO', 'BROKERB:LIVE'] })
+    const other = await fixture.create()
+    await applyFeeds(fixture.writer, [zero])
     const feeds = { values: ['BROKERB:LIVE'] }
-    expect(await house.call('UpdateKey', { id: key?.id ?? '', feeds })).toMatchObject({
+    expect(await fixture.call('UpdateKey', { id: key?.id ?? '', feeds })).toMatchObject({
       feeds: ['BROKERB:LIVE'],
     })
-    expect((await house.refusal('UpdateKey', { id: other.key?.id ?? '', feeds }))[0]).toBe('NOT_FOUND')
+    expect((await fixture.refusal('UpdateKey', { id: other.key?.id ?? '', feeds }))[0]).toBe('NOT_FOUND')
   })
 
   test('a change based on an older version is ABORTED, on the present one accepted', async () => {
-    const { key } = await house.create()
+    const { key } = await fixture.create()
     const id = key?.id ?? ''
     const based = { id, basedOn: key?.version ?? 0 }
-    const second = await house.call('UpdateKey', { ...based, name: 'first' })
-    expect((await house.refusal('UpdateKey', { ...based, name: 'second' }))[0]).toBe('ABORTED')
-    expect((await house.refusal('RotateKey', based))[0]).toBe('ABORTED')
-    expect(await house.call('UpdateKey', { id, basedOn: second.version, name: 'third' })).toMatchObject({
+    const second = await fixture.call('UpdateKey', { ...based, name: 'first' })
+    expect((await fixture.refusal('UpdateKey', { ...based, name: 'second' }))[0]).toBe('ABORTED')
+    expect((await fixture.refusal('RotateKey', based))[0]).toBe('ABORTED')
+    expect(await fixture.call('UpdateKey', { id, basedOn: second.version, name: 'third' })).toMatchObject({
       name: 'third',
     })
   })
 
   test('of changes at the same moment none is lost', async () => {
-    const { key } = await house.create()
+    const { key } = await fixture.create()
     const id = key?.id ?? ''
-    const before = house.registry.view().keys().length
+    const before = fixture.registry.view().keys().length
     await Promise.all([
-      house.call('UpdateKey', { id, name: 'new name' }),
-      house.call('UpdateKey', { id, limits: { rpm: 5 } }),
-      house.call('UpdateKey', { id, limits: { rpd: 6 } }),
-      house.call('UpdateKey', { id, allowIps: { values: ['10.0.0.1'] } }),
-      ...Array.from({ length: 10 }, () => house.create()),
+      fixture.call('UpdateKey', { id, name: 'new name' }),
+      fixture.call('UpdateKey', { id, limits: { rpm: 5 } }),
+      fixture.call('UpdateKey', { id, limits: { rpd: 6 } }),
+      fixture.call('UpdateKey', { id, allowIps: { values: ['10.0.0.1'] } }),
+      ...Array.from({ length: 10 }, () => fixture.create()),
     ])
-    expect(await house.call('GetKey', { id })).toMatchObject({
+    expect(await fixture.call('GetKey', { id })).toMatchObject({
       name: 'new name',
       limits: { rpm: 5, rpd: 6 },
       allowIps: ['10.0.0.1'],
     })
-    expect(house.registry.view().keys()).toHaveLength(before + 10)
+    expect(fixture.registry.view().keys()).toHaveLength(before + 10)
   })
 
   test.each(['GetKey', 'UpdateKey', 'RotateKey', 'RevokeKey'] as const)(
     '%s of an unknown id is NOT_FOUND with the id it might have meant',
     async (name) => {
-      const { key } = await house.create()
+      const { key } = await fixture.create()
       const id = `${key?.id.slice(0, -1)}x`
-      expect(await house.refusal(name, { id })).toEqual([
+      expect(await fixture.refusal(name, { id })).toEqual([
         'NOT_FOUND',
         expect.stringContaining(`did you mean ${key?.id}?`),
       ])

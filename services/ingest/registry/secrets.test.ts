@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openRegistryHouse, type RegistryHouse } from '../../../test/support/registry-fixture.ts'
+import { openRegistryFixture, type RegistryFixture } from '../../../test/support/registry-fixture.ts'
 import type { AnswerOf } from '../../wire/unary-client.ts'
 
 const dayMs = 86_400_000
-let house: RegistryHouse
+let fixture: RegistryFixture
 beforeAll(async () => {
-  house = await openRegistryHouse()
+  fixture = await openRegistryFixture()
 })
 afterAll(async () => {
-  await house.stop()
-  house.discard()
+  await fixture.stop()
+  fixture.discard()
 })
 
 describe('rotating a key', () => {
   test('without overlap the old secret is shut at once; id, limits and grants stay', async () => {
-    const { key, secret } = await house.create({ name: 'a', limits: { rpm: 7 } })
-    const rotated = await house.call('RotateKey', { id: key?.id ?? '' })
+    const { key, secret } = await fixture.create({ name: 'a', limits: { rpm: 7 } })
+    const rotated = await fixture.call('RotateKey', { id: key?.id ?? '' })
     expect(rotated.secret).toMatch(/^fxd_[0-9a-f]{32}$/)
     expect(rotated.secret).not.toBe(secret)
     expect(rotated.key).toEqual({
@@ -23,36 +23,36 @@ describe('rotating a key', () => {
       prefix: rotated.secret.slice(0, 8),
       version: rotated.key?.version,
     })
-    expect([house.opens(secret), house.opens(rotated.secret)]).toEqual([undefined, key?.id])
+    expect([fixture.opens(secret), fixture.opens(rotated.secret)]).toEqual([undefined, key?.id])
   })
 
   test('with overlap both secrets open until it ends', async () => {
-    const { key, secret } = await house.create()
-    const rotated = await house.call('RotateKey', { id: key?.id ?? '', overlapMs: 3_600_000 })
-    expect(rotated.key?.oldSecretUntil).toBe(house.clock.utcMs() + 3_600_000)
-    await house.clock.advance(3_599_999)
-    expect([house.opens(secret), house.opens(rotated.secret)]).toEqual([key?.id, key?.id])
-    await house.clock.advance(1)
-    expect([house.opens(secret), house.opens(rotated.secret)]).toEqual([undefined, key?.id])
-    expect(await house.call('GetKey', { id: key?.id ?? '' })).not.toHaveProperty('oldSecretUntil')
+    const { key, secret } = await fixture.create()
+    const rotated = await fixture.call('RotateKey', { id: key?.id ?? '', overlapMs: 3_600_000 })
+    expect(rotated.key?.oldSecretUntil).toBe(fixture.clock.utcMs() + 3_600_000)
+    await fixture.clock.advance(3_599_999)
+    expect([fixture.opens(secret), fixture.opens(rotated.secret)]).toEqual([key?.id, key?.id])
+    await fixture.clock.advance(1)
+    expect([fixture.opens(secret), fixture.opens(rotated.secret)]).toEqual([undefined, key?.id])
+    expect(await fixture.call('GetKey', { id: key?.id ?? '' })).not.toHaveProperty('oldSecretUntil')
   })
 
   test('an earlier overlap keeps its own end, and their number is bounded', async () => {
-    const { key, secret } = await house.create()
+    const { key, secret } = await fixture.create()
     const id = key?.id ?? ''
-    await house.call('RotateKey', { id, overlapMs: 1_000 })
-    for (let i = 0; i < 3; i += 1) await house.call('RotateKey', { id, overlapMs: dayMs })
-    await house.clock.advance(999)
-    expect(house.opens(secret)).toBe(id)
-    expect((await house.refusal('RotateKey', { id, overlapMs: dayMs }))[0]).toBe('FAILED_PRECONDITION')
-    await house.clock.advance(1)
-    expect(house.opens(secret)).toBeUndefined()
-    await house.call('RotateKey', { id, overlapMs: dayMs })
+    await fixture.call('RotateKey', { id, overlapMs: 1_000 })
+    for (let i = 0; i < 3; i += 1) await fixture.call('RotateKey', { id, overlapMs: dayMs })
+    await fixture.clock.advance(999)
+    expect(fixture.opens(secret)).toBe(id)
+    expect((await fixture.refusal('RotateKey', { id, overlapMs: dayMs }))[0]).toBe('FAILED_PRECONDITION')
+    await fixture.clock.advance(1)
+    expect(fixture.opens(secret)).toBeUndefined()
+    await fixture.call('RotateKey', { id, overlapMs: dayMs })
   })
 
   test('an overlap beyond its bound is refused', async () => {
-    const { key } = await house.create()
-    expect(await house.refusal('RotateKey', { id: key?.id ?? '', overlapMs: 91 * dayMs })).toEqual([
+    const { key } = await fixture.create()
+    expect(await fixture.refusal('RotateKey', { id: key?.id ?? '', overlapMs: 91 * dayMs })).toEqual([
       'INVALID_ARGUMENT',
       expect.stringContaining('90d'),
     ])
@@ -61,18 +61,18 @@ describe('rotating a key', () => {
 
 describe('revoking a key', () => {
   test('is final: no secret opens, nothing can be changed, and saying it again is harmless', async () => {
-    const { key, secret } = await house.create()
+    const { key, secret } = await fixture.create()
     const id = key?.id ?? ''
-    const revoked = await house.call('RevokeKey', { id })
+    const revoked = await fixture.call('RevokeKey', { id })
     expect(revoked.state).toBe('inactive')
-    expect(house.opens(secret)).toBeUndefined()
-    expect(await house.call('RevokeKey', { id })).toEqual(revoked)
-    expect(await house.refusal('UpdateKey', { id, name: 'again' })).toEqual([
+    expect(fixture.opens(secret)).toBeUndefined()
+    expect(await fixture.call('RevokeKey', { id })).toEqual(revoked)
+    expect(await fixture.refusal('UpdateKey', { id, name: 'again' })).toEqual([
       'FAILED_PRECONDITION',
       expect.stringContaining('revoked'),
     ])
-    expect((await house.refusal('RotateKey', { id }))[0]).toBe('FAILED_PRECONDITION')
-    expect(await house.call('GetKey', { id })).toEqual(revoked)
+    expect((await fixture.refusal('RotateKey', { id }))[0]).toBe('FAILED_PRECONDITION')
+    expect(await fixture.call('GetKey', { id })).toEqual(revoked)
   })
 })
 
@@ -84,18 +84,18 @@ describe('listing keys', () => {
     )
     const issued = []
     for (let i = 0; i < 40; i += 1) {
-      issued.push(await house.create({ name: `key ${i}`, allowIps }))
+      issued.push(await fixture.create({ name: `key ${i}`, allowIps }))
     }
     const listed: AnswerOf<'GetKey'>[] = []
     let pages = 0
     for (let after = ''; pages === 0 || after !== ''; pages += 1) {
-      const { keys, next } = await house.call('ListKeys', { after })
+      const { keys, next } = await fixture.call('ListKeys', { after })
       listed.push(...keys)
       after = next
     }
     expect(pages).toBeGreaterThan(1)
     expect(listed.slice(-issued.length)).toEqual(issued.map(({ key }) => key))
-    expect(listed).toHaveLength(house.registry.view().keys().length)
+    expect(listed).toHaveLength(fixture.registry.view().keys().length)
     expect(issued.some(({ secret }) => JSON.stringify(listed).includes(secret))).toBe(false)
   })
 })

@@ -2,26 +2,26 @@ import { type ServiceError, status } from '@grpc/grpc-js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
-  openRegistryHouse,
-  type RegistryHouse,
+  openRegistryFixture,
+  type RegistryFixture,
   serveRegistry,
 } from '../../../test/support/registry-fixture.ts'
 import { silentLog } from '../../platform/log/log.ts'
 import { followRegistry } from '../../registry/follow.ts'
 import { openEmbeddedStores } from '../../stores/embedded/open.ts'
 
-let house: RegistryHouse
+let fixture: RegistryFixture
 beforeAll(async () => {
-  house = await openRegistryHouse()
+  fixture = await openRegistryFixture()
 })
 afterAll(async () => {
-  await house.stop()
-  house.discard()
+  await fixture.stop()
+  fixture.discard()
 })
 
 test('a store that is away is UNAVAILABLE, never an empty answer', async () => {
-  const unloaded = followRegistry(house.stores.registry, house.stores.bus, house.clock, silentLog)
-  const service = await serveRegistry(house.stores, unloaded, house.clock)
+  const unloaded = followRegistry(fixture.stores.registry, fixture.stores.bus, fixture.clock, silentLog)
+  const service = await serveRegistry(fixture.stores, unloaded, fixture.clock)
   const error = await service.call('ListKeys', {}).catch((cause: ServiceError) => cause)
   service.close()
   unloaded.close()
@@ -54,7 +54,7 @@ const oddKey = fc.record(
 )
 
 test('no request is answered by a defect, and none leaves a key that breaks the rules', async () => {
-  const { key } = await house.create()
+  const { key } = await fixture.create()
   const id = key?.id ?? ''
   const sound = /^(INVALID_ARGUMENT|NOT_FOUND|FAILED_PRECONDITION|ABORTED)$/
   const outcome = (answer: Promise<unknown>): Promise<string> =>
@@ -71,26 +71,26 @@ test('no request is answered by a defect, and none leaves a key that breaks the 
         ...(allowIps && { allowIps: { values: allowIps } }),
       }
       const outcomes = await Promise.all([
-        outcome(house.call('CreateKey', odd)),
-        outcome(house.call('UpdateKey', { id, basedOn: count, ...change })),
-        outcome(house.call('RotateKey', { id: text, basedOn: count, overlapMs: count })),
-        outcome(house.call('RevokeKey', { id: text })),
-        outcome(house.call('GetKey', { id: text })),
-        outcome(house.call('GetFeed', { key: text, afterSymbol: text })),
-        outcome(house.call('ListKeys', { after: text })),
-        outcome(house.call('PurgeFeed', { key: text })),
+        outcome(fixture.call('CreateKey', odd)),
+        outcome(fixture.call('UpdateKey', { id, basedOn: count, ...change })),
+        outcome(fixture.call('RotateKey', { id: text, basedOn: count, overlapMs: count })),
+        outcome(fixture.call('RevokeKey', { id: text })),
+        outcome(fixture.call('GetKey', { id: text })),
+        outcome(fixture.call('GetFeed', { key: text, afterSymbol: text })),
+        outcome(fixture.call('ListKeys', { after: text })),
+        outcome(fixture.call('PurgeFeed', { key: text })),
       ])
       for (const each of outcomes) expect(each).toMatch(each === 'OK' ? /OK/ : sound)
     }),
   )
-  for (const each of house.registry.view().keys()) {
+  for (const each of fixture.registry.view().keys()) {
     expect(each.feeds.length).toBeGreaterThan(0)
     expect(each.limits.rpm).toBeGreaterThan(0)
   }
 })
 
 test('keys survive a restart, revoked ones stay revoked', async () => {
-  const own = await openRegistryHouse()
+  const own = await openRegistryFixture()
   const kept = await own.create({ expires: '2027-01-31' })
   const gone = await own.create()
   await own.call('RevokeKey', { id: gone.key?.id ?? '' })

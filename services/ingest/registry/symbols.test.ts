@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { openRegistryHouse, type RegistryHouse, zero } from '../../../test/support/registry-fixture.ts'
+import { openRegistryFixture, type RegistryFixture, zero } from '../../../test/support/registry-fixture.ts'
 import { barsOf } from '../../core/bar.ts'
 import { compoundKey } from '../../core/compound-key.ts'
 import { Unavailable } from '../../core/failure.ts'
 import { feedSeconds } from '../../core/feed-clock.ts'
 import type { SymbolOrigin } from '../../core/symbol.ts'
 
-let house: RegistryHouse
+let fixture: RegistryFixture
 beforeAll(async () => {
-  house = await openRegistryHouse()
+  fixture = await openRegistryFixture()
 })
 afterAll(async () => {
-  await house.stop()
-  house.discard()
+  await fixture.stop()
+  fixture.discard()
 })
 
 async function add(name: string, origin: SymbolOrigin): Promise<void> {
@@ -31,11 +31,11 @@ async function add(name: string, origin: SymbolOrigin): Promise<void> {
     origin,
     hidden: false,
   }
-  await house.writer.change(() => ({ rows: [{ kind: 'symbol', id: symbol, body }], result: undefined }))
+  await fixture.writer.change(() => ({ rows: [{ kind: 'symbol', id: symbol, body }], result: undefined }))
 }
 
-const remove = (symbol: string) => house.call('RemoveSymbol', { feed: zero.key, symbol })
-const refusal = (symbol: string) => house.refusal('RemoveSymbol', { feed: zero.key, symbol })
+const remove = (symbol: string) => fixture.call('RemoveSymbol', { feed: zero.key, symbol })
+const refusal = (symbol: string) => fixture.refusal('RemoveSymbol', { feed: zero.key, symbol })
 
 test('an imported symbol leaves the catalogue and its bars stay stored', async () => {
   await add('MISTYPED', 'import')
@@ -44,11 +44,11 @@ test('an imported symbol leaves the catalogue and its bars stay stored', async (
     { time: feedSeconds(1_700_000_040), open: 1, high: 1, low: 1, close: 1, volume: 1, revision: 1 },
   ])
   const series = { feed: zero.key, symbol, resolution: '60' as const }
-  await house.stores.bars.write([{ series, bars }], 'backfill')
+  await fixture.stores.bars.write([{ series, bars }], 'backfill')
 
   expect(await remove('MISTYPED')).toEqual({ series: 1 })
-  expect(house.registry.view().symbol(symbol)).toBeUndefined()
-  expect((await house.stores.bars.lastTimes(zero.key)).size).toBe(1)
+  expect(fixture.registry.view().symbol(symbol)).toBeUndefined()
+  expect((await fixture.stores.bars.lastTimes(zero.key)).size).toBe(1)
   expect(await refusal('MISTYPED')).toEqual(['NOT_FOUND', 'BROKERA:ZERO has no symbol "MISTYPED".'])
 })
 
@@ -62,15 +62,15 @@ test('a symbol that a manifest or a collector lists is refused with who lists it
     'FAILED_PRECONDITION',
     'The Feed manifest of BROKERA:ZERO lists "EURUSD"; take it out of its symbols.list first.',
   ])
-  const shown = house.registry.view().symbolsOf(zero.key)
+  const shown = fixture.registry.view().symbolsOf(zero.key)
   expect(shown.map(({ name }) => name)).toEqual(['EURUSD', 'GBPUSD', 'LISTED'])
 })
 
 test('a removal that fails because the store is away removes nothing and can be repeated', async () => {
   await add('AGAIN', 'import')
   const away = new Unavailable('store', new Error('away'))
-  vi.spyOn(house.stores.bars, 'lastTimes').mockRejectedValueOnce(away)
+  vi.spyOn(fixture.stores.bars, 'lastTimes').mockRejectedValueOnce(away)
   expect((await refusal('AGAIN'))[0]).toBe('UNAVAILABLE')
-  expect(house.registry.view().symbol(compoundKey(zero.key, 'AGAIN'))).toBeDefined()
+  expect(fixture.registry.view().symbol(compoundKey(zero.key, 'AGAIN'))).toBeDefined()
   expect(await remove('AGAIN')).toEqual({ series: 0 })
 })

@@ -179,7 +179,9 @@ describe('sequences', () => {
     const conflict = await session.next('refused')
     expect(conflict.bars).toMatchObject([{ reason: 'REFUSAL_REASON_SEQUENCE' }])
     expect(await suite.times()).toEqual([noon - 60])
-    expect((await suite.house.metrics.render()).text).toContain('fxd_ingest_alarms_total{kind="sequence"} 1')
+    expect((await suite.fixture.metrics.render()).text).toContain(
+      'fxd_ingest_alarms_total{kind="sequence"} 1',
+    )
     await session.close()
   })
 })

@@ -3,7 +3,7 @@ import { connect as connectHttp2 } from 'node:http2'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { defineFeed, type IngestHouse, startIngest } from '../../../test/support/ingest-fixture.ts'
+import { defineFeed, type IngestFixture, startIngest } from '../../../test/support/ingest-fixture.ts'
 import { type RawCall, rawCall } from '../../../test/support/raw-call.ts'
 import { RawSession, seriesAt } from '../../../test/support/raw-session.ts'
 import { idleMs, messageBytesMax } from '../../wire/limits.ts'
@@ -13,22 +13,22 @@ const feed = defineFeed({ symbols: { list: [{ raw: 'EURUSD', type: 'forex', digi
 const path = Collector.service.Session.path
 const mebibyte = 1024 * 1024
 
-let house: IngestHouse
+let fixture: IngestFixture
 /** A collector that works on beside everything below. */
 let beside: RawSession
 beforeAll(async () => {
-  house = await startIngest([feed])
-  beside = new RawSession(house.address)
+  fixture = await startIngest([feed])
+  beside = new RawSession(fixture.address)
   await beside.hello(feed.key)
 })
 afterAll(async () => {
   await beside.close()
-  await house.remove()
+  await fixture.remove()
 })
 
-const minuteAgo = (count: number): number => Math.floor(house.clock.utcMs() / 60_000) * 60 - count * 60
+const minuteAgo = (count: number): number => Math.floor(fixture.clock.utcMs() / 60_000) * 60 - count * 60
 const ended = (code: keyof typeof status): Promise<number> =>
-  house.metrics.total('fxd_ingest_calls_total', { code })
+  fixture.metrics.total('fxd_ingest_calls_total', { code })
 
 /** So many mebibytes of zeros: a file may be several compressed ones after each other. */
 function zerosCompressed(count: number): Buffer {
@@ -94,7 +94,7 @@ const cases: Readonly<Record<string, Case>> = {
 describe('a call with', () => {
   let before: { sessions: string; heap: number }
   const sessions = async (): Promise<string> =>
-    /fxd_ingest_sessions\{mode="live"\} \d+/.exec((await house.metrics.render()).text)?.[0] ?? ''
+    /fxd_ingest_sessions\{mode="live"\} \d+/.exec((await fixture.metrics.render()).text)?.[0] ?? ''
   beforeEach(async () => {
     before = { sessions: await sessions(), heap: process.memoryUsage.rss() }
   })
@@ -103,7 +103,7 @@ describe('a call with', () => {
     '%s is refused, counted, and harms nobody',
     async (_what, { code, call }) => {
       const count = await ended(code)
-      const end = await rawCall(house.address, { path, ...call })
+      const end = await rawCall(fixture.address, { path, ...call })
       expect(end.status).toBe(String(status[code]))
       expect(end.message).not.toBe('')
       await expect.poll(() => ended(code)).toBe(count + 1)
@@ -124,16 +124,16 @@ test('the bombs are what they are called', () => {
 
 test('what is not gRPC at all is refused by HTTP', async () => {
   const count = await ended('UNKNOWN')
-  const end = await rawCall(house.address, { path, headers: { 'content-type': 'text/html' } })
+  const end = await rawCall(fixture.address, { path, headers: { 'content-type': 'text/html' } })
   expect(end.http).toBe(415)
   await expect.poll(() => ended('UNKNOWN')).toBe(count + 1)
 })
 
 test('a sequence that comes again with another body is refused, counted and alarms; with the same it is acked again', async () => {
   const conflicts = (): Promise<number> =>
-    house.metrics.total('fxd_ingest_alarms_total', { kind: 'sequence' })
+    fixture.metrics.total('fxd_ingest_alarms_total', { kind: 'sequence' })
   const before = await conflicts()
-  const session = new RawSession(house.address)
+  const session = new RawSession(fixture.address)
   await session.hello(feed.key, { mode: 'IMPORT', id: 'replay' })
   const batch = (close: number, revision = 1_000_000_000_000) => ({
     bars: {
@@ -159,7 +159,7 @@ test('a sequence that comes again with another body is refused, counted and alar
 test(
   'a connection that answers pings and makes no call is closed',
   async () => {
-    const connection = connectHttp2(`http://${house.address}`)
+    const connection = connectHttp2(`http://${fixture.address}`)
     await once(connection, 'connect')
     const begun = performance.now()
     await once(connection, 'close')

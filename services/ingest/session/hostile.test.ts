@@ -6,7 +6,7 @@ import { effort } from '../../../test/support/effort.ts'
 import {
   defineFeed,
   houseToken,
-  type IngestHouse,
+  type IngestFixture,
   startIngest,
 } from '../../../test/support/ingest-fixture.ts'
 import { RawSession, seriesAt } from '../../../test/support/raw-session.ts'
@@ -27,17 +27,17 @@ const defects = ['INTERNAL', 'UNKNOWN', 'DATA_LOSS']
 // Thousands of messages over hundreds of real connections.
 vi.setConfig({ testTimeout: 60_000 * Math.max(1, effort) })
 
-let house: IngestHouse
+let fixture: IngestFixture
 beforeAll(async () => {
-  house = await startIngest([feed])
+  fixture = await startIngest([feed])
 })
-afterAll(() => house.remove())
+afterAll(() => fixture.remove())
 
-const minuteAgo = (count: number): number => Math.floor(house.clock.utcMs() / 60_000) * 60 - count * 60
+const minuteAgo = (count: number): number => Math.floor(fixture.clock.utcMs() / 60_000) * 60 - count * 60
 
 /** A well-behaved collector is served as if nothing had happened. */
 async function expectService(): Promise<void> {
-  const session = new RawSession(house.address)
+  const session = new RawSession(fixture.address)
   await session.hello(feed.key)
   const { ack, refused } = await session.bars('LIVE', [seriesAt('EURUSD', [minuteAgo(2)])])
   expect(refused).toEqual([])
@@ -161,7 +161,7 @@ test('thousands of odd messages neither end the process nor count as a defect of
       fc.array(oddMessage, { minLength: 10, maxLength: 40 }),
       fc.constantFrom('LIVE' as const, 'IMPORT' as const),
       async (messages, mode) => {
-        const session = new RawSession(house.address)
+        const session = new RawSession(fixture.address)
         counter += 1
         await session.hello(feed.key, { mode, id: `odd-${mode === 'LIVE' ? 'one' : counter}` })
         for (const message of messages) session.send(message)
@@ -172,7 +172,7 @@ test('thousands of odd messages neither end the process nor count as a defect of
     { numRuns: 120 },
   )
   await expectService()
-  const kept = await house.stores.bars.read({
+  const kept = await fixture.stores.bars.read({
     series: { feed: feed.key, symbol: compoundKey(feed.key, 'EURUSD'), resolution: '1' },
     from: feedSeconds(0),
     to: feedSeconds(minuteAgo(-2)),
@@ -183,7 +183,7 @@ test('thousands of odd messages neither end the process nor count as a defect of
 test('odd greetings are refused with a sentence', async () => {
   await fc.assert(
     fc.asyncProperty(text, text, text, unsigned, async (key, collectorId, terminal, mode) => {
-      const session = new RawSession(house.address)
+      const session = new RawSession(fixture.address)
       session.send({ hello: { feed: key, collectorId, terminal, mode: mode as 0 } })
       const { code, details } = await session.ended
       expect(['INVALID_ARGUMENT', 'NOT_FOUND']).toContain(code)
@@ -196,7 +196,7 @@ test('odd greetings are refused with a sentence', async () => {
 
 /** Sends bytes as they are, each as one message; gives the status with which the stream ended. */
 function sendBytes(messages: readonly Uint8Array[]): Promise<string> {
-  const client = new Collector(house.address, credentials.createInsecure())
+  const client = new Collector(fixture.address, credentials.createInsecure())
   const metadata = new Metadata()
   metadata.set('authorization', `Bearer ${houseToken}`)
   const stream = client.makeBidiStreamRequest<Uint8Array, unknown>(
@@ -246,7 +246,7 @@ test('a message above 256 KiB ends its session and nothing else', async () => {
 test('compressed garbage ends its session and nothing else', async () => {
   for (const encoding of ['gzip', 'deflate', 'identity', 'br']) {
     for (const body of [Buffer.alloc(0), Buffer.from('no such thing'), Buffer.alloc(70_000, 0x78)]) {
-      const connection = connectHttp2(`http://${house.address}`)
+      const connection = connectHttp2(`http://${fixture.address}`)
       const stream = connection.request({
         [constants.HTTP2_HEADER_METHOD]: 'POST',
         [constants.HTTP2_HEADER_PATH]: Collector.service.Session.path,
@@ -275,7 +275,7 @@ test('compressed garbage ends its session and nothing else', async () => {
 })
 
 test('one connection carries at most sixteen calls at once', async () => {
-  const connection = connectHttp2(`http://${house.address}`)
+  const connection = connectHttp2(`http://${fixture.address}`)
   const settings = await new Promise<{ maxConcurrentStreams?: number }>((resolve) =>
     connection.once('remoteSettings', resolve),
   )
@@ -285,7 +285,7 @@ test('one connection carries at most sixteen calls at once', async () => {
 
 test('connections that are cut at any moment leave no session behind', async () => {
   const sessions = Array.from({ length: 40 }, (_, i) => {
-    const session = new RawSession(house.address)
+    const session = new RawSession(fixture.address)
     session.send({
       hello: { feed: feed.key, collectorId: `cut-${i}`, mode: 'SESSION_MODE_IMPORT', terminal: '' },
     })
@@ -297,7 +297,7 @@ test('connections that are cut at any moment leave no session behind', async () 
   for (const session of sessions) session.stream.cancel()
   await Promise.all(sessions.map(({ ended }) => ended))
   await expect
-    .poll(async () => (await house.metrics.render()).text)
+    .poll(async () => (await fixture.metrics.render()).text)
     .toContain('fxd_ingest_sessions{mode="import"} 0')
   await expectService()
 })

@@ -14,7 +14,7 @@ export interface Leading {
   release(): Promise<void>
 }
 
-export interface LeadOptions {
+export interface LeadDeps {
   readonly leases: Leases
   readonly name: string
   readonly holder: string
@@ -36,8 +36,8 @@ export interface LeadOptions {
  * leases that does not answer takes the lead from nobody: only an answer of `false` does, which says that
  * another one leads. It gives it to nobody either: whoever waits is told of the silence.
  */
-export function lead(options: LeadOptions): Leading {
-  const { leases, name, holder, clock, log, signal, onWait, onTaken, onSilence, onLost } = options
+export function lead(deps: LeadDeps): Leading {
+  const { leases, name, holder, clock, log, signal, onWait, onTaken, onSilence, onLost } = deps
   const calls = new Calls(log)
   const granted = waitForGrant()
 

@@ -14,7 +14,7 @@ describe('the live lane', () => {
     expect(ack).toMatchObject({ accepted: 2, revised: 0, unchanged: 0 })
     expect(suite.pushed()).toEqual([noon - 120, noon - 60])
     expect(await suite.times()).toEqual([noon - 120, noon - 60])
-    const position = suite.house.events.find(({ event }) => event.type === 'bars')?.position
+    const position = suite.fixture.events.find(({ event }) => event.type === 'bars')?.position
     expect(suite.told('applied')).toEqual([{ type: 'applied', feed: suite.feed.key, position }])
     await session.close()
   })
@@ -119,9 +119,9 @@ describe('the live lane', () => {
     const session = suite.connect()
     await session.hello(suite.feed.key)
     await session.bars('BACKFILL', [seriesAt('EURUSD', [noon - 180])])
-    expect(await suite.house.stores.board.read([suite.feed.key])).toEqual(new Map())
+    expect(await suite.fixture.stores.board.read([suite.feed.key])).toEqual(new Map())
     await session.bars('LIVE', [seriesAt('EURUSD', [noon - 120])])
-    expect((await suite.house.stores.board.read([suite.feed.key])).get(suite.feed.key)).toMatchObject({
+    expect((await suite.fixture.stores.board.read([suite.feed.key])).get(suite.feed.key)).toMatchObject({
       receivedAt: noon * 1000,
       newestBar: noon - 120,
     })
@@ -135,7 +135,7 @@ describe('the live lane', () => {
     await session.bars('BACKFILL', [seriesAt('EURUSD', [noon - 180])])
     const hour = (Math.floor(noon / 3_600) - 1) * 3_600
     await session.bars('LIVE', [seriesAt('EURUSD', [hour], { resolution: '60' })])
-    expect((await suite.house.stores.board.read([suite.feed.key])).get(suite.feed.key)).toMatchObject({
+    expect((await suite.fixture.stores.board.read([suite.feed.key])).get(suite.feed.key)).toMatchObject({
       receivedAt: noon * 1000,
       newestBar: noon - 180,
     })
@@ -151,7 +151,7 @@ describe('readers are told', () => {
     await session.bars('LIVE', [seriesAt('EURUSD', [noon - 120, noon - 60])])
     await session.window('5', noon - 300, noon)
     await session.window('1', noon - 120, noon)
-    const told = suite.house.events.map(({ event }) => event).filter(({ type }) => type !== 'applied')
+    const told = suite.fixture.events.map(({ event }) => event).filter(({ type }) => type !== 'applied')
     expect(told).toMatchObject([
       { type: 'bars' },
       { type: 'minutes', feed: suite.feed.key, from: noon - 120, to: noon - 60 },
@@ -180,15 +180,15 @@ describe('signs of life', () => {
     session.send({ heartbeat: { terminalConnected: false, newestTick: noon - 5 } })
     await expect
       .poll(
-        async () => (await suite.house.stores.board.read([suite.feed.key])).get(suite.feed.key)?.newestTick,
+        async () => (await suite.fixture.stores.board.read([suite.feed.key])).get(suite.feed.key)?.newestTick,
       )
       .toBe(noon - 5)
     expect(
-      (await suite.house.stores.board.read([suite.feed.key])).get(suite.feed.key)?.heartbeatAt,
+      (await suite.fixture.stores.board.read([suite.feed.key])).get(suite.feed.key)?.heartbeatAt,
     ).toBeUndefined()
     session.send({ heartbeat: { terminalConnected: true, newestTick: noon + 900 } })
     await expect
-      .poll(async () => (await suite.house.stores.board.read([suite.feed.key])).get(suite.feed.key))
+      .poll(async () => (await suite.fixture.stores.board.read([suite.feed.key])).get(suite.feed.key))
       .toMatchObject({ heartbeatAt: noon * 1000, newestTick: noon })
     await session.close()
   })

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import {
   defineFeed,
   houseToken,
-  type IngestHouse,
+  type IngestFixture,
   startIngest,
 } from '../../../test/support/ingest-fixture.ts'
 import { RawSession } from '../../../test/support/raw-session.ts'
@@ -16,19 +16,19 @@ const ours = defineFeed({})
 const theirs = defineFeed({ account: 'VIP' })
 const patience = { timeout: 20_000 }
 
-let house: IngestHouse
+let fixture: IngestFixture
 let opened: RawSession[]
 beforeEach(async () => {
   opened = []
-  house = await startIngest([ours, theirs], { clock: createVirtualClock() })
+  fixture = await startIngest([ours, theirs], { clock: createVirtualClock() })
 })
 afterEach(async () => {
   await Promise.all(opened.map((session) => session.close()))
-  await house.remove()
+  await fixture.remove()
 })
 
 function tokenOf(feed: string): Promise<string> {
-  const client = new Registry(house.address, channelCredentials({}))
+  const client = new Registry(fixture.address, channelCredentials({}))
   const metadata = new Metadata()
   metadata.set('authorization', `Bearer ${houseToken}`)
   return new Promise<string>((resolve, reject) =>
@@ -39,7 +39,7 @@ function tokenOf(feed: string): Promise<string> {
 }
 
 function open(token: string): RawSession {
-  const session = new RawSession(house.address, token)
+  const session = new RawSession(fixture.address, token)
   opened.push(session)
   return session
 }

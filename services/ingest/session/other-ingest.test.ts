@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { defineFeed, type IngestHouse, startIngest } from '../../../test/support/ingest-fixture.ts'
+import { defineFeed, type IngestFixture, startIngest } from '../../../test/support/ingest-fixture.ts'
 import { RawSession, seriesAt } from '../../../test/support/raw-session.ts'
 import { createVirtualClock, type VirtualClock } from '../../../test/support/virtual-clock.ts'
 import { silentLog } from '../../platform/log/log.ts'
@@ -18,8 +18,8 @@ let clock: VirtualClock
 let folder: string
 let stores: Stores
 /** Two processes on the same stores. */
-let one: IngestHouse
-let other: IngestHouse
+let one: IngestFixture
+let other: IngestFixture
 beforeEach(async () => {
   clock = createVirtualClock({ start })
   folder = mkdtempSync(join(tmpdir(), 'fxd-ingests-'))
@@ -33,8 +33,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-async function lead(house: IngestHouse, id: string): Promise<RawSession> {
-  const session = new RawSession(house.address)
+async function lead(fixture: IngestFixture, id: string): Promise<RawSession> {
+  const session = new RawSession(fixture.address)
   await session.hello(feed.key, { id })
   return session
 }

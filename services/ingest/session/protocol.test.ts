@@ -37,7 +37,7 @@ describe('sequences', () => {
     await session.answer(3)
     expect(session.received.filter(({ ack }) => ack)).toHaveLength(3)
     expect(await suite.times()).toEqual([noon - 180, noon - 120, noon - 60])
-    expect(await suite.house.stores.windows.of(suite.feed.key)).toEqual([])
+    expect(await suite.fixture.stores.windows.of(suite.feed.key)).toEqual([])
     await session.close()
   })
 })
@@ -72,7 +72,7 @@ describe('before Catalogued', () => {
       for (const message of [bars, window]) session.send(message)
       await session.answer(2)
       expect(await suite.times()).toEqual([noon - 60])
-      expect(await suite.house.stores.windows.of(suite.feed.key)).toHaveLength(1)
+      expect(await suite.fixture.stores.windows.of(suite.feed.key)).toHaveLength(1)
       await session.close()
     },
   )
@@ -113,7 +113,7 @@ test('a window of 1970 is refused: its times were never set', async () => {
       },
     ])
   }
-  expect(await suite.house.stores.windows.of(suite.feed.key)).toEqual([])
+  expect(await suite.fixture.stores.windows.of(suite.feed.key)).toEqual([])
   await session.close()
 })
 

@@ -8,7 +8,7 @@ import { Registry } from '../../wire/load.ts'
 const suite = new SessionSuite()
 
 function purge(key: string): Promise<number> {
-  const client = new Registry(suite.house.address, credentials.createInsecure())
+  const client = new Registry(suite.fixture.address, credentials.createInsecure())
   const metadata = new Metadata()
   metadata.set('authorization', `Bearer ${houseToken}`)
   return new Promise<number>((resolve, reject) => {
@@ -20,7 +20,7 @@ function purge(key: string): Promise<number> {
 
 /** As when its manifest is gone. */
 const hide = (key: string): Promise<void> =>
-  suite.house.writer.change((view) => ({
+  suite.fixture.writer.change((view) => ({
     rows: view
       .allFeeds()
       .filter(({ definition }) => definition.key === key)
@@ -45,13 +45,13 @@ test('nothing that was under way comes back after a purge', async () => {
   await expect.poll(() => isWriting).toBe(true)
   await hide(suite.feed.key)
   const purged = purge(suite.feed.key)
-  await expect.poll(() => suite.house.metrics.total('fxd_ingest_sessions_ended_total', {})).toBe(1)
+  await expect.poll(() => suite.fixture.metrics.total('fxd_ingest_sessions_ended_total', {})).toBe(1)
   gate.resolve()
   expect(await purged).toBe(1)
   expect((await session.ended).code).toBe('FAILED_PRECONDITION')
   await suite.clock.advance(60_000)
   expect(await suite.times()).toEqual([])
-  expect(await suite.house.stores.windows.of(suite.feed.key)).toEqual([])
+  expect(await suite.fixture.stores.windows.of(suite.feed.key)).toEqual([])
 })
 
 test('pushed bars that could not be stored are forgotten with their feed', async () => {
@@ -64,7 +64,7 @@ test('pushed bars that could not be stored are forgotten with their feed', async
   suite.liveWrite = (write) => write()
   await hide(suite.feed.key)
   await purge(suite.feed.key)
-  await suite.house.writer.change((view) => ({
+  await suite.fixture.writer.change((view) => ({
     rows: view
       .allFeeds()
       .filter(({ hidden }) => hidden)

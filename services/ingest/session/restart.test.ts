@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { defineFeed, type IngestHouse, startIngest } from '../../../test/support/ingest-fixture.ts'
+import { defineFeed, type IngestFixture, startIngest } from '../../../test/support/ingest-fixture.ts'
 import { RawSession, seriesAt } from '../../../test/support/raw-session.ts'
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import { toList } from '../../core/bar.ts'
@@ -13,7 +13,7 @@ const start = Date.UTC(2026, 0, 5, 12)
 const noon = start / 1000
 const correction = 1_000_000_000_001
 
-let house: IngestHouse
+let fixture: IngestFixture
 let folder: string | undefined
 /** The next live write is committed, and nobody hears of it. */
 let silentCommit = false
@@ -32,28 +32,28 @@ const around = (stores: Stores): Stores => ({
 })
 
 async function open(): Promise<void> {
-  house = await startIngest([feed], {
+  fixture = await startIngest([feed], {
     clock: createVirtualClock({ start }),
     around,
     ...(folder !== undefined && { folder }),
   })
-  folder = house.folder
+  folder = fixture.folder
 }
 
 async function connect(options: { rereadable?: boolean } = {}): Promise<RawSession> {
-  const session = new RawSession(house.address)
+  const session = new RawSession(fixture.address)
   await session.hello(feed.key, options)
   return session
 }
 
 const pushed = (): number[] =>
-  house.events.flatMap(({ event }) => (event.type === 'bars' ? event.bars.map(({ bar }) => bar.time) : []))
+  fixture.events.flatMap(({ event }) => (event.type === 'bars' ? event.bars.map(({ bar }) => bar.time) : []))
 const revised = (): unknown[] =>
-  house.events.flatMap(({ event }) => (event.type === 'revised' ? [event] : []))
+  fixture.events.flatMap(({ event }) => (event.type === 'revised' ? [event] : []))
 
 async function closes(): Promise<number[]> {
   const series = { feed: feed.key, symbol: compoundKey(feed.key, 'EURUSD'), resolution: '1' as const }
-  const stored = await house.stores.bars.read({ series, from: feedSeconds(0), to: feedSeconds(noon) })
+  const stored = await fixture.stores.bars.read({ series, from: feedSeconds(0), to: feedSeconds(noon) })
   return toList(stored).map(({ close }) => close)
 }
 
@@ -61,14 +61,14 @@ beforeEach(async () => {
   folder = undefined
   await open()
 })
-afterEach(() => house.remove())
+afterEach(() => fixture.remove())
 
 describe('after a restart of ingest', () => {
   beforeEach(async () => {
     const session = await connect()
     await session.bars('LIVE', [seriesAt('EURUSD', [noon - 240, noon - 180, noon - 120])])
     await session.close()
-    await house.close(1_000)
+    await fixture.close(1_000)
     await open()
   })
 

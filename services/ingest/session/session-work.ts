@@ -21,18 +21,18 @@ import {
 import { checkWindow } from '../check/check-window.ts'
 import type { FeedState } from '../feed/feed-state.ts'
 import { ImportedSymbols } from '../feed/imported-symbols.ts'
-import { BackfillLane, LiveLane } from '../feed/intake.ts'
-import { SignsOfLife } from '../feed/liveness.ts'
+import { BackfillIntake, LiveIntake } from '../feed/intake.ts'
+import { Liveness } from '../feed/liveness.ts'
 import { type Counts, noCounts } from '../feed/store-history.ts'
 import type { LaneName } from '../metrics.ts'
 import { ackOf, cataloguedParts, refusedParts, welcomeOf } from './answers.ts'
 import { CatalogueParts } from './catalogue-parts.ts'
+import { InFlight } from './in-flight.ts'
 import { knownParts } from './known-parts.ts'
 import { historyPrecedes, precedesAll, windowPrecedes } from './precedes.ts'
 import { Sequences } from './sequences.ts'
 import type { Received, SessionDeps } from './session.ts'
 import { SessionEnd } from './session-end.ts'
-import { UnderWay } from './under-way.ts'
 
 /** Received and not yet acknowledged. At the first the collector is asked to pause, at the second it is not read. */
 export const backfillBatchesSlow = 12
@@ -50,7 +50,7 @@ export interface Role {
   readonly epoch: number | undefined
 }
 
-export interface Host {
+export interface SessionCallbacks {
   send(message: IngestMessage): void
   /** Ends the session. */
   fail(cause: unknown): void
@@ -64,56 +64,56 @@ export interface Host {
 export class SessionWork {
   readonly #role: Role
   readonly #deps: SessionDeps
-  readonly #host: Host
+  readonly #callbacks: SessionCallbacks
   readonly #state: FeedState
-  readonly #live: LiveLane
-  readonly #backfill: BackfillLane
-  readonly #signs: SignsOfLife
+  readonly #live: LiveIntake
+  readonly #backfill: BackfillIntake
+  readonly #liveness: Liveness
   readonly #sequences = new Sequences()
   readonly #catalogue = new CatalogueParts()
   readonly #imported: ImportedSymbols
-  readonly #underWay: UnderWay
+  readonly #inFlight: InFlight
   readonly #counts = { live: 0, backfill: 0, windows: 0 }
   #stopSettling: Cancel = () => undefined
   #isCatalogued = false
   #failed = false
   #left = false
 
-  private constructor(role: Role, deps: SessionDeps, host: Host, state: FeedState) {
+  private constructor(role: Role, deps: SessionDeps, callbacks: SessionCallbacks, state: FeedState) {
     this.#role = role
     this.#deps = deps
-    this.#host = host
+    this.#callbacks = callbacks
     this.#state = state
     const publishFirst = role.rereadable
-    this.#live = new LiveLane(deps, state, { epoch: role.epoch ?? 0, publishFirst })
-    this.#backfill = new BackfillLane(deps, state)
-    this.#underWay = new UnderWay(
+    this.#live = new LiveIntake(deps, state, { epoch: role.epoch ?? 0, publishFirst })
+    this.#backfill = new BackfillIntake(deps, state)
+    this.#inFlight = new InFlight(
       (cause) => {
         this.#failed = true
-        host.fail(cause)
+        callbacks.fail(cause)
       },
-      () => host.eased(),
+      () => callbacks.eased(),
     )
     this.#imported = new ImportedSymbols(role.feed, deps.writer)
-    this.#signs = new SignsOfLife(deps, state, () => host.view())
+    this.#liveness = new Liveness(deps, state, () => callbacks.view())
     if (!role.isImport)
       this.#stopSettling = deps.clock.every(settleMs, () => {
-        this.#live.settled().catch((cause: unknown) => host.fail(cause))
+        this.#live.settled().catch((cause: unknown) => callbacks.fail(cause))
       })
   }
 
   /** Joins the feed and tells the collector what is known of it. */
-  static async begin(role: Role, deps: SessionDeps, host: Host): Promise<SessionWork> {
+  static async begin(role: Role, deps: SessionDeps, callbacks: SessionCallbacks): Promise<SessionWork> {
     const { state, newest, windows } = await deps.states.join(role.feed, role.isImport ? 'import' : 'live')
-    const feed = host.view()
+    const feed = callbacks.view()
     const { definition } = feed
     const feedNow = state.now(feed, deps.clock)
-    host.send(welcomeOf(definition, { epoch: role.epoch ?? 0, utcMs: deps.clock.utcMs(), feedNow }))
+    callbacks.send(welcomeOf(definition, { epoch: role.epoch ?? 0, utcMs: deps.clock.utcMs(), feedNow }))
     const known = role.isImport
       ? knownParts(role.feed, new Map(), [])
       : knownParts(role.feed, newest, windows)
-    for (const part of known) host.send({ known: part })
-    return new SessionWork(role, deps, host, state)
+    for (const part of known) callbacks.send({ known: part })
+    return new SessionWork(role, deps, callbacks, state)
   }
 
   /** So much waits for the store that no more should be read. */
@@ -127,8 +127,8 @@ export class SessionWork {
     if (!message) return undefined
     if (message.window) return this.#takeWindow(message.window, digest)
     if (message.catalogue) return this.#takeCatalogue(message.catalogue)
-    if (message.heartbeat && !this.#role.isImport) this.#signs.heartbeat(message.heartbeat)
-    if (message.clockSample && !this.#role.isImport) this.#signs.clockSample(message.clockSample)
+    if (message.heartbeat && !this.#role.isImport) this.#liveness.heartbeat(message.heartbeat)
+    if (message.clockSample && !this.#role.isImport) this.#liveness.clockSample(message.clockSample)
     if (message.gap) {
       this.#deps.metrics.alarm('gap')
       this.#deps.log.error({ gap: message.gap }, 'the collector lost history')
@@ -138,12 +138,12 @@ export class SessionWork {
 
   /** Resolves when everything received is committed, or cannot be. */
   settle(): Promise<void> {
-    return this.#underWay.settle()
+    return this.#inFlight.settle()
   }
 
   leave(): void {
     if (!this.#left) this.#deps.states.leave(this.#state)
-    if (!this.#left && !this.#role.isImport) this.#signs.end()
+    if (!this.#left && !this.#role.isImport) this.#liveness.end()
     this.#left = true
     this.#stopSettling()
   }
@@ -174,11 +174,12 @@ export class SessionWork {
     })
     const stored = taken.then((counts) => this.#imported.stored(good).then(() => counts))
     this.#finish(this.#role.isImport ? 'import' : 'backfill', message, refused, stored, receivedMs)
-    if (this.#counts.backfill === backfillBatchesSlow) this.#host.send({ slow: { pauseMs: slowPauseMs } })
+    if (this.#counts.backfill === backfillBatchesSlow)
+      this.#callbacks.send({ slow: { pauseMs: slowPauseMs } })
   }
 
   #check({ series }: ReceivedBars): CheckedBatch {
-    const { view, definition } = this.#host.view()
+    const { view, definition } = this.#callbacks.view()
     return checkBatch(series, {
       view: this.#imported.over(view),
       definition,
@@ -207,7 +208,7 @@ export class SessionWork {
       metrics.bars(lane, 'unchanged', counts.unchanged)
       this.#answer(sequence, refused, counts)
     })
-    this.#underWay.track(answered, lane === 'live' ? precedesAll : historyPrecedes(series), () => {
+    this.#inFlight.track(answered, lane === 'live' ? precedesAll : historyPrecedes(series), () => {
       this.#counts[counter] -= 1
       metrics.queued(lane, -1)
     })
@@ -216,10 +217,10 @@ export class SessionWork {
   #answer(sequence: number, refused: readonly Refusal[], counts: Counts): void {
     for (const { reason, count } of refused) this.#deps.metrics.refused(reason, count)
     if (refused.some(({ reason }) => reason === 'REVISION')) this.#deps.metrics.alarm('revision')
-    for (const part of refusedParts(sequence, refused)) this.#host.send(part)
+    for (const part of refusedParts(sequence, refused)) this.#callbacks.send(part)
     const ack = ackOf(sequence, counts)
     this.#sequences.acked(sequence, ack)
-    this.#host.send(ack)
+    this.#callbacks.send(ack)
   }
 
   #isNew(sequence: number, digest: string): boolean {
@@ -230,7 +231,7 @@ export class SessionWork {
     const verdict = this.#sequences.take(sequence, digest)
     if (verdict.outcome === 'new') return true
     if (verdict.outcome === 'repeated') {
-      if (verdict.ack) this.#host.send(verdict.ack)
+      if (verdict.ack) this.#callbacks.send(verdict.ack)
       return false
     }
     this.#deps.metrics.alarm('sequence')
@@ -242,14 +243,14 @@ export class SessionWork {
   #refuseUnanswered(sequence: number, reason: RefusalReason, message: string): void {
     this.#deps.metrics.refused(reason, 1)
     this.#deps.log.error({ sequence }, message)
-    for (const part of refusedParts(sequence, [refuseWhole(reason, message)])) this.#host.send(part)
+    for (const part of refusedParts(sequence, [refuseWhole(reason, message)])) this.#callbacks.send(part)
   }
 
   /** Kept only after all that it speaks for is committed: a window must never claim what a crash could take. */
   #takeWindow(message: Window__Output, digest: string): void {
     const { sequence } = message
     if (!this.#isNew(sequence, digest)) return
-    const { view, definition } = this.#host.view()
+    const { view, definition } = this.#callbacks.view()
     const { isImport } = this.#role
     const feedNow = this.#state.now({ view, definition }, this.#deps.clock)
     const known = { view: this.#imported.over(view), definition }
@@ -259,14 +260,14 @@ export class SessionWork {
       return
     }
     this.#state.windows.expect(window)
-    const passed = this.#underWay.before(window)
+    const passed = this.#inFlight.before(window)
     const kept = passed.then(async () => {
       if (this.#failed) throw new SessionEnd('UNAVAILABLE', 'what the window speaks for was not stored')
       await Promise.all([this.#state.windows.add(window), this.#tellComplete(window)])
     })
     this.#counts.windows += 1
     // A later window does not wait for the write of this one: both may share a write.
-    this.#underWay.track(
+    this.#inFlight.track(
       kept.then(() => this.#answer(sequence, [], noCounts)),
       windowPrecedes(window),
       () => {
@@ -294,10 +295,10 @@ export class SessionWork {
     }
     const result = await (isImport ? this.#imported.take(whole.symbols) : this.#deps.writer.change(decide))
     const { symbols, refused } = result
-    absences.note(result.absent, this.#host.view().view)
+    absences.note(result.absent, this.#callbacks.view().view)
     if (refused.length > 0) this.#deps.log.warn({ refused: refused.slice(0, 20) }, 'symbols were refused')
     this.#deps.log.info({ symbols: symbols.length, refused: refused.length }, 'catalogue taken')
-    for (const answer of cataloguedParts(part.revision, result)) this.#host.send(answer)
+    for (const answer of cataloguedParts(part.revision, result)) this.#callbacks.send(answer)
     this.#isCatalogued = true
   }
 }

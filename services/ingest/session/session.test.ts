@@ -19,14 +19,14 @@ describe('greeting', () => {
 
   test('without the token, or with another one, nobody is let in', async () => {
     for (const token of ['', 'another']) {
-      const session = new RawSession(suite.house.address, token)
+      const session = new RawSession(suite.fixture.address, token)
       session.hello(suite.feed.key).catch(() => undefined)
       expect((await session.ended).code).toBe('UNAUTHENTICATED')
     }
   })
 
   test('administration is behind the same token', async () => {
-    const client = new Registry(suite.house.address, credentials.createInsecure())
+    const client = new Registry(suite.fixture.address, credentials.createInsecure())
     const call = (token: string): Promise<string> => {
       const metadata = new Metadata()
       if (token !== '') metadata.set('authorization', `Bearer ${token}`)
@@ -162,7 +162,7 @@ describe('leading and standing by', () => {
     dead.hello(suite.feed.key).catch(() => undefined)
     await expect.poll(() => suite.order).toContain('acquire')
     const ended = (): Promise<number> =>
-      suite.house.metrics.total('fxd_ingest_sessions_ended_total', { code: 'OK' })
+      suite.fixture.metrics.total('fxd_ingest_sessions_ended_total', { code: 'OK' })
     const endedBefore = await ended()
     dead.stream.cancel()
     await expect.poll(ended).toBe(endedBefore + 1)
@@ -190,7 +190,7 @@ describe('stopping', () => {
     await session.hello(suite.feed.key)
     const sequence = session.post('LIVE', [seriesAt('EURUSD', [noon - 60])])
     await expect.poll(() => suite.pushed()).toEqual([noon - 60])
-    const closing = suite.house.close(5_000)
+    const closing = suite.fixture.close(5_000)
     expect((await session.answer(sequence)).ack).toMatchObject({ accepted: 1 })
     expect((await session.ended).code).toBe('UNAVAILABLE')
     await closing

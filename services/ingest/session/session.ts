@@ -12,7 +12,7 @@ import type { Hello__Output } from '../../wire/gen/fxd/v1/Hello.ts'
 import type { IngestMessage } from '../../wire/gen/fxd/v1/IngestMessage.ts'
 import type { Access } from '../credentials/access.ts'
 import type { FeedStates } from '../feed/feed-state.ts'
-import type { LaneDeps } from '../feed/intake.ts'
+import type { IntakeDeps } from '../feed/intake.ts'
 import { atTime } from './at-time.ts'
 import { type Introduced, introduce } from './hello.ts'
 import { InOrder } from './in-order.ts'
@@ -42,7 +42,7 @@ export interface Received {
 
 export type CollectorCall = ServerDuplexStream<Received, IngestMessage>
 
-export interface SessionDeps extends LaneDeps {
+export interface SessionDeps extends IntakeDeps {
   readonly stores: Pick<Stores, 'bars' | 'windows' | 'bus' | 'leases'>
   readonly log: Log
   readonly registry: FollowedRegistry

@@ -5,7 +5,7 @@ import { effort } from '../../../test/support/effort.ts'
 import {
   defineFeed,
   houseToken,
-  type IngestHouse,
+  type IngestFixture,
   startIngest,
 } from '../../../test/support/ingest-fixture.ts'
 import { RawSession, seriesAt } from '../../../test/support/raw-session.ts'
@@ -18,25 +18,25 @@ import { SessionWork } from './session-work.ts'
 const feed = defineFeed({ symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] } })
 const logged: string[] = []
 
-let house: IngestHouse
+let fixture: IngestFixture
 /** A collector that works on beside everything below. */
 let beside: RawSession
 let administration: InstanceType<typeof Registry>
 beforeAll(async () => {
-  house = await startIngest([feed], {
+  fixture = await startIngest([feed], {
     log: createLog('debug', { write: (line: string) => void logged.push(line) }),
   })
-  beside = new RawSession(house.address)
+  beside = new RawSession(fixture.address)
   await beside.hello(feed.key)
-  administration = new Registry(house.address, channelCredentials({ token: houseToken }))
+  administration = new Registry(fixture.address, channelCredentials({ token: houseToken }))
 })
 afterAll(async () => {
   administration.close()
   await beside.close()
-  await house.remove()
+  await fixture.remove()
 })
 
-const minuteAgo = (count: number): number => Math.floor(house.clock.utcMs() / 60_000) * 60 - count * 60
+const minuteAgo = (count: number): number => Math.floor(fixture.clock.utcMs() / 60_000) * 60 - count * 60
 async function expectOthersServed(): Promise<void> {
   const { ack } = await beside.bars('LIVE', [seriesAt('EURUSD', [minuteAgo(2)])])
   expect(ack.accepted + ack.revised + ack.unchanged).toBe(1)
@@ -100,7 +100,7 @@ describe('strange text of a collector', () => {
   test.each(Object.entries(texts))('in %s ends its own session at most', async (_field, message) => {
     await fc.assert(
       fc.asyncProperty(strange, async (text) => {
-        const session = new RawSession(house.address)
+        const session = new RawSession(fixture.address)
         const sent = message(text)
         if (!sent.hello) await session.hello(feed.key, { mode: 'IMPORT', id: 'strange' })
         session.send(sent)
@@ -174,7 +174,7 @@ describe('a defect', () => {
   }
 
   test('in the listener of a session ends that session with INTERNAL and no other', async () => {
-    const session = new RawSession(house.address)
+    const session = new RawSession(fixture.address)
     await session.hello(feed.key, { mode: 'IMPORT', id: 'broken' })
     const broken = vi.spyOn(SessionWork.prototype, 'isFull', 'get').mockImplementationOnce(defect)
     session.send({ heartbeat: {} })
@@ -185,7 +185,7 @@ describe('a defect', () => {
   })
 
   test('at the end of a session does not keep it open', async () => {
-    const session = new RawSession(house.address)
+    const session = new RawSession(fixture.address)
     await session.hello(feed.key, { mode: 'IMPORT', id: 'broken' })
     const broken = vi.spyOn(SessionWork.prototype, 'settle').mockImplementationOnce(defect)
     session.stream.end()

@@ -11,7 +11,7 @@ describe('windows', () => {
     const session = suite.connect()
     await session.hello(suite.feed.key)
     await session.window('1', noon - 600, noon + 86_400, 'EURUSD')
-    expect(await suite.house.stores.windows.of(suite.feed.key)).toMatchObject([
+    expect(await suite.fixture.stores.windows.of(suite.feed.key)).toMatchObject([
       { symbol: `${suite.feed.key}:EURUSD`, from: noon - 600, to: noon + 5 },
     ])
     const none = await session.window('1', noon + 600, noon + 900, 'EURUSD')
@@ -25,7 +25,7 @@ describe('windows', () => {
     await session.hello(suite.feed.key)
     for (const end of [noon - 120, noon - 60, noon]) {
       await session.window('1', end - 60, end)
-      expect(await suite.house.stores.windows.of(suite.feed.key)).toMatchObject([
+      expect(await suite.fixture.stores.windows.of(suite.feed.key)).toMatchObject([
         { symbol: undefined, from: noon - 180, to: end },
       ])
     }
@@ -45,7 +45,7 @@ describe('windows', () => {
     await again.hello(suite.feed.key)
     expect(await again.next('known')).toMatchObject({ series: [], last: true })
     await again.window('1', noon - 60, noon)
-    expect(await suite.house.stores.windows.of(suite.feed.key)).toHaveLength(1)
+    expect(await suite.fixture.stores.windows.of(suite.feed.key)).toHaveLength(1)
     await again.close()
   })
 
@@ -131,10 +131,10 @@ describe('windows of the whole feed', () => {
     session.post('BACKFILL', [seriesAt('EURUSD', [noon - 86_400])])
     const window = session.window('1', noon - 600, noon - 300, 'EURUSD')
     await session.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
-    expect(await suite.house.stores.windows.of(suite.feed.key)).toEqual([])
+    expect(await suite.fixture.stores.windows.of(suite.feed.key)).toEqual([])
     release()
     await window
-    expect(await suite.house.stores.windows.of(suite.feed.key)).toHaveLength(1)
+    expect(await suite.fixture.stores.windows.of(suite.feed.key)).toHaveLength(1)
     await session.close()
   })
 })

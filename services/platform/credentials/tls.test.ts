@@ -1,15 +1,15 @@
 import { renameSync, writeFileSync } from 'node:fs'
 import { afterAll, expect, test } from 'vitest'
-import { CertificateHouse } from '../../../test/support/certificate-fixture.ts'
+import { CertificateFixture } from '../../../test/support/certificate-fixture.ts'
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import { silentLog } from '../log/log.ts'
 import { readTls, type TlsPlace, tlsReloadMs, watchTls } from './tls.ts'
 
-const house = new CertificateHouse()
-const ca = house.authority('ours')
-const one = house.certificate('one')
-const other = house.certificate('other')
-afterAll(() => house.remove())
+const fixture = new CertificateFixture()
+const ca = fixture.authority('ours')
+const one = fixture.certificate('one')
+const other = fixture.certificate('other')
+afterAll(() => fixture.remove())
 
 const none: TlsPlace = { tlsCert: undefined, tlsKey: undefined, tlsCa: undefined }
 
@@ -33,9 +33,9 @@ test.each([
 
 test('a replaced pair is in use within ten seconds, and a half replaced one never', async () => {
   const clock = createVirtualClock()
-  const [cert, key] = [house.path('live.crt'), house.path('live.key')]
+  const [cert, key] = [fixture.path('live.crt'), fixture.path('live.key')]
   const put = (path: string, from: string): void => {
-    writeFileSync(`${path}.new`, house.read(from))
+    writeFileSync(`${path}.new`, fixture.read(from))
     renameSync(`${path}.new`, path)
   }
   put(cert, one.cert)
@@ -47,11 +47,11 @@ test('a replaced pair is in use within ten seconds, and a half replaced one neve
   put(cert, other.cert)
   await clock.advance(tlsReloadMs)
   expect(told).toEqual([])
-  expect(watched?.files.pair?.cert).toEqual(house.read(one.cert))
+  expect(watched?.files.pair?.cert).toEqual(fixture.read(one.cert))
   put(key, other.key)
   await clock.advance(tlsReloadMs)
-  expect(told).toEqual([house.read(other.cert)])
-  expect(watched?.files.pair?.cert).toEqual(house.read(other.cert))
+  expect(told).toEqual([fixture.read(other.cert)])
+  expect(watched?.files.pair?.cert).toEqual(fixture.read(other.cert))
   watched?.close()
   expect(clock.pending).toBe(0)
 })

@@ -8,7 +8,7 @@ const requestsPerConnectionMax = 8
 /** Why the server closed a connection: too many requests under way, or answers that were not read. */
 export type CutReason = 'pipelined' | 'unread'
 
-export interface HttpConnectionsOptions {
+export interface HttpConnectionsDeps {
   readonly unreadBytesMax?: number
   readonly cut?: ((reason: CutReason) => void) | undefined
 }
@@ -20,7 +20,7 @@ export class HttpConnections {
   readonly #cut: (reason: CutReason) => void
   #draining = false
 
-  constructor({ unreadBytesMax: bytesMax = unreadBytesMax, cut }: HttpConnectionsOptions) {
+  constructor({ unreadBytesMax: bytesMax = unreadBytesMax, cut }: HttpConnectionsDeps) {
     this.#cut = (reason) => cut?.(reason)
     this.#unread = new UnreadAnswers(bytesMax, (socket) => this.close(socket, 'unread'))
   }

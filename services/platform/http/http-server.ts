@@ -25,7 +25,7 @@ const headerBytesMax = 16_384
 
 export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 
-export interface HttpServerOptions {
+export interface HttpServerDeps {
   readonly address: Address
   /** The variable that sets the address, for the error of a busy port. */
   readonly variable: string
@@ -55,10 +55,10 @@ export interface HttpServer {
 }
 
 /** An HTTP server with a bound on every time and count; resolves once it listens. */
-export async function openHttpServer(options: HttpServerOptions, clock: Clock): Promise<HttpServer> {
-  const timings = options.timings ?? httpTimings
-  const { upgrade } = options
-  const connections = new HttpConnections(options)
+export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promise<HttpServer> {
+  const timings = deps.timings ?? httpTimings
+  const { upgrade } = deps
+  const connections = new HttpConnections(deps)
   const { BoundedRequest, CountedResponse } = countedBy(connections)
   const server = createServer({
     headersTimeout: timings.headersTimeoutMs,
@@ -75,7 +75,7 @@ export async function openHttpServer(options: HttpServerOptions, clock: Clock): 
       isOneTooMany || (headers.upgrade?.toLowerCase() === 'websocket' && upgrade?.path === pathOf(url)),
   })
   server.timeout = timings.stalledMs
-  server.maxConnections = options.connectionsMax ?? connectionsMax
+  server.maxConnections = deps.connectionsMax ?? connectionsMax
 
   let isDraining = false
   const handle: RequestListener = (request, response) => {
@@ -85,7 +85,7 @@ export async function openHttpServer(options: HttpServerOptions, clock: Clock): 
     })
     const fault = headFault(request)
     if (fault) answerFault(response, fault)
-    else options.handle(request, response)
+    else deps.handle(request, response)
   }
   server.on('connection', (socket: Socket) => connections.opened(socket))
   server.on('request', handle)
@@ -94,14 +94,14 @@ export async function openHttpServer(options: HttpServerOptions, clock: Clock): 
     if (request.isOneTooMany) connections.close(request.socket, 'pipelined')
     else upgrade?.listener(request, socket, head)
   })
-  server.on('drop', () => options.dropped?.())
+  server.on('drop', () => deps.dropped?.())
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // A second head must not land in the middle of an answer.
     if (connections.isAnswering(socket as Socket)) socket.destroy()
     else answerBrokenRequest(error.code, socket)
   })
-  const port = await listen(server, options.address, options.variable)
-  server.on('error', (cause) => options.acceptFailed?.(cause))
+  const port = await listen(server, deps.address, deps.variable)
+  server.on('error', (cause) => deps.acceptFailed?.(cause))
 
   return {
     port,

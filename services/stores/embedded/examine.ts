@@ -8,8 +8,8 @@ import type { FeedDefinition, FeedRecord } from '../../core/feed.ts'
 import { feedSeconds, type UtcMs } from '../../core/feed-clock.ts'
 import type { Resolution } from '../../core/resolution.ts'
 import type { SymbolRecord } from '../../core/symbol.ts'
-import { examineAudit, type FeedHeld } from '../../doctor/examine-audit.ts'
-import { examineClocks, type NewestHeld } from '../../doctor/examine-clocks.ts'
+import { examineAudit, type FeedStored } from '../../doctor/examine-audit.ts'
+import { examineClocks, type NewestStored } from '../../doctor/examine-clocks.ts'
 import { type Finding, fine, warning, wrong } from '../../doctor/finding.ts'
 import { windowReads } from './file/acknowledged-rows.ts'
 import { newestTimes } from './file/bar-rows.ts'
@@ -87,7 +87,7 @@ function examineWhole(db: DatabaseSync, path: string): Finding {
 }
 
 /** Everything stored of one feed, by days. */
-function heldOf(db: DatabaseSync, { definition: feed, offsetSeconds }: TimedFeed): FeedHeld {
+function heldOf(db: DatabaseSync, { definition: feed, offsetSeconds }: TimedFeed): FeedStored {
   const symbols = db
     .prepare("SELECT body FROM registry WHERE kind = 'symbol'")
     .all()
@@ -134,7 +134,7 @@ function feedsIn(db: DatabaseSync): readonly TimedFeed[] {
 }
 
 /** Per feed and resolution the newest of all its symbols. */
-function newestHeld(db: DatabaseSync, feeds: readonly TimedFeed[]): readonly NewestHeld[] {
+function newestHeld(db: DatabaseSync, feeds: readonly TimedFeed[]): readonly NewestStored[] {
   const timesOf = newestTimes(db)
   return feeds.flatMap(({ definition: feed, offsetSeconds }) => {
     const newest = new Map<string, number>()

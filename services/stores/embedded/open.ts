@@ -20,7 +20,7 @@ import { startThreads } from './threads/start.ts'
 import { embeddedUsageDays } from './usage-days.ts'
 import { embeddedWindows } from './windows.ts'
 
-export interface EmbeddedOptions {
+export interface EmbeddedDeps {
   /** Made, for this user only, when it is not there. */
   readonly folder: string
   readonly clock: Clock
@@ -32,7 +32,7 @@ export interface EmbeddedOptions {
  * Every store in one process and one folder. Rejects when the folder is in use, cannot be written, or
  * holds a file of another schema version; the message names it.
  */
-export async function openEmbeddedStores({ folder, clock, log, metrics }: EmbeddedOptions): Promise<Stores> {
+export async function openEmbeddedStores({ folder, clock, log, metrics }: EmbeddedDeps): Promise<Stores> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const path = makeFile(folder, 'fxd.db')
   const unlock = lockFolder(makeFile(folder, 'lock.db'), folder)

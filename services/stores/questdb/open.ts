@@ -12,7 +12,7 @@ import { backfillConnectionsOf, isWriter, readConnectionsOf, type StoreUser } fr
 import { PgPool, patientReadDeadlineMs, readDeadlineMs, readsWaitingMax } from './pg/pool.ts'
 import { pgQueries } from './pg/queries.ts'
 import { questdbRegistry, RegistryLog } from './registry.ts'
-import { ServerGate } from './server/gate.ts'
+import { ServerConnectionCheck } from './server/connection-check.ts'
 import { serverJudge } from './server/judge.ts'
 import { untilListed } from './server/until-listed.ts'
 import { questdbUsageDays } from './usage-days.ts'
@@ -59,14 +59,14 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   const reading = migrates ? undefined : pgQueries(options)
   const queries = reading ?? admin
   const judge = serverJudge(options, queries)
-  const gate = gateOf(options, names, queries, judge)
-  const { pool, backfillPool, progress } = openPools(options, user, gate)
+  const check = gateOf(options, names, queries, judge)
+  const { pool, backfillPool, progress } = openPools(options, user, check)
   const visibility = new Visibility(options, names, progress)
   const suspended = new SuspendedTables(options, admin)
   // Whoever may make tables; the others only tell of them.
   if (migrates) visibility.onSuspended = (tables) => suspended.seen(tables)
   const tableGone = (): void => refreshSoon()
-  const writer = new Writer({ options, sender, names, gate, visibility, tableGone })
+  const writer = new Writer({ options, sender, names, check, visibility, tableGone })
   const feedsChanged = (): Promise<void> =>
     applyRetention(log.timedFeeds(), { names, admin, clock, log: options.log }).catch((cause: unknown) =>
       options.log.error(
@@ -113,7 +113,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
       if (migrates) await migrate({ names, admin, clock })
       else await awaitLayout(names, queries)
       await untilListed(names, queries, clock)
-      gate.open()
+      check.open()
       await log.follow(backfillPool)
       if (migrates) await feedsChanged()
     },
@@ -125,14 +125,14 @@ const gateOf = (
   names: TableNames,
   queries: ServerQueries,
   judge: () => Promise<void>,
-): ServerGate =>
-  new ServerGate(options, async () => {
+): ServerConnectionCheck =>
+  new ServerConnectionCheck(options, async () => {
     await judge()
     await untilListed(names, queries, options.clock)
     await requireLayout(names, queries)
   })
 
-function openPools(options: QuestdbOptions, user: StoreUser, gate: ServerGate) {
+function openPools(options: QuestdbOptions, user: StoreUser, check: ServerConnectionCheck) {
   const reads = {
     connections: readConnectionsOf(user),
     waiting: readsWaitingMax,
@@ -142,9 +142,9 @@ function openPools(options: QuestdbOptions, user: StoreUser, gate: ServerGate) {
   // A backlog of history is compared beside whoever asks for a chart, and never in front of them.
   const backfill = { connections: backfillConnectionsOf(user), waiting: readsWaitingMax }
   return {
-    pool: new PgPool(options, reads, gate),
-    backfillPool: new PgPool(options, { ...backfill, deadlineMs: patientReadDeadlineMs }, gate),
-    progress: new PgPool(options, progressConnections, gate),
+    pool: new PgPool(options, reads, check),
+    backfillPool: new PgPool(options, { ...backfill, deadlineMs: patientReadDeadlineMs }, check),
+    progress: new PgPool(options, progressConnections, check),
   }
 }
 

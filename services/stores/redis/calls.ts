@@ -20,7 +20,7 @@ interface Call {
   readonly reject: (cause: Unavailable) => void
 }
 
-export interface CallsOptions {
+export interface CallsDeps {
   readonly clock: Clock
   readonly deadlineMs: number
   /** Called with the number of calls whose outcome cannot be known. */
@@ -33,13 +33,13 @@ export interface CallsOptions {
  */
 export class Calls {
   readonly #connection: Connection
-  readonly #options: CallsOptions
+  readonly #deps: CallsDeps
   #turn: Call[] = []
   #underWay = 0
 
-  constructor(connection: Connection, options: CallsOptions) {
+  constructor(connection: Connection, deps: CallsDeps) {
     this.#connection = connection
-    this.#options = options
+    this.#deps = deps
   }
 
   script(script: Script, keys: readonly string[], args: readonly Word[]): Promise<unknown> {
@@ -54,7 +54,7 @@ export class Calls {
   #add(words: readonly Word[], script?: Script): Promise<unknown> {
     if (this.#underWay >= callsMax) return Promise.reject(new NotCarriedOut(new Error('too many calls')))
     this.#underWay += 1
-    if (this.#turn.length === 0) this.#options.clock.soon(() => void this.#send())
+    if (this.#turn.length === 0) this.#deps.clock.soon(() => void this.#send())
     return new Promise<unknown>((resolve, reject) => {
       this.#turn.push({ words, script, resolve, reject })
     }).finally(() => {
@@ -70,12 +70,12 @@ export class Calls {
       for (const { reject } of calls) reject(new NotCarriedOut())
       return
     }
-    const { clock, deadlineMs } = this.#options
+    const { clock, deadlineMs } = this.#deps
     try {
       const replies = await within(clock, deadlineMs, 'a call of Redis', exchange(ready, calls))
       this.#settle(ready, calls, replies)
     } catch (cause) {
-      this.#options.onUnknown(calls.length)
+      this.#deps.onUnknown(calls.length)
       for (const { reject } of calls) reject(new OutcomeUnknown(cause))
       // A server that is silent now would keep each later call waiting for its deadline.
       if (cause instanceof Late) this.#connection.drop(ready, cause)
@@ -93,7 +93,7 @@ export class Calls {
       if (outcome instanceof OutcomeUnknown) unknown += 1
       call.reject(outcome)
     })
-    if (unknown > 0) this.#options.onUnknown(unknown)
+    if (unknown > 0) this.#deps.onUnknown(unknown)
   }
 
   /** The server said that it did nothing, for it does not know the script: the same call with the text. */

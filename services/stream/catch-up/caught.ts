@@ -5,7 +5,7 @@ import type { Connection } from '../sockets/connection.ts'
  * Sockets that were sent every bar there is of a symbol, and join with the first one later than that. One
  * entry per socket and symbol that it subscribed to, at most.
  */
-export class Caught {
+export class CaughtUp {
   /** The time of the last bar sent, by symbol number and socket. */
   readonly #byId = new Map<number, Map<Connection, FeedSeconds>>()
   readonly #idsOf = new Map<Connection, Set<number>>()

@@ -24,17 +24,17 @@ const tapped = (bus: Bus): Bus => ({
   },
 })
 
-let house: OpenedStream
+let fixture: OpenedStream
 let secret: string
 let next = 0
 /** Symbols that no other test speaks of. */
 let [a, b] = [compoundKey(zero, 'SYM0'), compoundKey(zero, 'SYM1')]
 beforeAll(async () => {
-  house = await openStream({
+  fixture = await openStream({
     start: (timeOf(nowMinute) + 30) * 1000,
     change: ({ bus }) => ({ bus: tapped(bus) }),
   })
-  ;({ secret } = await house.issue({ feeds: [zero] }))
+  ;({ secret } = await fixture.issue({ feeds: [zero] }))
 })
 beforeEach(() => {
   ;[a, b] = [compoundKey(zero, `SYM${next++}`), compoundKey(zero, `SYM${next++}`)]
@@ -42,13 +42,13 @@ beforeEach(() => {
 const sockets: StreamSocket[] = []
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.raw.terminate()
-  await until('nobody left', () => house.stream.connections() === 0)
+  await until('nobody left', () => fixture.stream.connections() === 0)
   await settle()
 })
-afterAll(() => house.close())
+afterAll(() => fixture.close())
 
 async function opened(...symbols: CompoundKey[]): Promise<StreamSocket> {
-  const socket = await house.connect(secret)
+  const socket = await fixture.connect(secret)
   sockets.push(socket)
   if (symbols.length > 0) await socket.subscribe(symbols)
   return socket
@@ -67,13 +67,13 @@ let position = 0
 /** Publishes the minutes and stores them, as ingest does. */
 async function close(symbol: CompoundKey, ...minutes: number[]): Promise<void> {
   for (const minute of minutes) {
-    position = await house.publish([symbol], minute)
-    await house.store(symbol, [minute])
+    position = await fixture.publish([symbol], minute)
+    await fixture.store(symbol, [minute])
   }
 }
 const lose = () => followers.forEach((follower) => follower.lost(zero, position))
 /** The store shows whatever was published. */
-const settle = () => house.stores.bus.publish({ type: 'settled', feed: zero }, 1)
+const settle = () => fixture.stores.bus.publish({ type: 'settled', feed: zero }, 1)
 
 describe('a client that comes back after the bus lost bars', () => {
   test('gets them from where a GAP said that they may be missing', async () => {
@@ -81,10 +81,10 @@ describe('a client that comes back after the bus lost bars', () => {
     await close(a, 1991, 1992, 1993, 1994, 1995)
     await first.settled()
     lose()
-    await house.clock.advance(quietMs)
+    await fixture.clock.advance(quietMs)
     await until('the gap', () => gapsOf(first).length === 1)
     expect(gapsOf(first)).toMatchObject([{ gaps: [{ symbol: a, after: timeOf(1995) }] }])
-    await house.store(a, [1996, 1997])
+    await fixture.store(a, [1996, 1997])
     await settle()
     await close(a, 1998)
     const socket = await resumed(a, 1995)
@@ -99,7 +99,7 @@ describe('a client that comes back after the bus lost bars', () => {
       await close(b, 1991 + others.length)
       await close(a, 1991 + 3 * others.length)
       lose()
-      await house.store(a, [1992 + 3 * others.length])
+      await fixture.store(a, [1992 + 3 * others.length])
       await settle()
       await close(a, 1993 + 3 * others.length)
       await other.settled()
@@ -113,11 +113,11 @@ describe('a client that comes back after the bus lost bars', () => {
     await close(a, 1991)
     lose()
     const socket = await resumed(a, 1991)
-    await house.clock.advance(1_000)
+    await fixture.clock.advance(1_000)
     expect(minutesOf(socket, a)).toEqual([])
-    await house.store(a, [1992])
+    await fixture.store(a, [1992])
     await settle()
-    await house.clock.advance(1_000)
+    await fixture.clock.advance(1_000)
     await until('the bar', () => minutesOf(socket, a).length === 1)
     await close(a, 1993)
     await until('the live one', () => minutesOf(socket, a).length === 2)
@@ -129,7 +129,7 @@ describe('a client that comes back after the bus lost bars', () => {
     await close(a, 1991, 1992)
     lose()
     const socket = await resumed(a, 1990)
-    await house.clock.advance(quietMs)
+    await fixture.clock.advance(quietMs)
     await until('the gap', () => gapsOf(socket).length === 1)
     expect(minutesOf(socket, a)).toEqual([1991, 1992])
     expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a, after: timeOf(1992) }] }])

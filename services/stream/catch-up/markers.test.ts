@@ -6,8 +6,8 @@ import {
   a,
   ask,
   close,
+  fixture,
   foreign,
-  house,
   opened,
   store,
   timeOf,
@@ -15,7 +15,7 @@ import {
 
 describe('a client that asks for markers', () => {
   const complete = (from: number, to = from, feed = zero) =>
-    house.stores.bus.publish({ type: 'minutes', feed, from: timeOf(from), to: timeOf(to) }, 1)
+    fixture.stores.bus.publish({ type: 'minutes', feed, from: timeOf(from), to: timeOf(to) }, 1)
   const markersOf = (socket: StreamSocket) =>
     socket.messages
       .filter(({ type }) => type === 'minute' || type === 'bar')
@@ -40,7 +40,7 @@ describe('a client that asks for markers', () => {
   })
 
   test('is told of a minute after the replay that brings its bars', async () => {
-    await house.store(a, [1997])
+    await fixture.store(a, [1997])
     let open = (): void => undefined
     store.gate = new Promise((resolve) => (open = resolve))
     const socket = await opened()

@@ -9,7 +9,7 @@ import { compoundKey } from '../../core/compound-key.ts'
 import { barFrame, barPrefix } from '../fan-out/frame.ts'
 import { Subscriptions } from '../fan-out/subscriptions.ts'
 import { Allowance } from '../sockets/allowance.ts'
-import { Connection, type ConnectionHost, type StreamSocket } from '../sockets/connection.ts'
+import { Connection, type ConnectionDeps, type StreamSocket } from '../sockets/connection.ts'
 import { Recent } from './recent.ts'
 import { Replays, replayMsMax } from './replays.ts'
 
@@ -62,7 +62,7 @@ beforeEach(() => {
   })
 })
 
-const host: ConnectionHost = {
+const host: ConnectionDeps = {
   now: () => clock.monotonicMs(),
   leave: () => Promise.resolve(),
   sayLast: () => undefined,

@@ -6,8 +6,8 @@ import type { Reader } from '../../core/turns.ts'
 import type { Cancel } from '../../ports/clock.ts'
 import type { Connection } from '../sockets/connection.ts'
 import type { SymbolGap } from '../sockets/protocol.ts'
-import { Caught } from './caught.ts'
-import type { GivenUp, ReplayParts, Resumed } from './replay-parts.ts'
+import { CaughtUp } from './caught.ts'
+import type { GivenUp, ReplayDeps, Resumed } from './replay-deps.ts'
 import { ReplayQueue } from './replay-queue.ts'
 
 /** Symbols of all sockets that wait for their replay; beyond, a GAP frame names what a replay would have brought. */
@@ -47,19 +47,19 @@ type Pause = () => Promise<unknown>
  * Few read at once; who has to wait, for its client, the store or a hole of the bus, keeps none of the others.
  */
 export class Replays {
-  readonly #parts: ReplayParts
+  readonly #deps: ReplayDeps
   /** What waits or is under way, in the order of asking. */
   readonly #waiting = new Map<Connection, Map<number, Replay>>()
   /** Sockets with replays that are neither read for nor paused now. */
   readonly #queue = new ReplayQueue()
-  readonly #caught = new Caught()
+  readonly #caught = new CaughtUp()
   readonly #stop: Cancel
   #count = 0
   #closed = false
 
-  constructor(parts: ReplayParts) {
-    this.#parts = parts
-    this.#stop = parts.clock.every(overdueEveryMs, () => this.#giveUpOverdue())
+  constructor(deps: ReplayDeps) {
+    this.#deps = deps
+    this.#stop = deps.clock.every(overdueEveryMs, () => this.#giveUpOverdue())
   }
 
   /** Symbols of sockets: those that wait or are under way, and those sent everything there is. */
@@ -87,7 +87,7 @@ export class Replays {
       this.#waiting.set(connection, waiting)
       this.#queue.push(connection)
     }
-    const begunMs = this.#parts.clock.monotonicMs()
+    const begunMs = this.#deps.clock.monotonicMs()
     for (const resumed of list) {
       this.#caught.delete(connection, resumed.id)
       if (!waiting.delete(resumed.id)) this.#count += 1
@@ -116,11 +116,11 @@ export class Replays {
   /** Before a live bar of the symbol is pushed: those who wait for one as late as this join in. */
   arriving(id: number, time: FeedSeconds): void {
     if (!this.#caught.has(id)) return
-    if (this.#parts.isOnItsWay(id)) this.#parts.settle()
+    if (this.#deps.isOnItsWay(id)) this.#deps.settle()
     for (const [connection, last] of this.#caught.of(id)) {
       if (time <= last) continue
       this.#caught.delete(connection, id)
-      this.#parts.subscriptions.release(connection.row, id)
+      this.#deps.subscriptions.release(connection.row, id)
     }
   }
 
@@ -140,9 +140,9 @@ export class Replays {
         this.#waiting.delete(connection)
         continue
       }
-      const next = waiting.values().find(({ feed }) => !this.#parts.isFilling(feed))
+      const next = waiting.values().find(({ feed }) => !this.#deps.isFilling(feed))
       if (next) this.#begin(connection, next)
-      else this.#pause(connection, () => this.#parts.clock.sleep(holePauseMs))
+      else this.#pause(connection, () => this.#deps.clock.sleep(holePauseMs))
     }
   }
 
@@ -171,7 +171,7 @@ export class Replays {
 
   /** Until the symbol joined, was given up, or has to wait. */
   async #turn(connection: Connection, replay: Replay): Promise<Pause | undefined> {
-    const { clock, recent, isFilling, isUnproven } = this.#parts
+    const { clock, recent, isFilling, isUnproven } = this.#deps
     const { id, feed } = replay
     while (this.#isWanted(connection, replay)) {
       if (isFilling(feed)) return () => clock.sleep(holePauseMs)
@@ -203,13 +203,13 @@ export class Replays {
     const series = { feed, symbol, resolution: '1' } as const
     const from = feedSeconds(replay.last + 1)
     const reader = this.#readerOf(connection, replay)
-    for await (const bars of this.#parts.history.range(series, from, barTimeMax, reader)) {
+    for await (const bars of this.#deps.history.range(series, from, barTimeMax, reader)) {
       const list = toList(bars)
       for (let start = 0; start < list.length; start += framesPerWrite) {
         if (!(await this.#hasRoom(connection))) return false
         if (!this.#isWanted(connection, replay)) return true
         const some = list.slice(start, start + framesPerWrite)
-        connection.write(some.map((bar) => this.#parts.frame(id, bar)).join(''))
+        connection.write(some.map((bar) => this.#deps.frame(id, bar)).join(''))
         replay.last = some.at(-1)?.time ?? replay.last
         replay.sent += some.length
         if (replay.sent > replayBarsMax) this.#giveUp(connection, replay, 'too_many_bars')
@@ -231,13 +231,13 @@ export class Replays {
   }
 
   async #hasRoom(connection: Connection): Promise<boolean> {
-    if (connection.isFull) await Promise.race([connection.room(), this.#parts.clock.sleep(roomMs)])
+    if (connection.isFull) await Promise.race([connection.room(), this.#deps.clock.sleep(roomMs)])
     return !connection.isFull
   }
 
   /** In one turn of the loop: what the lane brought meanwhile, then the lane itself. */
   #join(connection: Connection, replay: Replay): void {
-    const { settle, recent, frame } = this.#parts
+    const { settle, recent, frame } = this.#deps
     const { id } = replay
     settle()
     const bars = recent.after(id, replay.last)
@@ -250,13 +250,13 @@ export class Replays {
   #enter(connection: Connection, id: number, last: FeedSeconds): void {
     // What was just sent may have closed it as too slow: its row may be another's soon.
     if (!this.#isHeld(connection, id)) return
-    const lane = this.#parts.lastTime(id)
-    if (lane !== undefined && lane >= last) this.#parts.subscriptions.release(connection.row, id)
+    const lane = this.#deps.lastTime(id)
+    if (lane !== undefined && lane >= last) this.#deps.subscriptions.release(connection.row, id)
     else this.#caught.set(connection, id, last)
   }
 
   #giveUpOverdue(): void {
-    const begunMs = this.#parts.clock.monotonicMs() - replayMsMax
+    const begunMs = this.#deps.clock.monotonicMs() - replayMsMax
     for (const [connection, waiting] of this.#waiting)
       for (const replay of waiting.values()) {
         // In the order of asking.
@@ -274,8 +274,8 @@ export class Replays {
   }
 
   #nameGap(connection: Connection, { symbol, last }: Replay, why: GivenUp): void {
-    this.#parts.settle()
-    this.#parts.nameGap(connection, symbol, last, why)
+    this.#deps.settle()
+    this.#deps.nameGap(connection, symbol, last, why)
   }
 
   #end(connection: Connection, replay: Replay): void {
@@ -283,7 +283,7 @@ export class Replays {
     if (waiting?.get(replay.id) !== replay) return
     waiting.delete(replay.id)
     this.#count -= 1
-    if (!this.isBusy(connection, replay.feed)) this.#parts.ended(connection, replay.feed)
+    if (!this.isBusy(connection, replay.feed)) this.#deps.ended(connection, replay.feed)
   }
 
   /** It may have been unsubscribed, and subscribed anew, meanwhile. */
@@ -292,6 +292,6 @@ export class Replays {
   }
 
   #isHeld(connection: Connection, id: number): boolean {
-    return connection.open && this.#parts.subscriptions.isHeld(connection.row, id)
+    return connection.open && this.#deps.subscriptions.isHeld(connection.row, id)
   }
 }

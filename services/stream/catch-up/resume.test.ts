@@ -10,10 +10,10 @@ import {
   b,
   close,
   day,
+  fixture,
   foreign,
   gapsOf,
   gated,
-  house,
   minutesOf,
   nowMinute,
   opened,
@@ -27,7 +27,7 @@ import { compoundKey } from '../../core/compound-key.ts'
 
 describe('a client that asks for what it missed', () => {
   test('gets stored bars after its time first, then live ones, each once', async () => {
-    await house.store(a, [1990, 1991, 1992, 1993])
+    await fixture.store(a, [1990, 1991, 1992, 1993])
     const socket = await resumed(a, 1991)
     await until('the stored ones', () => minutesOf(socket, a).length === 2)
     await close(a, 1994, 1995)
@@ -50,9 +50,9 @@ describe('a client that asks for what it missed', () => {
     await close(a, 1980, 1981, 1982, 1983)
     const corrected = { ...minuteBar(1982), volume: 7, revision: 2 }
     const series = { feed: zero, symbol: a, resolution: '1' } as const
-    await house.stores.bars.write([{ series, bars: barsOf([corrected]) }], 'live')
+    await fixture.stores.bars.write([{ series, bars: barsOf([corrected]) }], 'live')
     const { time } = corrected
-    await house.stores.bus.publish({ type: 'revised', series, from: time, to: time }, 1)
+    await fixture.stores.bus.publish({ type: 'revised', series, from: time, to: time }, 1)
     for (const [since, volumes] of [
       [1980, [1981, 7, 1983]],
       [1982, [1983]],
@@ -64,11 +64,11 @@ describe('a client that asks for what it missed', () => {
   })
 
   test('is told the time after which bars really follow, and a day is the most', async () => {
-    await house.store(a, [nowMinute - day - 5, nowMinute - day + 1, 1999])
+    await fixture.store(a, [nowMinute - day - 5, nowMinute - day + 1, 1999])
     const socket = await opened()
     const asked = timeOf(nowMinute - day - 100)
     const { since, symbols } = await ask(socket, { symbols: [a, b], since: { [a]: asked } })
-    const start = Math.floor(house.clock.utcMs() / 1000) - 86_400
+    const start = Math.floor(fixture.clock.utcMs() / 1000) - 86_400
     expect(symbols).toEqual([a, b])
     expect(since).toEqual({ [a]: start })
     await until('the bars', () => minutesOf(socket, a).length === 2)
@@ -77,7 +77,7 @@ describe('a client that asks for what it missed', () => {
   })
 
   test('of a time to come nothing is replayed, and the answer says from when bars follow', async () => {
-    await house.store(a, [1999])
+    await fixture.store(a, [1999])
     const socket = await opened()
     const { since } = await ask(socket, { symbols: [a], since: { [a]: timeOf(nowMinute + 500) } })
     expect(since).toEqual({ [a]: timeOf(nowMinute) + 30 })
@@ -87,7 +87,7 @@ describe('a client that asks for what it missed', () => {
   })
 
   test('a symbol that is subscribed already goes on, without a second replay', async () => {
-    await house.store(a, [1998])
+    await fixture.store(a, [1998])
     const socket = await opened()
     await socket.subscribe([a])
     expect(await ask(socket, { symbols: [a], since: timeOf(1990) })).toMatchObject({ since: {} })
@@ -97,11 +97,11 @@ describe('a client that asks for what it missed', () => {
   })
 
   test('one that does not ask sees nothing of it', async () => {
-    await house.store(a, [1998])
+    await fixture.store(a, [1998])
     const socket = await opened()
     expect(await ask(socket, { symbols: [a] })).toEqual({ type: 'subscribed', symbols: [a], rejected: [] })
     await close(a, 1999)
-    await house.stores.bus.publish({ type: 'minutes', feed: zero, from: timeOf(1999), to: timeOf(1999) }, 1)
+    await fixture.stores.bus.publish({ type: 'minutes', feed: zero, from: timeOf(1999), to: timeOf(1999) }, 1)
     await socket.settled()
     expect(socket.messages.map(({ type }) => type)).toEqual(['connected', 'subscribed', 'bar', 'pong'])
   })
@@ -117,7 +117,7 @@ describe('a client that asks for what it missed', () => {
 
 describe('no gap and no duplicate', () => {
   test('bars that come while the store is read follow those it gave', async () => {
-    await house.store(a, [1990, 1991])
+    await fixture.store(a, [1990, 1991])
     let open = (): void => undefined
     store.gate = new Promise((resolve) => (open = resolve))
     const socket = await resumed(a, 1989)
@@ -131,10 +131,10 @@ describe('no gap and no duplicate', () => {
   })
 
   test('a bar that the store showed before the bus brought it comes once', async () => {
-    await house.store(a, [1990, 1991])
+    await fixture.store(a, [1990, 1991])
     const socket = await resumed(a, 1989)
     await until('the stored ones', () => minutesOf(socket, a).length === 2)
-    await house.publish([a], 1991)
+    await fixture.publish([a], 1991)
     await close(a, 1992)
     await until('the live one', () => minutesOf(socket, a).length === 3)
     expect(minutesOf(socket, a)).toEqual([1990, 1991, 1992])
@@ -143,10 +143,10 @@ describe('no gap and no duplicate', () => {
   test('a store that stays away is named, and the live lane is joined', async () => {
     store.away = true
     const socket = await resumed(a, 1989)
-    for (let i = 0; i < 3; i++) await house.clock.advance(1_000)
+    for (let i = 0; i < 3; i++) await fixture.clock.advance(1_000)
     await until('the gap', () => gapsOf(socket).length === 1)
     expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a, after: timeOf(1989) }] }])
-    await house.publish([a], 1999)
+    await fixture.publish([a], 1999)
     await until('the live one', () => minutesOf(socket, a).length === 1)
   })
 
@@ -165,7 +165,7 @@ describe('no gap and no duplicate', () => {
   })
 
   test('an unsubscribed symbol is not replayed, and subscribed anew begins anew', async () => {
-    await house.store(a, [1990, 1991])
+    await fixture.store(a, [1990, 1991])
     let open = (): void => undefined
     store.gate = new Promise((resolve) => (open = resolve))
     const socket = await resumed(a, 1989)
@@ -184,7 +184,7 @@ describe('no gap and no duplicate', () => {
       socket.send({ action: 'unsubscribe', symbols: [a] })
       await socket.next('unsubscribed')
     }
-    const waiting = () => house.metric('fxd_stream_replays_caught')
+    const waiting = () => fixture.metric('fxd_stream_replays_caught')
     for (let i = 0; i < 3; i++) {
       await unsubscribe()
       expect(await waiting()).toBe(0)
@@ -202,10 +202,10 @@ describe('no gap and no duplicate', () => {
 
   test('nothing is kept of a socket that left while it waited for the next bar', async () => {
     const socket = await resumed(a, 1991)
-    const waiting = () => house.metric('fxd_stream_replays_caught')
+    const waiting = () => fixture.metric('fxd_stream_replays_caught')
     await until('it waits', async () => (await waiting()) === 1)
     socket.raw.terminate()
-    await until('it left', () => house.stream.connections() === 0)
+    await until('it left', () => fixture.stream.connections() === 0)
     expect(await waiting()).toBe(0)
   })
 
@@ -219,14 +219,14 @@ describe('no gap and no duplicate', () => {
         const first = 1_000 + 100 * Math.floor(run++ / 39)
         let socket: StreamSocket | undefined
         let [stored, published] = [first - 1, first - 1]
-        const publish = () => house.publish([symbol], ++published, live)
-        const keep = () => house.store(symbol, [++stored], live)
+        const publish = () => fixture.publish([symbol], ++published, live)
+        const keep = () => fixture.store(symbol, [++stored], live)
         for (const [i, each] of steps.entries()) {
           if (i === when % steps.length) socket = await resumed(symbol, first - 1)
           if (each === 'publish' || each === 'both') await publish()
           if ((each === 'store' || each === 'both') && stored <= published) await keep()
           if (each === 'turn') await socket?.settled()
-          if (each === 'clock') await house.clock.advance(250)
+          if (each === 'clock') await fixture.clock.advance(250)
         }
         while (stored < published) await keep()
         while (published < stored) await publish()

@@ -21,7 +21,7 @@ import { Replays } from './replays.ts'
 /** A client may go back this far; what lies before is named in a GAP frame. */
 const backMaxSeconds = 86_400
 
-export interface ResumptionParts {
+export interface ResumptionDeps {
   readonly clock: Clock
   readonly log: Log
   readonly registry: FollowedRegistry
@@ -38,28 +38,28 @@ export interface ResumptionParts {
 
 /** Beyond the specification, for clients that ask: `since` brings what they missed, `markers` tell complete minutes. */
 export class Resumption {
-  readonly #parts: ResumptionParts
+  readonly #deps: ResumptionDeps
   readonly #clocks: FeedClocks
   readonly #recent = new Recent()
   readonly #replays: Replays
   readonly #markers: Markers
 
-  constructor(parts: ResumptionParts) {
-    this.#parts = parts
-    const settle = (): void => parts.fanOut.settle()
-    this.#clocks = new FeedClocks(parts)
+  constructor(deps: ResumptionDeps) {
+    this.#deps = deps
+    const settle = (): void => deps.fanOut.settle()
+    this.#clocks = new FeedClocks(deps)
     this.#markers = new Markers({
       settle,
       isBusy: (connection, feed) => this.#replays.isBusy(connection, feed),
     })
     this.#replays = new Replays({
-      ...parts,
+      ...deps,
       settle,
       recent: this.#recent,
-      isOnItsWay: (id) => parts.fanOut.holds(id),
+      isOnItsWay: (id) => deps.fanOut.holds(id),
       nameGap: (connection, symbol, after, reason) => {
-        parts.metrics.replayGaps.inc({ reason })
-        nameGaps(connection, [{ symbol, after }], parts.metrics)
+        deps.metrics.replayGaps.inc({ reason })
+        nameGaps(connection, [{ symbol, after }], deps.metrics)
       },
       ended: (connection, feed) => this.#markers.replayed(connection, feed),
     })
@@ -87,9 +87,9 @@ export class Resumption {
       const after = asked.get(symbol)
       return after !== undefined && after < until ? [{ symbol, after, until }] : []
     })
-    if (rest.length > 0) nameGaps(connection, rest, this.#parts.metrics)
+    if (rest.length > 0) nameGaps(connection, rest, this.#deps.metrics)
     const resumed = [...starts].map(([symbol, after]) => ({
-      id: this.#parts.subscriptions.idOf(symbol),
+      id: this.#deps.subscriptions.idOf(symbol),
       symbol,
       feed: feedOf(symbol),
       after,
@@ -112,7 +112,7 @@ export class Resumption {
     this.#replays.review(connection)
     const feeds = this.#markers.feedsOf(connection)
     if (feeds.length === 0) return
-    const { subscriptions } = this.#parts
+    const { subscriptions } = this.#deps
     const left = new Set(subscriptions.idsOf(connection.row).map((id) => feedOf(subscriptions.symbol(id))))
     for (const feed of feeds) if (!left.has(feed)) this.#markers.leave(connection, feed)
   }

@@ -8,21 +8,21 @@ const ahead = feedKey('BROKERD', 'AHEAD')
 const behind = feedKey('BROKERD', 'BEHIND')
 const timeOf = (minute: number) => minuteBar(minute).time
 
-let house: OpenedStream
+let fixture: OpenedStream
 let secret: string
 beforeAll(async () => {
-  house = await openStream({ start: timeOf(2_000) * 1_000 })
+  fixture = await openStream({ start: timeOf(2_000) * 1_000 })
   const feedOf = (key: typeof ahead, account: string) =>
     definition({ key, broker: 'BROKERD', account, clock: { mode: 'Measured' } })
-  await house.change(
+  await fixture.change(
     { kind: 'feed', id: ahead, body: { definition: feedOf(ahead, 'AHEAD'), hidden: false } },
     { kind: 'feed', id: behind, body: { definition: feedOf(behind, 'BEHIND'), hidden: false } },
     symbolBody(ahead, 'SYM0'),
     symbolBody(behind, 'SYM0'),
   )
-  ;({ secret } = await house.issue({ feeds: [ahead, behind] }))
+  ;({ secret } = await fixture.issue({ feeds: [ahead, behind] }))
 })
-afterAll(() => house.close())
+afterAll(() => fixture.close())
 
 test.each([
   [ahead, 3 * 60],
@@ -31,11 +31,11 @@ test.each([
 ])('while nobody knows the clock of %s, bars follow the time that was asked for', async (feed, offset) => {
   const now = 2_000 + offset
   const symbol = compoundKey(feed, 'SYM0')
-  await house.store(symbol, [now - 100, now - 5, now - 4], feed)
-  const socket = await house.connect(secret)
+  await fixture.store(symbol, [now - 100, now - 5, now - 4], feed)
+  const socket = await fixture.connect(secret)
   socket.send({ action: 'subscribe', symbols: [symbol], since: timeOf(now - 5) })
   expect(await socket.next('subscribed')).toMatchObject({ since: { [symbol]: timeOf(now - 5) } })
-  await house.publish([symbol], now - 3, feed)
+  await fixture.publish([symbol], now - 3, feed)
   await until('the bars', () => socket.bars(symbol).length === 2)
   expect(socket.bars(symbol).map(({ bar }) => bar.time)).toEqual([timeOf(now - 4), timeOf(now - 3)])
   expect(socket.messages.filter(({ code }) => code === 'GAP')).toEqual([])

@@ -9,7 +9,7 @@ import type { FollowedRegistry } from '../../registry/follow.ts'
 
 const retryMs = 5_000
 
-export interface BaselineParts {
+export interface BaselineDeps {
   readonly bars: Pick<BarStore, 'lastTimes'>
   readonly registry: FollowedRegistry
   readonly clock: Clock
@@ -23,15 +23,15 @@ export interface BaselineParts {
  * subscribed to before this was read, or of which nothing was stored, has none.
  */
 export class Baseline {
-  readonly #parts: BaselineParts
+  readonly #deps: BaselineDeps
   readonly #times = new Map<FeedKey, ReadonlyMap<string, FeedSeconds>>()
   readonly #asked = new Set<FeedKey>()
   readonly #ending = new AbortController()
   readonly #unlisten: () => void
 
-  constructor(parts: BaselineParts) {
-    this.#parts = parts
-    const { registry } = parts
+  constructor(deps: BaselineDeps) {
+    this.#deps = deps
+    const { registry } = deps
     this.#unlisten = registry.onChange((view) => this.#askAll(view))
     if (registry.loaded) this.#askAll(registry.view())
   }
@@ -54,7 +54,7 @@ export class Baseline {
   }
 
   async #ask(feed: FeedKey): Promise<void> {
-    const { bars, clock, subscribed } = this.#parts
+    const { bars, clock, subscribed } = this.#deps
     while (!this.#ending.signal.aborted) {
       try {
         const times = new Map(

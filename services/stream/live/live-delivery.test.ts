@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { a, house, minutesOf, subscribed } from '../../../test/support/lossy-stream.ts'
+import { a, fixture, minutesOf, subscribed } from '../../../test/support/lossy-stream.ts'
 import { minuteBar, zero } from '../../../test/support/open-stream.ts'
 
 test('a bar that is not newer than the last of its symbol is never pushed', async () => {
   const socket = await subscribed(a)
-  for (const minute of [5, 5, 4, 6, 1, 6]) await house.publish([a], minute)
+  for (const minute of [5, 5, 4, 6, 1, 6]) await fixture.publish([a], minute)
   await socket.settled()
   expect(minutesOf(socket, a)).toEqual([5, 6])
 })
@@ -13,8 +13,8 @@ test('only closed minutes are pushed', async () => {
   const socket = await subscribed(a)
   const bar = minuteBar(5)
   const bars = (['5', '60', '1D'] as const).map((resolution) => ({ symbol: a, resolution, bar }))
-  await house.stores.bus.publish({ type: 'bars', feed: zero, bars }, 1)
-  await house.publish([a], 6)
+  await fixture.stores.bus.publish({ type: 'bars', feed: zero, bars }, 1)
+  await fixture.publish([a], 6)
   await socket.settled()
   expect(minutesOf(socket, a)).toEqual([6])
 })

@@ -14,10 +14,10 @@ import type { Subscriptions } from '../fan-out/subscriptions.ts'
 import type { StreamMetrics } from '../metrics.ts'
 import type { SymbolGap } from '../sockets/protocol.ts'
 import { Baseline } from './baseline.ts'
-import { quietMs, Refill, type Wanted } from './refill.ts'
-import { Unproven } from './unconfirmed.ts'
+import { quietMs, Refill, type WantedSymbol } from './refill.ts'
+import { Unconfirmed } from './unconfirmed.ts'
 
-export interface LiveLaneParts {
+export interface LiveDeliveryDeps {
   readonly bus: Bus
   readonly bars: Pick<BarStore, 'read' | 'lastTimes'>
   readonly clock: Clock
@@ -36,10 +36,10 @@ type Minutes = { readonly from: FeedSeconds; readonly to: FeedSeconds }
 const minutesHeldMax = 60
 
 /** From the bus to the fan-out: closed M1 bars, each framed once, per symbol strictly ascending in time. */
-export class LiveLane {
-  readonly #parts: LiveLaneParts
+export class LiveDelivery {
+  readonly #deps: LiveDeliveryDeps
   readonly #refill: Refill
-  readonly #unproven: Unproven
+  readonly #unconfirmed: Unconfirmed
   readonly #baseline: Baseline
   /** By symbol number. */
   readonly #lastTimes: (FeedSeconds | undefined)[] = []
@@ -48,8 +48,8 @@ export class LiveLane {
   readonly #minutes = new Map<FeedKey, Minutes[]>()
   readonly #unfollow: () => void
 
-  constructor(parts: LiveLaneParts) {
-    this.#parts = parts
+  constructor(deps: LiveDeliveryDeps) {
+    this.#deps = deps
     this.#refill = new Refill(
       {
         wanted: (feed) => this.#wanted(feed),
@@ -57,14 +57,14 @@ export class LiveLane {
         broken: (feed, filled) => this.#broken(feed, filled),
         ended: (feed, isWhole) => this.#filled(feed, isWhole),
         nameGap: (missing) => this.#nameGap(missing),
-        readFailed: () => parts.metrics.refillFailures.inc(),
+        readFailed: () => deps.metrics.refillFailures.inc(),
       },
-      parts.bars,
-      parts.clock,
+      deps.bars,
+      deps.clock,
     )
-    this.#unproven = new Unproven(parts.clock)
-    this.#baseline = new Baseline({ ...parts, subscribed: (feed) => this.#subscribed(feed) })
-    this.#unfollow = parts.bus.follow({
+    this.#unconfirmed = new Unconfirmed(deps.clock)
+    this.#baseline = new Baseline({ ...deps, subscribed: (feed) => this.#subscribed(feed) })
+    this.#unfollow = deps.bus.follow({
       deliver: (delivered) => this.#take(delivered),
       lost: (feed, upTo) => this.#lost(feed, upTo),
     })
@@ -73,7 +73,7 @@ export class LiveLane {
   /** What one socket must be told to have missed if it is closed now. */
   openGaps(row: number): readonly SymbolGap[] {
     if (this.#refill.none) return []
-    return this.#parts.subscriptions.idsOf(row).flatMap((id) => {
+    return this.#deps.subscriptions.idsOf(row).flatMap((id) => {
       const feed = this.#liveFeed(id)
       return feed !== undefined && this.#refill.isOpen(feed) ? [this.gapOf(id)] : []
     })
@@ -81,13 +81,13 @@ export class LiveLane {
 
   /** Whether bars of the feed are on their way from the store, or it may show in a moment what the bus lost. */
   isFilling(feed: FeedKey): boolean {
-    const isAwaited = this.#unproven.has(feed) && this.#unproven.ageMs(feed) < quietMs
+    const isAwaited = this.#unconfirmed.has(feed) && this.#unconfirmed.ageMs(feed) < quietMs
     return isAwaited || this.#refill.isOpen(feed)
   }
 
   /** Whether the bus lost bars of the feed that the store may not show yet. */
   isUnproven(feed: FeedKey): boolean {
-    return this.#unproven.has(feed)
+    return this.#unconfirmed.has(feed)
   }
 
   lastTime(id: number): FeedSeconds | undefined {
@@ -95,7 +95,7 @@ export class LiveLane {
   }
 
   frame(id: number, bar: Bar): Frames {
-    return barFrame(this.#prefix(id, this.#parts.subscriptions.symbol(id)), bar)
+    return barFrame(this.#prefix(id, this.#deps.subscriptions.symbol(id)), bar)
   }
 
   close(): void {
@@ -113,23 +113,23 @@ export class LiveLane {
   }
 
   #lost(feed: FeedKey, upTo: number): void {
-    this.#parts.metrics.losses.inc()
-    this.#unproven.lost(feed, upTo)
+    this.#deps.metrics.losses.inc()
+    this.#unconfirmed.lost(feed, upTo)
     const isOpen = this.#refill.isOpen(feed)
     if (!isOpen && this.#subscribed(feed).length === 0) return this.#broken(feed, new Set())
     if (!isOpen)
-      this.#parts.log.warn({ feed, upTo }, 'events lost on the bus; reading the missed bars from the store')
+      this.#deps.log.warn({ feed, upTo }, 'events lost on the bus; reading the missed bars from the store')
     this.#refill.begin(feed, upTo)
   }
 
   #applied(feed: FeedKey, position: number): void {
-    this.#unproven.applied(feed, position)
+    this.#unconfirmed.applied(feed, position)
     this.#refill.applied(feed, position)
   }
 
   /** Bars of the feed were lost; of other symbols than these nobody read them. */
   #broken(feed: FeedKey, filled: ReadonlySet<CompoundKey>): void {
-    const { subscriptions, resumption } = this.#parts
+    const { subscriptions, resumption } = this.#deps
     for (const id of new Set([...this.#lastTimes.keys(), ...subscriptions.subscribedIds()])) {
       const symbol = subscriptions.symbol(id)
       if (feedOf(symbol) === feed && !filled.has(symbol)) resumption.broken(id)
@@ -137,8 +137,8 @@ export class LiveLane {
   }
 
   #revised({ symbol, resolution }: Series, to: FeedSeconds): void {
-    const id = this.#parts.subscriptions.knownId(symbol)
-    if (resolution === '1' && id !== undefined) this.#parts.resumption.revised(id, to)
+    const id = this.#deps.subscriptions.knownId(symbol)
+    if (resolution === '1' && id !== undefined) this.#deps.resumption.revised(id, to)
   }
 
   #arrive(feed: FeedKey, bars: readonly LiveBar[]): void {
@@ -148,18 +148,18 @@ export class LiveLane {
   }
 
   #complete(feed: FeedKey, minutes: Minutes): void {
-    if (!this.#refill.isOpen(feed)) return this.#parts.resumption.complete(feed, minutes.from, minutes.to)
+    if (!this.#refill.isOpen(feed)) return this.#deps.resumption.complete(feed, minutes.from, minutes.to)
     this.#minutes.set(feed, [...(this.#minutes.get(feed) ?? []), minutes].slice(-minutesHeldMax))
   }
 
   #filled(feed: FeedKey, isWhole: boolean): void {
     const held = this.#minutes.get(feed) ?? []
     this.#minutes.delete(feed)
-    if (isWhole) for (const { from, to } of held) this.#parts.resumption.complete(feed, from, to)
+    if (isWhole) for (const { from, to } of held) this.#deps.resumption.complete(feed, from, to)
   }
 
   #emit(symbol: CompoundKey, bar: Bar): void {
-    const { subscriptions, fanOut, metrics, resumption } = this.#parts
+    const { subscriptions, fanOut, metrics, resumption } = this.#deps
     const id = subscriptions.idOf(symbol)
     const last = this.#lastTimes[id]
     if (last !== undefined && bar.time <= last) return metrics.stale.inc()
@@ -181,36 +181,36 @@ export class LiveLane {
 
   /** The feed of a symbol, if minutes ever come for it. */
   #liveFeed(id: number): FeedKey | undefined {
-    const feed = feedOf(this.#parts.subscriptions.symbol(id))
-    const definition = this.#parts.registry.view().feed(feed)
+    const feed = feedOf(this.#deps.subscriptions.symbol(id))
+    const definition = this.#deps.registry.view().feed(feed)
     return definition?.resolutions.includes('1') ? feed : undefined
   }
 
   #subscribed(feed: FeedKey): CompoundKey[] {
-    const { subscriptions } = this.#parts
+    const { subscriptions } = this.#deps
     return subscriptions
       .subscribedIds()
       .filter((id) => this.#liveFeed(id) === feed)
       .map((id) => subscriptions.symbol(id))
   }
 
-  #wanted(feed: FeedKey): Wanted[] {
+  #wanted(feed: FeedKey): WantedSymbol[] {
     return this.#subscribed(feed).map((symbol) => ({ symbol, last: this.#last(symbol) }))
   }
 
   /** What is later was delivered, or may be missed. */
   #last(symbol: CompoundKey): FeedSeconds | undefined {
-    return this.#lastTimes[this.#parts.subscriptions.idOf(symbol)] ?? this.#baseline.of(symbol)
+    return this.#lastTimes[this.#deps.subscriptions.idOf(symbol)] ?? this.#baseline.of(symbol)
   }
 
   /** What a socket that hears nothing more of the symbol misses from now on. */
   gapOf(id: number): SymbolGap {
-    const symbol = this.#parts.subscriptions.symbol(id)
+    const symbol = this.#deps.subscriptions.symbol(id)
     return { symbol, after: this.#last(symbol) }
   }
 
-  #nameGap(missing: readonly Wanted[]): void {
-    const { subscriptions, fanOut, nameGaps } = this.#parts
+  #nameGap(missing: readonly WantedSymbol[]): void {
+    const { subscriptions, fanOut, nameGaps } = this.#deps
     fanOut.settle()
     const ids = new Set(missing.map(({ symbol }) => subscriptions.idOf(symbol)))
     for (let row = 0; row < subscriptions.rows; row++) {

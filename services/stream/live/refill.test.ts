@@ -7,8 +7,8 @@ import {
   applied,
   b,
   faults,
+  fixture,
   gapsOf,
-  house,
   lose,
   losing,
   minutesOf,
@@ -23,21 +23,21 @@ import { heldMsMax, quietMs, quietMsMax, refillBarsMax } from './refill.ts'
 describe('when the bus loses an event', () => {
   test('what is missing is read from the store and sent in order, before what came since', async () => {
     const socket = await subscribed(a, b)
-    await house.publish([a, b], 1)
-    await lose(() => house.publish([a], 2))
-    await lose(() => house.publish([a, b], 3))
-    const position = await house.publish([a], 4)
-    await house.publish([a, b], 5)
+    await fixture.publish([a, b], 1)
+    await lose(() => fixture.publish([a], 2))
+    await lose(() => fixture.publish([a, b], 3))
+    const position = await fixture.publish([a], 4)
+    await fixture.publish([a, b], 5)
     await socket.settled()
     expect(minutesOf(socket, a)).toEqual([1])
-    await house.store(a, [1, 2, 3, 4])
-    await house.store(b, [1, 3])
+    await fixture.store(a, [1, 2, 3, 4])
+    await fixture.store(b, [1, 3])
     await applied(position)
     await until('the last bars', () => minutesOf(socket, a).includes(5) && minutesOf(socket, b).includes(5))
     expect(minutesOf(socket, a)).toEqual([1, 2, 3, 4, 5])
     expect(minutesOf(socket, b)).toEqual([1, 3, 5])
     expect(gapsOf(socket)).toEqual([])
-    await house.publish([a], 6)
+    await fixture.publish([a], 6)
     await socket.settled()
     expect(minutesOf(socket, a).at(-1)).toBe(6)
   })
@@ -45,16 +45,16 @@ describe('when the bus loses an event', () => {
   test('what cannot be read is named in a GAP frame, and the lane goes on', async () => {
     const socket = await subscribed(a, b)
     const other = await subscribed(b)
-    await house.publish([a, b], 1)
-    await lose(() => house.publish([a, b], 2))
+    await fixture.publish([a, b], 1)
+    await lose(() => fixture.publish([a, b], 2))
     faults.away = true
-    const failures = await house.metric('fxd_stream_refill_failures_total')
-    await applied(await house.publish([a], 3))
+    const failures = await fixture.metric('fxd_stream_refill_failures_total')
+    await applied(await fixture.publish([a], 3))
     await until(
       'both reads',
-      async () => (await house.metric('fxd_stream_refill_failures_total')) > failures + 1,
+      async () => (await fixture.metric('fxd_stream_refill_failures_total')) > failures + 1,
     )
-    await house.clock.advance(heldMsMax)
+    await fixture.clock.advance(heldMsMax)
     await until('the next bar', () => minutesOf(socket, a).length === 2)
     expect(minutesOf(socket, a)).toEqual([1, 3])
     expect(gapsOf(socket)).toEqual([
@@ -75,29 +75,29 @@ describe('when the bus loses an event', () => {
 
   test('a store that fails once is asked again', async () => {
     const socket = await subscribed(a)
-    await house.publish([a], 1)
-    await lose(() => house.publish([a], 2))
-    await house.store(a, [1, 2, 3])
+    await fixture.publish([a], 1)
+    await lose(() => fixture.publish([a], 2))
+    await fixture.store(a, [1, 2, 3])
     faults.away = true
-    const failures = await house.metric('fxd_stream_refill_failures_total')
-    await applied(await house.publish([a], 3))
-    await until('a read', async () => (await house.metric('fxd_stream_refill_failures_total')) > failures)
+    const failures = await fixture.metric('fxd_stream_refill_failures_total')
+    await applied(await fixture.publish([a], 3))
+    await until('a read', async () => (await fixture.metric('fxd_stream_refill_failures_total')) > failures)
     faults.away = false
-    await house.clock.advance(1_000)
+    await fixture.clock.advance(1_000)
     await until('the bars', () => minutesOf(socket, a).length === 3)
     expect(gapsOf(socket)).toEqual([])
   })
 
   test('nobody is told of a loss while nothing waits behind it, until it takes longer than a takeover', async () => {
     const socket = await subscribed(a)
-    await house.publish([a], 1)
-    await lose(() => house.publish([a], 2))
+    await fixture.publish([a], 1)
+    await lose(() => fixture.publish([a], 2))
     // Not of a symbol that anyone hears of.
     await applied(0)
-    await house.clock.advance(quietMs - 1)
+    await fixture.clock.advance(quietMs - 1)
     await socket.settled()
     expect(gapsOf(socket)).toEqual([])
-    await house.clock.advance(1)
+    await fixture.clock.advance(1)
     await until('the gap', () => gapsOf(socket).length === 1)
   })
 
@@ -130,8 +130,8 @@ describe('when the bus loses an event', () => {
 
   test('a symbol of which no bar was seen yet is named without a time', async () => {
     const socket = await subscribed(a)
-    await lose(() => house.publish([a], 1))
-    await applied(await house.publish([a], 2))
+    await lose(() => fixture.publish([a], 1))
+    await applied(await fixture.publish([a], 2))
     await until('the bar', () => minutesOf(socket, a).length === 1)
     expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a }] }])
     expect(JSON.stringify(gapsOf(socket))).not.toContain('after"')
@@ -139,10 +139,10 @@ describe('when the bus loses an event', () => {
 
   test('a store that does not show it in time is not waited for', async () => {
     const socket = await subscribed(a)
-    await house.publish([a], 1)
-    await lose(() => house.publish([a], 2))
-    await house.publish([a], 3)
-    await house.clock.advance(heldMsMax)
+    await fixture.publish([a], 1)
+    await lose(() => fixture.publish([a], 2))
+    await fixture.publish([a], 3)
+    await fixture.clock.advance(heldMsMax)
     await socket.settled()
     expect(minutesOf(socket, a)).toEqual([1, 3])
     expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a, after: timeOf(1) }] }])
@@ -150,31 +150,31 @@ describe('when the bus loses an event', () => {
 
   test('a hole longer than the bound is named instead of being pushed', async () => {
     const socket = await subscribed(a)
-    await house.publish([a], 1)
-    await lose(() => house.publish([a], 2))
-    await house.store(
+    await fixture.publish([a], 1)
+    await lose(() => fixture.publish([a], 2))
+    await fixture.store(
       a,
       Array.from({ length: refillBarsMax + 1 }, (_, i) => i + 2),
     )
-    await applied(await house.publish([a], refillBarsMax + 10))
+    await applied(await fixture.publish([a], refillBarsMax + 10))
     await until('the bar', () => minutesOf(socket, a).length === 2)
     expect(gapsOf(socket)).toHaveLength(1)
   })
 
   test('losses that follow each other put off what waits for no longer than one', async () => {
     const socket = await subscribed(a)
-    await house.publish([a], 1)
+    await fixture.publish([a], 1)
     faults.away = true
-    await lose(() => house.publish([a], 2))
-    await house.publish([a], 3)
+    await lose(() => fixture.publish([a], 2))
+    await fixture.publish([a], 3)
     for (const minute of [4, 6, 8, 10]) {
-      await house.clock.advance(heldMsMax / 4 - 1)
-      await lose(() => house.publish([a], minute))
-      await house.publish([a], minute + 1)
+      await fixture.clock.advance(heldMsMax / 4 - 1)
+      await lose(() => fixture.publish([a], minute))
+      await fixture.publish([a], minute + 1)
     }
     await socket.settled()
     expect(gapsOf(socket)).toEqual([])
-    await house.clock.advance(4)
+    await fixture.clock.advance(4)
     await socket.settled()
     expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a, after: timeOf(1) }] }])
     expect(minutesOf(socket, a)).toEqual([1, 3, 5, 7, 9, 11])
@@ -182,30 +182,30 @@ describe('when the bus loses an event', () => {
 
   test('losses without end are told of, though nothing waits behind them', async () => {
     const socket = await subscribed(a)
-    await house.publish([a], 1)
+    await fixture.publish([a], 1)
     for (let ms = 0; ms < quietMsMax; ms += quietMs / 2) {
-      await lose(() => house.publish([a], 2))
+      await lose(() => fixture.publish([a], 2))
       // Not of a symbol that anyone hears of.
       await applied(0)
       await socket.settled()
       expect(gapsOf(socket)).toEqual([])
-      await house.clock.advance(quietMs / 2)
+      await fixture.clock.advance(quietMs / 2)
     }
     await until('the gap', () => gapsOf(socket).length === 1)
   })
 
   test('a loss during a refill begins it again', async () => {
     const socket = await subscribed(a)
-    await house.publish([a], 1)
-    await lose(() => house.publish([a], 2))
-    const first = await house.publish([a], 3)
-    await lose(() => house.publish([a], 4))
-    const second = await house.publish([a], 5)
-    await house.store(a, [1, 2, 3])
+    await fixture.publish([a], 1)
+    await lose(() => fixture.publish([a], 2))
+    const first = await fixture.publish([a], 3)
+    await lose(() => fixture.publish([a], 4))
+    const second = await fixture.publish([a], 5)
+    await fixture.store(a, [1, 2, 3])
     await applied(first)
     await socket.settled()
     expect(minutesOf(socket, a)).toEqual([1])
-    await house.store(a, [4, 5])
+    await fixture.store(a, [4, 5])
     await applied(second)
     await until('the last bar', () => minutesOf(socket, a).length === 5)
     expect(gapsOf(socket)).toEqual([])
@@ -213,14 +213,14 @@ describe('when the bus loses an event', () => {
 
   test("a feed without subscribers is not waited for, and another feed's subscribers hear nothing of its loss", async () => {
     const socket = await subscribed(compoundKey(live, 'SYM0'))
-    await house.publish([compoundKey(live, 'SYM0')], 1, live)
-    await lose(() => house.publish([a], 1))
-    await house.publish([a], 2)
+    await fixture.publish([compoundKey(live, 'SYM0')], 1, live)
+    await lose(() => fixture.publish([a], 1))
+    await fixture.publish([a], 2)
     const late = await subscribed(a)
-    await house.publish([a], 3)
+    await fixture.publish([a], 3)
     await late.settled()
     expect(minutesOf(late, a)).toEqual([3])
-    await house.clock.advance(heldMsMax)
+    await fixture.clock.advance(heldMsMax)
     await socket.settled()
     expect([...gapsOf(socket), ...gapsOf(late)]).toEqual([])
   })
@@ -260,19 +260,19 @@ describe('when the bus loses an event', () => {
           const closed = each.symbols.map((i) => symbols[i] as CompoundKey)
           minute += 1
           published.push(...closed.map((symbol) => ({ symbol, minute })))
-          const publish = () => house.publish(closed, minute)
+          const publish = () => fixture.publish(closed, minute)
           const position = each.lost ? await lose(publish) : await publish()
-          for (const symbol of closed) await house.store(symbol, [minute])
+          for (const symbol of closed) await fixture.store(symbol, [minute])
           faults.away = each.away
           if (each.applied === 'lost') await lose(() => applied(position))
           else if (each.applied === 'yes') await applied(position)
-          if (each.waitMs > 0) await house.clock.advance(each.waitMs)
+          if (each.waitMs > 0) await fixture.clock.advance(each.waitMs)
         }
-        await house.publish(symbols, ++minute)
-        await house.clock.advance(heldMsMax)
+        await fixture.publish(symbols, ++minute)
+        await fixture.clock.advance(heldMsMax)
         // A read under way in another thread takes real time; a store that is away, at most 10 s of this clock.
         await until('the last bars', async () => {
-          await house.clock.advance(1_000)
+          await fixture.clock.advance(1_000)
           return symbols.every((symbol) => minutesOf(socket, symbol).at(-1) === minute)
         })
         const gaps = gapsOf(socket).flatMap(({ gaps: list }) => list as { symbol: string; after?: number }[])

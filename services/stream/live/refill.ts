@@ -28,15 +28,15 @@ const heldBarsMax = 100_000
 const reader = readerNamed('refill')
 
 /** A symbol someone is subscribed to, with the open time of its last bar on the bus, or of one before all it may miss. */
-export interface Wanted {
+export interface WantedSymbol {
   readonly symbol: CompoundKey
   readonly last: FeedSeconds | undefined
 }
 
 /** What the refill needs from the live lane. */
-export interface RefillLane {
+export interface RefillDelivery {
   /** The subscribed symbols of a feed. */
-  wanted(feed: FeedKey): readonly Wanted[]
+  wanted(feed: FeedKey): readonly WantedSymbol[]
   /** Sends a bar on, unless its symbol is past it already. */
   emit(symbol: CompoundKey, bar: Bar): void
   /** What was lost of the feed is over; of these symbols it was sent on, of all others it is not known. */
@@ -44,7 +44,7 @@ export interface RefillLane {
   /** The hole is closed, after everything that waited was sent on; not whole: a gap was named. */
   ended(feed: FeedKey, isWhole: boolean): void
   /** Names what may be missing to its subscribers. */
-  nameGap(missing: readonly Wanted[]): void
+  nameGap(missing: readonly WantedSymbol[]): void
   /** Counts a read of the store that failed. */
   readFailed(): void
 }
@@ -61,7 +61,11 @@ interface Hole {
   cancel: Cancel
   /** Once the store shows it all: what is read, and what of it was. */
   reading:
-    | { readonly wanted: readonly Wanted[]; readonly found: Map<Wanted, Bars>; readonly endMs: number }
+    | {
+        readonly wanted: readonly WantedSymbol[]
+        readonly found: Map<WantedSymbol, Bars>
+        readonly endMs: number
+      }
     | undefined
 }
 
@@ -71,13 +75,13 @@ interface Hole {
  * in order, and what waited follows. Whatever cannot be read in time is named in a GAP frame.
  */
 export class Refill {
-  readonly #lane: RefillLane
+  readonly #delivery: RefillDelivery
   readonly #store: Pick<BarStore, 'read'>
   readonly #clock: Clock
   readonly #holes = new Map<FeedKey, Hole>()
 
-  constructor(lane: RefillLane, store: Pick<BarStore, 'read'>, clock: Clock) {
-    this.#lane = lane
+  constructor(delivery: RefillDelivery, store: Pick<BarStore, 'read'>, clock: Clock) {
+    this.#delivery = delivery
     this.#store = store
     this.#clock = clock
   }
@@ -125,7 +129,7 @@ export class Refill {
 
   async #fill(feed: FeedKey, hole: Hole): Promise<void> {
     const endMs = this.#clock.monotonicMs() + readingMsMax
-    const reading = { wanted: this.#lane.wanted(feed), found: new Map<Wanted, Bars>(), endMs }
+    const reading = { wanted: this.#delivery.wanted(feed), found: new Map<WantedSymbol, Bars>(), endMs }
     hole.reading = reading
     const queue = [...reading.wanted]
     const worker = async (): Promise<void> => {
@@ -145,7 +149,7 @@ export class Refill {
   }
 
   /** `undefined`: it cannot be known what is missing. Asks until the hole is given up. */
-  async #read(feed: FeedKey, { symbol, last }: Wanted, hole: Hole): Promise<Bars | undefined> {
+  async #read(feed: FeedKey, { symbol, last }: WantedSymbol, hole: Hole): Promise<Bars | undefined> {
     if (last === undefined) return undefined
     while (this.#holes.get(feed) === hole) {
       try {
@@ -159,7 +163,7 @@ export class Refill {
         return barCount(bars) > refillBarsMax ? undefined : bars
       } catch {
         // The GAP frame says it to those whom it concerns, a metric to the operator.
-        this.#lane.readFailed()
+        this.#delivery.readFailed()
         await this.#clock.sleep(readRetryMs)
       }
     }
@@ -177,16 +181,16 @@ export class Refill {
 
   #end(feed: FeedKey, hole: Hole): void {
     const { wanted, found } = hole.reading ?? {
-      wanted: this.#lane.wanted(feed),
-      found: new Map<Wanted, Bars>(),
+      wanted: this.#delivery.wanted(feed),
+      found: new Map<WantedSymbol, Bars>(),
     }
     hole.cancel()
     this.#holes.delete(feed)
-    for (const [{ symbol }, bars] of found) for (const bar of toList(bars)) this.#lane.emit(symbol, bar)
-    this.#lane.broken(feed, new Set([...found.keys()].map(({ symbol }) => symbol)))
+    for (const [{ symbol }, bars] of found) for (const bar of toList(bars)) this.#delivery.emit(symbol, bar)
+    this.#delivery.broken(feed, new Set([...found.keys()].map(({ symbol }) => symbol)))
     const missing = wanted.filter((each) => !found.has(each))
-    if (missing.length > 0) this.#lane.nameGap(missing)
-    for (const { symbol, bar } of hole.held) this.#lane.emit(symbol, bar)
-    this.#lane.ended(feed, missing.length === 0)
+    if (missing.length > 0) this.#delivery.nameGap(missing)
+    for (const { symbol, bar } of hole.held) this.#delivery.emit(symbol, bar)
+    this.#delivery.ended(feed, missing.length === 0)
   }
 }

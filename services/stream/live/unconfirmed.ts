@@ -8,7 +8,7 @@ interface Loss {
 }
 
 /** Feeds of which the bus lost events that the store is not known to show yet. */
-export class Unproven {
+export class Unconfirmed {
   readonly #clock: Clock
   readonly #losses = new Map<FeedKey, Loss>()
 

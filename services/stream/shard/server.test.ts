@@ -7,14 +7,14 @@ import { Shard } from '../../wire/load.ts'
 import { createShardServer, type ShardServer } from './server.ts'
 
 const token = 'an-administration-token'
-let house: OpenedStream
+let fixture: OpenedStream
 let server: ShardServer
 let client: InstanceType<typeof Shard>
 
 beforeEach(async () => {
   // Second 10 of a minute.
-  house = await openStream({ start: 1_767_600_010_000, connectionsMax: 3 })
-  const { stream } = house
+  fixture = await openStream({ start: 1_767_600_010_000, connectionsMax: 3 })
+  const { stream } = fixture
   server = createShardServer({
     stream,
     notReady: () => stream.notReady(),
@@ -27,7 +27,7 @@ beforeEach(async () => {
 afterEach(async () => {
   client.close()
   server.close()
-  await house.close()
+  await fixture.close()
 })
 
 /** As the operator calls: rejects with the gRPC status. */
@@ -55,10 +55,10 @@ const failure = (made: Promise<unknown>): Promise<ServiceError> =>
   )
 
 test('the load is what the shard holds', async () => {
-  const { secret } = await house.issue()
-  const socket = await house.connect(secret)
+  const { secret } = await fixture.issue()
+  const socket = await fixture.connect(secret)
   await socket.subscribe(symbolNames.slice(0, 5).map((name) => `BROKERA:ZERO:${name}`))
-  await house.connect(secret)
+  await fixture.connect(secret)
   expect(await call('GetLoad')).toEqual({
     connections: 2,
     connectionsMax: 3,
@@ -73,8 +73,8 @@ test('the load is what the shard holds', async () => {
 })
 
 test('a drain empties the shard in its time, and Undrain makes it serve again', async () => {
-  const { secret } = await house.issue()
-  const socket = await house.connect(secret)
+  const { secret } = await fixture.issue()
+  const socket = await fixture.connect(secret)
   expect(await call('Drain', { seconds: 20 })).toMatchObject({
     connections: 1,
     ready: false,
@@ -82,12 +82,12 @@ test('a drain empties the shard in its time, and Undrain makes it serve again', 
     draining: true,
     drainSecondsLeft: 20,
   })
-  await house.clock.advance(20_000)
+  await fixture.clock.advance(20_000)
   expect(await socket.closed).toEqual({ code: 1012, reason: 'draining' })
   expect(await call('GetLoad')).toMatchObject({ connections: 0, draining: true, drainSecondsLeft: 0 })
-  await expect(house.connect(secret)).rejects.toThrow('503')
+  await expect(fixture.connect(secret)).rejects.toThrow('503')
   expect(await call('Undrain')).toMatchObject({ ready: true, draining: false })
-  await house.connect(secret)
+  await fixture.connect(secret)
 })
 
 test('nobody gets anything, or drains anything, without the administration token', async () => {
@@ -98,7 +98,7 @@ test('nobody gets anything, or drains anything, without the administration token
       )
     }
   }
-  expect(house.stream.draining.isOn).toBe(false)
+  expect(fixture.stream.draining.isOn).toBe(false)
 })
 
 test('a drain longer than an hour is refused with a sentence', async () => {
@@ -108,12 +108,12 @@ test('a drain longer than an hour is refused with a sentence', async () => {
 })
 
 test('a defect in a call ends that call with INTERNAL, is counted, and the next one is answered', async () => {
-  vi.spyOn(house.stream, 'load').mockImplementationOnce(() => {
+  vi.spyOn(fixture.stream, 'load').mockImplementationOnce(() => {
     throw new RangeError('inner words')
   })
   const { code, details } = await failure(call('GetLoad'))
   expect([code, details]).toEqual([status.INTERNAL, 'something went wrong on our side'])
-  expect(await house.metric('fxd_stream_faults_total{place="shard"}')).toBe(1)
-  expect(house.logged.filter((line) => line.includes('"place":"shard"'))).toHaveLength(1)
+  expect(await fixture.metric('fxd_stream_faults_total{place="shard"}')).toBe(1)
+  expect(fixture.logged.filter((line) => line.includes('"place":"shard"'))).toHaveLength(1)
   expect(await call('GetLoad')).toMatchObject({ connections: 0 })
 })

@@ -1,6 +1,6 @@
 import { type ServiceError, status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CertificateHouse } from '../../../test/support/certificate-fixture.ts'
+import { CertificateFixture } from '../../../test/support/certificate-fixture.ts'
 import { type OpenedStream, openStream } from '../../../test/support/open-stream.ts'
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import { watchTls } from '../../platform/credentials/tls.ts'
@@ -10,18 +10,18 @@ import { Shard } from '../../wire/load.ts'
 import { createShardServer, type ShardServer } from './server.ts'
 
 const token = 'an-administration-token'
-const certificates = new CertificateHouse()
+const certificates = new CertificateFixture()
 const ca = certificates.authority('ours')
 const { cert, key } = certificates.certificate('shard')
 
-let house: OpenedStream
+let fixture: OpenedStream
 let server: ShardServer
 let port: number
 let tls: ReturnType<typeof watchTls>
 beforeAll(async () => {
-  house = await openStream()
+  fixture = await openStream()
   tls = watchTls({ tlsCert: cert, tlsKey: key, tlsCa: ca }, createVirtualClock(), silentLog)
-  const { stream } = house
+  const { stream } = fixture
   server = createShardServer({
     stream,
     notReady: () => stream.notReady(),
@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(async () => {
   server.close()
   tls?.close()
-  await house.close()
+  await fixture.close()
   certificates.remove()
 })
 
@@ -60,7 +60,7 @@ test('a shard that is called by its address must show a certificate of its name 
     createVirtualClock(),
     silentLog,
   )
-  const { stream } = house
+  const { stream } = fixture
   const other = createShardServer({
     stream,
     notReady: () => stream.notReady(),

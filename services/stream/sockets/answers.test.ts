@@ -11,11 +11,11 @@ import {
 } from '../../../test/support/open-stream.ts'
 import { compoundKey } from '../../core/compound-key.ts'
 
-let house: OpenedStream
+let fixture: OpenedStream
 beforeAll(async () => {
-  house = await openStream()
+  fixture = await openStream()
 })
-afterAll(() => house.close())
+afterAll(() => fixture.close())
 
 const a = compoundKey(zero, 'SYM0')
 const b = compoundKey(zero, 'SYM1')
@@ -23,8 +23,8 @@ const c = compoundKey(zero, 'SYM2')
 const foreign = compoundKey(live, 'SYM0')
 
 async function socketOf(wsSymbols = 500): Promise<StreamSocket> {
-  const { secret } = await house.issue({ limits: { rpm: 1, rpd: 1, wsConnections: 9, wsSymbols } })
-  return house.connect(secret)
+  const { secret } = await fixture.issue({ limits: { rpm: 1, rpd: 1, wsConnections: 9, wsSymbols } })
+  return fixture.connect(secret)
 }
 
 describe('subscribing', () => {
@@ -54,10 +54,10 @@ describe('subscribing', () => {
   })
 
   test('a cap that was raised holds on open sockets', async () => {
-    const { secret, record, update } = await house.issue({
+    const { secret, record, update } = await fixture.issue({
       limits: { rpm: 1, rpd: 1, wsConnections: 9, wsSymbols: 1 },
     })
-    const socket = await house.connect(secret)
+    const socket = await fixture.connect(secret)
     expect((await socket.subscribe([a, b])).rejected).toEqual([b])
     await update({ limits: { ...record.limits, wsSymbols: 2 } })
     expect((await socket.subscribe([b])).symbols).toEqual([b])
@@ -75,12 +75,12 @@ describe('a bar goes to exactly those who were subscribed when it came', () => {
   test('not to who subscribed later, and still to who unsubscribed before the burst had its turn', async () => {
     const [early, late] = [await socketOf(), await socketOf()]
     await early.subscribe([a])
-    house.turns.hold()
-    await house.publish([a], 1)
+    fixture.turns.hold()
+    await fixture.publish([a], 1)
     early.send({ action: 'unsubscribe', symbols: [a] })
     late.send({ action: 'subscribe', symbols: [a] })
     await Promise.all([early.next('unsubscribed'), late.next('subscribed')])
-    house.turns.release()
+    fixture.turns.release()
     await Promise.all([early.settled(), late.settled()])
     expect(early.messages.map(({ type }) => type)).toEqual([
       'connected',
@@ -95,7 +95,7 @@ describe('a bar goes to exactly those who were subscribed when it came', () => {
   test('the frames of several symbols and minutes arrive each once, per symbol in order', async () => {
     const socket = await socketOf()
     await socket.subscribe([a, b])
-    await Promise.all([2, 3, 4].map((minute) => house.publish([a, b, c], minute)))
+    await Promise.all([2, 3, 4].map((minute) => fixture.publish([a, b, c], minute)))
     await until('the last bar', () => socket.bars().length === 6)
     await socket.settled()
     for (const symbol of [a, b]) {
@@ -110,7 +110,7 @@ describe('a bar goes to exactly those who were subscribed when it came', () => {
 test('a pong tells the time in epoch seconds', async () => {
   const socket = await socketOf()
   socket.send({ action: 'ping' })
-  expect(await socket.next('pong')).toEqual({ type: 'pong', t: Math.floor(house.clock.utcMs() / 1000) })
+  expect(await socket.next('pong')).toEqual({ type: 'pong', t: Math.floor(fixture.clock.utcMs() / 1000) })
 })
 
 test('the connected message comes first, with the limits of this key', async () => {
@@ -121,7 +121,7 @@ test('the connected message comes first, with the limits of this key', async () 
     JSON.stringify({
       type: 'connected',
       session_id: (JSON.parse(first) as { session_id: string }).session_id,
-      server_time: Math.floor(house.clock.utcMs() / 1000),
+      server_time: Math.floor(fixture.clock.utcMs() / 1000),
       limits: { max_symbols: 7, idle_timeout_seconds: 60, max_message_bytes: 65_536 },
     }),
   )

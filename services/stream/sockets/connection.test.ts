@@ -10,39 +10,39 @@ import { toSeconds } from '../../core/feed-clock.ts'
 import { type Slots, slotLeaseMs, slotRenewMs } from '../../ports/slots.ts'
 import { backlogAgeMsMax, backlogBytesMax } from './connection.ts'
 
-let house: OpenedStream
+let fixture: OpenedStream
 let secret: string
 let inUse: () => Promise<number>
 beforeAll(async () => {
-  house = await openStream()
+  fixture = await openStream()
 })
 beforeEach(async () => {
-  ;({ secret, inUse } = await house.issue())
+  ;({ secret, inUse } = await fixture.issue())
 })
-afterAll(() => house.close())
+afterAll(() => fixture.close())
 
 const symbols = symbolNames.map((name) => compoundKey(zero, name))
 const nobodyLeft = () => until('no slot in use', async () => (await inUse()) === 0)
 
-const rawClient = (key = secret) => openRawClient(house, key)
+const rawClient = (key = secret) => openRawClient(fixture, key)
 
 describe('an idle connection', () => {
   test('is closed with 4000 after sixty seconds and not before, and its slot is free', async () => {
-    const socket = await house.connect(secret)
+    const socket = await fixture.connect(secret)
     await socket.settled()
-    await house.clock.advance(59_000)
+    await fixture.clock.advance(59_000)
     await socket.settled()
-    await house.clock.advance(59_000)
+    await fixture.clock.advance(59_000)
     expect(await inUse()).toBe(1)
-    await house.clock.advance(2_000)
+    await fixture.clock.advance(2_000)
     expect(await socket.closed).toEqual({ code: 4000, reason: 'idle' })
     await nobodyLeft()
   })
 
   test('lives as long as it sends protocol pings', async () => {
-    const socket = await house.connect(secret)
+    const socket = await fixture.connect(secret)
     for (let i = 0; i < 5; i++) {
-      await house.clock.advance(50_000)
+      await fixture.clock.advance(50_000)
       const answered = once(socket.raw, 'pong')
       socket.raw.ping('x')
       expect(String(await answered)).toBe('x')
@@ -65,17 +65,17 @@ describe('an idle connection', () => {
   })
 
   test('does not live on what it is sent, nor on pongs', async () => {
-    const socket = await house.connect(secret)
+    const socket = await fixture.connect(secret)
     await socket.subscribe(symbols)
-    const written = house.metric('fxd_stream_bars_total')
+    const written = fixture.metric('fxd_stream_bars_total')
     for (let minute = 1; minute <= 59; minute++) {
-      await house.publish(symbols, minute)
-      await house.clock.advance(1_000)
+      await fixture.publish(symbols, minute)
+      await fixture.clock.advance(1_000)
     }
     socket.raw.pong()
     await until('the bars', async () => socket.bars().length === 59 * symbols.length)
-    expect((await house.metric('fxd_stream_bars_total')) - (await written)).toBe(59 * symbols.length)
-    await house.clock.advance(2_000)
+    expect((await fixture.metric('fxd_stream_bars_total')) - (await written)).toBe(59 * symbols.length)
+    await fixture.clock.advance(2_000)
     expect((await socket.closed).code).toBe(4000)
   })
 })
@@ -170,7 +170,7 @@ describe('slots', () => {
     ['text that is no UTF-8', frame(Buffer.from([0xff])), 1007],
     ['a reserved opcode', frame('x', { opcode: 3 }), 1002],
   ])('are free before the close frame goes out: %s', async (_, bytes, code) => {
-    const { secret: only } = await house.issue({
+    const { secret: only } = await fixture.issue({
       limits: { rpm: 1, rpd: 1, wsConnections: 1, wsSymbols: 1 },
     })
     for (let again = 0; again < 5; again++) {
@@ -178,15 +178,15 @@ describe('slots', () => {
       socket.write(bytes)
       expect(await goodbye).toBe(code)
       // The first connection is still there: nobody has ended it.
-      const next = await house.connect(only)
+      const next = await fixture.connect(only)
       next.raw.terminate()
-      await until('its slot to be free', async () => (await house.metric('fxd_stream_connections')) === 0)
+      await until('its slot to be free', async () => (await fixture.metric('fxd_stream_connections')) === 0)
       socket.destroy()
     }
   })
 
   test('a connection that breaks frees its slot at once', async () => {
-    const socket = await house.connect(secret)
+    const socket = await fixture.connect(secret)
     expect(await inUse()).toBe(1)
     socket.raw.terminate()
     await nobodyLeft()
@@ -210,19 +210,19 @@ describe('slots', () => {
   })
 
   test('are free before a drain sends the close frame', async () => {
-    const { secret: only } = await house.issue({
+    const { secret: only } = await fixture.issue({
       limits: { rpm: 1, rpd: 1, wsConnections: 1, wsSymbols: 1 },
     })
     for (let again = 0; again < 5; again++) {
       const { socket, goodbye } = await rawClient(only)
-      void house.stream.draining.start(0)
-      await house.clock.advance(1)
+      void fixture.stream.draining.start(0)
+      await fixture.clock.advance(1)
       expect(await goodbye).toBe(1012)
-      house.stream.draining.callOff()
+      fixture.stream.draining.callOff()
       // The first connection is still there.
-      const next = await house.connect(only)
+      const next = await fixture.connect(only)
       next.raw.terminate()
-      await until('its slot to be free', async () => (await house.metric('fxd_stream_connections')) === 0)
+      await until('its slot to be free', async () => (await fixture.metric('fxd_stream_connections')) === 0)
       socket.destroy()
     }
   })
@@ -242,16 +242,16 @@ describe('slots', () => {
 })
 
 const publishMany = (from: number, count: number) =>
-  Promise.all(Array.from({ length: count }, (_, i) => house.publish(symbols, from + i)))
+  Promise.all(Array.from({ length: count }, (_, i) => fixture.publish(symbols, from + i)))
 
 describe('T6: a client that does not read', () => {
   test('is closed with 4001 once a megabyte waits, and harms nobody else', async () => {
-    const [slow, good] = [await house.connect(secret), await house.connect(secret)]
+    const [slow, good] = [await fixture.connect(secret), await fixture.connect(secret)]
     await Promise.all([slow.subscribe(symbols), good.subscribe(symbols)])
     slow.raw.pause()
     const first = 10_000
     let minute = first
-    while ((await house.metric('fxd_stream_closes_total{code="4001"}')) === 0) {
+    while ((await fixture.metric('fxd_stream_closes_total{code="4001"}')) === 0) {
       await publishMany(minute, 50)
       minute += 50
       await good.settled()
@@ -272,14 +272,15 @@ describe('T6: a client that does not read', () => {
   }, 60_000)
 
   test('is closed with 4001 when little waits for too long', async () => {
-    const slow = await house.connect(secret)
+    const slow = await fixture.connect(secret)
     await slow.subscribe(symbols)
     slow.raw.pause()
     let minute = 100_000
-    for (; (await house.metric('fxd_stream_backlog_bytes')) === 0; minute += 20) await publishMany(minute, 20)
-    await house.clock.advance(backlogAgeMsMax - 2_000)
+    for (; (await fixture.metric('fxd_stream_backlog_bytes')) === 0; minute += 20)
+      await publishMany(minute, 20)
+    await fixture.clock.advance(backlogAgeMsMax - 2_000)
     expect(await inUse()).toBe(1)
-    await house.clock.advance(4_000)
+    await fixture.clock.advance(4_000)
     slow.raw.resume()
     expect((await slow.closed).code).toBe(4001)
     await nobodyLeft()

@@ -15,7 +15,7 @@ export const backlogAgeMsMax = 30_000
 const releaseTimeoutMs = 1_000
 
 /** What a connection needs from the hub around it; one object shared by all of them. */
-export interface ConnectionHost {
+export interface ConnectionDeps {
   now(): number
   /** Frees everything the connection held; called once, at the latest when its socket is gone. Never rejects. */
   leave(connection: Connection): Promise<void>
@@ -49,7 +49,7 @@ export class Connection {
   /** Its row in the subscriptions. */
   readonly row: number
   readonly socket: StreamSocket
-  readonly #host: ConnectionHost
+  readonly #deps: ConnectionDeps
   readonly #raw: Duplex & { readonly bytesWritten?: number }
   /** Monotonic milliseconds of the last data frame or ping. */
   lastSeen: number
@@ -68,7 +68,7 @@ export class Connection {
   #waitingSince: number | undefined
   #room: Promise<void> | undefined
 
-  constructor(caller: Caller, row: number, socket: StreamSocket, raw: Duplex, host: ConnectionHost) {
+  constructor(caller: Caller, row: number, socket: StreamSocket, raw: Duplex, deps: ConnectionDeps) {
     this.sessionId = caller.sessionId
     this.digest = caller.digest
     this.address = caller.address
@@ -76,10 +76,10 @@ export class Connection {
     this.row = row
     this.socket = socket
     this.#raw = raw
-    this.#host = host
-    this.lastSeen = host.now()
+    this.#deps = deps
+    this.lastSeen = deps.now()
     this.allowance = new Allowance(messagesPerSecond, this.lastSeen)
-    this.keyAllowance = host.keyAllowance(caller.key.id)
+    this.keyAllowance = deps.keyAllowance(caller.key.id)
   }
 
   get open(): boolean {
@@ -134,7 +134,7 @@ export class Connection {
   /** Closes from our side; what must be said first is said first. Harmless when it is closing already. */
   end(closing: Closing): void {
     if (!this.open) return
-    if (closing !== closings.tooSlow) this.#host.sayLast(this)
+    if (closing !== closings.tooSlow) this.#deps.sayLast(this)
     // A socket that is not read would never see the client's half of the closing handshake.
     this.socket.resume()
     this.socket.close(closing.code, closing.reason)
@@ -152,7 +152,7 @@ export class Connection {
 
   /** Closes with 1011 after a defect. Nothing is said first: what would be said may have met it. */
   fail(cause: unknown): void {
-    this.#host.failed(this, cause)
+    this.#deps.failed(this, cause)
     try {
       this.socket.resume()
       this.socket.close(closings.fault.code, closings.fault.reason)
@@ -170,22 +170,22 @@ export class Connection {
     if (this.#stage === 'leaving') return
     this.#stage = 'leaving'
     this.inbox = undefined
-    this.#host.closed(code)
+    this.#deps.closed(code)
     const done = (): void => {
       if (this.#stage === 'left') return
       this.#stage = 'left'
       late()
       this.attempt(then)
     }
-    const late = this.#host.after(releaseTimeoutMs, done)
-    void this.#host
+    const late = this.#deps.after(releaseTimeoutMs, done)
+    void this.#deps
       .leave(this)
-      .catch((cause: unknown) => this.#host.failed(this, cause))
+      .catch((cause: unknown) => this.#deps.failed(this, cause))
       .finally(done)
   }
 
   #startWaiting(): void {
-    this.#waitingSince = this.#host.now()
+    this.#waitingSince = this.#deps.now()
     this.#waitingFor = this.#raw.bytesWritten ?? 0
   }
 

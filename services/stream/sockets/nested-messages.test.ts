@@ -4,13 +4,13 @@ import type { StreamSocket } from '../../../test/acceptance/client/socket.ts'
 import { effort } from '../../../test/support/effort.ts'
 import { type OpenedStream, openStream } from '../../../test/support/open-stream.ts'
 
-let house: OpenedStream
+let fixture: OpenedStream
 let socket: StreamSocket
 beforeAll(async () => {
-  house = await openStream()
-  socket = await house.connect((await house.issue()).secret)
+  fixture = await openStream()
+  socket = await fixture.connect((await fixture.issue()).secret)
 })
-afterAll(() => house.close())
+afterAll(() => fixture.close())
 
 const messageBytesMax = 65_536
 const errorLengthMax = 800
@@ -54,7 +54,7 @@ test.each(Object.entries(fields))(
         socket.send(message(value))
         const answer = socket.next('error')
         // Each costs many messages of the allowance.
-        await house.clock.advance(1_000)
+        await fixture.clock.advance(1_000)
         const error = await answer
         expect(['BAD_MESSAGE', 'UNSUPPORTED_TYPE']).toContain(error['code'])
         expect(JSON.stringify(error).length).toBeLessThan(errorLengthMax)
@@ -63,7 +63,7 @@ test.each(Object.entries(fields))(
     )
     const pong = socket.next('pong')
     socket.send({ action: 'ping' })
-    await house.clock.advance(1_000)
+    await fixture.clock.advance(1_000)
     await pong
   },
 )
@@ -71,6 +71,6 @@ test.each(Object.entries(fields))(
 test('nested JSON in a field that nobody reads is ignored', async () => {
   const pong = socket.next('pong')
   socket.send(`{"action":"ping","symbols":${'['.repeat(32_000)}${']'.repeat(32_000)}}`)
-  await house.clock.advance(1_000)
+  await fixture.clock.advance(1_000)
   expect(await pong).toMatchObject({ type: 'pong' })
 })

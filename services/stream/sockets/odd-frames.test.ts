@@ -6,19 +6,19 @@ import { effort } from '../../../test/support/effort.ts'
 import { type OpenedStream, openStream } from '../../../test/support/open-stream.ts'
 import { clientFrame as frame, openRawClient } from '../../../test/support/raw-client.ts'
 
-let house: OpenedStream
+let fixture: OpenedStream
 let secret: string
 let inUse: () => Promise<number>
 beforeAll(async () => {
-  house = await openStream()
+  fixture = await openStream()
 })
 beforeEach(async () => {
-  ;({ secret, inUse } = await house.issue())
+  ;({ secret, inUse } = await fixture.issue())
 })
-afterAll(() => house.close())
+afterAll(() => fixture.close())
 
 const nobodyLeft = () => until('no slot in use', async () => (await inUse()) === 0)
-const rawClient = () => openRawClient(house, secret)
+const rawClient = () => openRawClient(fixture, secret)
 
 describe('T7: what a message may be', () => {
   test('sixteen fragments are read, more are not', async () => {
@@ -52,7 +52,7 @@ describe('T7: what a message may be', () => {
   test('a message of 64 KiB is read', async () => {
     const message = JSON.stringify({ action: 'ping', x: '' }).replace('""', `"${'x'.repeat(65_512)}"`)
     expect(message).toHaveLength(65_536)
-    const socket = await house.connect(secret)
+    const socket = await fixture.connect(secret)
     socket.send(message)
     await socket.next('pong')
     await socket.close()
@@ -101,7 +101,7 @@ test('no frames of any kind end the process or leave a slot behind', {
     { numRuns: Math.ceil(500 * effort) },
   )
   await nobodyLeft()
-  const socket = await house.connect(secret)
+  const socket = await fixture.connect(secret)
   await socket.settled()
   await socket.close()
 })

@@ -14,14 +14,14 @@ import { Connection } from './connection.ts'
 
 const [a, b] = [compoundKey(zero, 'SYM0'), compoundKey(zero, 'SYM1')]
 
-let house: OpenedStream
+let fixture: OpenedStream
 beforeAll(async () => {
-  house = await openStream({ start: minuteBar(20).time * 1000 })
+  fixture = await openStream({ start: minuteBar(20).time * 1000 })
 })
 afterEach(() => void vi.restoreAllMocks())
-afterAll(() => house.close())
+afterAll(() => fixture.close())
 
-const connect = async (): Promise<StreamSocket> => house.connect((await house.issue()).secret)
+const connect = async (): Promise<StreamSocket> => fixture.connect((await fixture.issue()).secret)
 
 /** The next frames that a socket is sent close it, as if a megabyte waited for its client. */
 const closeAtNextFrame = () =>
@@ -33,42 +33,42 @@ const closeAtNextFrame = () =>
 async function aboutToClose(): Promise<StreamSocket> {
   const slow = await connect()
   await slow.subscribe([a])
-  house.turns.hold()
-  await house.publish([a], 1)
+  fixture.turns.hold()
+  await fixture.publish([a], 1)
   closeAtNextFrame()
   return slow
 }
 
 async function expectNothingForNewcomer(): Promise<void> {
   const newcomer = await connect()
-  await house.publish([a, b], 2)
+  await fixture.publish([a, b], 2)
   await newcomer.settled()
   expect(newcomer.messages.map(({ type }) => type)).toEqual(['connected', 'pong'])
   newcomer.raw.terminate()
-  await vi.waitUntil(() => house.stream.connections() === 0)
+  await vi.waitUntil(() => fixture.stream.connections() === 0)
 }
 
 test('a socket that is closed as too slow while it subscribes leaves no subscription to the next one', async () => {
   const slow = await aboutToClose()
   slow.send({ action: 'subscribe', symbols: [b] })
   expect(await slow.closed).toMatchObject({ code: 4001 })
-  house.turns.release()
+  fixture.turns.release()
   await expectNothingForNewcomer()
-  expect(house.stream.load().subscriptions).toBe(0)
+  expect(fixture.stream.load().subscriptions).toBe(0)
 })
 
 test('a socket that is closed as too slow while its symbol leaves is not subscribed when it returns', async () => {
   const slow = await aboutToClose()
-  await house.hideSymbol(zero, 'SYM0')
+  await fixture.hideSymbol(zero, 'SYM0')
   expect(await slow.closed).toMatchObject({ code: 4001 })
-  house.turns.release()
+  fixture.turns.release()
   const newcomer = await connect()
-  await house.change(symbolBody(zero, 'SYM0'))
-  await house.publish([a], 3)
+  await fixture.change(symbolBody(zero, 'SYM0'))
+  await fixture.publish([a], 3)
   await newcomer.settled()
   expect(newcomer.messages.map(({ type }) => type)).toEqual(['connected', 'pong'])
   newcomer.raw.terminate()
-  await vi.waitUntil(() => house.stream.connections() === 0)
+  await vi.waitUntil(() => fixture.stream.connections() === 0)
 })
 
 test('a socket that is closed by the answer to its subscription is not told of minutes', async () => {

@@ -6,16 +6,16 @@ import { until } from '../../../test/acceptance/client/until.ts'
 import { type OpenedStream, openStream } from '../../../test/support/open-stream.ts'
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import { KeyAllowances } from './allowance.ts'
-import { type Caller, Connection, type ConnectionHost, StreamSocket } from './connection.ts'
+import { type Caller, Connection, type ConnectionDeps, StreamSocket } from './connection.ts'
 import { Throttle } from './throttle.ts'
 
-let house: OpenedStream
+let fixture: OpenedStream
 beforeAll(async () => {
-  house = await openStream()
+  fixture = await openStream()
 })
-afterAll(() => house.close())
+afterAll(() => fixture.close())
 
-const connect = async () => house.connect((await house.issue()).secret)
+const connect = async () => fixture.connect((await fixture.issue()).secret)
 
 describe('a client that sends faster than fifty messages a second', () => {
   test('is read at fifty a second, loses none and is answered in order', async () => {
@@ -24,11 +24,11 @@ describe('a client that sends faster than fifty messages a second', () => {
     const answers = () => socket.messages.filter(({ type }) => type === 'unsubscribed').length
     await until('the first fifty', () => answers() === 50)
     for (let second = 1; second <= 5; second++) {
-      await house.clock.advance(1_000)
+      await fixture.clock.advance(1_000)
       await until('fifty more', () => answers() >= (second + 1) * 50 - 5)
       expect(answers()).toBeLessThanOrEqual((second + 1) * 50)
     }
-    await house.clock.advance(1_000)
+    await fixture.clock.advance(1_000)
     await until('all', () => answers() === 300)
     const order = socket.messages.slice(1).map(({ symbols }) => (symbols as string[])[0])
     expect(order).toEqual(Array.from({ length: 300 }, (_, n) => String(n)))
@@ -41,9 +41,9 @@ describe('a client that sends faster than fifty messages a second', () => {
     const answers = () => socket.messages.filter(({ type }) => type === 'subscribed').length
     // Eleven messages' worth each: the fifth begins with six left.
     await until('the first answers', () => answers() === 5)
-    await house.clock.advance(100)
+    await fixture.clock.advance(100)
     expect(answers()).toBe(5)
-    await house.clock.advance(3_000)
+    await fixture.clock.advance(3_000)
     await until('all', () => answers() === 10)
   })
 
@@ -54,9 +54,9 @@ describe('a client that sends faster than fifty messages a second', () => {
     for (let n = 0; n < 10; n++) socket.send({ action: 'subscribe', symbols, since })
     const answers = () => socket.messages.filter(({ type }) => type === 'subscribed').length
     await until('the first answers', () => answers() === 5)
-    await house.clock.advance(100)
+    await fixture.clock.advance(100)
     expect(answers()).toBe(5)
-    await house.clock.advance(3_000)
+    await fixture.clock.advance(3_000)
     await until('all', () => answers() === 10)
   })
 
@@ -64,9 +64,9 @@ describe('a client that sends faster than fifty messages a second', () => {
     const socket = await connect()
     for (let n = 0; n < 5; n++) socket.send({ action: 'ping', padding: 'x'.repeat(60_000) })
     await until('the first answers', () => socket.frames.length === 3)
-    await house.clock.advance(100)
+    await fixture.clock.advance(100)
     expect(socket.frames.length).toBe(3)
-    await house.clock.advance(5_000)
+    await fixture.clock.advance(5_000)
     await until('all', () => socket.frames.length === 6)
   })
 
@@ -93,11 +93,11 @@ describe('a client that sends faster than fifty messages a second', () => {
     await until('the first answers', () => socket.frames.length > 40)
     await until('all answers', async () => {
       // Twice as long as its messages cost it; the answers then take real time.
-      await house.clock.advance(8_000)
+      await fixture.clock.advance(8_000)
       return socket.frames.length === 4_001
     })
     expect(socket.raw.readyState).toBe(socket.raw.OPEN)
-    await house.clock.advance(1_000)
+    await fixture.clock.advance(1_000)
     for (let n = 0; n < 50; n++) socket.send({ action: 'ping' })
     await until('fifty more at once', () => socket.frames.length === 4_051)
   })
@@ -108,9 +108,9 @@ describe('a client that sends faster than fifty messages a second', () => {
     socket.raw.on('pong', (data) => pongs.push(String(data)))
     for (let n = 0; n < 5_000; n++) socket.raw.ping(String(n))
     await until('a pong', () => pongs.length > 0)
-    expect(await house.metric('fxd_stream_throttled_total')).toBeGreaterThan(0)
+    expect(await fixture.metric('fxd_stream_throttled_total')).toBeGreaterThan(0)
     await until('the last one', async () => {
-      await house.clock.advance(1_000)
+      await fixture.clock.advance(1_000)
       return pongs.at(-1) === '4999'
     })
     expect(pongs.length).toBeLessThan(1_000)
@@ -118,20 +118,20 @@ describe('a client that sends faster than fifty messages a second', () => {
 
   test('a flood of protocol pongs is paid for by a pause', async () => {
     const socket = await connect()
-    const before = await house.metric('fxd_stream_throttled_total')
+    const before = await fixture.metric('fxd_stream_throttled_total')
     for (let n = 0; n < 5_000; n++) socket.raw.pong()
     socket.send({ action: 'ping' })
-    await until('a pause', async () => (await house.metric('fxd_stream_throttled_total')) > before)
+    await until('a pause', async () => (await fixture.metric('fxd_stream_throttled_total')) > before)
     expect(socket.frames).toHaveLength(1)
     await until('the answer', async () => {
-      await house.clock.advance(1_000)
+      await fixture.clock.advance(1_000)
       return socket.frames.length === 2
     })
   })
 
   test('and goes on after its socket was closed is not read any more, and sees the close', async () => {
-    const { secret, inUse } = await house.issue()
-    const { raw, closed } = await house.connect(secret)
+    const { secret, inUse } = await fixture.issue()
+    const { raw, closed } = await fixture.connect(secret)
     const pause = vi.spyOn(StreamSocket.prototype, 'pause')
     raw.send(Buffer.alloc(1))
     for (let n = 0; n < 5_000; n++) raw.ping()
@@ -144,8 +144,8 @@ describe('a client that sends faster than fifty messages a second', () => {
   })
 
   test('and leaves is seen to leave, and its slot is free at once', async () => {
-    const { secret, inUse } = await house.issue()
-    const socket = await house.connect(secret)
+    const { secret, inUse } = await fixture.issue()
+    const socket = await fixture.connect(secret)
     for (let n = 0; n < 500; n++) socket.send({ action: 'ping' })
     await until('the first answers', () => socket.frames.length > 40)
     socket.raw.terminate()
@@ -158,8 +158,8 @@ describe('the sockets of a key', () => {
   const symbols = Array.from({ length: 4_900 }, (_, n) => `X:${n}`)
 
   test('share one allowance, and another key has its own', async () => {
-    const { secret } = await house.issue()
-    const sockets = await Promise.all(Array.from({ length: 60 }, () => house.connect(secret)))
+    const { secret } = await fixture.issue()
+    const sockets = await Promise.all(Array.from({ length: 60 }, () => fixture.connect(secret)))
     // Fifty messages' worth each: forty of them are the allowance of the key.
     for (const socket of sockets) socket.send({ action: 'subscribe', symbols })
     const answered = () => sockets.filter((socket) => socket.frames.length === 2).length
@@ -168,7 +168,7 @@ describe('the sockets of a key', () => {
     other.send({ action: 'subscribe', symbols })
     await other.next('subscribed')
     expect(answered()).toBe(40)
-    await house.clock.advance(500)
+    await fixture.clock.advance(500)
     await until('the rest', () => answered() === 60)
     for (const socket of sockets) socket.raw.terminate()
   })
@@ -214,7 +214,7 @@ describe('messages of many sockets that come together', () => {
         0,
         socket as unknown as StreamSocket,
         new PassThrough(),
-        host as unknown as ConnectionHost,
+        host as unknown as ConnectionDeps,
       )
     }
     const nextTurn = (): void => {

@@ -45,7 +45,7 @@ const serverOptions = {
   WebSocket: StreamSocket,
 }
 
-export interface DoorParts {
+export interface UpgradeHandlerDeps {
   readonly clock: Clock
   readonly log: Log
   readonly registry: FollowedRegistry
@@ -72,18 +72,18 @@ const unavailable = (status: 500 | 503): Refusal => ({
 const ignore = (): void => undefined
 
 /** Where upgrade requests arrive: examined, refused over plain HTTP, or let in to the hub. */
-export class Door {
-  readonly #parts: DoorParts
+export class UpgradeHandler {
+  readonly #deps: UpgradeHandlerDeps
   readonly #server = new WebSocketServer(serverOptions)
   readonly #trusted: (address: string) => boolean
   readonly #pending = new Set<Duplex>()
   readonly #lingering: Lingering
   #closing = false
 
-  constructor(parts: DoorParts) {
-    this.#parts = parts
-    this.#trusted = addressMatcher(parts.trustedProxies)
-    this.#lingering = new Lingering(parts.clock)
+  constructor(deps: UpgradeHandlerDeps) {
+    this.#deps = deps
+    this.#trusted = addressMatcher(deps.trustedProxies)
+    this.#lingering = new Lingering(deps.clock)
     // Otherwise the library answers a fault that only it checks by itself, in a shape of its own.
     this.#server.on('wsClientError', (error, socket) =>
       this.#refuse(socket, { code: 'BAD_REQUEST', message: `${error.message}.` }),
@@ -95,18 +95,18 @@ export class Door {
     try {
       this.#receive(request, socket, head)
     } catch (cause) {
-      this.#parts.onFault('upgrade', cause)
+      this.#deps.onFault('upgrade', cause)
       socket.destroy()
     }
   }
 
   /** Those under way may still become sockets. */
   get isFull(): boolean {
-    return this.#parts.hub.connections + this.#pending.size >= this.#parts.connectionsMax
+    return this.#deps.hub.connections + this.#pending.size >= this.#deps.connectionsMax
   }
 
   get #isClosed(): boolean {
-    return this.#closing || this.#parts.isDraining()
+    return this.#closing || this.#deps.isDraining()
   }
 
   /** From here on every upgrade is refused: the process is ending. */
@@ -131,7 +131,7 @@ export class Door {
   /** Gives what must be called when it is decided; a socket that just ends calls it itself. */
   #begin(socket: Duplex): () => void {
     this.#pending.add(socket)
-    const cancel = this.#parts.clock.after(handshakeTimeoutMs, () => socket.destroy())
+    const cancel = this.#deps.clock.after(handshakeTimeoutMs, () => socket.destroy())
     const settle = (): void => {
       cancel()
       this.#pending.delete(socket)
@@ -152,7 +152,7 @@ export class Door {
       if (!socket.destroyed) {
         this.#server.handleUpgrade(request, socket, head, (webSocket) => {
           try {
-            this.#parts.hub.enter(caller, webSocket, socket)
+            this.#deps.hub.enter(caller, webSocket, socket)
           } catch (cause) {
             // The 101 is out: nothing else can be answered.
             webSocket.terminate()
@@ -162,10 +162,10 @@ export class Door {
         })
       }
     } finally {
-      if (!entered) void this.#parts.sessions.close(caller.sessionId)
+      if (!entered) void this.#deps.sessions.close(caller.sessionId)
     }
-    if (entered) this.#parts.metrics.upgrades.inc({ outcome: 'opened' })
-    else if (!socket.writableEnded) this.#parts.metrics.upgrades.inc({ outcome: 'gone' })
+    if (entered) this.#deps.metrics.upgrades.inc({ outcome: 'opened' })
+    else if (!socket.writableEnded) this.#deps.metrics.upgrades.inc({ outcome: 'gone' })
   }
 
   /** Every check that needs no slot, in the order of design: method, key, address, handshake. */
@@ -173,7 +173,7 @@ export class Door {
     if (request.method !== 'GET') {
       throw new UpgradeRefused({ code: 'METHOD_NOT_ALLOWED', headers: { Allow: 'GET' } })
     }
-    const { clock, registry } = this.#parts
+    const { clock, registry } = this.#deps
     // First of all: without a registry nobody can be told that a key is wrong.
     const view = registry.view()
     const secret = credential(request.headers, request.url ?? '')
@@ -190,7 +190,7 @@ export class Door {
   }
 
   async #takeSlot({ key, sessionId }: Caller): Promise<void> {
-    const { sessions, limits, log } = this.#parts
+    const { sessions, limits, log } = this.#deps
     const cap = key.limits.wsConnections
     const slot = await sessions.open(key.id, sessionId, cap).catch((cause: unknown) => {
       throw cause instanceof Unavailable ? new UpgradeRefused(unavailable(503), cause) : cause
@@ -213,18 +213,18 @@ export class Door {
     if (cause instanceof UpgradeRefused) return cause.refusal
     if (cause instanceof Failure) return { code: cause.code, message: cause.message }
     if (cause instanceof Unavailable) return unavailable(500)
-    this.#parts.onFault('upgrade', cause)
+    this.#deps.onFault('upgrade', cause)
     return { code: 'SERVER_ERROR' }
   }
 
   #refuse(socket: Duplex, refusal: Refusal): void {
-    this.#parts.metrics.upgrades.inc({ outcome: refusal.code })
+    this.#deps.metrics.upgrades.inc({ outcome: refusal.code })
     if (socket.destroyed) return
     try {
       refuse(socket, refusal)
       this.#lingering.add(socket)
     } catch (cause) {
-      this.#parts.onFault('upgrade', cause)
+      this.#deps.onFault('upgrade', cause)
       socket.destroy()
     }
   }

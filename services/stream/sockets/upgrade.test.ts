@@ -8,11 +8,11 @@ import { ask, handshake, upgradeRequest as request } from '../../../test/support
 import { Unavailable } from '../../core/failure.ts'
 import { utcMs } from '../../core/feed-clock.ts'
 
-let house: OpenedStream
+let fixture: OpenedStream
 beforeAll(async () => {
-  house = await openStream({ trustedProxies: ['127.0.0.0/8'] })
+  fixture = await openStream({ trustedProxies: ['127.0.0.0/8'] })
 })
-afterAll(() => house.close())
+afterAll(() => fixture.close())
 
 describe('a refused upgrade', () => {
   const bad = `fxd_${'f'.repeat(32)}`
@@ -25,7 +25,7 @@ describe('a refused upgrade', () => {
     ['with a key twice', `/v1/stream?api_key=${bad}&api_key=${bad}`, 401, 'KEY_INVALID'],
     ['by an absolute target', `http://x/v1/stream?api_key=${bad}`, 401, 'KEY_INVALID'],
   ])('%s is an HTTP answer with the error body', async (_, target, status, code) => {
-    const answer = await ask(house, request(target))
+    const answer = await ask(fixture, request(target))
     expect(answer.status).toBe(status)
     expect(answer.body).toEqual({ error: { code, message: expect.any(String) as string } })
     expect(answer.head).toContain('\r\nConnection: close')
@@ -34,19 +34,19 @@ describe('a refused upgrade', () => {
   })
 
   test('a revoked, an expired and a foreign caller are told so', async () => {
-    const revoked = await house.issue({ revoked: true })
-    const expired = await house.issue({ expiresAt: utcMs(house.clock.utcMs()) })
-    const elsewhere = await house.issue({ allowIps: ['203.0.113.7'] })
+    const revoked = await fixture.issue({ revoked: true })
+    const expired = await fixture.issue({ expiresAt: utcMs(fixture.clock.utcMs()) })
+    const elsewhere = await fixture.issue({ allowIps: ['203.0.113.7'] })
     for (const [{ secret }, status, code] of [
       [revoked, 401, 'KEY_INACTIVE'],
       [expired, 401, 'KEY_EXPIRED'],
       [elsewhere, 403, 'IP_NOT_ALLOWED'],
     ] as const) {
-      const answer = await ask(house, request(`/v1/stream?api_key=${secret}`))
+      const answer = await ask(fixture, request(`/v1/stream?api_key=${secret}`))
       expect([answer.status, answer.body.error.code]).toEqual([status, code])
     }
     const forwarded = await ask(
-      house,
+      fixture,
       request(`/v1/stream?api_key=${elsewhere.secret}`, [
         ...handshake,
         'X-Forwarded-For: 203.0.113.7',
@@ -57,17 +57,17 @@ describe('a refused upgrade', () => {
 
   test('at the cap it is 429 with its three headers in their casing, counted, and frees nothing', async () => {
     const limits = { rpm: 1, rpd: 1, wsConnections: 2, wsSymbols: 1 }
-    const { secret, record, inUse } = await house.issue({ limits })
-    await Promise.all([house.connect(secret), house.connect(secret)])
-    const answer = await ask(house, request(`/v1/stream?api_key=${secret}`))
+    const { secret, record, inUse } = await fixture.issue({ limits })
+    await Promise.all([fixture.connect(secret), fixture.connect(secret)])
+    const answer = await ask(fixture, request(`/v1/stream?api_key=${secret}`))
     expect(answer.status).toBe(429)
     expect(answer.body.error.code).toBe('TOO_MANY_CONNECTIONS')
     for (const header of ['Retry-After: 5', 'X-Ws-Connections-Limit: 2', 'X-Ws-Connections-In-Use: 2']) {
       expect(answer.head).toContain(`\r\n${header}`)
     }
     expect(await inUse()).toBe(2)
-    const today = new Date(house.clock.utcMs()).toISOString().slice(0, 10)
-    const usage = await house.stores.limits.usage(record.id, today, today)
+    const today = new Date(fixture.clock.utcMs()).toISOString().slice(0, 10)
+    const usage = await fixture.stores.limits.usage(record.id, today, today)
     expect(usage.get(today)).toMatchObject({ rate_limited: 1, ws_connect: 2, ws_session: 2, requests: 0 })
   })
 })
@@ -107,8 +107,8 @@ describe('a broken handshake takes no slot', () => {
       'Connection: close',
     ],
   ])('%s', async (_, headers, method, refused, header) => {
-    const { secret, inUse } = await house.issue()
-    const answer = await ask(house, request(`/v1/stream?api_key=${secret}`, headers, method))
+    const { secret, inUse } = await fixture.issue()
+    const answer = await ask(fixture, request(`/v1/stream?api_key=${secret}`, headers, method))
     expect(`${answer.status} ${answer.body.error.code}`).toBe(refused)
     expect(answer.head).toContain(`\r\n${header}`)
     await until('no slot in use', async () => (await inUse()) === 0)
@@ -116,10 +116,10 @@ describe('a broken handshake takes no slot', () => {
 })
 
 test('of many upgrades at the same moment exactly the cap succeeds', async () => {
-  const { secret, inUse } = await house.issue({
+  const { secret, inUse } = await fixture.issue({
     limits: { rpm: 1, rpd: 1, wsConnections: 5, wsSymbols: 1 },
   })
-  const outcomes = await Promise.allSettled(Array.from({ length: 40 }, () => house.connect(secret)))
+  const outcomes = await Promise.allSettled(Array.from({ length: 40 }, () => fixture.connect(secret)))
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(5)
   expect(await inUse()).toBe(5)
 })
@@ -199,7 +199,7 @@ describe('a failure of ours is SERVER_ERROR', () => {
 test('no upgrade request of any kind is answered 5xx, ends the process or leaves a slot behind', {
   timeout: 60_000 * Math.max(1, effort),
 }, async () => {
-  const { secret, inUse } = await house.issue()
+  const { secret, inUse } = await fixture.issue()
   const targets = fc.oneof(
     fc.constantFrom(
       '/v1/stream',
@@ -237,7 +237,7 @@ test('no upgrade request of any kind is answered 5xx, ends the process or leaves
   const tail = fc.constantFrom('', 'hello', '\x81\x80\0\0\0\0', '\x88\x00', '\xff'.repeat(50))
   await fc.assert(
     fc.asyncProperty(targets, headers, methods, tail, async (target, lines, method, rest) => {
-      const socket = await house.dial()
+      const socket = await fixture.dial()
       const seen: Buffer[] = []
       socket.on('data', (part: Buffer) => seen.push(part))
       socket.write(request(target, [...handshake.slice(0, 3), ...lines], method) + rest, 'latin1')
@@ -248,6 +248,6 @@ test('no upgrade request of any kind is answered 5xx, ends the process or leaves
     { numRuns: Math.ceil(1_500 * effort) },
   )
   await until('no slot in use', async () => (await inUse()) === 0)
-  const socket = await house.connect(secret)
+  const socket = await fixture.connect(secret)
   await socket.settled()
 })

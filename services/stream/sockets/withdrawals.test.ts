@@ -11,12 +11,12 @@ import {
 } from '../../../test/support/open-stream.ts'
 import { type CompoundKey, compoundKey, feedOf, parseCompoundKey } from '../../core/compound-key.ts'
 
-let house: OpenedStream
+let fixture: OpenedStream
 let next = 0
 /** Symbols that no other test speaks of. */
 let [a, b] = [compoundKey(zero, 'SYM0'), compoundKey(zero, 'SYM1')]
 beforeAll(async () => {
-  house = await openStream({
+  fixture = await openStream({
     start: minuteBar(20).time * 1000,
     change: ({ bars }) => ({ bars: { ...bars, read: (query) => storeAnswers.then(() => bars.read(query)) } }),
   })
@@ -31,17 +31,17 @@ const sockets: StreamSocket[] = []
 afterEach(() => {
   for (const socket of sockets.splice(0)) socket.raw.terminate()
 })
-afterAll(() => house.close())
+afterAll(() => fixture.close())
 
 const change = (symbol: CompoundKey, hidden: boolean) =>
-  house.change(symbolBody(feedOf(symbol), parseCompoundKey(symbol)?.name ?? '', hidden))
+  fixture.change(symbolBody(feedOf(symbol), parseCompoundKey(symbol)?.name ?? '', hidden))
 const leave = (symbol: CompoundKey) => change(symbol, true)
 const comeBack = (symbol: CompoundKey) => change(symbol, false)
 
 async function connected(wsSymbols = 500) {
   const limits = { rpm: 600, rpd: 1_000, wsConnections: 10, wsSymbols }
-  const key = await house.issue({ feeds: [zero, live], limits })
-  const socket = await house.connect(key.secret)
+  const key = await fixture.issue({ feeds: [zero, live], limits })
+  const socket = await fixture.connect(key.secret)
   sockets.push(socket)
   return { ...key, socket }
 }
@@ -75,22 +75,22 @@ describe('a symbol that left the registry and returns', () => {
     await socket.subscribe([a, b])
     const wanted: object[] = []
     for (const minute of [1, 5]) {
-      await house.publish([a], minute)
+      await fixture.publish([a], minute)
       await leave(a)
-      await house.publish([a], minute + 1)
+      await fixture.publish([a], minute + 1)
       await comeBack(a)
-      await house.publish([a], minute + 2)
+      await fixture.publish([a], minute + 2)
       const passed = gap({ symbol: a, after: minuteBar(minute).time })
       wanted.push(bar(a, minute), gone(a), passed, returned(a), bar(a, minute + 2))
     }
-    await house.publish([b], 9)
+    await fixture.publish([b], 9)
     expect(await afterAnswer(socket)).toEqual([...wanted, bar(b, 9)])
   })
 
   test('is named with all that a replay still owed', async () => {
     const { socket } = await connected()
-    await house.store(a, [1, 2, 3])
-    await house.publish([a], 3)
+    await fixture.store(a, [1, 2, 3])
+    await fixture.publish([a], 3)
     const stall = Promise.withResolvers<void>()
     storeAnswers = stall.promise
     socket.send({ action: 'subscribe', symbols: [a], since: minuteBar(1).time })
@@ -98,18 +98,18 @@ describe('a symbol that left the registry and returns', () => {
     await leave(a)
     await comeBack(a)
     stall.resolve()
-    await house.publish([a], 4)
+    await fixture.publish([a], 4)
     const owed = gap({ symbol: a, after: minuteBar(1).time })
     expect(await afterAnswer(socket)).toEqual([gone(a), owed, returned(a), bar(a, 4)])
   })
 
   test('is looked for once per change of the registry, however many sockets await it', async () => {
     const { secret, socket } = await connected()
-    const all = [socket, await house.connect(secret), await house.connect(secret)]
+    const all = [socket, await fixture.connect(secret), await fixture.connect(secret)]
     sockets.push(...all)
     for (const each of all) await each.subscribe([a])
     await leave(a)
-    const asked = vi.spyOn(house.registry.view(), 'symbol')
+    const asked = vi.spyOn(fixture.registry.view(), 'symbol')
     await leave(b)
     expect(asked.mock.calls.filter(([symbol]) => symbol === a)).toHaveLength(1)
     asked.mockRestore()
@@ -121,11 +121,11 @@ describe('a symbol that left the registry and returns', () => {
     const { socket } = await connected()
     const foreign = compoundKey(live, 'SYM0')
     await socket.subscribe([foreign])
-    await house.publish([foreign], 1, live)
+    await fixture.publish([foreign], 1, live)
     const shown = feedBody(live)
-    if (shown.kind === 'feed') await house.change({ ...shown, body: { ...shown.body, hidden: true } })
-    await house.change(shown)
-    await house.publish([foreign], 2, live)
+    if (shown.kind === 'feed') await fixture.change({ ...shown, body: { ...shown.body, hidden: true } })
+    await fixture.change(shown)
+    await fixture.publish([foreign], 2, live)
     const passed = gap({ symbol: foreign, after: minuteBar(1).time })
     expect(await afterAnswer(socket)).toEqual([
       bar(foreign, 1),
@@ -140,11 +140,11 @@ describe('a symbol that left the registry and returns', () => {
     const { socket } = await connected()
     socket.send({ action: 'subscribe', symbols: [a], markers: true })
     await socket.next('subscribed')
-    await house.publish([a], 1)
+    await fixture.publish([a], 1)
     await leave(a)
     await comeBack(a)
     const { time } = minuteBar(11)
-    await house.stores.bus.publish({ type: 'minutes', feed: zero, from: time, to: time }, 1)
+    await fixture.stores.bus.publish({ type: 'minutes', feed: zero, from: time, to: time }, 1)
     expect((await sent(socket)).at(-1)).toEqual({ type: 'minute', feed: zero, time })
   })
 })

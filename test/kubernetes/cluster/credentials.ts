@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { CertificateHouse, type Pair } from '../../support/certificate-fixture.ts'
+import { CertificateFixture, type Pair } from '../../support/certificate-fixture.ts'
 import type { ClusterNetwork } from './network.ts'
 
 const authority = 'kubernetes'
@@ -11,7 +11,7 @@ const nodesMax = 3
 
 /** Certificates, keys and kubeconfig files of one cluster, in a temporary folder. */
 export class Credentials {
-  readonly #certificates = new CertificateHouse()
+  readonly #certificates = new CertificateFixture()
   readonly #network: ClusterNetwork
   /** Paths of PEM files. */
   readonly ca: string

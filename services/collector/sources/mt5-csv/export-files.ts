@@ -19,7 +19,7 @@ import type { BadLine, OpenFile } from './read-export.ts'
 /** So many bad lines of one reading are named; the rest is counted. */
 const badLinesNamed = 20
 
-export interface Mt5CsvOptions {
+export interface Mt5CsvDeps {
   readonly definition: FeedDefinition
   readonly path: string
   /** Goes on watching the folder (or the file) for lines and files that are added. */
@@ -36,7 +36,7 @@ const openWithin =
 
 /** The exports found so far, and what they say of their symbols. */
 export class ExportFiles {
-  readonly #options: Mt5CsvOptions
+  readonly #deps: Mt5CsvDeps
   readonly #list: () => Promise<readonly ListedFile[]>
   readonly index = new FileIndex()
   /** Digits of symbols that the manifest does not list. */
@@ -46,9 +46,9 @@ export class ExportFiles {
   /** Files with a name that is not the manifest's. */
   readonly #misnamed = new Set<string>()
 
-  constructor(options: Mt5CsvOptions) {
-    this.#options = options
-    this.#list = createListing(options.path, options.definition, options.log)
+  constructor(deps: Mt5CsvDeps) {
+    this.#deps = deps
+    this.#list = createListing(deps.path, deps.definition, deps.log)
   }
 
   /** Takes new files in and answers which they are. One without a bar yet, or that is no export, waits until it changes. */
@@ -66,7 +66,7 @@ export class ExportFiles {
   /** The manifest gives a file's clean name to another raw name: the service would refuse the file's. */
   #hasOtherName({ path, series: { raw } }: ListedFile): boolean {
     if (this.#listed(raw)) return false
-    const { definition, log } = this.#options
+    const { definition, log } = this.#deps
     const clean = cleanName(raw, definition.suffixes)
     const meant = definition.symbols.find((each) => cleanName(each.raw, definition.suffixes) === clean)
     if (meant === undefined) return false
@@ -88,7 +88,7 @@ export class ExportFiles {
     if (state === undefined || this.#waiting.get(path) === state) return false
     this.#waiting.set(path, state)
     const found = await mostDecimals(path, resolution, openWithin(folder)).catch((cause: unknown) => {
-      warnOfFile(this.#options.log, path, cause, 'it is left alone until it changes')
+      warnOfFile(this.#deps.log, path, cause, 'it is left alone until it changes')
       return undefined
     })
     if (found === undefined) return false
@@ -107,7 +107,7 @@ export class ExportFiles {
   }
 
   #listed(raw: string) {
-    return this.#options.definition.symbols.find((symbol) => symbol.raw === raw)
+    return this.#deps.definition.symbols.find((symbol) => symbol.raw === raw)
   }
 
   #digitsOf(raw: string): number {
@@ -115,7 +115,7 @@ export class ExportFiles {
   }
 
   #follow({ path, folder, series }: ListedFile): FollowedFile {
-    const { definition, clock, log } = this.#options
+    const { definition, clock, log } = this.#deps
     const offset = fixedOffset(definition.clock)
     const delaySeconds = this.#listed(series.raw)?.delaySeconds ?? definition.delaySeconds
     const nowOnFeed = () => feedNow(clock.utcMs(), offset, undefined)

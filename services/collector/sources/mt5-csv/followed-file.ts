@@ -15,7 +15,7 @@ import {
   readExport,
 } from './read-export.ts'
 
-export interface FollowedFileOptions {
+export interface FollowedFileDeps {
   readonly path: string
   readonly openFile: OpenFile
   readonly series: SourceSeries
@@ -53,7 +53,7 @@ const headBytes = 512
 
 /** One export on the disk and how far it was read. */
 export class FollowedFile {
-  readonly options: FollowedFileOptions
+  readonly options: FollowedFileDeps
   #position: Position = fileStart
   #fingerprint: Fingerprint | undefined
   #head = ''
@@ -66,10 +66,10 @@ export class FollowedFile {
   /** Bad lines up to here were named. */
   #toldUntil = 0
 
-  constructor(options: FollowedFileOptions) {
-    this.options = options
+  constructor(deps: FollowedFileDeps) {
+    this.options = deps
     this.#clusters = this.#noClusters()
-    this.#holes = new Holes(options.series.resolution)
+    this.#holes = new Holes(deps.series.resolution)
   }
 
   #noClusters(): BarClusters {
@@ -231,7 +231,7 @@ async function fingerprintOf(path: string): Promise<Fingerprint | undefined> {
   return found?.isFile() ? { inode: found.ino, size: found.size, modifiedMs: found.mtimeMs } : undefined
 }
 
-type Opened = Pick<FollowedFileOptions, 'path' | 'openFile'>
+type Opened = Pick<FollowedFileDeps, 'path' | 'openFile'>
 
 async function headOf({ path, openFile }: Opened, length: number): Promise<string> {
   const file = await openFile(path)

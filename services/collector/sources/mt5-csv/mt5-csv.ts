@@ -1,6 +1,6 @@
 import { noBars } from '../../../core/bar.ts'
 import type { Source, SourceAnswer } from '../source.ts'
-import { ExportFiles, type Mt5CsvOptions } from './export-files.ts'
+import { ExportFiles, type Mt5CsvDeps } from './export-files.ts'
 import { asSourceFault } from './file-fault.ts'
 import type { FollowedFile } from './followed-file.ts'
 import { Owners } from './owners.ts'
@@ -9,27 +9,27 @@ import { createTurns } from './turns.ts'
 import { watchFolder } from './watch-folder.ts'
 
 /** The exports that a terminal writes: one file, or a followed folder of them. */
-export function createMt5Csv(options: Mt5CsvOptions): Source {
-  const files = new ExportFiles(options)
+export function createMt5Csv(deps: Mt5CsvDeps): Source {
+  const files = new ExportFiles(deps)
   /** Only what is added to a file after its first full read is live. */
   const readOnce = new Set<FollowedFile>()
   const inTurn = createTurns<FollowedFile>()
 
-  const rounds = new Rounds({ ...options, files, readOnce, inTurn })
+  const rounds = new Rounds({ ...deps, files, readOnce, inTurn })
 
   return {
-    terminal: `mt5-csv ${options.path}`,
+    terminal: `mt5-csv ${deps.path}`,
     capabilities: { rereadable: true, reads: 'whole' },
     async open(listener, signal) {
       await files.takeIn().catch((cause: unknown) => {
-        throw asSourceFault(options.path, cause)
+        throw asSourceFault(deps.path, cause)
       })
       listener.catalogue(files.symbols(files.index.all().map((file) => file.options.series)), {
         snapshot: true,
       })
-      if (!options.follow) return
+      if (!deps.follow) return
       watchFolder({
-        ...options,
+        ...deps,
         signal,
         look: () => rounds.look(listener, signal),
         changed: (name) => rounds.changed(name, listener),

@@ -10,7 +10,7 @@ import type { Deadline } from '../../deadline.ts'
 import type { RestDeps } from '../../deps.ts'
 import { findSymbol } from '../../found.ts'
 import type { Route } from '../../route.ts'
-import { AnswerRoom, type HeldAnswer, longBytes, takeMs } from './answer-room.ts'
+import { AnswerMemory, type AnswerReservation, longBytes, takeMs } from './answer-memory.ts'
 import { AnswerText } from './answer-text.ts'
 import { historySchema } from './schema.ts'
 
@@ -24,8 +24,8 @@ export function createHistoryRoute({
   clock,
   metrics,
 }: HistoryDeps): Route<typeof historySchema.query> {
-  const room = new AnswerRoom(clock)
-  measure(room, metrics)
+  const memory = new AnswerMemory(clock)
+  measure(memory, metrics)
 
   return {
     schema: historySchema,
@@ -38,7 +38,7 @@ export function createHistoryRoute({
       const { text, leave } = await collect(
         readBars(history, series, wanted, reader),
         deadline,
-        room.open(key.id),
+        memory.open(key.id),
       )
       if (text.count === 0) return noData
       const pieces = text.pieces(symbol, query.resolution)
@@ -47,22 +47,24 @@ export function createHistoryRoute({
   }
 }
 
-function measure(room: AnswerRoom, metrics: HistoryDeps['metrics']): void {
+function measure(memory: AnswerMemory, metrics: HistoryDeps['metrics']): void {
   metrics.gauge(
     'fxd_history_long_answers',
     'Answers above 1 MiB, by state: held until they are taken, or waiting for room.',
     ['state'],
     (gauge) => {
-      gauge.set({ state: 'held' }, room.held)
-      gauge.set({ state: 'waiting' }, room.waiting)
+      gauge.set({ state: 'held' }, memory.held)
+      gauge.set({ state: 'waiting' }, memory.waiting)
     },
   )
-  metrics.gauge('fxd_history_held_bytes', 'What the long answers hold.', [], (gauge) => gauge.set(room.bytes))
+  metrics.gauge('fxd_history_held_bytes', 'What the long answers hold.', [], (gauge) =>
+    gauge.set(memory.bytes),
+  )
   metrics.counter(
     'fxd_history_refused_answers_total',
     'Long answers that found no room in time.',
     [],
-    (counter) => counter.inc(room.refused),
+    (counter) => counter.inc(memory.refused),
   )
 }
 
@@ -96,7 +98,7 @@ async function* readBars(
 }
 
 /** Reads to the end, holding room once the answer is a long one; each slice is progress. */
-async function collect(slices: AsyncIterable<Bars>, deadline: Deadline, held: HeldAnswer) {
+async function collect(slices: AsyncIterable<Bars>, deadline: Deadline, reservation: AnswerReservation) {
   const text = new AnswerText()
   const goOn = (): void => {
     if (deadline.ended) throw new Unavailable('a client that waits')
@@ -104,14 +106,14 @@ async function collect(slices: AsyncIterable<Bars>, deadline: Deadline, held: He
   try {
     for await (const slice of slices) {
       text.add(slice)
-      if (text.bytes > longBytes) await held.grow(text.bytes)
+      if (text.bytes > longBytes) await reservation.grow(text.bytes)
       goOn()
       deadline.restart()
     }
     goOn()
   } catch (error) {
-    held.leave()
+    reservation.leave()
     throw error
   }
-  return { text, leave: held.bytes > 0 ? held.leave : undefined }
+  return { text, leave: reservation.bytes > 0 ? reservation.leave : undefined }
 }

@@ -6,7 +6,7 @@ import type { AnswerMessage, CallMessage, Calls } from './calls.ts'
 import { PendingCalls } from './pending-calls.ts'
 import { Silence, silenceMaxMs } from './silence.ts'
 
-export interface ThreadOptions {
+export interface ThreadDeps {
   /** For logs and errors: `writer`, `reader 1`. */
   readonly name: string
   readonly body: URL
@@ -33,8 +33,8 @@ const restartDelayMinMs = 100
 const restartDelayMaxMs = 5_000
 
 /** Resolves once the worker is ready; rejects with what it threw when its first start fails. */
-export async function startThread<C extends Calls>(options: ThreadOptions): Promise<Thread<C>> {
-  const { name, clock, log } = options
+export async function startThread<C extends Calls>(deps: ThreadDeps): Promise<Thread<C>> {
+  const { name, clock, log } = deps
   const pending = new PendingCalls()
   const silence = new Silence(clock)
   let worker: Worker | undefined
@@ -61,7 +61,7 @@ export async function startThread<C extends Calls>(options: ThreadOptions): Prom
     restartDelayMs = Math.min(restartDelayMaxMs, restartDelayMs * 2)
   }
   const restart = (): void => {
-    restarting = spawn(options, receive, died).then((ready) => {
+    restarting = spawn(deps, receive, died).then((ready) => {
       worker = ready
     }, died)
   }
@@ -74,7 +74,7 @@ export async function startThread<C extends Calls>(options: ThreadOptions): Prom
     pending.failAll(`the ${name} thread hung`)
   }
 
-  worker = await spawn(options, receive, died)
+  worker = await spawn(deps, receive, died)
   return {
     get alive() {
       return worker !== undefined && !closing
@@ -86,8 +86,8 @@ export async function startThread<C extends Calls>(options: ThreadOptions): Prom
       }
       return new Promise((resolve, reject) => {
         const id = nextId++
-        const cancelDeadline = clock.after(options.deadlineMs, () => {
-          pending.fail(id, `the ${name} thread did not answer within ${options.deadlineMs} ms`)
+        const cancelDeadline = clock.after(deps.deadlineMs, () => {
+          pending.fail(id, `the ${name} thread did not answer within ${deps.deadlineMs} ms`)
           endIfSilent()
         })
         pending.add(id, { resolve, reject, cancelDeadline })
@@ -107,7 +107,7 @@ export async function startThread<C extends Calls>(options: ThreadOptions): Prom
 
 /** Starts the worker and waits for its readiness; after that, `died` is called once when it ends. */
 function spawn(
-  { name, body, workerData }: ThreadOptions,
+  { name, body, workerData }: ThreadDeps,
   receive: (message: AnswerMessage) => void,
   died: (cause: unknown) => void,
 ): Promise<Worker> {

@@ -4,7 +4,7 @@ import type { Log } from '../../../platform/log/log.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { PackedRows } from '../file/packed-rows.ts'
 import { BarWrites } from './bar-writes.ts'
-import { Gate } from './gate.ts'
+import { ReadSlots } from './read-slots.ts'
 import type { Thread } from './thread.ts'
 import type { WriterCalls } from './writer.ts'
 
@@ -37,7 +37,10 @@ export class WriteQueue {
   readonly #clock: Clock
   readonly #bars: BarWrites
   readonly #waiting: Record<Lane, Job[]> = { live: [], backfill: [] }
-  readonly #gates: Record<Lane, Gate> = { live: new Gate(rowsPerLane), backfill: new Gate(rowsPerLane) }
+  readonly #gates: Record<Lane, ReadSlots> = {
+    live: new ReadSlots(rowsPerLane),
+    backfill: new ReadSlots(rowsPerLane),
+  }
   readonly #open = new Set<Promise<void>>()
   #underWay = 0
   #refused = 0

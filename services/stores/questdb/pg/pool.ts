@@ -2,7 +2,7 @@ import { Overloaded, Unavailable } from '../../../core/failure.ts'
 import { type Reader, readerNamed, Turns, waitingShare } from '../../../core/turns.ts'
 import type { Cancel } from '../../../ports/clock.ts'
 import type { QuestdbOptions } from '../options.ts'
-import { type Gate, openGate } from '../server/gate.ts'
+import { type ConnectionCheck, noConnectionCheck } from '../server/connection-check.ts'
 import { ConnectionLost, PgConnection, SqlError, type Statement, type TakeRow } from './connection.ts'
 import { readConnectionsOf } from './connection-counts.ts'
 
@@ -42,7 +42,7 @@ export class PgPool {
   readonly #size: PoolSize
   /** Of a read that does not say otherwise, and of opening a connection for it. */
   readonly deadlineMs: number
-  readonly #gate: Gate
+  readonly #check: ConnectionCheck
   readonly #idle: PgConnection[] = []
   readonly #all = new Set<PgConnection>()
   readonly #ready = new Set<PgConnection>()
@@ -54,10 +54,10 @@ export class PgPool {
   constructor(
     options: PoolOptions,
     size: PoolSize = { connections: readConnectionsOf('all'), waiting: readsWaitingMax },
-    gate: Gate = openGate,
+    check: ConnectionCheck = noConnectionCheck,
   ) {
     this.#options = options
-    this.#gate = gate
+    this.#check = check
     this.#size = size
     this.deadlineMs = size.deadlineMs ?? readDeadlineMs
     this.#turns = new Turns(size.waiting)
@@ -176,13 +176,13 @@ export class PgPool {
       const index = this.#idle.indexOf(opened.connection)
       if (index >= 0) this.#idle.splice(index, 1)
       // What we gave up tells nothing of the server.
-      if (!this.#givenUp.has(opened.connection)) this.#gate.lost()
+      if (!this.#givenUp.has(opened.connection)) this.#check.lost()
       if (!this.#closed) clock.soon(() => this.#next())
     })
     this.#all.add(opened.connection)
     const cancel = clock.after(this.deadlineMs, giveUp)
     opened.ready
-      .then(() => this.#gate.pass())
+      .then(() => this.#check.pass())
       .then(
         () => {
           if (opened.connection.usable) this.#ready.add(opened.connection)

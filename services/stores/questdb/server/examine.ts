@@ -13,9 +13,9 @@ import { PgPool } from '../pg/pool.ts'
 import { RegistryLog } from '../registry.ts'
 import { examineTables } from './examine-tables.ts'
 import { serverFacts, versionMin } from './facts.ts'
-import { type HeldDeps, heldOf } from './held.ts'
 import { syncCure } from './judge.ts'
 import { newestBars } from './newest-bars.ts'
+import { type StoredBarsDeps, storedBarsOf } from './stored-bars.ts'
 
 type Examined = Omit<QuestdbOptions, 'metrics'> & {
   /** Reads all bars: whether what was acknowledged as complete is there. */
@@ -160,12 +160,12 @@ function pendingRetention(feeds: readonly TimedFeed[]): readonly Finding[] {
     )
 }
 
-async function auditAll(deps: HeldDeps): Promise<readonly Finding[]> {
+async function auditAll(deps: StoredBarsDeps): Promise<readonly Finding[]> {
   const found: Finding[] = []
   for (const feed of deps.log.definitions())
     found.push(
       ...(await examined('audit', `see the reason; of ${feed.key} nothing was compared`, async () =>
-        examineAudit(await heldOf(feed, deps), deps.clock.utcMs()),
+        examineAudit(await storedBarsOf(feed, deps), deps.clock.utcMs()),
       )),
     )
   return found

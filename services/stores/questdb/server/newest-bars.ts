@@ -1,4 +1,4 @@
-import type { NewestHeld } from '../../../doctor/examine-clocks.ts'
+import type { NewestStored } from '../../../doctor/examine-clocks.ts'
 import type { Administration } from '../exec.ts'
 import { listTables } from '../layout/make-table.ts'
 import type { TimedFeed } from '../layout/retention.ts'
@@ -10,8 +10,8 @@ export async function newestBars(
   feeds: readonly TimedFeed[],
   names: TableNames,
   admin: Administration,
-): Promise<readonly NewestHeld[]> {
-  const found: NewestHeld[] = []
+): Promise<readonly NewestStored[]> {
+  const found: NewestStored[] = []
   for (const where of (await listTables(admin)).toSorted()) {
     const holds = names.parseBars(where)
     const feed = holds && feeds.find(({ definition }) => names.isOf(holds, definition.key))

@@ -3,7 +3,7 @@ import { Agent, buildConnector } from 'undici'
 import { Trouble } from '../../../platform/trouble.ts'
 import { within } from '../../../platform/within.ts'
 import type { QuestdbOptions } from '../options.ts'
-import type { Gate } from '../server/gate.ts'
+import type { ConnectionCheck } from '../server/connection-check.ts'
 
 /** The server's 400, which is about the rows: sent again they would be refused again. */
 export class PoisonRows extends Error {}
@@ -45,17 +45,17 @@ interface Connection {
 export class RowSender {
   readonly #senderOptions: SenderOptions
   readonly #options: QuestdbOptions
-  readonly #gate: Gate
+  readonly #check: ConnectionCheck
   readonly #trouble: Trouble
   #connection: Connection | undefined
   #failures = 0
   #isStale = false
   #closed = false
 
-  constructor(options: QuestdbOptions, sender: SenderOptions, gate: Gate) {
+  constructor(options: QuestdbOptions, sender: SenderOptions, check: ConnectionCheck) {
     this.#options = options
     this.#senderOptions = sender
-    this.#gate = gate
+    this.#check = check
     this.#trouble = new Trouble(options.clock)
   }
 
@@ -74,9 +74,9 @@ export class RowSender {
     this.#trouble.asked()
     if (this.#isStale) this.#leave()
     if (this.#connection === undefined) {
-      await within(this.#options.clock, sendDeadlineMs, 'looking at QuestDB', this.#gate.pass())
+      await within(this.#options.clock, sendDeadlineMs, 'looking at QuestDB', this.#check.pass())
       if (this.#closed) throw new Error('the store is closed')
-      this.#connection = connect(this.#senderOptions, this.#gate)
+      this.#connection = connect(this.#senderOptions, this.#check)
     }
     try {
       const sent = this.#connection.transport.send(bytes)
@@ -91,7 +91,7 @@ export class RowSender {
       }
       this.#failures += 1
       this.#leave()
-      if (!this.#closed) this.#gate.lost()
+      if (!this.#closed) this.#check.lost()
       throw cause
     }
   }
@@ -116,12 +116,12 @@ export class RowSender {
   }
 }
 
-function connect(options: SenderOptions, gate: Gate): Connection {
+function connect(options: SenderOptions, check: ConnectionCheck): Connection {
   const open = buildConnector({})
   const agent = new Agent({
     ...connection,
     connect(target, opened) {
-      gate.pass().then(
+      check.pass().then(
         () => open(target, opened),
         (cause: Error) => opened(cause, null),
       )

@@ -8,7 +8,7 @@ import { SuspendedTables } from './suspended-tables.ts'
 const resume = "ALTER TABLE 't' RESUME WAL"
 
 /** A server whose list of suspended tables says this of `t`. */
-function house(row: readonly unknown[] | undefined) {
+function fixture(row: readonly unknown[] | undefined) {
   const clock = createVirtualClock()
   const said: string[] = []
   const admin: Pick<Administration, 'exec'> = {
@@ -32,7 +32,7 @@ function house(row: readonly unknown[] | undefined) {
 }
 
 test('a table that the server suspended is asked to go on every thirty seconds, not at once', async () => {
-  const { pass, resumes } = house(['', 'bulk update failed and will be rolled back'])
+  const { pass, resumes } = fixture(['', 'bulk update failed and will be rolled back'])
   await pass(29)
   expect(resumes()).toBe(0)
   await pass(2)
@@ -45,13 +45,13 @@ test.each([
   ['a person suspended it, who gave no reason', ['', '']],
   ['it is healthy by now', undefined],
 ])('a table is left alone where %s', async (_why, row) => {
-  const { pass, resumes } = house(row)
+  const { pass, resumes } = fixture(row)
   await pass(100)
   expect(resumes()).toBe(0)
 })
 
 test('a table that took rows in between is given its thirty seconds anew', async () => {
-  const { pass, resumes } = house(['DISK FULL', 'no space left'])
+  const { pass, resumes } = fixture(['DISK FULL', 'no space left'])
   await pass(20)
   await pass(1, [])
   await pass(20)

@@ -10,7 +10,7 @@ import { Visibility, visibleDeadlineMs } from './visibility.ts'
 /** Where nobody listens. */
 const nowhere = { host: '127.0.0.1', port: 1 }
 
-function house() {
+function fixture() {
   const clock = createVirtualClock()
   const credentials = { user: 'admin', password: 'quest' }
   const metrics = createMetrics({ ofProcess: false })
@@ -25,7 +25,7 @@ function house() {
 }
 
 test('who waits for rows to be readable hears within the deadline while the server is away', async () => {
-  const { clock, visibility } = house()
+  const { clock, visibility } = fixture()
   const waiting = visibility.wait(['fxd_registry']).then(
     () => 'readable',
     (cause: unknown) => (cause instanceof Unavailable ? String(cause.cause) : cause),
@@ -37,7 +37,7 @@ test('who waits for rows to be readable hears within the deadline while the serv
 })
 
 test('twenty who ask at once which tables are suspended share one look', async () => {
-  const { visibility } = house()
+  const { visibility } = fixture()
   const asked = await Promise.allSettled(Array.from({ length: 20 }, () => visibility.check()))
   const causes = asked.map((each): unknown => (each.status === 'rejected' ? each.reason : 'answered'))
   expect(causes[0]).toBeInstanceOf(Unavailable)

@@ -4,15 +4,15 @@ import type { Lane } from '../../../core/series.ts'
 import { troubleMsMax } from '../../../platform/trouble.ts'
 import type { TableNames } from '../layout/tables.ts'
 import type { QuestdbOptions } from '../options.ts'
-import type { Gate } from '../server/gate.ts'
+import type { ConnectionCheck } from '../server/connection-check.ts'
 import { Acks } from './acks.ts'
-import { Line } from './line.ts'
-import { Paths } from './paths.ts'
+import { Connections } from './connections.ts'
 import { suspects } from './refusal.ts'
+import { RejectedRows } from './rejected-rows.ts'
 import type { EncodedRows } from './rows.ts'
 import { PoisonRows, RowSender } from './sender.ts'
-import { Sifter } from './sifter.ts'
 import { type Piece, Submission, tablesOf } from './submission.ts'
+import { SubmissionQueue } from './submission-queue.ts'
 import type { Visibility } from './visibility.ts'
 import { type WriterMetrics, writerMetrics } from './writer-metrics.ts'
 
@@ -24,7 +24,7 @@ export interface WriterDeps {
   readonly options: QuestdbOptions
   readonly sender: SenderOptions
   readonly names: TableNames
-  readonly gate: Gate
+  readonly check: ConnectionCheck
   readonly visibility: Visibility
   /** A table that was there is not there any more. */
   readonly tableGone: () => void
@@ -37,10 +37,10 @@ export interface WriterDeps {
  */
 export class Writer {
   readonly #deps: WriterDeps
-  readonly #line = new Line()
-  readonly #paths: Paths<RowSender>
+  readonly #queue = new SubmissionQueue()
+  readonly #connections: Connections<RowSender>
   readonly #siftedPath: RowSender
-  readonly #sifter: Sifter
+  readonly #rejectedRows: RejectedRows
   readonly #acks: Acks
   readonly #metrics: WriterMetrics
   #pumping = false
@@ -48,15 +48,15 @@ export class Writer {
   #retryDelayMs = retryDelayMinMs
 
   constructor(deps: WriterDeps) {
-    const { options, sender, gate, visibility, tableGone } = deps
+    const { options, sender, check, visibility, tableGone } = deps
     this.#deps = deps
     this.#metrics = writerMetrics(options.metrics)
     this.#acks = new Acks({ clock: options.clock, visibility, metrics: this.#metrics, tableGone })
-    const connect = (): RowSender => new RowSender(options, sender, gate)
-    this.#paths = new Paths(connect)
+    const connect = (): RowSender => new RowSender(options, sender, check)
+    this.#connections = new Connections(connect)
     this.#siftedPath = connect()
     const sifterDeps = { ...deps, metrics: this.#metrics }
-    this.#sifter = new Sifter(sifterDeps, this.#siftedPath)
+    this.#rejectedRows = new RejectedRows(sifterDeps, this.#siftedPath)
     visibility.onReplaced = () => {
       for (const path of this.#allPaths()) path.renew()
     }
@@ -80,11 +80,11 @@ export class Writer {
     if (pieces.length === 0) return Promise.resolve()
     const submission = new Submission(pieces, lane, this.#deps.options.clock, deadlineMs)
     submission.onSettled = () => {
-      this.#line.leave(submission)
+      this.#queue.leave(submission)
       this.#pump()
     }
     if (this.#closed) submission.settle(new Error('the store is closed'))
-    else this.#line.enter(submission)
+    else this.#queue.enter(submission)
     this.#pump()
     return submission.done
   }
@@ -92,17 +92,17 @@ export class Writer {
   /** Everything that waits fails; nothing more is sent. */
   close(): void {
     this.#closed = true
-    this.#sifter.close()
-    for (const submission of this.#line.all()) submission.settle(new Error('the store is closed'))
+    this.#rejectedRows.close()
+    for (const submission of this.#queue.all()) submission.settle(new Error('the store is closed'))
     for (const path of this.#allPaths()) path.close()
   }
 
   #troubleMs(): number {
-    return Math.max(this.#sifter.troubleMs, ...this.#allPaths().map(({ troubleMs }) => troubleMs))
+    return Math.max(this.#rejectedRows.troubleMs, ...this.#allPaths().map(({ troubleMs }) => troubleMs))
   }
 
   #allPaths(): readonly RowSender[] {
-    return [...this.#paths.all(), this.#siftedPath]
+    return [...this.#connections.all(), this.#siftedPath]
   }
 
   #pump(): void {
@@ -113,13 +113,13 @@ export class Writer {
       .finally(() => {
         this.#pumping = false
         // Something may have come in after the last look.
-        if (this.#line.waits) this.#pump()
+        if (this.#queue.waits) this.#pump()
       })
       .catch(() => undefined)
   }
 
   async #sendAll(): Promise<void> {
-    for (let pieces = this.#line.take(); pieces.length > 0 && !this.#closed; pieces = this.#line.take()) {
+    for (let pieces = this.#queue.take(); pieces.length > 0 && !this.#closed; pieces = this.#queue.take()) {
       const able = pieces.filter((piece) => !this.#deps.visibility.turnsAway(piece))
       if (able.length > 0) await this.#request(able)
     }
@@ -144,10 +144,10 @@ export class Writer {
         for (const piece of this.#keep(own, cause)) again.add(piece)
       }
     }
-    const byPath = Map.groupBy(pieces, ({ rows }) => this.#paths.of(rows.table))
+    const byPath = Map.groupBy(pieces, ({ rows }) => this.#connections.of(rows.table))
     await Promise.all([...byPath].map(([path, own]) => deliverOver(path, own)))
     if (stored.length > 0) this.#acks.committed(stored, begun, since)
-    this.#line.putBack(pieces.filter((piece) => again.has(piece)))
+    this.#queue.putBack(pieces.filter((piece) => again.has(piece)))
     if (!isAway) this.#retryDelayMs = retryDelayMinMs
     else {
       await clock.sleep(this.#retryDelayMs)
@@ -166,17 +166,17 @@ export class Writer {
     }
     const sifted = suspects(pieces, cause)
     log.warn({ err: cause, tables: [...tablesOf([...sifted])] }, 'QuestDB refused rows; they are sifted')
-    this.#sifter.take([...sifted], cause)
+    this.#rejectedRows.take([...sifted], cause)
     return pieces.filter((piece) => !sifted.has(piece))
   }
 
   #gauges(): void {
     const { metrics } = this.#deps.options
     metrics.gauge('fxd_questdb_rows_waiting', 'Rows that wait or are being written.', ['lane'], (gauge) => {
-      for (const lane of ['live', 'backfill'] as const) gauge.set({ lane }, this.#line.rows(lane))
+      for (const lane of ['live', 'backfill'] as const) gauge.set({ lane }, this.#queue.rows(lane))
     })
     metrics.gauge('fxd_questdb_rows_sifted', 'Rows among which refused ones are looked for.', [], (gauge) =>
-      gauge.set(this.#sifter.rows),
+      gauge.set(this.#rejectedRows.rows),
     )
     metrics.gauge(
       'fxd_questdb_writes_failing_seconds',

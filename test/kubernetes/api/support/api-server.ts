@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { until } from '../../../acceptance/client/until.ts'
-import { CertificateHouse } from '../../../support/certificate-fixture.ts'
+import { CertificateFixture } from '../../../support/certificate-fixture.ts'
 import { freePorts } from '../../../support/free-ports.ts'
 import { Daemon } from '../../cluster/daemon.ts'
 import { kubernetesPrograms } from '../../cluster/programs.ts'
@@ -59,7 +59,7 @@ export default async function start(project: TestProject): Promise<() => Promise
 /** With these controllers beside those of workloads; resolves once the kinds are there. */
 export async function startApiServer(...more: readonly string[]): Promise<RunningApiServer> {
   const folder = mkdtempSync(join(tmpdir(), 'fxd-api-server-'))
-  const certificates = new CertificateHouse()
+  const certificates = new CertificateFixture()
   const [clientPort = 0, peerPort = 0, port = 0] = await freePorts(3)
   const programs = kubernetesPrograms()
   const daemon = (name: keyof typeof programs, options: Readonly<Record<string, string>>): Daemon => {

@@ -8,7 +8,7 @@ import {
 } from '@grpc/grpc-js'
 import { channelOptions } from '../../../../services/wire/limits.ts'
 import { Registry } from '../../../../services/wire/load.ts'
-import type { IngestHouse } from '../../../support/ingest-fixture.ts'
+import type { IngestFixture } from '../../../support/ingest-fixture.ts'
 
 /** Stands between operators and ingest, sees each call, and may stop after one that changes something. */
 export interface RegistryGateway {
@@ -27,7 +27,7 @@ export interface RegistryGateway {
 const away = { code: status.UNAVAILABLE, details: 'the test cut the connection' }
 const isRead = (name: string): boolean => name.startsWith('List') || name.startsWith('Get')
 
-export async function openRegistryGateway({ address, registry }: IngestHouse): Promise<RegistryGateway> {
+export async function openRegistryGateway({ address, registry }: IngestFixture): Promise<RegistryGateway> {
   const client = new Registry(address, credentials.createInsecure(), channelOptions)
   const server = new Server(channelOptions)
   const writes: string[] = []

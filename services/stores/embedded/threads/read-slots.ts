@@ -2,7 +2,7 @@
  * Lets at most `max` units in at a time; who comes beyond that waits in line. Something larger than
  * `max` gets in alone.
  */
-export class Gate {
+export class ReadSlots {
   readonly #max: number
   readonly #line = new Set<Visitor>()
   #inside = 0

@@ -5,21 +5,21 @@ import type { QuestdbOptions } from '../options.ts'
 const wrongForMs = 1_000
 
 /** Stands before every new connection. */
-export interface Gate {
+export interface ConnectionCheck {
   /** Resolves when the server was looked at since a connection was last lost; looks at it when it was not. */
   pass(): Promise<void>
   /** A connection ended: whatever answers next may be another server, or one without its data. */
   lost(): void
 }
 
-export const openGate: Gate = { pass: () => Promise.resolve(), lost: () => undefined }
+export const noConnectionCheck: ConnectionCheck = { pass: () => Promise.resolve(), lost: () => undefined }
 
 /**
  * A server may come back older, with another commit mode, with tables of a newer fxd, or empty, and an
  * empty one would answer "no such bars" to everything. So nothing is read or written before `look`,
  * which rejects with `WrongServer`, has found it to be right again.
  */
-export class ServerGate implements Gate {
+export class ServerConnectionCheck implements ConnectionCheck {
   readonly #options: Pick<QuestdbOptions, 'clock' | 'log'>
   readonly #look: () => Promise<void>
   #isOpen = false

@@ -11,7 +11,7 @@ import type { Visibility } from './visibility.ts'
 import type { WriterMetrics } from './writer-metrics.ts'
 
 /** Rows that wait or are being sifted, well below what the line lets in; a piece beyond that fails at once. */
-export const siftedRowsMax = 50_000
+export const rejectedRowsMax = 50_000
 /**
  * Rows of one piece of history that may be refused. Live ones have no such bound: they are few, and failing
  * them would hold up the feed's other tables.
@@ -20,7 +20,7 @@ const refusedRowsMax = 128
 const retryDelayMinMs = 100
 const retryDelayMaxMs = 2_000
 
-export interface SifterDeps {
+export interface RejectedRowsDeps {
   readonly options: QuestdbOptions
   readonly sender: SenderOptions
   readonly names: TableNames
@@ -42,8 +42,8 @@ class RefusedWithoutEnd extends Error {}
  * and the moment of taking, counters of usage by the greater one; windows of a feed and changes of the
  * registry are written one after the other.
  */
-export class Sifter {
-  readonly #deps: SifterDeps
+export class RejectedRows {
+  readonly #deps: RejectedRowsDeps
   readonly #path: RowSender
   readonly #queue: Piece[] = []
   /** By table. That other rows of it are taken ends nothing: those refused come again. */
@@ -52,7 +52,7 @@ export class Sifter {
   #sifting = false
   #closed = false
 
-  constructor(deps: SifterDeps, path: RowSender) {
+  constructor(deps: RejectedRowsDeps, path: RowSender) {
     this.#deps = deps
     this.#path = path
   }
@@ -70,8 +70,8 @@ export class Sifter {
   take(pieces: readonly Piece[], refusal: PoisonRows): void {
     for (const piece of pieces) {
       const count = piece.rows.ends.length
-      if (this.#rows > 0 && this.#rows + count > siftedRowsMax) {
-        const full = `more than ${siftedRowsMax} rows of refused requests wait to be looked at one by one`
+      if (this.#rows > 0 && this.#rows + count > rejectedRowsMax) {
+        const full = `more than ${rejectedRowsMax} rows of refused requests wait to be looked at one by one`
         piece.submission.settle(new Error(full, { cause: refusal }))
       } else {
         this.#queue.push(piece)

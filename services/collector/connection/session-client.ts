@@ -12,9 +12,9 @@ import type { KnownSeries__Output } from '../../wire/gen/fxd/v1/KnownSeries.ts'
 import type { RefusedBar__Output } from '../../wire/gen/fxd/v1/RefusedBar.ts'
 import type { Welcome__Output } from '../../wire/gen/fxd/v1/Welcome.ts'
 import { type Catalogued, CataloguedParts, catalogueParts } from './catalogue-parts.ts'
-import { type Dial, dialGrpc, type Line, type Outgoing, type Peer } from './dial.ts'
+import { type CallStream, type Dial, dialGrpc, type Outgoing, type Peer } from './dial.ts'
 
-export interface ConversationOptions extends Peer {
+export interface SessionClientDeps extends Peer {
   readonly hello: Hello
   readonly clock: Clock
   /** Default: gRPC. */
@@ -65,7 +65,7 @@ export const greetingTimeoutMs = 60_000
 const closeTimeoutMs = 5_000
 
 /** One session as its client sees it: says Hello, numbers what it sends, and matches the answers to it. */
-export class Conversation {
+export class SessionClient {
   /** Rejects with `Disconnected` when the session ends before its first active Welcome. */
   readonly greeting: Promise<Greeting>
   /** How the session ended; never rejects. */
@@ -74,7 +74,7 @@ export class Conversation {
   onStandby: () => void = () => undefined
   onSlow: (pauseMs: number) => void = () => undefined
 
-  readonly #line: Line
+  readonly #stream: CallStream
   readonly #clock: Clock
   readonly #cancelGreeting: Cancel
   readonly #batches = new Map<number, Pending<Answer> & { refused: RefusedBar__Output[] }>()
@@ -89,7 +89,7 @@ export class Conversation {
   #given: Disconnected | undefined
   #end: Disconnected | undefined
 
-  constructor({ address, identity, hello, clock, dial = dialGrpc }: ConversationOptions) {
+  constructor({ address, identity, hello, clock, dial = dialGrpc }: SessionClientDeps) {
     this.#clock = clock
     this.greeting = new Promise((resolve, reject) => {
       this.#greeted = { resolve, reject }
@@ -97,14 +97,14 @@ export class Conversation {
     this.greeting.catch(() => undefined)
     const { promise, resolve } = Promise.withResolvers<Disconnected>()
     this.ended = promise
-    this.#line = dial(
+    this.#stream = dial(
       { address, identity },
       {
         received: (message) => this.#receive(message),
         over: (end) => resolve(this.#over(end)),
       },
     )
-    this.#line.send({ hello })
+    this.#stream.send({ hello })
     this.#cancelGreeting = clock.after(greetingTimeoutMs, () => this.#giveUp())
   }
 
@@ -126,7 +126,7 @@ export class Conversation {
     const revision = this.#revision
     return this.#expect((pending) => {
       this.#catalogues.set(revision, { ...pending, parts: new CataloguedParts() })
-      for (const part of catalogueParts(revision, symbols, options)) this.#line.send({ catalogue: part })
+      for (const part of catalogueParts(revision, symbols, options)) this.#stream.send({ catalogue: part })
     })
   }
 
@@ -144,18 +144,18 @@ export class Conversation {
   }
 
   heartbeat(heartbeat: Heartbeat): void {
-    if (!this.#isShut) this.#line.send({ heartbeat })
+    if (!this.#isShut) this.#stream.send({ heartbeat })
   }
 
   /** Has no answer: what is acknowledged later tells that it was heard. */
   gap(gap: Gap): void {
-    if (!this.#isShut) this.#line.send({ gap })
+    if (!this.#isShut) this.#stream.send({ gap })
   }
 
   /** Ends the session in order: what is under way is still answered. */
   async close(): Promise<void> {
     this.#isClosing = true
-    this.#line.end()
+    this.#stream.end()
     const inTime = new AbortController()
     const late = this.#clock.sleep(closeTimeoutMs, inTime.signal).then(() => this.cancel())
     await this.ended
@@ -165,14 +165,14 @@ export class Conversation {
 
   /** Ends the session at once. */
   cancel(): void {
-    this.#line.cancel()
+    this.#stream.cancel()
   }
 
   #post(sequence: number, message: Outgoing): Promise<Answer> {
     return this.#expect((pending) => {
       this.#sequence = sequence
       this.#batches.set(sequence, { ...pending, refused: [] })
-      this.#line.send(message)
+      this.#stream.send(message)
     })
   }
 

@@ -1,8 +1,8 @@
-import type { HeldDay, HeldSeries } from '../../../core/audit.ts'
+import type { StoredDay, StoredSeries } from '../../../core/audit.ts'
 import { daySeconds } from '../../../core/calendar.ts'
 import { type CompoundKey, compoundKey } from '../../../core/compound-key.ts'
 import type { FeedDefinition } from '../../../core/feed.ts'
-import type { FeedHeld } from '../../../doctor/examine-audit.ts'
+import type { FeedStored } from '../../../doctor/examine-audit.ts'
 import { Catalogue } from '../layout/catalogue.ts'
 import type { MakingDeps } from '../layout/make-table.ts'
 import { Fields } from '../pg/fields.ts'
@@ -14,16 +14,16 @@ import { readWindows } from '../windows.ts'
 /** Counting the days of a table reads all of it: half a second for twenty million rows that are warm. */
 const countDeadlineMs = 120_000
 
-export interface HeldDeps extends MakingDeps {
+export interface StoredBarsDeps extends MakingDeps {
   readonly pool: PgPool
   readonly log: RegistryLog
 }
 
 /** Everything stored of one feed, by days. */
-export async function heldOf(feed: FeedDefinition, deps: HeldDeps): Promise<FeedHeld> {
+export async function storedBarsOf(feed: FeedDefinition, deps: StoredBarsDeps): Promise<FeedStored> {
   const { pool, log } = deps
   const catalogue = new Catalogue({ ...deps, timedFeed: async () => log.timedFeed(feed.key) })
-  const held: HeldSeries[] = []
+  const held: StoredSeries[] = []
   for (const { table, holds } of await catalogue.barTablesOf(feed.key)) {
     const days = await daysIn(table, feed, pool)
     for (const [symbol, of] of days)
@@ -44,8 +44,8 @@ async function daysIn(
   table: string,
   { key }: FeedDefinition,
   pool: PgPool,
-): Promise<ReadonlyMap<CompoundKey, HeldDay[]>> {
-  const days = new Map<CompoundKey, HeldDay[]>()
+): Promise<ReadonlyMap<CompoundKey, StoredDay[]>> {
+  const days = new Map<CompoundKey, StoredDay[]>()
   const sql = `SELECT sym, timestamp_floor('d', ts)::long AS day, count_distinct(ts) AS bars FROM '${table}' GROUP BY sym, day`
   await pool.read(
     { sql, parameterSets: [[]] },

@@ -20,7 +20,7 @@ export interface Resumed {
 /** Why a client is told of a gap instead of being sent its bars. */
 export type GivenUp = (typeof givenUpReasons)[number]
 
-export interface ReplayParts {
+export interface ReplayDeps {
   readonly clock: Clock
   readonly history: Pick<History, 'range'>
   readonly subscriptions: Subscriptions

@@ -14,18 +14,18 @@ import {
 import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
 import { Unavailable } from '../../../core/failure.ts'
 import { deadlineMs } from '../../deadline.ts'
-import { AnswerRoom, takeMs, waitingMax, waitMs } from './answer-room.ts'
+import { AnswerMemory, takeMs, waitingMax, waitMs } from './answer-memory.ts'
 
 /** Four keys hold a quarter each, and one answer is beyond; gives one of the four. */
-async function fill(room: AnswerRoom) {
+async function fill(memory: AnswerMemory) {
   const [first] = await Promise.all(
     ['p', 'q', 'r', 's'].map(async (key) => {
-      const answer = room.open(key)
-      await answer.grow(25)
-      return answer
+      const reservation = memory.open(key)
+      await reservation.grow(25)
+      return reservation
     }),
   )
-  await room.open('t').grow(1)
+  await memory.open('t').grow(1)
   if (first === undefined) throw new Error('nothing was opened')
   return first
 }
@@ -45,15 +45,15 @@ describe('the room for long answers', () => {
 
   test('is shared by bytes, those that wait longest first, and given back once', async () => {
     const clock = createVirtualClock()
-    const room = new AnswerRoom(clock, max)
-    const answers = ['a', 'b', 'c', 'd'].map((key) => room.open(key))
-    for (const answer of answers) await answer.grow(25)
-    const beyond = room.open('e')
+    const memory = new AnswerMemory(clock, max)
+    const answers = ['a', 'b', 'c', 'd'].map((key) => memory.open(key))
+    for (const reservation of answers) await reservation.grow(25)
+    const beyond = memory.open('e')
     await beyond.grow(10)
-    const waits = [follow(room.open('f').grow(20)), follow(room.open('g').grow(10))]
+    const waits = [follow(memory.open('f').grow(20)), follow(memory.open('g').grow(10))]
     await clock.advance(0)
     expect(waits).toEqual([{ outcome: 'waits' }, { outcome: 'waits' }])
-    expect([room.bytes, room.held, room.waiting]).toEqual([110, 5, 2])
+    expect([memory.bytes, memory.held, memory.waiting]).toEqual([110, 5, 2])
     answers[0]?.leave()
     answers[0]?.leave()
     await clock.advance(0)
@@ -61,17 +61,17 @@ describe('the room for long answers', () => {
     beyond.leave()
     await clock.advance(0)
     expect(waits).toEqual([{ outcome: 'in' }, { outcome: 'in' }])
-    expect([room.bytes, room.held, room.waiting]).toEqual([105, 5, 0])
+    expect([memory.bytes, memory.held, memory.waiting]).toEqual([105, 5, 0])
     expect(clock.pending).toBe(0)
   })
 
   test('a key that holds its quarter and the one answer beyond keeps no other key waiting', async () => {
     const clock = createVirtualClock()
-    const room = new AnswerRoom(clock, max)
-    await room.open('a').grow(1_000)
-    await room.open('a').grow(25)
-    const ofKey = follow(room.open('a').grow(1))
-    const ofOthers = ['b', 'c', 'd'].map((key) => follow(room.open(key).grow(25)))
+    const memory = new AnswerMemory(clock, max)
+    await memory.open('a').grow(1_000)
+    await memory.open('a').grow(25)
+    const ofKey = follow(memory.open('a').grow(1))
+    const ofOthers = ['b', 'c', 'd'].map((key) => follow(memory.open(key).grow(25)))
     await clock.advance(0)
     expect(ofKey.outcome).toBe('waits')
     expect(ofOthers).toEqual(Array(3).fill({ outcome: 'in' }))
@@ -79,45 +79,45 @@ describe('the room for long answers', () => {
 
   test('half-read answers never wait for each other: one may grow beyond, the next when that is taken', async () => {
     const clock = createVirtualClock()
-    const room = new AnswerRoom(clock, max)
-    const [first, second] = [room.open('a'), room.open('a')]
+    const memory = new AnswerMemory(clock, max)
+    const [first, second] = [memory.open('a'), memory.open('a')]
     await first.grow(15)
     await second.grow(10)
     await first.grow(90)
     await first.grow(300)
     await second.grow(25)
     const growing = follow(second.grow(60))
-    const entering = follow(room.open('a').grow(1))
+    const entering = follow(memory.open('a').grow(1))
     await clock.advance(0)
     expect([growing, entering]).toEqual([{ outcome: 'waits' }, { outcome: 'waits' }])
     first.leave()
     await clock.advance(0)
     expect([growing, entering]).toEqual([{ outcome: 'in' }, { outcome: 'in' }])
-    expect(room.bytes).toBe(61)
+    expect(memory.bytes).toBe(61)
   })
 
   test('is waited for no longer than the bound, which lies within a request’s two seconds', async () => {
     const clock = createVirtualClock()
-    const room = new AnswerRoom(clock, max)
-    const first = await fill(room)
-    const late = follow(room.open('b').grow(1))
+    const memory = new AnswerMemory(clock, max)
+    const first = await fill(memory)
+    const late = follow(memory.open('b').grow(1))
     await clock.advance(waitMs - 1)
-    const next = follow(room.open('c').grow(1))
+    const next = follow(memory.open('c').grow(1))
     await clock.advance(1)
     expect([late, next]).toEqual([{ outcome: 'refused' }, { outcome: 'waits' }])
     first.leave()
     await clock.advance(0)
     expect(next.outcome).toBe('in')
-    expect([room.refused, clock.pending]).toEqual([1, 0])
+    expect([memory.refused, clock.pending]).toEqual([1, 0])
     expect(waitMs).toBeLessThan(deadlineMs)
   })
 
   test('is not waited for by more than the bound', async () => {
-    const room = new AnswerRoom(createVirtualClock(), max)
-    await fill(room)
-    for (let i = 0; i < waitingMax; i++) void room.open(`w${i}`).grow(1)
-    await expect(room.open('z').grow(1)).rejects.toBeInstanceOf(Unavailable)
-    expect([room.waiting, room.refused]).toEqual([waitingMax, 1])
+    const memory = new AnswerMemory(createVirtualClock(), max)
+    await fill(memory)
+    for (let i = 0; i < waitingMax; i++) void memory.open(`w${i}`).grow(1)
+    await expect(memory.open('z').grow(1)).rejects.toBeInstanceOf(Unavailable)
+    expect([memory.waiting, memory.refused]).toEqual([waitingMax, 1])
   })
 
   test('whatever comes and goes, the bound and one answer is never exceeded and nobody is left in it', async () => {
@@ -125,24 +125,24 @@ describe('the room for long answers', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyAnswer, { minLength: 1, maxLength: 20 }), async (answers) => {
         const clock = createVirtualClock()
-        const room = new AnswerRoom(clock, max)
+        const memory = new AnswerMemory(clock, max)
         const largest = Math.max(...answers.map((steps) => steps.reduce((sum, step) => sum + step, 0)))
         const run = async (steps: readonly number[], i: number): Promise<void> => {
-          const held = room.open(`key ${i % 3}`)
+          const reservation = memory.open(`key ${i % 3}`)
           try {
             for (const step of steps) {
-              await held.grow(held.bytes + step)
-              expect(room.bytes).toBeLessThanOrEqual(max + largest)
+              await reservation.grow(reservation.bytes + step)
+              expect(memory.bytes).toBeLessThanOrEqual(max + largest)
               await clock.sleep(10)
             }
           } finally {
-            held.leave()
+            reservation.leave()
           }
         }
         const all = Promise.allSettled(answers.map(run))
         await clock.advance(20_000)
         await all
-        expect([room.bytes, room.held, room.waiting, clock.pending]).toEqual([0, 0, 0, 0])
+        expect([memory.bytes, memory.held, memory.waiting, clock.pending]).toEqual([0, 0, 0, 0])
       }),
     )
   })

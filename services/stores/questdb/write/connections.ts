@@ -6,7 +6,7 @@
 const pathCount = 4
 
 /** Gives each table one path for good: a connection holds files open of every table that it wrote. */
-export class Paths<Path> {
+export class Connections<Path> {
   readonly #paths: readonly Path[]
   readonly #of = new Map<string, Path>()
 

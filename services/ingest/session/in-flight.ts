@@ -8,7 +8,7 @@ interface Earlier {
 }
 
 /** What one session received and has not answered yet. */
-export class UnderWay {
+export class InFlight {
   readonly #failed: (cause: unknown) => void
   readonly #eased: () => void
   readonly #earlier = new Map<Promise<void>, Earlier>()

@@ -2,19 +2,19 @@ import { status } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import type { IngestMessage__Output } from '../../wire/gen/fxd/v1/IngestMessage.ts'
-import { Conversation, greetingTimeoutMs } from './conversation.ts'
-import type { Dial, LineListener } from './dial.ts'
+import type { CallListener, Dial } from './dial.ts'
+import { greetingTimeoutMs, SessionClient } from './session-client.ts'
 
 /** A conversation with an ingest that says what the test says. */
 function begin() {
   const clock = createVirtualClock()
-  let ingest: LineListener | undefined
+  let ingest: CallListener | undefined
   const dial: Dial = (_, listener) => {
     ingest = listener
     const over = (): void => listener.over({ code: status.CANCELLED, details: 'cancelled' })
     return { send: () => undefined, end: () => undefined, cancel: over }
   }
-  const talk = new Conversation({ address: 'ingest:1', identity: {}, hello: {}, clock, dial })
+  const talk = new SessionClient({ address: 'ingest:1', identity: {}, hello: {}, clock, dial })
   const says = (message: IngestMessage__Output): void => ingest?.received(message)
   return { clock, talk, says }
 }

@@ -1,5 +1,5 @@
 /** Bounds what is under way; whoever finds it full waits in line. */
-export class Room {
+export class Semaphore {
   readonly #size: number
   readonly #signal: AbortSignal | undefined
   #taken = 0

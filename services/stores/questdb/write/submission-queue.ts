@@ -11,7 +11,7 @@ const rowsPerRequest = 20_000
 const lanes: readonly Lane[] = ['live', 'backfill']
 
 /** Who waits outside and what waits inside: live before backfill, both bounded in rows, each in the order of coming. */
-export class Line {
+export class SubmissionQueue {
   readonly #outside: Record<Lane, Set<Submission>> = { live: new Set(), backfill: new Set() }
   readonly #inside: Record<Lane, Set<Submission>> = { live: new Set(), backfill: new Set() }
   readonly #rowsInside: Record<Lane, number> = { live: 0, backfill: 0 }

@@ -16,7 +16,7 @@ export const waitMs = 1_500
 export const takeMs = (bytes: number): number => 30_000 + bytes / 256
 
 /** What one answer holds. */
-export interface HeldAnswer {
+export interface AnswerReservation {
   readonly bytes: number
   /** The answer has so many bytes now. Resolves once they may be held; rejects with `Overloaded`. */
   readonly grow: (bytes: number) => Promise<void>
@@ -40,7 +40,7 @@ interface Waiting {
  * only, so two half-read ones could wait for each other: one answer at a time may grow beyond the bounds, and is
  * counted apart until it is taken. All others wait for room, those that hold some before those that hold none yet.
  */
-export class AnswerRoom {
+export class AnswerMemory {
   readonly #clock: Clock
   readonly #bytesMax: number
   readonly #growing: Waiting[] = []
@@ -75,7 +75,7 @@ export class AnswerRoom {
     return this.#refused
   }
 
-  open(key: string): HeldAnswer {
+  open(key: string): AnswerReservation {
     const held: Held = { key, bytes: 0 }
     return {
       get bytes() {
