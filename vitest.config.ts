@@ -17,10 +17,10 @@ const oneByOne = { ...patient, fileParallelism: false }
 /** What needs programs of Kubernetes. */
 const withKubernetes = { globalSetup: ['test/kubernetes/cluster/build-programs.ts'] }
 /** One real `fxd all` for all files of a suite. */
-const oneProcess = { globalSetup: ['test/support/all-process.ts'] }
+const oneProcess = { globalSetup: ['test/support/processes/all-process.ts'] }
 /** The same with its bars in QuestDB. */
 const oneProcessOnQuestdb = {
-  globalSetup: ['test/support/all-process-questdb.ts'],
+  globalSetup: ['test/support/processes/all-process-questdb.ts'],
   env: { FXD_ACCEPTANCE_STORE: 'questdb' },
 }
 
@@ -29,11 +29,11 @@ const edges = ['rest', 'stream', 'cli', 'roles'].map((folder) => `services/${fol
 
 const isSoak = effort > 1
 /** What costs many minutes: only `make soak` runs it. */
-const longFaults = ['test/faults/questdb-{network,planted,disk-full,lost}.test.ts']
+const longFaults = ['test/faults/questdb/{network,planted,disk-full,lost}.test.ts']
 /** Whole clusters of processes beside the API server: only `make soak` runs them. */
 const longApi = ['test/kubernetes/api/{owners,lost-objects}.test.ts']
 /** Each file has a cluster of its own, whose users may notice nothing; most of its time is waited for. */
-const clusterFaults = ['test/faults/cluster-*.test.ts']
+const clusterFaults = ['test/faults/cluster/*.test.ts']
 
 /** What is about `fxd all`, its folder and its end, or about the suite itself. */
 const ofOneProcess = ['test/acceptance/restart.test.ts', 'test/acceptance/coverage-map.test.ts']
@@ -97,7 +97,7 @@ export default defineConfig({
       suite('acceptance-questdb', ofOneProcessOnQuestdb, 5, { ...veryPatient, ...oneProcessOnQuestdb }),
       suite('interop', ['test/interop/**/*.test.ts'], 6, { ...patient, ...oneProcess }),
       suite('planted', ['test/acceptance/planted/*.test.ts'], 6, patient),
-      suite('faults', ['test/faults/*.test.ts'], 7, {
+      suite('faults', ['test/faults/**/*.test.ts'], 7, {
         ...patient,
         exclude: [...clusterFaults, ...longFaults],
       }),

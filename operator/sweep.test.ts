@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { silentLog } from '../services/platform/log/log.ts'
-import { createVirtualClock } from '../test/support/virtual-clock.ts'
+import { createVirtualClock } from '../test/support/fixtures/virtual-clock.ts'
 import { NotLeading } from './controller.ts'
 import { type FeedObject, keyLabel } from './kube/resources.ts'
 import { Sweep, type SweepDeps } from './sweep.ts'

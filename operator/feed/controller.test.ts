@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { silentLog } from '../../services/platform/log/log.ts'
-import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { NotReady } from '../kube/not-ready.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { FeedObject, Secret } from '../kube/resources.ts'

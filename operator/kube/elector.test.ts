@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { silentLog } from '../../services/platform/log/log.ts'
-import { createVirtualClock, type VirtualClock } from '../../test/support/virtual-clock.ts'
+import { createVirtualClock, type VirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { KubeError } from './api.ts'
 import { Elector } from './elector.ts'
 import type { KubeObject } from './object.ts'

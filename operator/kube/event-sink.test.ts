@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { silentLog } from '../../services/platform/log/log.ts'
-import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { EventSink } from './event-sink.ts'
 import type { KubeObject } from './object.ts'
 

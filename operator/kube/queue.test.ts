@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { silentLog } from '../../services/platform/log/log.ts'
-import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { WorkQueue } from './queue.ts'
 
 function start(reconcile: (name: string) => Promise<number | undefined>) {

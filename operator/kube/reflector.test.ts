@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { silentLog } from '../../services/platform/log/log.ts'
-import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { KubeError, type Taker, type WatchEvent } from './api.ts'
 import type { KubeObject } from './object.ts'
 import { Reflector } from './reflector.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
 import type { Condition } from './condition.ts'
 import { resources } from './resources.ts'
 import { StatusWriter } from './status-writer.ts'

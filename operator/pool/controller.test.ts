@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
 import { silentLog } from '../../services/platform/log/log.ts'
-import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { KubeError } from '../kube/api.ts'
 import type { Condition } from '../kube/condition.ts'
 import type { KubeObject } from '../kube/object.ts'

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { fxd, openCliFixture } from '../../test/support/cli-fixture.ts'
+import { fxd, openCliFixture } from '../../test/support/fixtures/cli-fixture.ts'
 
 describe('config', () => {
   test('prints each variable with what is set, its default and its meaning', async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { arbitraryBar } from '../../test/support/arbitrary-bars.ts'
+import { arbitraryBar } from '../../test/support/samples/arbitrary-bars.ts'
 import type { Bar } from './bar.ts'
 import { barFault, type RefusalReason, refusalReasons } from './bar-rules.ts'
 import { feedSeconds } from './feed-clock.ts'

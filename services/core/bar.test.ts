@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { unsortedBars } from '../../test/support/arbitrary-bars.ts'
+import { unsortedBars } from '../../test/support/samples/arbitrary-bars.ts'
 import { barAt, barCount, barsOf, columns, countUntil, sliceBars, timeAt, toList } from './bar.ts'
 import { feedSeconds } from './feed-clock.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ascendingBars } from '../../test/support/arbitrary-bars.ts'
+import { ascendingBars } from '../../test/support/samples/arbitrary-bars.ts'
 import { type Bars, barCount, barsOf, type RevisedBar, sliceBars, toList } from './bar.ts'
 import { barEnd } from './closed.ts'
 import { bucketOpen, createFold, foldBars } from './derive.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { definition } from '../../test/support/samples.ts'
+import { definition } from '../../test/support/samples/samples.ts'
 import { feedSeconds, toSeconds, utcMs } from './feed-clock.ts'
 import { type FeedFacts, type FeedStatus, feedStatus, platformStatus } from './feed-status.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { definition, symbolRecord } from '../../test/support/samples.ts'
+import { definition, symbolRecord } from '../../test/support/samples/samples.ts'
 import type { KeyRecord } from './api-key.ts'
 import { compoundKey, feedKey } from './compound-key.ts'
 import { utcMs } from './feed-clock.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ascendingBars, unsortedBars } from '../../test/support/arbitrary-bars.ts'
+import { ascendingBars, unsortedBars } from '../../test/support/samples/arbitrary-bars.ts'
 import { type Bars, barCount, barsOf, noBars, type RevisedBar, toList } from './bar.ts'
 import { feedSeconds } from './feed-clock.ts'
 import { compareWithStored, mergeBars, nextRevision, sortBars } from './revision.ts'

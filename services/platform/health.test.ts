@@ -1,6 +1,6 @@
 import { get } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
-import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { type Health, openHealth } from './health.ts'
 import { recoveryMs, stallMs } from './loop-watch.ts'
 import { createMetrics } from './metrics.ts'

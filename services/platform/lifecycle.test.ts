@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { expect, test } from 'vitest'
-import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { createLifecycle, endTimeoutMs, runUntilSignal, stopTimeoutMs } from './lifecycle.ts'
 import { silentLog } from './log/log.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { Failures, Trouble } from './trouble.ts'
 
 function fixture() {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { Unavailable } from '../core/failure.ts'
 import { silentLog } from './log/log.ts'
 import { EndedWhileWaiting, untilAvailable } from './until-available.ts'

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { Late, within } from './within.ts'
 
 test('what takes longer than its time is given up once, and what it holds is freed', async () => {

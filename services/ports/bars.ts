@@ -25,7 +25,7 @@ export interface BarQuery extends ReadAs {
 }
 
 /**
- * Closed bars, one series per symbol and stored resolution. Contract (test/contract/bars.ts):
+ * Closed bars, one series per symbol and stored resolution. Contract (test/contract/suites/bars.ts):
  *  - `write` resolves only after everything it was given is committed; on an error nothing or
  *    something of it may be stored, and writing it again is harmless;
  *  - of several bars with one series and time the greatest revision is kept, whatever the order;

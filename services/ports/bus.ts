@@ -46,7 +46,7 @@ export interface Follower {
 }
 
 /**
- * What ingest tells all readers. Contract (test/contract/bus.ts):
+ * What ingest tells all readers. Contract (test/contract/suites/bus.ts):
  *  - every follower gets every event published after it began, each feed's in the order of publishing,
  *    once, or is told what it lost (within 3 s, without waiting for the next event);
  *  - delivery is a later turn of the loop, never inside `publish`;

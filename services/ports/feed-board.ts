@@ -4,7 +4,7 @@ import type { FeedSigns } from '../core/feed-status.ts'
 export type { FeedSigns }
 
 /**
- * The feed board. Contract (test/contract/feed-board.ts): a note only moves a field forward, never
+ * The feed board. Contract (test/contract/suites/feed-board.ts): a note only moves a field forward, never
  * back; signs survive a restart but for the last second.
  */
 export interface FeedBoard {

@@ -4,7 +4,7 @@ export interface Granted {
 }
 
 /**
- * At most one holder per name. Contract (test/contract/lease.ts):
+ * At most one holder per name. Contract (test/contract/suites/lease.ts):
  *  - `acquire` grants when the lease is free, lapsed or already this holder's (same epoch), else `undefined`;
  *  - a lease not renewed for `leaseMs` lapses: another may be granted it. While nobody was, it is still its
  *    holder's, who renews it under the same epoch; so an outage of the leases takes the lead from nobody;

@@ -4,7 +4,7 @@ import type { DailyCounters, Day, Endpoint } from '../core/usage.ts'
 export type { RateDecision, RateLimits, RateState }
 
 /**
- * Rate windows and today's counters of all keys, shared by all pods. Contract (test/contract/limits.ts):
+ * Rate windows and today's counters of all keys, shared by all pods. Contract (test/contract/suites/limits.ts):
  *  - for one key and window the admitted never exceed the limit, whatever the number of callers;
  *  - a refused `admit` consumes nothing and adds 1 to `rate_limited` only; an admitted one consumes
  *    1 of both windows and adds 1 to `requests` and 1 to its endpoint, in one step;

@@ -16,7 +16,7 @@ export type RegistryRow = RegistryBody & {
 }
 
 /**
- * Feeds, symbols, keys as digests and the history of clocks. One writer. Contract (test/contract/registry.ts):
+ * Feeds, symbols, keys as digests and the history of clocks. One writer. Contract (test/contract/suites/registry.ts):
  *  - `append` stores all rows or none and resolves after the commit; the first gets `basedOn + 1`,
  *    each further one the next; when the registry has moved on since `basedOn` it stores nothing
  *    and answers `conflict`;

@@ -11,7 +11,7 @@ export interface Session {
 
 /**
  * WebSocket connection slots of a key, over all shards. A slot is a lease named by its session, so a
- * repeat is harmless. Contract (test/contract/slots.ts):
+ * repeat is harmless. Contract (test/contract/suites/slots.ts):
  *  - open slots of a key never exceed the cap given with `open`, whatever the number of callers;
  *  - `open` adds 1 to `ws_connect` and 1 to `ws_session` of the UTC day when it succeeds, nothing else;
  *  - a slot not renewed for `slotLeaseMs` is free; `close` frees at once and may be repeated;

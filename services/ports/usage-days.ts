@@ -8,7 +8,7 @@ export interface KeyDay {
 }
 
 /**
- * Usage of UTC days that are over, kept where nothing is ever lost. Contract (test/contract/usage-days.ts):
+ * Usage of UTC days that are over, kept where nothing is ever lost. Contract (test/contract/suites/usage-days.ts):
  *  - `add` resolves after the commit; of several counts of one key and day the greatest of each counter
  *    stays, so that order, repeats and two writers do not matter;
  *  - `of` gives the key's days from `first` to `last` (inclusive); days without any are left out;

@@ -3,7 +3,7 @@ import type { Reader } from '../core/turns.ts'
 import type { Window } from '../core/window.ts'
 
 /**
- * Acknowledged windows, from which coverage is computed. Contract (test/contract/windows.ts):
+ * Acknowledged windows, from which coverage is computed. Contract (test/contract/suites/windows.ts):
  *  - `add` resolves after the commit; adding is a union: order, repeats and overlaps do not matter;
  *  - `of` answers for one feed, touching and overlapping windows of one symbol (or of the feed) and
  *    resolution joined, ascending; keys of readers take turns as with bars.

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { openRestEdge, type RestEdge } from '../../test/support/rest-edge.ts'
+import { openRestEdge, type RestEdge } from '../../test/support/fixtures/rest-edge.ts'
 
 let edge: RestEdge
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import {
   openRestEdge,
   type RestEdge,
   secretOf,
-} from '../../test/support/rest-edge.ts'
+} from '../../test/support/fixtures/rest-edge.ts'
 import { utcMs } from '../core/feed-clock.ts'
 
 const start = Date.UTC(2026, 0, 5, 12, 0, 30)

@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { aBar, aFeed, aKey, aSymbol, openRestEdge, type RestEdge } from '../../test/support/rest-edge.ts'
+import {
+  aBar,
+  aFeed,
+  aKey,
+  aSymbol,
+  openRestEdge,
+  type RestEdge,
+} from '../../test/support/fixtures/rest-edge.ts'
 import { Overloaded } from '../core/failure.ts'
 import { feedSeconds } from '../core/feed-clock.ts'
 import type { Stores } from '../ports/stores.ts'

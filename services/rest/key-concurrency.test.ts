@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { Overloaded, Unavailable } from '../core/failure.ts'
 import { KeyConcurrency, underWayMax, waitingMax, waitMs } from './key-concurrency.ts'
 

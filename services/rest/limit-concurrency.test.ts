@@ -8,7 +8,7 @@ import {
   openRestEdge,
   type RestEdge,
   secretOf,
-} from '../../test/support/rest-edge.ts'
+} from '../../test/support/fixtures/rest-edge.ts'
 import type { Stores } from '../ports/stores.ts'
 import { underWayMax, waitMs } from './key-concurrency.ts'
 

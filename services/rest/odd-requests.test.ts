@@ -10,7 +10,7 @@ import {
   openRestEdge,
   type RestEdge,
   secretOf,
-} from '../../test/support/rest-edge.ts'
+} from '../../test/support/fixtures/rest-edge.ts'
 
 let edge: RestEdge
 beforeAll(async () => {

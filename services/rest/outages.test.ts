@@ -1,5 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { aFeed, aKey, aSymbol, openRestEdge, type RestEdge, type Told } from '../../test/support/rest-edge.ts'
+import {
+  aFeed,
+  aKey,
+  aSymbol,
+  openRestEdge,
+  type RestEdge,
+  type Told,
+} from '../../test/support/fixtures/rest-edge.ts'
 import { Unavailable } from '../core/failure.ts'
 import type { Stores } from '../ports/stores.ts'
 

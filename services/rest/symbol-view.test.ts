@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { definition, symbolRecord } from '../../test/support/samples.ts'
+import { definition, symbolRecord } from '../../test/support/samples/samples.ts'
 import { configView, symbolDetail, symbolEntry } from './symbol-view.ts'
 
 test('a list entry has the eight fields of the specification, in its order', () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type OpenedStream, openStream } from '../../test/support/open-stream.ts'
-import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { type OpenedStream, openStream } from '../../test/support/clients/open-stream.ts'
+import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { noticeMs } from '../core/drain.ts'
 import { Draining } from './draining.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import type { StreamSocket } from '../../test/acceptance/client/socket.ts'
-import { type OpenedStream, openStream } from '../../test/support/open-stream.ts'
+import { type OpenedStream, openStream } from '../../test/support/clients/open-stream.ts'
 import { Subscriptions } from './fan-out/subscriptions.ts'
 import { LiveDelivery } from './live/live-delivery.ts'
 

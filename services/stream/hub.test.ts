@@ -1,6 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { until } from '../../test/acceptance/client/until.ts'
-import { live, type OpenedStream, openStream, sampleKey, zero } from '../../test/support/open-stream.ts'
+import {
+  live,
+  type OpenedStream,
+  openStream,
+  sampleKey,
+  zero,
+} from '../../test/support/clients/open-stream.ts'
 import { compoundKey } from '../core/compound-key.ts'
 import { utcMs } from '../core/feed-clock.ts'
 

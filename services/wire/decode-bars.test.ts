@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { encodeSeries } from '../../test/support/encode-series.ts'
+import { encodeSeries } from '../../test/support/samples/encode-series.ts'
 import { barsOf, toList } from '../core/bar.ts'
 import { feedSeconds } from '../core/feed-clock.ts'
 import { decodeBars, type ReceivedBars, receivedBars } from './decode-bars.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { encodeSeries } from '../../test/support/encode-series.ts'
+import { encodeSeries } from '../../test/support/samples/encode-series.ts'
 import { type Bars, barsOf, toList } from '../core/bar.ts'
 import { feedSeconds } from '../core/feed-clock.ts'
 import { fromInteger } from '../core/prices.ts'

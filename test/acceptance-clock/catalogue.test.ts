@@ -4,7 +4,7 @@ import { read } from '../acceptance/client/http.ts'
 import { issueKey } from '../acceptance/client/keys.ts'
 import { closeSockets, connect, type StreamSocket } from '../acceptance/client/socket.ts'
 import { target } from '../acceptance/client/target.ts'
-import { RawSession, seriesAt } from '../support/raw-session.ts'
+import { RawSession, seriesAt } from '../support/clients/raw-session.ts'
 import { ClockedService } from './clocked-service.ts'
 
 const feed = 'BROKERD:LIVE'

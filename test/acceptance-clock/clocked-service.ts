@@ -4,8 +4,8 @@ import { parseConfig } from '../../services/platform/config.ts'
 import { silentLog } from '../../services/platform/log/log.ts'
 import { type RunningAll, startAll } from '../../services/roles/all.ts'
 import { useTarget } from '../acceptance/client/target.ts'
-import { makeHome } from '../support/service-process.ts'
-import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
+import { createVirtualClock, type VirtualClock } from '../support/fixtures/virtual-clock.ts'
+import { makeHome } from '../support/processes/service-process.ts'
 
 const repository = join(import.meta.dirname, '../..')
 /** Real I/O (sockets, files, the store's threads) keeps up with a clock that moves in steps like this. */

@@ -8,7 +8,7 @@ import { systemClock } from '../../services/platform/system-clock.ts'
 import { openEmbeddedStores } from '../../services/stores/embedded/open.ts'
 import { run } from '../acceptance/client/command.ts'
 import type { Target } from '../acceptance/client/target.ts'
-import type { RunningService } from '../support/service-process.ts'
+import type { RunningService } from '../support/processes/service-process.ts'
 
 /** The one feed of a bench: on UTC, pushed by whoever connects. */
 export const feed = feedKey('BROKERA', 'ZERO')

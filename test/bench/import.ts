@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from '../acceptance/client/command.ts'
-import { writeRepeated } from '../support/repeated-export.ts'
-import { type RunningService, startService } from '../support/service-process.ts'
+import { type RunningService, startService } from '../support/processes/service-process.ts'
+import { writeRepeated } from '../support/samples/repeated-export.ts'
 
 /**
  * Measures `fxd import` as a process against `fxd all` as another:

@@ -1,9 +1,9 @@
 import { describe } from 'vitest'
+import { openRegistryFixture } from '../support/fixtures/registry-fixture.ts'
 import { oneServer } from '../support/questdb/one-server.ts'
 import { openOn } from '../support/questdb/stores.ts'
-import { openRegistryFixture } from '../support/registry-fixture.ts'
-import { registryFeeds } from './registry-feeds.ts'
-import { registryKeys } from './registry-keys.ts'
+import { registryFeeds } from './suites/registry-feeds.ts'
+import { registryKeys } from './suites/registry-keys.ts'
 
 describe('fxd.v1.Registry on the embedded store', () => {
   registryFeeds(openRegistryFixture)

@@ -1,16 +1,16 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { bareEnv } from '../support/bare-env.ts'
-import { repository } from '../support/child-service.ts'
+import { metricOf } from '../support/clients/metric-of.ts'
+import { RawSession, seriesAt } from '../support/clients/raw-session.ts'
 import { statusOf } from '../support/cluster/answers.ts'
 import { Program } from '../support/cluster/program.ts'
 import { freePorts } from '../support/free-ports.ts'
-import { metricOf } from '../support/metric-of.ts'
-import { RawSession, seriesAt } from '../support/raw-session.ts'
-import { FxdProcess } from './fxd-process.ts'
-import { manifest } from './market.ts'
-import { within } from './within.ts'
+import { bareEnv } from '../support/processes/bare-env.ts'
+import { repository } from '../support/processes/child-service.ts'
+import { FxdProcess } from './support/fxd-process.ts'
+import { manifest } from './support/market.ts'
+import { within } from './support/within.ts'
 
 const patienceMs = 45_000
 const settleSeconds = 1

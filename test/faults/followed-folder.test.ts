@@ -3,8 +3,8 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileS
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { FxdProcess } from './fxd-process.ts'
-import { within } from './within.ts'
+import { FxdProcess } from './support/fxd-process.ts'
+import { within } from './support/within.ts'
 
 const header = '<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\r\n'
 const line = (minutesAgo: number): string => {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { startChildService } from '../support/child-service.ts'
 import { statusOf } from '../support/cluster/answers.ts'
-import { timesSaid } from './said-in-log.ts'
+import { startChildService } from '../support/processes/child-service.ts'
+import { timesSaid } from './support/said-in-log.ts'
 
 const shortages = 'fxd_handle_shortages_total'
 

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { metricOf } from '../support/clients/metric-of.ts'
 import { type Pod, startCluster } from '../support/cluster/cluster.ts'
 import { effort } from '../support/effort.ts'
-import { metricOf } from '../support/metric-of.ts'
-import { oneSymbolFeed, simulated } from '../support/one-symbol-feed.ts'
-import { saidAgain, timesSaid } from './said-in-log.ts'
+import { oneSymbolFeed, simulated } from '../support/samples/one-symbol-feed.ts'
+import { saidAgain, timesSaid } from './support/said-in-log.ts'
 
 /** As the design promises, and what a machine that is busy with other tests may add. */
 const takeoverMs = 15_000 + 15_000

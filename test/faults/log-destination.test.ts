@@ -4,8 +4,8 @@ import { Agent, get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { type ChildService, startChildService } from '../support/child-service.ts'
-import { mountable, mountSmallDisk } from '../support/small-disk.ts'
+import { mountable, mountSmallDisk } from '../support/fixtures/small-disk.ts'
+import { type ChildService, startChildService } from '../support/processes/child-service.ts'
 
 const stopDeadlineMs = 15_000
 const droppedLines = 'fxd_log_dropped_lines_total'

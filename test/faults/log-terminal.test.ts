@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { repository, servicePlace, startChildService } from '../support/child-service.ts'
+import { openTerminal } from '../support/clients/terminal.ts'
 import { statusOf } from '../support/cluster/answers.ts'
-import { openTerminal } from '../support/terminal.ts'
+import { repository, servicePlace, startChildService } from '../support/processes/child-service.ts'
 
 const command = [join(repository, 'bin/node'), 'services/main.ts', 'all']
 const startTimeout = { timeout: 40_000 }

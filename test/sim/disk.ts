@@ -1,5 +1,5 @@
 import type { SpoolFolder } from '../../services/collector/spool/folder.ts'
-import { MemoryFolder } from '../support/memory-folder.ts'
+import { MemoryFolder } from '../support/fixtures/memory-folder.ts'
 import type { Chance } from './chance.ts'
 import type { Life } from './timeline.ts'
 

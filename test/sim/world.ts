@@ -5,7 +5,7 @@ import { type CompoundKey, compoundKey } from '../../services/core/compound-key.
 import { feedSeconds, utcMs } from '../../services/core/feed-clock.ts'
 import { readerNamed } from '../../services/core/turns.ts'
 import { createLog, type Log, silentLog } from '../../services/platform/log/log.ts'
-import { definition } from '../support/samples.ts'
+import { definition } from '../support/samples/samples.ts'
 import { watchAcks } from './acks.ts'
 import { BusServer } from './bus-server.ts'
 import { type Chance, createChance } from './chance.ts'

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { type FromPackages, programOf } from './debian-packages.ts'
+import { type FromPackages, programOf } from './processes/debian-packages.ts'
 
 const advice = 'install Prometheus (Debian: "apt-get install prometheus", macOS: "brew install prometheus")'
 

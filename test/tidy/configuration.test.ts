@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fxd } from '../support/cli-fixture.ts'
+import { fxd } from '../support/fixtures/cli-fixture.ts'
 import { textOf } from './tree.ts'
 
 test('docs/configuration.md is what "npm run -s fxd -- config --markdown" prints, and shows no value that is set', async () => {

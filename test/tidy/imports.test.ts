@@ -29,7 +29,7 @@ tidyRule('a folder imports only what the tables of ARCHITECTURE.md allow', {
     },
     {
       path: 'services/roles/all.ts',
-      text: "import { virtualClock } from '../support/virtual-clock.ts'",
+      text: "import { virtualClock } from '../support/fixtures/virtual-clock.ts'",
       complaint: 'imports test/support',
     },
     {
@@ -59,6 +59,6 @@ tidyRule('a folder imports only what the tables of ARCHITECTURE.md allow', {
     { path: 'services/stores/redis/limits.ts', text: "import Redis from 'ioredis'\nimport './lua.ts'" },
     { path: 'services/roles/all.ts', text: "import '../stores/embedded/bars.ts'" },
     { path: 'services/rest/server.test.ts', text: "import '../stores/embedded/bars.ts'" },
-    { path: 'test/contract/bars.ts', text: "import '../../services/stores/embedded/bars.ts'" },
+    { path: 'test/contract/suites/bars.ts', text: "import '../../services/stores/embedded/bars.ts'" },
   ],
 })

@@ -8,8 +8,8 @@ import {
   runFxd,
   seriesOptions,
   startImportFixture,
-} from '../../../test/support/import-fixture.ts'
-import { writeRepeated } from '../../../test/support/repeated-export.ts'
+} from '../../../test/support/fixtures/import-fixture.ts'
+import { writeRepeated } from '../../../test/support/samples/repeated-export.ts'
 
 let fixture: ImportFixture
 beforeAll(async () => {

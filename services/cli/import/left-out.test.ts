@@ -4,7 +4,7 @@ import {
   type ImportFixture,
   seriesOptions,
   startImportFixture,
-} from '../../../test/support/import-fixture.ts'
+} from '../../../test/support/fixtures/import-fixture.ts'
 
 let fixture: ImportFixture
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { createVirtualClock, type VirtualClock } from '../../../test/support/virtual-clock.ts'
+import { createVirtualClock, type VirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { Progress } from './progress.ts'
 
 let clock: VirtualClock

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
+import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { barsOf } from '../../core/bar.ts'
 import { feedSeconds } from '../../core/feed-clock.ts'
 import { backfillBatchesSlow, windowsMax as ingestWindowsMax } from '../../ingest/session/session-work.ts'

@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
-import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
+import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import type { IngestMessage__Output } from '../../wire/gen/fxd/v1/IngestMessage.ts'
 import type { CallListener, Dial } from './dial.ts'
 import { greetingTimeoutMs, SessionClient } from './session-client.ts'

@@ -4,8 +4,8 @@ import {
   houseToken,
   type IngestFixture,
   startIngest,
-} from '../../../test/support/ingest-fixture.ts'
-import { createVirtualClock, type VirtualClock } from '../../../test/support/virtual-clock.ts'
+} from '../../../test/support/fixtures/ingest-fixture.ts'
+import { createVirtualClock, type VirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { allocateBars, barCount, barsOf, toList } from '../../core/bar.ts'
 import { compoundKey, type FeedKey } from '../../core/compound-key.ts'
 import { feedSeconds } from '../../core/feed-clock.ts'

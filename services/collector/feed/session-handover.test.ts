@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { CollectorSuite, minute } from '../../../test/support/collector-suite.ts'
-import { MemoryFolder } from '../../../test/support/memory-folder.ts'
+import { CollectorSuite, minute } from '../../../test/support/fixtures/collector-suite.ts'
+import { MemoryFolder } from '../../../test/support/fixtures/memory-folder.ts'
 import { silentLog } from '../../platform/log/log.ts'
 import { createMetrics } from '../../platform/metrics.ts'
 import { type CallStream, dialGrpc } from '../connection/dial.ts'

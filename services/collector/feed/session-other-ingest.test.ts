@@ -2,15 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { RawSession } from '../../../test/support/clients/raw-session.ts'
 import {
   defineFeed,
   houseToken,
   type IngestFixture,
   startIngest,
-} from '../../../test/support/ingest-fixture.ts'
-import { PaperTerminal, paperSymbol } from '../../../test/support/paper-terminal.ts'
-import { RawSession } from '../../../test/support/raw-session.ts'
-import { createVirtualClock, type VirtualClock } from '../../../test/support/virtual-clock.ts'
+} from '../../../test/support/fixtures/ingest-fixture.ts'
+import { createVirtualClock, type VirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
+import { PaperTerminal, paperSymbol } from '../../../test/support/samples/paper-terminal.ts'
 import { silentLog } from '../../platform/log/log.ts'
 import type { Stores } from '../../ports/stores.ts'
 import { openEmbeddedStores } from '../../stores/embedded/open.ts'

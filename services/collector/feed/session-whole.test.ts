@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { CollectorSuite, day, hour, minute, minutes } from '../../../test/support/collector-suite.ts'
-import { paperSymbol } from '../../../test/support/paper-terminal.ts'
+import { CollectorSuite, day, hour, minute, minutes } from '../../../test/support/fixtures/collector-suite.ts'
+import { paperSymbol } from '../../../test/support/samples/paper-terminal.ts'
 import { feedSeconds } from '../../core/feed-clock.ts'
 
 const suite = new CollectorSuite()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
+import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { Stamps } from './stamps.ts'
 
 const eurusd = { symbol: 'EURUSD', resolution: '1' } as const

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { MemoryFolder } from '../../../test/support/memory-folder.ts'
-import { batch, open, timesIn } from '../../../test/support/small-spool.ts'
-import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
+import { MemoryFolder } from '../../../test/support/fixtures/memory-folder.ts'
+import { batch, open, timesIn } from '../../../test/support/fixtures/small-spool.ts'
+import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { utcMs } from '../../core/feed-clock.ts'
 import { storedResolutions } from '../../core/resolution.ts'
 

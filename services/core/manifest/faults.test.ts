@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { faultsWith } from '../../../test/support/manifest-example.ts'
+import { faultsWith } from '../../../test/support/samples/manifest-example.ts'
 import { parseManifest } from '../manifest.ts'
 
 describe('a fault names the field, what it got and what would be right', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { defineFeed } from '../../../test/support/ingest-fixture.ts'
+import { defineFeed } from '../../../test/support/fixtures/ingest-fixture.ts'
 import { compoundKey } from '../../core/compound-key.ts'
 import { feedSeconds } from '../../core/feed-clock.ts'
 import { Registry } from '../../core/registry.ts'

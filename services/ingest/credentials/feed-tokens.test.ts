@@ -1,14 +1,14 @@
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import { type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { RawSession, seriesAt } from '../../../test/support/clients/raw-session.ts'
 import {
   defineFeed,
   houseToken,
   type IngestFixture,
   startIngest,
-} from '../../../test/support/ingest-fixture.ts'
-import { RawSession, seriesAt } from '../../../test/support/raw-session.ts'
-import { createVirtualClock, type VirtualClock } from '../../../test/support/virtual-clock.ts'
+} from '../../../test/support/fixtures/ingest-fixture.ts'
+import { createVirtualClock, type VirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { channelCredentials } from '../../wire/client.ts'
 import type { IssueFeedTokenRequest } from '../../wire/gen/fxd/v1/IssueFeedTokenRequest.ts'
 import { Registry } from '../../wire/load.ts'

@@ -2,15 +2,15 @@ import { copyFileSync } from 'node:fs'
 import { connect as connectTls } from 'node:tls'
 import { type ServiceError, status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CertificateFixture, type Pair } from '../../../test/support/certificate-fixture.ts'
+import { RawSession, seriesAt } from '../../../test/support/clients/raw-session.ts'
+import { CertificateFixture, type Pair } from '../../../test/support/fixtures/certificate-fixture.ts'
 import {
   defineFeed,
   houseToken,
   type IngestFixture,
   startIngest,
-} from '../../../test/support/ingest-fixture.ts'
-import { RawSession, seriesAt } from '../../../test/support/raw-session.ts'
-import { createVirtualClock, type VirtualClock } from '../../../test/support/virtual-clock.ts'
+} from '../../../test/support/fixtures/ingest-fixture.ts'
+import { createVirtualClock, type VirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { tlsReloadMs, watchTls } from '../../platform/credentials/tls.ts'
 import { silentLog } from '../../platform/log/log.ts'
 import { type ClientIdentity, callMetadata, channelCredentials } from '../../wire/client.ts'

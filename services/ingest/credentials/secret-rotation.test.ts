@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { defineFeed, type IngestFixture, startIngest } from '../../../test/support/ingest-fixture.ts'
-import { RawSession, seriesAt } from '../../../test/support/raw-session.ts'
+import { RawSession, seriesAt } from '../../../test/support/clients/raw-session.ts'
+import { defineFeed, type IngestFixture, startIngest } from '../../../test/support/fixtures/ingest-fixture.ts'
 import { registryClient } from '../../wire/unary-client.ts'
 
 const feed = defineFeed({ symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] } })

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { defineFeed, startIngest } from '../../../test/support/ingest-fixture.ts'
-import { RawSession, seriesAt } from '../../../test/support/raw-session.ts'
-import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
+import { RawSession, seriesAt } from '../../../test/support/clients/raw-session.ts'
+import { defineFeed, startIngest } from '../../../test/support/fixtures/ingest-fixture.ts'
+import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { createLog } from '../../platform/log/log.ts'
 import type { Stores } from '../../ports/stores.ts'
 

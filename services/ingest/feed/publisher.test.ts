@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { createVirtualClock, type VirtualClock } from '../../../test/support/virtual-clock.ts'
+import { createVirtualClock, type VirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { compoundKey, feedKey } from '../../core/compound-key.ts'
 import { Unavailable } from '../../core/failure.ts'
 import { feedSeconds } from '../../core/feed-clock.ts'

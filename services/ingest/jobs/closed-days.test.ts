@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { aKey } from '../../../test/support/rest-edge.ts'
-import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
+import { aKey } from '../../../test/support/fixtures/rest-edge.ts'
+import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { Unavailable } from '../../core/failure.ts'
 import { Registry } from '../../core/registry.ts'
 import { type DailyCounters, type Day, noCounters } from '../../core/usage.ts'

@@ -4,9 +4,9 @@ import {
   openRegistryFixture,
   type RegistryFixture,
   zero,
-} from '../../../test/support/registry-fixture.ts'
-import { definition } from '../../../test/support/samples.ts'
-import { lastMinute, weekendBars } from '../../../test/support/weekend-bars.ts'
+} from '../../../test/support/fixtures/registry-fixture.ts'
+import { definition } from '../../../test/support/samples/samples.ts'
+import { lastMinute, weekendBars } from '../../../test/support/samples/weekend-bars.ts'
 import { barsOf } from '../../core/bar.ts'
 import { compoundKey } from '../../core/compound-key.ts'
 import { Unavailable } from '../../core/failure.ts'

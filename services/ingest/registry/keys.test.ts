@@ -1,7 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { openRegistryFixture, type RegistryFixture, zero } from '../../../test/support/registry-fixture.ts'
+import {
+  openRegistryFixture,
+  type RegistryFixture,
+  zero,
+} from '../../../test/support/fixtures/registry-fixture.ts'
 import { applyFeeds } from '../../registry/apply-feeds.ts'
 import type { CreateKeyRequest } from '../../wire/gen/fxd/v1/CreateKeyRequest.ts'
 

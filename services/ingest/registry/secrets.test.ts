@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openRegistryFixture, type RegistryFixture } from '../../../test/support/registry-fixture.ts'
+import { openRegistryFixture, type RegistryFixture } from '../../../test/support/fixtures/registry-fixture.ts'
 import type { AnswerOf } from '../../wire/unary-client.ts'
 
 const dayMs = 86_400_000

@@ -5,7 +5,7 @@ import {
   openRegistryFixture,
   type RegistryFixture,
   serveRegistry,
-} from '../../../test/support/registry-fixture.ts'
+} from '../../../test/support/fixtures/registry-fixture.ts'
 import { silentLog } from '../../platform/log/log.ts'
 import { followRegistry } from '../../registry/follow.ts'
 import { openEmbeddedStores } from '../../stores/embedded/open.ts'

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { openRegistryFixture, type RegistryFixture, zero } from '../../../test/support/registry-fixture.ts'
+import {
+  openRegistryFixture,
+  type RegistryFixture,
+  zero,
+} from '../../../test/support/fixtures/registry-fixture.ts'
 import { barsOf } from '../../core/bar.ts'
 import { compoundKey } from '../../core/compound-key.ts'
 import { Unavailable } from '../../core/failure.ts'

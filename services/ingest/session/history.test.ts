@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { seriesAt } from '../../../test/support/raw-session.ts'
-import { SessionSuite } from '../../../test/support/session-suite.ts'
+import { seriesAt } from '../../../test/support/clients/raw-session.ts'
+import { SessionSuite } from '../../../test/support/fixtures/session-suite.ts'
 
 const suite = new SessionSuite()
 const minute = 60

@@ -2,14 +2,14 @@ import { connect as connectHttp2, constants } from 'node:http2'
 import { credentials, Metadata, type StatusObject, status } from '@grpc/grpc-js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { RawSession, seriesAt } from '../../../test/support/clients/raw-session.ts'
 import { effort } from '../../../test/support/effort.ts'
 import {
   defineFeed,
   houseToken,
   type IngestFixture,
   startIngest,
-} from '../../../test/support/ingest-fixture.ts'
-import { RawSession, seriesAt } from '../../../test/support/raw-session.ts'
+} from '../../../test/support/fixtures/ingest-fixture.ts'
 import { toList } from '../../core/bar.ts'
 import { barFault } from '../../core/bar-rules.ts'
 import { compoundKey } from '../../core/compound-key.ts'

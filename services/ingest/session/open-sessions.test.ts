@@ -1,13 +1,13 @@
 import { Metadata } from '@grpc/grpc-js'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { RawSession } from '../../../test/support/clients/raw-session.ts'
 import {
   defineFeed,
   houseToken,
   type IngestFixture,
   startIngest,
-} from '../../../test/support/ingest-fixture.ts'
-import { RawSession } from '../../../test/support/raw-session.ts'
-import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
+} from '../../../test/support/fixtures/ingest-fixture.ts'
+import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { channelCredentials } from '../../wire/client.ts'
 import { Registry } from '../../wire/load.ts'
 import { sessionsPerFeedMax } from './open-sessions.ts'

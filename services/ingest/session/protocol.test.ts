@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { defineFeed } from '../../../test/support/ingest-fixture.ts'
-import { seriesAt } from '../../../test/support/raw-session.ts'
-import { SessionSuite } from '../../../test/support/session-suite.ts'
+import { seriesAt } from '../../../test/support/clients/raw-session.ts'
+import { defineFeed } from '../../../test/support/fixtures/ingest-fixture.ts'
+import { SessionSuite } from '../../../test/support/fixtures/session-suite.ts'
 import { Unavailable } from '../../core/failure.ts'
 import type { CollectorMessage } from '../../wire/gen/fxd/v1/CollectorMessage.ts'
 

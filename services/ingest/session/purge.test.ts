@@ -1,8 +1,8 @@
 import { credentials, Metadata } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
-import { houseToken } from '../../../test/support/ingest-fixture.ts'
-import { seriesAt } from '../../../test/support/raw-session.ts'
-import { SessionSuite } from '../../../test/support/session-suite.ts'
+import { seriesAt } from '../../../test/support/clients/raw-session.ts'
+import { houseToken } from '../../../test/support/fixtures/ingest-fixture.ts'
+import { SessionSuite } from '../../../test/support/fixtures/session-suite.ts'
 import { Registry } from '../../wire/load.ts'
 
 const suite = new SessionSuite()

@@ -1,14 +1,14 @@
 import { type StatusObject, status } from '@grpc/grpc-js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { RawSession, seriesAt } from '../../../test/support/clients/raw-session.ts'
 import { effort } from '../../../test/support/effort.ts'
 import {
   defineFeed,
   houseToken,
   type IngestFixture,
   startIngest,
-} from '../../../test/support/ingest-fixture.ts'
-import { RawSession, seriesAt } from '../../../test/support/raw-session.ts'
+} from '../../../test/support/fixtures/ingest-fixture.ts'
 import { createLog } from '../../platform/log/log.ts'
 import { callMetadata, channelCredentials } from '../../wire/client.ts'
 import type { CollectorMessage } from '../../wire/gen/fxd/v1/CollectorMessage.ts'

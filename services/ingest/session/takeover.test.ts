@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createVirtualClock, type VirtualClock } from '../../../test/support/virtual-clock.ts'
+import { createVirtualClock, type VirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { silentLog } from '../../platform/log/log.ts'
 import { type Leases, leaseMs, leaseRenewMs } from '../../ports/lease.ts'
 import { embeddedLeases } from '../../stores/embedded/leases.ts'

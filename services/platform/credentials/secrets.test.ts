@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
+import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { silentLog } from '../log/log.ts'
 import { secretsReloadMs, watchSecrets } from './secrets.ts'
 

@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from 'node:fs'
 import { afterAll, expect, test } from 'vitest'
-import { CertificateFixture } from '../../../test/support/certificate-fixture.ts'
-import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
+import { CertificateFixture } from '../../../test/support/fixtures/certificate-fixture.ts'
+import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { silentLog } from '../log/log.ts'
 import { readTls, type TlsPlace, tlsReloadMs, watchTls } from './tls.ts'
 

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { dial, startHttpServer as start } from '../../../test/support/http-server.ts'
+import { dial, startHttpServer as start } from '../../../test/support/fixtures/http-server.ts'
 
 /** A handler whose answers wait until `answer` is called, in the order in which the requests came. */
 const holding = () => {

@@ -2,7 +2,12 @@ import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { expect, test } from 'vitest'
-import { bodyOf, dial, readAll, startHttpServer as start } from '../../../test/support/http-server.ts'
+import {
+  bodyOf,
+  dial,
+  readAll,
+  startHttpServer as start,
+} from '../../../test/support/fixtures/http-server.ts'
 import { Fatal } from '../exit.ts'
 import { httpTimings } from './http-server.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamSocket } from '../../../test/acceptance/client/socket.ts'
 import { until } from '../../../test/acceptance/client/until.ts'
-import { live, zero } from '../../../test/support/open-stream.ts'
+import { live, zero } from '../../../test/support/clients/open-stream.ts'
 import {
   a,
   ask,
@@ -11,7 +11,7 @@ import {
   opened,
   store,
   timeOf,
-} from '../../../test/support/resumable-stream.ts'
+} from '../../../test/support/clients/resumable-stream.ts'
 
 describe('a client that asks for markers', () => {
   const complete = (from: number, to = from, feed = zero) =>

@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { StreamSocket } from '../../../test/acceptance/client/socket.ts'
 import { until } from '../../../test/acceptance/client/until.ts'
-import { effort } from '../../../test/support/effort.ts'
-import { live, minuteBar, openStream, zero } from '../../../test/support/open-stream.ts'
+import { live, minuteBar, openStream, zero } from '../../../test/support/clients/open-stream.ts'
 import {
   a,
   ask,
@@ -21,7 +20,8 @@ import {
   settledGaps,
   store,
   timeOf,
-} from '../../../test/support/resumable-stream.ts'
+} from '../../../test/support/clients/resumable-stream.ts'
+import { effort } from '../../../test/support/effort.ts'
 import { barsOf } from '../../core/bar.ts'
 import { compoundKey } from '../../core/compound-key.ts'
 

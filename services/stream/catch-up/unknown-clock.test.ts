@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { until } from '../../../test/acceptance/client/until.ts'
-import { minuteBar, type OpenedStream, openStream, symbolBody } from '../../../test/support/open-stream.ts'
-import { definition } from '../../../test/support/samples.ts'
+import {
+  minuteBar,
+  type OpenedStream,
+  openStream,
+  symbolBody,
+} from '../../../test/support/clients/open-stream.ts'
+import { definition } from '../../../test/support/samples/samples.ts'
 import { compoundKey, feedKey } from '../../core/compound-key.ts'
 
 const ahead = feedKey('BROKERD', 'AHEAD')

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { until } from '../../../test/acceptance/client/until.ts'
-import { effort } from '../../../test/support/effort.ts'
 import {
   a,
   applied,
@@ -14,8 +13,9 @@ import {
   minutesOf,
   subscribed,
   timeOf,
-} from '../../../test/support/lossy-stream.ts'
-import { feedBody, live, openStream, symbolBody, zero } from '../../../test/support/open-stream.ts'
+} from '../../../test/support/clients/lossy-stream.ts'
+import { feedBody, live, openStream, symbolBody, zero } from '../../../test/support/clients/open-stream.ts'
+import { effort } from '../../../test/support/effort.ts'
 import { type CompoundKey, compoundKey } from '../../core/compound-key.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import { heldMsMax, quietMs, quietMsMax, refillBarsMax } from './refill.ts'

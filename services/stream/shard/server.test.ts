@@ -1,6 +1,6 @@
 import { type Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { type OpenedStream, openStream, symbolNames } from '../../../test/support/open-stream.ts'
+import { type OpenedStream, openStream, symbolNames } from '../../../test/support/clients/open-stream.ts'
 import { silentLog } from '../../platform/log/log.ts'
 import type { Load__Output } from '../../wire/gen/fxd/v1/Load.ts'
 import { Shard } from '../../wire/load.ts'

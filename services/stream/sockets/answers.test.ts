@@ -8,7 +8,7 @@ import {
   openStream,
   tadil,
   zero,
-} from '../../../test/support/open-stream.ts'
+} from '../../../test/support/clients/open-stream.ts'
 import { compoundKey } from '../../core/compound-key.ts'
 
 let fixture: OpenedStream

@@ -1,8 +1,13 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { until } from '../../../test/acceptance/client/until.ts'
-import { type OpenedStream, openStream, symbolNames, zero } from '../../../test/support/open-stream.ts'
-import { clientFrame as frame, openRawClient } from '../../../test/support/raw-client.ts'
+import {
+  type OpenedStream,
+  openStream,
+  symbolNames,
+  zero,
+} from '../../../test/support/clients/open-stream.ts'
+import { clientFrame as frame, openRawClient } from '../../../test/support/clients/raw-client.ts'
 import { dateText } from '../../core/calendar.ts'
 import { compoundKey } from '../../core/compound-key.ts'
 import { Unavailable } from '../../core/failure.ts'

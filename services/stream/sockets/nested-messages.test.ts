@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { StreamSocket } from '../../../test/acceptance/client/socket.ts'
+import { type OpenedStream, openStream } from '../../../test/support/clients/open-stream.ts'
 import { effort } from '../../../test/support/effort.ts'
-import { type OpenedStream, openStream } from '../../../test/support/open-stream.ts'
 
 let fixture: OpenedStream
 let socket: StreamSocket

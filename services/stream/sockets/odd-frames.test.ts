@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { until } from '../../../test/acceptance/client/until.ts'
+import { type OpenedStream, openStream } from '../../../test/support/clients/open-stream.ts'
+import { clientFrame as frame, openRawClient } from '../../../test/support/clients/raw-client.ts'
 import { effort } from '../../../test/support/effort.ts'
-import { type OpenedStream, openStream } from '../../../test/support/open-stream.ts'
-import { clientFrame as frame, openRawClient } from '../../../test/support/raw-client.ts'
 
 let fixture: OpenedStream
 let secret: string

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { openStream } from '../../../test/support/open-stream.ts'
-import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
+import { openStream } from '../../../test/support/clients/open-stream.ts'
+import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { Unavailable } from '../../core/failure.ts'
 import { createLog, silentLog } from '../../platform/log/log.ts'
 import { createMetrics } from '../../platform/metrics.ts'

@@ -6,7 +6,7 @@ import {
   openStream,
   symbolBody,
   zero,
-} from '../../../test/support/open-stream.ts'
+} from '../../../test/support/clients/open-stream.ts'
 import { compoundKey } from '../../core/compound-key.ts'
 import { Markers } from '../catch-up/markers.ts'
 import { closings } from './close-codes.ts'

@@ -8,7 +8,7 @@ import {
   openStream,
   symbolBody,
   zero,
-} from '../../../test/support/open-stream.ts'
+} from '../../../test/support/clients/open-stream.ts'
 import { type CompoundKey, compoundKey, feedOf, parseCompoundKey } from '../../core/compound-key.ts'
 
 let fixture: OpenedStream

@@ -1,6 +1,6 @@
 /** Attacks by messages on WebSockets of one key. */
 import { WebSocket } from 'ws'
-import { clientFrame } from '../../support/raw-client.ts'
+import { clientFrame } from '../../support/clients/raw-client.ts'
 import { type Attack, repeat, type Scene, shareOf, type Tally } from './attack.ts'
 import { dial } from './connections.ts'
 

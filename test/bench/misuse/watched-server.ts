@@ -3,9 +3,9 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { endWithUs } from '../../support/end-with-us.ts'
-import { metricOf } from '../../support/metric-of.ts'
-import { type RunningService, startService } from '../../support/service-process.ts'
+import { metricOf } from '../../support/clients/metric-of.ts'
+import { endWithUs } from '../../support/processes/end-with-us.ts'
+import { type RunningService, startService } from '../../support/processes/service-process.ts'
 import type { LoopFigures } from './loop-probe.ts'
 
 const probe = new URL('./loop-probe.ts', import.meta.url).href

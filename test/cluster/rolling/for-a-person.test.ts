@@ -3,13 +3,13 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { bareEnv } from '../../support/bare-env.ts'
-import { fxd } from '../../support/cli-fixture.ts'
+import { fxd } from '../../support/fixtures/cli-fixture.ts'
 import { freePorts } from '../../support/free-ports.ts'
-import { oneSymbolFeed, pushed } from '../../support/one-symbol-feed.ts'
+import { bareEnv } from '../../support/processes/bare-env.ts'
+import { oneSymbolFeed, pushed } from '../../support/samples/one-symbol-feed.ts'
 
 const repository = join(import.meta.dirname, '../../..')
-const files = ['test/support/run-for-a-person.ts', 'test/support/cluster/for-a-person.ts']
+const files = ['test/support/processes/run-for-a-person.ts', 'test/support/cluster/for-a-person.ts']
 const untilReady = { timeout: 150_000, interval: 100 }
 
 const isAlive = (pid: number): boolean => {

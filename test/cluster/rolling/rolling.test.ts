@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { until } from '../../acceptance/client/until.ts'
+import { metricOf } from '../../support/clients/metric-of.ts'
+import { newKey } from '../../support/clients/new-key.ts'
 import { type Cluster, startCluster } from '../../support/cluster/cluster.ts'
 import { untilUpgraded } from '../../support/cluster/until-upgraded.ts'
-import { metricOf } from '../../support/metric-of.ts'
-import { newKey } from '../../support/new-key.ts'
-import { oneSymbolFeed, pushed } from '../../support/one-symbol-feed.ts'
+import { oneSymbolFeed, pushed } from '../../support/samples/one-symbol-feed.ts'
 
 const startTimeoutMs = 240_000
 const drainSeconds = 9

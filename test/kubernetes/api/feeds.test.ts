@@ -3,7 +3,7 @@ import { type FeedObject, resources, type Secret, type Workload } from '../../..
 import { setFeedsOwner } from '../../../services/registry/apply-feed.ts'
 import { feedRows } from '../../../services/registry/feed-rows.ts'
 import { until } from '../../acceptance/client/until.ts'
-import { defineFeed } from '../../support/ingest-fixture.ts'
+import { defineFeed } from '../../support/fixtures/ingest-fixture.ts'
 import { BarFlow, eurusd } from './support/bar-flow.ts'
 import { openSetting, type Setting } from './support/setting.ts'
 

@@ -1,4 +1,4 @@
-import { metricOf } from '../../support/metric-of.ts'
+import { metricOf } from '../../support/clients/metric-of.ts'
 import type { UnderLoad } from './under-load.ts'
 
 const opsPort = 9464

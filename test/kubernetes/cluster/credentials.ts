@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { CertificateFixture, type Pair } from '../../support/certificate-fixture.ts'
+import { CertificateFixture, type Pair } from '../../support/fixtures/certificate-fixture.ts'
 import type { ClusterNetwork } from './network.ts'
 
 const authority = 'kubernetes'

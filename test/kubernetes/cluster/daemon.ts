@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
-import { endWithUs } from '../../support/end-with-us.ts'
+import { endWithUs } from '../../support/processes/end-with-us.ts'
 
 const lastWordsLength = 4_000
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { until } from '../../acceptance/client/until.ts'
-import type { Pair } from '../../support/certificate-fixture.ts'
+import type { Pair } from '../../support/fixtures/certificate-fixture.ts'
 import type { Credentials } from './credentials.ts'
 import { Daemon } from './daemon.ts'
 import { type Kubectl, run } from './kubectl.ts'

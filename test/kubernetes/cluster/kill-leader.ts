@@ -1,4 +1,4 @@
-import { within } from '../../faults/within.ts'
+import { within } from '../../faults/support/within.ts'
 import type { UnderLoad } from './under-load.ts'
 
 const takeoverMs = 120_000

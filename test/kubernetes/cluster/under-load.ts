@@ -1,6 +1,6 @@
 import type { ClientTls } from '../../../services/wire/client.ts'
-import { seeded } from '../../faults/seeded.ts'
-import { within } from '../../faults/within.ts'
+import { seeded } from '../../faults/support/seeded.ts'
+import { within } from '../../faults/support/within.ts'
 import type { KubernetesCluster } from './cluster.ts'
 import { deliveredKey } from './delivered-key.ts'
 import { type Installed, type InstalledOptions, namespace, startInstalled } from './installed.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { within } from '../../faults/within.ts'
+import { within } from '../../faults/support/within.ts'
 import type { UnderLoad } from '../cluster/under-load.ts'
 
 export const recoveryMs = 300_000

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type FromPackages, programOf } from '../debian-packages.ts'
+import { type FromPackages, programOf } from '../processes/debian-packages.ts'
 import { statusOf } from './answers.ts'
 import { Program } from './program.ts'
 

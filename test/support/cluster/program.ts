@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createWriteStream, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { endWithUs } from '../end-with-us.ts'
-import { standStill } from '../stand-still.ts'
+import { endWithUs } from '../processes/end-with-us.ts'
+import { standStill } from '../processes/stand-still.ts'
 
 const startDeadlineMs = 90_000
 const stopDeadlineMs = 20_000

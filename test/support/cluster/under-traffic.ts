@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { until } from '../../acceptance/client/until.ts'
-import { ask } from '../../faults/cluster-user.ts'
-import { seeded } from '../../faults/seeded.ts'
+import { ask } from '../../faults/support/cluster-user.ts'
+import { seeded } from '../../faults/support/seeded.ts'
 import { Traffic } from '../../kubernetes/cluster/traffic.ts'
-import { newKey } from '../new-key.ts'
+import { newKey } from '../clients/new-key.ts'
 import type { Cluster } from './cluster.ts'
 import { untilUpgraded } from './until-upgraded.ts'
 

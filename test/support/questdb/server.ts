@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePorts } from '../free-ports.ts'
-import { ServerProcess } from '../server-process.ts'
+import { ServerProcess } from '../processes/server-process.ts'
 import { questdbParts } from './parts.ts'
 
 const startDeadlineMs = 150_000

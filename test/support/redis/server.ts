@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { programOf } from '../debian-packages.ts'
 import { freePorts } from '../free-ports.ts'
-import { ServerProcess } from '../server-process.ts'
+import { programOf } from '../processes/debian-packages.ts'
+import { ServerProcess } from '../processes/server-process.ts'
 
 const startDeadlineMs = 20_000
 const name = 'Redis'

@@ -7,7 +7,7 @@ import type { Clock } from '../../../services/ports/clock.ts'
 import type { Slots } from '../../../services/ports/slots.ts'
 import { openRedisStores, type RedisStores } from '../../../services/stores/redis/open.ts'
 import type { RedisAt } from '../../../services/stores/redis/options.ts'
-import { createVirtualClock, type VirtualClock } from '../virtual-clock.ts'
+import { createVirtualClock, type VirtualClock } from '../fixtures/virtual-clock.ts'
 
 export interface OpenedRedis {
   readonly stores: RedisStores

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { defineFeed } from '../../../../test/support/ingest-fixture.ts'
+import { defineFeed } from '../../../../test/support/fixtures/ingest-fixture.ts'
 import { createLog } from '../../../platform/log/log.ts'
 import { createListing } from './listing.ts'
 

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
+import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
 import { type RevisedBar, toList } from '../../../core/bar.ts'
 import { feedKey } from '../../../core/compound-key.ts'
 import type { FeedDefinition } from '../../../core/feed.ts'

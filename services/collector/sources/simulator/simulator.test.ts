@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
+import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
 import { toList } from '../../../core/bar.ts'
 import { feedKey } from '../../../core/compound-key.ts'
 import type { FeedDefinition } from '../../../core/feed.ts'

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { aFeed, aKey, openRestEdge, type RestEdge, secretOf } from '../../../../test/support/rest-edge.ts'
+import {
+  aFeed,
+  aKey,
+  openRestEdge,
+  type RestEdge,
+  secretOf,
+} from '../../../../test/support/fixtures/rest-edge.ts'
 
 let edge: RestEdge
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import {
   aSymbol,
   openRestEdge,
   type RestEdge,
-} from '../../../../test/support/rest-edge.ts'
+} from '../../../../test/support/fixtures/rest-edge.ts'
 import { type CompoundKey, feedKey } from '../../../core/compound-key.ts'
 import { feedSeconds } from '../../../core/feed-clock.ts'
 import type { Resolution } from '../../../core/resolution.ts'

@@ -10,8 +10,8 @@ import {
   type RestEdge,
   secretOf,
   type Told,
-} from '../../../../test/support/rest-edge.ts'
-import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
+} from '../../../../test/support/fixtures/rest-edge.ts'
+import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
 import { Unavailable } from '../../../core/failure.ts'
 import { deadlineMs } from '../../deadline.ts'
 import { AnswerMemory, takeMs, waitingMax, waitMs } from './answer-memory.ts'

@@ -6,7 +6,7 @@ import {
   aSymbol,
   openRestEdge,
   type RestEdge,
-} from '../../../../test/support/rest-edge.ts'
+} from '../../../../test/support/fixtures/rest-edge.ts'
 import { utcMs } from '../../../core/feed-clock.ts'
 
 const day = Date.UTC(2026, 0, 5) / 1000

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openRestEdge, type RestEdge } from '../../../../test/support/rest-edge.ts'
+import { openRestEdge, type RestEdge } from '../../../../test/support/fixtures/rest-edge.ts'
 import { failures } from '../../../core/failure.ts'
 
 interface Parameter {

@@ -7,7 +7,7 @@ import {
   aSymbol,
   openRestEdge,
   type RestEdge,
-} from '../../../../test/support/rest-edge.ts'
+} from '../../../../test/support/fixtures/rest-edge.ts'
 import { clockReadingId } from '../../../core/clock-history.ts'
 import { feedKey } from '../../../core/compound-key.ts'
 import { Unavailable } from '../../../core/failure.ts'

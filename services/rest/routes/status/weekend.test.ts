@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aFeed, aKey, aSymbol, openRestEdge, type RestEdge } from '../../../../test/support/rest-edge.ts'
-import { lastMinute, sundayMorning, weekendBars } from '../../../../test/support/weekend-bars.ts'
+import {
+  aFeed,
+  aKey,
+  aSymbol,
+  openRestEdge,
+  type RestEdge,
+} from '../../../../test/support/fixtures/rest-edge.ts'
+import { lastMinute, sundayMorning, weekendBars } from '../../../../test/support/samples/weekend-bars.ts'
 import { toList } from '../../../core/bar.ts'
 
 let edge: RestEdge

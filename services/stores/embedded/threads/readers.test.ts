@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { startGatedThread } from '../../../../test/support/gated-thread.ts'
-import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
+import { startGatedThread } from '../../../../test/support/fixtures/gated-thread.ts'
+import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
 import { Overloaded, Unavailable } from '../../../core/failure.ts'
 import { readerNamed } from '../../../core/turns.ts'
 import { silentLog } from '../../../platform/log/log.ts'

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
+import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
 import { Unavailable } from '../../../core/failure.ts'
 import { silentLog } from '../../../platform/log/log.ts'
 import { silenceMaxMs } from './silence.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { startGatedThread } from '../../../../test/support/gated-thread.ts'
-import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
+import { startGatedThread } from '../../../../test/support/fixtures/gated-thread.ts'
+import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
 import { allocateBars } from '../../../core/bar.ts'
 import { compoundKey, feedKey } from '../../../core/compound-key.ts'
 import { Unavailable } from '../../../core/failure.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
+import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
 import { Unavailable, WrongServer } from '../../../core/failure.ts'
 import { createLog } from '../../../platform/log/log.ts'
 import { ServerConnectionCheck } from './connection-check.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createVirtualClock } from '../../../../test/support/virtual-clock.ts'
+import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
 import { suspects } from './refusal.ts'
 import type { EncodedRows } from './rows.ts'
 import { PoisonRows } from './sender.ts'

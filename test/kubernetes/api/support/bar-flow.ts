@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { RawSession, seriesAt } from '../../../support/raw-session.ts'
+import { RawSession, seriesAt } from '../../../support/clients/raw-session.ts'
 
 const everyMs = 200
 const backSeconds = 6 * 3_600

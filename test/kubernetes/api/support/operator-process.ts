@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { metricOf } from '../../../support/clients/metric-of.ts'
 import { freePorts } from '../../../support/free-ports.ts'
-import { metricOf } from '../../../support/metric-of.ts'
-import { ServerProcess } from '../../../support/server-process.ts'
+import { ServerProcess } from '../../../support/processes/server-process.ts'
 import { writeKubeconfig } from './api-server.ts'
 
 const repository = join(import.meta.dirname, '../../../..')

@@ -8,7 +8,7 @@ import {
 } from '@grpc/grpc-js'
 import { channelOptions } from '../../../../services/wire/limits.ts'
 import { Registry } from '../../../../services/wire/load.ts'
-import type { IngestFixture } from '../../../support/ingest-fixture.ts'
+import type { IngestFixture } from '../../../support/fixtures/ingest-fixture.ts'
 
 /** Stands between operators and ingest, sees each call, and may stop after one that changes something. */
 export interface RegistryGateway {

@@ -13,7 +13,7 @@ import {
 import { rights } from '../../../../operator/rights.ts'
 import { authenticate } from '../../../../services/access/authenticate.ts'
 import { until } from '../../../acceptance/client/until.ts'
-import { houseToken, type IngestFixture, startIngest } from '../../../support/ingest-fixture.ts'
+import { houseToken, type IngestFixture, startIngest } from '../../../support/fixtures/ingest-fixture.ts'
 import { Admin } from './admin.ts'
 import { type ApiServer, operatorUser } from './api-server.ts'
 import { type Gateway, openGateway } from './gateway.ts'

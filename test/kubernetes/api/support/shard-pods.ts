@@ -6,7 +6,7 @@ import {
   type ShardServer,
   type ShardServerDeps,
 } from '../../../../services/stream/shard/server.ts'
-import { type OpenedStream, openStream } from '../../../support/open-stream.ts'
+import { type OpenedStream, openStream } from '../../../support/clients/open-stream.ts'
 import { type Setting, shardToken } from './setting.ts'
 
 const lookEveryMs = 100

@@ -1,0 +1,148 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { allocateBars } from '../../../services/core/bar.ts'
+import { compoundKey, type FeedKey, feedKey } from '../../../services/core/compound-key.ts'
+import { utcMs } from '../../../services/core/feed-clock.ts'
+import type { SeriesBars } from '../../../services/core/series.ts'
+import { type Day, usageDaysKept } from '../../../services/core/usage.ts'
+import { silentLog } from '../../../services/platform/log/log.ts'
+import type { Clock } from '../../../services/ports/clock.ts'
+import type { Stores } from '../../../services/ports/stores.ts'
+import { schemaVersion } from '../../../services/stores/embedded/file/database.ts'
+import { openEmbeddedStores } from '../../../services/stores/embedded/open.ts'
+import { createVirtualClock } from '../../support/fixtures/virtual-clock.ts'
+
+const dayMs = 86_400_000
+const feed = feedKey('BROKERA', 'ZERO')
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'fxd-open-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+const open = (folder: string, clock: Clock = createVirtualClock()): Promise<Stores> =>
+  openEmbeddedStores({ folder, clock, log: silentLog })
+
+test('nobody else on the machine may read what is kept', async () => {
+  const folder = join(newFolder(), 'made', 'data')
+  const stores = await open(folder)
+  await stores.registry.append(0, [])
+  expect(statSync(folder).mode & 0o777).toBe(0o700)
+  for (const name of ['fxd.db', 'fxd.db-wal', 'fxd.db-shm', 'lock.db'])
+    expect(statSync(join(folder, name)).mode & 0o777, name).toBe(0o600)
+  await stores.close()
+})
+
+test('a folder in use is refused by name, and free again after the close', async () => {
+  const folder = newFolder()
+  const first = await open(folder)
+  await expect(open(folder)).rejects.toThrow(`The data folder ${folder} is in use by another fxd.`)
+  await first.bars.ping()
+  await first.close()
+  const second = await open(folder)
+  await second.bars.ping()
+  await second.close()
+})
+
+test('a file of another schema version is refused by name and left as it is', async () => {
+  const folder = newFolder()
+  await (await open(folder)).close()
+  const setVersion = (version: number): void => {
+    const db = new DatabaseSync(join(folder, 'fxd.db'))
+    db.exec(`PRAGMA user_version = ${version}`)
+    db.close()
+  }
+  for (const version of [schemaVersion + 1, 0]) {
+    setVersion(version)
+    await expect(open(folder)).rejects.toThrow(`fxd.db: the schema version is ${version}`)
+  }
+  setVersion(schemaVersion)
+  await (await open(folder)).close()
+})
+
+test('a file that is no database, and a folder that cannot be, are errors that can be read', async () => {
+  const folder = newFolder()
+  writeFileSync(join(folder, 'fxd.db'), 'no database at all, but long enough to be looked at\n'.repeat(50))
+  await expect(open(folder)).rejects.toThrow(/fxd\.db: .*not a database/)
+  writeFileSync(join(folder, 'file'), '')
+  await expect(open(join(folder, 'file'))).rejects.toThrow(join(folder, 'file'))
+})
+
+test('rate windows survive a restart: what was used stays used', async () => {
+  const folder = newFolder()
+  const clock = createVirtualClock({ start: Date.UTC(2026, 0, 5, 12) })
+  const rates = { rpm: 3, rpd: 100 }
+  const before = await open(folder, clock)
+  for (let i = 0; i < 2; i++) await before.limits.admit('key', rates, 'history')
+  await before.close()
+  const after = await open(folder, clock)
+  expect(await after.limits.admit('key', rates, 'history')).toMatchObject({ outcome: 'admitted' })
+  expect(await after.limits.admit('key', rates, 'history')).toMatchObject({ outcome: 'refused' })
+  await after.close()
+})
+
+test('usage is kept for 91 days, today included, and no longer', async () => {
+  const folder = newFolder()
+  const start = Date.UTC(2026, 0, 5, 12)
+  const daysKept = async (day: number): Promise<Day[]> => {
+    const clock = createVirtualClock({ start: start + day * dayMs })
+    const stores = await open(folder, clock)
+    await stores.limits.countRefusedUpgrade('key')
+    await clock.advance(1_000)
+    await stores.bars.ping()
+    const usage = await stores.limits.usage('key', '2026-01-05', '2026-12-31')
+    await stores.close()
+    return [...usage.keys()]
+  }
+  expect(await daysKept(0)).toEqual(['2026-01-05'])
+  expect(await daysKept(1)).toEqual(['2026-01-05', '2026-01-06'])
+  expect(await daysKept(usageDaysKept - 1)).toEqual(['2026-01-05', '2026-01-06', '2026-04-05'])
+  expect(await daysKept(usageDaysKept)).toEqual(['2026-01-06', '2026-04-05', '2026-04-06'])
+})
+
+test('a day that memory forgot is still in the usage', async () => {
+  const clock = createVirtualClock({ start: Date.UTC(2026, 0, 5, 12) })
+  let laterMs = 0
+  const stores = await open(newFolder(), { ...clock, utcMs: () => utcMs(clock.utcMs() + laterMs) })
+  await stores.limits.countRefusedUpgrade('key')
+  for (let day = 0; day < 3; day++) {
+    await clock.advance(1_000)
+    await stores.bars.ping()
+    laterMs += dayMs
+  }
+  await stores.limits.countRefusedUpgrade('key')
+  const usage = await stores.limits.usage('key', '2026-01-01', '2026-01-31')
+  expect([...usage].map(([day, { rate_limited: refused }]) => [day, refused])).toEqual([
+    ['2026-01-05', 1],
+    ['2026-01-08', 1],
+  ])
+  await stores.close()
+})
+
+test('a purge that the end of the process cut short is finished by the next start', async () => {
+  const folder = newFolder()
+  const barsOf = (of: FeedKey, count: number): SeriesBars => {
+    const bars = allocateBars(count)
+    bars.time.forEach((_, i) => (bars.time[i] = i * 60))
+    return { series: { feed: of, symbol: compoundKey(of, 'EURUSD'), resolution: '1' }, bars }
+  }
+  const kept = [feedKey('AAA', 'ZERO'), feedKey('ZZZ', 'ZERO')].map((of) => barsOf(of, 5))
+  const rowsInFile = (): unknown => {
+    const db = new DatabaseSync(join(folder, 'fxd.db'), { readOnly: true })
+    const row = db.prepare('SELECT (SELECT count(*) FROM bar) + (SELECT count(*) FROM purged) AS rows').get()
+    db.close()
+    return row?.['rows']
+  }
+  const before = await open(folder)
+  await before.bars.write([barsOf(feed, 50_000), ...kept], 'backfill')
+  await before.bars.purge(feed)
+  await before.close()
+  expect(rowsInFile()).toBeGreaterThan(10_000)
+  const after = await open(folder)
+  await vi.waitFor(() => expect(rowsInFile()).toBe(10), { timeout: 20_000 })
+  await after.close()
+})

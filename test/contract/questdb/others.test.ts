@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest'
+import { feedSeconds } from '../../../services/core/feed-clock.ts'
+import type { BarStore } from '../../../services/ports/bars.ts'
+import { effort } from '../../support/effort.ts'
+import { oneServer } from '../../support/questdb/one-server.ts'
+import { openInTest } from '../../support/questdb/stores.ts'
+import {
+  always,
+  batchOf,
+  freshFeed,
+  freshSeries,
+  minuteBar,
+  minuteBars,
+  readList,
+  seriesOf,
+} from '../suites/sample-bars.ts'
+
+const server = oneServer()
+const h1 = (prefix: string): string => `${prefix}bars_brokera_zero_h1`
+const untilServed = { timeout: 150_000, interval: 50 }
+
+describe('tables that somebody else removed', () => {
+  test('are made again, and no write into the void is acknowledged', async () => {
+    const { stores, prefix } = await openInTest(server())
+    const series = freshSeries('60')
+    await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
+    await server().exec(`DROP TABLE ${h1(prefix)}`)
+    const write = () =>
+      stores.bars.write([batchOf(series, [minuteBar(1)])], 'live').then(
+        () => 'stored',
+        () => 'failed',
+      )
+    await expect.poll(write, untilServed).toBe('stored')
+    expect(await readList(stores.bars, series)).toEqual([minuteBar(1)])
+  })
+
+  test('and made again by one process get nothing of what another still sends to the old ones, and it is not acknowledged', async () => {
+    const { stores: a, prefix } = await openInTest(server())
+    const { stores: b } = await openInTest(server(), { prefix })
+    const series = freshSeries('60')
+    const untilStored = async (bars: BarStore, minute: number): Promise<void> =>
+      await expect
+        .poll(
+          () =>
+            bars.write([batchOf(series, [minuteBar(minute)])], 'live').then(
+              () => 'stored',
+              () => 'failed',
+            ),
+          untilServed,
+        )
+        .toBe('stored')
+    await untilStored(a.bars, 0)
+    await untilStored(b.bars, 1)
+    await server().exec(`DROP TABLE ${h1(prefix)}`)
+    // Having seen that it is gone, `a` makes it again before it sends anything.
+    expect(await readList(a.bars, series)).toEqual([])
+    await untilStored(a.bars, 2)
+    await untilStored(b.bars, 3)
+    expect(await readList(a.bars, series)).toEqual(minuteBars(2, 4))
+  })
+
+  test('answer as empty: the store said that there is nothing', async () => {
+    const { stores, prefix } = await openInTest(server())
+    const series = freshSeries('60')
+    await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
+    await server().exec(`DROP TABLE ${h1(prefix)}`)
+    expect(await readList(stores.bars, series)).toEqual([])
+    expect(await stores.bars.bounds(series, [always])).toEqual([undefined])
+    expect(await stores.bars.lastTimes(series.feed)).toEqual(new Map())
+  })
+})
+
+describe('two processes on one QuestDB', () => {
+  test('of changes of the registry based on one version exactly one counts, and both know which', async () => {
+    const { stores: a, prefix } = await openInTest(server())
+    const { stores: b } = await openInTest(server(), { prefix })
+    let version = 0
+    for (let round = 0; round < 20; round++) {
+      const rows = (who: string, count: number) =>
+        Array.from({ length: count }, (_, i) => ({
+          kind: 'key' as const,
+          id: `${who} ${round} ${i}`,
+          body: { id: who } as never,
+        }))
+      const outcomes = await Promise.all([
+        a.registry.append(version, rows('a', 1 + (round % 3))),
+        b.registry.append(version, rows('b', 1 + ((round + 1) % 3))),
+      ])
+      expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['conflict', 'stored'])
+      const after = version
+      for (const outcome of outcomes) if (outcome.outcome === 'stored') version = outcome.version
+      const winner = outcomes[0].outcome === 'stored' ? 'a' : 'b'
+      for (const { registry } of [a, b]) {
+        const seen = await registry.since(after)
+        expect(seen.map((row) => row.version)).toEqual(seen.map((_, i) => after + 1 + i))
+        expect(seen.at(-1)?.version).toBe(version)
+        expect(seen.every(({ id }) => id.startsWith(`${winner} ${round}`))).toBe(true)
+      }
+    }
+  })
+
+  test('windows of both are one union, also after the purge by one of them', async () => {
+    const { stores: a, prefix } = await openInTest(server())
+    const { stores: b } = await openInTest(server(), { prefix })
+    const feed = freshFeed()
+    const span = (from: number, to: number) => [
+      { feed, symbol: undefined, resolution: '1' as const, from: feedSeconds(from), to: feedSeconds(to) },
+    ]
+    await a.windows.add(span(0, 600))
+    await b.windows.add(span(0, 60))
+    await b.windows.add(span(600, 660))
+    expect(await a.windows.of(feed)).toEqual(span(0, 660))
+    await a.windows.purge(feed)
+    expect(await b.windows.of(feed)).toEqual([])
+    await b.windows.add(span(660, 720))
+    expect(await a.windows.of(feed)).toEqual(span(660, 720))
+  })
+
+  test('a read right after a purge shows no bar and no window of the feed while the server is busy', async () => {
+    const { stores: a, prefix } = await openInTest(server())
+    const { stores: b } = await openInTest(server(), { prefix })
+    const busy = [`busy1_${prefix}`, `busy2_${prefix}`]
+    for (const table of busy)
+      await server().exec(`
+        CREATE TABLE ${table} (ts TIMESTAMP, sym SYMBOL) TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(ts, sym)`)
+    const series = seriesOf('A', '1', freshFeed())
+    const window = { feed: series.feed, symbol: undefined, resolution: '1' as const }
+    const shown: string[] = []
+    for (let round = 0; round < 5 * effort; round++) {
+      await a.bars.write([batchOf(series, minuteBars(round, round + 10))], 'live')
+      await a.windows.add([{ ...window, from: feedSeconds(0), to: feedSeconds(60) }])
+      // Each keeps one of the server's two writers busy while the purge waits for its turn.
+      for (const table of busy)
+        await server().exec(`
+          INSERT INTO ${table} SELECT (rnd_long(0, 432000, 0) * 1000000)::timestamp, rnd_symbol('A', 'B')
+          FROM long_sequence(200000)`)
+      await Promise.all([a.bars.purge(series.feed), a.windows.purge(series.feed)])
+      for (const stores of [a, b]) {
+        if ((await stores.windows.of(series.feed)).length > 0) shown.push(`windows in round ${round}`)
+        if ((await readList(stores.bars, series)).length > 0) shown.push(`bars in round ${round}`)
+      }
+    }
+    expect(shown).toEqual([])
+  })
+
+  test('a window that grows every minute stays one row', async () => {
+    const { stores, prefix } = await openInTest(server())
+    const feed = freshFeed()
+    for (let at = 0; at < 20 * 60; at += 60)
+      await stores.windows.add([
+        { feed, symbol: undefined, resolution: '1', from: feedSeconds(at), to: feedSeconds(at + 60) },
+      ])
+    const table = `${prefix}windows_${feed.toLowerCase().replace(':', '_')}`
+    expect(await server().exec(`SELECT start, stop FROM ${table}`)).toEqual([[0, 1_200]])
+  })
+})

@@ -1,0 +1,265 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { type Config, parseConfig } from '../../../services/platform/config.ts'
+import { Fatal } from '../../../services/platform/exit.ts'
+import { createLog, silentLog } from '../../../services/platform/log/log.ts'
+import { EndedWhileWaiting } from '../../../services/platform/until-available.ts'
+import { type RunningAll, startAll } from '../../../services/roles/all.ts'
+import type { RoleOverrides } from '../../../services/roles/stores.ts'
+import { schemaVersion } from '../../../services/stores/questdb/layout/migrate.ts'
+import { fxd } from '../../support/fixtures/cli-fixture.ts'
+import { freePorts } from '../../support/free-ports.ts'
+import { oneServer } from '../../support/questdb/one-server.ts'
+
+const server = oneServer()
+const patient = { timeout: 400_000 }
+const untilServed = { timeout: 150_000, interval: 100 }
+const symbol = 'BROKERA:ZERO:BTCUSD'
+/** Few tables: only the demo needs those of the demo. */
+const manifest = `
+apiVersion: marketdata.fxd.dev/v1alpha1
+kind: Feed
+metadata: {name: brokera-zero}
+spec:
+  broker: BROKERA
+  account: ZERO
+  clock: {mode: UTC}
+  quoteBasis: Bid
+  resolutions: ["60"]
+  depth: {"60": 30d}
+  symbols: {list: [{raw: BTCUSD, type: crypto, digits: 2}]}
+  source: {type: Simulator, seed: 1}
+`
+
+let prefixes = 0
+const freshPrefix = (): string => `s${++prefixes}_`
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'fxd-questdb-service-'))
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }))
+  return made
+}
+
+async function configured(more: Partial<Config> = {}): Promise<Config> {
+  // Known before the service listens.
+  const [http = 0, ops = 0] = await freePorts(2)
+  const feeds = join(folder(), 'feeds.yaml')
+  writeFileSync(feeds, manifest)
+  return {
+    ...parseConfig({}),
+    httpAddr: { host: '127.0.0.1', port: http },
+    grpcAddr: { host: '127.0.0.1', port: 0 },
+    opsAddr: { host: '127.0.0.1', port: ops },
+    dataDir: folder(),
+    store: 'questdb',
+    questdbHttp: server().http,
+    questdbPg: server().pg,
+    questdbPrefix: freshPrefix(),
+    feeds,
+    ...more,
+  }
+}
+
+/** Stopped when the test has ended, also while it still waits. */
+function start(config: Config, overrides: RoleOverrides = {}): Promise<RunningAll> {
+  const ending = new AbortController()
+  const starting = startAll(config, { log: silentLog, ending: ending.signal, ...overrides })
+  onTestFinished(async () => {
+    ending.abort()
+    await starting.then(
+      (service) => service.stop(),
+      () => undefined,
+    )
+  }, patient.timeout)
+  return starting
+}
+
+/** The variables of an administrator's command line. */
+const administration = (config: Config, { grpcPort }: RunningAll) => ({
+  FXD_GRPC_ADDR: `127.0.0.1:${grpcPort}`,
+  FXD_DATA_DIR: config.dataDir,
+})
+
+/** A key for the feed, as an administrator makes one. */
+async function makeKey(config: Config, service: RunningAll): Promise<string> {
+  const { out, err } = await fxd(
+    'keys create --plan enterprise --rpm 100000 --rpd 1000000 --ws-connections 1 --ws-symbols 1 --feeds BROKERA:ZERO --json',
+    administration(config, service),
+  )
+  return (JSON.parse(out || err) as { key: string }).key
+}
+
+/** Bars of the feed that QuestDB shows. */
+const storedBars = async ({ questdbPrefix }: Config): Promise<number> =>
+  Number(
+    (
+      await server()
+        .exec(`SELECT count() FROM ${questdbPrefix}bars_brokera_zero_h1`)
+        .catch(() => [])
+    )[0]?.[0] ?? 0,
+  )
+
+const ask = async (port: number, path: string, key = '') => {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    headers: key ? { 'x-api-key': key } : {},
+  })
+  return {
+    status: response.status,
+    retryAfter: response.headers.get('retry-after'),
+    text: await response.text(),
+  }
+}
+const readyStatus = (config: Config): Promise<number> =>
+  ask(config.opsAddr.port, '/readyz').then(
+    ({ status }) => status,
+    () => 0,
+  )
+const history = `/v1/history?symbol=${symbol}&resolution=60&countback=3`
+
+/** Until the test starts it again, at the latest until the test has ended. */
+async function sendAway(): Promise<void> {
+  await server().kill()
+  onTestFinished(async () => {
+    await server().kill()
+    await server().start()
+  }, patient.timeout)
+}
+
+describe('fxd all with its bars in QuestDB', patient, () => {
+  test('started while QuestDB is away, it waits: alive, not ready, every request 500 with Retry-After; then it serves by itself', async () => {
+    const config = await configured()
+    await sendAway()
+    const starting = start(config)
+    await expect.poll(() => readyStatus(config), untilServed).toBe(503)
+    const asked = () => ask(config.httpAddr.port, history, `fxd_${'0'.repeat(32)}`)
+    await expect.poll(() => asked().catch(() => undefined), untilServed).toBeDefined()
+    const refused = await asked()
+    expect(refused).toMatchObject({ status: 500, retryAfter: '2' })
+    expect(refused.text).toContain('SERVER_ERROR')
+    expect((await ask(config.opsAddr.port, '/livez')).status).toBe(200)
+    expect(await readyStatus(config)).toBe(503)
+    await server().start()
+    const key = await makeKey(config, await starting)
+    // A busy process is not ready for a moment.
+    await expect.poll(() => readyStatus(config), untilServed).toBe(200)
+    await expect
+      .poll(async () => (await ask(config.httpAddr.port, history, key)).text, untilServed)
+      .toContain('"s":"ok"')
+  })
+
+  test('QuestDB gone later costs history and says degraded; the rest goes on, and all is back once it is', async () => {
+    const config = await configured()
+    const key = await makeKey(config, await start(config))
+    const get = (path: string) => ask(config.httpAddr.port, path, key)
+    await expect.poll(async () => (await get(history)).text, untilServed).toContain('"s":"ok"')
+    await expect.poll(async () => (await get('/v1/status')).text, untilServed).toContain('"status":"ok"')
+    await sendAway()
+    expect(await get(history)).toMatchObject({ status: 500, retryAfter: '2' })
+    const status = await get('/v1/status')
+    expect(status.status).toBe(200)
+    expect(status.text).toMatch(/^{"status":"degraded"/)
+    expect((await get(`/v1/symbols?symbol=${symbol}`)).status).toBe(200)
+    expect((await get('/v1/usage')).status).toBe(200)
+    expect((await get('/v1/config')).status).toBe(200)
+    await expect.poll(() => readyStatus(config), untilServed).toBe(200)
+    await server().start()
+    await expect.poll(async () => (await get(history)).text, untilServed).toContain('"s":"ok"')
+    await expect.poll(async () => (await get('/v1/status')).text, untilServed).toContain('"status":"ok"')
+  })
+
+  test('keys and bars are in QuestDB, not in the data folder: another folder serves the same', async () => {
+    const config = await configured()
+    const first = await start(config)
+    const key = await makeKey(config, first)
+    await expect.poll(() => storedBars(config), untilServed).toBeGreaterThan(700)
+    await first.stop()
+    const second = await start({ ...config, dataDir: folder() })
+    expect((await ask(second.httpPort, history, key)).text).toContain('"s":"ok"')
+  })
+
+  test('purge by command takes the bars of a feed out of QuestDB, once no manifest names it', async () => {
+    const config = await configured()
+    const first = await start(config)
+    await expect.poll(() => storedBars(config), untilServed).toBeGreaterThan(700)
+    await first.stop()
+    writeFileSync(
+      String(config.feeds),
+      manifest.replace('brokera-zero', 'brokera-prime').replace('ZERO', 'PRIME'),
+    )
+    const second = await start(config)
+    const { code, out, err } = await fxd('feeds purge BROKERA:ZERO --json', administration(config, second))
+    expect(code, err).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ feed: 'BROKERA:ZERO' })
+    expect(await storedBars(config)).toBe(0)
+  })
+
+  test('a process that waits for QuestDB ends when it is asked to', async () => {
+    const [port = 0] = await freePorts(1)
+    const away = { host: '127.0.0.1', port }
+    const config = await configured({ questdbHttp: away, questdbPg: away })
+    const ending = new AbortController()
+    const starting = start(config, { ending: ending.signal })
+    await expect.poll(() => readyStatus(config), untilServed).toBe(503)
+    ending.abort()
+    await expect(starting).rejects.toBeInstanceOf(EndedWhileWaiting)
+    expect(await readyStatus(config)).toBe(0)
+  })
+
+  test('tables of a newer fxd end the start with a sentence', async () => {
+    const config = await configured()
+    await (await start(config)).stop()
+    const schema = `${config.questdbPrefix}schema`
+    await server().exec(`INSERT INTO ${schema} VALUES (0, ${schemaVersion + 1})`)
+    await server().exec(`SELECT wait_wal_table('${schema}')`)
+    const cause: unknown = await start(config).then(
+      (service) => service.stop(),
+      (error: unknown) => error,
+    )
+    expect(cause).toBeInstanceOf(Fatal)
+    expect((cause as Fatal).message).toContain('Start the newer fxd')
+  })
+
+  test.each([
+    ['nosync', 0],
+    // Of a later version: this one takes any word without a word, and then waits for no disk.
+    ['adaptive', 0],
+    ['sync', 1],
+  ])(
+    'the commit mode %s is told at start: a warning with its cure unless commits survive a loss of power',
+    async (mode, gauge) => {
+      await server().kill()
+      await server().start({ QDB_CAIRO_COMMIT_MODE: mode })
+      let lines = ''
+      const into = new Writable({
+        write(piece, _encoding, done) {
+          lines += String(piece)
+          done()
+        },
+      })
+      const { opsPort } = await start(await configured(), { log: createLog('warn', into) })
+      expect(lines.includes('QDB_CAIRO_COMMIT_MODE=sync')).toBe(gauge === 0)
+      expect((await ask(opsPort, '/metrics')).text).toContain(`\nfxd_questdb_commit_synced ${gauge}\n`)
+    },
+  )
+
+  test('the demo is served while its tables are made and filled, and after a restart in the middle of it', async () => {
+    const demo = { feeds: undefined, dataDir: folder(), questdbPrefix: freshPrefix() }
+    const first = await start(await configured(demo))
+    const { firstKey = '' } = first
+    const served = async ({ httpPort }: RunningAll): Promise<void> => {
+      // What trades on a Sunday too.
+      for (const traded of ['BROKERA:ZERO:BTCUSD', 'BROKERB:LIVE:ETHUSD', 'BROKERF:LIVE:BTCUSD']) {
+        const path = `/v1/history?symbol=${traded}&resolution=60&countback=300`
+        await expect
+          .poll(async () => (await ask(httpPort, path, firstKey)).text, untilServed)
+          .toContain('"s":"ok"')
+      }
+    }
+    await served(first)
+    await first.stop()
+    await served(await start(await configured(demo)))
+  })
+})

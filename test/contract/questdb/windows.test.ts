@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest'
+import { compoundKey, feedKey } from '../../../services/core/compound-key.ts'
+import { feedSeconds } from '../../../services/core/feed-clock.ts'
+import type { Window } from '../../../services/core/window.ts'
+import { schemaVersion } from '../../../services/stores/questdb/layout/migrate.ts'
+import { createParked, createRegistry } from '../../../services/stores/questdb/layout/statements.ts'
+import { oneServer } from '../../support/questdb/one-server.ts'
+import { openInTest } from '../../support/questdb/stores.ts'
+
+const server = oneServer()
+const feed = feedKey('BROKERA', 'ZERO')
+const daySeconds = 86_400
+const table = (prefix: string): string => `${prefix}windows_brokera_zero`
+const untilApplied = { timeout: 20_000, interval: 100 }
+
+const window = (name: string | undefined, from: number, to: number): Window => ({
+  feed,
+  symbol: name === undefined ? undefined : compoundKey(feed, name),
+  resolution: '1',
+  from: feedSeconds(from),
+  to: feedSeconds(to),
+})
+
+const rowsOf = async (prefix: string): Promise<number> =>
+  Number((await server().exec(`SELECT count() FROM ${table(prefix)}`))[0]?.[0])
+
+test('history read newest day first leaves one row per symbol, and minutes of the whole feed one row', async () => {
+  const { stores, prefix } = await openInTest(server())
+  const symbols = Array.from({ length: 40 }, (_, i) => `SYM${i}`)
+  const today = 20_000 * daySeconds
+  for (let day = 0; day < 30; day++) {
+    const from = today - day * daySeconds
+    await stores.windows.add(symbols.map((name) => window(name, from, from + daySeconds)))
+  }
+  for (let minute = 0; minute < 30; minute++)
+    await stores.windows.add([window(undefined, today + minute * 60, today + minute * 60 + 60)])
+  expect(await rowsOf(prefix)).toBe(symbols.length + 1)
+  const held = await stores.windows.of(feed)
+  expect(held).toHaveLength(symbols.length + 1)
+  expect(held).toContainEqual(window('SYM7', today - 29 * daySeconds, today + daySeconds))
+  expect(held).toContainEqual(window(undefined, today, today + 1_800))
+})
+
+test('a start after thousands of others finds hundreds of thousands of rows and joins them in time', async () => {
+  const { stores, prefix } = await openInTest(server())
+  await stores.windows.add([window('SYM0', 0, 60)])
+  const [symbols, rows] = [1_000, 300_000]
+  // Each symbol's minutes, one after the other, each of another life of some writer.
+  await server().exec(`
+    INSERT INTO ${table(prefix)}
+    SELECT x::timestamp, 'SYM' || (x - 1) % ${symbols}, '1', 'writer' || (x - 1) / ${symbols}, 0,
+      (x - 1) / ${symbols} * 60, (x - 1) / ${symbols} * 60 + 60
+    FROM long_sequence(${rows})`)
+  await expect.poll(() => rowsOf(prefix), untilApplied).toBeGreaterThanOrEqual(rows)
+  const { stores: restarted } = await openInTest(server(), { prefix })
+  const held = await restarted.windows.of(feed)
+  expect(held).toHaveLength(symbols)
+  expect(held).toContainEqual(window('SYM999', 0, (rows / symbols) * 60))
+  await restarted.windows.add([window('SYM999', (rows / symbols) * 60, 1_000_000)])
+  expect(await restarted.windows.of(feed)).toContainEqual(window('SYM999', 0, 1_000_000))
+})
+
+test('windows of the first layout stay when the schema is migrated, and new ones join them', async () => {
+  const prefix = 'old_'
+  for (const statement of [createRegistry(`${prefix}registry`), createParked(`${prefix}parked`)])
+    await server().exec(statement)
+  await server().exec(`
+    CREATE TABLE ${table(prefix)} (ts TIMESTAMP, sym SYMBOL, res SYMBOL, writer SYMBOL, start LONG, stop LONG)
+    TIMESTAMP(ts) PARTITION BY YEAR WAL DEDUP UPSERT KEYS(ts, sym, res, writer, start)`)
+  await server().exec(
+    `INSERT INTO ${table(prefix)} VALUES (0, 'A', '1', 'w', 0, 60), (60000000, 'A', '1', 'w', 120, 180)`,
+  )
+  await server().exec(`
+    CREATE TABLE ${prefix}schema (ts TIMESTAMP, version INT)
+    TIMESTAMP(ts) PARTITION BY YEAR WAL DEDUP UPSERT KEYS(ts, version)`)
+  await server().exec(`INSERT INTO ${prefix}schema VALUES (0, 1)`)
+  await expect
+    .poll(async () => (await server().exec(`SELECT version FROM ${prefix}schema`))[0]?.[0], untilApplied)
+    .toBe(1)
+  const opened = await Promise.all([openInTest(server(), { prefix }), openInTest(server(), { prefix })])
+  for (const { stores } of opened)
+    expect(await stores.windows.of(feed)).toEqual([window('A', 0, 60), window('A', 120, 180)])
+  await opened[0].stores.windows.add([window('A', 60, 90)])
+  await opened[1].stores.windows.add([window('A', 90, 120)])
+  expect(await opened[0].stores.windows.of(feed)).toEqual([window('A', 0, 180)])
+  const versions = await server().exec(`SELECT version FROM ${prefix}schema ORDER BY version`)
+  expect(versions.at(-1)).toEqual([schemaVersion])
+})

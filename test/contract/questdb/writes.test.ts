@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest'
+import { Unavailable } from '../../../services/core/failure.ts'
+import { systemClock } from '../../../services/platform/system-clock.ts'
+import { writeDeadlineMs } from '../../../services/stores/questdb/write/writer.ts'
+import { oneServer } from '../../support/questdb/one-server.ts'
+import { openInTest } from '../../support/questdb/stores.ts'
+import { always, batchOf, freshSeries, minuteBar, minuteBars, readList } from '../suites/sample-bars.ts'
+
+const server = oneServer()
+const h1 = (prefix: string): string => `${prefix}bars_brokera_zero_h1`
+const untilServed = { timeout: 150_000, interval: 50 }
+/** Some of these wait for several starts of the server. */
+const patient = { timeout: 400_000 }
+
+describe('a server that is away', patient, () => {
+  test('killed while bars flow, has every acknowledged bar after its start, and the writers go on by themselves', async () => {
+    const { stores } = await openInTest(server())
+    const [live, backfill] = [freshSeries('60'), freshSeries('60')]
+    const acknowledged = { live: 0, backfill: 0 }
+    let stop = false
+    const write = async (lane: 'live' | 'backfill', size: number): Promise<void> => {
+      const series = lane === 'live' ? live : backfill
+      for (let at = 0; !stop; at += size) {
+        await stores.bars.write([batchOf(series, minuteBars(at, at + size))], lane)
+        acknowledged[lane] = at + size
+      }
+    }
+    const writers = [write('live', 3), write('backfill', 2_000)]
+    for (let kills = 0; kills < 2; kills++) {
+      const before = { ...acknowledged }
+      await expect
+        .poll(
+          () => acknowledged.live > before.live + 30 && acknowledged.backfill > before.backfill,
+          untilServed,
+        )
+        .toBe(true)
+      await server().kill()
+      await server().start()
+    }
+    const before = { ...acknowledged }
+    await expect
+      .poll(() => acknowledged.live > before.live && acknowledged.backfill > before.backfill, untilServed)
+      .toBe(true)
+    stop = true
+    await Promise.all(writers)
+    expect(await readList(stores.bars, live)).toEqual(minuteBars(0, acknowledged.live))
+    const stored = await stores.bars.read({ series: backfill, ...always })
+    expect(stored.time).toHaveLength(acknowledged.backfill)
+  })
+
+  test('frozen and going on within the deadline, takes what waits, each bar once', async () => {
+    const { stores, prefix, metric } = await openInTest(server())
+    const series = freshSeries('60')
+    await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
+    await server().freeze()
+    const writes = Array.from({ length: 20 }, (_, i) =>
+      stores.bars.write([batchOf(series, [minuteBar(i)])], 'live'),
+    )
+    await expect.poll(() => metric('fxd_questdb_write_failures_total'), untilServed).toBeGreaterThan(0)
+    server().thaw()
+    await Promise.all(writes)
+    expect(await readList(stores.bars, series)).toEqual(minuteBars(0, 20))
+    // Sent at least twice, and stored once: minute 0 twice because two callers gave it.
+    expect((await server().exec(`SELECT count() FROM ${h1(prefix)}`))[0]).toEqual([21])
+  })
+
+  test('frozen beyond the deadline, fails the write as Unavailable and never leaves it hanging', async () => {
+    const { stores } = await openInTest(server())
+    const series = freshSeries('60')
+    await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
+    await server().freeze()
+    const begun = systemClock.monotonicMs()
+    await expect(stores.bars.write([batchOf(series, [minuteBar(1)])], 'live')).rejects.toBeInstanceOf(
+      Unavailable,
+    )
+    const tookMs = systemClock.monotonicMs() - begun
+    server().thaw()
+    expect(tookMs).toBeGreaterThan(writeDeadlineMs - 1_000)
+    expect(tookMs).toBeLessThan(writeDeadlineMs + 2_000)
+    await stores.bars.write([batchOf(series, [minuteBar(1)])], 'live')
+    expect(await readList(stores.bars, series)).toEqual(minuteBars(0, 2))
+  })
+})

@@ -1,0 +1,195 @@
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { Unavailable } from '../../../services/core/failure.ts'
+import { feedSeconds } from '../../../services/core/feed-clock.ts'
+import { noCounters } from '../../../services/core/usage.ts'
+import { openProxy } from '../../support/redis/proxy.ts'
+import { type RedisServer, startRedis } from '../../support/redis/server.ts'
+import { freshPrefix, isBack, type OpenedRedis, openInTest, timeOfTests } from '../../support/redis/stores.ts'
+import { freshFeed } from '../suites/sample-bars.ts'
+
+const patience = { timeout: 15_000 }
+const minuteMs = 60_000
+const today = '2026-01-05'
+
+let server: RedisServer
+beforeEach(async () => {
+  server = await startRedis()
+})
+afterEach(() => server.stop())
+
+async function killed(): Promise<void> {
+  await server.kill()
+}
+
+describe('limits while Redis is away', () => {
+  const rates = { rpm: 40, rpd: 1_000 }
+
+  test('each pod admits its share, what it counted is added on return, and over all at most a limit more', async () => {
+    const time = timeOfTests()
+    const prefix = freshPrefix()
+    const pods = await Promise.all([1, 2, 3].map(() => openInTest(server, { prefix, time })))
+    const admitBy = async (pod: OpenedRedis, times: number) => {
+      const decisions = await Promise.all(
+        Array.from({ length: times }, () => pod.stores.limits.admit('key', rates, 'history')),
+      )
+      return decisions.filter(({ outcome }) => outcome === 'admitted').length
+    }
+    for (const pod of pods) expect(await admitBy(pod, 3)).toBe(3)
+    // All have met all.
+    await vi.waitFor(async () => {
+      for (const pod of pods) expect(await pod.metric('fxd_limits_pods')).toBe(3)
+    }, patience)
+    await killed()
+    await vi.waitFor(async () => {
+      for (const pod of pods) expect(await pod.metric('fxd_redis_up')).toBe(0)
+    }, patience)
+
+    const byShare = await Promise.all(pods.map((pod) => admitBy(pod, 50)))
+    for (const each of byShare) expect(each).toBeGreaterThan(0)
+    const admitted = byShare.reduce((sum, each) => sum + each, 0)
+    expect(admitted).toBeLessThanOrEqual(40 + 3)
+    expect(await pods[0]!.metric('fxd_limits_by_share_total')).toBe(50)
+    await time.advance(minuteMs)
+    for (const pod of pods) expect(await admitBy(pod, 1)).toBe(1)
+
+    await server.start()
+    for (const pod of pods) await isBack(pod)
+    const usage = () => pods[0]!.stores.limits.usage('key', today, today)
+    const requests = admitted + 3
+    await vi.waitFor(
+      async () =>
+        expect((await usage()).get(today)).toEqual({
+          ...noCounters,
+          requests,
+          history: requests,
+          rate_limited: 150 - admitted,
+        }),
+      patience,
+    )
+    // The minute that is still open knows of them.
+    expect(await pods[1]!.stores.limits.admit('key', rates, 'history')).toMatchObject({
+      outcome: 'admitted',
+      state: { remainingMinute: 40 - 3 - 1 },
+    })
+  })
+
+  test('a request whose reply was lost is decided by share and never sent again', async () => {
+    const time = timeOfTests()
+    const prefix = freshPrefix()
+    const direct = await openInTest(server, { prefix, time })
+    const proxy = await openProxy(server)
+    onTestFinished(() => proxy.close())
+    const pod = await openInTest(proxy, { prefix, time })
+    const admit = () => pod.stores.limits.admit('key', rates, 'status')
+    await admit()
+    proxy.swallowReplies()
+    expect(await Promise.all([admit(), admit()])).toMatchObject([
+      { outcome: 'admitted' },
+      { outcome: 'admitted' },
+    ])
+    expect(await pod.metric('fxd_redis_unknown_outcomes_total')).toBeGreaterThanOrEqual(2)
+    proxy.cut()
+    await isBack(pod)
+    await admit()
+    const usage = await direct.stores.limits.usage('key', today, today)
+    expect(usage.get(today)).toEqual({ ...noCounters, requests: 4, status: 4 })
+  })
+
+  test('a primary whose replicas are gone (min-replicas-to-write) refuses: decided by share, counted on its return', async () => {
+    const pod = await openInTest(server, { time: timeOfTests() })
+    const admit = () => pod.stores.limits.admit('key', rates, 'status')
+    await admit()
+    await server.command('CONFIG SET min-replicas-to-write 1')
+    expect(await admit()).toMatchObject({ outcome: 'admitted' })
+    await expect(pod.stores.slots.open('key', 'a', 1)).rejects.toThrow(Unavailable)
+    expect(await pod.metric('fxd_limits_by_share_total')).toBe(1)
+    expect(await pod.metric('fxd_redis_unknown_outcomes_total')).toBe(0)
+    await server.command('CONFIG SET min-replicas-to-write 0')
+    await admit()
+    await vi.waitFor(async () => {
+      const usage = await pod.stores.limits.usage('key', today, today)
+      expect(usage.get(today)).toEqual({ ...noCounters, requests: 3, status: 3 })
+    }, patience)
+  })
+
+  test('a server that stands still costs one deadline, and later requests none', async () => {
+    const pod = await openInTest(server)
+    const admit = () => pod.stores.limits.admit('key', rates, 'status')
+    await admit()
+    await server.freeze()
+    onTestFinished(() => server.thaw())
+    expect(await admit()).toMatchObject({ outcome: 'admitted' })
+    const begun = performance.now()
+    for (let i = 0; i < 20; i++) await admit()
+    // Each of them with a deadline of its own would take ten seconds.
+    expect(performance.now() - begun).toBeLessThan(5_000)
+    await expect(pod.stores.board.ping()).rejects.toThrow(Unavailable)
+    server.thaw()
+    await isBack(pod)
+  })
+
+  test('a server that forgot the scripts is told them again, and counts once', async () => {
+    const pod = await openInTest(server, { time: timeOfTests() })
+    const admit = () => pod.stores.limits.admit('key', rates, 'status')
+    await admit()
+    await server.command('SCRIPT FLUSH')
+    await Promise.all([admit(), admit()])
+    expect((await pod.stores.limits.usage('key', today, today)).get(today)?.requests).toBe(3)
+    expect(await pod.metric('fxd_redis_unknown_outcomes_total')).toBe(0)
+  })
+})
+
+test('all but the limits fail as Unavailable while Redis is away, and answer again without a restart', async () => {
+  const pod = await openInTest(server, { time: timeOfTests() })
+  const { slots, leases, board, bus, limits } = pod.stores
+  const feed = freshFeed()
+  await killed()
+  await vi.waitFor(async () => expect(await pod.metric('fxd_redis_up')).toBe(0), patience)
+  for (const call of [
+    () => slots.open('key', 'a', 1),
+    () => slots.renew([{ keyId: 'key', sessionId: 'a' }]),
+    () => slots.close('key', 'a'),
+    () => slots.inUse('key'),
+    () => leases.acquire('name', 'a'),
+    () => leases.renew('name', 'a'),
+    () => board.read([feed]),
+    () => board.ping(),
+    () => bus.publish({ type: 'settled', feed }, 1),
+    () => limits.usage('key', today, today),
+  ])
+    await expect(call()).rejects.toThrow(Unavailable)
+  await server.start()
+  await isBack(pod)
+  await board.ping()
+  expect(await leases.acquire('name', 'a')).toBeDefined()
+})
+
+test.each([['maxmemory-policy allkeys-lru', /keys away when its memory is full .*allkeys-lru.*noeviction/]])(
+  'a Redis with %s is refused at the start, with the cure',
+  async (setting, message) => {
+    const wrong = await startRedis({ settings: [setting] })
+    onTestFinished(() => wrong.stop())
+    await expect(openInTest(wrong)).rejects.toThrow(message)
+  },
+)
+
+test('a follower that begins while Redis is away is told so when it is back', async () => {
+  const pod = await openInTest(server)
+  const feed = freshFeed()
+  await pod.stores.bus.publish({ type: 'settled', feed }, 1)
+  await server.freeze()
+  onTestFinished(() => server.thaw())
+  const lost: unknown[] = []
+  const got: unknown[] = []
+  pod.stores.bus.follow({
+    deliver: ({ event }) => void got.push(event),
+    lost: (of) => void lost.push(of),
+  })
+  await vi.waitFor(async () => expect(await pod.metric('fxd_redis_unknown_outcomes_total')).toBe(1), patience)
+  server.thaw()
+  await isBack(pod)
+  await vi.waitFor(() => expect(lost).toContain(feed), patience)
+  const next = { type: 'minutes' as const, feed, from: feedSeconds(0), to: feedSeconds(0) }
+  await pod.stores.bus.publish(next, 1)
+  await vi.waitFor(() => expect(got).toEqual([next]), patience)
+})

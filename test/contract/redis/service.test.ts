@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { type Config, parseConfig } from '../../../services/platform/config.ts'
+import { Fatal } from '../../../services/platform/exit.ts'
+import { silentLog } from '../../../services/platform/log/log.ts'
+import { type RunningAll, startAll } from '../../../services/roles/all.ts'
+import { readAnswer, upgradeRequest } from '../../support/clients/raw-upgrade.ts'
+import { fxd } from '../../support/fixtures/cli-fixture.ts'
+import { type RedisServer, startRedis } from '../../support/redis/server.ts'
+import { freshPrefix } from '../../support/redis/stores.ts'
+import { oneSymbolFeed, simulated } from '../../support/samples/one-symbol-feed.ts'
+
+const patient = { timeout: 120_000 }
+const untilServed = { timeout: 30_000, interval: 100 }
+
+let server: RedisServer
+beforeAll(async () => {
+  server = await startRedis()
+})
+afterAll(() => server.stop())
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'fxd-redis-service-'))
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }))
+  return made
+}
+
+function configured(more: Partial<Config> = {}): Config {
+  const feeds = join(folder(), 'feeds.yaml')
+  writeFileSync(feeds, oneSymbolFeed(simulated))
+  const anyPort = { host: '127.0.0.1', port: 0 }
+  return {
+    ...parseConfig({}),
+    httpAddr: anyPort,
+    grpcAddr: anyPort,
+    opsAddr: anyPort,
+    dataDir: folder(),
+    redis: server.url,
+    redisPrefix: freshPrefix(),
+    feeds,
+    ...more,
+  }
+}
+
+/** Stopped when the test has ended. */
+async function start(config: Config): Promise<RunningAll> {
+  const running = await startAll(config, { log: silentLog })
+  onTestFinished(() => running.stop())
+  return running
+}
+
+async function makeKey(config: Config, { grpcPort }: RunningAll): Promise<string> {
+  const { out, err } = await fxd(
+    'keys create --plan enterprise --rpm 100000 --rpd 1000000 --ws-connections 1 --ws-symbols 1 --feeds BROKERA:ZERO --json',
+    { FXD_GRPC_ADDR: `127.0.0.1:${grpcPort}`, FXD_DATA_DIR: config.dataDir },
+  )
+  return (JSON.parse(out || err) as { key: string }).key
+}
+
+const ask = async (port: number, path: string, key: string) => {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { 'x-api-key': key } })
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+}
+
+describe('fxd all with what pods share in Redis', patient, () => {
+  test('Redis gone costs usage and says degraded; requests go on by share and are counted when it is back', async () => {
+    const config = configured()
+    const running = await start(config)
+    const key = await makeKey(config, running)
+    const get = (path: string) => ask(running.httpPort, path, key)
+    const platform = async () => (await get('/v1/status')).body['status']
+    await expect.poll(platform, untilServed).toBe('ok')
+    const symbols = async (): Promise<number> => {
+      const { body } = await get('/v1/usage')
+      return (body['today'] as Record<string, number> | undefined)?.['symbols'] ?? -1
+    }
+    for (let i = 0; i < 3; i++) expect((await get('/v1/symbols')).status).toBe(200)
+    expect(await symbols()).toBe(3)
+    await server.kill()
+    for (let i = 0; i < 4; i++) expect((await get('/v1/symbols')).status).toBe(200)
+    await expect.poll(platform, untilServed).toBe('degraded')
+    await expect.poll(async () => (await get('/v1/usage')).status, untilServed).toBe(500)
+    expect((await fetch(`http://127.0.0.1:${running.opsPort}/readyz`)).status).toBe(200)
+    await server.start()
+    await expect.poll(platform, untilServed).toBe('ok')
+    // This Redis came back empty: what was counted without it is all it knows.
+    await expect.poll(symbols, untilServed).toBe(4)
+  })
+
+  test('right after Redis was emptied an upgrade is refused for the moment with 503, not with 429', async () => {
+    const config = configured()
+    const running = await start(config)
+    const key = await makeKey(config, running)
+    const socket = connect(running.httpPort, '127.0.0.1')
+    socket.write(upgradeRequest(`/v1/stream?api_key=${key}`))
+    const { status, head, body } = await readAnswer(socket)
+    expect(status).toBe(503)
+    expect(head).toMatch(/\r\nretry-after: \d+/i)
+    expect(body.error.code).toBe('SERVER_ERROR')
+  })
+
+  test('a Redis that throws keys away ends the start with a sentence', async () => {
+    const wrong = await startRedis({ settings: ['maxmemory-policy allkeys-lru'] })
+    onTestFinished(() => wrong.stop())
+    const starting = start(configured({ redis: wrong.url }))
+    await expect(starting).rejects.toThrow(Fatal)
+    await expect(starting).rejects.toThrow(/maxmemory-policy noeviction/)
+  })
+})

@@ -1,0 +1,56 @@
+import { silentLog } from '../../../services/platform/log/log.ts'
+import { createMetrics } from '../../../services/platform/metrics.ts'
+import { systemClock } from '../../../services/platform/system-clock.ts'
+import { openRedisStores, type RedisStores } from '../../../services/stores/redis/open.ts'
+import type { RedisAt } from '../../../services/stores/redis/options.ts'
+import { slotHoldMs } from '../../../services/stores/redis/slots.ts'
+import { createVirtualClock, type VirtualClock } from '../../support/fixtures/virtual-clock.ts'
+import { advanceWithinReach, freshPrefix } from '../../support/redis/stores.ts'
+import { describeBus } from '../suites/bus.ts'
+import { describeFeedBoard } from '../suites/feed-board.ts'
+import { describeLeases } from '../suites/lease.ts'
+import { describeLimits } from '../suites/limits.ts'
+import type { Opened } from '../suites/opened.ts'
+import { describeSlots } from '../suites/slots.ts'
+
+/** The contracts of all that is kept in Redis, on the one that `at` tells once tests run. */
+export function describeRedis(name: string, at: () => RedisAt): void {
+  /** On the suite's clock instead of Redis's: time that a test moves on. */
+  async function openPrefix(prefix: string, clock: VirtualClock): Promise<Opened<keyof RedisStores>> {
+    const metrics = createMetrics({ ofProcess: false })
+    const shared = { prefix, admits: true, clock: systemClock, time: clock, log: silentLog, metrics }
+    const stores = await openRedisStores({ at: at(), ...shared })
+    return {
+      stores,
+      clock,
+      close: () => stores.close(),
+      // What is in Redis outlives a process however it ends.
+      async reopen() {
+        await stores.close()
+        return openPrefix(prefix, clock)
+      },
+    }
+  }
+
+  /** New slots open some time after an empty Redis was found. */
+  async function open(start = Date.UTC(2026, 0, 5, 12)): Promise<Opened<keyof RedisStores>> {
+    const clock = createVirtualClock({ start: start - slotHoldMs })
+    const opened = await openPrefix(freshPrefix(), clock)
+    await advanceWithinReach(opened.stores.slots, clock, slotHoldMs)
+    return opened
+  }
+
+  /** Slots are asked for by somebody as long as there is a shard. */
+  async function openWithinReach(start?: number): Promise<Opened<keyof RedisStores>> {
+    const opened = await open(start)
+    const { stores, clock } = opened
+    const advance = (ms: number): Promise<void> => advanceWithinReach(stores.slots, clock, ms)
+    return { ...opened, clock: { utcMs: clock.utcMs, advance } }
+  }
+
+  describeLimits(name, open)
+  describeSlots(name, openWithinReach)
+  describeLeases(name, open)
+  describeFeedBoard(name, open)
+  describeBus(name, open)
+}

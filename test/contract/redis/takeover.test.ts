@@ -1,0 +1,177 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { compoundKey } from '../../../services/core/compound-key.ts'
+import { feedSeconds } from '../../../services/core/feed-clock.ts'
+import { silentLog } from '../../../services/platform/log/log.ts'
+import { systemClock } from '../../../services/platform/system-clock.ts'
+import type { BusEvent } from '../../../services/ports/bus.ts'
+import type { Stores } from '../../../services/ports/stores.ts'
+import { openEmbeddedStores } from '../../../services/stores/embedded/open.ts'
+import { RawSession, seriesAt } from '../../support/clients/raw-session.ts'
+import { defineFeed, type IngestFixture, startIngest } from '../../support/fixtures/ingest-fixture.ts'
+import { openProxy, type Proxy } from '../../support/redis/proxy.ts'
+import { type RedisServer, startRedis } from '../../support/redis/server.ts'
+import { freshPrefix, openInTest } from '../../support/redis/stores.ts'
+import { freshFeed, minuteBar } from '../suites/sample-bars.ts'
+
+/** From the last sign of life of the active one, as the design promises; a busy machine may be late. */
+const takeoverMs = 15_000 + 10_000
+
+let server: RedisServer
+beforeAll(async () => {
+  server = await startRedis()
+})
+afterAll(() => server.stop())
+
+test('what a publisher committed and died before telling is looked for in the store: a newer one makes readers look', async () => {
+  const { stores } = await openInTest({ url: server.url })
+  const feed = freshFeed()
+  const heard: unknown[] = []
+  stores.bus.follow({
+    deliver: ({ event }) => void heard.push(event.type),
+    lost: (of, upTo) => void heard.push({ lost: of, upTo }),
+  })
+  const bars = (i: number): BusEvent => ({
+    type: 'bars',
+    feed,
+    bars: [{ symbol: compoundKey(feed, 'X'), resolution: '1', bar: minuteBar(i) }],
+  })
+  const positions: number[] = []
+  for (const [i, epoch] of [5, 5, 6, 6].entries()) {
+    const told = await stores.bus.publish(bars(i), epoch)
+    positions.push(told.outcome === 'published' ? told.position : 0)
+  }
+  await expect.poll(() => heard.length).toBe(5)
+  const [, second = 0, third = 0] = positions
+  expect(third).toBe(second + 2)
+  expect(heard).toEqual(['bars', 'bars', { lost: feed, upTo: second + 1 }, 'bars', 'bars'])
+})
+
+describe('two ingests with one Redis', () => {
+  const feed = defineFeed({ symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] } })
+  /** The minute in which the test began; those before it are closed. */
+  const thisMinute = (): number => Math.floor(systemClock.utcMs() / 60_000) * 60
+
+  interface Pair {
+    readonly first: IngestFixture
+    readonly second: IngestFixture
+    /** Between the first one and Redis. */
+    readonly proxy: Proxy
+    times(): Promise<readonly number[]>
+  }
+
+  /** Each with its own connections; bars and registry are those of one embedded store. */
+  async function openPair(): Promise<Pair> {
+    const folder = mkdtempSync(join(tmpdir(), 'fxd-takeover-'))
+    const shared = await openEmbeddedStores({ folder, clock: systemClock, log: silentLog })
+    const proxy = await openProxy(server)
+    const prefix = freshPrefix()
+    const start = async (url: string): Promise<IngestFixture> => {
+      const { bus, leases, board } = (await openInTest({ url }, { prefix })).stores
+      const fixture = await startIngest([feed], {
+        stores: { ...shared, bus, leases, board } satisfies Stores,
+      })
+      onTestFinished(() => fixture.remove())
+      return fixture
+    }
+    onTestFinished(async () => {
+      await proxy.close()
+      await shared.close()
+      rmSync(folder, { recursive: true })
+    })
+    const series = { feed: feed.key, symbol: compoundKey(feed.key, 'EURUSD'), resolution: '1' as const }
+    return {
+      first: await start(proxy.url),
+      second: await start(server.url),
+      proxy,
+      async times() {
+        const read = { series, from: feedSeconds(0), to: feedSeconds(2 ** 40) }
+        return [...(await shared.bars.read(read)).time]
+      },
+    }
+  }
+
+  /** A session that leads. */
+  async function lead(fixture: IngestFixture, id: string): Promise<RawSession> {
+    const session = new RawSession(fixture.address)
+    await session.hello(feed.key, { id })
+    return session
+  }
+
+  async function standBy(fixture: IngestFixture, id: string): Promise<RawSession> {
+    const session = new RawSession(fixture.address)
+    session.hello(feed.key, { id }).catch(() => undefined)
+    await session.find(({ welcome }) => welcome?.active === false)
+    return session
+  }
+
+  /** Once it leads and may push; gives its epoch. */
+  const active = async (session: RawSession): Promise<number> => {
+    await session.find(({ catalogued }) => catalogued?.last === true)
+    return Number((await session.find(({ welcome }) => welcome?.active === true)).welcome?.epoch)
+  }
+  const pushed = (fixture: IngestFixture): number[] =>
+    fixture.events.flatMap(({ event }) =>
+      event.type === 'bars' ? event.bars.map(({ bar }) => bar.time) : [],
+    )
+
+  test('the standby of the other one takes over when a collector leaves', async () => {
+    const { first, second } = await openPair()
+    const a = await lead(first, 'a')
+    const b = await standBy(second, 'b')
+    const epoch = await active(a)
+    await a.close()
+    expect(await active(b)).toBeGreaterThan(epoch)
+    await b.close()
+  })
+
+  test(
+    'one that cannot reach Redis goes on storing and acking, loses its feed to the other, and is fenced on its return',
+    async () => {
+      const { first, second, proxy, times } = await openPair()
+      const a = await lead(first, 'a')
+      const b = await standBy(second, 'b')
+      const base = thisMinute()
+      await a.bars('LIVE', [seriesAt('EURUSD', [base - 300])])
+      await expect.poll(() => pushed(second)).toEqual([base - 300])
+
+      proxy.swallowReplies()
+      const cutMs = systemClock.monotonicMs()
+      for (const count of [4, 3]) {
+        const { ack } = await a.bars('LIVE', [seriesAt('EURUSD', [base - count * 60])])
+        expect(ack.accepted).toBe(1)
+      }
+      await active(b)
+      expect(systemClock.monotonicMs() - cutMs).toBeLessThan(takeoverMs)
+      await b.bars('LIVE', [seriesAt('EURUSD', [base - 120])])
+      await expect.poll(() => pushed(second).at(-1)).toBe(base - 120)
+
+      // It leads no more, and what it stores harms nobody.
+      await a.bars('LIVE', [seriesAt('EURUSD', [base - 120, base - 60])])
+      proxy.cut()
+      expect(await a.ended).toMatchObject({ code: 'ABORTED' })
+      expect(new Set(await times())).toEqual(new Set([5, 4, 3, 2, 1].map((count) => base - count * 60)))
+      expect(pushed(second).filter((time, i, all) => i > 0 && time <= (all[i - 1] ?? 0))).toEqual([])
+      await b.close()
+    },
+    2 * takeoverMs,
+  )
+
+  test('one that missed Redis for a while publishes what waited, in order, while nobody else wants the feed', async () => {
+    const { first, second, proxy } = await openPair()
+    const a = await lead(first, 'a')
+    const base = thisMinute()
+    await a.bars('LIVE', [seriesAt('EURUSD', [base - 360])])
+    await expect.poll(() => pushed(second).length).toBe(1)
+    proxy.swallowReplies()
+    for (const count of [5, 4, 3, 2]) await a.bars('LIVE', [seriesAt('EURUSD', [base - count * 60])])
+    await expect.poll(() => first.metrics.total('fxd_ingest_backlog_bars', {})).toBeGreaterThan(0)
+    proxy.cut()
+    const wanted = [6, 5, 4, 3, 2].map((count) => base - count * 60)
+    await expect.poll(() => [...new Set(pushed(second))], { timeout: 10_000 }).toEqual(wanted)
+    expect(await first.metrics.total('fxd_ingest_backlog_bars', {})).toBe(0)
+    await a.close()
+  })
+})

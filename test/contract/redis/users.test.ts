@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { feedKey } from '../../../services/core/compound-key.ts'
+import { Unavailable } from '../../../services/core/failure.ts'
+import { utcMs } from '../../../services/core/feed-clock.ts'
+import { slotHoldMs } from '../../../services/stores/redis/slots.ts'
+import { type RedisServer, startRedis } from '../../support/redis/server.ts'
+import { advanceWithinReach, type OpenedRedis, openInTest, timeOfTests } from '../../support/redis/stores.ts'
+
+const feed = feedKey('BROKERA', 'ZERO')
+const limits = { rpm: 10, rpd: 100 }
+const roles = ['rest', 'stream', 'ingest'] as const
+type Role = (typeof roles)[number]
+
+/** The users that the chart makes, with the name of their role as password. */
+const users = readFileSync(new URL('../../../charts/fxd/files/redis-users.acl', import.meta.url), 'utf8')
+  .split('\n')
+  .filter((line) => line.startsWith('user '))
+  .map((line) => line.replace(/<(\w+)>/, '$1'))
+
+let server: RedisServer
+beforeAll(async () => {
+  server = await startRedis({ settings: users })
+})
+afterAll(() => server.stop())
+
+const time = timeOfTests()
+const openAs = (role: Role): Promise<OpenedRedis> =>
+  openInTest(
+    { url: `redis://fxd-${role}:${role}@${server.host}:${server.port}` },
+    { prefix: 'fxd:', admits: role === 'rest', time },
+  )
+
+/** What each role does with Redis. */
+const work: Readonly<Record<Role, (opened: OpenedRedis) => Promise<unknown>>> = {
+  async rest({ stores }) {
+    await stores.limits.admit('k1', limits, 'status')
+    await stores.limits.observe('k1', limits, 'status')
+    await stores.limits.usage('k1', 0 as never, 99_999 as never)
+    await stores.slots.inUse('k1')
+    await stores.board.read([feed])
+    await stores.board.ping()
+  },
+  async stream({ stores }) {
+    await advanceWithinReach(stores.slots, time, slotHoldMs)
+    await stores.slots.open('k1', 's1', 5)
+    await stores.slots.renew([{ keyId: 'k1', sessionId: 's1' }])
+    await stores.slots.close('k1', 's1')
+    await stores.limits.countRefusedUpgrade('k1')
+    await stores.board.read([feed])
+  },
+  async ingest({ stores }) {
+    const granted = await stores.leases.acquire('lease', 'me')
+    await stores.leases.renew('lease', 'me')
+    await stores.leases.release('lease', 'me')
+    await stores.board.note(feed, { heartbeatAt: utcMs(1) })
+    await stores.bus.publish({ type: 'registry', version: 1 }, 0)
+    await stores.limits.usage('k1', 0 as never, 99_999 as never)
+    return granted
+  },
+}
+
+test.each(roles)('fxd %s can do its work as its own user of Redis', async (role) => {
+  const opened = await openAs(role)
+  await expect(work[role](opened)).resolves.not.toThrow()
+})
+
+test('readers of the bus get what ingest publishes', async () => {
+  const [ingest, stream] = [await openAs('ingest'), await openAs('stream')]
+  const versions: number[] = []
+  stream.stores.bus.follow({
+    deliver: ({ event }) => void (event.type === 'registry' && versions.push(event.version)),
+    lost: () => undefined,
+  })
+  await expect
+    .poll(async () => {
+      await ingest.stores.bus.publish({ type: 'registry', version: 7 }, 0)
+      return versions.at(-1)
+    })
+    .toBe(7)
+})
+
+test.each([
+  [
+    'rest',
+    'publish on the bus',
+    ({ stores }: OpenedRedis) => stores.bus.publish({ type: 'registry', version: 9 }, 0),
+  ],
+  ['rest', 'take a lease', ({ stores }: OpenedRedis) => stores.leases.acquire('lease', 'me')],
+  [
+    'stream',
+    'note signs of a feed',
+    ({ stores }: OpenedRedis) => stores.board.note(feed, { heartbeatAt: utcMs(2) }),
+  ],
+  ['ingest', 'take a slot', ({ stores }: OpenedRedis) => stores.slots.open('k1', 's2', 5)],
+] as const)('fxd %s cannot %s', async (role, _, act) => {
+  await expect(act(await openAs(role))).rejects.toBeInstanceOf(Unavailable)
+})

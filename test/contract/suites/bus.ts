@@ -1,0 +1,139 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { FeedKey } from '../../../services/core/compound-key.ts'
+import { feedSeconds } from '../../../services/core/feed-clock.ts'
+import { type BusEvent, type Delivered, feedOfEvent } from '../../../services/ports/bus.ts'
+import { type Open, openedOnce } from './opened.ts'
+import { freshFeed, minuteBar, seriesOf } from './sample-bars.ts'
+
+/** What every bus keeps; see services/ports/bus.ts. */
+export function describeBus(name: string, open: Open<'bus'>): void {
+  describe(`the bus in ${name}`, () => {
+    const opened = openedOnce(open)
+    const bus = () => opened().stores.bus
+    const until = async (true_: () => boolean): Promise<void> => {
+      await expect.poll(true_).toBe(true)
+    }
+    const follow = (deliver: (delivered: Delivered) => void) =>
+      bus().follow({ deliver, lost: () => expect.unreachable('nothing was lost') })
+    const collect = () => {
+      const got: Delivered[] = []
+      return { got, stop: follow((delivered) => void got.push(delivered)) }
+    }
+
+    test('every follower gets every event once, in the order of publishing, feed by feed and numbered without a gap', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(fc.nat(5), { minLength: 1, maxLength: 40 }), async (kinds) => {
+          const followers = [collect(), collect()]
+          const feeds = [freshFeed(), freshFeed()] as const
+          const events = kinds.map((kind, i) => someEvent(feeds[i % 2]!, kind, i))
+          const outcomes = await Promise.all(events.map((event) => bus().publish(event, 1)))
+          await until(() => followers.every(({ got }) => got.length >= events.length))
+          for (const { got, stop } of followers) {
+            stop()
+            for (const feed of [undefined, ...feeds]) {
+              const isOfIt = (event: BusEvent) => feedOfEvent(event) === feed
+              const ofIt = got.filter(({ event }) => isOfIt(event))
+              expect(ofIt.map(({ event }) => event)).toEqual(events.filter(isOfIt))
+              const positions = ofIt.map(({ position }) => position)
+              expect(positions).toEqual(positions.map((_, i) => (positions[0] as number) + i))
+              expect(positions.map((position) => ({ outcome: 'published', position }))).toEqual(
+                outcomes.filter((_, i) => isOfIt(events[i] as BusEvent)),
+              )
+            }
+          }
+        }),
+      )
+    })
+
+    test('delivery is a later turn, never inside publish', async () => {
+      const { got, stop } = collect()
+      const published = bus().publish(someEvent(freshFeed(), 0, 0), 1)
+      expect(got).toEqual([])
+      await Promise.resolve()
+      expect(got).toEqual([])
+      await published
+      await until(() => got.length === 1)
+      stop()
+    })
+
+    test('a follower gets nothing from before it began and nothing after it stopped', async () => {
+      const feed = freshFeed()
+      const first = collect()
+      const early = bus().publish(someEvent(feed, 2, 1), 1)
+      const second = collect()
+      await bus().publish(someEvent(feed, 2, 2), 1)
+      await early
+      await until(() => first.got.length === 2 && second.got.length === 1)
+      expect(second.got).toEqual(first.got.slice(1))
+      first.stop()
+      await bus().publish(someEvent(feed, 2, 3), 1)
+      await until(() => second.got.length === 2)
+      expect(first.got).toHaveLength(2)
+      second.stop()
+    })
+
+    test('events published while events are delivered come after them', async () => {
+      const feed = freshFeed()
+      const { got, stop } = collect()
+      let answered = false
+      const stopAnswering = follow(() => {
+        if (!answered) void bus().publish(someEvent(feed, 2, 2), 1)
+        answered = true
+      })
+      await Promise.all([bus().publish(someEvent(feed, 2, 1), 1), bus().publish(someEvent(feed, 2, 11), 1)])
+      await until(() => got.length === 3)
+      stopAnswering()
+      stop()
+      expect(got.map(({ event }) => event)).toEqual([1, 11, 2].map((i) => someEvent(feed, 2, i)))
+    })
+
+    test('a follower that fails costs the others nothing', async () => {
+      const stopFailing = follow(() => {
+        throw new Error('a defect')
+      })
+      const { got, stop } = collect()
+      const event = someEvent(freshFeed(), 0, 0)
+      await bus().publish(event, 1)
+      await until(() => got.length === 1)
+      stopFailing()
+      stop()
+      expect(got).toEqual([expect.objectContaining({ event })])
+    })
+
+    test('a publisher with a smaller epoch than one seen for the feed is fenced, but for what other numbers order', async () => {
+      const [feed, other] = [freshFeed(), freshFeed()]
+      const got: Delivered[] = []
+      // A newer publisher may be told as a loss: what its predecessor did not publish.
+      const follower = { deliver: (delivered: Delivered) => void got.push(delivered), lost: () => undefined }
+      const stop = bus().follow(follower)
+      await bus().publish(someEvent(feed, 0, 1), 5)
+      for (const kind of [0, 2, 4, 5])
+        expect(await bus().publish(someEvent(feed, kind, 2), 4)).toEqual({ outcome: 'fenced' })
+      expect(await bus().publish(someEvent(other, 0, 3), 1)).toMatchObject({ outcome: 'published' })
+      expect(await bus().publish(someEvent(feed, 1, 4), 0)).toMatchObject({ outcome: 'published' })
+      expect(await bus().publish(someEvent(feed, 2, 5), 6)).toMatchObject({ outcome: 'published' })
+      expect(await bus().publish(someEvent(feed, 0, 6), 5)).toEqual({ outcome: 'fenced' })
+      await until(() => got.length === 4)
+      const kept = [someEvent(feed, 0, 1), someEvent(feed, 1, 4), someEvent(feed, 2, 5)]
+      const [others, own] = [true, false].map((isOther) =>
+        got.map(({ event }) => event).filter((event) => (feedOfEvent(event) === other) === isOther),
+      )
+      expect(own).toEqual(kept)
+      expect(others).toEqual([someEvent(other, 0, 3)])
+      stop()
+    })
+  })
+}
+
+function someEvent(feed: FeedKey, kind: number, i: number): BusEvent {
+  const series = seriesOf('__proto__', '1', feed)
+  if (kind === 0)
+    return { type: 'bars', feed, bars: [{ symbol: series.symbol, resolution: '1', bar: minuteBar(i) }] }
+  if (kind === 1) return { type: 'revised', series, from: feedSeconds(i), to: feedSeconds(i + 60) }
+  if (kind === 2) return { type: 'applied', feed, position: i }
+  if (kind === 3) return { type: 'registry', version: i }
+  return kind === 4
+    ? { type: 'settled', feed }
+    : { type: 'minutes', feed, from: feedSeconds(i * 60), to: feedSeconds(i * 60 + 120) }
+}

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { barCount } from '../../../services/core/bar.ts'
+import { feedSeconds } from '../../../services/core/feed-clock.ts'
+import { type Reader, readerNamed } from '../../../services/core/turns.ts'
+import type { BarStore } from '../../../services/ports/bars.ts'
+import { type Open, openedOnce } from './opened.ts'
+import { always, batchOf, freshFeed, minuteBars, seriesOf, start } from './sample-bars.ts'
+
+const storedBars = 20_000
+const sliceBars = 10_000
+/** Reads of others that may end while one read waits and is done: what is under way, and a turn. */
+const othersMax = 100
+const victimReads = 20
+
+/** What one client may ask within a minute; each request reads slice by slice. */
+const floods = [
+  { what: 'folds of 10,000 buckets of 30 minutes', requests: 590, slices: 30 },
+  { what: 'whole ranges of M1', requests: 300, slices: 12 },
+  { what: 'coverages', requests: 590, slices: 40 },
+] as const
+
+/** Keys take turns at reading; see services/ports/bars.ts. */
+export function describeFairReads(name: string, open: Open<'bars' | 'windows'>): void {
+  describe(`fair reads in ${name}`, () => {
+    const opened = openedOnce(open)
+    const feed = freshFeed()
+    const [busy, calm] = [seriesOf('BUSY', '1', feed), seriesOf('CALM', '1', feed)]
+    const bars = () => opened().stores.bars
+    let isOver = false
+    let answered = 0
+
+    beforeAll(async () => {
+      await bars().write([batchOf(busy, minuteBars(0, storedBars))], 'backfill')
+      await bars().write([batchOf(calm, minuteBars(0, 300))], 'backfill')
+      await opened().stores.windows.add([{ ...busy, from: feedSeconds(start), to: feedSeconds(start + 600) }])
+    })
+    afterAll(() => {
+      isOver = true
+    })
+
+    const readSlice = (store: BarStore, reader: Reader) =>
+      store.read({ series: busy, ...always, take: { count: sliceBars, end: 'newest' }, reader })
+    const slice = (what: string, reader: Reader): Promise<unknown> => {
+      if (what !== 'coverages') return readSlice(bars(), reader)
+      const span = { from: feedSeconds(start), to: feedSeconds(start + 600) }
+      return Promise.all([
+        opened().stores.windows.of(feed, reader),
+        bars().bounds(busy, Array<typeof span>(20).fill(span), reader),
+      ])
+    }
+    /** One request: it ends with the first read that fails. */
+    const request = async (what: string, slices: number, reader: Reader): Promise<void> => {
+      for (let i = 0; i < slices && !isOver; i++) {
+        await slice(what, reader)
+        answered += 1
+      }
+    }
+
+    test.each(floods)(
+      'beside $requests $what of one key every read of another key is answered after about one turn',
+      async ({ what, requests, slices }) => {
+        isOver = false
+        const flood = Array.from({ length: requests }, (_, sinceMs) => {
+          const reader: Reader = {
+            key: 'flooding',
+            sinceMs,
+            get isGone() {
+              return isOver
+            },
+          }
+          return request(what, slices, reader).catch(() => undefined)
+        })
+        const others: number[] = []
+        for (let i = 0; i < victimReads; i++) {
+          const before = answered
+          const read = await bars().read({
+            series: calm,
+            ...always,
+            take: { count: 300, end: 'newest' },
+            reader: readerNamed('calm'),
+          })
+          expect(barCount(read)).toBe(300)
+          others.push(answered - before)
+        }
+        isOver = true
+        await Promise.all(flood)
+        expect(Math.max(...others)).toBeLessThan(othersMax)
+      },
+    )
+
+    test('between the slices of many readers the event loop goes on', async () => {
+      let turns = 0
+      let isCounting = true
+      const count = (): void => {
+        turns += 1
+        if (isCounting) setImmediate(count)
+      }
+      setImmediate(count)
+      const answersOfTurn = new Map<number, number>()
+      const readers = Array.from({ length: 12 }, async (_, i) => {
+        const as = { take: { count: 10, end: 'newest' }, reader: readerNamed(`r${i}`) } as const
+        for (let j = 0; j < 6; j++) {
+          await bars().read({ series: busy, ...always, ...as })
+          answersOfTurn.set(turns, (answersOfTurn.get(turns) ?? 0) + 1)
+          // What an edge does with a slice: meanwhile the store has the next answers ready.
+          spin(20)
+        }
+      })
+      await Promise.all(readers)
+      isCounting = false
+      expect(Math.max(...answersOfTurn.values())).toBeLessThanOrEqual(readers.length)
+    })
+  })
+}
+
+function spin(ms: number): void {
+  const end = performance.now() + ms
+  while (performance.now() < end);
+}

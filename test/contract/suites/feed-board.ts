@@ -1,0 +1,68 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { feedSeconds, utcMs } from '../../../services/core/feed-clock.ts'
+import type { FeedSigns } from '../../../services/ports/feed-board.ts'
+import { type Open, openedOnce } from './opened.ts'
+import { freshFeed } from './sample-bars.ts'
+
+/** What every feed board keeps; see services/ports/feed-board.ts. */
+export function describeFeedBoard(name: string, open: Open<'board'>): void {
+  describe(`the feed board in ${name}`, () => {
+    const opened = openedOnce(open)
+    const board = () => opened().stores.board
+
+    test('a field holds the greatest that was ever noted, and is absent before', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(anySigns, { minLength: 1, maxLength: 10 }), async (notes) => {
+          const feed = freshFeed()
+          await Promise.all(notes.map((signs) => board().note(feed, signs)))
+          const seen = (await board().read([feed])).get(feed)
+          for (const field of fields) {
+            const noted = notes.flatMap((signs) => signs[field] ?? [])
+            expect(seen?.[field]).toBe(noted.length === 0 ? undefined : Math.max(...noted))
+          }
+        }),
+      )
+    })
+
+    test('a feed of which nothing was noted is left out, and only what is asked is answered', async () => {
+      const [noted, other, silent] = [freshFeed(), freshFeed(), freshFeed()]
+      await board().note(noted, { heartbeatAt: utcMs(5) })
+      await board().note(other, { heartbeatAt: utcMs(6) })
+      const signs = await board().read([noted, silent])
+      expect([...signs.keys()]).toEqual([noted])
+      expect(signs.get(noted)?.heartbeatAt).toBe(5)
+      expect(await board().read([])).toEqual(new Map())
+    })
+
+    test('a board that answers says so', async () => {
+      await expect(board().ping()).resolves.toBeUndefined()
+    })
+
+    test.for(['closed', 'killed'] as const)(
+      'signs older than a second are there after being %s',
+      async (how) => {
+        const feed = freshFeed()
+        const before = await open()
+        const signs = { receivedAt: utcMs(1_767_000_000_000), newestBar: feedSeconds(-60) }
+        await before.stores.board.note(feed, signs)
+        await before.clock.advance(1_000)
+        const after = await before.reopen(how)
+        expect((await after.stores.board.read([feed])).get(feed)).toMatchObject(signs)
+        await after.stores.board.note(feed, { receivedAt: utcMs(1), newestTick: feedSeconds(7) })
+        const closed = await after.reopen('closed')
+        expect((await closed.stores.board.read([feed])).get(feed)).toMatchObject({ ...signs, newestTick: 7 })
+        await closed.close()
+      },
+    )
+  })
+}
+
+const fields = ['receivedAt', 'newestBar', 'heartbeatAt', 'newestTick'] as const
+const anyTime = fc.option(fc.integer({ min: -10, max: 10 }), { nil: undefined })
+const anySigns = fc.record({
+  receivedAt: anyTime,
+  newestBar: anyTime,
+  heartbeatAt: anyTime,
+  newestTick: anyTime,
+}) as fc.Arbitrary<FeedSigns>

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { definitionToManifest } from '../../../services/core/manifest/write.ts'
+import { applyFeeds } from '../../../services/registry/apply-feeds.ts'
+import { live, type RegistryFixture, zero } from '../../support/fixtures/registry-fixture.ts'
+
+/** Feeds that objects own, whatever store keeps them. */
+export function registryFeeds(open: () => Promise<RegistryFixture>): void {
+  let fixture: RegistryFixture
+  beforeAll(async () => {
+    fixture = await open()
+  })
+  afterAll(async () => {
+    await fixture.stop()
+    fixture.discard()
+  })
+  beforeEach(async () => {
+    await fixture.call('SetFeedsOwner', { owner: 'manifests' })
+    await fixture.restore()
+  })
+
+  const manifestOf = (definition: typeof zero, spec: object = {}): string => {
+    const manifest = definitionToManifest(definition)
+    return JSON.stringify({ ...manifest, spec: { ...manifest.spec, ...spec } })
+  }
+  const other = {
+    ...zero,
+    name: 'broker-c',
+    key: 'BROKERC:X',
+    broker: 'BROKERC',
+    account: 'X',
+  } as typeof zero
+  const shown = (): string[] =>
+    fixture.registry
+      .view()
+      .feeds()
+      .map(({ key }) => key)
+
+  describe('ApplyFeed', () => {
+    test('makes one feed and leaves all others as they are; a repeat writes nothing', async () => {
+      const feed = await fixture.call('ApplyFeed', { manifestJson: manifestOf(other), uid: 'uid-1' })
+      expect(feed).toMatchObject({ key: 'BROKERC:X', owner: 'uid-1', hidden: false, symbolCount: 2 })
+      expect(shown()).toEqual(['BROKERA:ZERO', 'BROKERB:LIVE', 'BROKERC:X'])
+      const { version } = fixture.registry.view()
+      await fixture.call('ApplyFeed', { manifestJson: manifestOf(other), uid: 'uid-1' })
+      expect(fixture.registry.view().version).toBe(version)
+      await fixture.call('RemoveFeed', { key: 'BROKERC:X', uid: 'uid-1' })
+    })
+
+    test('of a feed that manifests own is refused by name, until all feeds are handed over', async () => {
+      const request = { manifestJson: manifestOf(zero, { description: 'new' }), uid: 'uid-1' }
+      expect(await fixture.refusal('ApplyFeed', request)).toEqual([
+        'FAILED_PRECONDITION',
+        expect.stringContaining('fxd feeds owner operator'),
+      ])
+      expect(await fixture.call('SetFeedsOwner', { owner: 'operator' })).toEqual({
+        changed: fixture.registry.view().allFeeds().length,
+      })
+      expect(shown()).toEqual(['BROKERA:ZERO', 'BROKERB:LIVE'])
+      expect(await fixture.call('ApplyFeed', request)).toMatchObject({ description: 'new', owner: 'uid-1' })
+    })
+
+    test('by a second object is refused, until the first is gone', async () => {
+      await fixture.call('ApplyFeed', { manifestJson: manifestOf(other), uid: 'uid-1' })
+      const second = { manifestJson: manifestOf(other), uid: 'uid-2' }
+      expect((await fixture.refusal('ApplyFeed', second))[1]).toContain('uid-1')
+      expect((await fixture.call('ApplyFeed', { ...second, previousUid: 'uid-1' })).owner).toBe('uid-2')
+      expect(await fixture.call('RemoveFeed', { key: 'BROKERC:X', uid: 'uid-1' })).toEqual({ removed: false })
+      expect(shown()).toContain('BROKERC:X')
+      expect(await fixture.call('RemoveFeed', { key: 'BROKERC:X', uid: 'uid-2' })).toEqual({ removed: true })
+      expect(shown()).not.toContain('BROKERC:X')
+      // A removed feed is free for any object.
+      await fixture.call('ApplyFeed', { manifestJson: manifestOf(other), uid: 'uid-3' })
+      await fixture.call('RemoveFeed', { key: 'BROKERC:X', uid: 'uid-3' })
+    })
+
+    test('with a wrong manifest names every fault', async () => {
+      const [status, words] = await fixture.refusal('ApplyFeed', {
+        manifestJson: manifestOf(other, { quoteBasis: 'Ask', delaySeconds: -1 }),
+        uid: 'uid-1',
+      })
+      expect(status).toBe('INVALID_ARGUMENT')
+      expect(words.split('\n')).toEqual([
+        expect.stringContaining('spec.quoteBasis'),
+        expect.stringContaining('spec.delaySeconds'),
+      ])
+    })
+
+    test.each([
+      [{ manifestJson: '{', uid: 'uid-1' }, 'manifest_json'],
+      [{ manifestJson: manifestOf(other), uid: '' }, 'uid'],
+      [{ manifestJson: manifestOf(other), uid: 'operator' }, 'uid'],
+    ])('refuses %o', async (request, field) => {
+      expect(await fixture.refusal('ApplyFeed', request)).toEqual([
+        'INVALID_ARGUMENT',
+        expect.stringMatching(new RegExp(`^${field}: `)),
+      ])
+    })
+
+    test('based on an older version is ABORTED', async () => {
+      const { version } = await fixture.call('ApplyFeed', { manifestJson: manifestOf(other), uid: 'uid-1' })
+      const changed = { manifestJson: manifestOf(other, { description: 'b' }), uid: 'uid-1' }
+      await fixture.call('ApplyFeed', changed)
+      expect((await fixture.refusal('ApplyFeed', { ...changed, basedOn: version }))[0]).toBe('ABORTED')
+      await fixture.call('RemoveFeed', { key: 'BROKERC:X', uid: 'uid-1' })
+    })
+  })
+
+  describe('an owner of feeds', () => {
+    test('manifests leave a feed of the operator alone, and are refused where they name it', async () => {
+      await fixture.call('ApplyFeed', { manifestJson: manifestOf(other), uid: 'uid-1' })
+      expect(await applyFeeds(fixture.writer, [zero])).toEqual({ outcome: 'applied', written: 1 })
+      expect(shown()).toEqual(['BROKERA:ZERO', 'BROKERC:X'])
+      const refused = await applyFeeds(fixture.writer, [zero, other])
+      expect(refused).toMatchObject({ outcome: 'refused', faults: [{ feed: 'BROKERC:X' }] })
+      expect(await applyFeeds(fixture.writer, [zero, live])).toMatchObject({ outcome: 'applied' })
+      await fixture.call('RemoveFeed', { key: 'BROKERC:X', uid: 'uid-1' })
+    })
+
+    test('that is neither operator nor manifests is refused', async () => {
+      expect((await fixture.refusal('SetFeedsOwner', { owner: 'operater' }))[1]).toContain(
+        'did you mean operator',
+      )
+    })
+  })
+}

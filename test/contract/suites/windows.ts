@@ -1,0 +1,126 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { compoundKey, type FeedKey } from '../../../services/core/compound-key.ts'
+import { feedSeconds } from '../../../services/core/feed-clock.ts'
+import type { Resolution } from '../../../services/core/resolution.ts'
+import type { Window } from '../../../services/core/window.ts'
+import { type Open, openedOnce } from './opened.ts'
+import { freshFeed } from './sample-bars.ts'
+
+/** What every store of acknowledged windows keeps; see services/ports/windows.ts. */
+export function describeWindowStore(name: string, open: Open<'windows'>): void {
+  describe(`windows in ${name}`, () => {
+    const opened = openedOnce(open)
+    const store = () => opened().stores.windows
+
+    test('windows are a union: order, repeats, overlaps and the number of callers do not matter', async () => {
+      const anyCall = fc.array(anyWindow, { minLength: 1, maxLength: 4 })
+      await fc.assert(
+        fc.asyncProperty(fc.array(anyCall, { maxLength: 12 }), fc.boolean(), async (calls, atOnce) => {
+          const feed = freshFeed()
+          const adds = calls.map((call) => call.map((shape) => windowOf(feed, shape)))
+          if (atOnce) await Promise.all(adds.map((windows) => store().add(windows)))
+          else for (const windows of adds) await store().add(windows)
+          expect(asTexts(await store().of(feed))).toEqual(asTexts(unionOf(adds.flat())))
+        }),
+      )
+    })
+
+    test('touching windows of one series are one, those of another series or symbol are not', async () => {
+      const feed = freshFeed()
+      const window = (symbol: string | undefined, resolution: Resolution, from: number, to: number) =>
+        windowOf(feed, { symbol, resolution, from, to })
+      await store().add([window('A', '1', 0, 60), window(undefined, '1', 60, 120), window('A', '5', 60, 120)])
+      await store().add([window('B', '1', 60, 120), window('A', '1', 120, 180)])
+      expect(await store().of(feed)).toHaveLength(5)
+      await store().add([window('A', '1', 60, 120)])
+      const joined = [window('A', '1', 0, 180), window('A', '5', 60, 120), window('B', '1', 60, 120)]
+      expect(asTexts(await store().of(feed))).toEqual(asTexts([...joined, window(undefined, '1', 60, 120)]))
+    })
+
+    test('the windows of one series come ascending', async () => {
+      const feed = freshFeed()
+      for (const from of [500, 100, 900, 300])
+        await store().add([windowOf(feed, { symbol: 'A', resolution: '1', from, to: from + 60 })])
+      expect((await store().of(feed)).map(({ from }) => from)).toEqual([100, 300, 500, 900])
+    })
+
+    test('an empty window adds nothing, and one that ends before it begins is refused', async () => {
+      const feed = freshFeed()
+      await store().add([windowOf(feed, { symbol: 'A', resolution: '1', from: 60, to: 60 })])
+      await store().add([])
+      const backwards = windowOf(feed, { symbol: 'A', resolution: '1', from: 120, to: 60 })
+      await expect(store().add([backwards])).rejects.toThrow('[120, 60)')
+      expect(await store().of(feed)).toEqual([])
+    })
+
+    test('a purge removes the windows of its feed and of no other', async () => {
+      const [kept, purged, after] = [freshFeed(), freshFeed(), freshFeed()]
+      const shape = { symbol: '__proto__', resolution: '1D' as const, from: -60, to: 60 }
+      await store().add([purged, kept, after].map((feed) => windowOf(feed, shape)))
+      await store().purge(purged)
+      expect(await store().of(purged)).toEqual([])
+      for (const feed of [kept, after]) expect(await store().of(feed)).toEqual([windowOf(feed, shape)])
+    })
+
+    test.for(['closed', 'killed'] as const)('an added window is there after being %s', async (how) => {
+      const feed = freshFeed()
+      const windows = [{ symbol: undefined, resolution: '1' as const, from: 0, to: 60 }].map((shape) =>
+        windowOf(feed, shape),
+      )
+      const before = await open()
+      await before.stores.windows.add(windows)
+      const after = await before.reopen(how)
+      expect(await after.stores.windows.of(feed)).toEqual(windows)
+      await after.close()
+    })
+  })
+}
+
+interface Shape {
+  readonly symbol: string | undefined
+  readonly resolution: Resolution
+  readonly from: number
+  readonly to: number
+}
+
+const anyWindow: fc.Arbitrary<Shape> = fc
+  .record({
+    symbol: fc.constantFrom(undefined, 'A', '__proto__'),
+    resolution: fc.constantFrom('1' as const, '5' as const),
+    from: fc.integer({ min: -20, max: 20 }),
+    length: fc.nat(12),
+  })
+  .map(({ symbol, resolution, from, length }) => ({ symbol, resolution, from, to: from + length }))
+
+const windowOf = (feed: FeedKey, { symbol, resolution, from, to }: Shape): Window => ({
+  feed,
+  symbol: symbol === undefined ? undefined : compoundKey(feed, symbol),
+  resolution,
+  from: feedSeconds(from),
+  to: feedSeconds(to),
+})
+
+/** Second by second, the slowest way there is. */
+function unionOf(windows: readonly Window[]): Window[] {
+  const covered = new Map<string, { window: Window; seconds: Set<number> }>()
+  for (const window of windows) {
+    const id = `${window.symbol} ${window.resolution}`
+    const { seconds } = covered.get(id) ?? covered.set(id, { window, seconds: new Set() }).get(id)!
+    for (let at: number = window.from; at < window.to; at++) seconds.add(at)
+  }
+  return [...covered.values()].flatMap(({ window, seconds }) =>
+    [...seconds]
+      .filter((at) => !seconds.has(at - 1))
+      .map((from) => {
+        let to = from
+        while (seconds.has(to)) to += 1
+        return { ...window, from: feedSeconds(from), to: feedSeconds(to) }
+      }),
+  )
+}
+
+const asTexts = (windows: readonly Window[]): string[] =>
+  windows
+    .map(({ feed, symbol, resolution, from, to }) => `${symbol ?? feed} ${resolution} [${from}, ${to})`)
+    .sort()

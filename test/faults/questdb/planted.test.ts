@@ -1,0 +1,113 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { copySources, occurrences, type SourceCopy } from '../../acceptance/planted/copy.ts'
+import { startQuestdb } from '../../support/questdb/server.ts'
+import { killAgain } from '../support/kill-again.ts'
+import { writeLate } from '../support/late-write.ts'
+import { seeded } from '../support/seeded.ts'
+
+type Scenario = 'kill' | 'late write'
+
+/** A mistake that somebody could make, and what has to notice it. */
+interface Defect {
+  readonly name: string
+  readonly file: string
+  readonly search: string
+  readonly replacement: string
+  readonly noticedBy: Scenario
+  readonly complaint: RegExp
+}
+
+const writer = 'services/stores/questdb/write/writer.ts'
+const rows = 'services/stores/questdb/read/bar-rows.ts'
+
+const defects: readonly Defect[] = [
+  {
+    name: 'history is acknowledged before it is stored',
+    file: 'services/ingest/feed/store-history.ts',
+    search: 'await store.write(writes, lane)',
+    replacement: 'store.write(writes, lane).catch(() => undefined)',
+    noticedBy: 'kill',
+    complaint: /was acknowledged and is not there/,
+  },
+  {
+    name: 'rows that the server did not take are given up and acknowledged',
+    file: writer,
+    search: 'this.#line.putBack(pieces.filter((piece) => again.has(piece)))',
+    replacement: 'for (const { submission } of again) submission.settle()',
+    noticedBy: 'kill',
+    complaint: /was acknowledged and is not there|has revision/,
+  },
+  {
+    name: 'of several readings of a minute the reader gives the oldest',
+    file: rows,
+    search: 'if (other > revision ||',
+    replacement: 'if (other < revision ||',
+    noticedBy: 'kill',
+    complaint: /has revision/,
+  },
+  {
+    name: 'the reader gives every reading of a minute',
+    file: rows,
+    search: 'if (times[this.#at] === time && this.count > 0) {',
+    replacement: 'if (times[this.#at] === time && this.count > 1e9) {',
+    noticedBy: 'kill',
+    complaint: /is there twice/,
+  },
+  {
+    name: 'a bar of 30 minutes has the low of its first minute',
+    file: 'services/core/derive.ts',
+    search: 'Math.min(bucket.low[0] as number, m1.low[i] as number)',
+    replacement: 'bucket.low[0] as number',
+    noticedBy: 'kill',
+    complaint: /of 30 minutes at/,
+  },
+  {
+    name: 'what arrives last wins, whatever its revision',
+    file: 'services/stores/questdb/layout/statements.ts',
+    search: 'DEDUP UPSERT KEYS(ts, sym, rev, taken)',
+    replacement: 'DEDUP UPSERT KEYS(ts, sym)',
+    noticedBy: 'late write',
+    complaint: /has revision/,
+  },
+]
+
+/** A kill that meets no request under way shows nothing of what becomes of one. */
+const runsMax = 5
+
+const named = (list: readonly Defect[]): [string, Defect][] => list.map((defect) => [defect.name, defect])
+
+test.for(named(defects))('the place for "%s" stands exactly once in its file', ([, defect]) => {
+  expect(occurrences(defect)).toBe(1)
+})
+
+describe('a planted defect is noticed', () => {
+  let copy: SourceCopy
+  beforeAll(() => {
+    copy = copySources()
+    return () => copy.discard()
+  })
+
+  async function complaintsOf(defect: Defect, random: () => number): Promise<string> {
+    const server = await startQuestdb()
+    try {
+      const options = { server, prefix: 'planted_', random, root: copy.root }
+      const { complaints } = await copy.with(defect, () =>
+        defect.noticedBy === 'kill'
+          ? killAgain({ ...options, killsOfEach: 1, hangPercent: 100 })
+          : writeLate({ ...options, rounds: 1 }),
+      )
+      return complaints.join('\n')
+    } finally {
+      await server.stop()
+    }
+  }
+
+  test.for(named(defects))('%s', { timeout: 600_000 }, async ([, defect]) => {
+    const { random, seed } = seeded()
+    let complaints = ''
+    for (let run = 0; run < runsMax && !defect.complaint.test(complaints); run++) {
+      complaints = await complaintsOf(defect, random)
+    }
+    expect(complaints, `FXD_TEST_SEED=${seed}`).toMatch(defect.complaint)
+  })
+})

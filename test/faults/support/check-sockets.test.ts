@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import type { Bar } from '../../../services/core/bar.ts'
+import { checkLife, checkPushed, isCaughtUp, type Life, type Seen } from './check-sockets.ts'
+
+const minutes = [60, 120, 180, 240].map((time, i) => ({ time, begunMs: 100 * (i + 1) }))
+const bar = (time: number, volume = 1): Bar =>
+  ({ time, open: 1, high: 2, low: 1, close: 1, volume }) as unknown as Bar
+const pushed = (time: number): Seen => ({ type: 'bar', symbol: 'A', bar: bar(time) })
+const gap = (after: number, until: number): Seen => ({ type: 'gap', symbol: 'A', after, until })
+const life = (seen: readonly Seen[], more: Partial<Life> = {}): Life => ({
+  id: 'one',
+  symbols: ['A'],
+  subscribedMs: 50,
+  since: new Map(),
+  filled: new Map(),
+  seen,
+  ...more,
+})
+
+test('a minute that is missing, twice or out of order on a socket is told, one that a GAP names is not', () => {
+  expect(checkLife(life([pushed(60), pushed(120), pushed(180)]), minutes)).toEqual([])
+  expect(checkLife(life([pushed(60), pushed(180)]), minutes)).toEqual([
+    'one A at 120 is neither delivered nor named',
+  ])
+  expect(checkLife(life([pushed(60), gap(60, 180), pushed(180)]), minutes)).toEqual([])
+  expect(checkLife(life([pushed(60), pushed(60)]), minutes)).toEqual(['one A at 60 came after 60'])
+  expect(checkLife(life([pushed(120), pushed(60)]), minutes)).toContain('one A at 60 came after 120')
+})
+
+test('what was sent after the reply has to come, what was sent before need not', () => {
+  expect(checkLife(life([pushed(180)], { subscribedMs: 250 }), minutes)).toEqual([])
+  expect(checkLife(life([pushed(180)], { subscribedMs: 150 }), minutes)).toEqual([
+    'one A at 120 is neither delivered nor named',
+  ])
+  expect(checkLife(life([pushed(180)], { subscribedMs: 250, since: new Map([['A', 60]]) }), minutes)).toEqual(
+    ['one A at 120 is neither delivered nor named'],
+  )
+})
+
+test('what was missed between two sockets has to be in history', () => {
+  const filled = (times: readonly number[]) => new Map([['A', { after: 60, times: new Set(times) }]])
+  const seen = [pushed(240)]
+  expect(checkLife(life(seen, { subscribedMs: 350, filled: filled([120, 180]) }), minutes)).toEqual([])
+  expect(checkLife(life(seen, { subscribedMs: 350, filled: filled([180]) }), minutes)).toEqual([
+    'one A at 120 is neither pushed nor in history',
+  ])
+})
+
+test('a socket without the newest minute has not caught up, unless a GAP names it', () => {
+  expect(isCaughtUp(life([pushed(240)]), minutes)).toBe(true)
+  expect(isCaughtUp(life([pushed(180)]), minutes)).toBe(false)
+  expect(isCaughtUp(life([pushed(180), gap(180, Number.POSITIVE_INFINITY)]), minutes)).toBe(true)
+  expect(isCaughtUp(life([], { subscribedMs: 450 }), minutes)).toBe(true)
+})
+
+test('a pushed bar that nobody sent, that history does not have, or has older, is told', () => {
+  const shown = new Map([['A', [bar(60, 5)]]])
+  const one = life([{ type: 'bar', symbol: 'A', bar: bar(60, 5) }])
+  expect(checkPushed(one, shown, () => true)).toEqual([])
+  expect(checkPushed(one, shown, () => false)).toHaveLength(1)
+  expect(checkPushed(one, new Map(), () => true)).toEqual(['one A at 60: pushed and not in history'])
+  expect(checkPushed(one, new Map([['A', [bar(60, 4)]]]), () => true)).toHaveLength(1)
+  expect(checkPushed(one, new Map([['A', [bar(60, 6)]]]), () => true)).toEqual([])
+})

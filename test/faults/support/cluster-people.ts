@@ -1,0 +1,235 @@
+import { newKey } from '../../support/clients/new-key.ts'
+import type { Cluster } from '../../support/cluster/cluster.ts'
+import { checkLimits, type Outage } from './check-limits.ts'
+import { type Life, namedIn } from './check-sockets.ts'
+import { ask, GreedyUser, HistoryUser } from './cluster-user.ts'
+import { feed, type Market } from './market.ts'
+import { ShareWatch } from './share-watch.ts'
+import { StreamClient } from './stream-client.ts'
+import { within } from './within.ts'
+
+const rpm = 120
+/** Sockets of the key that has more users than it may. */
+export const cap = 3
+const cappedUsers = 2 * cap
+const watchMs = 50
+const patienceMs = 150_000
+const roomy = '--rpm 1000000 --rpd 100000000 --ws-connections 100 --ws-symbols 1000'
+const capped = `--rpm 1000000 --rpd 100000000 --ws-connections ${cap} --ws-symbols 10`
+const poor = `--rpm ${rpm} --rpd 100000000 --ws-connections 1 --ws-symbols 1`
+
+/** Those who use a cluster, with keys of their own, and remember everything. */
+export class ClusterPeople {
+  readonly clients: readonly StreamClient[]
+  /** More of one key than its cap lets in; they ask the shards in turn, whatever the load balancer thinks of them. */
+  readonly capped: readonly StreamClient[]
+  readonly #cluster: Cluster
+  readonly #key: string
+  readonly #greedyKey: string
+  #asker: HistoryUser | undefined
+  #greedy: GreedyUser | undefined
+  #shares: ShareWatch | undefined
+  readonly #watch: NodeJS.Timeout
+  #cappedOpenMost = 0
+
+  private constructor(
+    cluster: Cluster,
+    market: Market,
+    keys: { readonly all: string; readonly capped: string; readonly greedy: string },
+  ) {
+    this.#cluster = cluster
+    this.#key = keys.all
+    const shards = cluster.pods.filter(({ role }) => role === 'stream')
+    this.clients = Array.from({ length: 6 }, (_, i) =>
+      this.#client(market, `client-${i}`, {
+        key: keys.all,
+        port: cluster.httpPort,
+        resumes: i % 2 === 1,
+        count: 40,
+      }),
+    )
+    this.capped = Array.from({ length: cappedUsers }, (_, i) => {
+      const port = shards[i % shards.length]?.port ?? cluster.httpPort
+      return this.#client(market, `capped-${i}`, { key: keys.capped, port, resumes: false, count: 1 })
+    })
+    this.#greedyKey = keys.greedy
+    this.#watch = setInterval(() => {
+      this.#cappedOpenMost = Math.max(this.#cappedOpenMost, this.cappedOpen)
+    }, watchMs)
+  }
+
+  /** Resolves once their keys are known and their sockets open. */
+  static async gather(cluster: Cluster, market: Market): Promise<ClusterPeople> {
+    const keys = {
+      all: await issue(cluster, roomy),
+      capped: await issue(cluster, capped),
+      greedy: await issue(cluster, poor),
+    }
+    await within(patienceMs, 'the keys to be known', async () => {
+      // Each reader twice.
+      const asked = [...Object.values(keys), ...Object.values(keys)]
+      const known = await Promise.all(asked.map((key) => ask(cluster.httpPort, '/v1/status', key)))
+      return known.every(({ status }) => status === 200)
+    })
+    const people = new ClusterPeople(cluster, market, keys)
+    for (const client of [...people.clients, ...people.capped]) client.start()
+    await people.recovered()
+    return people
+  }
+
+  /** From here on history has bars of every symbol. */
+  async ask(market: Market): Promise<void> {
+    const { httpPort, pods } = this.#cluster
+    this.#shares = await ShareWatch.begin(pods.filter(({ role }) => role === 'rest'))
+    this.#asker = new HistoryUser(
+      httpPort,
+      this.#key,
+      () =>
+        `/v1/history?symbol=${feed}:${market.symbols[market.any(market.symbols.length)]}&resolution=1&countback=100`,
+    )
+    this.#greedy = new GreedyUser(httpPort, this.#greedyKey)
+  }
+
+  get = async (path: string): Promise<{ status: number; body: unknown; tookMs: number }> => ({
+    ...(await ask(this.#cluster.httpPort, path, this.#key)),
+    tookMs: 0,
+  })
+
+  get lives(): readonly Life[] {
+    return this.clients.flatMap(({ lives }) => lives)
+  }
+
+  /** Answers from history so far. */
+  get served(): number {
+    return this.#asker?.served ?? 0
+  }
+
+  /** Gaps that were named to anyone. */
+  get named(): number {
+    return namedIn(this.lives)
+  }
+
+  /** Sockets so far: one more tells that one has ended. */
+  get sockets(): number {
+    return [...this.clients, ...this.capped].reduce((sum, { lives }) => sum + lives.length, 0)
+  }
+
+  /** Sockets of the capped key that were closed with this code. */
+  ended(code: number): number {
+    return this.capped.reduce((sum, { ends }) => sum + (ends.get(code) ?? 0), 0)
+  }
+
+  get cappedOpen(): number {
+    return this.capped.filter(({ isOpen }) => isOpen).length
+  }
+
+  /** The most sockets of the capped key that were open at once, since it was asked last. */
+  cappedOpenMost(): number {
+    const most = this.#cappedOpenMost
+    this.#cappedOpenMost = 0
+    return most
+  }
+
+  /** The shard that holds the most sockets of the capped key. */
+  busiestShard(): string {
+    const shards = this.#cluster.pods.filter(({ role }) => role === 'stream')
+    const open = shards.map(
+      (_, shard) => this.capped.filter(({ isOpen }, i) => isOpen && i % shards.length === shard).length,
+    )
+    return shards[open.indexOf(Math.max(...open))]?.name ?? ''
+  }
+
+  /** Resolves once all have what they may have: every client a socket, a key at its cap as many as that. */
+  recovered = (): Promise<void> =>
+    within(
+      patienceMs,
+      'all sockets to be open',
+      () => this.clients.every(({ life }) => life !== undefined) && this.cappedOpen === cap,
+    )
+
+  /** Resolves once somebody got bars and somebody too greedy none; after a while also without that. */
+  answered = (): Promise<void> =>
+    within(
+      patienceMs,
+      'bars and a refusal',
+      () => this.#asker?.wasServed === true && (this.#greedy?.refused ?? 0) > 0,
+    ).catch(() => undefined)
+
+  /** Ends those who ask; sockets stay. */
+  async rest(): Promise<void> {
+    await Promise.all([this.#asker?.stop(), this.#greedy?.stop()])
+    await this.#shares?.stop()
+  }
+
+  async leave(): Promise<void> {
+    clearInterval(this.#watch)
+    await Promise.all([...this.clients, ...this.capped].map((client) => client.stop()))
+    await this.rest()
+  }
+
+  /** Promise 4, and whatever no fault excuses: a sentence each. */
+  complaints(outages: readonly Outage[]): string[] {
+    const refusals = [...this.clients, ...this.capped].flatMap(({ ends }) =>
+      [...ends.keys()].filter((end) => (end >= 400 && end < 429) || (end >= 4_500 && end < 5_000)),
+    )
+    return [
+      ...(this.#cappedOpenMost > cap ? [`${this.#cappedOpenMost} sockets of a key of ${cap}`] : []),
+      ...refusals.map((end) => `a good key's socket was ended with ${end}`),
+      ...(this.#asker?.strange ?? []),
+      ...(this.#asker?.wasServed === false ? [`history never gave bars: ${this.#statuses()}`] : []),
+      ...(this.#greedy?.strange ?? []),
+      ...checkLimits({
+        rpm,
+        answers: this.#greedy?.answers ?? [],
+        outages,
+        shares: this.#shares?.readings ?? [],
+      }),
+    ]
+  }
+
+  told(): string {
+    const pushed = this.lives.reduce((sum, { seen }) => sum + seen.length, 0)
+    const greedy = `${this.#greedy?.answers.length} answers to the greedy key, ${this.#greedy?.refused} refused`
+    return (
+      `${this.lives.length} sockets took ${pushed} bars, ${this.named} gaps named, ends ${endsOf(this.clients)}, ` +
+      `of the capped key ${endsOf(this.capped)}; history answered ${this.#statuses()}, ${greedy}`
+    )
+  }
+
+  #statuses = (): string => JSON.stringify(Object.fromEntries(this.#asker?.statuses ?? []))
+
+  #client(
+    market: Market,
+    name: string,
+    of: { readonly key: string; readonly port: number; readonly resumes: boolean; readonly count: number },
+  ): StreamClient {
+    const first = market.any(market.symbols.length - of.count)
+    return new StreamClient({
+      name: `${name} ${of.resumes ? 'resuming' : 'plain'}`,
+      url: `ws://127.0.0.1:${of.port}`,
+      key: of.key,
+      feed,
+      symbols: market.symbols.slice(first, first + of.count),
+      resumes: of.resumes,
+      random: market.random,
+      ...(of.count > 1 && { fill: (symbol: string, after: number) => this.#timesAfter(symbol, after) }),
+    })
+  }
+
+  async #timesAfter(symbol: string, after: number): Promise<readonly number[]> {
+    const to = Math.floor(Date.now() / 1_000)
+    const path = `/v1/history?symbol=${feed}:${symbol}&resolution=1&from=${after + 1}&to=${to}`
+    const { status, body } = await this.get(path)
+    if (status !== 200) throw new Error(`history answered ${status}`)
+    return (body as { t?: readonly number[] }).t ?? []
+  }
+}
+
+const issue = ({ commandEnv }: Cluster, limits: string): Promise<string> =>
+  newKey(commandEnv, `--plan enterprise --feeds ${feed},BROKERB:LIVE ${limits}`)
+
+const endsOf = (clients: readonly StreamClient[]): string => {
+  const counts: Record<number, number> = {}
+  for (const { ends } of clients) for (const [end, count] of ends) counts[end] = (counts[end] ?? 0) + count
+  return JSON.stringify(counts)
+}

@@ -1,0 +1,136 @@
+import type { RevisedBar } from '../../../services/core/bar.ts'
+import { feedSeconds } from '../../../services/core/feed-clock.ts'
+
+export const symbols = ['EURUSD', 'GBPUSD', 'USDCHF'] as const
+export const feed = 'BROKERA:ZERO'
+
+/** A feed that collectors of the test push. */
+export const manifestOf = (names: readonly string[]): string => `apiVersion: marketdata.fxd.dev/v1alpha1
+kind: Feed
+metadata: { name: brokera-zero }
+spec:
+  broker: BROKERA
+  account: ZERO
+  clock: { mode: UTC }
+  quoteBasis: Bid
+  resolutions: ["1", "30"]
+  symbols: { list: [${names.map((raw) => `{ raw: ${raw}, type: forex, digits: 5 }`).join(', ')}] }
+  source: { type: Push }
+`
+export const manifest = manifestOf(symbols)
+
+export const minuteSeconds = 60
+const daySeconds = 86_400
+const bucketSeconds = 1_800
+/** How far the open, high and low of neighbours lie apart. */
+const span = 0.4
+
+export type Batch = ReadonlyMap<string, readonly RevisedBar[]>
+
+export interface MarketOptions {
+  readonly symbols?: readonly string[]
+  /** How long before now the first live minute lies. */
+  readonly liveBackSeconds?: number
+}
+
+/** What a terminal would show: new minutes, corrections, readings that come late, and history, all drawn from a seed. */
+export class Market {
+  /** Where live bars and history begin, both at the start of a bar of 30 minutes. */
+  readonly liveBegin: number
+  readonly historyBegin: number
+  readonly symbols: readonly string[]
+  readonly random: () => number
+  readonly #revisionBegin = Date.now() - daySeconds * 1_000
+  #revision = this.#revisionBegin
+  #minute = 0
+  #history = 0
+
+  constructor(random: () => number, now: number = Date.now(), options: MarketOptions = {}) {
+    this.random = random
+    this.symbols = options.symbols ?? symbols
+    const today = Math.floor(now / 1_000 / bucketSeconds) * bucketSeconds
+    this.liveBegin = today - (options.liveBackSeconds ?? 30 * daySeconds)
+    this.historyBegin = today - 400 * daySeconds
+  }
+
+  any(count: number): number {
+    return Math.floor(this.random() * count)
+  }
+
+  /** The next minute of all symbols, of some with an earlier one corrected or read late. */
+  live(): Batch {
+    const batch = new Map<string, RevisedBar[]>()
+    for (const symbol of this.symbols) {
+      const newest = this.#bar(this.#live(this.#minute), ++this.#revision)
+      if (this.#minute === 0 || this.random() < 0.5) batch.set(symbol, [newest])
+      else batch.set(symbol, [this.#again(this.#live(this.any(this.#minute))), newest])
+    }
+    this.#minute++
+    return batch
+  }
+
+  /** How many minutes `live` has given. */
+  get minutes(): number {
+    return this.#minute
+  }
+
+  /** A newer reading of the newest minutes of each symbol. */
+  corrections(minutes: number): Batch {
+    const first = Math.max(0, this.#minute - minutes)
+    return this.readAgain(first, this.#minute - first)
+  }
+
+  /** A newer reading of so many minutes of each symbol, as another collector makes it. */
+  readAgain(first: number, count: number): Batch {
+    return new Map(
+      this.symbols.map((symbol) => [
+        symbol,
+        Array.from({ length: count }, (_, i) => this.#bar(this.#live(first + i), ++this.#revision)),
+      ]),
+    )
+  }
+
+  /** A piece of history of one symbol; it begins inside of the piece before. */
+  history(size: number = 200 + this.any(800)): Batch {
+    return this.#piece(size, [this.symbols[this.any(this.symbols.length)] ?? symbols[0]])
+  }
+
+  historyOfAll(size: number): Batch {
+    return this.#piece(size, this.symbols)
+  }
+
+  #piece(size: number, of: readonly string[]): Batch {
+    const first = this.historyBegin + this.#history * minuteSeconds
+    this.#history += size - this.any(100)
+    const bars = () =>
+      Array.from({ length: size }, (_, i) => this.#bar(first + i * minuteSeconds, ++this.#revision))
+    return new Map(of.map((symbol) => [symbol, bars()]))
+  }
+
+  #live(minute: number): number {
+    return this.liveBegin + minute * minuteSeconds
+  }
+
+  /** A correction, or a reading older than what is stored: that one must change nothing. */
+  #again(time: number): RevisedBar {
+    const isCorrection = this.random() < 0.7
+    const age = Math.min(1 + this.any(5_000), this.#revision - this.#revisionBegin - 1)
+    return this.#bar(time, isCorrection ? ++this.#revision : this.#revision - age)
+  }
+
+  /** Every number follows from the revision, so that two readings never look alike. */
+  #bar(time: number, revision: number): RevisedBar {
+    const count = revision - this.#revisionBegin
+    const steps = (count * 7) % 40_000
+    const price = (of: number): number => Math.round(of * 100_000) / 100_000
+    return {
+      time: feedSeconds(time),
+      open: price(1.1 + steps / 100_000),
+      high: price(1.5 + span + steps / 100_000),
+      low: price(0.5 + steps / 100_000),
+      close: price(1.2 + steps / 100_000),
+      volume: count,
+      revision,
+    }
+  }
+}

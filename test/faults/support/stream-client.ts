@@ -1,0 +1,181 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type ClientOptions, WebSocket } from 'ws'
+import type { Bar } from '../../../services/core/bar.ts'
+import type { Life, Seen } from './check-sockets.ts'
+
+const pingMs = 20_000
+const jitterMs = 1_500
+const upgradeMsMax = 15_000
+/** History is asked a little after the reply: what was pushed before has to be there by then. */
+const settleMs = 3_000
+
+export interface StreamClientOptions {
+  readonly name: string
+  /** ws://host:port or wss://host:port */
+  readonly url: string
+  /** How it connects, such as whose certificates it believes. */
+  readonly connection?: ClientOptions
+  readonly key: string
+  /** Prefix of a compound key. */
+  readonly feed: string
+  readonly symbols: readonly string[]
+  /** Asks with `since` for what it missed. */
+  readonly resumes: boolean
+  readonly random: () => number
+  /** Reads times of a symbol's bars after a time from history; without it nothing is filled. */
+  readonly fill?: (symbol: string, after: number) => Promise<readonly number[]>
+}
+
+type Writable = Life & {
+  subscribedMs: number
+  seen: Seen[]
+  symbols: string[]
+  since: Map<string, number>
+  filled: Map<string, { after: number; times: Set<number> }>
+}
+
+interface Message {
+  readonly type: string
+  readonly symbol: string
+  readonly bar: Bar
+  readonly symbols?: readonly string[]
+  readonly code?: string
+  readonly since?: Readonly<Record<string, number>>
+  readonly gaps?: readonly { symbol: string; after?: number; until?: number }[]
+}
+
+/** A well-behaved client: comes back with jitter, subscribes again, fills what it missed, and notes all of it. */
+export class StreamClient {
+  readonly lives: Life[] = []
+  /** Close codes, and statuses of refused upgrades, with how often each came. */
+  readonly ends = new Map<number, number>()
+  readonly #options: StreamClientOptions
+  readonly #last = new Map<string, number>()
+  #socket: WebSocket | undefined
+  #life: Writable | undefined
+  #isOver = false
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(options: StreamClientOptions) {
+    this.#options = options
+  }
+
+  get name(): string {
+    return this.#options.name
+  }
+
+  start(): this {
+    this.#running = this.#run()
+    return this
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true
+    this.#socket?.terminate()
+    await this.#running
+  }
+
+  /** Subscribed on an open socket. */
+  get life(): Life | undefined {
+    return this.isOpen ? this.#life : undefined
+  }
+
+  get isOpen(): boolean {
+    return this.#socket?.readyState === WebSocket.OPEN
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isOver) {
+      await this.#live()
+      this.#life = undefined
+      if (!this.#isOver) await pause(200 + this.#options.random() * jitterMs)
+    }
+  }
+
+  /** One socket, from its upgrade to its end. */
+  async #live(): Promise<void> {
+    const { url, key, connection } = this.#options
+    const socket = new WebSocket(`${url}/v1/stream?api_key=${key}`, {
+      ...connection,
+      perMessageDeflate: false,
+      handshakeTimeout: upgradeMsMax,
+    })
+    this.#socket = socket
+    const ping = setInterval(() => this.isOpen && socket.send('{"action":"ping"}'), pingMs)
+    await new Promise<void>((resolve) => {
+      socket.once('open', () => this.#subscribe(socket))
+      socket.on('message', (data) => this.#hear(JSON.parse(String(data)) as Message))
+      socket.once('unexpected-response', (_request, response) => {
+        this.#count(response.statusCode ?? 0)
+        response.resume()
+        socket.terminate()
+        resolve()
+      })
+      socket.on('error', () => undefined)
+      socket.once('close', (code) => {
+        if (!this.#isOver && this.#life !== undefined) this.#count(code)
+        resolve()
+      })
+    })
+    clearInterval(ping)
+  }
+
+  #count(end: number): void {
+    this.ends.set(end, (this.ends.get(end) ?? 0) + 1)
+  }
+
+  #subscribe(socket: WebSocket): void {
+    const { feed, symbols, resumes } = this.#options
+    const keys = symbols.map((symbol) => `${feed}:${symbol}`)
+    const since = resumes &&
+      this.#last.size > 0 && {
+        since: Object.fromEntries([...this.#last].map(([symbol, time]) => [`${feed}:${symbol}`, time])),
+      }
+    socket.send(JSON.stringify({ action: 'subscribe', symbols: keys, type: 'bar', ...since }))
+  }
+
+  #hear(message: Message): void {
+    const cut = (key: string): string => key.slice(this.#options.feed.length + 1)
+    if (message.type === 'subscribed') {
+      const life: Writable = {
+        id: `${this.#options.name}#${this.lives.length + 1}`,
+        symbols: (message.symbols ?? []).map(cut),
+        subscribedMs: performance.now(),
+        since: new Map(Object.entries(message.since ?? {}).map(([symbol, time]) => [cut(symbol), time])),
+        seen: [],
+        filled: new Map(),
+      }
+      this.#life = life
+      this.lives.push(life)
+      if (!this.#options.resumes) void this.#fill(life, new Map(this.#last))
+      return
+    }
+    const life = this.#life
+    if (life === undefined) return
+    if (message.type === 'bar') {
+      const symbol = cut(message.symbol)
+      life.seen.push({ type: 'bar', symbol, bar: message.bar })
+      this.#last.set(symbol, message.bar.time)
+    } else if (message.code === 'GAP')
+      for (const { symbol, after = 0, until = Number.POSITIVE_INFINITY } of message.gaps ?? [])
+        life.seen.push({ type: 'gap', symbol: cut(symbol), after, until })
+  }
+
+  /** The first symbols' bars that came while there was no socket, out of history. */
+  async #fill(life: Writable, last: ReadonlyMap<string, number>): Promise<void> {
+    const { fill } = this.#options
+    if (fill === undefined) return
+    await pause(settleMs)
+    for (const [symbol, after] of [...last].slice(0, 3)) {
+      while (!this.#isOver) {
+        try {
+          life.filled.set(symbol, { after, times: new Set(await fill(symbol, after)) })
+          break
+        } catch {
+          // A failure is told as one; it asks again.
+          await pause(500)
+        }
+      }
+    }
+  }
+}

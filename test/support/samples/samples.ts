@@ -1,0 +1,49 @@
+import { compoundKey, feedKey } from '../../../services/core/compound-key.ts'
+import type { FeedDefinition } from '../../../services/core/feed.ts'
+import { resolutions } from '../../../services/core/resolution.ts'
+import type { SymbolRecord } from '../../../services/core/symbol.ts'
+
+/** A feed with UTC clock and all resolutions that any collector may push into; what a test is about it changes. */
+export function definition(change: Partial<FeedDefinition> = {}): FeedDefinition {
+  const { broker = 'BROKERA', account = 'ZERO' } = change
+  return {
+    key: feedKey(broker, account),
+    name: `${broker}-${account}`.toLowerCase(),
+    broker,
+    account,
+    brokerName: broker,
+    description: 'BrokerA Zero',
+    clock: { mode: 'UTC' },
+    quoteBasis: 'Bid',
+    resolutions,
+    delaySeconds: 0,
+    liveness: 'heartbeat',
+    depth: {},
+    retention: {},
+    storageBuckets: 4,
+    suffixes: [],
+    symbols: [],
+    source: { type: 'Push' },
+    ...change,
+  }
+}
+
+/** EURUSD of that feed. */
+export function symbolRecord(change: Partial<SymbolRecord> = {}): SymbolRecord {
+  const feed = feedKey('BROKERA', 'ZERO')
+  return {
+    symbol: compoundKey(feed, 'EURUSD'),
+    feed,
+    name: 'EURUSD',
+    raw: 'EURUSD',
+    display: 'EURUSD',
+    description: 'Euro vs US Dollar',
+    type: 'forex',
+    digits: 5,
+    session: '24x5',
+    delaySeconds: 0,
+    origin: 'manifest',
+    hidden: false,
+    ...change,
+  }
+}
