@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseManifest } from '../../services/core/manifest.ts'
+import { parseManifest } from '../../services/core/manifest/manifest.ts'
 import type { FeedSpec } from '../kube/kinds.ts'
 import type { FeedObject } from '../kube/resources.ts'
 import { holderOf } from './holder.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { status as grpcStatus, type ServiceError } from '@grpc/grpc-js'
-import { durationMs } from '../../services/core/duration.ts'
+import { durationMs } from '../../services/core/clocks/duration.ts'
 import type { Key__Output } from '../../services/wire/gen/fxd/v1/Key.ts'
 import { type Controller, type ControllerDeps, unavailable, unloadedMs } from '../controller.ts'
 import { readyOf } from '../kube/condition.ts'

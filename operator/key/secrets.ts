@@ -1,4 +1,4 @@
-import { durationMs } from '../../services/core/duration.ts'
+import { durationMs } from '../../services/core/clocks/duration.ts'
 import { timeOf, timeText } from '../kube/condition.ts'
 import { NotReady } from '../kube/not-ready.ts'
 import { type ApiKeyObject, group, keyLabel, madeByUs, type Secret } from '../kube/resources.ts'

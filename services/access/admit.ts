@@ -1,7 +1,7 @@
-import type { KeyRecord } from '../core/api-key.ts'
 import { Failure } from '../core/failure.ts'
-import type { RateDecision, RateState } from '../core/rate-window.ts'
-import type { Endpoint } from '../core/usage.ts'
+import type { KeyRecord } from '../core/keys/api-key.ts'
+import type { RateDecision, RateState } from '../core/keys/rate-window.ts'
+import type { Endpoint } from '../core/keys/usage.ts'
 import type { Limits } from '../ports/limits.ts'
 
 /** A refused request: the `Failure` that answers it and what its headers show. */

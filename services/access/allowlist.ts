@@ -1,4 +1,4 @@
-import type { KeyRecord } from '../core/api-key.ts'
+import type { KeyRecord } from '../core/keys/api-key.ts'
 import { addressMatcher } from '../platform/addresses.ts'
 
 /** Kept per record: a changed key is a new record, so a stale list cannot survive. */

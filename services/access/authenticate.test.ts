@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { KeyRecord } from '../core/api-key.ts'
-import { feedKey } from '../core/compound-key.ts'
+import { type UtcMs, utcMs } from '../core/clocks/feed-clock.ts'
 import { Failure } from '../core/failure.ts'
-import { type UtcMs, utcMs } from '../core/feed-clock.ts'
-import { Registry, type RegistryView } from '../core/registry.ts'
+import { feedKey } from '../core/feeds/compound-key.ts'
+import { Registry, type RegistryView } from '../core/feeds/registry.ts'
+import type { KeyRecord } from '../core/keys/api-key.ts'
 import { authenticate, digestOf } from './authenticate.ts'
 import { grant } from './grant.ts'
 

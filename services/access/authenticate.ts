@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
-import { isKeyShaped, type KeyRecord, keyState, secretIsOpen } from '../core/api-key.ts'
+import type { UtcMs } from '../core/clocks/feed-clock.ts'
 import { Failure, type FailureCode } from '../core/failure.ts'
-import type { UtcMs } from '../core/feed-clock.ts'
-import type { RegistryView } from '../core/registry.ts'
+import type { RegistryView } from '../core/feeds/registry.ts'
+import { isKeyShaped, type KeyRecord, keyState, secretIsOpen } from '../core/keys/api-key.ts'
 import { digestOf } from '../registry/key-digest.ts'
 import { addressAllowed } from './allowlist.ts'
 

@@ -1,7 +1,7 @@
-import { type Bars, barsOf, noBars } from '../core/bar.ts'
-import type { FeedKey } from '../core/compound-key.ts'
-import type { FeedSeconds } from '../core/feed-clock.ts'
-import { type Series, seriesId } from '../core/series.ts'
+import { type Bars, barsOf, noBars } from '../core/bars/bar.ts'
+import { type Series, seriesId } from '../core/bars/series.ts'
+import type { FeedSeconds } from '../core/clocks/feed-clock.ts'
+import type { FeedKey } from '../core/feeds/compound-key.ts'
 import type { Bus, Delivered, LiveBar } from '../ports/bus.ts'
 
 /** Live bars that the store may not show yet: laid over it, so that what was pushed is in history at once. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { effort } from '../../test/support/effort.ts'
-import type { Bar } from '../core/bar.ts'
-import type { FeedSeconds } from '../core/feed-clock.ts'
+import type { Bar } from '../core/bars/bar.ts'
+import type { FeedSeconds } from '../core/clocks/feed-clock.ts'
 import { Compared, rememberedMax } from './compared.ts'
 
 const settleMs = 1_000

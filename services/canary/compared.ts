@@ -1,4 +1,4 @@
-import type { Bar } from '../core/bar.ts'
+import type { Bar } from '../core/bars/bar.ts'
 
 /** Bars of one symbol that are remembered; the oldest leave first and are not compared again. */
 export const rememberedMax = 180

@@ -1,5 +1,5 @@
-import type { Bar } from '../core/bar.ts'
-import type { FeedSeconds } from '../core/feed-clock.ts'
+import type { Bar } from '../core/bars/bar.ts'
+import type { FeedSeconds } from '../core/clocks/feed-clock.ts'
 import { within } from '../platform/within.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { CanaryMetrics } from './metrics.ts'

@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws'
-import type { Bar } from '../core/bar.ts'
+import type { Bar } from '../core/bars/bar.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { NamedGap } from './compared.ts'
 

@@ -1,5 +1,5 @@
 import { Failure } from '../core/failure.ts'
-import { parseDuration } from '../core/key-input.ts'
+import { parseDuration } from '../core/keys/key-input.ts'
 import { Fatal } from '../platform/exit.ts'
 import type { Key__Output } from '../wire/gen/fxd/v1/Key.ts'
 import { keyFields, keyJson, keysTable } from './key-text.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { plans } from '../core/plan.ts'
+import { plans } from '../core/keys/plan.ts'
 import { countOption, listOption, withJson } from './options.ts'
 import type { Terminal } from './terminal.ts'
 

@@ -1,4 +1,4 @@
-import type { FeedKey } from '../core/compound-key.ts'
+import type { FeedKey } from '../core/feeds/compound-key.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Cancel } from '../ports/clock.ts'
 import type { WireLane } from '../wire/encode-bars.ts'

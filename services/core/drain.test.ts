@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { utcMs } from './clocks/feed-clock.ts'
 import { isGuarded, nextCloses } from './drain.ts'
-import { utcMs } from './feed-clock.ts'
 
 interface Close {
   /** Milliseconds since the drain began. */

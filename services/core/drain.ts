@@ -1,4 +1,4 @@
-import type { UtcMs } from './feed-clock.ts'
+import type { UtcMs } from './clocks/feed-clock.ts'
 
 /**
  * Bars close at the minute's edge and are pushed behind it: who is closed just then misses them. From

@@ -1,9 +1,9 @@
-import { auditFeed, type Disagreement, type StoredSeries } from '../core/audit.ts'
-import { dateText, daySeconds } from '../core/calendar.ts'
-import type { FeedDefinition } from '../core/feed.ts'
-import { feedNow, feedSeconds, type UtcMs } from '../core/feed-clock.ts'
-import type { SymbolRecord } from '../core/symbol.ts'
-import type { Window } from '../core/window.ts'
+import { auditFeed, type Disagreement, type StoredSeries } from '../core/bars/audit.ts'
+import type { Window } from '../core/bars/window.ts'
+import { dateText, daySeconds } from '../core/clocks/calendar.ts'
+import { feedNow, feedSeconds, type UtcMs } from '../core/clocks/feed-clock.ts'
+import type { FeedDefinition } from '../core/feeds/feed.ts'
+import type { SymbolRecord } from '../core/feeds/symbol.ts'
 import { type Finding, fine, warning, wrong } from './finding.ts'
 
 /** All that is stored of one feed. */

@@ -1,6 +1,6 @@
-import type { FeedDefinition } from '../core/feed.ts'
-import { type FeedSeconds, feedNow, type UtcMs } from '../core/feed-clock.ts'
-import type { Resolution } from '../core/resolution.ts'
+import { type FeedSeconds, feedNow, type UtcMs } from '../core/clocks/feed-clock.ts'
+import type { FeedDefinition } from '../core/feeds/feed.ts'
+import type { Resolution } from '../core/feeds/resolution.ts'
 import { type Finding, fine, warning, wrong } from './finding.ts'
 
 /** Bars are stored once they are closed: none is ahead of its feed's clock but by a clock's own error. */

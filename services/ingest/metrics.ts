@@ -1,5 +1,5 @@
-import { type RefusalReason, refusalReasons } from '../core/bar-rules.ts'
-import type { Lane } from '../core/series.ts'
+import { type RefusalReason, refusalReasons } from '../core/bars/bar-rules.ts'
+import type { Lane } from '../core/bars/series.ts'
 import { fromZero, type Metrics, secondsBuckets } from '../platform/metrics.ts'
 import type { CredentialFault } from './credentials/access.ts'
 

@@ -1,6 +1,6 @@
 import { Server } from '@grpc/grpc-js'
-import type { FeedKey } from '../core/compound-key.ts'
 import { faultPlace } from '../core/fault-place.ts'
+import type { FeedKey } from '../core/feeds/compound-key.ts'
 import type { Secrets } from '../platform/credentials/secrets.ts'
 import type { WatchedTls } from '../platform/credentials/tls.ts'
 import type { Log } from '../platform/log/log.ts'

@@ -1,4 +1,4 @@
-import type { CompoundKey } from '../core/compound-key.ts'
+import type { CompoundKey } from '../core/feeds/compound-key.ts'
 import { suggest } from '../core/suggest.ts'
 import { isInjected } from './config/injected-variables.ts'
 import { type RoleName, roleVariables } from './config/role-variables.ts'

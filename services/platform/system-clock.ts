@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { utcMs } from '../core/feed-clock.ts'
+import { utcMs } from '../core/clocks/feed-clock.ts'
 import type { Cancel, Clock } from '../ports/clock.ts'
 
 export type { Cancel, Clock } from '../ports/clock.ts'

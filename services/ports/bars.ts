@@ -1,9 +1,9 @@
-import type { Bars } from '../core/bar.ts'
-import type { FeedKey } from '../core/compound-key.ts'
-import type { FeedSeconds } from '../core/feed-clock.ts'
-import type { Lane, Series, SeriesBars } from '../core/series.ts'
+import type { Bars } from '../core/bars/bar.ts'
+import type { Lane, Series, SeriesBars } from '../core/bars/series.ts'
+import type { BarBounds, Span } from '../core/bars/window.ts'
+import type { FeedSeconds } from '../core/clocks/feed-clock.ts'
+import type { FeedKey } from '../core/feeds/compound-key.ts'
 import type { Reader } from '../core/turns.ts'
-import type { BarBounds, Span } from '../core/window.ts'
 
 export type { BarBounds }
 

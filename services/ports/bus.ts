@@ -1,8 +1,8 @@
-import type { RevisedBar } from '../core/bar.ts'
-import type { CompoundKey, FeedKey } from '../core/compound-key.ts'
-import type { FeedSeconds } from '../core/feed-clock.ts'
-import type { Resolution } from '../core/resolution.ts'
-import type { Series } from '../core/series.ts'
+import type { RevisedBar } from '../core/bars/bar.ts'
+import type { Series } from '../core/bars/series.ts'
+import type { FeedSeconds } from '../core/clocks/feed-clock.ts'
+import type { CompoundKey, FeedKey } from '../core/feeds/compound-key.ts'
+import type { Resolution } from '../core/feeds/resolution.ts'
 
 export interface LiveBar {
   readonly symbol: CompoundKey

@@ -1,4 +1,4 @@
-import type { UtcMs } from '../core/feed-clock.ts'
+import type { UtcMs } from '../core/clocks/feed-clock.ts'
 
 /** Ends a timer; calling it twice is harmless. */
 export type Cancel = () => void

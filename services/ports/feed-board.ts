@@ -1,5 +1,5 @@
-import type { FeedKey } from '../core/compound-key.ts'
-import type { FeedSigns } from '../core/feed-status.ts'
+import type { FeedKey } from '../core/feeds/compound-key.ts'
+import type { FeedSigns } from '../core/feeds/feed-status.ts'
 
 export type { FeedSigns }
 

@@ -1,5 +1,5 @@
-import type { RateDecision, RateLimits, RateState } from '../core/rate-window.ts'
-import type { DailyCounters, Day, Endpoint } from '../core/usage.ts'
+import type { RateDecision, RateLimits, RateState } from '../core/keys/rate-window.ts'
+import type { DailyCounters, Day, Endpoint } from '../core/keys/usage.ts'
 
 export type { RateDecision, RateLimits, RateState }
 

@@ -1,7 +1,7 @@
-import type { KeyRecord } from '../core/api-key.ts'
-import type { ClockReading } from '../core/clock-history.ts'
-import type { FeedRecord } from '../core/feed.ts'
-import type { SymbolRecord } from '../core/symbol.ts'
+import type { ClockReading } from '../core/clocks/clock-history.ts'
+import type { FeedRecord } from '../core/feeds/feed.ts'
+import type { SymbolRecord } from '../core/feeds/symbol.ts'
+import type { KeyRecord } from '../core/keys/api-key.ts'
 
 /** A whole record: what is not in it is gone. `id`: feed key, compound key, key id, or that of a reading of a clock. */
 export type RegistryBody =

@@ -1,4 +1,4 @@
-import type { Day } from '../core/usage.ts'
+import type { Day } from '../core/keys/usage.ts'
 
 export type SlotOutcome =
   | { readonly outcome: 'open'; readonly inUse: number }

@@ -1,4 +1,4 @@
-import type { DailyCounters, Day } from '../core/usage.ts'
+import type { DailyCounters, Day } from '../core/keys/usage.ts'
 
 /** What one key did on one UTC day. */
 export interface KeyDay {

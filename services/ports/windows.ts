@@ -1,6 +1,6 @@
-import type { FeedKey } from '../core/compound-key.ts'
+import type { Window } from '../core/bars/window.ts'
+import type { FeedKey } from '../core/feeds/compound-key.ts'
 import type { Reader } from '../core/turns.ts'
-import type { Window } from '../core/window.ts'
 
 /**
  * Acknowledged windows, from which coverage is computed. Contract (test/contract/suites/windows.ts):

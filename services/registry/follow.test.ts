@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { feedBody, symbolBody, zero } from '../../test/support/clients/open-stream.ts'
 import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
-import { compoundKey } from '../core/compound-key.ts'
+import { compoundKey } from '../core/feeds/compound-key.ts'
 import { silentLog } from '../platform/log/log.ts'
 import type { RegistryRow } from '../ports/registry.ts'
 import { embeddedBus } from '../stores/embedded/bus.ts'

@@ -1,5 +1,5 @@
 import { Unavailable } from '../core/failure.ts'
-import { Registry, type RegistryView } from '../core/registry.ts'
+import { Registry, type RegistryView } from '../core/feeds/registry.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { Bus } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'

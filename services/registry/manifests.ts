@@ -1,8 +1,8 @@
 import { dirname, isAbsolute, resolve } from 'node:path'
 import { type Document, isScalar, LineCounter, parseAllDocuments } from 'yaml'
-import type { FeedKey } from '../core/compound-key.ts'
-import type { FeedDefinition } from '../core/feed.ts'
-import { type ManifestFault, parseManifest } from '../core/manifest.ts'
+import type { FeedKey } from '../core/feeds/compound-key.ts'
+import type { FeedDefinition } from '../core/feeds/feed.ts'
+import { type ManifestFault, parseManifest } from '../core/manifest/manifest.ts'
 import { ManifestsInvalid, manifestFiles, readManifestFile } from './manifest-files.ts'
 
 const documentsPerFileMax = 1_000

@@ -1,5 +1,5 @@
 import { Unavailable } from '../core/failure.ts'
-import type { RegistryView } from '../core/registry.ts'
+import type { RegistryView } from '../core/feeds/registry.ts'
 import type { Bus } from '../ports/bus.ts'
 import type { RegistryBody, RegistryStore } from '../ports/registry.ts'
 import type { FollowedRegistry } from './follow.ts'

@@ -10,7 +10,7 @@ import {
   type RestEdge,
   secretOf,
 } from '../../test/support/fixtures/rest-edge.ts'
-import { utcMs } from '../core/feed-clock.ts'
+import { utcMs } from '../core/clocks/feed-clock.ts'
 
 const start = Date.UTC(2026, 0, 5, 12, 0, 30)
 const limits = { rpm: 2, rpd: 3, wsConnections: 1, wsSymbols: 1 }

@@ -7,8 +7,8 @@ import {
   openRestEdge,
   type RestEdge,
 } from '../../test/support/fixtures/rest-edge.ts'
+import { feedSeconds } from '../core/clocks/feed-clock.ts'
 import { Overloaded } from '../core/failure.ts'
-import { feedSeconds } from '../core/feed-clock.ts'
 import type { Stores } from '../ports/stores.ts'
 
 const count = 25_000

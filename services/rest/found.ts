@@ -1,10 +1,10 @@
 import { grant } from '../access/grant.ts'
-import type { KeyRecord } from '../core/api-key.ts'
-import { type CompoundKey, parseCompoundKey } from '../core/compound-key.ts'
 import { Failure } from '../core/failure.ts'
-import type { FeedDefinition } from '../core/feed.ts'
-import type { RegistryView } from '../core/registry.ts'
-import type { SymbolRecord } from '../core/symbol.ts'
+import { type CompoundKey, parseCompoundKey } from '../core/feeds/compound-key.ts'
+import type { FeedDefinition } from '../core/feeds/feed.ts'
+import type { RegistryView } from '../core/feeds/registry.ts'
+import type { SymbolRecord } from '../core/feeds/symbol.ts'
+import type { KeyRecord } from '../core/keys/api-key.ts'
 
 export interface Found {
   readonly feed: FeedDefinition

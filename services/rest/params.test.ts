@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Failure } from '../core/failure.ts'
-import { resolutions } from '../core/resolution.ts'
+import { resolutions } from '../core/feeds/resolution.ts'
 import { type IntegerRule, integerParam, type ParamValue, resolutionParam, textParam } from './params.ts'
 
 /** The message of the refusal; anything else than a refusal fails the test. */

@@ -1,5 +1,5 @@
 import { Failure } from '../core/failure.ts'
-import { isResolution, type Resolution, resolutions } from '../core/resolution.ts'
+import { isResolution, type Resolution, resolutions } from '../core/feeds/resolution.ts'
 import { show } from '../core/show.ts'
 
 /** A query parameter as it arrives: once, several times or not at all. */

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { failures } from '../core/failure.ts'
-import { resolutions } from '../core/resolution.ts'
-import { symbolTypes } from '../core/symbol.ts'
+import { resolutions } from '../core/feeds/resolution.ts'
+import { symbolTypes } from '../core/feeds/symbol.ts'
 
 /** Vocabulary that several endpoints share. Objects are closed: a field that is not said is a defect. */
 export const closed = <P extends Record<string, TSchema>>(properties: P, options: object = {}) =>

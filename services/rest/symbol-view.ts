@@ -1,6 +1,6 @@
-import type { FeedDefinition } from '../core/feed.ts'
-import { isIntraday, resolutions } from '../core/resolution.ts'
-import type { SymbolRecord } from '../core/symbol.ts'
+import type { FeedDefinition } from '../core/feeds/feed.ts'
+import { isIntraday, resolutions } from '../core/feeds/resolution.ts'
+import type { SymbolRecord } from '../core/feeds/symbol.ts'
 
 /** Bar times are drawn as they are stamped; the feed's clock is told by `/v1/status`. */
 const shownTimezone = 'Etc/UTC'

@@ -1,5 +1,5 @@
-import type { CompoundKey } from '../core/compound-key.ts'
-import type { FeedDefinition } from '../core/feed.ts'
+import type { CompoundKey } from '../core/feeds/compound-key.ts'
+import type { FeedDefinition } from '../core/feeds/feed.ts'
 import type { Config } from '../platform/config.ts'
 import { ownToken } from '../platform/credentials/token.ts'
 import { formatAddress, reachable } from '../platform/listen.ts'

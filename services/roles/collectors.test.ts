@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { aFeed } from '../../test/support/fixtures/rest-edge.ts'
-import { feedKey } from '../core/compound-key.ts'
-import type { FeedDefinition } from '../core/feed.ts'
+import { feedKey } from '../core/feeds/compound-key.ts'
+import type { FeedDefinition } from '../core/feeds/feed.ts'
 import { silentLog } from '../platform/log/log.ts'
 import { createCollectors } from './collectors.ts'
 

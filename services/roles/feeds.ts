@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import type { FeedDefinition } from '../core/feed.ts'
+import type { FeedDefinition } from '../core/feeds/feed.ts'
 import { createKey, newIssue } from '../ingest/registry/keys.ts'
 import { Fatal } from '../platform/exit.ts'
 import type { Log } from '../platform/log/log.ts'

@@ -7,8 +7,8 @@ import {
   sampleKey,
   zero,
 } from '../../test/support/clients/open-stream.ts'
-import { compoundKey } from '../core/compound-key.ts'
-import { utcMs } from '../core/feed-clock.ts'
+import { utcMs } from '../core/clocks/feed-clock.ts'
+import { compoundKey } from '../core/feeds/compound-key.ts'
 
 let fixture: OpenedStream
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { barsOf } from '../core/bar.ts'
-import { feedSeconds } from '../core/feed-clock.ts'
+import { barsOf } from '../core/bars/bar.ts'
+import { feedSeconds } from '../core/clocks/feed-clock.ts'
 import { beyondScale } from './beyond-scale.ts'
 
 const at = (price: number) => ({

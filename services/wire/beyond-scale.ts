@@ -1,4 +1,4 @@
-import { type Bars, barCount } from '../core/bar.ts'
+import { type Bars, barCount } from '../core/bars/bar.ts'
 
 const prices = ['open', 'high', 'low', 'close'] as const
 

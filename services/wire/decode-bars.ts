@@ -1,5 +1,5 @@
-import type { Bars } from '../core/bar.ts'
-import { fromInteger } from '../core/prices.ts'
+import type { Bars } from '../core/bars/bar.ts'
+import { fromInteger } from '../core/bars/prices.ts'
 import type { Bars__Output } from './gen/fxd/v1/Bars.ts'
 import { readColumn, readVarint } from './varint.ts'
 

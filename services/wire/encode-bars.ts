@@ -1,6 +1,6 @@
-import { type Bars, barCount } from '../core/bar.ts'
-import { toInteger } from '../core/prices.ts'
-import type { Resolution } from '../core/resolution.ts'
+import { type Bars, barCount } from '../core/bars/bar.ts'
+import { toInteger } from '../core/bars/prices.ts'
+import type { Resolution } from '../core/feeds/resolution.ts'
 
 /**
  * `CollectorMessage{bars}` written straight from columns: the same bytes as the library's, without the

@@ -5,9 +5,9 @@
  * as `230/1,230/4` or `1622/8/rev,1622/8/taken` or `230/4/day,230/4/week`. Needs about 100 bytes of
  * temporary disk for each row of a group.
  */
-import { type Bars, barCount } from '../../services/core/bar.ts'
-import { feedSeconds } from '../../services/core/feed-clock.ts'
-import type { SeriesBars } from '../../services/core/series.ts'
+import { type Bars, barCount } from '../../services/core/bars/bar.ts'
+import type { SeriesBars } from '../../services/core/bars/series.ts'
+import { feedSeconds } from '../../services/core/clocks/feed-clock.ts'
 import { count, machine, ms, printTable, quantile, timed } from './figures.ts'
 import {
   type Filled,

@@ -1,5 +1,5 @@
-import { barsOf } from '../../services/core/bar.ts'
-import { feedSeconds } from '../../services/core/feed-clock.ts'
+import { barsOf } from '../../services/core/bars/bar.ts'
+import { feedSeconds } from '../../services/core/clocks/feed-clock.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import { type EncodedSeries, encodeSeriesBars } from '../../services/wire/encode-bars.ts'
 import { digits, keyOf } from './bench-feed.ts'

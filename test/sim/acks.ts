@@ -1,5 +1,5 @@
-import { barAt, barCount } from '../../services/core/bar.ts'
-import { compoundKey, type FeedKey } from '../../services/core/compound-key.ts'
+import { barAt, barCount } from '../../services/core/bars/bar.ts'
+import { compoundKey, type FeedKey } from '../../services/core/feeds/compound-key.ts'
 import type { CollectorCall, Received } from '../../services/ingest/session/session.ts'
 import type { IngestMessage } from '../../services/wire/gen/fxd/v1/IngestMessage.ts'
 import type { Record } from './record.ts'

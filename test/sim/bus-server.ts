@@ -1,4 +1,4 @@
-import type { FeedKey } from '../../services/core/compound-key.ts'
+import type { FeedKey } from '../../services/core/feeds/compound-key.ts'
 import {
   type Bus,
   type BusEvent,

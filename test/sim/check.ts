@@ -1,5 +1,5 @@
-import type { Bar, RevisedBar } from '../../services/core/bar.ts'
-import type { CompoundKey } from '../../services/core/compound-key.ts'
+import type { Bar, RevisedBar } from '../../services/core/bars/bar.ts'
+import type { CompoundKey } from '../../services/core/feeds/compound-key.ts'
 import { checkSequence } from '../support/check-sequence.ts'
 import type { Record, Seen, SocketRecord } from './record.ts'
 

@@ -1,4 +1,4 @@
-import type { CompoundKey } from '../../services/core/compound-key.ts'
+import type { CompoundKey } from '../../services/core/feeds/compound-key.ts'
 import { note, SimSocket } from './client.ts'
 import type { SocketRecord } from './record.ts'
 import type { Shard } from './roles.ts'

@@ -5,9 +5,9 @@ import type {
   SourceSeries,
   SourceSymbol,
 } from '../../services/collector/sources/source.ts'
-import { type Bar, type Bars, barsOf } from '../../services/core/bar.ts'
-import { type FeedSeconds, feedSeconds } from '../../services/core/feed-clock.ts'
-import type { Span } from '../../services/core/window.ts'
+import { type Bar, type Bars, barsOf } from '../../services/core/bars/bar.ts'
+import type { Span } from '../../services/core/bars/window.ts'
+import { type FeedSeconds, feedSeconds } from '../../services/core/clocks/feed-clock.ts'
 import type { Chance } from './chance.ts'
 import type { Life } from './timeline.ts'
 

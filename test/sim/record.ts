@@ -1,5 +1,5 @@
-import type { RevisedBar } from '../../services/core/bar.ts'
-import type { CompoundKey } from '../../services/core/compound-key.ts'
+import type { RevisedBar } from '../../services/core/bars/bar.ts'
+import type { CompoundKey } from '../../services/core/feeds/compound-key.ts'
 
 /** What one socket saw, in its order. */
 export interface SocketRecord {

@@ -1,6 +1,6 @@
 import { isGranted } from '../../services/access/grant.ts'
-import { barCount, toList } from '../../services/core/bar.ts'
-import { feedSeconds } from '../../services/core/feed-clock.ts'
+import { barCount, toList } from '../../services/core/bars/bar.ts'
+import { feedSeconds } from '../../services/core/clocks/feed-clock.ts'
 import { readerNamed } from '../../services/core/turns.ts'
 import { Recent } from '../../services/stream/catch-up/recent.ts'
 import { checkCaughtUp, checkHistory, checkMinutes, checkSocket, type Known } from './check.ts'

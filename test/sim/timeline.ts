@@ -1,4 +1,4 @@
-import { utcMs } from '../../services/core/feed-clock.ts'
+import { utcMs } from '../../services/core/clocks/feed-clock.ts'
 import { type Log, silentLog } from '../../services/platform/log/log.ts'
 import type { Cancel, Clock } from '../../services/ports/clock.ts'
 import type { Chance } from './chance.ts'

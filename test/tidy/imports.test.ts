@@ -8,7 +8,7 @@ tidyRule('a folder imports only what the tables of ARCHITECTURE.md allow', {
   atLeast: 80,
   planted: [
     {
-      path: 'services/core/bar.ts',
+      path: 'services/core/bars/bar.ts',
       text: "import type { Clock } from '../ports/clock.ts'",
       complaint: 'imports ports; core may import core',
     },
@@ -34,7 +34,7 @@ tidyRule('a folder imports only what the tables of ARCHITECTURE.md allow', {
     },
     {
       path: 'test/acceptance/history.test.ts',
-      text: "import { compoundKey } from '../../services/core/compound-key.ts'",
+      text: "import { compoundKey } from '../../services/core/feeds/compound-key.ts'",
       complaint: 'may import nothing of ours',
     },
     {
@@ -48,14 +48,14 @@ tidyRule('a folder imports only what the tables of ARCHITECTURE.md allow', {
       complaint: 'say in the package table',
     },
     {
-      path: 'services/core/feed.ts',
+      path: 'services/core/feeds/feed.ts',
       text: "import { readFileSync } from 'node:fs'",
       complaint: 'take it through a port',
     },
     { path: 'services/lost/found.ts', text: "import '../core/bar.ts'", complaint: 'has no row' },
   ],
   fine: [
-    { path: 'services/core/api-key.ts', text: "import { createHash } from 'node:crypto'" },
+    { path: 'services/core/keys/api-key.ts', text: "import { createHash } from 'node:crypto'" },
     { path: 'services/stores/redis/limits.ts', text: "import Redis from 'ioredis'\nimport './lua.ts'" },
     { path: 'services/roles/all.ts', text: "import '../stores/embedded/bars.ts'" },
     { path: 'services/rest/server.test.ts', text: "import '../stores/embedded/bars.ts'" },

@@ -28,7 +28,7 @@ tidyRule('names say what a thing does', {
     { path: 'services/stream/fanOut.ts', text: '', complaint: 'words-with-hyphens' },
   ],
   fine: [
-    { path: 'services/core/bar.ts', text: 'type Managed = 1' },
+    { path: 'services/core/bars/bar.ts', text: 'type Managed = 1' },
     { path: 'test/tidy/rule.ts', text: '' },
   ],
 })

@@ -16,8 +16,8 @@ tidyRule('a file holds one idea', {
   on: written,
   atLeast: 80,
   planted: [
-    { path: 'services/core/bar.ts', text: 'export {}\n'.repeat(301), complaint: 'has 301 lines' },
+    { path: 'services/core/bars/bar.ts', text: 'export {}\n'.repeat(301), complaint: 'has 301 lines' },
     { path: 'test/acceptance/history.test.ts', text: 'export {}\n'.repeat(401), complaint: 'has 401 lines' },
   ],
-  fine: [{ path: 'services/core/bar.ts', text: 'export {}\n'.repeat(300) }],
+  fine: [{ path: 'services/core/bars/bar.ts', text: 'export {}\n'.repeat(300) }],
 })

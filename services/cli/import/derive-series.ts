@@ -1,8 +1,8 @@
-import { type Bars, barCount, selectBars, timeAt } from '../../core/bar.ts'
-import { isClosed } from '../../core/closed.ts'
-import { bucketOpen, createFold, type Fold } from '../../core/derive.ts'
-import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
-import type { Resolution } from '../../core/resolution.ts'
+import { type Bars, barCount, selectBars, timeAt } from '../../core/bars/bar.ts'
+import { isClosed } from '../../core/bars/closed.ts'
+import { bucketOpen, createFold, type Fold } from '../../core/bars/derive.ts'
+import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { SeriesSender } from './send-series.ts'
 
 interface Derived {

@@ -6,7 +6,7 @@ import {
   detectEncoding,
   withoutReturn,
 } from '../../collector/sources/mt5-csv/text.ts'
-import type { Resolution } from '../../core/resolution.ts'
+import type { Resolution } from '../../core/feeds/resolution.ts'
 import { Fatal } from '../../platform/exit.ts'
 import { fileReason } from '../../platform/files/path-failures.ts'
 import type { ImportedFile } from './options.ts'

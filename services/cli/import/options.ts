@@ -1,16 +1,16 @@
 import { resolve } from 'node:path'
-import { durationMs, durationWanted } from '../../core/duration.ts'
+import { durationMs, durationWanted } from '../../core/clocks/duration.ts'
 import {
   finestFirst,
   isResolution,
   type Resolution,
   storedResolutions,
   terminalCodes,
-} from '../../core/resolution.ts'
+} from '../../core/feeds/resolution.ts'
+import { type SymbolType, symbolTypeNicknames, symbolTypes } from '../../core/feeds/symbol.ts'
+import { isCleanName, nameWanted } from '../../core/feeds/symbol-name.ts'
 import { show } from '../../core/show.ts'
 import { didYouMean } from '../../core/suggest.ts'
-import { type SymbolType, symbolTypeNicknames, symbolTypes } from '../../core/symbol.ts'
-import { isCleanName, nameWanted } from '../../core/symbol-name.ts'
 import { Fatal } from '../../platform/exit.ts'
 
 /** As the command line gives them. */

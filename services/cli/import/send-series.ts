@@ -1,10 +1,18 @@
 import type { ImportOutcome } from '../../collector/feed/import-session.ts'
-import { allocateBars, type Bars, barCount, columns, selectBars, sliceBars, timeAt } from '../../core/bar.ts'
-import { isClosed } from '../../core/closed.ts'
-import { BarClusters } from '../../core/clusters.ts'
-import type { FeedSeconds } from '../../core/feed-clock.ts'
-import type { Resolution } from '../../core/resolution.ts'
-import type { Span } from '../../core/window.ts'
+import {
+  allocateBars,
+  type Bars,
+  barCount,
+  columns,
+  selectBars,
+  sliceBars,
+  timeAt,
+} from '../../core/bars/bar.ts'
+import { isClosed } from '../../core/bars/closed.ts'
+import { BarClusters } from '../../core/bars/clusters.ts'
+import type { Span } from '../../core/bars/window.ts'
+import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { Resolution } from '../../core/feeds/resolution.ts'
 import { batchBarsMax } from '../../wire/limits.ts'
 import type { LineBars } from './read-lines.ts'
 

@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js'
 import { Disconnected } from '../../collector/connection/session-client.ts'
 import { ImportRefused, type ImportSession, openImport } from '../../collector/feed/import-session.ts'
-import { storedResolutions } from '../../core/resolution.ts'
+import { storedResolutions } from '../../core/feeds/resolution.ts'
 import { Fatal } from '../../platform/exit.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { explain, neededIdentity, serviceOf } from '../registry-client.ts'

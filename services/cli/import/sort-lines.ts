@@ -1,5 +1,5 @@
-import { allocateBars, type Bars, barCount, columns, sliceBars } from '../../core/bar.ts'
-import { sortBars } from '../../core/revision.ts'
+import { allocateBars, type Bars, barCount, columns, sliceBars } from '../../core/bars/bar.ts'
+import { sortBars } from '../../core/bars/revision.ts'
 import { Fatal } from '../../platform/exit.ts'
 import type { LineBars } from './read-lines.ts'
 import { SortedRuns } from './sorted-runs.ts'

@@ -1,4 +1,4 @@
-import { type Bars, barCount } from '../../core/bar.ts'
+import { type Bars, barCount } from '../../core/bars/bar.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { AddressedBars } from '../series/addressed-bars.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'

@@ -1,4 +1,4 @@
-import { type Bars, barCount, sliceBars } from '../../core/bar.ts'
+import { type Bars, barCount, sliceBars } from '../../core/bars/bar.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { AddressedBars } from '../series/addressed-bars.ts'

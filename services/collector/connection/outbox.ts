@@ -1,4 +1,4 @@
-import { timeAt } from '../../core/bar.ts'
+import { timeAt } from '../../core/bars/bar.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { WireLane } from '../../wire/encode-bars.ts'

@@ -1,5 +1,5 @@
-import { type Bars, barCount, sliceBars } from '../../core/bar.ts'
-import type { Resolution } from '../../core/resolution.ts'
+import { type Bars, barCount, sliceBars } from '../../core/bars/bar.ts'
+import type { Resolution } from '../../core/feeds/resolution.ts'
 import { type EncodedSeries, encodeSeriesBars } from '../../wire/encode-bars.ts'
 import { batchBarsMax, messageBytesMax } from '../../wire/limits.ts'
 

@@ -1,4 +1,4 @@
-import { type RefusalReason, refusalReasons } from '../../core/bar-rules.ts'
+import { type RefusalReason, refusalReasons } from '../../core/bars/bar-rules.ts'
 
 const known = new Map(refusalReasons.map((reason) => [`REFUSAL_REASON_${reason}`, reason]))
 

@@ -1,6 +1,6 @@
 import { type StatusObject, status } from '@grpc/grpc-js'
-import type { Resolution } from '../../core/resolution.ts'
-import { type Span, windowFromMin } from '../../core/window.ts'
+import { type Span, windowFromMin } from '../../core/bars/window.ts'
+import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import { type EncodedSeries, encodeBars, type WireLane } from '../../wire/encode-bars.ts'
 import type { CatalogueSymbol } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'

@@ -1,5 +1,5 @@
-import type { Resolution } from '../../core/resolution.ts'
-import type { Span } from '../../core/window.ts'
+import type { Span } from '../../core/bars/window.ts'
+import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { SessionClient } from './session-client.ts'

@@ -1,5 +1,5 @@
-import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
-import { finestFirst } from '../../core/resolution.ts'
+import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { finestFirst } from '../../core/feeds/resolution.ts'
 import type { CataloguedName__Output } from '../../wire/gen/fxd/v1/CataloguedName.ts'
 import type { Greeting } from '../connection/session-client.ts'
 import { type CollectedSeries, goOn, KnownFeed, newSeries } from '../series/collected-series.ts'

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { joinSpans } from '../../core/coverage.ts'
-import { feedSeconds } from '../../core/feed-clock.ts'
-import { type Resolution, storedResolutions } from '../../core/resolution.ts'
-import type { Span } from '../../core/window.ts'
+import { joinSpans } from '../../core/bars/coverage.ts'
+import type { Span } from '../../core/bars/window.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { type Resolution, storedResolutions } from '../../core/feeds/resolution.ts'
 import { Agenda } from './agenda.ts'
 
 const day = 86_400

@@ -1,7 +1,7 @@
-import { daySeconds } from '../../core/calendar.ts'
-import { feedSeconds } from '../../core/feed-clock.ts'
-import type { Resolution } from '../../core/resolution.ts'
-import type { Span } from '../../core/window.ts'
+import type { Span } from '../../core/bars/window.ts'
+import { daySeconds } from '../../core/clocks/calendar.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { Resolution } from '../../core/feeds/resolution.ts'
 
 /** What is asked of a terminal at once: some 1,500 bars. */
 const unitDays: Readonly<Record<Resolution, number>> = {

@@ -1,5 +1,5 @@
-import type { FeedClock } from '../../core/feed-clock.ts'
-import { type FeedSeconds, feedNow, fixedOffset, utcMs } from '../../core/feed-clock.ts'
+import type { FeedClock } from '../../core/clocks/feed-clock.ts'
+import { type FeedSeconds, feedNow, fixedOffset, utcMs } from '../../core/clocks/feed-clock.ts'
 import type { Clock } from '../../ports/clock.ts'
 
 /** "Now" on the feed's clock, by ingest's time: a wrong clock of this machine does not matter. */

@@ -1,5 +1,5 @@
-import { type Bars, barCount } from '../../core/bar.ts'
-import type { Span } from '../../core/window.ts'
+import { type Bars, barCount } from '../../core/bars/bar.ts'
+import type { Span } from '../../core/bars/window.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { BackfillSender } from '../connection/backfill-sender.ts'
 import type { LiveSender } from '../connection/live-sender.ts'

@@ -6,9 +6,9 @@ import {
   startIngest,
 } from '../../../test/support/fixtures/ingest-fixture.ts'
 import { createVirtualClock, type VirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
-import { allocateBars, barCount, barsOf, toList } from '../../core/bar.ts'
-import { compoundKey, type FeedKey } from '../../core/compound-key.ts'
-import { feedSeconds } from '../../core/feed-clock.ts'
+import { allocateBars, barCount, barsOf, toList } from '../../core/bars/bar.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { compoundKey, type FeedKey } from '../../core/feeds/compound-key.ts'
 import { backfillBatchesSlow } from '../../ingest/session/session-work.ts'
 import { Disconnected } from '../connection/session-client.ts'
 import { ImportRefused, type ImportSession, importBatchesMax, openImport } from './import-session.ts'

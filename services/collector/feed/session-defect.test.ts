@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { CollectorSuite, day } from '../../../test/support/fixtures/collector-suite.ts'
 import { PaperTerminal, paperSymbol } from '../../../test/support/samples/paper-terminal.ts'
-import { feedSeconds } from '../../core/feed-clock.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { WindowSender } from '../connection/window-sender.ts'
 import { KnownFeed, newSeries } from '../series/collected-series.ts'
 import { Claims } from './claims.ts'

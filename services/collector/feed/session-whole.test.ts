@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { CollectorSuite, day, hour, minute, minutes } from '../../../test/support/fixtures/collector-suite.ts'
 import { paperSymbol } from '../../../test/support/samples/paper-terminal.ts'
-import { feedSeconds } from '../../core/feed-clock.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 
 const suite = new CollectorSuite()
 /** For a busy machine. */

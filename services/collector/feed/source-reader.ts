@@ -1,4 +1,4 @@
-import type { Span } from '../../core/window.ts'
+import type { Span } from '../../core/bars/window.ts'
 import { Backoff } from '../../platform/backoff.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { Semaphore } from '../../platform/semaphore.ts'

@@ -1,4 +1,4 @@
-import { type Bars, barCount, selectBars } from '../../core/bar.ts'
+import { type Bars, barCount, selectBars } from '../../core/bars/bar.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { beyondScale } from '../../wire/beyond-scale.ts'
 import type { OutgoingBars } from '../connection/pack-bars.ts'

@@ -1,7 +1,7 @@
-import { type Bars, barCount, countUntil, selectBars, sliceBars, timeAt } from '../../core/bar.ts'
-import { subtractSpans } from '../../core/coverage.ts'
-import { feedSeconds } from '../../core/feed-clock.ts'
-import type { Span } from '../../core/window.ts'
+import { type Bars, barCount, countUntil, selectBars, sliceBars, timeAt } from '../../core/bars/bar.ts'
+import { subtractSpans } from '../../core/bars/coverage.ts'
+import type { Span } from '../../core/bars/window.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 
 /** Of ascending bars those that open in the span. */
 export const within = (bars: Bars, { from, to }: Span): Bars =>

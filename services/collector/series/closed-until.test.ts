@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isClosed } from '../../core/closed.ts'
-import { bucketOpen } from '../../core/derive.ts'
-import { feedSeconds } from '../../core/feed-clock.ts'
-import { durationSeconds, storedResolutions } from '../../core/resolution.ts'
+import { isClosed } from '../../core/bars/closed.ts'
+import { bucketOpen } from '../../core/bars/derive.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { durationSeconds, storedResolutions } from '../../core/feeds/resolution.ts'
 import { closedUntil } from './closed-until.ts'
 
 const now = fc.integer({ min: 1_000_000_000, max: 2_000_000_000 }).map(feedSeconds)

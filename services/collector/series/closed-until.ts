@@ -1,6 +1,6 @@
-import { bucketOpen } from '../../core/derive.ts'
-import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
-import { durationSeconds, type Resolution } from '../../core/resolution.ts'
+import { bucketOpen } from '../../core/bars/derive.ts'
+import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { durationSeconds, type Resolution } from '../../core/feeds/resolution.ts'
 
 /** Bars of up to 30 minutes begin on their own grid, longer ones on any minute: the broker's sessions decide. */
 const gridSeconds = (duration: number): number => (duration <= 1_800 ? duration : 60)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { feedSeconds } from '../../core/feed-clock.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { KnownFeed, keepClaim, missingHistory, newSeries, waitingClaimsMax } from './collected-series.ts'
 
 const of = { raw: 'A', resolution: '1', name: 'A', scale: 0, delaySeconds: 0, since: undefined } as const

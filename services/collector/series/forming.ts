@@ -1,7 +1,7 @@
-import { type Bars, barCount, sliceBars, timeAt } from '../../core/bar.ts'
-import { isClosed } from '../../core/closed.ts'
-import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
-import { mergeBars } from '../../core/revision.ts'
+import { type Bars, barCount, sliceBars, timeAt } from '../../core/bars/bar.ts'
+import { isClosed } from '../../core/bars/closed.ts'
+import { mergeBars } from '../../core/bars/revision.ts'
+import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { CollectedSeries } from './collected-series.ts'
 
 /** So often bars that were kept back are looked at. */

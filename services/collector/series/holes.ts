@@ -1,9 +1,9 @@
-import { type Bars, barCount, timeAt } from '../../core/bar.ts'
-import { barEnd } from '../../core/closed.ts'
-import { joinSpans, subtractSpans } from '../../core/coverage.ts'
-import { feedSeconds } from '../../core/feed-clock.ts'
-import type { Resolution } from '../../core/resolution.ts'
-import type { Span } from '../../core/window.ts'
+import { type Bars, barCount, timeAt } from '../../core/bars/bar.ts'
+import { barEnd } from '../../core/bars/closed.ts'
+import { joinSpans, subtractSpans } from '../../core/bars/coverage.ts'
+import type { Span } from '../../core/bars/window.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { Resolution } from '../../core/feeds/resolution.ts'
 
 /** A series with more is damaged as a whole: then all between its first and its last hole counts as one. */
 const holesMax = 256

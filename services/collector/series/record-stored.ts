@@ -1,4 +1,4 @@
-import { type Bars, barCount, selectBars, sliceBars } from '../../core/bar.ts'
+import { type Bars, barCount, selectBars, sliceBars } from '../../core/bars/bar.ts'
 import type { RefusedBar__Output } from '../../wire/gen/fxd/v1/RefusedBar.ts'
 import type { CollectedSeries } from './collected-series.ts'
 

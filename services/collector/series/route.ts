@@ -1,4 +1,4 @@
-import { type Bars, barCount, countUntil, sliceBars, timeAt } from '../../core/bar.ts'
+import { type Bars, barCount, countUntil, sliceBars, timeAt } from '../../core/bars/bar.ts'
 import type { AddressedBars } from './addressed-bars.ts'
 import type { CollectedSeries } from './collected-series.ts'
 

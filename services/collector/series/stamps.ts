@@ -1,5 +1,5 @@
-import type { Resolution } from '../../core/resolution.ts'
-import { nextRevision } from '../../core/revision.ts'
+import { nextRevision } from '../../core/bars/revision.ts'
+import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { Clock } from '../../ports/clock.ts'
 
 /** The revision of every bar that a collector or an import derived; ingest counts on where it meets an earlier one. */

@@ -1,8 +1,8 @@
-import type { Bars } from '../../core/bar.ts'
-import type { FeedSeconds } from '../../core/feed-clock.ts'
-import type { Resolution } from '../../core/resolution.ts'
-import type { Session, SymbolType } from '../../core/symbol.ts'
-import type { Span } from '../../core/window.ts'
+import type { Bars } from '../../core/bars/bar.ts'
+import type { Span } from '../../core/bars/window.ts'
+import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { Resolution } from '../../core/feeds/resolution.ts'
+import type { Session, SymbolType } from '../../core/feeds/symbol.ts'
 
 /**
  * Where bars come from: one file behind this interface per kind of terminal.

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { MemoryFolder } from '../../../test/support/fixtures/memory-folder.ts'
 import { batch, open, timesIn } from '../../../test/support/fixtures/small-spool.ts'
 import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
-import { utcMs } from '../../core/feed-clock.ts'
-import { storedResolutions } from '../../core/resolution.ts'
+import { utcMs } from '../../core/clocks/feed-clock.ts'
+import { storedResolutions } from '../../core/feeds/resolution.ts'
 
 const hour = 3_600_000
 

@@ -1,5 +1,5 @@
-import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
-import type { Resolution } from '../../core/resolution.ts'
+import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { Arrival } from './ages.ts'
 import { barsIn, type SpoolRecord } from './record.ts'
 import type { Place, Segment } from './segments.ts'

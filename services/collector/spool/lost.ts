@@ -1,7 +1,7 @@
-import { barEnd } from '../../core/closed.ts'
-import { feedSeconds } from '../../core/feed-clock.ts'
-import type { Resolution } from '../../core/resolution.ts'
-import type { Span } from '../../core/window.ts'
+import { barEnd } from '../../core/bars/closed.ts'
+import type { Span } from '../../core/bars/window.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { EncodedSeries } from '../../wire/encode-bars.ts'
 import type { SpooledSeries } from './record.ts'
 

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
-import type { FeedSeconds } from '../../core/feed-clock.ts'
-import { isResolution, type Resolution } from '../../core/resolution.ts'
+import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
+import { isResolution, type Resolution } from '../../core/feeds/resolution.ts'
 import type { EncodedSeries } from '../../wire/encode-bars.ts'
 
 /** Bars of the live lane, of the backfill lane, or what left the spool at its bound. */

@@ -1,5 +1,5 @@
-import type { FeedSeconds } from '../../core/feed-clock.ts'
-import type { Resolution } from '../../core/resolution.ts'
+import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import { Ages } from './ages.ts'

@@ -1,8 +1,8 @@
-import { dateText, daySeconds, parseDate, secondsOfDate } from '../calendar.ts'
-import { durationMs, durationText, durationWanted } from '../duration.ts'
-import type { Depth } from '../feed.ts'
-import { type FeedClock, type FeedSeconds, feedSeconds, fixedOffset } from '../feed-clock.ts'
-import { type Resolution, resolutions, storedResolutions } from '../resolution.ts'
+import { dateText, daySeconds, parseDate, secondsOfDate } from '../clocks/calendar.ts'
+import { durationMs, durationText, durationWanted } from '../clocks/duration.ts'
+import { type FeedClock, type FeedSeconds, feedSeconds, fixedOffset } from '../clocks/feed-clock.ts'
+import type { Depth } from '../feeds/feed.ts'
+import { type Resolution, resolutions, storedResolutions } from '../feeds/resolution.ts'
 import type { Place } from './document.ts'
 
 type PerResolution<T> = Partial<Record<Resolution, T>>

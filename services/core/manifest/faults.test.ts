@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { faultsWith } from '../../../test/support/samples/manifest-example.ts'
-import { parseManifest } from '../manifest.ts'
+import { parseManifest } from './manifest.ts'
 
 describe('a fault names the field, what it got and what would be right', () => {
   test.each<[string, unknown, string]>([

@@ -1,5 +1,5 @@
-import type { FeedSource } from '../feed.ts'
-import { type FeedClock, offsetSecondsMax } from '../feed-clock.ts'
+import { type FeedClock, offsetSecondsMax } from '../clocks/feed-clock.ts'
+import type { FeedSource } from '../feeds/feed.ts'
 import type { Place } from './document.ts'
 
 const pathLengthMax = 4_096

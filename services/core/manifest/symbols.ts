@@ -1,4 +1,4 @@
-import type { ListedSymbol } from '../feed.ts'
+import type { ListedSymbol } from '../feeds/feed.ts'
 import {
   delaySecondsMax,
   descriptionLengthMax,
@@ -7,8 +7,8 @@ import {
   sessions,
   symbolTypeNicknames,
   symbolTypes,
-} from '../symbol.ts'
-import { cleanName, isCleanName, isShareCfd, nameLengthMax, nameWanted } from '../symbol-name.ts'
+} from '../feeds/symbol.ts'
+import { cleanName, isCleanName, isShareCfd, nameLengthMax, nameWanted } from '../feeds/symbol-name.ts'
 import type { Place } from './document.ts'
 
 /** More symbols than a manifest may hold come from the feed's collector. */

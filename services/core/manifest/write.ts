@@ -1,7 +1,7 @@
-import { durationText } from '../duration.ts'
-import type { FeedDefinition } from '../feed.ts'
-import { manifestApiVersion } from '../manifest.ts'
+import { durationText } from '../clocks/duration.ts'
+import type { FeedDefinition } from '../feeds/feed.ts'
 import { depthText } from './depth.ts'
+import { manifestApiVersion } from './manifest.ts'
 
 /** The document that `parseManifest` makes this definition of, every default spelled out. */
 export const definitionToManifest = (definition: FeedDefinition) => ({

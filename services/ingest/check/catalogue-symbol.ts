@@ -1,6 +1,5 @@
-import { compoundKey } from '../../core/compound-key.ts'
-import type { FeedDefinition } from '../../core/feed.ts'
-import { show } from '../../core/show.ts'
+import { compoundKey } from '../../core/feeds/compound-key.ts'
+import type { FeedDefinition } from '../../core/feeds/feed.ts'
 import {
   delaySecondsMax,
   descriptionLengthMax,
@@ -10,8 +9,9 @@ import {
   sessionOfType,
   sessions,
   symbolTypes,
-} from '../../core/symbol.ts'
-import { nameLengthMax } from '../../core/symbol-name.ts'
+} from '../../core/feeds/symbol.ts'
+import { nameLengthMax } from '../../core/feeds/symbol-name.ts'
+import { show } from '../../core/show.ts'
 import type { CatalogueSymbol__Output } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
 
 const isOneOf = <T extends string>(list: readonly T[], text: string): text is T =>

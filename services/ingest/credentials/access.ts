@@ -1,5 +1,5 @@
-import type { FeedKey } from '../../core/compound-key.ts'
-import type { UtcMs } from '../../core/feed-clock.ts'
+import type { UtcMs } from '../../core/clocks/feed-clock.ts'
+import type { FeedKey } from '../../core/feeds/compound-key.ts'
 
 /** What a credential allows. */
 export interface Access {

@@ -7,8 +7,8 @@ import {
   ServerListenerBuilder,
   status,
 } from '@grpc/grpc-js'
-import { type FeedKey, isFeedKey } from '../../core/compound-key.ts'
-import { utcMs } from '../../core/feed-clock.ts'
+import { utcMs } from '../../core/clocks/feed-clock.ts'
+import { type FeedKey, isFeedKey } from '../../core/feeds/compound-key.ts'
 import type { Secrets } from '../../platform/credentials/secrets.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { bearerOf, tokenCheck } from '../../wire/bearer.ts'

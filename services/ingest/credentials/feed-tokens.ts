@@ -1,6 +1,6 @@
 import { errors, jwtVerify, SignJWT } from 'jose'
-import { type FeedKey, isFeedKey } from '../../core/compound-key.ts'
-import { type UtcMs, utcMs } from '../../core/feed-clock.ts'
+import { type UtcMs, utcMs } from '../../core/clocks/feed-clock.ts'
+import { type FeedKey, isFeedKey } from '../../core/feeds/compound-key.ts'
 import type { Secrets } from '../../platform/credentials/secrets.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Access, CredentialRefusal } from './access.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { seriesAt } from '../../../test/support/clients/raw-session.ts'
 import { SessionSuite } from '../../../test/support/fixtures/session-suite.ts'
-import { compoundKey } from '../../core/compound-key.ts'
+import { compoundKey } from '../../core/feeds/compound-key.ts'
 import { absenceMs } from './absences.ts'
 
 const suite = new SessionSuite()

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { effort } from '../../../test/support/effort.ts'
-import { feedSeconds, utcMs } from '../../core/feed-clock.ts'
+import { feedSeconds, utcMs } from '../../core/clocks/feed-clock.ts'
 import { type ClockRun, type ClockSample, contradicts, followClock, measuredOffset } from './clock-measure.ts'
 
 const start = Date.UTC(2026, 2, 29)

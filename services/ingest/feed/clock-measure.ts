@@ -1,4 +1,4 @@
-import { type FeedSeconds, offsetSecondsMax, toSeconds, type UtcMs } from '../../core/feed-clock.ts'
+import { type FeedSeconds, offsetSecondsMax, toSeconds, type UtcMs } from '../../core/clocks/feed-clock.ts'
 
 /** Clocks of brokers differ from UTC by whole quarters of an hour. */
 const stepSeconds = 900

@@ -1,6 +1,6 @@
-import type { FeedKey } from '../../core/compound-key.ts'
-import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
-import type { Window } from '../../core/window.ts'
+import type { Window } from '../../core/bars/window.ts'
+import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { WindowStore } from '../../ports/windows.ts'
 
 /** The windows of one feed on their way to the store: one write at a time, which takes all that wait. */

@@ -1,6 +1,6 @@
-import { barAt, barCount, countUntil, sliceBars } from '../../core/bar.ts'
+import { barAt, barCount, countUntil, sliceBars } from '../../core/bars/bar.ts'
+import { type FeedSeconds, feedSeconds, later } from '../../core/clocks/feed-clock.ts'
 import { Unavailable } from '../../core/failure.ts'
-import { type FeedSeconds, feedSeconds, later } from '../../core/feed-clock.ts'
 import type { LiveBar } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Stores } from '../../ports/stores.ts'

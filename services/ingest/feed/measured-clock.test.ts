@@ -4,9 +4,9 @@ import { defineFeed, type IngestFixture, startIngest } from '../../../test/suppo
 import { createVirtualClock, type VirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { createHistory } from '../../bars/history.ts'
 import { createTail } from '../../bars/tail.ts'
-import { knownClock } from '../../core/clock-history.ts'
-import { compoundKey } from '../../core/compound-key.ts'
-import type { FeedDefinition } from '../../core/feed.ts'
+import { knownClock } from '../../core/clocks/clock-history.ts'
+import { compoundKey } from '../../core/feeds/compound-key.ts'
+import type { FeedDefinition } from '../../core/feeds/feed.ts'
 import { readerNamed } from '../../core/turns.ts'
 
 const hour = 3_600

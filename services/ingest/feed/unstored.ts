@@ -1,4 +1,4 @@
-import type { SeriesBars } from '../../core/series.ts'
+import type { SeriesBars } from '../../core/bars/series.ts'
 import type { BarStore } from '../../ports/bars.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { dateText, daySeconds } from '../../core/calendar.ts'
-import { toSeconds } from '../../core/feed-clock.ts'
+import { dateText, daySeconds } from '../../core/clocks/calendar.ts'
+import { toSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Limits } from '../../ports/limits.ts'

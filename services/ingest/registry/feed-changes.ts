@@ -1,4 +1,4 @@
-import { parseManifest } from '../../core/manifest.ts'
+import { parseManifest } from '../../core/manifest/manifest.ts'
 import { show } from '../../core/show.ts'
 import { didYouMean } from '../../core/suggest.ts'
 import {

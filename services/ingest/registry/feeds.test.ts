@@ -7,11 +7,11 @@ import {
 } from '../../../test/support/fixtures/registry-fixture.ts'
 import { definition } from '../../../test/support/samples/samples.ts'
 import { lastMinute, weekendBars } from '../../../test/support/samples/weekend-bars.ts'
-import { barsOf } from '../../core/bar.ts'
-import { compoundKey } from '../../core/compound-key.ts'
+import { barsOf } from '../../core/bars/bar.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { Unavailable } from '../../core/failure.ts'
-import { feedSeconds } from '../../core/feed-clock.ts'
-import { parseManifest } from '../../core/manifest.ts'
+import { compoundKey } from '../../core/feeds/compound-key.ts'
+import { parseManifest } from '../../core/manifest/manifest.ts'
 import { applyFeeds } from '../../registry/apply-feeds.ts'
 
 let fixture: RegistryFixture

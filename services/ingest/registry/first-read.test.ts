@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { compoundKey, feedKey } from '../../core/compound-key.ts'
-import { feedSeconds } from '../../core/feed-clock.ts'
-import type { Resolution } from '../../core/resolution.ts'
-import { seriesId } from '../../core/series.ts'
+import { seriesId } from '../../core/bars/series.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { compoundKey, feedKey } from '../../core/feeds/compound-key.ts'
+import type { Resolution } from '../../core/feeds/resolution.ts'
 import { type FirstReadFacts, firstReads } from './first-read.ts'
 
 const feed = feedKey('BROKERA', 'ZERO')

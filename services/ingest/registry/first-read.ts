@@ -1,9 +1,9 @@
-import type { Depth } from '../../core/feed.ts'
-import type { FeedSeconds } from '../../core/feed-clock.ts'
-import { type Resolution, storedResolutions } from '../../core/resolution.ts'
-import { seriesId } from '../../core/series.ts'
-import type { SymbolRecord } from '../../core/symbol.ts'
-import type { Window } from '../../core/window.ts'
+import { seriesId } from '../../core/bars/series.ts'
+import type { Window } from '../../core/bars/window.ts'
+import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { Depth } from '../../core/feeds/feed.ts'
+import { type Resolution, storedResolutions } from '../../core/feeds/resolution.ts'
+import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 
 /**
  * `reading`: bars are stored, and what the source has before or beside them is not acknowledged yet.

@@ -1,7 +1,7 @@
-import { type KeyRecord, keyState } from '../../core/api-key.ts'
-import type { FeedRecord } from '../../core/feed.ts'
-import type { UtcMs } from '../../core/feed-clock.ts'
-import type { FeedStatus } from '../../core/feed-status.ts'
+import type { UtcMs } from '../../core/clocks/feed-clock.ts'
+import type { FeedRecord } from '../../core/feeds/feed.ts'
+import type { FeedStatus } from '../../core/feeds/feed-status.ts'
+import { type KeyRecord, keyState } from '../../core/keys/api-key.ts'
 import type { Feed } from '../../wire/gen/fxd/v1/Feed.ts'
 import type { Key } from '../../wire/gen/fxd/v1/Key.ts'
 

@@ -4,11 +4,11 @@ import {
   type RegistryFixture,
   zero,
 } from '../../../test/support/fixtures/registry-fixture.ts'
-import { barsOf } from '../../core/bar.ts'
-import { compoundKey } from '../../core/compound-key.ts'
+import { barsOf } from '../../core/bars/bar.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { Unavailable } from '../../core/failure.ts'
-import { feedSeconds } from '../../core/feed-clock.ts'
-import type { SymbolOrigin } from '../../core/symbol.ts'
+import { compoundKey } from '../../core/feeds/compound-key.ts'
+import type { SymbolOrigin } from '../../core/feeds/symbol.ts'
 
 let fixture: RegistryFixture
 beforeAll(async () => {

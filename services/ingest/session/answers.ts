@@ -1,5 +1,5 @@
-import type { FeedDefinition } from '../../core/feed.ts'
-import type { FeedSeconds } from '../../core/feed-clock.ts'
+import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { FeedDefinition } from '../../core/feeds/feed.ts'
 import type { IngestMessage } from '../../wire/gen/fxd/v1/IngestMessage.ts'
 import { partBytesMax } from '../../wire/limits.ts'
 import type { CatalogueChange } from '../check/catalogue.ts'

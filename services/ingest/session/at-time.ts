@@ -1,4 +1,4 @@
-import type { UtcMs } from '../../core/feed-clock.ts'
+import type { UtcMs } from '../../core/clocks/feed-clock.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 
 /** Timers hold no more than 24 days, and the wall clock may be set. */

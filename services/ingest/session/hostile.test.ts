@@ -10,10 +10,10 @@ import {
   type IngestFixture,
   startIngest,
 } from '../../../test/support/fixtures/ingest-fixture.ts'
-import { toList } from '../../core/bar.ts'
-import { barFault } from '../../core/bar-rules.ts'
-import { compoundKey } from '../../core/compound-key.ts'
-import { feedSeconds } from '../../core/feed-clock.ts'
+import { toList } from '../../core/bars/bar.ts'
+import { barFault } from '../../core/bars/bar-rules.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { compoundKey } from '../../core/feeds/compound-key.ts'
 import type { Bars } from '../../wire/gen/fxd/v1/Bars.ts'
 import type { CollectorMessage } from '../../wire/gen/fxd/v1/CollectorMessage.ts'
 import { messageBytesMax, streamsPerConnectionMax } from '../../wire/limits.ts'

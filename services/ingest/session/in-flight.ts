@@ -1,4 +1,4 @@
-import type { Window } from '../../core/window.ts'
+import type { Window } from '../../core/bars/window.ts'
 import type { Precedes } from './precedes.ts'
 
 interface Earlier {

@@ -1,5 +1,5 @@
-import type { FeedKey } from '../../core/compound-key.ts'
-import type { RegistryView } from '../../core/registry.ts'
+import type { FeedKey } from '../../core/feeds/compound-key.ts'
+import type { RegistryView } from '../../core/feeds/registry.ts'
 import type { Access } from '../credentials/access.ts'
 import type { Introduced } from './hello.ts'
 import type { CollectorSession } from './session.ts'

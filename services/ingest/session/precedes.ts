@@ -1,4 +1,4 @@
-import type { Window } from '../../core/window.ts'
+import type { Window } from '../../core/bars/window.ts'
 import type { ReceivedSeries } from '../../wire/decode-bars.ts'
 
 /** Whether what was received must be committed before this window, which came after it, may be kept. */

@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { RawSession, seriesAt } from '../../../test/support/clients/raw-session.ts'
 import { defineFeed, type IngestFixture, startIngest } from '../../../test/support/fixtures/ingest-fixture.ts'
 import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
-import { toList } from '../../core/bar.ts'
-import { compoundKey } from '../../core/compound-key.ts'
+import { toList } from '../../core/bars/bar.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { Unavailable } from '../../core/failure.ts'
-import { feedSeconds } from '../../core/feed-clock.ts'
+import { compoundKey } from '../../core/feeds/compound-key.ts'
 import type { Stores } from '../../ports/stores.ts'
 
 const feed = defineFeed({ symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] } })

@@ -1,4 +1,4 @@
-import { type CompoundKey, parseCompoundKey } from '../../core/compound-key.ts'
+import { type CompoundKey, parseCompoundKey } from '../../core/feeds/compound-key.ts'
 import { isAddressBlock } from '../addresses.ts'
 import { Fatal } from '../exit.ts'
 

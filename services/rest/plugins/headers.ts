@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { RateExceeded } from '../../access/admit.ts'
-import type { RateState } from '../../core/rate-window.ts'
+import type { RateState } from '../../core/keys/rate-window.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { setHeaders } from '../answer.ts'
 

@@ -1,4 +1,4 @@
-import type { FeedKey } from '../../core/compound-key.ts'
+import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { type Bus, type Delivered, type Follower, feedOfEvent, fencedFeed } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'

@@ -1,5 +1,5 @@
-import type { FeedKey } from '../../core/compound-key.ts'
-import { later } from '../../core/feed-clock.ts'
+import { later } from '../../core/clocks/feed-clock.ts'
+import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { FeedBoard, FeedSigns } from '../../ports/feed-board.ts'
 import type { Remembered } from './memory/remembered.ts'
 

@@ -1,6 +1,6 @@
-import { decide, noUse, type RateDecision, type RateLimits } from '../../core/rate-window.ts'
+import { decide, noUse, type RateDecision, type RateLimits } from '../../core/keys/rate-window.ts'
+import { type DailyCounters, type Day, usageDaysKept } from '../../core/keys/usage.ts'
 import { readerNamed } from '../../core/turns.ts'
-import { type DailyCounters, type Day, usageDaysKept } from '../../core/usage.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Limits } from '../../ports/limits.ts'
 import type { Memory } from './memory/memory.ts'

@@ -1,4 +1,4 @@
-import type { Day } from '../../core/usage.ts'
+import type { Day } from '../../core/keys/usage.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type Slots, slotLeaseMs } from '../../ports/slots.ts'
 import { type DailyUsage, utcDay } from './memory/daily-usage.ts'

@@ -1,4 +1,4 @@
-import type { Window } from '../../core/window.ts'
+import type { Window } from '../../core/bars/window.ts'
 import type { WindowStore } from '../../ports/windows.ts'
 import type { Readers } from './threads/readers.ts'
 import type { WriteQueue } from './threads/write-queue.ts'

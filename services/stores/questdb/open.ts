@@ -1,4 +1,4 @@
-import type { FeedKey } from '../../core/compound-key.ts'
+import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Counter } from '../../platform/metrics.ts'
 import type { Stores } from '../../ports/stores.ts'
 import { questdbBars } from './bars.ts'

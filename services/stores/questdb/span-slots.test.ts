@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { joinSpans } from '../../core/coverage.ts'
-import { feedSeconds } from '../../core/feed-clock.ts'
-import type { Span } from '../../core/window.ts'
+import { joinSpans } from '../../core/bars/coverage.ts'
+import type { Span } from '../../core/bars/window.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { SpanSlots } from './span-slots.ts'
 
 const span = (from: number, to: number): Span => ({ from: feedSeconds(from), to: feedSeconds(to) })

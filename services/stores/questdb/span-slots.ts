@@ -1,5 +1,5 @@
-import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
-import type { Span } from '../../core/window.ts'
+import type { Span } from '../../core/bars/window.ts'
+import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 
 export interface SlottedSpan {
   readonly slot: number

@@ -1,5 +1,5 @@
-import type { FeedKey } from '../../core/compound-key.ts'
-import { feedSeconds, utcMs } from '../../core/feed-clock.ts'
+import { feedSeconds, utcMs } from '../../core/clocks/feed-clock.ts'
+import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { FeedBoard, FeedSigns } from '../../ports/feed-board.ts'
 import type { Calls } from './calls.ts'
 import type { Keys } from './keys.ts'

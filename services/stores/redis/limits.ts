@@ -1,5 +1,11 @@
-import { decisionOf, type RateDecision, type RateLimits } from '../../core/rate-window.ts'
-import { counterNames, type DailyCounters, type Day, type Endpoint, noCounters } from '../../core/usage.ts'
+import { decisionOf, type RateDecision, type RateLimits } from '../../core/keys/rate-window.ts'
+import {
+  counterNames,
+  type DailyCounters,
+  type Day,
+  type Endpoint,
+  noCounters,
+} from '../../core/keys/usage.ts'
 import type { Limits } from '../../ports/limits.ts'
 import { dayOfNumber } from './day-numbers.ts'
 import { scripts } from './scripts.ts'

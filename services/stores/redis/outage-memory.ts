@@ -1,5 +1,5 @@
-import type { RateDecision, RateLimits, RateUse } from '../../core/rate-window.ts'
-import type { DailyCounters } from '../../core/usage.ts'
+import type { RateDecision, RateLimits, RateUse } from '../../core/keys/rate-window.ts'
+import type { DailyCounters } from '../../core/keys/usage.ts'
 import { decideByShare, type KnownUse, nothingKnown } from './outage-share.ts'
 
 /** Keys that a pod remembers for an outage. Beyond it the one longest unheard of is forgotten. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decide, noUse, type RateUse } from '../../core/rate-window.ts'
+import { decide, noUse, type RateUse } from '../../core/keys/rate-window.ts'
 import { decideByShare, type KnownUse, nothingKnown } from './outage-share.ts'
 
 const minuteMs = 60_000

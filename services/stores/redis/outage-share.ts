@@ -1,4 +1,10 @@
-import { decide, noUse, type RateDecision, type RateLimits, type RateUse } from '../../core/rate-window.ts'
+import {
+  decide,
+  noUse,
+  type RateDecision,
+  type RateLimits,
+  type RateUse,
+} from '../../core/keys/rate-window.ts'
 
 /** What a pod knows of one key for the time when the limits that all pods share are away. */
 export interface KnownUse {

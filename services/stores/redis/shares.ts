@@ -1,5 +1,5 @@
-import type { RateDecision, RateLimits, RateUse } from '../../core/rate-window.ts'
-import type { DailyCounters, Endpoint } from '../../core/usage.ts'
+import type { RateDecision, RateLimits, RateUse } from '../../core/keys/rate-window.ts'
+import type { DailyCounters, Endpoint } from '../../core/keys/usage.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { fromZero, type Metrics } from '../../platform/metrics.ts'
 import type { Calls } from './calls.ts'

@@ -1,4 +1,4 @@
-import type { FeedSeconds } from '../../core/feed-clock.ts'
+import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Connection } from '../sockets/connection.ts'
 
 /**

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { StreamSocket } from '../../../test/acceptance/client/socket.ts'
 import { until } from '../../../test/acceptance/client/until.ts'
 import { minuteBar, type OpenedStream, openStream, zero } from '../../../test/support/clients/open-stream.ts'
-import { type CompoundKey, compoundKey } from '../../core/compound-key.ts'
+import { type CompoundKey, compoundKey } from '../../core/feeds/compound-key.ts'
 import type { Bus, Follower } from '../../ports/bus.ts'
 import { quietMs } from '../live/refill.ts'
 

@@ -1,5 +1,5 @@
-import type { FeedKey } from '../../core/compound-key.ts'
-import { type FeedSeconds, feedSeconds } from '../../core/feed-clock.ts'
+import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import { type Frames, textFrame } from '../fan-out/frame.ts'
 import type { Connection } from '../sockets/connection.ts'
 import { messages } from '../sockets/protocol.ts'

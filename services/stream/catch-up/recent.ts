@@ -1,5 +1,5 @@
-import type { Bar } from '../../core/bar.ts'
-import type { FeedSeconds } from '../../core/feed-clock.ts'
+import type { Bar } from '../../core/bars/bar.ts'
+import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 
 /** Half an hour of a symbol's minutes; whoever was away for longer reads the store. */
 const barsMax = 30

@@ -22,8 +22,8 @@ import {
   timeOf,
 } from '../../../test/support/clients/resumable-stream.ts'
 import { effort } from '../../../test/support/effort.ts'
-import { barsOf } from '../../core/bar.ts'
-import { compoundKey } from '../../core/compound-key.ts'
+import { barsOf } from '../../core/bars/bar.ts'
+import { compoundKey } from '../../core/feeds/compound-key.ts'
 
 describe('a client that asks for what it missed', () => {
   test('gets stored bars after its time first, then live ones, each once', async () => {

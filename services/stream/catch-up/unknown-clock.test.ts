@@ -7,7 +7,7 @@ import {
   symbolBody,
 } from '../../../test/support/clients/open-stream.ts'
 import { definition } from '../../../test/support/samples/samples.ts'
-import { compoundKey, feedKey } from '../../core/compound-key.ts'
+import { compoundKey, feedKey } from '../../core/feeds/compound-key.ts'
 
 const ahead = feedKey('BROKERD', 'AHEAD')
 const behind = feedKey('BROKERD', 'BEHIND')

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
-import { compoundKey, feedKey } from '../../core/compound-key.ts'
+import { compoundKey, feedKey } from '../../core/feeds/compound-key.ts'
 import { FanOut } from './fan-out.ts'
 import { Subscriptions } from './subscriptions.ts'
 

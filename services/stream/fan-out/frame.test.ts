@@ -2,9 +2,9 @@ import type { Writable } from 'node:stream'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import * as ws from 'ws'
-import type { Bar } from '../../core/bar.ts'
-import { compoundKey, feedKey } from '../../core/compound-key.ts'
-import { feedSeconds } from '../../core/feed-clock.ts'
+import type { Bar } from '../../core/bars/bar.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { compoundKey, feedKey } from '../../core/feeds/compound-key.ts'
 import { barFrame, barPrefix, type Frames, textFrame } from './frame.ts'
 
 /** What the library of a client reads frames with; exported, but not by its types. */

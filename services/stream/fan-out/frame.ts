@@ -1,5 +1,5 @@
-import type { Bar } from '../../core/bar.ts'
-import type { CompoundKey } from '../../core/compound-key.ts'
+import type { Bar } from '../../core/bars/bar.ts'
+import type { CompoundKey } from '../../core/feeds/compound-key.ts'
 
 /**
  * One or more finished WebSocket text frames with one character per byte, to be written as `latin1`.

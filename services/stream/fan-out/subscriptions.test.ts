@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { compoundKey, feedKey } from '../../core/compound-key.ts'
+import { compoundKey, feedKey } from '../../core/feeds/compound-key.ts'
 import { Burst } from './burst.ts'
 import { Subscriptions } from './subscriptions.ts'
 

@@ -1,4 +1,4 @@
-import type { CompoundKey } from '../../core/compound-key.ts'
+import type { CompoundKey } from '../../core/feeds/compound-key.ts'
 import type { Burst } from './burst.ts'
 import type { Frames } from './frame.ts'
 

@@ -16,7 +16,7 @@ import {
 } from '../../../test/support/clients/lossy-stream.ts'
 import { feedBody, live, openStream, symbolBody, zero } from '../../../test/support/clients/open-stream.ts'
 import { effort } from '../../../test/support/effort.ts'
-import { type CompoundKey, compoundKey } from '../../core/compound-key.ts'
+import { type CompoundKey, compoundKey } from '../../core/feeds/compound-key.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import { heldMsMax, quietMs, quietMsMax, refillBarsMax } from './refill.ts'
 

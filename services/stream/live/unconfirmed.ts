@@ -1,4 +1,4 @@
-import type { FeedKey } from '../../core/compound-key.ts'
+import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Clock } from '../../ports/clock.ts'
 
 interface Loss {

@@ -9,7 +9,7 @@ import {
   tadil,
   zero,
 } from '../../../test/support/clients/open-stream.ts'
-import { compoundKey } from '../../core/compound-key.ts'
+import { compoundKey } from '../../core/feeds/compound-key.ts'
 
 let fixture: OpenedStream
 beforeAll(async () => {

@@ -8,10 +8,10 @@ import {
   zero,
 } from '../../../test/support/clients/open-stream.ts'
 import { clientFrame as frame, openRawClient } from '../../../test/support/clients/raw-client.ts'
-import { dateText } from '../../core/calendar.ts'
-import { compoundKey } from '../../core/compound-key.ts'
+import { dateText } from '../../core/clocks/calendar.ts'
+import { toSeconds } from '../../core/clocks/feed-clock.ts'
 import { Unavailable } from '../../core/failure.ts'
-import { toSeconds } from '../../core/feed-clock.ts'
+import { compoundKey } from '../../core/feeds/compound-key.ts'
 import { type Slots, slotLeaseMs, slotRenewMs } from '../../ports/slots.ts'
 import { backlogAgeMsMax, backlogBytesMax } from './connection.ts'
 

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { WebSocket } from 'ws'
-import type { KeyRecord } from '../../core/api-key.ts'
+import type { KeyRecord } from '../../core/keys/api-key.ts'
 import type { Cancel } from '../../ports/clock.ts'
 import { type Frames, textFrame } from '../fan-out/frame.ts'
 import { Allowance } from './allowance.ts'

@@ -1,5 +1,5 @@
-import { type CompoundKey, type FeedKey, parseCompoundKey } from '../../core/compound-key.ts'
-import type { FeedSeconds, UtcSeconds } from '../../core/feed-clock.ts'
+import type { FeedSeconds, UtcSeconds } from '../../core/clocks/feed-clock.ts'
+import { type CompoundKey, type FeedKey, parseCompoundKey } from '../../core/feeds/compound-key.ts'
 import { show } from '../../core/show.ts'
 import { wantsSince } from '../../frames/client-messages.ts'
 import { firstFault, isAction } from '../../frames/first-fault.ts'

@@ -1,7 +1,7 @@
 import { keyRefusal } from '../../access/authenticate.ts'
-import { type KeyRecord, secretIsOpen } from '../../core/api-key.ts'
+import type { UtcMs } from '../../core/clocks/feed-clock.ts'
 import { type FailureCode, failures } from '../../core/failure.ts'
-import type { UtcMs } from '../../core/feed-clock.ts'
+import { type KeyRecord, secretIsOpen } from '../../core/keys/api-key.ts'
 import { type Closing, closings } from './close-codes.ts'
 
 /** Why an open socket must go: the error frame that comes first, and the close. */

@@ -7,7 +7,7 @@ import {
   symbolBody,
   zero,
 } from '../../../test/support/clients/open-stream.ts'
-import { compoundKey } from '../../core/compound-key.ts'
+import { compoundKey } from '../../core/feeds/compound-key.ts'
 import { Markers } from '../catch-up/markers.ts'
 import { closings } from './close-codes.ts'
 import { Connection } from './connection.ts'

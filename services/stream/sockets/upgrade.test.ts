@@ -5,8 +5,8 @@ import { until } from '../../../test/acceptance/client/until.ts'
 import { type OpenedStream, openStream } from '../../../test/support/clients/open-stream.ts'
 import { ask, handshake, upgradeRequest as request } from '../../../test/support/clients/raw-upgrade.ts'
 import { effort } from '../../../test/support/effort.ts'
+import { utcMs } from '../../core/clocks/feed-clock.ts'
 import { Unavailable } from '../../core/failure.ts'
-import { utcMs } from '../../core/feed-clock.ts'
 
 let fixture: OpenedStream
 beforeAll(async () => {

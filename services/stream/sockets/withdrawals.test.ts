@@ -9,7 +9,7 @@ import {
   symbolBody,
   zero,
 } from '../../../test/support/clients/open-stream.ts'
-import { type CompoundKey, compoundKey, feedOf, parseCompoundKey } from '../../core/compound-key.ts'
+import { type CompoundKey, compoundKey, feedOf, parseCompoundKey } from '../../core/feeds/compound-key.ts'
 
 let fixture: OpenedStream
 let next = 0

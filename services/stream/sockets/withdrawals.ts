@@ -1,6 +1,6 @@
 import { isGranted } from '../../access/grant.ts'
-import { type CompoundKey, feedOf } from '../../core/compound-key.ts'
-import type { RegistryView } from '../../core/registry.ts'
+import { type CompoundKey, feedOf } from '../../core/feeds/compound-key.ts'
+import type { RegistryView } from '../../core/feeds/registry.ts'
 import type { Resumption } from '../catch-up/resumption.ts'
 import type { FanOut } from '../fan-out/fan-out.ts'
 import type { Subscriptions } from '../fan-out/subscriptions.ts'

@@ -4,7 +4,7 @@ import type { Defect } from './defect.ts'
 export const defects: readonly Defect[] = [
   {
     name: 'the clock of a feed has the wrong sign',
-    file: 'services/core/feed-clock.ts',
+    file: 'services/core/clocks/feed-clock.ts',
     search: '(at - offsetSeconds) as FeedSeconds',
     replacement: '(at + offsetSeconds) as FeedSeconds',
     noticedBy: [
@@ -59,7 +59,7 @@ export const defects: readonly Defect[] = [
   },
   {
     name: 'one request more than the limit is admitted in a minute',
-    file: 'services/core/rate-window.ts',
+    file: 'services/core/keys/rate-window.ts',
     search: 'use.usedMinute >= limits.rpm',
     replacement: 'use.usedMinute > limits.rpm',
     noticedBy: ['rate-limits.test.ts', 'exactly as many requests as the limit are admitted'],
@@ -74,7 +74,7 @@ export const defects: readonly Defect[] = [
   },
   {
     name: 'Retry-After of a spent day counts to the minute',
-    file: 'services/core/rate-window.ts',
+    file: 'services/core/keys/rate-window.ts',
     search: "exceeded === 'day' ? (use.day + 1) * dayMs : (use.minute + 1) * minuteMs",
     replacement: '(use.minute + 1) * minuteMs',
     noticedBy: ['rate-limits.test.ts', 'Retry-After counts to midnight UTC'],
@@ -152,7 +152,7 @@ export const defects: readonly Defect[] = [
   },
   {
     name: 'the suffix of a raw name stays',
-    file: 'services/core/symbol-name.ts',
+    file: 'services/core/feeds/symbol-name.ts',
     search: 'raw.slice(0, raw.length - longest)',
     replacement: 'raw.slice(0, raw.length - 0 * longest)',
     noticedBy: [
@@ -203,14 +203,14 @@ export const defects: readonly Defect[] = [
   },
   {
     name: 'a delayed symbol closes its bars with the others',
-    file: 'services/core/closed.ts',
+    file: 'services/core/bars/closed.ts',
     search: 'barEnd(open, r) + at.delaySeconds <=',
     replacement: 'barEnd(open, r) <=',
     noticedBy: ['followed-input.test.ts', 'a delayed symbol closes its bars as much later as its quotes lag'],
   },
   {
     name: 'a half hour that began before the data is given',
-    file: 'services/core/derive.ts',
+    file: 'services/core/bars/derive.ts',
     search: 'timeAt(all, start) < firstStored',
     replacement: 'timeAt(all, start) < 0',
     noticedBy: [
@@ -227,21 +227,21 @@ export const defects: readonly Defect[] = [
   },
   {
     name: 'a file speaks for gaps of a month',
-    file: 'services/core/clusters.ts',
+    file: 'services/core/bars/clusters.ts',
     search: '12 : 4) * daySeconds',
     replacement: '12 : 31) * daySeconds',
     noticedBy: ['coverage.test.ts', 'an import is split where neighbours lie more than four days apart'],
   },
   {
     name: 'an unknown clock counts as UTC',
-    file: 'services/core/feed-clock.ts',
+    file: 'services/core/clocks/feed-clock.ts',
     search: 'feedClock.offsetSeconds : undefined',
     replacement: 'feedClock.offsetSeconds : 0',
     noticedBy: ['status.test.ts', 'an unknown clock has no offset'],
   },
   {
     name: 'the clock note stands on every feed',
-    file: 'services/core/feed-status.ts',
+    file: 'services/core/feeds/feed-status.ts',
     search: 'Math.abs(offsetSeconds) <= farClockSeconds',
     replacement: 'Math.abs(offsetSeconds) < 0 * farClockSeconds',
     noticedBy: ['status.test.ts', 'a clock note stands on feeds more than a day from UTC and on no other'],
@@ -258,7 +258,7 @@ export const defects: readonly Defect[] = [
   },
   {
     name: 'usage shows half of the key',
-    file: 'services/core/api-key.ts',
+    file: 'services/core/keys/api-key.ts',
     search: 'shownPrefixLength = 8',
     replacement: 'shownPrefixLength = 18',
     noticedBy: ['usage.test.ts', 'api_key is the first eight characters of the key and no more'],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { feedSeconds } from '../../../services/core/feed-clock.ts'
+import { feedSeconds } from '../../../services/core/clocks/feed-clock.ts'
 import type { BarStore } from '../../../services/ports/bars.ts'
 import { effort } from '../../support/effort.ts'
 import { oneServer } from '../../support/questdb/one-server.ts'

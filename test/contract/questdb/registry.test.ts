@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { utcMs } from '../../../services/core/feed-clock.ts'
-import { planLimits } from '../../../services/core/plan.ts'
+import { utcMs } from '../../../services/core/clocks/feed-clock.ts'
+import { planLimits } from '../../../services/core/keys/plan.ts'
 import type { RegistryBody } from '../../../services/ports/registry.ts'
 import { oneServer } from '../../support/questdb/one-server.ts'
 import { openInTest } from '../../support/questdb/stores.ts'

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { feedKey } from '../../../services/core/compound-key.ts'
+import { feedKey } from '../../../services/core/feeds/compound-key.ts'
 import { silentLog } from '../../../services/platform/log/log.ts'
 import { createMetrics } from '../../../services/platform/metrics.ts'
 import { systemClock } from '../../../services/platform/system-clock.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { utcMs } from '../../../services/core/clocks/feed-clock.ts'
 import { Unavailable } from '../../../services/core/failure.ts'
-import { utcMs } from '../../../services/core/feed-clock.ts'
 import type { Delivered } from '../../../services/ports/bus.ts'
 import { leaseMs } from '../../../services/ports/lease.ts'
 import { slotHoldMs } from '../../../services/stores/redis/slots.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { compoundKey, type FeedKey } from '../../../services/core/compound-key.ts'
+import { compoundKey, type FeedKey } from '../../../services/core/feeds/compound-key.ts'
 import { createLog } from '../../../services/platform/log/log.ts'
 import { feedOfEvent } from '../../../services/ports/bus.ts'
 import { live, openStream, zero } from '../../support/clients/open-stream.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { barCount } from '../../../services/core/bar.ts'
-import { feedSeconds } from '../../../services/core/feed-clock.ts'
+import { barCount } from '../../../services/core/bars/bar.ts'
+import { feedSeconds } from '../../../services/core/clocks/feed-clock.ts'
 import { type Reader, readerNamed } from '../../../services/core/turns.ts'
 import type { BarStore } from '../../../services/ports/bars.ts'
 import { type Open, openedOnce } from './opened.ts'

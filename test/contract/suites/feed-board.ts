@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { feedSeconds, utcMs } from '../../../services/core/feed-clock.ts'
+import { feedSeconds, utcMs } from '../../../services/core/clocks/feed-clock.ts'
 import type { FeedSigns } from '../../../services/ports/feed-board.ts'
 import { type Open, openedOnce } from './opened.ts'
 import { freshFeed } from './sample-bars.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type DailyCounters, type Day, endpoints, noCounters } from '../../../services/core/usage.ts'
+import { type DailyCounters, type Day, endpoints, noCounters } from '../../../services/core/keys/usage.ts'
 import type { Limits, RateLimits } from '../../../services/ports/limits.ts'
 import { freshName, type Open, openedOnce } from './opened.ts'
 

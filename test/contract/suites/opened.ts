@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest'
-import type { UtcMs } from '../../../services/core/feed-clock.ts'
+import type { UtcMs } from '../../../services/core/clocks/feed-clock.ts'
 import type { Stores } from '../../../services/ports/stores.ts'
 
 /**

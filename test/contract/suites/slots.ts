@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { noCounters } from '../../../services/core/usage.ts'
+import { noCounters } from '../../../services/core/keys/usage.ts'
 import { slotLeaseMs, slotRenewMs } from '../../../services/ports/slots.ts'
 import { freshName, type Open, openedOnce } from './opened.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { dateText, daySeconds } from '../../../services/core/calendar.ts'
-import { toSeconds } from '../../../services/core/feed-clock.ts'
+import { dateText, daySeconds } from '../../../services/core/clocks/calendar.ts'
+import { toSeconds } from '../../../services/core/clocks/feed-clock.ts'
 import {
   counterNames,
   type DailyCounters,
@@ -9,7 +9,7 @@ import {
   greaterCounters,
   noCounters,
   usageDaysKept,
-} from '../../../services/core/usage.ts'
+} from '../../../services/core/keys/usage.ts'
 import type { KeyDay } from '../../../services/ports/usage-days.ts'
 import { freshName, type Open, openedOnce } from './opened.ts'
 

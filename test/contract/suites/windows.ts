@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { compoundKey, type FeedKey } from '../../../services/core/compound-key.ts'
-import { feedSeconds } from '../../../services/core/feed-clock.ts'
-import type { Resolution } from '../../../services/core/resolution.ts'
-import type { Window } from '../../../services/core/window.ts'
+import type { Window } from '../../../services/core/bars/window.ts'
+import { feedSeconds } from '../../../services/core/clocks/feed-clock.ts'
+import { compoundKey, type FeedKey } from '../../../services/core/feeds/compound-key.ts'
+import type { Resolution } from '../../../services/core/feeds/resolution.ts'
 import { type Open, openedOnce } from './opened.ts'
 import { freshFeed } from './sample-bars.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { type FeedKey, feedKey } from '../../../services/core/compound-key.ts'
 import { Unavailable } from '../../../services/core/failure.ts'
+import { type FeedKey, feedKey } from '../../../services/core/feeds/compound-key.ts'
 import type { BarStore } from '../../../services/ports/bars.ts'
 import { batchOf, minuteBar, seriesOf } from '../../contract/suites/sample-bars.ts'
 import { effort } from '../../support/effort.ts'

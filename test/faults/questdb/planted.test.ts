@@ -55,7 +55,7 @@ const defects: readonly Defect[] = [
   },
   {
     name: 'a bar of 30 minutes has the low of its first minute',
-    file: 'services/core/derive.ts',
+    file: 'services/core/bars/derive.ts',
     search: 'Math.min(bucket.low[0] as number, m1.low[i] as number)',
     replacement: 'bucket.low[0] as number',
     noticedBy: 'kill',

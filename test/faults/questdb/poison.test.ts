@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { RevisedBar } from '../../../services/core/bar.ts'
+import type { RevisedBar } from '../../../services/core/bars/bar.ts'
 import { oneServer } from '../../support/questdb/one-server.ts'
 import { checkHistory } from '../support/check-history.ts'
 import { Feeder } from '../support/feeder.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Bar, RevisedBar } from '../../../services/core/bar.ts'
-import { feedSeconds } from '../../../services/core/feed-clock.ts'
+import type { Bar, RevisedBar } from '../../../services/core/bars/bar.ts'
+import { feedSeconds } from '../../../services/core/clocks/feed-clock.ts'
 import { checkFold, checkHistory, type Reading } from './check-history.ts'
 
 const barOf = (time: number, revision: number): RevisedBar => ({

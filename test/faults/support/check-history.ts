@@ -1,4 +1,4 @@
-import type { Bar, RevisedBar } from '../../../services/core/bar.ts'
+import type { Bar, RevisedBar } from '../../../services/core/bars/bar.ts'
 
 /** A bar as a collector read and sent it. Of one symbol and time no two readings look alike. */
 export interface Reading {

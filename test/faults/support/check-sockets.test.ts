@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Bar } from '../../../services/core/bar.ts'
+import type { Bar } from '../../../services/core/bars/bar.ts'
 import { checkLife, checkPushed, isCaughtUp, type Life, type Seen } from './check-sockets.ts'
 
 const minutes = [60, 120, 180, 240].map((time, i) => ({ time, begunMs: 100 * (i + 1) }))

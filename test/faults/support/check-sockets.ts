@@ -1,4 +1,4 @@
-import type { Bar } from '../../../services/core/bar.ts'
+import type { Bar } from '../../../services/core/bars/bar.ts'
 import { checkSequence } from '../../support/check-sequence.ts'
 import type { Shown } from './check-history.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { barsOf } from '../../../services/core/bar.ts'
+import { barsOf } from '../../../services/core/bars/bar.ts'
 import type { ClientIdentity } from '../../../services/wire/client.ts'
 import type { CatalogueSymbol } from '../../../services/wire/gen/fxd/v1/CatalogueSymbol.ts'
 import { channelOptions } from '../../../services/wire/limits.ts'

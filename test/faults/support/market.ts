@@ -1,5 +1,5 @@
-import type { RevisedBar } from '../../../services/core/bar.ts'
-import { feedSeconds } from '../../../services/core/feed-clock.ts'
+import type { RevisedBar } from '../../../services/core/bars/bar.ts'
+import { feedSeconds } from '../../../services/core/clocks/feed-clock.ts'
 
 export const symbols = ['EURUSD', 'GBPUSD', 'USDCHF'] as const
 export const feed = 'BROKERA:ZERO'

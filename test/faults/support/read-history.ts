@@ -1,5 +1,5 @@
-import type { Bar } from '../../../services/core/bar.ts'
-import { feedSeconds } from '../../../services/core/feed-clock.ts'
+import type { Bar } from '../../../services/core/bars/bar.ts'
+import { feedSeconds } from '../../../services/core/clocks/feed-clock.ts'
 import type { Shown } from './check-history.ts'
 import { feed, type Market } from './market.ts'
 

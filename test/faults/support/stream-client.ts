@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type ClientOptions, WebSocket } from 'ws'
-import type { Bar } from '../../../services/core/bar.ts'
+import type { Bar } from '../../../services/core/bars/bar.ts'
 import type { Life, Seen } from './check-sockets.ts'
 
 const pingMs = 20_000

@@ -7,11 +7,16 @@ import { WebSocket } from 'ws'
 import { digestOf } from '../../../services/access/authenticate.ts'
 import { createHistory } from '../../../services/bars/history.ts'
 import { createTail } from '../../../services/bars/tail.ts'
-import type { KeyRecord } from '../../../services/core/api-key.ts'
-import { barsOf, type RevisedBar } from '../../../services/core/bar.ts'
-import { type CompoundKey, compoundKey, type FeedKey, feedKey } from '../../../services/core/compound-key.ts'
-import { feedSeconds, utcMs } from '../../../services/core/feed-clock.ts'
-import type { Resolution } from '../../../services/core/resolution.ts'
+import { barsOf, type RevisedBar } from '../../../services/core/bars/bar.ts'
+import { feedSeconds, utcMs } from '../../../services/core/clocks/feed-clock.ts'
+import {
+  type CompoundKey,
+  compoundKey,
+  type FeedKey,
+  feedKey,
+} from '../../../services/core/feeds/compound-key.ts'
+import type { Resolution } from '../../../services/core/feeds/resolution.ts'
+import type { KeyRecord } from '../../../services/core/keys/api-key.ts'
 import { openHttpServer } from '../../../services/platform/http/http-server.ts'
 import { createLog, type Log, silentLog } from '../../../services/platform/log/log.ts'
 import { createMetrics } from '../../../services/platform/metrics.ts'

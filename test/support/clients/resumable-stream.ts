@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
-import { type CompoundKey, compoundKey } from '../../../services/core/compound-key.ts'
 import { Unavailable } from '../../../services/core/failure.ts'
+import { type CompoundKey, compoundKey } from '../../../services/core/feeds/compound-key.ts'
 import type { BarStore } from '../../../services/ports/bars.ts'
 import type { StreamSocket } from '../../acceptance/client/socket.ts'
 import { until } from '../../acceptance/client/until.ts'

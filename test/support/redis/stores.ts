@@ -1,5 +1,5 @@
 import { expect, onTestFinished, vi } from 'vitest'
-import { utcMs } from '../../../services/core/feed-clock.ts'
+import { utcMs } from '../../../services/core/clocks/feed-clock.ts'
 import { type Log, silentLog } from '../../../services/platform/log/log.ts'
 import { createMetrics } from '../../../services/platform/metrics.ts'
 import { systemClock } from '../../../services/platform/system-clock.ts'

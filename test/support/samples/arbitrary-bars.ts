@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { type Bars, barsOf, type RevisedBar } from '../../../services/core/bar.ts'
-import { feedSeconds } from '../../../services/core/feed-clock.ts'
+import { type Bars, barsOf, type RevisedBar } from '../../../services/core/bars/bar.ts'
+import { feedSeconds } from '../../../services/core/clocks/feed-clock.ts'
 
 interface Shape {
   /** Times are multiples of this. */

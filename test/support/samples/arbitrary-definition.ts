@@ -1,9 +1,9 @@
 import fc from 'fast-check'
-import { feedKey } from '../../../services/core/compound-key.ts'
-import type { FeedDefinition, ListedSymbol } from '../../../services/core/feed.ts'
-import { feedSeconds } from '../../../services/core/feed-clock.ts'
-import { finestFirst, type Resolution, resolutions } from '../../../services/core/resolution.ts'
-import { sessions, symbolTypes } from '../../../services/core/symbol.ts'
+import { feedSeconds } from '../../../services/core/clocks/feed-clock.ts'
+import { feedKey } from '../../../services/core/feeds/compound-key.ts'
+import type { FeedDefinition, ListedSymbol } from '../../../services/core/feeds/feed.ts'
+import { finestFirst, type Resolution, resolutions } from '../../../services/core/feeds/resolution.ts'
+import { sessions, symbolTypes } from '../../../services/core/feeds/symbol.ts'
 
 const words = fc.string({ minLength: 1, maxLength: 40 })
 const keyPart = fc.stringMatching(/^[A-Z][A-Z0-9]{0,9}$/)

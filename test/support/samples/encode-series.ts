@@ -1,6 +1,6 @@
-import type { Bars } from '../../../services/core/bar.ts'
-import { encodeDeltas, toInteger } from '../../../services/core/prices.ts'
-import type { Resolution } from '../../../services/core/resolution.ts'
+import type { Bars } from '../../../services/core/bars/bar.ts'
+import { encodeDeltas, toInteger } from '../../../services/core/bars/prices.ts'
+import type { Resolution } from '../../../services/core/feeds/resolution.ts'
 import type { SeriesBars } from '../../../services/wire/gen/fxd/v1/SeriesBars.ts'
 
 /** Bars as a message for the library to write: what `encodeSeriesBars` does by hand, in the fewest words. */

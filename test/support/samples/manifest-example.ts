@@ -1,6 +1,6 @@
 import { parse } from 'yaml'
-import type { FeedDefinition } from '../../../services/core/feed.ts'
-import { parseManifest } from '../../../services/core/manifest.ts'
+import type { FeedDefinition } from '../../../services/core/feeds/feed.ts'
+import { parseManifest } from '../../../services/core/manifest/manifest.ts'
 
 /** The manifest of the issue, word for word. */
 const text = `

@@ -7,10 +7,10 @@ import type {
   SourceSeries,
   SourceSymbol,
 } from '../../../services/collector/sources/source.ts'
-import { allocateBars, type Bars, barCount } from '../../../services/core/bar.ts'
-import { feedSeconds } from '../../../services/core/feed-clock.ts'
-import { durationSeconds, type Resolution } from '../../../services/core/resolution.ts'
-import type { Span } from '../../../services/core/window.ts'
+import { allocateBars, type Bars, barCount } from '../../../services/core/bars/bar.ts'
+import type { Span } from '../../../services/core/bars/window.ts'
+import { feedSeconds } from '../../../services/core/clocks/feed-clock.ts'
+import { durationSeconds, type Resolution } from '../../../services/core/feeds/resolution.ts'
 
 export interface ReadCall extends SourceSeries {
   readonly span: Span

@@ -1,7 +1,7 @@
-import { compoundKey, feedKey } from '../../../services/core/compound-key.ts'
-import type { FeedDefinition } from '../../../services/core/feed.ts'
-import { resolutions } from '../../../services/core/resolution.ts'
-import type { SymbolRecord } from '../../../services/core/symbol.ts'
+import { compoundKey, feedKey } from '../../../services/core/feeds/compound-key.ts'
+import type { FeedDefinition } from '../../../services/core/feeds/feed.ts'
+import { resolutions } from '../../../services/core/feeds/resolution.ts'
+import type { SymbolRecord } from '../../../services/core/feeds/symbol.ts'
 
 /** A feed with UTC clock and all resolutions that any collector may push into; what a test is about it changes. */
 export function definition(change: Partial<FeedDefinition> = {}): FeedDefinition {

@@ -1,7 +1,7 @@
-import { type Bars, barsOf } from '../../../services/core/bar.ts'
-import { foldBars } from '../../../services/core/derive.ts'
-import { feedSeconds } from '../../../services/core/feed-clock.ts'
-import type { Resolution } from '../../../services/core/resolution.ts'
+import { type Bars, barsOf } from '../../../services/core/bars/bar.ts'
+import { foldBars } from '../../../services/core/bars/derive.ts'
+import { feedSeconds } from '../../../services/core/clocks/feed-clock.ts'
+import type { Resolution } from '../../../services/core/feeds/resolution.ts'
 import { bitcoinMinutes } from '../../acceptance/client/bars.ts'
 
 const saturday = Date.UTC(2013, 10, 30) / 1000

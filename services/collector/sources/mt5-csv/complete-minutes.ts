@@ -1,4 +1,4 @@
-import { type FeedSeconds, feedSeconds } from '../../../core/feed-clock.ts'
+import { type FeedSeconds, feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { SourceListener } from '../source.ts'
 import type { FollowedFile } from './followed-file.ts'

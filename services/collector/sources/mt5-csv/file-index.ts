@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import type { Resolution } from '../../../core/resolution.ts'
+import type { Resolution } from '../../../core/feeds/resolution.ts'
 import type { SourceSeries } from '../source.ts'
 import type { FollowedFile } from './followed-file.ts'
 

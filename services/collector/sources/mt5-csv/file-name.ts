@@ -1,4 +1,4 @@
-import { type Resolution, terminalCodes } from '../../../core/resolution.ts'
+import { type Resolution, terminalCodes } from '../../../core/feeds/resolution.ts'
 
 export interface FileSeries {
   /** The terminal's own name, which may hold `_` itself. */

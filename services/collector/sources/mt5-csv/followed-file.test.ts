@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { type Bars, type RevisedBar, toList } from '../../../core/bar.ts'
+import { type Bars, type RevisedBar, toList } from '../../../core/bars/bar.ts'
 import { openRegular } from '../../../platform/files/open-regular.ts'
 import { FollowedFile } from './followed-file.ts'
 

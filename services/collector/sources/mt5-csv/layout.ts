@@ -1,4 +1,4 @@
-import type { Resolution } from '../../../core/resolution.ts'
+import type { Resolution } from '../../../core/feeds/resolution.ts'
 
 /** How the lines of one export are read. */
 export interface Layout {

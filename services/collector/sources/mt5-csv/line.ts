@@ -1,4 +1,4 @@
-import { parseDate } from '../../../core/calendar.ts'
+import { parseDate } from '../../../core/clocks/calendar.ts'
 import { show } from '../../../core/show.ts'
 import type { Layout } from './layout.ts'
 

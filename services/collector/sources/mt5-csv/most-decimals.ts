@@ -1,4 +1,4 @@
-import type { Resolution } from '../../../core/resolution.ts'
+import type { Resolution } from '../../../core/feeds/resolution.ts'
 import { type OpenFile, readExport } from './read-export.ts'
 
 /** Digits are taken from so many lines. */

@@ -1,4 +1,4 @@
-import { noBars } from '../../../core/bar.ts'
+import { noBars } from '../../../core/bars/bar.ts'
 import type { Source, SourceAnswer } from '../source.ts'
 import { ExportFiles, type Mt5CsvDeps } from './export-files.ts'
 import { asSourceFault } from './file-fault.ts'

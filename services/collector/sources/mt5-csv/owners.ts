@@ -1,4 +1,4 @@
-import { type Bars, barCount, selectBars } from '../../../core/bar.ts'
+import { type Bars, barCount, selectBars } from '../../../core/bars/bar.ts'
 
 /** Bars open on whole minutes; so many of them share one piece of memory, two bytes each. */
 const blockMinutes = 64

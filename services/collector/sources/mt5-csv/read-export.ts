@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { allocateBars, type Bars, sliceBars } from '../../../core/bar.ts'
-import type { Resolution } from '../../../core/resolution.ts'
+import { allocateBars, type Bars, sliceBars } from '../../../core/bars/bar.ts'
+import type { Resolution } from '../../../core/feeds/resolution.ts'
 import { type Layout, LayoutError, layoutOf } from './layout.ts'
 import { LineReader } from './line.ts'
 import { completeEnd, decoderOf, detectEncoding, type Encoding, lineStart, withoutReturn } from './text.ts'

@@ -1,5 +1,5 @@
-import { type Bars, barCount, sliceBars, timeAt } from '../../../core/bar.ts'
-import { allTimes, type Span } from '../../../core/window.ts'
+import { type Bars, barCount, sliceBars, timeAt } from '../../../core/bars/bar.ts'
+import { allTimes, type Span } from '../../../core/bars/window.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { type SourceListener, sourceBarsMax } from '../source.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { defineFeed } from '../../../../test/support/fixtures/ingest-fixture.ts'
 import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
-import { feedSeconds } from '../../../core/feed-clock.ts'
+import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import { silentLog } from '../../../platform/log/log.ts'
 import { createMt5Csv } from './mt5-csv.ts'
 

@@ -1,5 +1,5 @@
-import type { Session, SymbolType } from '../../../core/symbol.ts'
-import { isShareCfd } from '../../../core/symbol-name.ts'
+import type { Session, SymbolType } from '../../../core/feeds/symbol.ts'
+import { isShareCfd } from '../../../core/feeds/symbol-name.ts'
 import { busy, quiet } from './liquidity.ts'
 import { chance, seedOf } from './noise.ts'
 import type { Instrument } from './price-path.ts'

@@ -7,9 +7,9 @@ import {
   openRestEdge,
   type RestEdge,
 } from '../../../../test/support/fixtures/rest-edge.ts'
-import { type CompoundKey, feedKey } from '../../../core/compound-key.ts'
-import { feedSeconds } from '../../../core/feed-clock.ts'
-import type { Resolution } from '../../../core/resolution.ts'
+import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
+import { type CompoundKey, feedKey } from '../../../core/feeds/compound-key.ts'
+import type { Resolution } from '../../../core/feeds/resolution.ts'
 
 const day = Date.UTC(2026, 0, 5) / 1000
 const hour = 3600

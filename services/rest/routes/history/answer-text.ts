@@ -1,6 +1,6 @@
-import { type Bars, barCount } from '../../../core/bar.ts'
-import type { CompoundKey } from '../../../core/compound-key.ts'
-import type { Resolution } from '../../../core/resolution.ts'
+import { type Bars, barCount } from '../../../core/bars/bar.ts'
+import type { CompoundKey } from '../../../core/feeds/compound-key.ts'
+import type { Resolution } from '../../../core/feeds/resolution.ts'
 import { numberText } from './number-text.ts'
 
 /** The answer's arrays, in the specification's order. */

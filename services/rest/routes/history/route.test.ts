@@ -7,7 +7,7 @@ import {
   openRestEdge,
   type RestEdge,
 } from '../../../../test/support/fixtures/rest-edge.ts'
-import { utcMs } from '../../../core/feed-clock.ts'
+import { utcMs } from '../../../core/clocks/feed-clock.ts'
 
 const day = Date.UTC(2026, 0, 5) / 1000
 /** Noon UTC: on the clock of ZERO it is 15:00, on TADIL's years ago. */

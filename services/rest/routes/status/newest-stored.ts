@@ -1,5 +1,5 @@
-import type { FeedKey } from '../../../core/compound-key.ts'
-import { type NewestBar, newestByOpen } from '../../../core/newest-bar.ts'
+import { type NewestBar, newestByOpen } from '../../../core/bars/newest-bar.ts'
+import type { FeedKey } from '../../../core/feeds/compound-key.ts'
 import { readerNamed } from '../../../core/turns.ts'
 import type { BarStore } from '../../../ports/bars.ts'
 

@@ -1,16 +1,16 @@
 import { grantedFeeds } from '../../../access/grant.ts'
-import { knownClock } from '../../../core/clock-history.ts'
-import type { FeedKey } from '../../../core/compound-key.ts'
-import type { FeedDefinition } from '../../../core/feed.ts'
-import { toSeconds } from '../../../core/feed-clock.ts'
+import type { NewestBar } from '../../../core/bars/newest-bar.ts'
+import { knownClock } from '../../../core/clocks/clock-history.ts'
+import { toSeconds } from '../../../core/clocks/feed-clock.ts'
+import type { FeedKey } from '../../../core/feeds/compound-key.ts'
+import type { FeedDefinition } from '../../../core/feeds/feed.ts'
 import {
   ageSeconds,
   type FeedSigns,
   type FeedStatus,
   feedStatus,
   platformStatus,
-} from '../../../core/feed-status.ts'
-import type { NewestBar } from '../../../core/newest-bar.ts'
+} from '../../../core/feeds/feed-status.ts'
 import type { RestDeps } from '../../deps.ts'
 import type { Call, Route } from '../../route.ts'
 import { createNewestStored } from './newest-stored.ts'

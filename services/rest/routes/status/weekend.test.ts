@@ -7,7 +7,7 @@ import {
   type RestEdge,
 } from '../../../../test/support/fixtures/rest-edge.ts'
 import { lastMinute, sundayMorning, weekendBars } from '../../../../test/support/samples/weekend-bars.ts'
-import { toList } from '../../../core/bar.ts'
+import { toList } from '../../../core/bars/bar.ts'
 
 let edge: RestEdge
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { sessions } from '../../../core/symbol.ts'
+import { sessions } from '../../../core/feeds/symbol.ts'
 import type { RouteSchema } from '../../route.ts'
 import { choice, closed, count, flag, resolution, symbolParam, symbolType, text } from '../../schemas.ts'
 

@@ -1,4 +1,4 @@
-import { type DailyCounters, type Day, greaterCounters } from '../../../core/usage.ts'
+import { type DailyCounters, type Day, greaterCounters } from '../../../core/keys/usage.ts'
 import type { RestDeps } from '../../deps.ts'
 
 type ReaderDeps = Pick<RestDeps, 'limits' | 'usageDays' | 'clock'>

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { plans } from '../../../core/plan.ts'
-import { counterNames } from '../../../core/usage.ts'
+import { plans } from '../../../core/keys/plan.ts'
+import { counterNames } from '../../../core/keys/usage.ts'
 import type { RouteSchema } from '../../route.ts'
 import { choice, closed, count, text } from '../../schemas.ts'
 

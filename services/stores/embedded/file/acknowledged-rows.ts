@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { CompoundKey, FeedKey } from '../../../core/compound-key.ts'
-import { feedSeconds } from '../../../core/feed-clock.ts'
-import type { Resolution } from '../../../core/resolution.ts'
-import type { Window } from '../../../core/window.ts'
+import type { Window } from '../../../core/bars/window.ts'
+import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
+import type { CompoundKey, FeedKey } from '../../../core/feeds/compound-key.ts'
+import type { Resolution } from '../../../core/feeds/resolution.ts'
 
 /** Stands for a window of all symbols of the feed; no symbol has this name. */
 const allSymbols = ''

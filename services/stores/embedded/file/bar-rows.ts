@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { Bars } from '../../../core/bar.ts'
-import type { FeedKey } from '../../../core/compound-key.ts'
-import type { Series } from '../../../core/series.ts'
+import type { Bars } from '../../../core/bars/bar.ts'
+import type { Series } from '../../../core/bars/series.ts'
+import type { FeedKey } from '../../../core/feeds/compound-key.ts'
 import type { BarQuery } from '../../../ports/bars.ts'
 import {
   bytesPerRow,

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { counterNames } from '../../../core/usage.ts'
+import { counterNames } from '../../../core/keys/usage.ts'
 
 /** Raised with every change of the tables below. */
 export const schemaVersion = 1

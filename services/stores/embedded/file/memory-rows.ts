@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { FeedKey } from '../../../core/compound-key.ts'
-import { feedSeconds, utcMs } from '../../../core/feed-clock.ts'
-import type { RateUse } from '../../../core/rate-window.ts'
-import { counterNames, type DailyCounters, type Day } from '../../../core/usage.ts'
+import { feedSeconds, utcMs } from '../../../core/clocks/feed-clock.ts'
+import type { FeedKey } from '../../../core/feeds/compound-key.ts'
+import type { RateUse } from '../../../core/keys/rate-window.ts'
+import { counterNames, type DailyCounters, type Day } from '../../../core/keys/usage.ts'
 import type { FeedSigns } from '../../../ports/feed-board.ts'
 
 export interface UsageRow {

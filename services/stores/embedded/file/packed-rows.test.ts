@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { barCount, barsOf, type RevisedBar, toList } from '../../../core/bar.ts'
-import { compoundKey, feedKey } from '../../../core/compound-key.ts'
-import { feedSeconds } from '../../../core/feed-clock.ts'
-import type { Series } from '../../../core/series.ts'
+import { barCount, barsOf, type RevisedBar, toList } from '../../../core/bars/bar.ts'
+import type { Series } from '../../../core/bars/series.ts'
+import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
+import { compoundKey, feedKey } from '../../../core/feeds/compound-key.ts'
 import { fieldsPerRow, packRows, unpackRows } from './packed-rows.ts'
 
 const feed = feedKey('BROKERA', 'ZERO')

@@ -1,5 +1,5 @@
-import { allocateBars, type Bars, barCount, columns, sliceBars } from '../../../core/bar.ts'
-import type { Series, SeriesBars } from '../../../core/series.ts'
+import { allocateBars, type Bars, barCount, columns, sliceBars } from '../../../core/bars/bar.ts'
+import type { Series, SeriesBars } from '../../../core/bars/series.ts'
 
 /**
  * A stored bar is one body of seven doubles in the order of `columns`. The whole answer to a read then

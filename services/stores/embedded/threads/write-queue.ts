@@ -1,5 +1,5 @@
+import type { Lane } from '../../../core/bars/series.ts'
 import { Unavailable } from '../../../core/failure.ts'
-import type { Lane } from '../../../core/series.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { PackedRows } from '../file/packed-rows.ts'

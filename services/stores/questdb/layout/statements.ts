@@ -1,5 +1,5 @@
-import type { Resolution } from '../../../core/resolution.ts'
-import { counterNames } from '../../../core/usage.ts'
+import type { Resolution } from '../../../core/feeds/resolution.ts'
+import { counterNames } from '../../../core/keys/usage.ts'
 
 type Unit = 'WEEK' | 'MONTH' | 'YEAR'
 

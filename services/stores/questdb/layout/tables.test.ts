@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { feedKey } from '../../../core/compound-key.ts'
+import { feedKey } from '../../../core/feeds/compound-key.ts'
 import { TableNames } from './tables.ts'
 
 const feed = feedKey('BROKERA', 'ZERO')

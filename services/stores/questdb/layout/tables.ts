@@ -1,6 +1,6 @@
-import { type FeedKey, isFeedKey, parseCompoundKey } from '../../../core/compound-key.ts'
-import type { Resolution } from '../../../core/resolution.ts'
-import type { Series } from '../../../core/series.ts'
+import type { Series } from '../../../core/bars/series.ts'
+import { type FeedKey, isFeedKey, parseCompoundKey } from '../../../core/feeds/compound-key.ts'
+import type { Resolution } from '../../../core/feeds/resolution.ts'
 import { bucketOf } from './bucket.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { allocateBars, type Bars, sliceBars } from '../../../core/bar.ts'
+import { allocateBars, type Bars, sliceBars } from '../../../core/bars/bar.ts'
 import { Fields, longAt } from '../pg/fields.ts'
 
 /** The columns of a bar as statements give them, in this order: eight of eight bytes each. */

@@ -1,4 +1,4 @@
-import { allocateBars, type Bars, barCount, columns, noBars, sliceBars } from '../../../core/bar.ts'
+import { allocateBars, type Bars, barCount, columns, noBars, sliceBars } from '../../../core/bars/bar.ts'
 import type { Reader } from '../../../core/turns.ts'
 import type { Counter } from '../../../platform/metrics.ts'
 import type { BarQuery } from '../../../ports/bars.ts'

@@ -1,6 +1,6 @@
 import type { SenderOptions } from '@questdb/nodejs-client'
-import type { Bars } from '../../../core/bar.ts'
-import type { Series, SeriesBars } from '../../../core/series.ts'
+import type { Bars } from '../../../core/bars/bar.ts'
+import type { Series, SeriesBars } from '../../../core/bars/series.ts'
 import { nameOf } from '../layout/tables.ts'
 import { timeMax, timeMin } from '../read/times.ts'
 import { type EncodedRows, RowEncoder } from './rows.ts'

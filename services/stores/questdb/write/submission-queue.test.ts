@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
+import type { Lane } from '../../../core/bars/series.ts'
 import { Unavailable } from '../../../core/failure.ts'
-import type { Lane } from '../../../core/series.ts'
 import type { EncodedRows } from './rows.ts'
 import { Submission } from './submission.ts'
 import { rowsOutsideMax, rowsPerLane, SubmissionQueue } from './submission-queue.ts'

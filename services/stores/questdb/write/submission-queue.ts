@@ -1,4 +1,4 @@
-import type { Lane } from '../../../core/series.ts'
+import type { Lane } from '../../../core/bars/series.ts'
 import type { Piece, Submission } from './submission.ts'
 
 /** Rows that wait or are being written, per lane; a caller beyond that waits outside, until its deadline. */

@@ -1,5 +1,5 @@
+import type { Lane } from '../../../core/bars/series.ts'
 import { Unavailable } from '../../../core/failure.ts'
-import type { Lane } from '../../../core/series.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { EncodedRows } from './rows.ts'
 

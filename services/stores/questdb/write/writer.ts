@@ -1,6 +1,6 @@
 import type { SenderOptions } from '@questdb/nodejs-client'
+import type { Lane } from '../../../core/bars/series.ts'
 import { Unavailable } from '../../../core/failure.ts'
-import type { Lane } from '../../../core/series.ts'
 import { troubleMsMax } from '../../../platform/trouble.ts'
 import type { TableNames } from '../layout/tables.ts'
 import type { QuestdbOptions } from '../options.ts'

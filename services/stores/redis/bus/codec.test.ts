@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { compoundKey, feedKey } from '../../../core/compound-key.ts'
-import { feedSeconds } from '../../../core/feed-clock.ts'
+import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
+import { compoundKey, feedKey } from '../../../core/feeds/compound-key.ts'
 import type { BusEvent } from '../../../ports/bus.ts'
 import { decodeEvent, encodeEvent, eventBytesMax } from './codec.ts'
 

@@ -1,6 +1,6 @@
-import type { CompoundKey, FeedKey } from '../../../core/compound-key.ts'
-import { feedSeconds } from '../../../core/feed-clock.ts'
-import type { Resolution } from '../../../core/resolution.ts'
+import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
+import type { CompoundKey, FeedKey } from '../../../core/feeds/compound-key.ts'
+import type { Resolution } from '../../../core/feeds/resolution.ts'
 import type { BusEvent, LiveBar } from '../../../ports/bus.ts'
 
 /** An entry of the stream begins with one byte that says how the rest is written. */

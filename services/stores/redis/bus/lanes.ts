@@ -1,4 +1,4 @@
-import type { FeedKey } from '../../../core/compound-key.ts'
+import type { FeedKey } from '../../../core/feeds/compound-key.ts'
 
 /** A feed's events, or the registry's: a feed's key holds a colon. */
 export type Lane = string

@@ -1,0 +1,192 @@
+import { daySeconds } from '../clocks/calendar.ts'
+import { type FeedSeconds, feedSeconds } from '../clocks/feed-clock.ts'
+import type { CompoundKey } from '../feeds/compound-key.ts'
+import { durationSeconds, isIntraday, type Resolution } from '../feeds/resolution.ts'
+import { joinSpans } from './coverage.ts'
+import type { Span, Window } from './window.ts'
+
+/** What is stored of one feed, by whole days of its clock (days since 1970). */
+export interface StoredSeries {
+  readonly symbol: CompoundKey
+  readonly resolution: Resolution
+  /** Days with a bar, ascending. */
+  readonly days: readonly StoredDay[]
+}
+
+export interface StoredDay {
+  readonly day: number
+  /** Times with a bar, however often it was read. */
+  readonly bars: number
+}
+
+export interface Audited {
+  readonly windows: readonly Window[]
+  readonly held: readonly StoredSeries[]
+  /** From when feed-wide windows count for a symbol; absent: they do not. */
+  readonly since: ReadonlyMap<CompoundKey, FeedSeconds>
+  /** Today's and yesterday's windows may still be on their way. */
+  readonly now: FeedSeconds
+}
+
+/** One resolution of a feed in which windows and bars disagree. */
+export interface Disagreement {
+  /**
+   * `empty`: windows say that the terminal answered completely for a day between stored ones, other
+   * resolutions of the symbol have bars on it, and this one has none. `thin`: the same, but it has fewer
+   * than the counts of the others imply: every bar of an hour holds a minute's, sixty of which need an hour's.
+   * `unclaimed`: bars lie on a day that no window touches, so that coverage does not show them.
+   */
+  readonly kind: 'empty' | 'thin' | 'unclaimed'
+  readonly resolution: Resolution
+  /** At least so many bars, of `thin` ones; else 0. */
+  readonly missing: number
+  /** Pairs of a symbol and a day. */
+  readonly count: number
+  readonly symbols: number
+  readonly first: { readonly symbol: CompoundKey; readonly day: number }
+  readonly last: { readonly symbol: CompoundKey; readonly day: number }
+}
+
+const secondsOf = (day: number): FeedSeconds => feedSeconds(day * daySeconds)
+const dayOf = (at: number): number => Math.floor(at / daySeconds)
+
+/** Compares what windows claim with what is stored, day by day. */
+export function auditFeed({ windows, held, since, now }: Audited): readonly Disagreement[] {
+  const claims = new Claims(windows, since)
+  const settledBefore = dayOf(now) - 1
+  const found = new Map<string, Found>()
+  const note = (
+    kind: Disagreement['kind'],
+    { symbol, resolution }: StoredSeries,
+    day: number,
+    missing = 0,
+  ): void => {
+    const id = `${kind} ${resolution}`
+    const each = found.get(id) ?? new Found(kind, resolution)
+    found.set(id, each)
+    each.add(symbol, day, missing)
+  }
+  for (const ofSymbol of Map.groupBy(held, ({ symbol }) => symbol).values()) {
+    const traded = Map.groupBy(
+      ofSymbol.flatMap(({ resolution, days }) =>
+        isIntraday(resolution) ? days.map((of) => ({ ...of, resolution })) : [],
+      ),
+      ({ day }) => day,
+    )
+    for (const series of ofSymbol) {
+      const spans = claims.of(series)
+      for (const { day } of series.days)
+        if (day < settledBefore && !touches(spans, day)) note('unclaimed', series, day)
+      if (!isIntraday(series.resolution)) continue
+      const own = new Map(series.days.map(({ day, bars }) => [day, bars]))
+      const [oldest, newest] = [series.days[0]?.day ?? 0, series.days.at(-1)?.day ?? 0]
+      for (const [day, others] of traded) {
+        if (day <= oldest || day >= newest || !covers(spans, day)) continue
+        const bars = own.get(day) ?? 0
+        const missing = Math.max(...others.map((other) => implied(series.resolution, other))) - bars
+        if (bars === 0) note('empty', series, day)
+        else if (missing > 0) note('thin', series, day, missing)
+      }
+    }
+  }
+  return [...found.values()].map((each) => each.disagreement())
+}
+
+/** How many bars a day at least has at a resolution, by the count of another one. */
+function implied(
+  own: Resolution,
+  { resolution, bars }: StoredDay & { readonly resolution: Resolution },
+): number {
+  const [ours, theirs] = [secondsOfBar(own), secondsOfBar(resolution)]
+  const least = theirs < ours ? Math.ceil((bars * theirs) / ours) : bars
+  // Bars of an hour and more begin when the broker's session does, so one of them may lie across midnight.
+  return Math.max(ours, theirs) < 3_600 || ours === theirs ? least : least - 1
+}
+
+const secondsOfBar = (r: Resolution): number => (r === '1M' ? Number.NaN : durationSeconds[r])
+
+/** The joined windows of each series, its own and those of the feed that count for it. */
+class Claims {
+  readonly #own = new Map<string, Window[]>()
+  readonly #feedWide = new Map<Resolution, Window[]>()
+  readonly #since: Audited['since']
+
+  constructor(windows: readonly Window[], since: Audited['since']) {
+    this.#since = since
+    for (const window of windows) {
+      const { symbol, resolution } = window
+      if (symbol === undefined) push(this.#feedWide, resolution, window)
+      else push(this.#own, `${resolution} ${symbol}`, window)
+    }
+  }
+
+  of({ symbol, resolution }: StoredSeries): readonly Span[] {
+    const since = this.#since.get(symbol)
+    const wide = since === undefined ? [] : (this.#feedWide.get(resolution) ?? [])
+    return joinSpans([
+      ...(this.#own.get(`${resolution} ${symbol}`) ?? []),
+      ...wide.map(({ from, to }) => ({ from: feedSeconds(Math.max(from, since ?? from)), to })),
+    ])
+  }
+}
+
+function push<K, V>(into: Map<K, V[]>, key: K, value: V): void {
+  const list = into.get(key)
+  if (list === undefined) into.set(key, [value])
+  else list.push(value)
+}
+
+/** The last span that begins before `at`: the only one that can reach it. */
+function spanBefore(spans: readonly Span[], at: FeedSeconds): Span | undefined {
+  let [low, high] = [0, spans.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((spans[middle] as Span).from < at) low = middle + 1
+    else high = middle
+  }
+  return spans[low - 1]
+}
+
+const touches = (spans: readonly Span[], day: number): boolean =>
+  (spanBefore(spans, secondsOf(day + 1))?.to ?? 0) > secondsOf(day)
+
+function covers(spans: readonly Span[], day: number): boolean {
+  const span = spanBefore(spans, feedSeconds(secondsOf(day) + 1))
+  return span !== undefined && span.to >= secondsOf(day + 1)
+}
+
+class Found {
+  readonly #kind: Disagreement['kind']
+  readonly #resolution: Resolution
+  readonly #symbols = new Set<CompoundKey>()
+  #count = 0
+  #missing = 0
+  #first: Disagreement['first'] | undefined
+  #last: Disagreement['last'] | undefined
+
+  constructor(kind: Disagreement['kind'], resolution: Resolution) {
+    this.#kind = kind
+    this.#resolution = resolution
+  }
+
+  add(symbol: CompoundKey, day: number, missing: number): void {
+    this.#count++
+    this.#missing += missing
+    this.#symbols.add(symbol)
+    if (this.#first === undefined || day < this.#first.day) this.#first = { symbol, day }
+    if (this.#last === undefined || day > this.#last.day) this.#last = { symbol, day }
+  }
+
+  disagreement(): Disagreement {
+    if (this.#first === undefined || this.#last === undefined) throw new Error('nothing was added')
+    return {
+      kind: this.#kind,
+      resolution: this.#resolution,
+      count: this.#count,
+      missing: this.#missing,
+      symbols: this.#symbols.size,
+      first: this.#first,
+      last: this.#last,
+    }
+  }
+}

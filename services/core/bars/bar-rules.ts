@@ -1,0 +1,91 @@
+import { type FeedSeconds, feedSeconds } from '../clocks/feed-clock.ts'
+import { durationSeconds, type Resolution } from '../feeds/resolution.ts'
+import type { Bar } from './bar.ts'
+import { closeToleranceSeconds } from './closed.ts'
+
+/** Why ingest refuses a bar or a message; the names of `RefusalReason` in collector.proto. */
+export const refusalReasons = [
+  'UNKNOWN_SERIES',
+  'FOREIGN_FEED',
+  'OFF_GRID',
+  'IN_THE_FUTURE',
+  'NOT_CLOSED',
+  'BEFORE_1970',
+  'PAST_RETENTION',
+  'OHLC_ORDER',
+  'PRICE',
+  'VOLUME',
+  'SCALE',
+  'REVISION',
+  'MALFORMED',
+  'SEQUENCE',
+  'NOT_CATALOGUED',
+] as const
+export type RefusalReason = (typeof refusalReasons)[number]
+
+export interface BarFault {
+  readonly reason: RefusalReason
+  /** Names the field, what it got and what is wanted. */
+  readonly message: string
+}
+
+export interface BarLimits {
+  /** "Now" on the feed's clock; absent while that is unknown. */
+  readonly now?: FeedSeconds | undefined
+  /** The oldest time that is kept; absent: everything is. */
+  readonly retention?: FeedSeconds | undefined
+}
+
+/** No bar opens before 1970. */
+export const barTimeMin = feedSeconds(0)
+/** In 2255: until then a double counts microseconds exactly. No store is given later times, whatever a feed's clock says. */
+export const barTimeMax = feedSeconds(9_007_199_254)
+const fault = (reason: RefusalReason, message: string): BarFault => ({ reason, message })
+
+/** What is wrong with a bar by itself; whether it is closed is `isClosed`'s to say. */
+export function barFault(bar: Bar, r: Resolution, at: BarLimits = {}): BarFault | undefined {
+  return timeFault(bar.time, r, at) ?? priceFault(bar) ?? orderFault(bar) ?? volumeFault(bar.volume)
+}
+
+/** Up to 30 minutes the grid is the duration; of longer bars the broker's sessions decide the minute. */
+const gridSeconds = (r: Resolution): number =>
+  r === '1' || r === '5' || r === '10' || r === '15' || r === '30' ? durationSeconds[r] : 60
+
+function timeFault(time: number, r: Resolution, { now, retention }: BarLimits): BarFault | undefined {
+  const grid = gridSeconds(r)
+  if (time < 0) return fault('BEFORE_1970', `time: got ${time}, wanted 0 (1970-01-01) or later`)
+  if (!Number.isSafeInteger(time) || time % grid !== 0) {
+    return fault('OFF_GRID', `time: got ${time}, wanted a multiple of ${grid} s for resolution ${r}`)
+  }
+  const latest = now === undefined ? barTimeMax : Math.min(barTimeMax, now + closeToleranceSeconds)
+  if (time > latest) {
+    return fault('IN_THE_FUTURE', `time: got ${time}, wanted at most ${latest}, now on the feed's clock`)
+  }
+  if (retention !== undefined && time < retention) {
+    return fault('PAST_RETENTION', `time: got ${time}, wanted ${retention} or later, the feed's retention`)
+  }
+  return undefined
+}
+
+const isPrice = (price: number): boolean => price > 0 && price < Number.POSITIVE_INFINITY
+
+function priceFault(bar: Bar): BarFault | undefined {
+  if (isPrice(bar.open) && isPrice(bar.high) && isPrice(bar.low) && isPrice(bar.close)) return undefined
+  const field = (['open', 'high', 'low', 'close'] as const).find((name) => !isPrice(bar[name])) ?? 'open'
+  return fault('PRICE', `${field}: got ${bar[field]}, wanted a finite number above 0`)
+}
+
+function orderFault({ open, high, low, close }: Bar): BarFault | undefined {
+  if (low > open || low > close) {
+    return fault('OHLC_ORDER', `low: got ${low}, wanted at most open ${open} and close ${close}`)
+  }
+  if (high < open || high < close) {
+    return fault('OHLC_ORDER', `high: got ${high}, wanted at least open ${open} and close ${close}`)
+  }
+  return undefined
+}
+
+function volumeFault(volume: number): BarFault | undefined {
+  if (volume >= 0 && Number.isSafeInteger(volume)) return undefined
+  return fault('VOLUME', `volume: got ${volume}, wanted a whole number, 0 or more`)
+}

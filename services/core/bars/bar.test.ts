@@ -1,0 +1,37 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { unsortedBars } from '../../../test/support/samples/arbitrary-bars.ts'
+import { feedSeconds } from '../clocks/feed-clock.ts'
+import { barAt, barCount, barsOf, columns, countUntil, sliceBars, timeAt, toList } from './bar.ts'
+
+test('bars come back from their columns, whole and in slices', () => {
+  fc.assert(
+    fc.property(unsortedBars(), fc.nat(30), fc.nat(30), (list, start, end) => {
+      const bars = barsOf(list)
+      expect(barCount(bars)).toBe(list.length)
+      expect(toList(bars)).toEqual(list)
+      expect(toList(sliceBars(bars, start, end))).toEqual(start < end ? list.slice(start, end) : [])
+      list.forEach((bar, i) => {
+        expect(barAt(bars, i)).toEqual(bar)
+        expect(timeAt(bars, i)).toBe(bar.time)
+      })
+    }),
+  )
+})
+
+test('a slice is a view: nothing is copied', () => {
+  const bars = barsOf([])
+  for (const column of columns) expect(sliceBars(bars, 0, 0)[column].buffer).toBe(bars[column].buffer)
+})
+
+test('the bars until a moment are counted with the one that opens at it, from any start', () => {
+  const times = [60, 120, 300]
+  const bars = barsOf(
+    times.map((time) => ({ time: feedSeconds(time), open: 1, high: 1, low: 1, close: 1, volume: 1 })),
+  )
+  for (const moment of [0, 59, 60, 61, 120, 299, 300, 1_000]) {
+    const count = times.filter((time) => time <= moment).length
+    expect(countUntil(bars, moment)).toBe(count)
+    for (let start = 0; start <= count; start++) expect(countUntil(bars, moment, start)).toBe(count)
+  }
+})

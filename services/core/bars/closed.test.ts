@@ -1,0 +1,76 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { feedSeconds } from '../clocks/feed-clock.ts'
+import { durationSeconds, type Resolution, resolutions } from '../feeds/resolution.ts'
+import { barEnd, closeToleranceSeconds, isClosed } from './closed.ts'
+
+const at = (iso: string) => feedSeconds(Date.parse(`${iso}Z`) / 1_000)
+const resolution = fc.constantFrom(...resolutions)
+const time = fc.integer({ min: 0, max: 4_000_000_000 }).map(feedSeconds)
+
+test.each<[Resolution, string, string]>([
+  ['1', '2024-02-29T23:59:00', '2024-03-01T00:00:00'],
+  ['240', '2024-01-05T20:00:00', '2024-01-06T00:00:00'],
+  ['1D', '2024-02-28T00:00:00', '2024-02-29T00:00:00'],
+  ['1W', '2024-12-29T00:00:00', '2025-01-05T00:00:00'],
+  ['1M', '2024-02-01T00:00:00', '2024-03-01T00:00:00'],
+  ['1M', '2023-12-01T00:00:00', '2024-01-01T00:00:00'],
+])('a %s bar of %s ends at %s', (r, open, end) => {
+  expect(barEnd(at(open), r)).toBe(at(end))
+})
+
+test('a bar is closed once its time is over, and five seconds of clock difference do not keep it back', () => {
+  const open = at('2024-01-05T10:00:00')
+  const closedAt = (now: number) =>
+    isClosed(open, '1', { now: feedSeconds(now), newest: undefined, delaySeconds: 0 })
+  expect(closedAt(open + 60)).toBe(true)
+  expect(closedAt(open + 60 - closeToleranceSeconds)).toBe(true)
+  expect(closedAt(open + 60 - closeToleranceSeconds - 1)).toBe(false)
+})
+
+test('a delayed symbol closes its bars by its delay later', () => {
+  const open = at('2024-01-05T10:00:00')
+  const closedAt = (now: number) =>
+    isClosed(open, '1', { now: feedSeconds(now), newest: undefined, delaySeconds: 900 })
+  expect(closedAt(open + 60 + 894)).toBe(false)
+  expect(closedAt(open + 60 + 895)).toBe(true)
+})
+
+test('with an unknown clock only a later bar closes one', () => {
+  const open = at('2024-01-05T10:00:00')
+  const closed = (newest: number | undefined) =>
+    isClosed(open, '1', {
+      now: undefined,
+      newest: newest === undefined ? undefined : feedSeconds(newest),
+      delaySeconds: 0,
+    })
+  expect(closed(undefined)).toBe(false)
+  expect(closed(open)).toBe(false)
+  expect(closed(open + 60)).toBe(true)
+})
+
+test('a bar that is closed stays closed as time passes', () => {
+  fc.assert(
+    fc.property(
+      time,
+      resolution,
+      time,
+      fc.nat(1_000),
+      fc.nat(1_000_000),
+      (open, r, now, delaySeconds, later) => {
+        const before = isClosed(open, r, { now, newest: undefined, delaySeconds })
+        const after = isClosed(open, r, { now: feedSeconds(now + later), newest: undefined, delaySeconds })
+        expect(!before || after).toBe(true)
+      },
+    ),
+  )
+})
+
+test('a bar ends after it opens, no sooner than its nominal duration but for months', () => {
+  fc.assert(
+    fc.property(time, resolution, (open, r) => {
+      expect(barEnd(open, r)).toBeGreaterThan(open)
+      if (r !== '1M') expect(barEnd(open, r) - open).toBe(durationSeconds[r])
+    }),
+  )
+})

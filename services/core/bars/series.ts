@@ -1,0 +1,22 @@
+import type { CompoundKey, FeedKey } from '../feeds/compound-key.ts'
+import type { Resolution } from '../feeds/resolution.ts'
+import type { Bars } from './bar.ts'
+
+/** One symbol at one stored resolution. */
+export interface Series {
+  readonly feed: FeedKey
+  readonly symbol: CompoundKey
+  readonly resolution: Resolution
+}
+
+export interface SeriesBars {
+  readonly series: Series
+  readonly bars: Bars
+}
+
+/** The live lane is what just closed; the backfill lane is history and yields to it. */
+export type Lane = 'live' | 'backfill'
+
+/** A map key; the resolution stands first so that it needs no escaping. */
+export const seriesId = (series: Pick<Series, 'symbol' | 'resolution'>): string =>
+  `${series.resolution} ${series.symbol}`

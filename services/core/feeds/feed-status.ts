@@ -1,0 +1,104 @@
+import { barEnd } from '../bars/closed.ts'
+import { type FeedSeconds, toFeed, toSeconds, type UtcMs } from '../clocks/feed-clock.ts'
+import type { FeedDefinition } from './feed.ts'
+import type { Resolution } from './resolution.ts'
+
+/** What is known of a feed's liveness; a field is absent until its first event. */
+export interface FeedSigns {
+  /** When the live lane last delivered a bar. */
+  readonly receivedAt?: UtcMs | undefined
+  /** Greatest open time of any bar accepted until the live lane last delivered one. */
+  readonly newestBar?: FeedSeconds | undefined
+  /** When the collector last said that its terminal is connected. */
+  readonly heartbeatAt?: UtcMs | undefined
+  /** Newest tick time that a session reported, on the feed's clock. */
+  readonly newestTick?: FeedSeconds | undefined
+}
+
+/** Younger is live. */
+const liveBelowSeconds = 300
+/** Older is offline; in between is stale. */
+const staleToSeconds = 1_800
+const farClockSeconds = 86_400
+
+/** The specification's feed object, its fields in its order; what is unknown is absent. */
+export interface FeedStatus {
+  status: 'live' | 'stale' | 'offline'
+  last_candle_time?: number
+  last_candle_age_seconds?: number
+  last_heartbeat_age_seconds?: number
+  liveness_source: 'heartbeat' | 'candle' | 'none'
+  clock_offset_seconds?: number
+  clock_offset_age_seconds?: number
+  symbol_count: number
+  clock_note?: string
+}
+
+export interface FeedFacts {
+  readonly definition: FeedDefinition
+  readonly signs: FeedSigns
+  readonly now: UtcMs
+  /** `undefined`: the clock is unknown, which is never 0. */
+  readonly offsetSeconds: number | undefined
+  /** How long ago the offset was measured; absent where the definition fixes it. */
+  readonly offsetAgeSeconds?: number | undefined
+  /** The stored bar of the feed with the greatest open time. */
+  readonly newestStored?: { readonly time: FeedSeconds; readonly resolution: Resolution } | undefined
+  readonly symbolCount: number
+}
+
+export function feedStatus(facts: FeedFacts): FeedStatus {
+  const { signs, now, definition, newestStored, offsetSeconds, offsetAgeSeconds } = facts
+  const heartbeatAge = definition.liveness === 'heartbeat' ? ageSeconds(now, signs.heartbeatAt) : undefined
+  const candleTime =
+    signs.receivedAt === undefined ? newestStored?.time : (signs.newestBar ?? newestStored?.time)
+  const candleAge = ageSeconds(now, signs.receivedAt) ?? storedAgeSeconds(facts)
+  const hasCandle = signs.receivedAt !== undefined || newestStored !== undefined
+  const clockNote = noteOnClock(offsetSeconds)
+  return {
+    status: statusOfAge(heartbeatAge ?? candleAge),
+    ...(candleTime !== undefined && { last_candle_time: candleTime }),
+    ...(candleAge !== undefined && { last_candle_age_seconds: candleAge }),
+    ...(heartbeatAge !== undefined && { last_heartbeat_age_seconds: heartbeatAge }),
+    liveness_source: heartbeatAge !== undefined ? 'heartbeat' : hasCandle ? 'candle' : 'none',
+    ...(offsetSeconds !== undefined && { clock_offset_seconds: offsetSeconds }),
+    ...(offsetAgeSeconds !== undefined && { clock_offset_age_seconds: offsetAgeSeconds }),
+    symbol_count: facts.symbolCount,
+    ...(clockNote !== undefined && { clock_note: clockNote }),
+  }
+}
+
+function statusOfAge(age: number | undefined): FeedStatus['status'] {
+  if (age === undefined || age > staleToSeconds) return 'offline'
+  return age < liveBelowSeconds ? 'live' : 'stale'
+}
+
+/** Whole seconds; two machines' clocks may differ a little, so it is never below 0. */
+export const ageSeconds = (now: UtcMs, at: UtcMs | undefined): number | undefined =>
+  at === undefined ? undefined : Math.max(0, Math.floor((now - at) / 1_000))
+
+/** A feed that was only ever imported: what is stored is as old as its newest bar's end. */
+function storedAgeSeconds({ newestStored, now, offsetSeconds }: FeedFacts): number | undefined {
+  if (newestStored === undefined || offsetSeconds === undefined) return undefined
+  const end = barEnd(newestStored.time, newestStored.resolution)
+  return Math.max(0, toFeed(toSeconds(now), offsetSeconds) - end)
+}
+
+function noteOnClock(offsetSeconds: number | undefined): string | undefined {
+  if (offsetSeconds === undefined || Math.abs(offsetSeconds) <= farClockSeconds) return undefined
+  const days = Math.round(Math.abs(offsetSeconds) / 86_400)
+  const side = offsetSeconds > 0 ? 'behind' : 'ahead of'
+  return (
+    `Bars of this feed are stamped by a broker clock about ${days} days ${side} UTC, so last_candle_time is not ` +
+    'comparable to server_time; real UTC = bar time + clock_offset_seconds.'
+  )
+}
+
+/** Closed markets alone never degrade the platform: only a dependency that is away, or a silent heartbeat. */
+export function platformStatus(storesAnswer: boolean, feeds: Iterable<FeedStatus>): 'ok' | 'degraded' {
+  if (!storesAnswer) return 'degraded'
+  for (const feed of feeds) {
+    if (feed.liveness_source === 'heartbeat' && feed.status === 'offline') return 'degraded'
+  }
+  return 'ok'
+}

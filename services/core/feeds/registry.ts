@@ -1,0 +1,143 @@
+import type { ClockReading } from '../clocks/clock-history.ts'
+import type { KeyRecord, KeySecret } from '../keys/api-key.ts'
+import { type CompoundKey, type FeedKey, parseCompoundKey } from './compound-key.ts'
+import type { FeedDefinition, FeedRecord } from './feed.ts'
+import type { SymbolRecord } from './symbol.ts'
+
+/** What a role reads of the registry: feeds, symbols and keys in memory, as of one version. */
+export interface RegistryView {
+  readonly version: number
+  /** Shown feeds only: a hidden feed is as if it did not exist. Ordered by key. */
+  feeds(): readonly FeedDefinition[]
+  feed(key: FeedKey): FeedDefinition | undefined
+  /** Hidden ones too, for administration. */
+  allFeeds(): readonly FeedRecord[]
+  /** Shown symbols of shown feeds only. */
+  symbol(key: CompoundKey): SymbolRecord | undefined
+  /** Shown symbols of one feed, ordered by compound key. */
+  symbolsOf(feed: FeedKey): readonly SymbolRecord[]
+  /** Hidden ones too: what a collector's catalogue is compared with. */
+  allSymbolsOf(feed: FeedKey): readonly SymbolRecord[]
+  /** What was known of the feed's clock, in the order of time. */
+  clocksOf(feed: FeedKey): readonly ClockReading[]
+  /** A key by the SHA-256 (hex) of its secret. */
+  keyByDigest(digest: string): { readonly key: KeyRecord; readonly secret: KeySecret } | undefined
+  key(id: string): KeyRecord | undefined
+  keys(): readonly KeyRecord[]
+  /** The version of one record, on which a change is based. */
+  versionOf(id: string): number
+}
+
+interface Row {
+  readonly kind: 'feed' | 'symbol' | 'key' | 'clock'
+  readonly id: string
+  readonly version: number
+  readonly body: FeedRecord | SymbolRecord | KeyRecord | ClockReading
+}
+
+const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** The one implementation of following: rows go in, in any order and repeatedly; the greatest version per id stays. */
+export class Registry implements RegistryView {
+  version = 0
+  readonly #versions = new Map<string, number>()
+  readonly #feeds = new Map<FeedKey, FeedRecord>()
+  readonly #symbols = new Map<FeedKey, Map<CompoundKey, SymbolRecord>>()
+  readonly #clocks = new Map<FeedKey, readonly ClockReading[]>()
+  readonly #keys = new Map<string, KeyRecord>()
+  readonly #digests = new Map<string, string>()
+  readonly #sorted = new Map<FeedKey, readonly SymbolRecord[]>()
+
+  /** Whether the row is newer than what is known of its id. */
+  apply(row: Row): boolean {
+    this.version = Math.max(this.version, row.version)
+    const id = `${row.kind} ${row.id}`
+    if ((this.#versions.get(id) ?? 0) >= row.version) return false
+    this.#versions.set(id, row.version)
+    if (row.kind === 'feed') this.#feeds.set(row.id as FeedKey, row.body as FeedRecord)
+    else if (row.kind === 'symbol') this.#applySymbol(row.body as SymbolRecord)
+    else if (row.kind === 'clock') this.#applyClock(row.body as ClockReading)
+    else this.#applyKey(row.body as KeyRecord)
+    return true
+  }
+
+  #applySymbol(symbol: SymbolRecord): void {
+    const ofFeed = this.#symbols.get(symbol.feed) ?? new Map<CompoundKey, SymbolRecord>()
+    this.#symbols.set(symbol.feed, ofFeed.set(symbol.symbol, symbol))
+    this.#sorted.delete(symbol.feed)
+  }
+
+  #applyClock(reading: ClockReading): void {
+    const others = this.clocksOf(reading.feed).filter(({ since }) => since !== reading.since)
+    this.#clocks.set(
+      reading.feed,
+      [...others, reading].sort((a, b) => a.since - b.since),
+    )
+  }
+
+  /** A secret of a revoked key may belong to another key by now, also when the row of the revoked one comes late. */
+  #applyKey(key: KeyRecord): void {
+    const holderOf = (digest: string): string => this.#digests.get(digest) ?? key.id
+    for (const { digest } of this.#keys.get(key.id)?.secrets ?? [])
+      if (holderOf(digest) === key.id) this.#digests.delete(digest)
+    for (const { digest } of key.secrets)
+      if (this.versionOf(holderOf(digest)) <= this.versionOf(key.id)) this.#digests.set(digest, key.id)
+    this.#keys.set(key.id, key)
+  }
+
+  feeds(): readonly FeedDefinition[] {
+    return this.allFeeds().flatMap((feed) => (feed.hidden ? [] : [feed.definition]))
+  }
+
+  feed(key: FeedKey): FeedDefinition | undefined {
+    const feed = this.#feeds.get(key)
+    return feed && !feed.hidden ? feed.definition : undefined
+  }
+
+  allFeeds(): readonly FeedRecord[] {
+    return [...this.#feeds.values()].sort((a, b) => byText(a.definition.key, b.definition.key))
+  }
+
+  symbol(key: CompoundKey): SymbolRecord | undefined {
+    const feed = parseCompoundKey(key)?.feed
+    const symbol = feed && this.feed(feed) ? this.#symbols.get(feed)?.get(key) : undefined
+    return symbol && !symbol.hidden ? symbol : undefined
+  }
+
+  symbolsOf(feed: FeedKey): readonly SymbolRecord[] {
+    if (!this.feed(feed)) return []
+    const sorted = this.#sorted.get(feed) ?? this.allSymbolsOf(feed).filter((symbol) => !symbol.hidden)
+    this.#sorted.set(feed, sorted)
+    return sorted
+  }
+
+  allSymbolsOf(feed: FeedKey): readonly SymbolRecord[] {
+    return [...(this.#symbols.get(feed)?.values() ?? [])].sort((a, b) => byText(a.symbol, b.symbol))
+  }
+
+  clocksOf(feed: FeedKey): readonly ClockReading[] {
+    return this.#clocks.get(feed) ?? []
+  }
+
+  keyByDigest(digest: string): { key: KeyRecord; secret: KeySecret } | undefined {
+    const key = this.#keys.get(this.#digests.get(digest) ?? '')
+    const secret = key?.secrets.find((each) => each.digest === digest)
+    return key && secret ? { key, secret } : undefined
+  }
+
+  key(id: string): KeyRecord | undefined {
+    return this.#keys.get(id)
+  }
+
+  keys(): readonly KeyRecord[] {
+    return [...this.#keys.values()].sort((a, b) => a.createdAt - b.createdAt || byText(a.id, b.id))
+  }
+
+  versionOf(id: string): number {
+    for (const kind of ['key', 'feed', 'symbol']) {
+      const version = this.#versions.get(`${kind} ${id}`)
+      if (version !== undefined) return version
+    }
+    return 0
+  }
+}

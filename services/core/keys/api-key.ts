@@ -1,0 +1,49 @@
+import type { UtcMs } from '../clocks/feed-clock.ts'
+import type { FeedKey } from '../feeds/compound-key.ts'
+import type { KeyLimits, Plan } from './plan.ts'
+
+const shape = /^fxd_[0-9a-f]{32}$/
+/** `fxd_` and 32 hex characters, 36 in all; anything else cannot be a key and is not looked up. */
+export const isKeyShaped = (text: string): boolean => shape.test(text)
+/** What may be shown of a key after its creation. */
+export const shownPrefixLength = 8
+
+/** A key's secret as stored: SHA-256 in lower-case hex, and until when it is accepted. */
+export interface KeySecret {
+  readonly digest: string
+  /** Set on the old secret of a rotation with overlap. */
+  readonly until?: UtcMs | undefined
+}
+
+export interface KeyRecord {
+  readonly id: string
+  readonly name: string
+  readonly prefix: string
+  readonly secrets: readonly KeySecret[]
+  readonly plan: Plan
+  readonly limits: KeyLimits
+  readonly feeds: readonly FeedKey[]
+  /** Addresses and CIDR blocks, v4 and v6; empty: every address. */
+  readonly allowIps: readonly string[]
+  /** The first moment at which the key is expired. */
+  readonly expiresAt?: UtcMs | undefined
+  /** Final once set. */
+  readonly revoked: boolean
+  /** Its owner took it away; the owner may give it back. */
+  readonly suspended?: boolean | undefined
+  /** UID of the object that owns it; `undefined`: the command line. */
+  readonly owner?: string | undefined
+  /** Of the newest secret, counted by its owner; `undefined`: the command line drew it. */
+  readonly issue?: number | undefined
+  readonly createdAt: UtcMs
+}
+
+export type KeyState = 'active' | 'expired' | 'inactive'
+
+export function keyState(key: KeyRecord, now: UtcMs): KeyState {
+  if (key.revoked || key.suspended) return 'inactive'
+  return key.expiresAt !== undefined && now >= key.expiresAt ? 'expired' : 'active'
+}
+
+export const secretIsOpen = (secret: KeySecret, now: UtcMs): boolean =>
+  secret.until === undefined || now < secret.until

@@ -1,0 +1,136 @@
+import { feedKey } from '../feeds/compound-key.ts'
+import type { FeedDefinition } from '../feeds/feed.ts'
+import { finestFirst, type Resolution, resolutions, terminalCodes } from '../feeds/resolution.ts'
+import { delaySecondsMax } from '../feeds/symbol.ts'
+import { parseDepth, parseRetention } from './depth.ts'
+import { type ManifestFault, type Mapping, Place } from './document.ts'
+import { parseClock, parseSource } from './source.ts'
+import { parseSymbols } from './symbols.ts'
+
+export type { ManifestFault }
+
+export const manifestApiVersion = 'marketdata.fxd.dev/v1alpha1'
+const metadataFields = ['name', 'namespace', 'labels', 'annotations'] as const
+const specFields = [
+  'broker',
+  'account',
+  'brokerName',
+  'description',
+  'clock',
+  'quoteBasis',
+  'resolutions',
+  'delaySeconds',
+  'liveness',
+  'depth',
+  'retention',
+  'storage',
+  'symbols',
+  'source',
+  'collector',
+] as const
+type SpecField = (typeof specFields)[number]
+
+const wordsLengthMax = 128
+const storageBucketsMax = 256
+const storageBucketsDefault = 4
+
+/** Reads the document of a Feed manifest; gives the definition, or everything that is wrong with it. Never throws. */
+export function parseManifest(
+  document: unknown,
+): { definition: FeedDefinition } | { faults: ManifestFault[] } {
+  const faults: ManifestFault[] = []
+  const fields = new Place(document, [], faults).mapping(['apiVersion', 'kind', 'metadata', 'spec'])
+  fields.need('apiVersion').oneOf([manifestApiVersion])
+  fields.need('kind').oneOf(['Feed'])
+  const name = parseName(fields.need('metadata').mapping(metadataFields).need('name'))
+  const definition = parseSpec(name, fields.need('spec').mapping(specFields))
+  return faults.length > 0 ? { faults } : { definition }
+}
+
+/** After a fault a stand-in goes on in its place: the definition is then not given. */
+function parseSpec(name: string, spec: Mapping<SpecField>): FeedDefinition {
+  const broker = parseKeyPart(spec.need('broker'), 'BROKERA')
+  const account = parseKeyPart(spec.need('account'), 'ZERO')
+  const clock = parseClock(spec.need('clock'))
+  const served = parseResolutions(spec.need('resolutions'))
+  const source = parseSource(spec.need('source'))
+  const { suffixes, symbols } = parseSymbols(spec.may('symbols'))
+  checkCollector(spec.may('collector'))
+  return {
+    key: feedKey(broker, account),
+    name,
+    broker,
+    account,
+    brokerName: spec.may('brokerName').words(wordsLengthMax) ?? broker,
+    description: spec.may('description').words(wordsLengthMax) ?? `${broker} ${account}`,
+    clock,
+    quoteBasis: spec.need('quoteBasis').oneOf(['Bid', 'Mid']) ?? 'Bid',
+    resolutions: served,
+    delaySeconds: spec.may('delaySeconds').integer(0, delaySecondsMax) ?? 0,
+    // A file's collector has no terminal whose connection it could report.
+    liveness:
+      spec.may('liveness').oneOf(['heartbeat', 'candle']) ??
+      (source.type === 'Mt5Csv' ? 'candle' : 'heartbeat'),
+    depth: parseDepth(spec.may('depth'), served, clock),
+    retention: parseRetention(spec.may('retention'), served),
+    storageBuckets: parseBuckets(spec.may('storage')),
+    suffixes,
+    symbols,
+    source,
+  }
+}
+
+const nameShape = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
+
+const parseName = (place: Place): string =>
+  place.text('1 to 63 lower-case letters, digits and inner hyphens, such as "brokera-zero"', (text) =>
+    nameShape.test(text),
+  ) ?? ''
+
+const keyPartShape = /^[A-Z][A-Z0-9]{0,31}$/
+
+const parseKeyPart = (place: Place, example: string): string =>
+  place.text(`1 to 32 upper-case letters and digits, a letter first, such as "${example}"`, (text) =>
+    keyPartShape.test(text),
+  ) ?? ''
+
+/** In the specification's order, whatever the manifest's. */
+function parseResolutions(place: Place): Resolution[] {
+  const served: Resolution[] = []
+  const items = place.items(resolutions.length)
+  for (const item of items) {
+    const r = item.oneOf(resolutions, terminalCodes)
+    if (r === undefined) continue
+    if (served.includes(r)) item.fault(`got "${r}" twice, wanted each resolution once`)
+    served.push(r)
+  }
+  if (items.length === 0 && Array.isArray(place.value))
+    place.fault('got an empty list, wanted at least one resolution')
+  if (served.includes('30') && !served.includes('1')) {
+    place.fault('got "30" without "1", wanted "1" too: 30 is folded from it and never stored')
+  }
+  return served.sort(finestFirst)
+}
+
+/** Pods of the feed's collector, which an operator makes: elsewhere it changes nothing. */
+function checkCollector(place: Place): void {
+  const fields = place.mapping(['replicas', 'storage'])
+  fields.may('replicas').integer(1, 2)
+  const storage = fields.may('storage').mapping(['size', 'className'])
+  storage.may('size').text('a size such as "1Gi"', (text) => /^[1-9]\d{0,5}(Mi|Gi|Ti)$/.test(text))
+  storage.may('className').words(253)
+}
+
+function parseBuckets(place: Place): number {
+  const buckets = place.mapping(['buckets']).may('buckets')
+  const isPowerOfTwo = (value: unknown): value is number =>
+    typeof value === 'number' &&
+    value >= 1 &&
+    value <= storageBucketsMax &&
+    Number.isInteger(Math.log2(value))
+  return (
+    buckets.read(`a power of two from 1 to ${storageBucketsMax}`, (value) =>
+      isPowerOfTwo(value) ? value : undefined,
+    ) ?? storageBucketsDefault
+  )
+}
