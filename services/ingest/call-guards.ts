@@ -35,8 +35,8 @@ export const wellFormedStatus: ServerInterceptor = (_method, call) =>
   new ServerInterceptingCall(
     call,
     new ResponderBuilder()
-      .withSendStatus((status, next) =>
-        next({ ...status, details: (status.details ?? '').slice(0, detailsLengthMax).toWellFormed() }),
+      .withSendStatus((sent, next) =>
+        next({ ...sent, details: (sent.details ?? '').slice(0, detailsLengthMax).toWellFormed() }),
       )
       .build(),
   )

@@ -9,7 +9,7 @@ tidyRule('a folder imports only what the tables of ARCHITECTURE.md allow', {
   planted: [
     {
       path: 'services/core/bars/bar.ts',
-      text: "import type { Clock } from '../ports/clock.ts'",
+      text: "import type { Clock } from '../../ports/clock.ts'",
       complaint: 'imports ports; core may import core',
     },
     {
@@ -29,7 +29,7 @@ tidyRule('a folder imports only what the tables of ARCHITECTURE.md allow', {
     },
     {
       path: 'services/roles/all.ts',
-      text: "import { virtualClock } from '../support/fixtures/virtual-clock.ts'",
+      text: "import { virtualClock } from '../../test/support/fixtures/virtual-clock.ts'",
       complaint: 'imports test/support',
     },
     {

@@ -1,7 +1,7 @@
 // Original file: proto/fxd/v1/collector.proto
 
-import type { Lane as _fxd_v1_Lane, Lane__Output as _fxd_v1_Lane__Output } from './Lane.ts';
-import type { SeriesBars as _fxd_v1_SeriesBars, SeriesBars__Output as _fxd_v1_SeriesBars__Output } from './SeriesBars.ts';
+import type { Lane as _fxd_v1_Lane, Lane__Output as _fxd_v1_Lane__Output } from '../../fxd/v1/Lane.ts';
+import type { SeriesBars as _fxd_v1_SeriesBars, SeriesBars__Output as _fxd_v1_SeriesBars__Output } from '../../fxd/v1/SeriesBars.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface Bars {

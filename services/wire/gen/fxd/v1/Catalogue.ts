@@ -1,6 +1,6 @@
 // Original file: proto/fxd/v1/collector.proto
 
-import type { CatalogueSymbol as _fxd_v1_CatalogueSymbol, CatalogueSymbol__Output as _fxd_v1_CatalogueSymbol__Output } from './CatalogueSymbol.ts';
+import type { CatalogueSymbol as _fxd_v1_CatalogueSymbol, CatalogueSymbol__Output as _fxd_v1_CatalogueSymbol__Output } from '../../fxd/v1/CatalogueSymbol.ts';
 import type { Long } from '@grpc/proto-loader';
 
 /**

@@ -1,7 +1,7 @@
 // Original file: proto/fxd/v1/collector.proto
 
-import type { CataloguedName as _fxd_v1_CataloguedName, CataloguedName__Output as _fxd_v1_CataloguedName__Output } from './CataloguedName.ts';
-import type { CatalogueRefusal as _fxd_v1_CatalogueRefusal, CatalogueRefusal__Output as _fxd_v1_CatalogueRefusal__Output } from './CatalogueRefusal.ts';
+import type { CataloguedName as _fxd_v1_CataloguedName, CataloguedName__Output as _fxd_v1_CataloguedName__Output } from '../../fxd/v1/CataloguedName.ts';
+import type { CatalogueRefusal as _fxd_v1_CatalogueRefusal, CatalogueRefusal__Output as _fxd_v1_CatalogueRefusal__Output } from '../../fxd/v1/CatalogueRefusal.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface Catalogued {

@@ -1,7 +1,7 @@
 // Original file: proto/fxd/v1/collector.proto
 
-import type { SessionMode as _fxd_v1_SessionMode, SessionMode__Output as _fxd_v1_SessionMode__Output } from './SessionMode.ts';
-import type { Capability as _fxd_v1_Capability, Capability__Output as _fxd_v1_Capability__Output } from './Capability.ts';
+import type { SessionMode as _fxd_v1_SessionMode, SessionMode__Output as _fxd_v1_SessionMode__Output } from '../../fxd/v1/SessionMode.ts';
+import type { Capability as _fxd_v1_Capability, Capability__Output as _fxd_v1_Capability__Output } from '../../fxd/v1/Capability.ts';
 
 export interface Hello {
   /**

@@ -1,6 +1,6 @@
 // Original file: proto/fxd/v1/registry.proto
 
-import type { KeyLimits as _fxd_v1_KeyLimits, KeyLimits__Output as _fxd_v1_KeyLimits__Output } from './KeyLimits.ts';
+import type { KeyLimits as _fxd_v1_KeyLimits, KeyLimits__Output as _fxd_v1_KeyLimits__Output } from '../../fxd/v1/KeyLimits.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface Key {

@@ -1,6 +1,6 @@
 // Original file: proto/fxd/v1/collector.proto
 
-import type { KnownSeries as _fxd_v1_KnownSeries, KnownSeries__Output as _fxd_v1_KnownSeries__Output } from './KnownSeries.ts';
+import type { KnownSeries as _fxd_v1_KnownSeries, KnownSeries__Output as _fxd_v1_KnownSeries__Output } from '../../fxd/v1/KnownSeries.ts';
 
 /**
  * After Welcome: what ingest holds, in parts of at most 256 KiB. By this and the feed's depth a collector knows

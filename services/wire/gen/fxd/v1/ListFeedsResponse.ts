@@ -1,6 +1,6 @@
 // Original file: proto/fxd/v1/registry.proto
 
-import type { Feed as _fxd_v1_Feed, Feed__Output as _fxd_v1_Feed__Output } from './Feed.ts';
+import type { Feed as _fxd_v1_Feed, Feed__Output as _fxd_v1_Feed__Output } from '../../fxd/v1/Feed.ts';
 
 /**
  * Ordered by key, in pages that fit a message.

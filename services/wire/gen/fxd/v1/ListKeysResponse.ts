@@ -1,6 +1,6 @@
 // Original file: proto/fxd/v1/registry.proto
 
-import type { Key as _fxd_v1_Key, Key__Output as _fxd_v1_Key__Output } from './Key.ts';
+import type { Key as _fxd_v1_Key, Key__Output as _fxd_v1_Key__Output } from '../../fxd/v1/Key.ts';
 
 /**
  * Oldest first, in pages that fit a message.

@@ -1,6 +1,6 @@
 // Original file: proto/fxd/v1/collector.proto
 
-import type { RefusedBar as _fxd_v1_RefusedBar, RefusedBar__Output as _fxd_v1_RefusedBar__Output } from './RefusedBar.ts';
+import type { RefusedBar as _fxd_v1_RefusedBar, RefusedBar__Output as _fxd_v1_RefusedBar__Output } from '../../fxd/v1/RefusedBar.ts';
 import type { Long } from '@grpc/proto-loader';
 
 /**

@@ -1,6 +1,6 @@
 // Original file: proto/fxd/v1/collector.proto
 
-import type { RefusalReason as _fxd_v1_RefusalReason, RefusalReason__Output as _fxd_v1_RefusalReason__Output } from './RefusalReason.ts';
+import type { RefusalReason as _fxd_v1_RefusalReason, RefusalReason__Output as _fxd_v1_RefusalReason__Output } from '../../fxd/v1/RefusalReason.ts';
 
 /**
  * Neighbouring bars of one series that share a reason and its words are one entry.

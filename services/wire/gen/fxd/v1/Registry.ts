@@ -2,33 +2,33 @@
 
 import type * as grpc from '@grpc/grpc-js'
 import type { MethodDefinition } from '@grpc/proto-loader'
-import type { ApplyFeedRequest as _fxd_v1_ApplyFeedRequest, ApplyFeedRequest__Output as _fxd_v1_ApplyFeedRequest__Output } from './ApplyFeedRequest.ts';
-import type { CreateKeyRequest as _fxd_v1_CreateKeyRequest, CreateKeyRequest__Output as _fxd_v1_CreateKeyRequest__Output } from './CreateKeyRequest.ts';
-import type { Feed as _fxd_v1_Feed, Feed__Output as _fxd_v1_Feed__Output } from './Feed.ts';
-import type { GetFeedRequest as _fxd_v1_GetFeedRequest, GetFeedRequest__Output as _fxd_v1_GetFeedRequest__Output } from './GetFeedRequest.ts';
-import type { GetKeyRequest as _fxd_v1_GetKeyRequest, GetKeyRequest__Output as _fxd_v1_GetKeyRequest__Output } from './GetKeyRequest.ts';
-import type { IssueFeedTokenRequest as _fxd_v1_IssueFeedTokenRequest, IssueFeedTokenRequest__Output as _fxd_v1_IssueFeedTokenRequest__Output } from './IssueFeedTokenRequest.ts';
-import type { IssueFeedTokenResponse as _fxd_v1_IssueFeedTokenResponse, IssueFeedTokenResponse__Output as _fxd_v1_IssueFeedTokenResponse__Output } from './IssueFeedTokenResponse.ts';
-import type { IssuedKey as _fxd_v1_IssuedKey, IssuedKey__Output as _fxd_v1_IssuedKey__Output } from './IssuedKey.ts';
-import type { Key as _fxd_v1_Key, Key__Output as _fxd_v1_Key__Output } from './Key.ts';
-import type { ListFeedsRequest as _fxd_v1_ListFeedsRequest, ListFeedsRequest__Output as _fxd_v1_ListFeedsRequest__Output } from './ListFeedsRequest.ts';
-import type { ListFeedsResponse as _fxd_v1_ListFeedsResponse, ListFeedsResponse__Output as _fxd_v1_ListFeedsResponse__Output } from './ListFeedsResponse.ts';
-import type { ListKeysRequest as _fxd_v1_ListKeysRequest, ListKeysRequest__Output as _fxd_v1_ListKeysRequest__Output } from './ListKeysRequest.ts';
-import type { ListKeysResponse as _fxd_v1_ListKeysResponse, ListKeysResponse__Output as _fxd_v1_ListKeysResponse__Output } from './ListKeysResponse.ts';
-import type { PurgeFeedRequest as _fxd_v1_PurgeFeedRequest, PurgeFeedRequest__Output as _fxd_v1_PurgeFeedRequest__Output } from './PurgeFeedRequest.ts';
-import type { PurgeFeedResponse as _fxd_v1_PurgeFeedResponse, PurgeFeedResponse__Output as _fxd_v1_PurgeFeedResponse__Output } from './PurgeFeedResponse.ts';
-import type { PutKeyRequest as _fxd_v1_PutKeyRequest, PutKeyRequest__Output as _fxd_v1_PutKeyRequest__Output } from './PutKeyRequest.ts';
-import type { RemoveFeedRequest as _fxd_v1_RemoveFeedRequest, RemoveFeedRequest__Output as _fxd_v1_RemoveFeedRequest__Output } from './RemoveFeedRequest.ts';
-import type { RemoveFeedResponse as _fxd_v1_RemoveFeedResponse, RemoveFeedResponse__Output as _fxd_v1_RemoveFeedResponse__Output } from './RemoveFeedResponse.ts';
-import type { RemoveSymbolRequest as _fxd_v1_RemoveSymbolRequest, RemoveSymbolRequest__Output as _fxd_v1_RemoveSymbolRequest__Output } from './RemoveSymbolRequest.ts';
-import type { RemoveSymbolResponse as _fxd_v1_RemoveSymbolResponse, RemoveSymbolResponse__Output as _fxd_v1_RemoveSymbolResponse__Output } from './RemoveSymbolResponse.ts';
-import type { RevokeKeyRequest as _fxd_v1_RevokeKeyRequest, RevokeKeyRequest__Output as _fxd_v1_RevokeKeyRequest__Output } from './RevokeKeyRequest.ts';
-import type { RotateKeyRequest as _fxd_v1_RotateKeyRequest, RotateKeyRequest__Output as _fxd_v1_RotateKeyRequest__Output } from './RotateKeyRequest.ts';
-import type { SetFeedsOwnerRequest as _fxd_v1_SetFeedsOwnerRequest, SetFeedsOwnerRequest__Output as _fxd_v1_SetFeedsOwnerRequest__Output } from './SetFeedsOwnerRequest.ts';
-import type { SetFeedsOwnerResponse as _fxd_v1_SetFeedsOwnerResponse, SetFeedsOwnerResponse__Output as _fxd_v1_SetFeedsOwnerResponse__Output } from './SetFeedsOwnerResponse.ts';
-import type { SuspendKeyRequest as _fxd_v1_SuspendKeyRequest, SuspendKeyRequest__Output as _fxd_v1_SuspendKeyRequest__Output } from './SuspendKeyRequest.ts';
-import type { SuspendKeyResponse as _fxd_v1_SuspendKeyResponse, SuspendKeyResponse__Output as _fxd_v1_SuspendKeyResponse__Output } from './SuspendKeyResponse.ts';
-import type { UpdateKeyRequest as _fxd_v1_UpdateKeyRequest, UpdateKeyRequest__Output as _fxd_v1_UpdateKeyRequest__Output } from './UpdateKeyRequest.ts';
+import type { ApplyFeedRequest as _fxd_v1_ApplyFeedRequest, ApplyFeedRequest__Output as _fxd_v1_ApplyFeedRequest__Output } from '../../fxd/v1/ApplyFeedRequest.ts';
+import type { CreateKeyRequest as _fxd_v1_CreateKeyRequest, CreateKeyRequest__Output as _fxd_v1_CreateKeyRequest__Output } from '../../fxd/v1/CreateKeyRequest.ts';
+import type { Feed as _fxd_v1_Feed, Feed__Output as _fxd_v1_Feed__Output } from '../../fxd/v1/Feed.ts';
+import type { GetFeedRequest as _fxd_v1_GetFeedRequest, GetFeedRequest__Output as _fxd_v1_GetFeedRequest__Output } from '../../fxd/v1/GetFeedRequest.ts';
+import type { GetKeyRequest as _fxd_v1_GetKeyRequest, GetKeyRequest__Output as _fxd_v1_GetKeyRequest__Output } from '../../fxd/v1/GetKeyRequest.ts';
+import type { IssueFeedTokenRequest as _fxd_v1_IssueFeedTokenRequest, IssueFeedTokenRequest__Output as _fxd_v1_IssueFeedTokenRequest__Output } from '../../fxd/v1/IssueFeedTokenRequest.ts';
+import type { IssueFeedTokenResponse as _fxd_v1_IssueFeedTokenResponse, IssueFeedTokenResponse__Output as _fxd_v1_IssueFeedTokenResponse__Output } from '../../fxd/v1/IssueFeedTokenResponse.ts';
+import type { IssuedKey as _fxd_v1_IssuedKey, IssuedKey__Output as _fxd_v1_IssuedKey__Output } from '../../fxd/v1/IssuedKey.ts';
+import type { Key as _fxd_v1_Key, Key__Output as _fxd_v1_Key__Output } from '../../fxd/v1/Key.ts';
+import type { ListFeedsRequest as _fxd_v1_ListFeedsRequest, ListFeedsRequest__Output as _fxd_v1_ListFeedsRequest__Output } from '../../fxd/v1/ListFeedsRequest.ts';
+import type { ListFeedsResponse as _fxd_v1_ListFeedsResponse, ListFeedsResponse__Output as _fxd_v1_ListFeedsResponse__Output } from '../../fxd/v1/ListFeedsResponse.ts';
+import type { ListKeysRequest as _fxd_v1_ListKeysRequest, ListKeysRequest__Output as _fxd_v1_ListKeysRequest__Output } from '../../fxd/v1/ListKeysRequest.ts';
+import type { ListKeysResponse as _fxd_v1_ListKeysResponse, ListKeysResponse__Output as _fxd_v1_ListKeysResponse__Output } from '../../fxd/v1/ListKeysResponse.ts';
+import type { PurgeFeedRequest as _fxd_v1_PurgeFeedRequest, PurgeFeedRequest__Output as _fxd_v1_PurgeFeedRequest__Output } from '../../fxd/v1/PurgeFeedRequest.ts';
+import type { PurgeFeedResponse as _fxd_v1_PurgeFeedResponse, PurgeFeedResponse__Output as _fxd_v1_PurgeFeedResponse__Output } from '../../fxd/v1/PurgeFeedResponse.ts';
+import type { PutKeyRequest as _fxd_v1_PutKeyRequest, PutKeyRequest__Output as _fxd_v1_PutKeyRequest__Output } from '../../fxd/v1/PutKeyRequest.ts';
+import type { RemoveFeedRequest as _fxd_v1_RemoveFeedRequest, RemoveFeedRequest__Output as _fxd_v1_RemoveFeedRequest__Output } from '../../fxd/v1/RemoveFeedRequest.ts';
+import type { RemoveFeedResponse as _fxd_v1_RemoveFeedResponse, RemoveFeedResponse__Output as _fxd_v1_RemoveFeedResponse__Output } from '../../fxd/v1/RemoveFeedResponse.ts';
+import type { RemoveSymbolRequest as _fxd_v1_RemoveSymbolRequest, RemoveSymbolRequest__Output as _fxd_v1_RemoveSymbolRequest__Output } from '../../fxd/v1/RemoveSymbolRequest.ts';
+import type { RemoveSymbolResponse as _fxd_v1_RemoveSymbolResponse, RemoveSymbolResponse__Output as _fxd_v1_RemoveSymbolResponse__Output } from '../../fxd/v1/RemoveSymbolResponse.ts';
+import type { RevokeKeyRequest as _fxd_v1_RevokeKeyRequest, RevokeKeyRequest__Output as _fxd_v1_RevokeKeyRequest__Output } from '../../fxd/v1/RevokeKeyRequest.ts';
+import type { RotateKeyRequest as _fxd_v1_RotateKeyRequest, RotateKeyRequest__Output as _fxd_v1_RotateKeyRequest__Output } from '../../fxd/v1/RotateKeyRequest.ts';
+import type { SetFeedsOwnerRequest as _fxd_v1_SetFeedsOwnerRequest, SetFeedsOwnerRequest__Output as _fxd_v1_SetFeedsOwnerRequest__Output } from '../../fxd/v1/SetFeedsOwnerRequest.ts';
+import type { SetFeedsOwnerResponse as _fxd_v1_SetFeedsOwnerResponse, SetFeedsOwnerResponse__Output as _fxd_v1_SetFeedsOwnerResponse__Output } from '../../fxd/v1/SetFeedsOwnerResponse.ts';
+import type { SuspendKeyRequest as _fxd_v1_SuspendKeyRequest, SuspendKeyRequest__Output as _fxd_v1_SuspendKeyRequest__Output } from '../../fxd/v1/SuspendKeyRequest.ts';
+import type { SuspendKeyResponse as _fxd_v1_SuspendKeyResponse, SuspendKeyResponse__Output as _fxd_v1_SuspendKeyResponse__Output } from '../../fxd/v1/SuspendKeyResponse.ts';
+import type { UpdateKeyRequest as _fxd_v1_UpdateKeyRequest, UpdateKeyRequest__Output as _fxd_v1_UpdateKeyRequest__Output } from '../../fxd/v1/UpdateKeyRequest.ts';
 
 /**
  * Administration: the only administration API, for the command line and the operator.

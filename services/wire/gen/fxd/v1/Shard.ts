@@ -2,10 +2,10 @@
 
 import type * as grpc from '@grpc/grpc-js'
 import type { MethodDefinition } from '@grpc/proto-loader'
-import type { DrainRequest as _fxd_v1_DrainRequest, DrainRequest__Output as _fxd_v1_DrainRequest__Output } from './DrainRequest.ts';
-import type { GetLoadRequest as _fxd_v1_GetLoadRequest, GetLoadRequest__Output as _fxd_v1_GetLoadRequest__Output } from './GetLoadRequest.ts';
-import type { Load as _fxd_v1_Load, Load__Output as _fxd_v1_Load__Output } from './Load.ts';
-import type { UndrainRequest as _fxd_v1_UndrainRequest, UndrainRequest__Output as _fxd_v1_UndrainRequest__Output } from './UndrainRequest.ts';
+import type { DrainRequest as _fxd_v1_DrainRequest, DrainRequest__Output as _fxd_v1_DrainRequest__Output } from '../../fxd/v1/DrainRequest.ts';
+import type { GetLoadRequest as _fxd_v1_GetLoadRequest, GetLoadRequest__Output as _fxd_v1_GetLoadRequest__Output } from '../../fxd/v1/GetLoadRequest.ts';
+import type { Load as _fxd_v1_Load, Load__Output as _fxd_v1_Load__Output } from '../../fxd/v1/Load.ts';
+import type { UndrainRequest as _fxd_v1_UndrainRequest, UndrainRequest__Output as _fxd_v1_UndrainRequest__Output } from '../../fxd/v1/UndrainRequest.ts';
 
 /**
  * One process that holds sockets, as the operator sees it.

@@ -1,7 +1,7 @@
 // Original file: proto/fxd/v1/registry.proto
 
-import type { StringList as _fxd_v1_StringList, StringList__Output as _fxd_v1_StringList__Output } from './StringList.ts';
-import type { KeyLimits as _fxd_v1_KeyLimits, KeyLimits__Output as _fxd_v1_KeyLimits__Output } from './KeyLimits.ts';
+import type { StringList as _fxd_v1_StringList, StringList__Output as _fxd_v1_StringList__Output } from '../../fxd/v1/StringList.ts';
+import type { KeyLimits as _fxd_v1_KeyLimits, KeyLimits__Output as _fxd_v1_KeyLimits__Output } from '../../fxd/v1/KeyLimits.ts';
 import type { Long } from '@grpc/proto-loader';
 
 /**
