@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { isInjected } from './config/injected-variables.ts'
 import { ConfigError, describeConfig, parseConfig } from './config.ts'
@@ -12,30 +11,6 @@ const refusal = (environment: Record<string, string>): string => {
   }
   throw new Error('it was accepted')
 }
-
-/** The rows of README's table of variables, by name; a row may name several. */
-function rowsOfReadme(): Map<string, { fallback: string; meaning: string }> {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-  const rows = readme.split('\n').filter((line) => line.startsWith('| `FXD_'))
-  return new Map(
-    rows.flatMap((row) => {
-      const [, names = '', fallback = '', meaning = ''] = row.split('|').map((cell) => cell.trim())
-      return [...names.matchAll(/`(\w+)`/g)].map(([, name = '']) => [name, { fallback, meaning }] as const)
-    }),
-  )
-}
-
-test('the README has a row for each variable, with its default: a value, or in words what stands for none', () => {
-  const rows = rowsOfReadme()
-  const described = describeConfig({})
-  expect([...rows.keys()]).toEqual(described.map(({ name }) => name))
-  for (const { name, fallback } of described) {
-    const { fallback: told = '', meaning = '' } = rows.get(name) ?? {}
-    if (fallback === '') expect(told, name).toMatch(/^[^`]/)
-    else expect(told, name).toBe(`\`${fallback}\``)
-    expect(meaning.length, name).toBeGreaterThan(10)
-  }
-})
 
 test('without any variable the defaults hold', () => {
   expect(parseConfig({ PATH: '/bin' })).toEqual({

@@ -136,12 +136,12 @@ function emptyVolume(): string {
   return volume
 }
 
-/** The command of the pod that docs/operations.md restores with, as its user. */
+/** The command of the pod that docs/kubernetes.md restores with, as its user. */
 function unpack(data: string, backups: string): { readonly status: number | null; readonly stderr: string } {
   chmodSync(join(backups, '..'), 0o755)
-  const text = readFileSync(join(charts, '../docs/operations.md'), 'utf8')
+  const text = readFileSync(join(charts, '../docs/kubernetes.md'), 'utf8')
   const [pod] = objectsOf(/<<'POD'\n(.*?)\n *POD\n/s.exec(text)?.[1] ?? '')
-  if (pod === undefined) throw new Error('docs/operations.md has no pod that restores')
+  if (pod === undefined) throw new Error('docs/kubernetes.md has no pod that restores')
   expect(part(pod, 'spec.securityContext')).toMatchObject({ runAsUser: podUser, fsGroup: podUser })
   const [shell = '', ...words] = part<readonly string[]>(pod, 'spec.containers.0.command')
   const args = words.map((word) =>

@@ -167,7 +167,7 @@ test('QuestDB is lost with its volume and restored from an older backup: sockets
   // Acks that were on their way when the server was lost have come by now.
   const forgotten = new Set(traffic.readings.filter((reading) => reading.acked && !kept.has(reading)))
 
-  // docs/operations.md, "Restore".
+  // docs/kubernetes.md, "Restore".
   const roles = cluster.pods.filter(({ role }) => role !== 'collector')
   for (const { program } of roles) await program.stop('SIGINT')
   await restoreInto(cluster.questdb, archive)

@@ -107,7 +107,7 @@ test('its spool is found on the volume by the collector on another node, and eve
   if (lost === undefined) throw new Error(`the collector runs on ${at}`)
   await lost.powerCut()
   await within(recoveryMs, `${lost.name} to be unknown`, () => isReady(lost.name, 'Unknown'))
-  // As docs/operations.md says: only a person knows that the node is off.
+  // As docs/kubernetes.md says: only a person knows that the node is off.
   const { kubectl } = loaded.installed.cluster
   await kubectl('taint', 'nodes', lost.name, `${outOfService}=nodeshutdown:NoExecute`)
   await within(

@@ -8,7 +8,7 @@ import { charts, namespace } from '../cluster/installed.ts'
 import { firstFeed, workKey } from '../cluster/objects.ts'
 import { startUnderLoad, type UnderLoad } from '../cluster/under-load.ts'
 
-/** Everything of a namespace is lost, and restored by the steps of docs/operations.md. */
+/** Everything of a namespace is lost, and restored by the steps of docs/kubernetes.md. */
 const startTimeoutMs = 900_000
 const patienceMs = 300_000
 const patient = { timeout: patienceMs, interval: 500 }

@@ -23,7 +23,7 @@ const values = {
   },
   redis: { enabled: true, image, storage: { size: '1Gi' } },
 }
-const operations = join(import.meta.dirname, '../../../docs/operations.md')
+const operations = join(import.meta.dirname, '../../../docs/kubernetes.md')
 
 let loaded: UnderLoad
 beforeAll(async () => {
@@ -88,7 +88,7 @@ test('a backup that kubectl starts holds all that was acknowledged before, and i
   console.log(`restored: ${loaded.traffic.summary()}`)
 })
 
-/** The commands of docs/operations.md, in their order, for a volume that is lost. */
+/** The commands of docs/kubernetes.md, in their order, for a volume that is lost. */
 async function restore(): Promise<void> {
   const { kubectl } = loaded
   const claim = 'pvc/data-fxd-questdb-0'
@@ -129,7 +129,7 @@ interface Claim {
 /** Applies the pod that unpacks the newest copy, with the image of these tests. */
 async function documentedPod(): Promise<void> {
   const pod = /<<'POD'\n([\s\S]+?)\n *POD\n/.exec(readFileSync(operations, 'utf8'))?.[1]
-  if (pod === undefined) throw new Error('docs/operations.md has no pod that restores')
+  if (pod === undefined) throw new Error('docs/kubernetes.md has no pod that restores')
   const input = pod.replaceAll(/image: \S+/g, `image: ${image.repository}:${image.tag}`)
   const { kubeconfig } = loaded.installed.cluster
   await run([kubernetesPrograms().kubectl, `--kubeconfig=${kubeconfig}`, '-n', 'fxd', 'apply', '-f', '-'], {

@@ -15,7 +15,7 @@ import { secretValue, startUnderLoad, type UnderLoad } from '../cluster/under-lo
 import { usedSecrets } from '../cluster/used-secrets.ts'
 
 /**
- * Rotation of each Secret that a pod uses, as docs/operations.md says: no session, socket or request fails. Not here:
+ * Rotation of each Secret that a pod uses, as docs/kubernetes.md says: no session, socket or request fails. Not here:
  * - passwords of the chart's own Redis and QuestDB: soak/own-stores.test.ts;
  * - the password of Sentinels and the authority of Redis (redis.sentinel, redis.tls): these tests have neither; both are
  *   read at a start, so a restart of the pods ends their rotation as it ends that of the passwords below;
@@ -81,7 +81,7 @@ async function expectNothingFailed(what: string): Promise<void> {
   console.log(`${what}: ${loaded.traffic.summary()}`)
 }
 
-/** Replaces the pods of a role, as docs/operations.md says. */
+/** Replaces the pods of a role, as docs/kubernetes.md says. */
 async function restart(role: string): Promise<void> {
   if (role === 'stream') {
     const mark = fresh()
