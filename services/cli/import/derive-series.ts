@@ -1,4 +1,4 @@
-import { type Bars, barCount, selectBars, timeAt } from '../../core/bars/bar.ts'
+import { type Bars, barCount, pickBars, timeAt } from '../../core/bars/bar.ts'
 import { isClosed } from '../../core/bars/closed.ts'
 import { bucketOpen, createFold, type Fold } from '../../core/bars/derive.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
@@ -85,4 +85,4 @@ export class DerivedSeries {
 }
 
 const without = (parts: ReadonlySet<number>, bars: Bars): Bars =>
-  parts.size === 0 ? bars : selectBars(bars, (i) => !parts.has(bars.time[i] as number))
+  parts.size === 0 ? bars : pickBars(bars, (i) => !parts.has(bars.time[i] as number))

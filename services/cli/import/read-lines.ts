@@ -1,5 +1,5 @@
 import { type Chunk, readExport } from '../../collector/sources/mt5-csv/read-export.ts'
-import { type Bar, type Bars, barCount, selectBars } from '../../core/bars/bar.ts'
+import { type Bar, type Bars, barCount, pickBars } from '../../core/bars/bar.ts'
 import { barFault } from '../../core/bars/bar-rules.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
@@ -62,7 +62,7 @@ function keepGood(chunk: Chunk, rules: LineRules, refusals: Refusals): LineBars 
     bad.add(i)
     refusals.add(lines[i] as number, fault)
   }
-  return bad.size === 0 ? bars : selectBars(bars, (i) => !bad.has(i))
+  return bad.size === 0 ? bars : pickBars(bars, (i) => !bad.has(i))
 }
 
 function tooManyDecimals(got: number, { digits, decimalsMax }: LineRules): string {

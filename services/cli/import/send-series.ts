@@ -4,7 +4,7 @@ import {
   type Bars,
   barCount,
   columns,
-  selectBars,
+  pickBars,
   sliceBars,
   timeAt,
 } from '../../core/bars/bar.ts'
@@ -154,7 +154,7 @@ export class SeriesSender {
     counts.revised += outcome.revised
     counts.unchanged += outcome.unchanged - (wasTold && !refused.has(0) ? 1 : 0)
     this.#isTold = goesOn && !openEnd
-    this.#clusters.add(refused.size === 0 ? bars : selectBars(bars, (i) => !refused.has(i)))
+    this.#clusters.add(refused.size === 0 ? bars : pickBars(bars, (i) => !refused.has(i)))
     this.#options.onDone(barCount(bars) - (wasTold ? 1 : 0) - (openEnd ? 1 : 0))
   }
 }

@@ -1,4 +1,4 @@
-import { type Bars, barCount, selectBars } from '../../core/bars/bar.ts'
+import { type Bars, barCount, pickBars } from '../../core/bars/bar.ts'
 import type { RefusalReason } from '../../core/bars/bar-rules.ts'
 import type { Span } from '../../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
@@ -172,7 +172,7 @@ function fitScale(
   const refused = [...beyond].map((index) => ({ index, count: 1, reason: 'SCALE' as const, message }))
   const kept = [...bars.time.keys()].filter((index) => !beyond.has(index))
   return {
-    fitting: selectBars(bars, (index) => !beyond.has(index)),
+    fitting: pickBars(bars, (index) => !beyond.has(index)),
     refused,
     originOf: (index) => kept[index] ?? index,
   }

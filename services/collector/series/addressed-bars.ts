@@ -1,4 +1,4 @@
-import { type Bars, barCount, selectBars } from '../../core/bars/bar.ts'
+import { type Bars, barCount, pickBars } from '../../core/bars/bar.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { beyondScale } from '../../wire/beyond-scale.ts'
 import type { OutgoingBars } from '../connection/pack-bars.ts'
@@ -19,9 +19,9 @@ export const addresses =
     if (beyond.size > 0) {
       const why = `prices with more than ${scale} decimals are not sent`
       log.warn({ symbol, resolution, bars: beyond.size }, why)
-      series.holes.add(selectBars(given, (i) => beyond.has(i)))
+      series.holes.add(pickBars(given, (i) => beyond.has(i)))
     }
-    const bars = beyond.size === 0 ? given : selectBars(given, (i) => !beyond.has(i))
+    const bars = beyond.size === 0 ? given : pickBars(given, (i) => !beyond.has(i))
     const stamp = derived ? derivedRevision : stamps.next({ symbol, resolution })
     const revision = new Float64Array(barCount(bars)).fill(stamp)
     return { series, symbol, resolution, scale, bars: { ...bars, revision } }

@@ -1,4 +1,4 @@
-import { type Bars, barCount, countUntil, selectBars, sliceBars, timeAt } from '../../core/bars/bar.ts'
+import { type Bars, barCount, countUntil, pickBars, sliceBars, timeAt } from '../../core/bars/bar.ts'
 import { subtractSpans } from '../../core/bars/coverage.ts'
 import type { Span } from '../../core/bars/window.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
@@ -12,7 +12,7 @@ export function outside(bars: Bars, spans: readonly Span[]): Bars {
   if (barCount(bars) === 0 || spans.length === 0) return bars
   const whole = { from: timeAt(bars, 0), to: feedSeconds(timeAt(bars, barCount(bars) - 1) + 1) }
   const missing = subtractSpans([whole], spans)
-  return selectBars(bars, (i) =>
+  return pickBars(bars, (i) =>
     missing.some(({ from, to }) => timeAt(bars, i) >= from && timeAt(bars, i) < to),
   )
 }

@@ -1,4 +1,4 @@
-import { type Bars, barCount, selectBars, sliceBars } from '../../core/bars/bar.ts'
+import { type Bars, barCount, pickBars, sliceBars } from '../../core/bars/bar.ts'
 import type { RefusedBar__Output } from '../../wire/gen/fxd/v1/RefusedBar.ts'
 import type { CollectedSeries } from './collected-series.ts'
 
@@ -18,7 +18,7 @@ export function recordStored(parts: readonly Part[], refused: readonly RefusedBa
     else {
       const lost = new Uint8Array(barCount(bars))
       for (const { index, count } of own) lost.fill(1, index, index + count)
-      series.holes.fill(selectBars(bars, (i) => lost[i] === 0))
+      series.holes.fill(pickBars(bars, (i) => lost[i] === 0))
       for (const { index, count } of own) series.holes.add(sliceBars(bars, index, index + count))
     }
   })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { unsortedBars } from '../../../test/support/samples/arbitrary-bars.ts'
 import { feedSeconds } from '../clocks/feed-clock.ts'
-import { barAt, barCount, barsOf, columns, countUntil, sliceBars, timeAt, toList } from './bar.ts'
+import { barAt, barCount, barsOf, columns, countUntil, pickBars, sliceBars, timeAt, toList } from './bar.ts'
 
 test('bars come back from their columns, whole and in slices', () => {
   fc.assert(
@@ -22,6 +22,19 @@ test('bars come back from their columns, whole and in slices', () => {
 test('a slice is a view: nothing is copied', () => {
   const bars = barsOf([])
   for (const column of columns) expect(sliceBars(bars, 0, 0)[column].buffer).toBe(bars[column].buffer)
+})
+
+test('picked bars are a copy, by indexes in their order or by a rule on the index', () => {
+  fc.assert(
+    fc.property(unsortedBars(), fc.array(fc.nat(30)), (list, wanted) => {
+      const bars = barsOf(list)
+      const indexes = wanted.filter((i) => i < list.length)
+      expect(toList(pickBars(bars, Uint32Array.from(indexes)))).toEqual(indexes.map((i) => list[i]))
+      const byRule = pickBars(bars, (i) => i % 2 === 0)
+      expect(toList(byRule)).toEqual(list.filter((_, i) => i % 2 === 0))
+      expect(byRule.time.buffer).not.toBe(bars.time.buffer)
+    }),
+  )
 })
 
 test('the bars until a moment are counted with the one that opens at it, from any start', () => {

@@ -1,4 +1,4 @@
-import { allocateBars, type Bars, barCount, columns, copyBar, noBars, sliceBars } from './bar.ts'
+import { allocateBars, type Bars, barCount, copyBar, noBars, pickBars, sliceBars } from './bar.ts'
 
 /**
  * The union of two readings of a series: ascending, each time once, of two bars with one time the
@@ -56,16 +56,6 @@ function ascends(time: Float64Array): boolean {
   return true
 }
 
-function pickBars(bars: Bars, indexes: Uint32Array): Bars {
-  const picked = allocateBars(indexes.length)
-  for (const column of columns) {
-    const from = bars[column]
-    const to = picked[column]
-    for (let i = 0; i < indexes.length; i++) to[i] = from[indexes[i] as number] as number
-  }
-  return picked
-}
-
 export interface Compared {
   /** What is worth writing, ascending; may be a view of what came in. */
   readonly keep: Bars
@@ -92,7 +82,7 @@ export function compareWithStored(stored: Bars, incoming: Bars): Compared {
     kept[keptCount++] = i
   }
   return {
-    keep: selectBars(incoming, kept.subarray(0, keptCount)),
+    keep: viewOrCopy(incoming, kept.subarray(0, keptCount)),
     accepted: keptCount - revised,
     revised,
     unchanged: count - keptCount,
@@ -107,8 +97,8 @@ const wins = (incoming: Bars, i: number, stored: Bars, j: number): boolean =>
     incoming.close[i] !== stored.close[j] ||
     incoming.volume[i] !== stored.volume[j])
 
-/** Ascending indexes; neighbours need no copy. */
-function selectBars(bars: Bars, indexes: Uint32Array): Bars {
+/** The bars at ascending indexes: a view where these are neighbours, otherwise a copy. */
+function viewOrCopy(bars: Bars, indexes: Uint32Array): Bars {
   const first = indexes[0]
   if (first === undefined) return noBars
   const last = indexes[indexes.length - 1] as number

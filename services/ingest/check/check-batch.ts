@@ -1,4 +1,4 @@
-import { allocateBars, type Bar, type Bars, barCount, copyBar } from '../../core/bars/bar.ts'
+import { type Bar, type Bars, barCount, pickBars } from '../../core/bars/bar.ts'
 import { barFault, type RefusalReason } from '../../core/bars/bar-rules.ts'
 import { isClosed } from '../../core/bars/closed.ts'
 import { type Series, seriesId } from '../../core/bars/series.ts'
@@ -165,7 +165,7 @@ function keepGood(bars: Bars, of: OfSeries, at: CheckContext, refused: Refusal[]
       at.feedNow === undefined ? "the feed's clock is unknown" : `it is ${at.feedNow} on the feed's clock`
     refuse(good[--count] as number, 'NOT_CLOSED', `time: got ${last}, a bar that is still forming (${now})`)
   }
-  return count === barCount(bars) ? bars : pick(bars, good.subarray(0, count))
+  return count === barCount(bars) ? bars : pickBars(bars, good.subarray(0, count))
 }
 
 function revisionFault(revision: number, now: UtcMs): { reason: RefusalReason; message: string } | undefined {
@@ -184,12 +184,6 @@ function load(bars: Bars, i: number, into: { -readonly [K in keyof Bar]: Bar[K] 
   into.low = bars.low[i] as number
   into.close = bars.close[i] as number
   into.volume = bars.volume[i] as number
-}
-
-function pick(bars: Bars, indexes: Uint32Array): Bars {
-  const picked = allocateBars(indexes.length)
-  indexes.forEach((from, to) => copyBar(bars, from, picked, to))
-  return picked
 }
 
 /** The refusal of a whole message. */

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { type Bars, barCount, selectBars, sliceBars, timeAt } from '../../../core/bars/bar.ts'
+import { type Bars, barCount, pickBars, sliceBars, timeAt } from '../../../core/bars/bar.ts'
 import { BarClusters } from '../../../core/bars/clusters.ts'
 import { sortBars } from '../../../core/bars/revision.ts'
 import type { Span } from '../../../core/bars/window.ts'
@@ -108,7 +108,7 @@ export class FollowedFile {
     const { path, openFile, series, decimalsMax } = this.options
     const { resolution } = series
     for await (const { bars, decimals } of readExport(path, { resolution, openFile })) {
-      yield selectBars(bars, (i) => (decimals[i] as number) <= decimalsMax())
+      yield pickBars(bars, (i) => (decimals[i] as number) <= decimalsMax())
     }
   }
 
@@ -143,7 +143,7 @@ export class FollowedFile {
         if (newest && (!forming || newest.time >= forming.time)) {
           // A later bar closes it.
           if (forming && newest.time > forming.time) yield this.#closed(forming.bars)
-          bars = selectBars(good, (i) => timeAt(good, i) !== newest.time)
+          bars = pickBars(good, (i) => timeAt(good, i) !== newest.time)
           forming = newest
         }
         bars = this.#closed(bars)
@@ -202,9 +202,9 @@ export class FollowedFile {
       this.#holes.fill(bars)
       return { good: bars, indexes: undefined }
     }
-    const good = selectBars(bars, fits)
+    const good = pickBars(bars, fits)
     this.#holes.fill(good)
-    this.#holes.add(selectBars(bars, (i) => !fits(i)))
+    this.#holes.add(pickBars(bars, (i) => !fits(i)))
     return { good, indexes: [...bars.time.keys()].filter(fits) }
   }
 

@@ -1,4 +1,4 @@
-import { type Bars, barCount, selectBars } from '../../../core/bars/bar.ts'
+import { type Bars, barCount, pickBars } from '../../../core/bars/bar.ts'
 
 /** Bars open on whole minutes; so many of them share one piece of memory, two bytes each. */
 const blockMinutes = 64
@@ -26,7 +26,7 @@ export class Owners {
       const key = Math.floor(minute / blockMinutes)
       return (this.#blocks.get(key)?.[minute - key * blockMinutes] ?? 0) > file + 1
     }
-    for (let i = 0; i < barCount(bars); i++) if (isTaken(i)) return selectBars(bars, (each) => !isTaken(each))
+    for (let i = 0; i < barCount(bars); i++) if (isTaken(i)) return pickBars(bars, (each) => !isTaken(each))
     return bars
   }
 }
