@@ -1,6 +1,7 @@
 import { Unavailable } from '../core/failure.ts'
 import { Registry, type RegistryView } from '../core/feeds/registry.ts'
 import type { Log } from '../platform/log/log.ts'
+import { SharedRun } from '../platform/serial.ts'
 import type { Bus } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RegistryStore } from '../ports/registry.ts'
@@ -24,8 +25,6 @@ export function followRegistry(store: RegistryStore, bus: Bus, clock: Clock, log
   const registry = new Registry()
   const listeners = new Set<(view: RegistryView) => void>()
   let loaded = false
-  let running: Promise<void> = Promise.resolve()
-  let queued: Promise<void> | undefined
 
   const read = async (): Promise<void> => {
     const rows = await store.since(Math.max(0, registry.version - overlapVersions))
@@ -35,17 +34,9 @@ export function followRegistry(store: RegistryStore, bus: Bus, clock: Clock, log
     const changed = rows.filter((row) => registry.apply(row))
     if (first || changed.length > 0) for (const listen of listeners) listen(registry)
   }
-  const refresh = (): Promise<void> => {
-    // A read under way may have begun before the change: one more follows it and serves all who ask meanwhile.
-    queued ??= running
-      .catch(() => undefined)
-      .then(() => {
-        queued = undefined
-        running = read()
-        return running
-      })
-    return queued
-  }
+  const reads = new SharedRun(read)
+  // A read under way may have begun before the change, so one more follows it.
+  const refresh = (): Promise<void> => reads.run()
   const poll = (): void => {
     refresh().catch((cause: unknown) =>
       log.warn({ err: cause }, 'the registry could not be read; going on with the last one'),

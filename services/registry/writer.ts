@@ -1,5 +1,6 @@
 import { Unavailable } from '../core/failure.ts'
 import type { RegistryView } from '../core/feeds/registry.ts'
+import { Serial } from '../platform/serial.ts'
 import type { Bus } from '../ports/bus.ts'
 import type { RegistryBody, RegistryStore } from '../ports/registry.ts'
 import type { FollowedRegistry } from './follow.ts'
@@ -24,7 +25,7 @@ export function createRegistryWriter(
   followed: FollowedRegistry,
   bus: Bus,
 ): RegistryWriter {
-  let last: Promise<unknown> = Promise.resolve()
+  const changes = new Serial()
 
   async function attempt<T>(
     decide: (view: RegistryView) => { rows: readonly RegistryBody[]; result: T },
@@ -46,10 +47,6 @@ export function createRegistryWriter(
   }
 
   return {
-    change(decide) {
-      const next = last.catch(() => undefined).then(() => attempt(decide, attemptsMax))
-      last = next
-      return next
-    },
+    change: (decide) => changes.run(() => attempt(decide, attemptsMax)),
   }
 }

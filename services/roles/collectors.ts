@@ -8,6 +8,7 @@ import type { Spool } from '../collector/spool/spool.ts'
 import type { FeedKey } from '../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../core/feeds/feed.ts'
 import type { Log } from '../platform/log/log.ts'
+import { Serial } from '../platform/serial.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ClientIdentity } from '../wire/client.ts'
 
@@ -34,7 +35,7 @@ export function createCollectors(
   log: Log,
 ): Collectors {
   const running = new Map<FeedKey, Running>()
-  let changing: Promise<void> = Promise.resolve()
+  const changes = new Serial()
   let stopped = false
 
   const failed =
@@ -63,10 +64,8 @@ export function createCollectors(
       }
     }
   }
-  const enqueue = (definitions: readonly FeedDefinition[]): Promise<void> => {
-    changing = changing.then(() => change(definitions))
-    return changing
-  }
+  const enqueue = (definitions: readonly FeedDefinition[]): Promise<void> =>
+    changes.run(() => change(definitions))
 
   return {
     follow: (definitions) => void enqueue(definitions),

@@ -3,6 +3,7 @@ import type { FeedDefinition } from '../core/feeds/feed.ts'
 import { createKey, newIssue } from '../ingest/registry/keys.ts'
 import { Fatal } from '../platform/exit.ts'
 import type { Log } from '../platform/log/log.ts'
+import { Serial } from '../platform/serial.ts'
 import type { Clock } from '../ports/clock.ts'
 import { applyFeeds } from '../registry/apply-feeds.ts'
 import { ManifestsInvalid } from '../registry/manifest-files.ts'
@@ -40,12 +41,9 @@ export function createReload(path: string, apply: () => Promise<unknown>, log: L
       log.error({ err: reason }, 'the Feed manifests were not applied; the old ones stay')
     }
   }
-  let reloading: Promise<void> = Promise.resolve()
-  return () => {
-    // One after another, so that the files as they were last are what stays.
-    reloading = reloading.then(reload)
-    return reloading
-  }
+  // One after another, so that the files as they were last are what stays.
+  const reloads = new Serial()
+  return () => reloads.run(reload)
 }
 
 /** Issues a key for all given feeds, so that a newcomer can try them at once; gives its secret. */

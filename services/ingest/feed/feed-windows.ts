@@ -1,6 +1,7 @@
 import type { Window } from '../../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
+import { SharedRun } from '../../platform/serial.ts'
 import type { WindowStore } from '../../ports/windows.ts'
 
 /** The windows of one feed on their way to the store: one write at a time, which takes all that wait. */
@@ -9,8 +10,7 @@ export class FeedWindows {
   readonly #store: WindowStore
   #watchedUntil = feedSeconds(0)
   #waiting: Window[] = []
-  #next: Promise<void> | undefined
-  #underWay: Promise<void> = Promise.resolve()
+  readonly #writes = new SharedRun(() => this.#write())
 
   constructor(feed: FeedKey, store: WindowStore) {
     this.#feed = feed
@@ -32,14 +32,12 @@ export class FeedWindows {
   /** Resolves after the commit; rejects when the store did not take it. What comes during a write shares the next one. */
   add(window: Window): Promise<void> {
     this.#waiting.push(window)
-    this.#next ??= this.#underWay.then(() => this.#write())
-    return this.#next
+    return this.#writes.run()
   }
 
   /** Resolves once nothing is on its way to the store. */
-  async settled(): Promise<void> {
-    while (this.#next) await this.#next.catch(() => undefined)
-    await this.#underWay
+  settled(): Promise<void> {
+    return this.#writes.ended()
   }
 
   /** Received, and added later: no symbol that is listed from now on was watched in it. */
@@ -50,9 +48,6 @@ export class FeedWindows {
   #write(): Promise<void> {
     const windows = this.#waiting
     this.#waiting = []
-    this.#next = undefined
-    const written = this.#store.add(windows)
-    this.#underWay = written.catch(() => undefined)
-    return written
+    return this.#store.add(windows)
   }
 }

@@ -2,6 +2,7 @@ import { seriesId } from '../../core/bars/series.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Log } from '../../platform/log/log.ts'
+import { Serial } from '../../platform/serial.ts'
 import type { Bus, BusEvent, LiveBar } from '../../ports/bus.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import { batchBarsMax } from '../../wire/limits.ts'
@@ -47,7 +48,8 @@ export class Publisher {
   readonly #backlog: Backlog
   readonly #revised = new Map<string, Changed>()
   #state: 'up' | 'away' | 'overrun' = 'up'
-  #last: Promise<unknown> = Promise.resolve()
+  /** Two events at once could change places when the first is lost and the second is not. */
+  readonly #turns = new Serial()
   #open: OpenTurn | undefined
   /** The greatest that published here. */
   #epoch = 0
@@ -71,7 +73,7 @@ export class Publisher {
   tell(event: OrderedEvent, epoch: number): Promise<number | undefined> {
     if (event.type === 'bars') return this.#tellBars(event.bars, epoch)
     this.#open = undefined
-    return this.#inTurn(() => this.#tell(event, epoch))
+    return this.#turns.run(() => this.#tell(event, epoch))
   }
 
   /** Resolves once readers know that these ranges changed, or when the bus is away; then they hear of it later. */
@@ -110,20 +112,13 @@ export class Publisher {
 
   #openTurn(epoch: number): OpenTurn {
     const bars: LiveBar[] = []
-    const told = this.#inTurn(() => {
+    const told = this.#turns.run(() => {
       if (this.#open === turn) this.#open = undefined
       return this.#tell({ type: 'bars', feed: this.#feed, bars }, epoch)
     })
     const turn: OpenTurn = { epoch, bars, told }
     this.#open = turn
     return turn
-  }
-
-  /** Two events at once could change places when the first is lost and the second is not. */
-  #inTurn(act: () => Promise<number | undefined>): Promise<number | undefined> {
-    const told = this.#last.then(act)
-    this.#last = told.catch(() => undefined)
-    return told
   }
 
   async #tell(event: OrderedEvent, epoch: number): Promise<number | undefined> {

@@ -2,6 +2,7 @@ import type { SenderOptions } from '@questdb/nodejs-client'
 import { type ClockReading, knownOffset } from '../../core/clocks/clock-history.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../../core/feeds/feed.ts'
+import { Serial } from '../../platform/serial.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AppendOutcome, RegistryBody, RegistryRow, RegistryStore } from '../../ports/registry.ts'
 import type { TimedFeed } from './layout/retention.ts'
@@ -47,7 +48,7 @@ export class RegistryLog {
   readonly #clocks = new Map<FeedKey, Map<number, ClockReading>>()
   readonly #expected = new Map<string, boolean>()
   #head = 0
-  #reading: Promise<void> = Promise.resolve()
+  readonly #readings = new Serial()
 
   constructor(deps: Pick<RegistryDeps, 'table' | 'pool'>) {
     this.#deps = deps
@@ -103,9 +104,7 @@ export class RegistryLog {
 
   /** Reads on from where the last reading ended; one reading after the other. */
   follow(pool: PgPool = this.#deps.pool): Promise<void> {
-    const next = this.#reading.then(() => this.#read(pool))
-    this.#reading = next.catch(() => undefined)
-    return next
+    return this.#readings.run(() => this.#read(pool))
   }
 
   async #read(pool: PgPool): Promise<void> {
@@ -184,7 +183,7 @@ function* wholeChanges(rows: readonly LogRow[]): Generator<readonly [LogRow, ...
 }
 
 export function questdbRegistry(log: RegistryLog, deps: RegistryDeps): RegistryStore {
-  let last: Promise<unknown> = Promise.resolve()
+  const changes = new Serial()
 
   const append = async (basedOn: number, rows: readonly RegistryBody[]): Promise<AppendOutcome> => {
     await log.follow(deps.patientPool)
@@ -208,9 +207,7 @@ export function questdbRegistry(log: RegistryLog, deps: RegistryDeps): RegistryS
     append(basedOn, rows) {
       if (rows.length > changeRowsMax)
         return Promise.reject(new RangeError(`A change of ${rows.length} rows; at most ${changeRowsMax}.`))
-      const next = last.then(() => append(basedOn, rows))
-      last = next.catch(() => undefined)
-      return next
+      return changes.run(() => append(basedOn, rows))
     },
     async since(version) {
       await log.follow()

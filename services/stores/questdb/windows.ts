@@ -5,6 +5,7 @@ import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { type CompoundKey, compoundKey, type FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { Reader } from '../../core/turns.ts'
+import { SharedRun } from '../../platform/serial.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { WindowStore } from '../../ports/windows.ts'
 import { emptyTables } from './empty-tables.ts'
@@ -75,8 +76,7 @@ class FeedRows {
   #failures = -1
   #slots = new Map<string, SpanSlots>()
   #waiting: Window[] = []
-  #next: Promise<void> | undefined
-  #underWay: Promise<unknown> = Promise.resolve()
+  readonly #writes = new SharedRun(() => this.#write())
 
   constructor(feed: FeedKey, deps: WindowDeps) {
     this.#feed = feed
@@ -86,17 +86,13 @@ class FeedRows {
   /** What comes while a write is under way shares the next one. */
   add(windows: readonly Window[]): Promise<void> {
     this.#waiting.push(...windows)
-    this.#next ??= this.#underWay.then(() => this.#write())
-    return this.#next
+    return this.#writes.run()
   }
 
   #write(): Promise<void> {
     const windows = this.#waiting
     this.#waiting = []
-    this.#next = undefined
-    const written = this.#store(windows)
-    this.#underWay = written.catch(() => undefined)
-    return written
+    return this.#store(windows)
   }
 
   async #store(windows: readonly Window[]): Promise<void> {

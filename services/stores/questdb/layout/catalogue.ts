@@ -2,6 +2,7 @@ import type { Series } from '../../../core/bars/series.ts'
 import { Unavailable } from '../../../core/failure.ts'
 import type { FeedKey } from '../../../core/feeds/compound-key.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
+import { SharedRun } from '../../../platform/serial.ts'
 import { Fields } from '../pg/fields.ts'
 import { isTableMissing, type PgPool } from '../pg/pool.ts'
 import { listingTables, type MakingDeps, makeTable } from './make-table.ts'
@@ -19,7 +20,7 @@ export interface CatalogueDeps extends MakingDeps {
 export class Catalogue {
   readonly #deps: CatalogueDeps
   #tables = new Map<string, BarTable | undefined>()
-  #listing: { promise: Promise<void>; begun: boolean } | undefined
+  readonly #listings = new SharedRun(() => this.#list())
   readonly #making = new Map<string, Promise<void>>()
 
   constructor(deps: CatalogueDeps) {
@@ -89,20 +90,8 @@ export class Catalogue {
 
   /** A list that was asked for after this call. */
   refresh(): Promise<void> {
-    // One that is under way may have been answered already; the next one is shared.
-    const current = this.#listing
-    if (current !== undefined && !current.begun) return current.promise
-    const listing = { begun: false, promise: Promise.resolve() }
-    listing.promise = (current?.promise.catch(() => undefined) ?? Promise.resolve()).then(async () => {
-      listing.begun = true
-      try {
-        await this.#list()
-      } finally {
-        if (this.#listing === listing) this.#listing = undefined
-      }
-    })
-    this.#listing = listing
-    return listing.promise
+    // A query under way may have been answered already.
+    return this.#listings.run()
   }
 
   async #list(): Promise<void> {

@@ -1,0 +1,48 @@
+/** Runs tasks one after another, in the order of the calls. A task that fails does not stop later ones. */
+export class Serial {
+  #last: Promise<unknown> = Promise.resolve()
+
+  /** Settles as the task does. */
+  run<T>(task: () => T | Promise<T>): Promise<T> {
+    const done = this.#last.then(task)
+    this.#last = done.catch(() => undefined)
+    return done
+  }
+
+  /** Resolves once no task runs or waits, tasks added meanwhile included. */
+  async ended(): Promise<void> {
+    let last: unknown
+    while (last !== this.#last) {
+      last = this.#last
+      await last
+    }
+  }
+}
+
+/**
+ * Runs one task repeatedly, once at a time. A call during a run waits for the next run, and all such calls share
+ * it: each call is answered by a run that began after the call.
+ */
+export class SharedRun {
+  readonly #task: () => Promise<void>
+  readonly #runs = new Serial()
+  #next: Promise<void> | undefined
+
+  constructor(task: () => Promise<void>) {
+    this.#task = task
+  }
+
+  /** Settles as that run does. */
+  run(): Promise<void> {
+    this.#next ??= this.#runs.run(() => {
+      this.#next = undefined
+      return this.#task()
+    })
+    return this.#next
+  }
+
+  /** Resolves once no run is under way or due. */
+  ended(): Promise<void> {
+    return this.#runs.ended()
+  }
+}
