@@ -1,30 +1,42 @@
-/** Bounds what is under way; whoever finds it full waits in line. */
+interface Waiter {
+  readonly weight: number
+  readonly enter: () => void
+  readonly cancelled: (cause: unknown) => void
+}
+
+/**
+ * Limits the total weight of what is under way; the rest waits, first come, first served. Something heavier than the
+ * limit enters alone.
+ */
 export class Semaphore {
   readonly #size: number
   readonly #signal: AbortSignal | undefined
+  readonly #queue = new Set<Waiter>()
   #taken = 0
-  #line: { readonly weight: number; readonly enter: () => void; readonly fail: (cause: unknown) => void }[] =
-    []
 
-  /** With the signal every wait ends. */
+  /** Once the signal aborts, `enter` rejects with its reason, and waiting calls reject too. */
   constructor(size: number, signal?: AbortSignal) {
     this.#size = size
     this.#signal = signal
     signal?.addEventListener('abort', () => {
-      for (const { fail } of this.#line.splice(0)) fail(signal.reason)
+      const waiters = [...this.#queue]
+      this.#queue.clear()
+      for (const { cancelled } of waiters) cancelled(signal.reason)
     })
   }
 
-  /**
-   * Resolves when there is room for so much; what is larger than the whole room has it for itself.
-   * Rejects with the signal's reason; then there is nothing to leave.
-   */
+  /** Resolves once the weight is taken. After a rejection there is nothing to leave. */
   enter(weight: number): Promise<void> {
     if (this.#signal?.aborted) return Promise.reject(this.#signal.reason as Error)
-    return new Promise((enter, fail) => {
-      this.#line.push({ weight, enter, fail })
-      this.#admit()
-    })
+    return new Promise((enter, cancelled) => void this.#add({ weight, enter, cancelled }))
+  }
+
+  /**
+   * Calls `enter` once the weight is taken: inside this call where that is possible at once. Returns what cancels
+   * the wait; it has no effect afterwards.
+   */
+  queue(weight: number, enter: () => void): () => void {
+    return this.#add({ weight, enter, cancelled: () => undefined })
   }
 
   leave(weight: number): void {
@@ -32,10 +44,18 @@ export class Semaphore {
     this.#admit()
   }
 
+  #add(waiter: Waiter): () => void {
+    this.#queue.add(waiter)
+    this.#admit()
+    return () => {
+      if (this.#queue.delete(waiter)) this.#admit()
+    }
+  }
+
   #admit(): void {
-    for (let next = this.#line[0]; next; next = this.#line[0]) {
+    for (const next of this.#queue) {
       if (this.#taken > 0 && this.#taken + next.weight > this.#size) return
-      this.#line.shift()
+      this.#queue.delete(next)
       this.#taken += next.weight
       next.enter()
     }

@@ -1,10 +1,10 @@
 import type { Lane } from '../../../core/bars/series.ts'
 import { Unavailable } from '../../../core/failure.ts'
 import type { Log } from '../../../platform/log/log.ts'
+import { Semaphore } from '../../../platform/semaphore.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { PackedRows } from '../file/packed-rows.ts'
 import { BarWrites } from './bar-writes.ts'
-import { ReadSlots } from './read-slots.ts'
 import type { Thread } from './thread.ts'
 import type { WriterCalls } from './writer.ts'
 
@@ -37,9 +37,9 @@ export class WriteQueue {
   readonly #clock: Clock
   readonly #bars: BarWrites
   readonly #waiting: Record<Lane, Job[]> = { live: [], backfill: [] }
-  readonly #gates: Record<Lane, ReadSlots> = {
-    live: new ReadSlots(rowsPerLane),
-    backfill: new ReadSlots(rowsPerLane),
+  readonly #rows: Record<Lane, Semaphore> = {
+    live: new Semaphore(rowsPerLane),
+    backfill: new Semaphore(rowsPerLane),
   }
   readonly #open = new Set<Promise<void>>()
   #underWay = 0
@@ -109,8 +109,8 @@ export class WriteQueue {
         if (submission.settled) return
         submission.settled = true
         cancelDeadline()
-        if (waitsOutside) leaveLine()
-        else this.#gates[lane].leave(weight)
+        if (waitsOutside) cancelWait()
+        else this.#rows[lane].leave(weight)
         if (cause !== undefined) this.#refused += 1
         if (cause === undefined) resolve()
         else reject(cause instanceof Unavailable ? cause : new Unavailable('store', cause))
@@ -118,7 +118,7 @@ export class WriteQueue {
       const submission: Submission = { left: works.length, settled: false, settle }
       const late = new Error(`not written within ${writeDeadlineMs} ms`)
       const cancelDeadline = this.#clock.after(writeDeadlineMs, () => settle(late))
-      const leaveLine = this.#gates[lane].queue(weight, () => {
+      const cancelWait = this.#rows[lane].queue(weight, () => {
         waitsOutside = false
         for (const work of works) this.#waiting[lane].push({ submission, work })
         this.#pump()
