@@ -1,3 +1,4 @@
+import { Backoff } from '../../services/platform/backoff.ts'
 import type { Log } from '../../services/platform/log/log.ts'
 import type { Cancel, Clock } from '../../services/platform/system-clock.ts'
 
@@ -18,7 +19,7 @@ export class WorkQueue {
   readonly #urgent = new Set<string>()
   readonly #waiting = new Set<string>()
   readonly #delayed = new Map<string, Cancel>()
-  readonly #failures = new Map<string, number>()
+  readonly #retries = new Map<string, Backoff>()
   #working: Promise<void> | undefined
   #isClosed = false
 
@@ -72,15 +73,19 @@ export class WorkQueue {
   async #once(name: string): Promise<void> {
     try {
       const againMs = await this.#reconcile(name)
-      this.#failures.delete(name)
+      this.#retries.delete(name)
       if (againMs !== undefined) this.#delay(name, Math.min(againMs, againMaxMs))
     } catch (cause) {
-      const failures = (this.#failures.get(name) ?? 0) + 1
-      this.#failures.set(name, failures)
-      const delayMs = Math.min(retryMaxMs, retryMinMs * 2 ** (failures - 1))
-      this.#log.warn({ err: cause, name, retryInMs: delayMs }, 'failed to reconcile; retrying')
-      this.#delay(name, delayMs)
+      const retries = this.#retries.get(name) ?? this.#newRetries()
+      this.#retries.set(name, retries)
+      const retryInMs = retries.nextMs()
+      this.#log.warn({ err: cause, name, retryInMs }, 'failed to reconcile; retrying')
+      this.#delay(name, retryInMs)
     }
+  }
+
+  #newRetries(): Backoff {
+    return new Backoff(this.#clock, { firstMs: retryMinMs, maxMs: retryMaxMs, jitter: 'none' })
   }
 
   #delay(name: string, delayMs: number): void {

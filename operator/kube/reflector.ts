@@ -1,3 +1,4 @@
+import { Backoff } from '../../services/platform/backoff.ts'
 import type { Log } from '../../services/platform/log/log.ts'
 import type { Clock } from '../../services/platform/system-clock.ts'
 import { type KubeApi, KubeError, type WatchEvent } from './api.ts'
@@ -30,11 +31,13 @@ export class Reflector<T extends KubeObject> {
   #objects = new Map<string, T>()
   #version: string | undefined
   #isSynced = false
-  #delayMs = retryMinMs
+  /** Not all operators at the same moment. */
+  readonly #retries: Backoff
 
   constructor(of: Resource, deps: ReflectorDeps<T>) {
     this.#of = of
     this.#deps = deps
+    this.#retries = new Backoff(deps.clock, { firstMs: retryMinMs, maxMs: retryMaxMs, jitter: 'half' })
     void this.#run()
   }
 
@@ -65,17 +68,15 @@ export class Reflector<T extends KubeObject> {
       try {
         if (this.#version === undefined) await this.#list()
         await Promise.all([this.#watch(this.#version ?? ''), clock.sleep(watchLeastMs, this.#ending.signal)])
-        this.#delayMs = retryMinMs
+        this.#retries.reset()
       } catch (cause) {
         if (this.#ending.signal.aborted) return
         this.#isSynced = false
         this.#deps.failed()
         if (isExpired(cause)) this.#version = undefined
-        const retryInMs = this.#delayMs
-        this.#delayMs = Math.min(retryMaxMs, retryInMs * 2)
+        const retryInMs = this.#retries.nextMs()
         log.warn({ err: cause, kind: this.#of.plural, retryInMs }, 'unavailable: the API server; retrying')
-        // Not all operators at the same moment.
-        await clock.sleep(retryInMs * (0.5 + clock.random()), this.#ending.signal)
+        await clock.sleep(retryInMs, this.#ending.signal)
       }
     }
   }
@@ -105,7 +106,7 @@ export class Reflector<T extends KubeObject> {
       }
       throw new KubeError(code ?? 0, reason ?? '', message ?? 'the watch failed')
     }
-    this.#delayMs = retryMinMs
+    this.#retries.reset()
     this.#version = object.metadata.resourceVersion ?? this.#version
     if (type === 'BOOKMARK') return
     if (type === 'DELETED') this.#objects.delete(object.metadata.name)

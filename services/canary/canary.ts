@@ -72,7 +72,7 @@ export class Canary implements SocketListener {
   /** One socket after the other. */
   async #hold(): Promise<void> {
     const { clock, signal, log } = this.#deps
-    const pauses = new Backoff(clock, reconnectMaxMs)
+    const pauses = new Backoff(clock, { maxMs: reconnectMaxMs })
     const refusals = new Backoff(clock)
     while (!signal.aborted) {
       const begunMs = clock.monotonicMs()

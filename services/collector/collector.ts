@@ -102,7 +102,7 @@ class Collector implements SourceListener {
   /** Again and again, after pauses with jitter, until the signal aborts. */
   async #repeat(run: () => Promise<void>): Promise<void> {
     const { signal, clock } = this.#deps
-    const pauses = new Backoff(clock, reconnectMaxMs)
+    const pauses = new Backoff(clock, { maxMs: reconnectMaxMs })
     let told = ''
     while (!signal.aborted) {
       const begunMs = clock.monotonicMs()

@@ -1,29 +1,41 @@
 import type { Clock } from '../ports/clock.ts'
 
-const firstMs = 500
-const backoffMaxMs = 30_000
-/** Where live bars wait for the connection: a collector, the canary. */
+/** Maximum pause where live bars wait for the connection: a collector, the canary. */
 export const reconnectMaxMs = 5_000
 
-/** Growing pauses with full jitter, so that many clients do not come back in one moment. */
+interface BackoffOptions {
+  readonly firstMs?: number
+  readonly maxMs?: number
+  /** `full`: between 0 and the pause, for many clients of one server. `half`: 0.5 to 1.5 pauses. `none`: exact. */
+  readonly jitter?: 'full' | 'half' | 'none'
+}
+
+/** Pauses between retries: they double with each failure, up to a maximum. */
 export class Backoff {
-  readonly #clock: Clock
-  readonly #maxMs: number
+  readonly #clock: Pick<Clock, 'random'>
+  readonly #options: Required<BackoffOptions>
   #failures = 0
 
-  constructor(clock: Clock, maxMs = backoffMaxMs) {
+  constructor(
+    clock: Pick<Clock, 'random'>,
+    { firstMs = 500, maxMs = 30_000, jitter = 'full' }: BackoffOptions = {},
+  ) {
     this.#clock = clock
-    this.#maxMs = maxMs
+    this.#options = { firstMs, maxMs, jitter }
   }
 
-  /** It works again: the next pause is a short one. */
+  /** After a success: the next pause is the first one. */
   reset(): void {
     this.#failures = 0
   }
 
+  /** Milliseconds to wait after one more failure. */
   nextMs(): number {
-    const most = Math.min(this.#maxMs, firstMs * 2 ** this.#failures)
-    if (most < this.#maxMs) this.#failures += 1
-    return Math.ceil(this.#clock.random() * most)
+    const { firstMs, maxMs, jitter } = this.#options
+    const pauseMs = Math.min(maxMs, firstMs * 2 ** this.#failures)
+    if (pauseMs < maxMs) this.#failures += 1
+    if (jitter === 'none') return pauseMs
+    const random = this.#clock.random()
+    return Math.ceil(pauseMs * (jitter === 'half' ? 0.5 + random : random))
   }
 }

@@ -1,5 +1,6 @@
 import { Unavailable } from '../core/failure.ts'
 import type { Clock } from '../ports/clock.ts'
+import { Backoff } from './backoff.ts'
 import type { Log } from './log/log.ts'
 
 const delayMinMs = 250
@@ -20,14 +21,16 @@ export interface WaitingDeps {
  */
 export async function untilAvailable<T>(run: () => Promise<T>, deps: WaitingDeps): Promise<T> {
   const { clock, log, ending } = deps
-  for (let delayMs = delayMinMs; ; delayMs = Math.min(delayMaxMs, delayMs * 2)) {
+  const backoff = new Backoff(clock, { firstMs: delayMinMs, maxMs: delayMaxMs, jitter: 'none' })
+  while (true) {
     if (ending?.aborted) throw new EndedWhileWaiting('ended before its stores were there')
     try {
       return await run()
     } catch (cause) {
       if (!(cause instanceof Unavailable)) throw cause
-      log.warn({ err: cause, retryInMs: delayMs }, 'a store is away; the start waits for it')
+      const retryInMs = backoff.nextMs()
+      log.warn({ err: cause, retryInMs }, 'a store is away; the start waits for it')
+      await clock.sleep(retryInMs, ending)
     }
-    await clock.sleep(delayMs, ending)
   }
 }

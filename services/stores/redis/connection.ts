@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import { WrongServer } from '../../core/failure.ts'
+import { Backoff } from '../../platform/backoff.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { within } from '../../platform/within.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -87,7 +88,9 @@ export class Connection {
 
   async #keep(): Promise<void> {
     const { clock } = this.#deps
-    for (let delayMs = delayMinMs; !this.closed; ) {
+    // Not all pods at once.
+    const retries = new Backoff(clock, { firstMs: delayMinMs, maxMs: delayMaxMs, jitter: 'half' })
+    while (!this.closed) {
       const redis = newClient(this.#deps.at)
       const lost = new Promise<void>((resolve) => {
         this.#lost = resolve
@@ -100,7 +103,7 @@ export class Connection {
       })
       try {
         this.#begin(await within(clock, handshakeMs, connecting, this.#handshake(redis)))
-        delayMs = delayMinMs
+        retries.reset()
         await lost
       } catch (cause) {
         this.#cause = cause instanceof WrongServer ? cause : (heard ?? cause)
@@ -109,9 +112,7 @@ export class Connection {
         this.#ready = undefined
         redis.disconnect()
       }
-      // Not all pods at once.
-      await clock.sleep(delayMs * (0.5 + clock.random()), this.#ending.signal)
-      delayMs = Math.min(delayMaxMs, delayMs * 2)
+      await clock.sleep(retries.nextMs(), this.#ending.signal)
     }
   }
 

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { Unavailable } from '../../../core/failure.ts'
+import { Backoff } from '../../../platform/backoff.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import type { Cancel, Clock } from '../../../ports/clock.ts'
 import type { AnswerMessage, CallMessage, Calls } from './calls.ts'
@@ -39,14 +40,18 @@ export async function startThread<C extends Calls>(deps: ThreadDeps): Promise<Th
   const silence = new Silence(clock)
   let worker: Worker | undefined
   let nextId = 1
-  let restartDelayMs = restartDelayMinMs
+  const restarts = new Backoff(clock, {
+    firstMs: restartDelayMinMs,
+    maxMs: restartDelayMaxMs,
+    jitter: 'none',
+  })
   let cancelRestart: Cancel | undefined
   let restarting: Promise<void> | undefined
   let ending: Promise<unknown> | undefined
   let closing = false
 
   const receive = (message: AnswerMessage): void => {
-    restartDelayMs = restartDelayMinMs
+    restarts.reset()
     silence.answered()
     if (message.type === 'answer') pending.answer(message.id, message.value)
     else if (message.type === 'failure') pending.fail(message.id, message.reason)
@@ -56,9 +61,9 @@ export async function startThread<C extends Calls>(deps: ThreadDeps): Promise<Th
     silence.ended()
     pending.failAll(`the ${name} thread ended`)
     if (closing) return
+    const restartDelayMs = restarts.nextMs()
     log.error({ err: cause, restartDelayMs }, `the ${name} thread ended and is started again`)
     cancelRestart = clock.after(restartDelayMs, restart)
-    restartDelayMs = Math.min(restartDelayMaxMs, restartDelayMs * 2)
   }
   const restart = (): void => {
     restarting = spawn(deps, receive, died).then((ready) => {

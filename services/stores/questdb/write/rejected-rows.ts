@@ -1,4 +1,5 @@
 import type { SenderOptions } from '@questdb/nodejs-client'
+import { Backoff } from '../../../platform/backoff.ts'
 import { Failures } from '../../../platform/trouble.ts'
 import type { TableNames } from '../layout/tables.ts'
 import type { QuestdbOptions } from '../options.ts'
@@ -113,19 +114,21 @@ export class RejectedRows {
     const { options, visibility, metrics } = this.#deps
     // The server remembers the columns of a table per connection: one that was repaired is seen by a fresh one.
     this.#path.renew()
-    for (
-      let delayMs = retryDelayMinMs;
-      !this.#isOver(piece);
-      delayMs = Math.min(retryDelayMaxMs, delayMs * 2)
-    ) {
+    const retries = new Backoff(options.clock, {
+      firstMs: retryDelayMinMs,
+      maxMs: retryDelayMaxMs,
+      jitter: 'none',
+    })
+    while (!this.#isOver(piece)) {
       if (visibility.turnsAway(piece)) return
       try {
         return await this.#store(piece)
       } catch (cause) {
         if (cause instanceof PoisonRows || cause instanceof RefusedWithoutEnd) return this.#fail(piece, cause)
         metrics.failures.inc()
-        options.log.warn({ err: cause, retryInMs: delayMs }, 'QuestDB did not take rows that are sifted')
-        await options.clock.sleep(delayMs)
+        const retryInMs = retries.nextMs()
+        options.log.warn({ err: cause, retryInMs }, 'QuestDB did not take rows that are sifted')
+        await options.clock.sleep(retryInMs)
       }
     }
   }

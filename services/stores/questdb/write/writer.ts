@@ -1,6 +1,7 @@
 import type { SenderOptions } from '@questdb/nodejs-client'
 import type { Lane } from '../../../core/bars/series.ts'
 import { Unavailable } from '../../../core/failure.ts'
+import { Backoff } from '../../../platform/backoff.ts'
 import { troubleMsMax } from '../../../platform/trouble.ts'
 import type { TableNames } from '../layout/tables.ts'
 import type { QuestdbOptions } from '../options.ts'
@@ -45,7 +46,6 @@ export class Writer {
   readonly #metrics: WriterMetrics
   #pumping = false
   #closed = false
-  #retryDelayMs = retryDelayMinMs
 
   constructor(deps: WriterDeps) {
     const { options, sender, check, visibility, tableGone } = deps
@@ -119,20 +119,22 @@ export class Writer {
   }
 
   async #sendAll(): Promise<void> {
+    const { clock } = this.#deps.options
+    const retries = new Backoff(clock, { firstMs: retryDelayMinMs, maxMs: retryDelayMaxMs, jitter: 'none' })
     for (let pieces = this.#queue.take(); pieces.length > 0 && !this.#closed; pieces = this.#queue.take()) {
       const able = pieces.filter((piece) => !this.#deps.visibility.turnsAway(piece))
-      if (able.length > 0) await this.#request(able)
+      if (able.length > 0) await this.#request(able, retries)
     }
   }
 
   /** Ends when all paths have, so that no path is asked for two things at once. */
-  async #request(pieces: readonly Piece[]): Promise<void> {
+  async #request(pieces: readonly Piece[], retries: Backoff): Promise<void> {
     const { clock } = this.#deps.options
     const begun = clock.monotonicMs()
     const since = this.#deps.visibility.replacements
     const stored: Piece[] = []
     const again = new Set<Piece>()
-    let isAway = false
+    let retryInMs: number | undefined
     const deliverOver = async (path: RowSender, own: readonly Piece[]): Promise<void> => {
       try {
         await path.send(Buffer.concat(own.map(({ rows }) => rows.bytes)))
@@ -140,28 +142,25 @@ export class Writer {
       } catch (cause) {
         if (this.#closed) return
         if (cause instanceof PoisonRows) path.renew()
-        else isAway = true
-        for (const piece of this.#keep(own, cause)) again.add(piece)
+        else retryInMs ??= retries.nextMs()
+        for (const piece of this.#keep(own, cause, retryInMs)) again.add(piece)
       }
     }
     const byPath = Map.groupBy(pieces, ({ rows }) => this.#connections.of(rows.table))
     await Promise.all([...byPath].map(([path, own]) => deliverOver(path, own)))
     if (stored.length > 0) this.#acks.committed(stored, begun, since)
     this.#queue.putBack(pieces.filter((piece) => again.has(piece)))
-    if (!isAway) this.#retryDelayMs = retryDelayMinMs
-    else {
-      await clock.sleep(this.#retryDelayMs)
-      this.#retryDelayMs = Math.min(retryDelayMaxMs, this.#retryDelayMs * 2)
-    }
+    if (retryInMs === undefined) retries.reset()
+    else await clock.sleep(retryInMs)
   }
 
   /** Those of a failed request that go out again as they are. */
-  #keep(pieces: readonly Piece[], cause: unknown): readonly Piece[] {
+  #keep(pieces: readonly Piece[], cause: unknown, retryInMs: number | undefined): readonly Piece[] {
     this.#metrics.failures.inc()
     const { log } = this.#deps.options
     if (!(cause instanceof PoisonRows)) {
       const tables = tablesOf(pieces).size
-      log.warn({ err: cause, tables, retryInMs: this.#retryDelayMs }, 'QuestDB did not take rows')
+      log.warn({ err: cause, tables, retryInMs }, 'QuestDB did not take rows')
       return pieces
     }
     const sifted = suspects(pieces, cause)
