@@ -108,7 +108,7 @@ export class FeedStates {
   constructor(stores: FeedStores, deps: PublisherDeps & AbsenceDeps) {
     this.#stores = stores
     this.#deps = deps
-    this.#notes = new LivenessNotes(stores.board, deps.log)
+    this.#notes = new LivenessNotes(stores.board, deps)
   }
 
   /**

@@ -53,5 +53,5 @@ test('a feed board that is away is told of once per outage, however many feeds l
   await live(3)
   isAway = true
   await live(2)
-  expect(warnings).toEqual(Array(2).fill('the feed board takes no signs of life; going on'))
+  expect(warnings).toEqual(Array(2).fill('feed board unavailable; feed liveness may be stale'))
 })

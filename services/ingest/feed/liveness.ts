@@ -2,6 +2,8 @@ import { knownOffset } from '../../core/clocks/clock-history.ts'
 import { type FeedSeconds, feedNow, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Log } from '../../platform/log/log.ts'
+import { OutageLog } from '../../platform/outage-log.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { FeedBoard, FeedSigns } from '../../ports/feed-board.ts'
 import type { ClockSample__Output } from '../../wire/gen/fxd/v1/ClockSample.ts'
 import type { Heartbeat__Output } from '../../wire/gen/fxd/v1/Heartbeat.ts'
@@ -12,24 +14,19 @@ import { type FeedView, type MeasureDeps, MeasuredClock } from './measured-clock
 /** Signs of life on their way to the feed board: nobody waits for them, and the next ones say it again. */
 export class LivenessNotes {
   readonly #board: Pick<FeedBoard, 'note'>
-  readonly #log: Log
-  #isAway = false
+  readonly #outage: OutageLog
 
-  constructor(board: Pick<FeedBoard, 'note'>, log: Log) {
+  constructor(board: Pick<FeedBoard, 'note'>, deps: { readonly log: Log; readonly clock: Clock }) {
     this.#board = board
-    this.#log = log
+    this.#outage = new OutageLog(deps)
   }
 
-  /** Once per outage it is said that there is one: there are signs with every bar and heartbeat of every feed. */
+  /** Comes with every bar and heartbeat of every feed, so an outage is logged once. */
   note(feed: FeedKey, signs: FeedSigns): void {
     this.#board.note(feed, signs).then(
-      () => {
-        this.#isAway = false
-      },
-      (cause: unknown) => {
-        if (!this.#isAway) this.#log.warn({ err: cause }, 'the feed board takes no signs of life; going on')
-        this.#isAway = true
-      },
+      () => this.#outage.worked('feed board available again'),
+      (cause: unknown) =>
+        this.#outage.failed({ text: 'feed board unavailable; feed liveness may be stale', cause }),
     )
   }
 }

@@ -2,6 +2,7 @@ import { seriesId } from '../../core/bars/series.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Log } from '../../platform/log/log.ts'
+import { OutageLog } from '../../platform/outage-log.ts'
 import { Serial } from '../../platform/serial.ts'
 import type { Bus, BusEvent, LiveBar } from '../../ports/bus.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
@@ -53,7 +54,7 @@ export class Publisher {
   #open: OpenTurn | undefined
   /** The greatest that published here. */
   #epoch = 0
-  #isToldAway = false
+  readonly #outage: OutageLog
   #cancelRetry: Cancel = () => undefined
   #isClosed = false
   /** Publishers up to this epoch may publish no more. */
@@ -63,6 +64,7 @@ export class Publisher {
     this.#feed = feed
     this.#deps = deps
     this.#backlog = new Backlog(deps.clock, deps.metrics)
+    this.#outage = new OutageLog({ ...deps, about: { feed } })
   }
 
   /**
@@ -162,15 +164,12 @@ export class Publisher {
     if (this.#state !== 'up') return
     this.#state = 'away'
     this.#retryLater()
-    if (this.#isToldAway) return
-    this.#isToldAway = true
-    this.#deps.metrics.alarm('publish')
-    this.#deps.log.error({ err: cause, feed: this.#feed }, 'the bus is away; live bars wait for it')
+    if (!this.#outage.isOut) this.#deps.metrics.alarm('publish')
+    this.#outage.failed({ text: 'bus unavailable; live bars wait for it', level: 'error', cause })
   }
 
   #noteBack(): void {
-    if (this.#isToldAway) this.#deps.log.info({ feed: this.#feed }, 'the bus is back')
-    this.#isToldAway = false
+    this.#outage.worked('bus available again')
   }
 
   #overrun(): void {

@@ -1,6 +1,7 @@
 import { dateText, daySeconds } from '../../core/clocks/calendar.ts'
 import { toSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Log } from '../../platform/log/log.ts'
+import { OutageLog } from '../../platform/outage-log.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Limits } from '../../ports/limits.ts'
 import type { KeyDay, UsageDays } from '../../ports/usage-days.ts'
@@ -34,7 +35,7 @@ export function copyClosedDays(deps: ClosedDaysDeps): ClosedDays {
   const { registry, clock, log } = deps
   /** The day on which all was copied. */
   let copiedOn: string | undefined
-  let isFailing = false
+  const outage = new OutageLog({ log, clock })
   let isStopped = false
   let copying: Promise<void> | undefined
 
@@ -54,13 +55,9 @@ export function copyClosedDays(deps: ClosedDaysDeps): ClosedDays {
   const check = (): void => {
     copying ??= copyAll()
       .then(
-        () => {
-          isFailing = false
-        },
-        (cause: unknown) => {
-          if (!isFailing) log.warn({ err: cause }, 'usage of closed days is not copied; tried every minute')
-          isFailing = true
-        },
+        () => outage.worked('usage of closed days is copied again'),
+        (cause: unknown) =>
+          outage.failed({ text: 'failed to copy usage of closed days; retrying every minute', cause }),
       )
       .finally(() => {
         copying = undefined

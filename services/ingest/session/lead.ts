@@ -1,4 +1,5 @@
 import type { Log } from '../../platform/log/log.ts'
+import { OutageLog } from '../../platform/outage-log.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type Leases, leaseRenewMs } from '../../ports/lease.ts'
 
@@ -37,8 +38,8 @@ export interface LeadDeps {
  * another one leads. It gives it to nobody either: whoever waits is told of the silence.
  */
 export function lead(deps: LeadDeps): Leading {
-  const { leases, name, holder, clock, log, signal, onWait, onTaken, onSilence, onLost } = deps
-  const calls = new Calls(log)
+  const { leases, name, holder, clock, signal, onWait, onTaken, onSilence, onLost } = deps
+  const calls = new Calls(deps)
   const granted = waitForGrant()
 
   async function waitForGrant(): Promise<number | undefined> {
@@ -87,25 +88,22 @@ export function lead(deps: LeadDeps): Leading {
   }
 }
 
-/** Says once per outage that there is one. */
 class Calls {
-  readonly #log: Log
-  #isAway = false
+  readonly #outage: OutageLog
 
-  constructor(log: Log) {
-    this.#log = log
+  constructor(deps: Pick<LeadDeps, 'log' | 'clock'>) {
+    this.#outage = new OutageLog(deps)
   }
 
   /** `undefined` too when there is no answer. */
   answer<T>(call: Promise<T>, what: 'taken' | 'renewed' | 'released'): Promise<T | undefined> {
     return call.then(
       (answer) => {
-        this.#isAway = false
+        this.#outage.worked('lease store available again')
         return answer
       },
       (cause: unknown) => {
-        if (!this.#isAway) this.#log.warn({ err: cause }, `a lease could not be ${what}; asking again`)
-        this.#isAway = true
+        this.#outage.failed({ text: `lease store unavailable: a lease was not ${what}; retrying`, cause })
         return undefined
       },
     )

@@ -2,6 +2,7 @@ import { Redis } from 'ioredis'
 import { WrongServer } from '../../core/failure.ts'
 import { Backoff } from '../../platform/backoff.ts'
 import type { Log } from '../../platform/log/log.ts'
+import { OutageLog } from '../../platform/outage-log.ts'
 import { within } from '../../platform/within.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { RedisAt } from './options.ts'
@@ -34,13 +35,14 @@ export class Connection {
   readonly #onReady = new Set<(ready: Ready) => void>()
   #ready: Ready | undefined
   #cause: unknown
-  #told: string | undefined
+  readonly #outage: OutageLog
   #lost: () => void = () => undefined
   #nextReady = newGate()
 
   constructor(name: string, deps: ConnectionDeps) {
     this.#name = name
     this.#deps = deps
+    this.#outage = new OutageLog({ ...deps, about: { connection: name } })
     void this.#keep()
   }
 
@@ -116,21 +118,17 @@ export class Connection {
     }
   }
 
-  /** Once for as long as it fails in the same way. */
   #tell(cause: unknown): void {
+    if (this.closed) return
     const reason = String(cause)
-    if (this.closed || reason === this.#told) return
-    this.#told = reason
-    const { log } = this.#deps
-    const about = { err: cause, connection: this.#name }
-    if (cause instanceof WrongServer) log.error(about, cause.message)
-    else log.warn(about, 'Redis cannot be reached; tried again until it is')
+    if (cause instanceof WrongServer)
+      this.#outage.failed({ text: cause.message, level: 'error', cause, reason })
+    else this.#outage.failed({ text: 'Redis unavailable; retrying', cause, reason })
   }
 
   #begin(ready: Ready): void {
     if (this.closed) return
-    if (this.#told !== undefined) this.#deps.log.info({ connection: this.#name }, 'Redis answers')
-    this.#told = undefined
+    this.#outage.worked('Redis available again')
     this.#ready = ready
     this.#nextReady.open()
     this.#nextReady = newGate()

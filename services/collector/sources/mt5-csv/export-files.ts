@@ -9,7 +9,7 @@ import { openRegular } from '../../../platform/files/open-regular.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { SourceSeries, SourceSymbol } from '../source.ts'
-import { warnOfFile } from './file-fault.ts'
+import { fileFailure } from './file-fault.ts'
 import { FileIndex } from './file-index.ts'
 import { FollowedFile } from './followed-file.ts'
 import { createListing, type ListedFile } from './listing.ts'
@@ -88,7 +88,8 @@ export class ExportFiles {
     if (state === undefined || this.#waiting.get(path) === state) return false
     this.#waiting.set(path, state)
     const found = await mostDecimals(path, resolution, openWithin(folder)).catch((cause: unknown) => {
-      warnOfFile(this.#deps.log, path, cause, 'it is left alone until it changes')
+      const { text, cause: defect } = fileFailure(path, cause, 'it is left alone until it changes')
+      this.#deps.log.warn({ err: defect, file: path }, text)
       return undefined
     })
     if (found === undefined) return false

@@ -1,6 +1,6 @@
 import { NotRegular } from '../../../platform/files/open-regular.ts'
 import { fileReason } from '../../../platform/files/path-failures.ts'
-import type { Log } from '../../../platform/log/log.ts'
+import type { OutageFailure } from '../../../platform/outage-log.ts'
 import { SourceFault } from '../source.ts'
 import { LayoutError } from './layout.ts'
 
@@ -13,11 +13,12 @@ function fileFault(path: string, cause: unknown): string | undefined {
   return reason && `${path} ${reason}`
 }
 
-/** Logs it in one sentence; a defect comes with its stack. */
-export function warnOfFile(log: Log, path: string, cause: unknown, then: string): void {
+/** What a log says about it, in one sentence; a defect comes with its stack. */
+export function fileFailure(path: string, cause: unknown, then: string): OutageFailure {
   const fault = fileFault(path, cause)
-  if (fault === undefined) log.warn({ err: cause, file: path }, `${path} could not be read; ${then}`)
-  else log.warn({ file: path }, `${fault}; ${then}`)
+  return fault === undefined
+    ? { text: `${path} could not be read; ${then}`, cause }
+    : { text: `${fault}; ${then}` }
 }
 
 /** Runs what reads the path: what is wrong with it becomes a `SourceFault`. */

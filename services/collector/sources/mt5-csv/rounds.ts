@@ -1,11 +1,12 @@
 import { type Bars, barCount, sliceBars, timeAt } from '../../../core/bars/bar.ts'
 import { allTimes, type Span } from '../../../core/bars/window.ts'
 import type { Log } from '../../../platform/log/log.ts'
+import { OutageLog } from '../../../platform/outage-log.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { type SourceListener, sourceBarsMax } from '../source.ts'
 import { CompleteMinutes } from './complete-minutes.ts'
 import type { ExportFiles } from './export-files.ts'
-import { warnOfFile } from './file-fault.ts'
+import { fileFailure } from './file-fault.ts'
 import type { FollowedFile } from './followed-file.ts'
 import type { Turns } from './turns.ts'
 
@@ -31,8 +32,7 @@ export class Rounds {
   readonly #minutes: CompleteMinutes
   /** To be looked at once more. */
   readonly #again = new Set<FollowedFile>()
-  /** Told once when it begins, and once when it ends. */
-  readonly #failing = new Set<FollowedFile>()
+  readonly #outages = new WeakMap<FollowedFile, OutageLog>()
 
   constructor({ files, readOnce, inTurn, log, clock }: RoundsDeps) {
     this.#files = files
@@ -57,18 +57,24 @@ export class Rounds {
    */
   async #lookAt(file: FollowedFile, listener: SourceListener): Promise<boolean> {
     this.#again.add(file)
+    const outage = this.#outageOf(file)
     if (!this.#readOnce.has(file) || this.#inTurn.isTaken(file)) return false
     while (this.#again.delete(file)) {
       try {
         await this.#inTurn(file, () => this.#takeChange(file, listener))
-        if (this.#failing.delete(file))
-          this.#log.info({ file: file.options.path }, 'the file can be read again')
+        outage.worked('the file can be read again')
       } catch (cause) {
-        if (!this.#failing.has(file)) warnOfFile(this.#log, file.options.path, cause, 'it is tried again')
-        this.#failing.add(file)
+        outage.failed(fileFailure(file.options.path, cause, 'retrying'))
       }
     }
-    return this.#readOnce.has(file) && !this.#failing.has(file)
+    return this.#readOnce.has(file) && !outage.isOut
+  }
+
+  #outageOf(file: FollowedFile): OutageLog {
+    const about = { file: file.options.path }
+    const outage = this.#outages.get(file) ?? new OutageLog({ log: this.#log, clock: this.#clock, about })
+    this.#outages.set(file, outage)
+    return outage
   }
 
   async look(listener: SourceListener, signal: AbortSignal): Promise<void> {

@@ -1,7 +1,9 @@
 import { watch } from 'node:fs'
 import type { Log } from '../../../platform/log/log.ts'
+import { OutageLog } from '../../../platform/outage-log.ts'
+import { SharedRun } from '../../../platform/serial.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { warnOfFile } from './file-fault.ts'
+import { fileFailure } from './file-fault.ts'
 
 /** Notifications of the system come at once but not everywhere and not always: the folder is looked at anyway. */
 const lookEveryMs = 1_000
@@ -19,31 +21,17 @@ interface Watching {
 
 /** Looks when the system says that something changed, and every second. */
 export function watchFolder({ path, clock, log, signal, look, changed }: Watching): void {
-  let looking = false
-  let again = false
-  /** Told once when it begins, and once when it ends. */
-  let isLost = false
-  const start = (): void => {
+  const outage = new OutageLog({ log, clock, about: { file: path } })
+  const looks = new SharedRun(async () => {
     if (signal.aborted) return
-    again = looking
-    if (looking) return
-    looking = true
-    look()
-      .then(
-        () => {
-          if (isLost) log.info({ path }, 'the folder can be read again')
-          isLost = false
-        },
-        (cause: unknown) => {
-          if (!isLost) warnOfFile(log, path, cause, 'it is tried again')
-          isLost = true
-        },
-      )
-      .finally(() => {
-        looking = false
-        if (again) start()
-      })
-  }
+    try {
+      await look()
+      outage.worked('the folder can be read again')
+    } catch (cause) {
+      outage.failed(fileFailure(path, cause, 'retrying'))
+    }
+  })
+  const start = (): void => void looks.run()
   const stop = clock.every(lookEveryMs, start)
   signal.addEventListener('abort', stop)
   try {

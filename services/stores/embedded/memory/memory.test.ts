@@ -81,9 +81,9 @@ test('counters that cannot be written for a while are told once, and once when t
   }
   memory.signs.set(feed, { receivedAt: 'refused' as never })
   await expect.poll(() => second().then(() => writer.seen.length)).toBeGreaterThan(3)
-  expect(lines).toEqual(['counters cannot be written; tried again every second'])
+  expect(lines).toEqual(['failed to store counters; retrying every second'])
   memory.signs.set(feed, { receivedAt: utcMs(1) })
-  await expect.poll(() => second().then(() => lines.slice(1))).toEqual(['counters are written again'])
+  await expect.poll(() => second().then(() => lines.slice(1))).toEqual(['counters are stored again'])
   await memory.close()
 })
 

@@ -2,6 +2,7 @@ import type { FeedKey } from '../../../core/feeds/compound-key.ts'
 import type { RateUse } from '../../../core/keys/rate-window.ts'
 import { usageDaysKept } from '../../../core/keys/usage.ts'
 import type { Log } from '../../../platform/log/log.ts'
+import { OutageLog } from '../../../platform/outage-log.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { FeedSigns } from '../../../ports/feed-board.ts'
 import type { MemoryRows } from '../file/memory-rows.ts'
@@ -27,7 +28,7 @@ export function startMemory(rows: MemoryRows, queue: WriteQueue, clock: Clock, l
   const signs = new Remembered<FeedKey, FeedSigns>(rows.signs)
   let prunedOn: string | undefined
   let writing: Promise<void> | undefined
-  let isFailing = false
+  const outage = new OutageLog({ log, clock })
 
   const writeChanges = async (): Promise<void> => {
     const today = utcDay(clock)
@@ -39,15 +40,13 @@ export function startMemory(rows: MemoryRows, queue: WriteQueue, clock: Clock, l
     try {
       await queue.call('remember', { rows: changed, usageFrom }, { lane: 'live', weight: weight + 1 })
       prunedOn = today
-      if (isFailing) log.info('counters are written again')
-      isFailing = false
+      outage.worked('counters are stored again')
       usage.forgetOldDays()
     } catch (cause) {
       usage.putBack(taken.usage)
       uses.putBack(taken.uses)
       signs.putBack(taken.signs)
-      if (!isFailing) log.warn({ err: cause }, 'counters cannot be written; tried again every second')
-      isFailing = true
+      outage.failed({ text: 'failed to store counters; retrying every second', cause })
     }
   }
   /** One write at a time: a slow one is followed by one with all that changed meanwhile. */

@@ -1,5 +1,6 @@
 import { Unavailable } from '../../../core/failure.ts'
 import type { Log } from '../../../platform/log/log.ts'
+import { OutageLog } from '../../../platform/outage-log.ts'
 import { Trouble, troubleMsMax } from '../../../platform/trouble.ts'
 import type { Clock } from '../../../ports/clock.ts'
 
@@ -8,12 +9,11 @@ import type { Clock } from '../../../ports/clock.ts'
  * into what the file's log has left.
  */
 export class BarWrites {
-  readonly #log: Log
+  readonly #outage: OutageLog
   readonly #trouble: Trouble
-  #isTold = false
 
   constructor(clock: Clock, log: Log) {
-    this.#log = log
+    this.#outage = new OutageLog({ log, clock })
     this.#trouble = new Trouble(clock)
   }
 
@@ -36,15 +36,13 @@ export class BarWrites {
       throw cause
     }
     this.#trouble.answered()
-    if (this.#isTold) this.#log.info('bars are stored again')
-    this.#isTold = false
+    this.#outage.worked('bars are stored again')
   }
 
   #failed(cause: unknown): void {
-    if (this.#isTold || this.failingMs <= troubleMsMax) return
-    this.#isTold = true
-    const seconds = secondsOf(this.failingMs)
-    this.#log.error({ err: cause, seconds }, 'unavailable: no bars can be stored; the disk may be full')
+    if (this.failingMs <= troubleMsMax) return
+    const text = 'unavailable: no bars can be stored; the disk may be full'
+    this.#outage.failed({ text, level: 'error', cause })
   }
 }
 
