@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from './settings.ts'
 
 const process = ['logLevel', 'logFormat', 'opsAddr'] as const
 const stores = [

@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts'
 import { logFormats, logLevels } from '../log/log.ts'
+import type { Config } from './settings.ts'
 import {
   anyText,
   oneOf,
