@@ -49,7 +49,7 @@ describe('authenticate', () => {
     'a text of the wrong shape is KEY_INVALID without a look-up: %s',
     (text) => {
       const view = holding(record())
-      view.keyByDigest = () => expect.unreachable('it was looked up')
+      view.keys.byDigest = () => expect.unreachable('it was looked up')
       expect(codeOf(view, text)).toBe('KEY_INVALID')
     },
   )

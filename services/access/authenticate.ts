@@ -44,7 +44,7 @@ export function keyRefusal(
 function keyOf(text: string, view: RegistryView, now: UtcMs): KeyRecord | undefined {
   if (!isKeyShaped(text)) return undefined
   const digest = digestOf(text)
-  const found = view.keyByDigest(digest.toString('hex'))
+  const found = view.keys.byDigest(digest.toString('hex'))
   if (!found || !secretIsOpen(found.secret, now)) return undefined
   const stored = Buffer.from(found.secret.digest, 'hex')
   return stored.length === digest.length && timingSafeEqual(stored, digest) ? found.key : undefined

@@ -253,7 +253,7 @@ export class Hub {
 
   /** Ends a connection whose key may no longer be used, and its subscriptions to feeds no longer granted. */
   #review(connection: Connection, view: RegistryView): void {
-    const key = view.key(connection.key.id)
+    const key = view.keys.get(connection.key.id)
     if (!key || !connection.open) return
     const verdict = reviewKey(key, connection, this.#deps.clock.utcMs())
     if (verdict) return this.#expel(connection, verdict)

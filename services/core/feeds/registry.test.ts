@@ -45,9 +45,9 @@ const seen = (registry: Registry) => ({
   allFeeds: registry.allFeeds(),
   symbols: registry.symbolsOf(feed),
   allSymbols: registry.allSymbolsOf(feed),
-  keys: registry.keys(),
+  keys: registry.keys.all(),
   single: names.map((name) => registry.symbol(compoundKey(feed, name))),
-  digests: digests.map((digest) => registry.keyByDigest(digest)?.key.id),
+  digests: digests.map((digest) => registry.keys.byDigest(digest)?.key.id),
 })
 
 const change = fc.oneof(
@@ -99,7 +99,7 @@ test('a secret of a revoked key that another key got later stays with that one, 
   fc.assert(
     fc.property(anyOrder, (some) => {
       const registry = registryOf(some)
-      expect(digests.map((digest) => registry.keyByDigest(digest)?.key.id)).toEqual(['k2', 'k1', 'k2'])
+      expect(digests.map((digest) => registry.keys.byDigest(digest)?.key.id)).toEqual(['k2', 'k1', 'k2'])
     }),
   )
 })
@@ -139,10 +139,10 @@ test('a symbol that is added or hidden later is seen in the next listing', () =>
 
 test('a secret that was taken away opens nothing', () => {
   const registry = registryOf([keyRow('k1', ['d1', 'd2'], 1)])
-  expect(registry.keyByDigest('d1')?.secret).toEqual({ digest: 'd1' })
+  expect(registry.keys.byDigest('d1')?.secret).toEqual({ digest: 'd1' })
   registry.apply(keyRow('k1', ['d2'], 2))
-  expect(registry.keyByDigest('d1')).toBeUndefined()
-  expect(registry.keyByDigest('d2')?.key.id).toBe('k1')
+  expect(registry.keys.byDigest('d1')).toBeUndefined()
+  expect(registry.keys.byDigest('d2')?.key.id).toBe('k1')
   expect(registry.versionOf('k1')).toBe(2)
   expect(registry.versionOf('k2')).toBe(0)
 })

@@ -1,5 +1,6 @@
 import type { ClockReading } from '../clocks/clock-history.ts'
-import type { KeyRecord, KeySecret } from '../keys/api-key.ts'
+import type { KeyRecord } from '../keys/api-key.ts'
+import { KeyIndex, type KeyView } from '../keys/key-index.ts'
 import { type CompoundKey, type FeedKey, parseCompoundKey } from './compound-key.ts'
 import type { FeedDefinition, FeedRecord } from './feed.ts'
 import type { SymbolRecord } from './symbol.ts'
@@ -7,6 +8,7 @@ import type { SymbolRecord } from './symbol.ts'
 /** What a role reads of the registry: feeds, symbols and keys in memory, as of one version. */
 export interface RegistryView {
   readonly version: number
+  readonly keys: KeyView
   /** Shown feeds only: a hidden feed is as if it did not exist. Ordered by key. */
   feeds(): readonly FeedDefinition[]
   feed(key: FeedKey): FeedDefinition | undefined
@@ -20,10 +22,6 @@ export interface RegistryView {
   allSymbolsOf(feed: FeedKey): readonly SymbolRecord[]
   /** What was known of the feed's clock, in the order of time. */
   clocksOf(feed: FeedKey): readonly ClockReading[]
-  /** A key by the SHA-256 (hex) of its secret. */
-  keyByDigest(digest: string): { readonly key: KeyRecord; readonly secret: KeySecret } | undefined
-  key(id: string): KeyRecord | undefined
-  keys(): readonly KeyRecord[]
   /** The version of one record, on which a change is based. */
   versionOf(id: string): number
 }
@@ -40,12 +38,11 @@ const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 /** The one implementation of following: rows go in, in any order and repeatedly; the greatest version per id stays. */
 export class Registry implements RegistryView {
   version = 0
+  readonly keys = new KeyIndex()
   readonly #versions = new Map<string, number>()
   readonly #feeds = new Map<FeedKey, FeedRecord>()
   readonly #symbols = new Map<FeedKey, Map<CompoundKey, SymbolRecord>>()
   readonly #clocks = new Map<FeedKey, readonly ClockReading[]>()
-  readonly #keys = new Map<string, KeyRecord>()
-  readonly #digests = new Map<string, string>()
   readonly #sorted = new Map<FeedKey, readonly SymbolRecord[]>()
 
   /** Whether the row is newer than what is known of its id. */
@@ -57,7 +54,7 @@ export class Registry implements RegistryView {
     if (row.kind === 'feed') this.#feeds.set(row.id as FeedKey, row.body as FeedRecord)
     else if (row.kind === 'symbol') this.#applySymbol(row.body as SymbolRecord)
     else if (row.kind === 'clock') this.#applyClock(row.body as ClockReading)
-    else this.#applyKey(row.body as KeyRecord)
+    else this.keys.apply(row.body as KeyRecord, row.version)
     return true
   }
 
@@ -73,16 +70,6 @@ export class Registry implements RegistryView {
       reading.feed,
       [...others, reading].sort((a, b) => a.since - b.since),
     )
-  }
-
-  /** A secret of a revoked key may belong to another key by now, also when the row of the revoked one comes late. */
-  #applyKey(key: KeyRecord): void {
-    const holderOf = (digest: string): string => this.#digests.get(digest) ?? key.id
-    for (const { digest } of this.#keys.get(key.id)?.secrets ?? [])
-      if (holderOf(digest) === key.id) this.#digests.delete(digest)
-    for (const { digest } of key.secrets)
-      if (this.versionOf(holderOf(digest)) <= this.versionOf(key.id)) this.#digests.set(digest, key.id)
-    this.#keys.set(key.id, key)
   }
 
   feeds(): readonly FeedDefinition[] {
@@ -117,20 +104,6 @@ export class Registry implements RegistryView {
 
   clocksOf(feed: FeedKey): readonly ClockReading[] {
     return this.#clocks.get(feed) ?? []
-  }
-
-  keyByDigest(digest: string): { key: KeyRecord; secret: KeySecret } | undefined {
-    const key = this.#keys.get(this.#digests.get(digest) ?? '')
-    const secret = key?.secrets.find((each) => each.digest === digest)
-    return key && secret ? { key, secret } : undefined
-  }
-
-  key(id: string): KeyRecord | undefined {
-    return this.#keys.get(id)
-  }
-
-  keys(): readonly KeyRecord[] {
-    return [...this.#keys.values()].sort((a, b) => a.createdAt - b.createdAt || byText(a.id, b.id))
   }
 
   versionOf(id: string): number {

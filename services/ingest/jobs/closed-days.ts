@@ -46,7 +46,7 @@ export function copyClosedDays(deps: ClosedDaysDeps): ClosedDays {
     // Revoked ones too: they may have asked for much before.
     const ids = registry
       .view()
-      .keys()
+      .keys.all()
       .map(({ id }) => id)
     for (let i = 0; i < ids.length && !isStopped; i += keysAtOnce)
       await copy(ids.slice(i, i + keysAtOnce), days, deps)

@@ -42,7 +42,7 @@ const secretDigest = (secret: string): string => digestOf(secret).toString('hex'
 const prefixOf = (secret: string): string => secret.slice(0, shownPrefixLength)
 
 export function createKey(request: CreateKeyRequest__Output, view: RegistryView, issue: Issue): KeyRecord {
-  if (view.key(issue.id)) throw moved(`The id ${issue.id} was taken meanwhile; try again.`)
+  if (view.keys.get(issue.id)) throw moved(`The id ${issue.id} was taken meanwhile; try again.`)
   const plan = parsePlan(request.plan)
   return {
     id: issue.id,

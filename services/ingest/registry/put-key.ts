@@ -18,7 +18,7 @@ const ownerLengthMax = 64
 export function putKey(request: PutKeyRequest__Output, view: RegistryView, now: UtcMs): KeyRecord {
   checkShapes(request)
   const digest = request.sha256.toString('hex')
-  const had = view.key(request.id)
+  const had = view.keys.get(request.id)
   if (had) refuseChange(request, had, digest)
   refuseTaken(request.id, digest, view)
   const plan = parsePlan(request.plan)
@@ -49,7 +49,7 @@ export function suspendKey(
   view: RegistryView,
   now: UtcMs,
 ): KeyRecord | undefined {
-  const key = view.key(id)
+  const key = view.keys.get(id)
   if (key === undefined || key.owner !== owner || owner === '' || key.revoked) return undefined
   const expiresAt = key.expiresAt !== undefined && key.expiresAt < now ? key.expiresAt : now
   return { ...key, suspended: true, expiresAt }
@@ -80,7 +80,7 @@ function refuseChange(request: PutKeyRequest__Output, had: KeyRecord, digest: st
 }
 
 function refuseTaken(id: string, digest: string, view: RegistryView): void {
-  const found = view.keyByDigest(digest)
+  const found = view.keys.byDigest(digest)
   if (found && found.key.id !== id && !found.key.revoked)
     throw alreadyExists(`sha256: this secret is the key ${found.key.id} already; give ${id} another.`)
 }

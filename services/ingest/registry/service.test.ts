@@ -83,7 +83,7 @@ test('no request is answered by a defect, and none leaves a key that breaks the 
       for (const each of outcomes) expect(each).toMatch(each === 'OK' ? /OK/ : sound)
     }),
   )
-  for (const each of fixture.registry.view().keys()) {
+  for (const each of fixture.registry.view().keys.all()) {
     expect(each.feeds.length).toBeGreaterThan(0)
     expect(each.limits.rpm).toBeGreaterThan(0)
   }
@@ -99,7 +99,7 @@ test('keys survive a restart, revoked ones stay revoked', async () => {
   const stores = await openEmbeddedStores({ folder, clock, log: silentLog })
   const again = followRegistry(stores.registry, stores.bus, clock, silentLog)
   await again.refresh()
-  const keys = again.view().keys()
+  const keys = again.view().keys.all()
   again.close()
   await stores.close()
   own.discard()

@@ -48,7 +48,7 @@ export function registryService(deps: RegistryServiceDeps): RegistryHandlers {
   return {
     CreateKey: answer(keys.create),
     ListKeys: answer(({ after }) => {
-      const found = page(view().keys(), after, (key) => key.id, partBytesMax)
+      const found = page(view().keys.all(), after, (key) => key.id, partBytesMax)
       return { keys: found.items.map((key) => messageOf(key.id, view(), clock)), next: found.next }
     }),
     GetKey: answer(({ id }) => messageOf(id, view(), clock)),
@@ -82,7 +82,7 @@ function keyChanges({ writer, registry, clock }: RegistryServiceDeps) {
 
   const refuseTooMany = (id = ''): void => {
     const view = registry.view()
-    if (view.key(id) === undefined && view.keys().length >= keysMax)
+    if (view.keys.get(id) === undefined && view.keys.all().length >= keysMax)
       throw forbiddenByState(`There are ${keysMax} keys already, which is the most a service keeps.`)
   }
 
@@ -107,7 +107,7 @@ function keyChanges({ writer, registry, clock }: RegistryServiceDeps) {
       refuseTooMany(request.id)
       return store((view) => {
         const key = putKey(request, view, clock.utcMs())
-        if (isDeepStrictEqual(stored(key), stored(view.key(key.id)))) return undefined
+        if (isDeepStrictEqual(stored(key), stored(view.keys.get(key.id)))) return undefined
         refuseMoved(key.id, request.basedOn, view)
         return key
       }, request.id)
@@ -115,7 +115,7 @@ function keyChanges({ writer, registry, clock }: RegistryServiceDeps) {
     suspend: async (request: SuspendKeyRequest__Output) => ({
       suspended: await writer.change((view) => {
         const body = suspendKey(request, view, clock.utcMs())
-        const isNew = body !== undefined && !view.key(body.id)?.suspended
+        const isNew = body !== undefined && !view.keys.get(body.id)?.suspended
         return { rows: isNew ? [{ kind: 'key', id: body.id, body }] : [], result: body !== undefined }
       }),
     }),
@@ -133,9 +133,9 @@ const stored = (key: KeyRecord | undefined): unknown => key && JSON.parse(JSON.s
 
 /** The key to change; refused when it moved on since the version that the change is based on. */
 function keyOf(request: { readonly id: string; readonly basedOn: number }, view: RegistryView): KeyRecord {
-  const key = view.key(request.id)
+  const key = view.keys.get(request.id)
   if (!key) {
-    const ids = view.keys().map((each) => each.id)
+    const ids = view.keys.all().map((each) => each.id)
     throw notFound(`There is no key with the id ${show(request.id)}${didYouMean(request.id, ids)}.`)
   }
   if (request.basedOn !== 0) refuseMoved(key.id, request.basedOn, view)

@@ -61,7 +61,7 @@ export class Answers {
     // What was on its way may have closed it as too slow: its row is free, and may be another's soon.
     if (!connection.open) return
     const view = this.#registry.view()
-    const key = view.key(connection.key.id) ?? connection.key
+    const key = view.keys.get(connection.key.id) ?? connection.key
     const accepted: CompoundKey[] = []
     const rejected: string[] = []
     const resumed = new Map<CompoundKey, FeedSeconds>()

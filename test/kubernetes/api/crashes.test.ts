@@ -49,7 +49,7 @@ test('an operator that is killed after each write to the API server and each cha
   const registry = setting.ingest.registry.view()
   expect(registry.allFeeds()).toMatchObject([{ definition: { key: 'BROKERA:ZERO' }, owner, hidden: false }])
   expect(setting.opens(await setting.secret('key'))).toBe('key')
-  expect(registry.key('key')).toMatchObject({ issue: 1 })
+  expect(registry.keys.get('key')).toMatchObject({ issue: 1 })
   for (const of of [
     resources.statefulsets,
     resources.deployments,
@@ -88,7 +88,7 @@ test('a rotation goes on after each crash, and the secret that is delivered in t
   expect(setting.opens(after)).toBe('key')
   expect(setting.opens(before)).toBe('key')
   const { metadata } = (await setting.get<Secret>(resources.secrets, 'key')) as Secret
-  const issue = setting.ingest.registry.view().key('key')?.issue
+  const issue = setting.ingest.registry.view().keys.get('key')?.issue
   expect(metadata.annotations?.['marketdata.fxd.dev/issue']).toBe(String(issue))
 }, 300_000)
 

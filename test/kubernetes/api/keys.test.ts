@@ -24,7 +24,7 @@ test('a key is delivered, opens, and its status shows neither secret nor digest'
   expect(setting.opens(secret)).toBe('first')
   expect(key.status).toMatchObject({ id: 'first', issue: 1, state: 'active', prefix: secret.slice(0, 8) })
   expect(key.status?.secretName).toBe('first')
-  expect(setting.ingest.registry.view().key('first')).toMatchObject({ owner: metadata.uid, plan: 'pro' })
+  expect(setting.ingest.registry.view().keys.get('first')).toMatchObject({ owner: metadata.uid, plan: 'pro' })
   const said = JSON.stringify([key, await setting.list(resources.events)])
   expect(said).not.toContain(secret)
 })
@@ -150,5 +150,5 @@ test('a key of the command line is left alone, and the ApiKey says whose it is',
     expect(key.status?.conditions?.[0]?.message).toContain('belongs to the command line')
   }
   expect(setting.opens(secret)).toBe('ours')
-  expect(setting.ingest.registry.view().key('ours')).toEqual(record)
+  expect(setting.ingest.registry.view().keys.get('ours')).toEqual(record)
 }, 60_000)

@@ -22,7 +22,7 @@ const heldOf = (kind: string): Promise<number> => operator.metric('fxd_operator_
 const suspended = (): string[] =>
   setting.ingest.registry
     .view()
-    .keys()
+    .keys.all()
     .flatMap(({ id, suspended: isSuspended }) => (isSuspended ? [id] : []))
 
 test('when most objects vanish at once their keys stay, and an Event and a condition say so', async () => {
