@@ -11,7 +11,7 @@ interface Close {
   readonly left: number
 }
 
-/** A drain as a shard runs it, each of its timers late by up to `lateMs`. */
+/** A drain as a shard runs it; each of its timers is late by up to `lateMs`. */
 function run(sockets: number, startUtc: number, budgetMs: number, lateness: () => number = () => 0): Close[] {
   const closes: Close[] = []
   let [open, at] = [sockets, 0]
@@ -29,7 +29,7 @@ function run(sockets: number, startUtc: number, budgetMs: number, lateness: () =
   return closes
 }
 
-/** Counted minute by minute. */
+/** The expected result, counted minute by minute. */
 function openBetween(from: number, to: number): number {
   let ms = 0
   for (let minute = Math.floor(from / 60_000); minute * 60_000 < to; minute++) {
@@ -48,12 +48,12 @@ const cycle = (values: readonly number[]) => {
   return () => values[i++ % values.length] ?? 0
 }
 
-test('the guard is from second 55 to second 8, the eighth second itself is free', () => {
+test('the guard is from second 55 up to, not including, second 8', () => {
   const guarded = (second: number): boolean => isGuarded(utcMs(1_767_600_000_000 + second * 1_000))
   expect([54.999, 55, 59.999, 60, 67.999, 68].map(guarded)).toEqual([false, true, true, true, true, false])
 })
 
-test('every socket is closed once, at the latest when the time is over', () => {
+test('every socket is closed once, at the latest at the end of the drain', () => {
   fc.assert(
     fc.property(sockets, start, budget, lateness, (count, utc, budgetMs, late) => {
       const closes = run(count, utc, budgetMs, cycle(late))
@@ -63,26 +63,26 @@ test('every socket is closed once, at the latest when the time is over', () => {
   )
 })
 
-test('no socket is closed in the guard while any of the time lies outside of it', () => {
+test('no socket is closed in the guard unless the whole drain is inside it', () => {
   fc.assert(
     fc.property(sockets, start, budget, lateness, (count, utc, budgetMs, late) => {
-      // Timers that come later than the margin may miss the last moment before a guard.
+      // Timers that are later than the margin may miss the last moment before a guard.
       fc.pre(openBetween(utc, utc + budgetMs) > 500)
       const closes = run(count, utc, budgetMs, cycle(late))
       expect(closes.filter((close) => isGuarded(utcMs(close.utc)))).toEqual([])
     }),
-    // Its end is the moment at which a guard begins.
+    // The drain ends when a guard begins.
     { examples: [[105, 1_767_600_330_074, 84_926, [106, 60, 154, 151, 157, 114]]] },
   )
 })
 
-test('a drain that lies in the guard whole closes all at its end', () => {
+test('a drain wholly inside the guard closes all sockets at its end', () => {
   const [close, ...more] = run(7, 1_767_600_000_000 + 56_000, 10_000)
   expect(close).toMatchObject({ at: 10_000, count: 7, left: 0 })
   expect(more).toEqual([])
 })
 
-test('closes are spread evenly over the time outside of the guard', () => {
+test('closes are spread evenly over the time outside of guards', () => {
   fc.assert(
     fc.property(sockets, start, fc.integer({ min: 20_000, max: 150_000 }), (count, utc, budgetMs) => {
       const openMs = openBetween(utc, utc + budgetMs)
@@ -93,17 +93,17 @@ test('closes are spread evenly over the time outside of the guard', () => {
         perSecond.set(second, (perSecond.get(second) ?? 0) + close.count)
       }
       const even = (count * 1_000) / openMs
-      // The last moment before a guard, or the end, takes what late timers would push into it.
+      // Closes that late timers would push into a guard, or past the end, happen at the last moment before it.
       expect(Math.max(...perSecond.values())).toBeLessThanOrEqual(Math.ceil(even * 1.3) + 2)
       const between = closes.slice(1).map((close, i) => openBetween(closes[i]?.utc ?? 0, close.utc))
-      // One that would fall into a late timer's margin goes with its neighbour, and leaves its place empty.
+      // A close within the margin of a late timer happens with its neighbour, and its own place stays empty.
       expect(Math.max(0, ...between)).toBeLessThanOrEqual((2 * openMs) / count + 300)
     }),
     { numRuns: 50 },
   )
 })
 
-test('without any time, or with none left, all go at once', () => {
+test('without time left, all sockets are closed at once', () => {
   expect(nextCloses({ open: 12, utc: utcMs(30_000), leftMs: 0 })).toEqual({ waitMs: 0, count: 12 })
   expect(nextCloses({ open: 12, utc: utcMs(58_000), leftMs: -5 })).toEqual({ waitMs: 0, count: 12 })
 })

@@ -1,22 +1,23 @@
 import type { UtcMs } from './clocks/feed-clock.ts'
 
 /**
- * Bars close at the minute's edge and are pushed behind it: who is closed just then misses them. From
- * second 55 to second 8 of the next minute no drain closes a socket.
+ * Bars close at the end of the minute and are pushed just after it; a socket that is closed then misses them.
+ * From second 55 to second 8 of the next minute, the guard, a drain closes no socket.
  */
 const minuteMs = 60_000
 const guardFromMs = 55_000
 const guardToMs = 8_000
 const openSpanMs = guardFromMs - guardToMs
 
-/** Timers come late: what must go before the guard, or the end, goes this much earlier. */
+/** Timers are late: closes before a guard, or before the end, happen this much earlier. */
 const marginMs = 250
-/** Closes are counted off at most so often; more than one then goes at once. */
+/** Minimum time between two closes; where more are needed, several sockets are closed at once. */
 const stepMinMs = 20
 
 /**
- * A load balancer needs a moment to see that a shard is not ready. Nobody is closed in that time, or they
- * would come back to this shard; who still comes is let in and closed with the others, later ones are refused.
+ * How long a load balancer may need to see that a shard is not ready. No socket is closed in this time, or its
+ * client would connect to this shard again. New sockets are accepted and closed with the others; later ones are
+ * rejected.
  */
 export const noticeMs = 5_000
 
@@ -24,12 +25,12 @@ export interface Drain {
   /** Sockets still open. */
   readonly open: number
   readonly utc: UtcMs
-  /** What is left of the time that the drain may take. */
+  /** The time left for the drain. */
   readonly leftMs: number
 }
 
 export interface DrainStep {
-  /** Look again after so long, and close `count` then, unless the guard has begun meanwhile. */
+  /** Wait this long, then close `count` sockets, unless the guard has begun meanwhile. */
   readonly waitMs: number
   readonly count: number
 }
@@ -42,11 +43,11 @@ export function isGuarded(utc: UtcMs): boolean {
   return at >= guardFromMs || at < guardToMs
 }
 
-/** Milliseconds outside of guards since some start; grows with `utc`. */
+/** Milliseconds outside of guards since a fixed start; grows with `utc`. */
 const openMsUntil = (utc: number): number =>
   Math.floor(utc / minuteMs) * openSpanMs + Math.min(openSpanMs, Math.max(0, inMinute(utc) - guardToMs))
 
-/** How far it is to the moment that lies so many milliseconds outside of guards ahead. */
+/** Milliseconds until `openMs` have passed outside of guards. */
 function waitFor(utc: number, openMs: number): number {
   const goal = openMsUntil(utc) + openMs
   const minutes = Math.ceil(goal / openSpanMs) - 1
@@ -54,8 +55,8 @@ function waitFor(utc: number, openMs: number): number {
 }
 
 /**
- * The next closes of a drain: spread evenly over what is left of it, none in a guard, as long as some
- * of it lies outside of guards. What is still open when the time is over goes at once.
+ * The next closes of a drain: spread evenly over the time left, none in a guard as long as any of that time is
+ * outside of guards. Sockets that are open at the end are closed at once.
  */
 export function nextCloses({ open, utc, leftMs }: Drain): DrainStep {
   if (leftMs <= 0) return { waitMs: 0, count: open }

@@ -1,6 +1,6 @@
 /**
- * One table of refusals. REST answers, upgrade refusals, OpenAPI and the docs all read it.
- * What a client may read is `message`; what an operator needs is the error's `cause`: never one string.
+ * The table of refusals, for REST answers, refused upgrades, OpenAPI and the documents. Clients read `message`,
+ * operators the `cause` of the error; the two are never one string.
  */
 export const failures = {
   BAD_REQUEST: { status: 400, message: 'The request is not valid HTTP/1.1.' },
@@ -26,10 +26,10 @@ export const failures = {
 
 export type FailureCode = keyof typeof failures
 
-/** Thrown by rules and use cases; turned into an answer in one place per edge. */
+/** Thrown by rules and use cases; each edge turns it into an answer in one place. */
 export class Failure extends Error {
   readonly code: FailureCode
-  /** Set where waiting helps; becomes `Retry-After`. */
+  /** Set where a retry helps; becomes `Retry-After`. */
   readonly retryAfterSeconds: number | undefined
 
   constructor(
@@ -43,7 +43,7 @@ export class Failure extends Error {
   }
 }
 
-/** A dependency (store, limits, bus) cannot answer. It is never `no_data`: edges answer SERVER_ERROR. */
+/** A dependency (store, limits, bus) is unavailable. It is never `no_data`: edges answer SERVER_ERROR. */
 export class Unavailable extends Error {
   readonly dependency: string
   constructor(dependency: string, cause?: unknown) {
@@ -52,10 +52,10 @@ export class Unavailable extends Error {
   }
 }
 
-/** Somebody asked for more at once than there is in time: a bound was reached, and nothing is broken. */
+/** A limit was reached: too much was requested at once for the time. No dependency failed. */
 export class Overloaded extends Unavailable {}
 
-/** Begun and not finished for want of a dependency; the message is a sentence for whoever asked for it. */
+/** Begun and not finished, because a dependency is unavailable; the message is a sentence for the caller. */
 export class Unfinished extends Unavailable {
   constructor(dependency: string, message: string, cause?: unknown) {
     super(dependency, cause)
@@ -63,7 +63,7 @@ export class Unfinished extends Unavailable {
   }
 }
 
-/** No waiting helps: this server cannot hold what this fxd keeps. The message says why and what to do. */
+/** A retry does not help: this server cannot store the data of this fxd. The message says why and what to do. */
 export class WrongServer extends Error {}
 
 export const upgradeStatus = (code: FailureCode): number => {

@@ -1,6 +1,6 @@
 /**
- * Of a defect its kind and where it was thrown, for the log. Its message stays out: it may quote what a
- * client sent, as that of a `SyntaxError` does.
+ * The kind of a defect and where it was thrown, for the log. The message stays out: it may quote what a client
+ * sent, as the message of a `SyntaxError` does.
  */
 export function faultPlace(cause: unknown): { readonly fault: string; readonly at: string } {
   if (!(cause instanceof Error)) return { fault: typeof cause, at: '' }

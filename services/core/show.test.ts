@@ -14,11 +14,11 @@ test.each<[unknown, string]>([
   [undefined, 'nothing'],
   [[1, 2], 'a list of 2'],
   [{ a: 1 }, 'a mapping'],
-])('%s is told as %s', (value, told) => {
+])('%s is shown as %s', (value, told) => {
   expect(show(value)).toBe(told)
 })
 
-test('whatever was got, it is told on one short line', () => {
+test('every value is shown on one short line', () => {
   fc.assert(
     fc.property(fc.oneof(fc.anything(), fc.string({ maxLength: 500, unit: 'binary' })), (value) => {
       expect(show(value)).toMatch(/^.{1,400}$/)
@@ -26,7 +26,7 @@ test('whatever was got, it is told on one short line', () => {
   )
 })
 
-test('an API key is never told', () => {
+test('an API key is never shown', () => {
   const key = `fxd_${'0123456789abcdef'.repeat(2)}`
   expect(show(`x ${key} ${key.toUpperCase()} y`)).toBe('"x fxd_… fxd_… y"')
 })

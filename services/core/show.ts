@@ -1,15 +1,15 @@
 const shownLength = 48
 const keyShape = /fxd_[0-9a-f]{32}/gi
 
-/** A text in which nobody finds an API key. */
+/** Removes API keys from a text. */
 const maskKeys = (text: string): string => text.replace(keyShape, 'fxd_…')
 
-/** Controls, invisible characters, other line ends, and U+FFFD: the mark of bytes that are no text. */
+/** Control characters, invisible characters, other line ends, and U+FFFD, which marks bytes that are no text. */
 const unprintable = /[\p{C}\p{Zl}\p{Zp}\uFFFD]/gu
 
 const escaped = (character: string): string => `\\u{${character.codePointAt(0)?.toString(16)}}`
 
-/** How an error tells what it got: short, quoted, printable, on one line, never with an API key in it. */
+/** How an error shows a value: short, quoted, printable, on one line, never with an API key in it. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return quote(value)
   if (value === undefined) return 'nothing'

@@ -12,12 +12,12 @@ test.each([
   expect(suggest(word, ['BROKERA:ZERO', 'BROKERA:PRIME'])).toBe(nearest)
 })
 
-test('a suggestion is a clause, or nothing', () => {
+test('a suggestion is a clause, or an empty text', () => {
   expect(didYouMean('digts', ['digits', 'type'])).toBe(' (did you mean digits?)')
   expect(didYouMean('colour', ['digits', 'type'])).toBe('')
 })
 
-test('a known word is its own nearest, and one edit away it is still found', () => {
+test('a known word is the nearest to itself and to every word one edit away', () => {
   const word = fc.string({ minLength: 1, maxLength: 20 })
   fc.assert(
     fc.property(word, fc.nat(19), fc.string({ minLength: 1, maxLength: 1 }), (known, at, letter) => {
@@ -28,6 +28,6 @@ test('a known word is its own nearest, and one edit away it is still found', () 
   )
 })
 
-test('a word of any length costs little', () => {
+test('a long word costs little', () => {
   expect(suggest('x'.repeat(1_000_000), ['x'])).toBeUndefined()
 })

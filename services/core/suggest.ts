@@ -1,10 +1,10 @@
-/** Longer words are never compared: the cost grows with the product of the lengths. */
+/** Maximum length of a word that is compared: the cost grows with the product of the lengths. */
 const comparedLength = 80
 
-/** A shorter beginning says nothing. */
+/** Minimum length of a beginning that suggests a word. */
 const beginningLength = 3
 
-/** The known word nearest to a mistyped one, by edits in any case; `undefined` when none is near. */
+/** The known word nearest to a mistyped one, by edits, ignoring case; `undefined` when none is near. */
 export function suggest(word: string, known: Iterable<string>): string | undefined {
   if (word.length > comparedLength) return undefined
   const wanted = word.toLowerCase()
@@ -21,14 +21,14 @@ export function suggest(word: string, known: Iterable<string>): string | undefin
   return nearest ?? onlyLonger(wanted, known)
 }
 
-/** A word that is the beginning of one known word alone: `sim` of `Simulator`. */
+/** The only known word that begins with this one: `Simulator` for `sim`. */
 function onlyLonger(wanted: string, known: Iterable<string>): string | undefined {
   if (wanted.length < beginningLength) return undefined
   const longer = [...known].filter((candidate) => candidate.toLowerCase().startsWith(wanted))
   return longer.length === 1 ? longer[0] : undefined
 }
 
-/** ` (did you mean X?)`, or nothing; a word among the nicknames (in capitals) means what stands there. */
+/** ` (did you mean X?)`, or an empty text; a nickname (in capitals) suggests its meaning. */
 export function didYouMean(
   word: string,
   known: Iterable<string>,

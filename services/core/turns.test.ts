@@ -15,7 +15,7 @@ const drain = (turns: Turns<Read>): string[] => {
 }
 
 describe('turns', () => {
-  test('keys take turns, and the reads of one key go in the order of asking', () => {
+  test('keys take turns, and reads of one key are served in the order of their requests', () => {
     const turns = new Turns<Read>(100)
     for (let n = 1; n <= 4; n++) turns.add(read('a', n))
     for (let n = 1; n <= 2; n++) turns.add(read('b', n))
@@ -23,7 +23,7 @@ describe('turns', () => {
     expect(drain(turns)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4'])
   })
 
-  test('of one key the request that began first is read to its end before a later one begins', () => {
+  test("all reads of a key's earlier request are served before those of its later one", () => {
     const turns = new Turns<Read>(100)
     turns.add(read('a', 20, 2))
     turns.add(read('a', 10, 1))
@@ -32,7 +32,7 @@ describe('turns', () => {
     expect(drain(turns)).toEqual(['a10', 'a11', 'a20', 'a21'])
   })
 
-  test('a key that comes while another floods waits for one read of it', () => {
+  test('a new key waits for one read of a key with many reads', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 0, max: 60 }), (flood, taken) => {
         const turns = new Turns<Read>(100)
@@ -44,7 +44,7 @@ describe('turns', () => {
     )
   })
 
-  test('beyond the bound of a key its last read leaves, which is not always the one that came last', () => {
+  test('above the limit of a key its last read in order is dropped, not always the newest one', () => {
     const turns = new Turns<Read>(2)
     expect(turns.add(read('a', 1, 5))).toBeUndefined()
     expect(turns.add(read('a', 2, 5))).toBeUndefined()
@@ -53,7 +53,7 @@ describe('turns', () => {
     expect(drain(turns)).toEqual(['a0', 'a1'])
   })
 
-  test('beyond the bound of all keys the longest line gives up its last read, and a newcomer waits', () => {
+  test('above the limit of all keys the longest queue drops its last read, and a new read waits', () => {
     const turns = new Turns<Read>(10)
     for (const key of ['a', 'b', 'c', 'd']) for (let n = 1; n <= 10; n++) turns.add(read(key, n))
     turns.take()
@@ -63,7 +63,7 @@ describe('turns', () => {
     expect(turns.size).toBe(40)
   })
 
-  test('a key with nothing waiting has had no turns: nothing is remembered of it', () => {
+  test('the turns of a key are forgotten once nothing of it waits', () => {
     const turns = new Turns<Read>(10)
     const [first, second, third] = [read('a', 1), read('a', 2), read('a', 3)]
     turns.add(first)
@@ -78,7 +78,7 @@ describe('turns', () => {
     expect(turns.drop()).toBeUndefined()
   })
 
-  test('whatever is added, taken and deleted, each read comes at most once and the count is right', () => {
+  test('each read is served at most once and the size is right, whatever is added, taken and deleted', () => {
     const step = fc.oneof(
       fc.record({ key: fc.constantFrom('a', 'b', 'c'), since: fc.nat(3) }),
       fc.constantFrom('take' as const, 'delete' as const),
@@ -106,7 +106,7 @@ describe('turns', () => {
     )
   })
 
-  test('a named reader goes before requests of its key', () => {
+  test('a named reader is served before requests of the same key', () => {
     const turns = new Turns<{ reader: { key: string; sinceMs: number } }>(10)
     const [request, usage] = [{ reader: { key: 'a', sinceMs: 7 } }, { reader: readerNamed('a') }]
     turns.add(request)

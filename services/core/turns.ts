@@ -1,16 +1,16 @@
-/** Whom a store is read for. Readers of one key share their turns. */
+/** The reader of a store. Readers of one key share their turns. */
 export interface Reader {
   /** The id of an API key's record, or the name of a part of the service. */
   readonly key: string
-  /** Monotonic milliseconds. Of one key's reads those of the reader that began first come first. */
+  /** Start of the reader in monotonic milliseconds; of one key, the reader that began first is served first. */
   readonly sinceMs: number
-  /** Nobody waits for the reader any more: what it has not been given yet is dropped. */
+  /** The caller no longer waits: reads that are not served yet are dropped. */
   readonly isGone?: boolean
-  /** A read of the store was answered. */
+  /** Called when a read of the store was answered. */
   readonly answered?: () => void
 }
 
-/** Its reads go in the order of asking, before those of requests of its key. */
+/** Its reads are served in the order of the calls, before requests of the same key. */
 export const readerNamed = (name: string): Reader => ({ key: name, sinceMs: 0 })
 
 interface Waiting {
@@ -18,29 +18,29 @@ interface Waiting {
 }
 
 interface KeyQueue<W> {
-  /** Those of the reader that began first come first, those of one reader in the order of asking. */
+  /** The reader that began first is first; reads of one reader are in the order of the calls. */
   readonly waiting: W[]
-  /** How many were taken since the line began. */
+  /** Turns taken since the queue was last empty. */
   turns: number
 }
 
 /**
- * Of a read's time what it may wait for its turn: a read that waits longer would hardly be answered in time,
- * and its failure leaves its caller time to say so.
+ * Share of its deadline that a read may wait for its turn. A read that waits longer would hardly be answered in
+ * time, and its caller needs time to report the failure.
  */
 export const waitingShare = 3 / 4
 
-/** So many keys can wait with as much as one key may; beyond that the longest line is shortened. */
-const fullLinesMax = 4
+/** Maximum reads that wait in all, in multiples of the limit of one key; above it the longest queue is shortened. */
+const fullQueuesMax = 4
 
 /**
- * What waits for a bounded resource. Keys take turns: each turn takes one from the key that waited longest
- * for its turn. A key with nothing waiting leaves no trace.
+ * A queue for a bounded resource in which keys take turns: each turn takes one entry of the key that waited
+ * longest for its turn. A key without entries is forgotten.
  */
 export class Turns<W extends Waiting> {
   readonly #perKeyMax: number
-  /** In the order of their next turns. */
-  readonly #lines = new Map<string, KeyQueue<W>>()
+  /** In the order of the next turns. */
+  readonly #queues = new Map<string, KeyQueue<W>>()
   #size = 0
 
   constructor(perKeyMax: number) {
@@ -52,63 +52,63 @@ export class Turns<W extends Waiting> {
   }
 
   /**
-   * Adds to what waits. At a bound it gives what must leave: the last of its key's line, or of the longest
-   * line when too much waits in all. That may be what was added.
+   * Adds an entry. At a limit it returns the entry that is dropped, possibly the added one: the last one of the
+   * same key, or of the longest queue when too many wait in all.
    */
   add(waiting: W): W | undefined {
     const { key, sinceMs } = waiting.reader
-    const line = this.#lines.get(key) ?? { waiting: [], turns: 0 }
-    if (line.waiting.length === 0) this.#lines.set(key, line)
-    let at = line.waiting.length
-    while (at > 0 && (line.waiting[at - 1] as W).reader.sinceMs > sinceMs) at--
-    line.waiting.splice(at, 0, waiting)
+    const queue = this.#queues.get(key) ?? { waiting: [], turns: 0 }
+    if (queue.waiting.length === 0) this.#queues.set(key, queue)
+    let at = queue.waiting.length
+    while (at > 0 && (queue.waiting[at - 1] as W).reader.sinceMs > sinceMs) at--
+    queue.waiting.splice(at, 0, waiting)
     this.#size += 1
-    const last = this.#crowded(line)?.waiting.at(-1)
+    const last = this.#crowded(queue)?.waiting.at(-1)
     if (last) this.delete(last)
     return last
   }
 
-  /** Whether it was waiting. */
+  /** Returns whether it was waiting. */
   delete(waiting: W): boolean {
-    const line = this.#lines.get(waiting.reader.key)
-    const at = line?.waiting.indexOf(waiting) ?? -1
-    if (line === undefined || at < 0) return false
-    line.waiting.splice(at, 1)
+    const queue = this.#queues.get(waiting.reader.key)
+    const at = queue?.waiting.indexOf(waiting) ?? -1
+    if (queue === undefined || at < 0) return false
+    queue.waiting.splice(at, 1)
     this.#size -= 1
-    if (line.waiting.length === 0) this.#lines.delete(waiting.reader.key)
+    if (queue.waiting.length === 0) this.#queues.delete(waiting.reader.key)
     return true
   }
 
-  /** The next in turn, and how many turns its key was given while it waited. */
+  /** Takes the next entry, and returns how many turns its key was given while the entry waited. */
   take(): { readonly next: W; readonly turnsBefore: number } | undefined {
-    const [line] = this.#lines.values()
+    const [queue] = this.#queues.values()
     const next = this.drop()
-    if (line === undefined || next === undefined) return undefined
-    line.turns += 1
-    return { next, turnsBefore: line.turns - 1 }
+    if (queue === undefined || next === undefined) return undefined
+    queue.turns += 1
+    return { next, turnsBefore: queue.turns - 1 }
   }
 
-  /** The next in turn, where its key is given no turn: the resource is away. */
+  /** Takes the next entry without counting a turn of its key: the resource is unavailable. */
   drop(): W | undefined {
-    for (const [key, line] of this.#lines) {
-      const next = line.waiting.shift()
+    for (const [key, queue] of this.#queues) {
+      const next = queue.waiting.shift()
       this.#size -= 1
-      this.#lines.delete(key)
-      if (line.waiting.length > 0) this.#lines.set(key, line)
+      this.#queues.delete(key)
+      if (queue.waiting.length > 0) this.#queues.set(key, queue)
       return next
     }
     return undefined
   }
 
-  /** Whether its key was given turns and wants more than these. */
+  /** Whether the key was given turns and has entries waiting. */
   hasTurns({ reader }: W): boolean {
-    return (this.#lines.get(reader.key)?.turns ?? 0) > 0
+    return (this.#queues.get(reader.key)?.turns ?? 0) > 0
   }
 
-  #crowded(line: KeyQueue<W>): KeyQueue<W> | undefined {
-    if (line.waiting.length > this.#perKeyMax) return line
-    if (this.#size <= fullLinesMax * this.#perKeyMax) return undefined
-    const lines = [...this.#lines.values()]
-    return lines.reduce((longest, each) => (each.waiting.length >= longest.waiting.length ? each : longest))
+  #crowded(queue: KeyQueue<W>): KeyQueue<W> | undefined {
+    if (queue.waiting.length > this.#perKeyMax) return queue
+    if (this.#size <= fullQueuesMax * this.#perKeyMax) return undefined
+    const queues = [...this.#queues.values()]
+    return queues.reduce((longest, each) => (each.waiting.length >= longest.waiting.length ? each : longest))
   }
 }

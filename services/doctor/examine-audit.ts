@@ -6,17 +6,17 @@ import type { FeedDefinition } from '../core/feeds/feed.ts'
 import type { SymbolRecord } from '../core/feeds/symbol.ts'
 import { type Finding, fine, warning, wrong } from './finding.ts'
 
-/** All that is stored of one feed. */
+/** What is stored of one feed. */
 export interface FeedStored {
   readonly feed: FeedDefinition
-  /** As far as it is known, measured or fixed. */
+  /** Measured or fixed; `undefined`: unknown. */
   readonly offsetSeconds: number | undefined
   readonly symbols: readonly SymbolRecord[]
   readonly windows: readonly Window[]
   readonly held: readonly StoredSeries[]
 }
 
-/** Whether what was acknowledged as complete and what is stored agree; a line per feed and disagreement. */
+/** Compares acknowledged windows with stored bars; one finding per feed and kind of disagreement. */
 export function examineAudit(of: FeedStored, now: UtcMs): readonly Finding[] {
   const { feed, offsetSeconds, symbols, windows, held } = of
   const since = new Map(
@@ -25,7 +25,7 @@ export function examineAudit(of: FeedStored, now: UtcMs): readonly Finding[] {
   const newest = Math.max(0, ...held.map(({ days }) => days.at(-1)?.day ?? 0)) * daySeconds
   const feedTime = feedNow(now, offsetSeconds, feedSeconds(newest)) ?? feedSeconds(newest)
   const disagreements = auditFeed({ windows, held, since, now: feedTime })
-  if (disagreements.length > 0) return disagreements.map((each) => told(each, feed))
+  if (disagreements.length > 0) return disagreements.map((each) => findingOf(each, feed))
   const days = held.flatMap((series) => series.days)
   const bars = days.reduce((sum, day) => sum + day.bars, 0)
   return [
@@ -36,7 +36,7 @@ export function examineAudit(of: FeedStored, now: UtcMs): readonly Finding[] {
   ]
 }
 
-function told(
+function findingOf(
   { kind, resolution, count, missing, symbols, first, last }: Disagreement,
   { key }: FeedDefinition,
 ): Finding {

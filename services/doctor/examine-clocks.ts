@@ -3,29 +3,32 @@ import type { FeedDefinition } from '../core/feeds/feed.ts'
 import type { Resolution } from '../core/feeds/resolution.ts'
 import { type Finding, fine, warning, wrong } from './finding.ts'
 
-/** Bars are stored once they are closed: none is ahead of its feed's clock but by a clock's own error. */
+/** Maximum seconds of a bar ahead of its feed's clock: only closed bars are stored, and clocks differ a little. */
 const aheadSecondsMax = 300
-/** Longer than any holiday: who has no minute for so long has no collector, or another clock. */
+/**
+ * Maximum seconds of the newest minute behind the clock, longer than any holiday. Above it the feed has no
+ * collector, or another clock.
+ */
 const behindSecondsMax = 10 * 86_400
 
-/** The newest bar of some place of the store that holds one feed and resolution. */
+/** The newest bar in one part of the store, such as a table, with bars of one feed and resolution. */
 export interface NewestStored {
   readonly where: string
   readonly feed: FeedDefinition
-  /** As far as it is known, measured or fixed. */
+  /** Measured or fixed; `undefined`: unknown. */
   readonly offsetSeconds: number | undefined
   readonly resolution: Resolution
   readonly time: FeedSeconds
 }
 
-/** Compares the newest bars with the clocks of their feeds; a clock that is unknown proves nothing. */
+/** Compares the newest bars with the clocks of their feeds; unknown clocks are skipped. */
 export function examineClocks(newest: readonly NewestStored[], now: UtcMs): readonly Finding[] {
   const findings: Finding[] = []
   let unknown = 0
-  for (const held of newest) {
-    const feedTime = feedNow(now, held.offsetSeconds, undefined)
+  for (const stored of newest) {
+    const feedTime = feedNow(now, stored.offsetSeconds, undefined)
     if (feedTime === undefined) unknown++
-    else findings.push(...judge(held, held.time - feedTime))
+    else findings.push(...judge(stored, stored.time - feedTime))
   }
   if (findings.length > 0) return findings
   const agree = `${newest.length - unknown} of ${newest.length} newest bars agree with the clocks of their feeds`

@@ -3,7 +3,7 @@ export interface Finding {
   readonly about: string
   readonly state: 'ok' | 'warning' | 'wrong'
   readonly found: string
-  /** What a person does about it; every finding that is not `ok` has one. */
+  /** What a person does about it; every finding except `ok` has one. */
   readonly cure?: string
 }
 

@@ -9,14 +9,14 @@ export function isAddressBlock(text: string): boolean {
   return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128)
 }
 
-/** `::ffff:192.0.2.1` is the same client as `192.0.2.1`; a zone index says nothing about who it is. */
+/** `::ffff:192.0.2.1` and `192.0.2.1` are the same client. A zone index does not identify a client. */
 export function plainAddress(address: string): string {
   const unzoned = address.replace(/%.*$/, '')
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(unzoned)
   return mapped?.[1] ?? unzoned
 }
 
-/** Tells whether an address lies in any of the blocks; the blocks are those `isAddressBlock` accepts. */
+/** Whether an address is in any of the blocks; each block must pass `isAddressBlock`. */
 export function addressMatcher(blocks: readonly string[]): (address: string) => boolean {
   const list = new BlockList()
   for (const block of blocks) {

@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.ts'
 
-/** Maximum pause where live bars wait for the connection: a collector, the canary. */
+/** Maximum pause of clients for whose connection live bars wait: a collector, the canary. */
 export const reconnectMaxMs = 5_000
 
 interface BackoffOptions {

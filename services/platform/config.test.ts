@@ -12,7 +12,7 @@ const refusal = (environment: Record<string, string>): string => {
   throw new Error('it was accepted')
 }
 
-test('without any variable the defaults hold', () => {
+test('without any variable every setting has its default', () => {
   expect(parseConfig({ PATH: '/bin' })).toEqual({
     httpAddr: { host: '127.0.0.1', port: 8080 },
     grpcAddr: { host: '127.0.0.1', port: 8090 },
@@ -98,7 +98,7 @@ test.each([
   ['FXD_TRUSTED_PROXIES', '10.0.0.0/8, fd00::/8', 'trustedProxies', ['10.0.0.0/8', 'fd00::/8']],
   ['FXD_LOG_LEVEL', 'warn', 'logLevel', 'warn'],
   ['FXD_LOG_FORMAT', 'text', 'logFormat', 'text'],
-])('%s=%s is understood', (name, value, field, parsed) => {
+])('%s=%s is parsed', (name, value, field, parsed) => {
   expect(parseConfig({ [name]: value })).toMatchObject({ [field]: parsed })
 })
 
@@ -130,19 +130,19 @@ test.each([
   ['FXD_TRUSTED_PROXIES', '10.0.0.0/33', 'CIDR'],
   ['FXD_LOG_LEVEL', 'loud', 'debug, info, warn, error'],
   ['FXD_LOG_FORMAT', 'pretty', 'auto, json, text'],
-])('%s=%s is refused with its name, what it got and what it wants', (name, value, wanted) => {
+])('%s=%s is rejected: the error names the variable, the value and what is wanted', (name, value, wanted) => {
   const message = refusal({ [name]: value })
   expect(message).toContain(name)
   expect(message).toContain(JSON.stringify(value))
   expect(message).toContain(wanted)
 })
 
-test('an unknown FXD_ variable is refused with the name it might have meant', () => {
+test('an unknown FXD_ variable is rejected, and the error suggests the nearest name', () => {
   expect(refusal({ FXD_HTTP_ADR: '127.0.0.1:1' })).toMatch(/FXD_HTTP_ADR .*FXD_HTTP_ADDR/)
   expect(refusal({ FXD_COLOUR: 'red' })).toContain('FXD_DATA_DIR')
 })
 
-test('variables that Kubernetes injects for Services whose names begin with fxd pass', () => {
+test('variables that Kubernetes injects for Services named fxd… are accepted', () => {
   const injected = ['fxd', 'fxd-rest', 'fxd-stream-0', 'fxd-http-addr'].flatMap((service) => {
     const name = service.toUpperCase().replaceAll('-', '_')
     const port = `${name}_PORT_8080_TCP`
@@ -169,15 +169,15 @@ test.each([
   'FXD_PORT_TCP',
   'FXD_REST_PORT_8080',
   'FXD_service_host',
-])('%s is nothing that Kubernetes injects and is refused', (name) => {
+])('%s, which Kubernetes does not inject, is rejected', (name) => {
   expect(refusal({ [name]: '1' })).toContain(name)
 })
 
-test('no variable of ours looks like one that Kubernetes injects', () => {
+test('no variable of fxd looks like one that Kubernetes injects', () => {
   for (const { name } of describeConfig({})) expect(isInjected(name, 'tcp://10.0.0.1:8080'), name).toBe(false)
 })
 
-test('the configuration cannot be changed after it was parsed', () => {
+test('the parsed configuration cannot be changed', () => {
   const config = parseConfig({})
   expect(() => Object.assign(config, { dataDir: 'elsewhere' })).toThrow(TypeError)
   expect(() => Object.assign(config.httpAddr, { port: 1 })).toThrow(TypeError)
@@ -197,7 +197,7 @@ test('every variable is described with its default, its meaning and what is set'
   })
 })
 
-test('a URL of Redis is never repeated: it may hold a password', () => {
+test('errors and descriptions never contain the URL of Redis: it may contain a password', () => {
   const message = refusal({ FXD_REDIS: 'redis:/:hush@redis' })
   expect(message).toMatch(/FXD_REDIS is no URL/)
   expect(message).not.toContain('hush')
@@ -212,28 +212,28 @@ test.each([
   ['FXD_CANARY_STREAM', 'wss://user:hush@bars.example.org'],
   ['FXD_CANARY_REST', 'https://:hush@bars.example.org'],
   ['FXD_CANARY_STREAM', 'wss://bars.example.org?api_key=hush'],
-])('%s=%s is no URL of a service and is not repeated', (name, value) => {
+])('%s=%s is rejected as a URL of a service, and the error does not repeat it', (name, value) => {
   const message = refusal({ [name]: value })
   expect(message).toMatch(`${name} is no URL of a service`)
   expect(message).not.toContain('hush')
   expect(describeConfig({ [name]: value }).find((each) => each.name === name)?.set).toBe('(set)')
 })
 
-test('a password is never shown, only that it is set', () => {
+test('a password is never shown, only whether it is set', () => {
   const shown = (environment: Record<string, string>) =>
     describeConfig(environment).find(({ name }) => name === 'FXD_QUESTDB_PASSWORD')?.set
   expect(shown({ FXD_QUESTDB_PASSWORD: 'hush' })).toBe('(set)')
   expect(shown({})).toBeUndefined()
 })
 
-test('a role reads its own variables alone: what others cannot read does not end its start', () => {
+test('a role parses only its own variables: an invalid variable of another role does not stop it', () => {
   const environment = { FXD_SPOOL_MIB: 'many', FXD_FEEDS: '/feeds', FXD_HTTP_ADDR: '127.0.0.1:1' }
   expect(parseConfig(environment, 'rest').httpAddr).toEqual({ host: '127.0.0.1', port: 1 })
   expect(() => parseConfig(environment, 'collector')).toThrow('FXD_SPOOL_MIB')
   expect(() => parseConfig({ FXD_SPOOL: '1' }, 'rest')).toThrow('FXD_SPOOL is no variable of fxd')
 })
 
-test('a role that reads the variable of another is a defect', () => {
+test('reading the variable of another role throws', () => {
   expect(() => parseConfig({}, 'rest').tokenFile).toThrow('fxd rest must not read FXD_TOKEN_FILE')
   expect(parseConfig({}).tokenFile).toBeUndefined()
 })

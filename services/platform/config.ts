@@ -11,8 +11,8 @@ export { type Address, ConfigError } from './config/values.ts'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Throws `ConfigError` naming the first variable that is unknown or invalid. With a role only its variables are read:
- * those of others may be set to anything, and reading one of them is a defect, which throws.
+ * Throws `ConfigError` that names the first unknown or invalid variable. With a role, only its variables are
+ * parsed: variables of other roles may have any value, and reading one of them throws.
  */
 export function parseConfig(environment: Environment, role?: RoleName): Config {
   refuseUnknown(environment)
@@ -44,10 +44,10 @@ function refuseForeign(name: string, role: string | undefined): never {
   throw new Error(`fxd ${role} must not read ${name}`)
 }
 
-/** Handed down by `main.ts`; nothing else of the process's environment is looked at. */
+/** Passed on by `main.ts`; nothing else reads the environment of the process. */
 export const processEnvironment: Readonly<Record<string, string | undefined>> = process.env
 
-/** For `fxd config`: each variable with the roles that read it, its default, what is set, and its meaning. */
+/** For `fxd config`: each variable with the roles that read it, its default, its value and its meaning. */
 export function describeConfig(environment: Readonly<Record<string, string | undefined>>) {
   return Object.entries(variables).map(([key, { name, fallback, meaning, parse, isSecret }]) => ({
     name,

@@ -1,19 +1,20 @@
 import type { Clock } from '../ports/clock.ts'
 
-/** Longer than any call of the thread pool takes that will end at all. */
+/** Maximum wait for threads of the pool; calls that return at all take less. */
 const poolGraceMs = 1_000
 const lookEveryMs = 10
 
-/** Files and names are the thread pool's work. */
+/** The thread pool serves files and name look-ups. */
 const isPoolBusy = (): boolean =>
   process.getActiveResourcesInfo().some((name) => /^(FSReq|GetAddrInfo|GetNameInfo)/.test(name))
 
-/** Ends this process now, whatever its threads do; nothing more is written. */
+/** Kills this process at once, whatever its threads do; pending output is lost. */
 export const killProcess = (): void => void process.kill(process.pid, 'SIGKILL')
 
 /**
- * Ends this process with `code`. `process.exit` waits for every thread of the pool, and one that opens a pipe
- * or asks a lost disk would hold it for ever: where one is still busy after a second the process is killed.
+ * Ends this process with `code`. `process.exit` waits for every thread of the pool, so a thread that opens a
+ * pipe or reads a lost disk would block it for ever. Where a thread is still busy after one second, the process
+ * is killed.
  */
 export async function endProcess(code: number, clock: Clock): Promise<never> {
   const end = clock.monotonicMs() + poolGraceMs

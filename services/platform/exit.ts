@@ -1,4 +1,4 @@
-/** How the process ends, after sysexits.h; `fxd --help` prints this table. */
+/** Exit codes after sysexits.h; `fxd --help` prints this table. */
 export const exitCodes = {
   ok: 0,
   refused: 1,
@@ -30,7 +30,7 @@ export const exitMeanings: Readonly<Record<ExitName, string>> = {
   config: 'a variable or a Feed manifest is invalid',
 }
 
-/** Ends a command: the message is a sentence for a person and all that is printed. */
+/** Ends a command: only the message is printed, a sentence for a person. */
 export class Fatal extends Error {
   readonly exit: ExitName
 

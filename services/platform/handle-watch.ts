@@ -9,9 +9,9 @@ const tellEveryMs = 60_000
 const handleUsers = ['http', 'grpc', 'ops', 'look'] as const
 export type HandleUser = (typeof handleUsers)[number]
 
-/** The soft limit of open handles (`ulimit -n`); Infinity: there is none, or the system does not tell. */
+/** The soft limit of open handles (`ulimit -n`); Infinity: there is none, or the system does not report it. */
 export function handleLimit(): number {
-  // Looking up the names of all peers would take long.
+  // Looking up the names of all peers would take too long.
   Object.assign(process.report, { excludeNetwork: true })
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } }
   const soft = userLimits?.open_files?.soft
@@ -25,8 +25,8 @@ export interface HandleWatchDeps {
 }
 
 /**
- * Counts shortages of file handles. The system's loop closes connections that find no handle before anybody is told,
- * so once a second a file is opened to see whether there is one.
+ * Counts shortages of file handles. The event loop closes a connection that finds no handle without an event,
+ * so once a second a file is opened to see whether a handle is free.
  */
 export class HandleWatch {
   readonly #deps: HandleWatchDeps
@@ -48,7 +48,7 @@ export class HandleWatch {
     this.#stopLooking = deps.clock.every(lookEveryMs, () => this.#look())
   }
 
-  /** A port could not accept a connection. */
+  /** Called when a port could not accept a connection. */
   failed(where: HandleUser, cause: Error): void {
     this.#shortages.inc({ where })
     const now = this.#deps.clock.monotonicMs()

@@ -31,7 +31,7 @@ function ask(health: Health, path: string, method = 'GET'): Promise<{ status: nu
   })
 }
 
-test('ready is: listening and the registry loaded once, until the process drains', async () => {
+test('a process is ready from listening with a loaded registry until it drains', async () => {
   const { health, loaded } = await start(systemClock, { now: false })
   expect(await ask(health, '/readyz')).toEqual({ status: 503, text: 'not ready: starting\n' })
   health.listening()
@@ -42,17 +42,17 @@ test('ready is: listening and the registry loaded once, until the process drains
   expect(await ask(health, '/readyz')).toEqual({ status: 503, text: 'not ready: draining\n' })
 })
 
-test('alive depends on nothing, not even on being ready', async () => {
+test('/livez succeeds also while the process is not ready', async () => {
   const { health } = await start(systemClock, { now: false })
   expect(await ask(health, '/livez')).toEqual({ status: 200, text: 'alive\n' })
   health.drain()
   expect(await ask(health, '/livez')).toMatchObject({ status: 200 })
 })
 
-test('an event loop that stood still for a second takes the process out of rotation for a moment', async () => {
+test('an event loop that stalls for a second makes the process unready for a moment', async () => {
   const virtual = createVirtualClock()
   let stoodStillMs = 0
-  // What a long synchronous computation looks like: time went on, no timer ran.
+  // A long synchronous computation looks like this: time passed, no timer ran.
   const clock = { ...virtual, monotonicMs: () => virtual.monotonicMs() + stoodStillMs }
   const { health } = await start(clock)
   health.listening()
@@ -69,7 +69,7 @@ test('an event loop that stood still for a second takes the process out of rotat
   expect(await ask(health, '/readyz')).toMatchObject({ status: 200 })
 })
 
-test('metrics carry the process and what a role counts, all with the fxd_ prefix', async () => {
+test('/metrics has metrics of the process and of the role, all with the fxd_ prefix', async () => {
   const { health, metrics } = await start()
   metrics.counter('fxd_bars_total', 'Bars stored.', ['lane']).inc({ lane: 'live' }, 3)
   metrics.gauge('fxd_sockets', 'Open sockets.', [], (gauge) => gauge.set(7))
@@ -96,11 +96,11 @@ test('a counter can be summed over some of its labels', async () => {
   expect(await metrics.total('fxd_other_total', {})).toBe(0)
 })
 
-test('a metric without the fxd_ prefix cannot be made', () => {
+test('creating a metric without the fxd_ prefix throws', () => {
   expect(() => createMetrics({ ofProcess: false }).counter('bars_total', 'Bars.')).toThrow(/fxd_/)
 })
 
-test('other paths and methods are refused', async () => {
+test('other paths and methods are rejected', async () => {
   const { health } = await start()
   expect(await ask(health, '/')).toMatchObject({ status: 404 })
   expect(await ask(health, '/readyz', 'POST')).toMatchObject({ status: 405 })

@@ -6,25 +6,28 @@ import { watchLoop } from './loop-watch.ts'
 import type { Metrics } from './metrics.ts'
 
 const closeGraceMs = 500
-/** Connections to the operations port; more are dropped. */
+/** Maximum connections to the operations port; more are dropped. */
 export const opsConnectionsMax = 1_000
 
 export interface Health {
   readonly port: number
-  /** From here on ready, while nothing else speaks against it: everything listens. */
+  /** Everything listens: from now on the process is ready, unless another check says no. */
   listening(): void
-  /** From here on not ready: the process is ending. */
+  /** The process is ending: from now on it is not ready. */
   drain(): void
-  /** From here on asks this too what speaks against new work: of this process, never anything outside of it. */
+  /**
+   * Adds a check that returns why this process must get no new work. It may depend on nothing outside of the
+   * process.
+   */
   heed(reason: () => string | undefined): void
-  /** Why nothing new should come here now; `undefined`: ready. */
+  /** Why the process must get no new work; `undefined`: it is ready. */
   readonly notReady: () => string | undefined
   close(): Promise<void>
 }
 
 export interface HealthDeps {
   readonly address: Address
-  /** Whether the registry was loaded once. A store that went away later never makes a process unready. */
+  /** Whether the registry was loaded once. A store that becomes unavailable later never makes a process unready. */
   readonly loaded: () => boolean
   readonly metrics: Metrics
   /** Called when a connection could not be accepted, such as with `EMFILE`. */
@@ -32,8 +35,8 @@ export interface HealthDeps {
 }
 
 /**
- * `/livez`, `/readyz` and `/metrics` on a port of their own. Alive depends on nothing outside the
- * process; ready is: listening, registry loaded once, not draining, event loop moving, and room for more.
+ * `/livez`, `/readyz` and `/metrics` on a separate port. Liveness depends on nothing outside of the process.
+ * Ready means: listening, registry loaded once, not draining, event loop not stalled, and capacity for more.
  */
 export async function openHealth(deps: HealthDeps, clock: Clock): Promise<Health> {
   const loop = watchLoop(clock)

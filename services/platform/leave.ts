@@ -3,13 +3,13 @@ import type { Health } from './health.ts'
 import type { ProcessContext } from './process-context.ts'
 
 export interface Leaving {
-  /** Ends in order, as slowly as others need to take over. May be called again. */
+  /** Ends in order, slowly enough that other processes take over. May be called again. */
   stop(): Promise<void>
-  /** From here on without waiting for anybody. */
+  /** From now on ends without waiting. */
   hurry(): void
 }
 
-/** Load balancers are sent elsewhere first, `empty` runs meanwhile, then everything stops. */
+/** Becomes unready for load balancers, runs `empty` meanwhile, then stops everything. */
 export function leaveThrough(
   { lifecycle }: ProcessContext,
   health: Health,
@@ -28,6 +28,6 @@ export function leaveThrough(
   }
 }
 
-/** How long requests are still taken after a load balancer could see that there should be no more. */
+/** How long requests are still accepted after load balancers could see that the process is not ready. */
 export const noticeOf = ({ config }: ProcessContext): number =>
   Math.min(noticeMs, config.drainSeconds * 1_000)

@@ -19,7 +19,7 @@ const start = () => {
   return { clock, heard, lifecycle, part }
 }
 
-test('parts stop in the reverse order of starting, once', async () => {
+test('parts stop once, in the reverse order of their start', async () => {
   const { heard, lifecycle, part } = start()
   await lifecycle.start(part('store'))
   await lifecycle.start(part('http'))
@@ -28,7 +28,7 @@ test('parts stop in the reverse order of starting, once', async () => {
   expect(heard).toEqual(['start store', 'start http', 'stop http', 'stop store'])
 })
 
-test('a part that never stops, or fails to, does not keep the others open', async () => {
+test('a part whose stop fails or never ends does not prevent the stop of others', async () => {
   const { clock, heard, lifecycle, part } = start()
   await lifecycle.start(part('store'))
   await lifecycle.start(part('failing', () => Promise.reject(new Error('broken'))))
@@ -41,7 +41,7 @@ test('a part that never stops, or fails to, does not keep the others open', asyn
   expect(heard.slice(3)).toEqual(['stop hanging', 'stop failing', 'stop store'])
 })
 
-test('when a part cannot start, what was started before is stopped and the reason passed on', async () => {
+test('when a part fails to start, earlier parts are stopped and the failure is passed on', async () => {
   const { heard, lifecycle, part } = start()
   await lifecycle.start(part('store'))
   const failing = { ...part('http'), start: () => Promise.reject(new Error('busy port')) }
@@ -49,7 +49,7 @@ test('when a part cannot start, what was started before is stopped and the reaso
   expect(heard).toEqual(['start store', 'stop store'])
 })
 
-test('a part that comes up while the process is ending is stopped again', async () => {
+test('a part whose start completes while the process is ending is stopped again', async () => {
   const { heard, lifecycle, part } = start()
   let come: (() => void) | undefined
   const slow = { ...part('slow'), start: () => new Promise<void>((resolve) => (come = resolve)) }
@@ -69,7 +69,7 @@ const signals = () => {
   })
 }
 
-test('the first signal stops cleanly and ends with code 0', async () => {
+test('the first signal stops all parts and ends with code 0', async () => {
   const source = signals()
   let stops = 0
   const ended = runUntilSignal({ stop: async () => void (stops += 1) }, source, createVirtualClock())
@@ -79,7 +79,7 @@ test('the first signal stops cleanly and ends with code 0', async () => {
   expect(source.exits).toEqual([])
 })
 
-test('a second signal ends the process at once; the echo of the first, as npm makes it, does not', async () => {
+test('a second signal ends the process at once; a repeat of the first one by npm does not', async () => {
   const source = signals()
   const clock = createVirtualClock()
   void runUntilSignal({ stop: () => new Promise(() => undefined) }, source, clock)
@@ -104,7 +104,7 @@ const draining = () => {
   return { source, clock, heard }
 }
 
-test('SIGTERM takes its time, a second one hurries, a third ends the process at once', async () => {
+test('SIGTERM drains, a second one ends the drain, a third ends the process at once', async () => {
   const { source, clock, heard } = draining()
   for (const after of [[], ['hurry']]) {
     source.emit('SIGTERM')
@@ -116,7 +116,7 @@ test('SIGTERM takes its time, a second one hurries, a third ends the process at 
   expect(source.exits).toEqual([143])
 })
 
-test('Ctrl-C hurries at once, before anything begins to wait', async () => {
+test('Ctrl-C skips the drain', async () => {
   const { source, clock, heard } = draining()
   source.emit('SIGINT')
   expect(heard).toEqual(['hurry', 'stop'])
@@ -133,7 +133,7 @@ const hanging = (drainMs: number) => {
   return { source, clock }
 }
 
-test('a process whose end is late after SIGTERM is killed once its drain and 20 s are over', async () => {
+test('a process that has not ended by its drain time and 20 s after SIGTERM is killed', async () => {
   const { source, clock } = hanging(30_000)
   source.emit('SIGTERM')
   await clock.advance(30_000 + endTimeoutMs - 1)
@@ -156,7 +156,7 @@ test.each([
   expect(source.exits).toEqual(['killed'])
 })
 
-test('SIGHUP reloads and ends nothing', () => {
+test('SIGHUP calls reload and ends nothing', () => {
   const source = signals()
   let reloads = 0
   void runUntilSignal(

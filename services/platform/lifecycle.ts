@@ -2,7 +2,7 @@ import type { Cancel, Clock } from '../ports/clock.ts'
 import { exitCodes } from './exit.ts'
 import type { Log } from './log/log.ts'
 
-/** A part that ends later than this is left behind: the process must end. */
+/** Maximum time for the stop of one part; then the process continues without it. */
 export const stopTimeoutMs = 5_000
 
 export interface Part<T> {
@@ -13,9 +13,9 @@ export interface Part<T> {
 }
 
 export interface Lifecycle {
-  /** Starts one part; when it fails, what was started before is stopped again and the failure passed on. */
+  /** Starts one part; when it fails, earlier parts are stopped again and the failure is passed on. */
   start<T>(part: Part<T>): Promise<T>
-  /** Stops every part in reverse order of starting, each within its time. May be called twice. */
+  /** Stops every part in the reverse order of their start, each within its time. May be called twice. */
   stop(): Promise<void>
 }
 
@@ -39,7 +39,7 @@ export function createLifecycle(clock: Clock, log: Log): Lifecycle {
         clock.sleep(timeoutMs, done.signal).then(() => 'late' as const),
       ])
       done.abort()
-      if (outcome === 'late') log.warn({ phase: name, timeoutMs }, 'a part did not stop in time')
+      if (outcome === 'late') log.warn({ phase: name, timeoutMs }, 'stopping a part timed out')
       else log.debug({ phase: name, ms: Math.round(clock.monotonicMs() - begun) }, outcome)
     }
   }
@@ -74,28 +74,29 @@ const endingSignals = { SIGINT: 2, SIGTERM: 15 } as const
 export interface SignalSource {
   on(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP', listen: () => void): unknown
   exit(code: number): void
-  /** Ends this process whatever it still does. */
+  /** Kills this process, whatever it does. */
   kill(): void
 }
 
-/** How long an end may take, beside its drain; then the process is killed. */
+/** Maximum time of an end, beside its drain; then the process is killed. */
 export const endTimeoutMs = 20_000
 
-/** A wrapper such as npm hands the terminal's Ctrl-C on, so that one press arrives twice. */
+/** A wrapper such as npm passes Ctrl-C of the terminal on, so that one press arrives twice. */
 const samePressMs = 500
 
 export interface SignalActions {
   readonly stop: () => Promise<void>
-  /** How long `stop` waits for others, until it is hurried; absent: for nobody. */
+  /** How long `stop` drains, unless `hurry` is called; absent: it does not drain. */
   readonly drainMs?: number
-  /** Makes a stop under way wait for nobody any more; absent: a stop never waits. */
+  /** Makes a stop under way skip its drain; absent: a stop never drains. */
   readonly hurry?: () => void
   readonly reload?: () => void
 }
 
 /**
- * Resolves with the exit code after a clean stop. SIGTERM takes its time; Ctrl-C hurries, and so does a
- * second signal. One more ends the process at once. SIGHUP calls `reload`. An end that is late is killed.
+ * Resolves with the exit code after a clean stop. SIGTERM drains; Ctrl-C or a second signal skips the drain.
+ * One more signal ends the process at once. SIGHUP calls `reload`. A process that does not end in time is
+ * killed.
  */
 export function runUntilSignal(actions: SignalActions, source: SignalSource, clock: Clock): Promise<number> {
   return new Promise((resolve, reject) => {

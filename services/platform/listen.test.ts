@@ -5,7 +5,7 @@ test.each([
   ['0.0.0.0', '127.0.0.1:80'],
   ['::', '[::1]:80'],
   ['10.1.2.3', '10.1.2.3:80'],
-])('a client reaches a service that listens on %s at %s', (host, address) => {
+])('for a service that listens on %s the client address is %s', (host, address) => {
   expect(formatAddress(reachable({ host, port: 80 }))).toBe(address)
 })
 
@@ -17,7 +17,7 @@ test.each([
   ],
   ['listen EADDRNOTAVAIL', 'is no address of this machine'],
   ['something else', 'cannot be listened on (something else)'],
-])('"%s" becomes a sentence with the variable to set', (text, reason) => {
+])('"%s" becomes an error that names the variable to set', (text, reason) => {
   const failure = listenFailure({ host: '127.0.0.1', port: 8090 }, 'FXD_GRPC_ADDR', new Error(text))
   expect(failure.exit).toBe('system')
   expect(failure.message).toContain(reason)

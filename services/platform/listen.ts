@@ -5,7 +5,7 @@ import { Fatal } from './exit.ts'
 export const formatAddress = ({ host, port }: Address): string =>
   `${host.includes(':') ? `[${host}]` : host}:${port}`
 
-/** An address that a client of this machine can connect to: a wildcard is reached over loopback. */
+/** An address to which a client on this machine can connect: for a wildcard, loopback. */
 export function reachable({ host, port }: Address): Address {
   if (host === '0.0.0.0') return { host: '127.0.0.1', port }
   return host === '::' ? { host: '::1', port } : { host, port }
@@ -18,10 +18,10 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTFOUND: 'is no known host name',
 }
 
-/** Says in one sentence why an address cannot be listened on and which variable to set. */
+/** One sentence: why the address cannot be listened on, and which variable to set. */
 export function listenFailure(address: Address, variable: string, cause: unknown): Fatal {
   const text = cause instanceof Error ? cause.message : String(cause)
-  // gRPC hands the code over inside its message only.
+  // gRPC reports the error code only inside its message.
   const code = Object.keys(reasons).find((each) => text.includes(each)) ?? ''
   const reason = reasons[code] ?? `cannot be listened on (${text})`
   const other = formatAddress({ ...address, port: address.port === 65_535 ? 0 : address.port + 1 })
@@ -32,7 +32,7 @@ export function listenFailure(address: Address, variable: string, cause: unknown
   )
 }
 
-/** Resolves with the port once the server listens; a failure names the variable to set. */
+/** Resolves with the port once the server listens; the error names the variable to set. */
 export function listen(server: Server, address: Address, variable: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const fail = (cause: Error): void => reject(listenFailure(address, variable, cause))

@@ -1,9 +1,9 @@
 import type { Clock } from '../ports/clock.ts'
 
 const beatMs = 200
-/** An event loop that stands still for so long keeps its promises to nobody. */
+/** Minimum stall of the event loop that makes the process unready. */
 export const stallMs = 1_000
-/** A process that just stood still is left alone for a moment, or traffic returns into the same stall. */
+/** How long the process stays unready after a stall; otherwise traffic returns into the same stall. */
 export const recoveryMs = 3_000
 
 export interface LoopWatch {
@@ -11,7 +11,7 @@ export interface LoopWatch {
   stop(): void
 }
 
-/** Notices when the event loop stood still, by the lateness of its own beat. */
+/** Detects stalls of the event loop by the lateness of a periodic timer. */
 export function watchLoop(clock: Clock): LoopWatch {
   let lastBeat = clock.monotonicMs()
   let wellAgainAt = Number.NEGATIVE_INFINITY
@@ -23,7 +23,7 @@ export function watchLoop(clock: Clock): LoopWatch {
   const stop = clock.every(beatMs, look)
   return {
     stalled() {
-      // After a stall a waiting request may be served before the beat is.
+      // After a stall a waiting request may be served before the timer runs.
       look()
       return clock.monotonicMs() < wellAgainAt
     },

@@ -2,22 +2,22 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 
 export type { Counter, Gauge, Histogram } from 'prom-client'
 
-/** Edges at the promises: 0.1 s for a push, 0.2 s for REST. */
+/** Histogram buckets in seconds, with bounds at the promises: 0.1 s for a push, 0.2 s for REST. */
 export const secondsBuckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]
 
 /**
- * What a role counts and measures, under names beginning with `fxd_`, in base units (`_seconds`,
- * `_bytes`, `_total` for counters). No label may grow with keys or symbols.
+ * Metrics of a role. Names begin with `fxd_` and end with base units (`_seconds`, `_bytes`, `_total` for
+ * counters). The number of label values must not grow with keys or symbols.
  */
 export interface Metrics {
-  /** With `read` it begins at 0 at each scrape, and is told there what was counted elsewhere. */
+  /** With `read` the counter begins at 0 at each scrape, and `read` adds what was counted elsewhere. */
   counter<L extends string = never>(
     name: string,
     help: string,
     labels?: readonly L[],
     read?: (counter: Counter<L>) => void,
   ): Counter<L>
-  /** With `read` the value is asked for at each scrape. */
+  /** With `read` the value is read at each scrape. */
   gauge<L extends string = never>(
     name: string,
     help: string,
@@ -30,15 +30,15 @@ export interface Metrics {
     buckets: readonly number[],
     labels?: readonly L[],
   ): Histogram<L>
-  /** The sum of a counter over all its series that carry these labels; 0 when there is no such counter. */
+  /** The sum of a counter over all its series with these labels; 0 when there is no such counter. */
   total(name: string, labels: Readonly<Record<string, string>>): Promise<number>
-  /** The exposition text and its content type. Those that ask while it is made share it. */
+  /** The exposition text and its content type. Concurrent calls share one result. */
   render(): Promise<{ readonly contentType: string; readonly text: string }>
 }
 
 /**
- * Shows a counter at 0 for each value that its label may have, and gives it. Prometheus sees no increase in a series that
- * begins at 1, so an alert would miss the first event.
+ * Creates a series at 0 for each value of the label and returns the counter. Prometheus sees no increase in a
+ * series that begins at 1, so an alert would miss the first event.
  */
 export function fromZero<L extends string>(
   counter: Counter<L>,
@@ -54,10 +54,10 @@ const checked = (name: string): string => {
   return name
 }
 
-/** Gauges of the library that are named like counters; each is a sum of others beside it. */
+/** Gauges of the library with names of counters; each is the sum of other metrics. */
 const misnamed = ['handles', 'requests', 'resources'].map((what) => `fxd_nodejs_active_${what}_total`)
 
-/** A registry of its own, so that several services can live in one process. */
+/** A separate registry, so that several services can run in one process. */
 export function createMetrics(options: { readonly ofProcess: boolean }): Metrics {
   const register = new Registry()
   if (options.ofProcess) {

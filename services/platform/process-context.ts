@@ -6,7 +6,7 @@ import { type Log, openProcessLog, type ProcessLog } from './log/log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { systemClock } from './system-clock.ts'
 
-/** What all parts of the process share. */
+/** What all parts of a process share. */
 export interface ProcessContext {
   readonly config: Config
   readonly clock: Clock
@@ -16,18 +16,18 @@ export interface ProcessContext {
   readonly handles: HandleWatch
 }
 
-/** What a process uses in place of its own clock and log. */
+/** What tests use in place of the clock and log of the process. */
 export interface Overrides {
   readonly clock?: Clock
   readonly log?: Log
-  /** Ends a start that waits for a store: it then rejects with `EndedWhileWaiting`. */
+  /** Ends a start that waits for a store; the start rejects with `EndedWhileWaiting`. */
   readonly ending?: AbortSignal
 }
 
-/** Lines that standard error has not taken by then are lost with the process. */
+/** Maximum wait for standard error to accept the last lines; the rest is lost. */
 const logFlushTimeoutMs = 500
 
-/** Starts the parts of a process; when one cannot start, what was started before is stopped again. */
+/** Starts the parts of a process; when one fails to start, earlier ones are stopped again. */
 export async function runProcess<T>(
   config: Config,
   overrides: Overrides,
@@ -52,7 +52,7 @@ export async function runProcess<T>(
   }
 }
 
-/** First of all parts, so that it stops last. */
+/** The first part, so that it stops last. */
 function startLog(own: ProcessLog, metrics: Metrics, lifecycle: Lifecycle): Promise<unknown> {
   metrics.counter(
     'fxd_log_dropped_lines_total',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Serial, SharedRun } from './serial.ts'
 
-/** Tasks that end when the test says so. */
+/** Tasks that the test ends. */
 function manualTasks() {
   const events: string[] = []
   const ends: PromiseWithResolvers<string>[] = []

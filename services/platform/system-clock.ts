@@ -4,7 +4,7 @@ import type { Cancel, Clock } from '../ports/clock.ts'
 
 export type { Cancel, Clock } from '../ports/clock.ts'
 
-/** The machine's own clock. The only file of the house that may ask for time or chance. */
+/** The clock of the machine. No other file may read time or randomness. */
 export const systemClock: Clock = {
   utcMs: () => utcMs(Date.now()),
   monotonicMs: () => performance.now(),
@@ -25,7 +25,7 @@ export const systemClock: Clock = {
         signal?.removeEventListener('abort', done)
         resolve()
       }
-      // Not unref'ed: someone awaits this.
+      // Not unref'ed: a caller awaits it.
       const timer = setTimeout(done, delayMs)
       signal?.addEventListener('abort', done)
     }),

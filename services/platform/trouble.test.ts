@@ -8,7 +8,7 @@ function fixture() {
   return { clock, trouble }
 }
 
-test('trouble lasts from the first request without an answer, however often it is sent again, to the first answer', async () => {
+test('trouble lasts from the first unanswered request, over its retries, to the first answer', async () => {
   const { clock, trouble } = fixture()
   expect(trouble.ms).toBe(0)
   for (let i = 0; i < 5; i++) {
@@ -23,7 +23,7 @@ test('trouble lasts from the first request without an answer, however often it i
   expect(trouble.ms).toBe(1_000)
 })
 
-test('of a failure that nobody met again for a minute nothing is known any more', async () => {
+test('trouble is forgotten after a minute without a request', async () => {
   const { clock, trouble } = fixture()
   trouble.asked()
   await clock.advance(60_000)
@@ -35,7 +35,7 @@ test('of a failure that nobody met again for a minute nothing is known any more'
   expect(trouble.ms).toBe(2_000)
 })
 
-test('what fails again and again has lasted from the first time to the last, and once is not yet for long', async () => {
+test('repeated failures last from the first to the last one; a single failure lasts 0 ms', async () => {
   const clock = createVirtualClock()
   const failures = new Failures(clock)
   expect(failures.ms).toBe(0)

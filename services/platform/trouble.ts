@@ -1,11 +1,11 @@
 import type { Clock } from '../ports/clock.ts'
 
-/** So long writes of bars may fail until the store counts as away. */
+/** How long writes of bars may fail before the store counts as unavailable. */
 export const troubleMsMax = 10_000
-/** After so long without another try nothing is known of a failure any more. */
+/** After this time without another attempt, a failure is forgotten. */
 const forgottenMs = 60_000
 
-/** Something that fails, and may fail again: for how long it has, from the first time to the last. */
+/** How long something has been failing: from its first failure to its last. */
 export class Failures {
   readonly #clock: Clock
   #firstMs = 0
@@ -30,7 +30,7 @@ export class Failures {
   }
 }
 
-/** For how long a store has not taken what it was given: a server over one connection, or a file. */
+/** How long a store has not accepted writes: a server over one connection, or a file. */
 export class Trouble {
   readonly #clock: Clock
   #sinceMs: number | undefined
@@ -46,7 +46,7 @@ export class Trouble {
     this.#sinceMs ??= this.#lastMs
   }
 
-  /** Also by a refusal. */
+  /** Also called for a rejection. */
   answered(): void {
     this.#sinceMs = undefined
   }

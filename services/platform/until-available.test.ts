@@ -13,7 +13,7 @@ const failing = (times: number, cause: Error = new Unavailable('store')) => {
   return { run, calls: () => calls }
 }
 
-test('a store that is away is asked again at growing distances, never more than five seconds apart', async () => {
+test('an unavailable store is retried with growing pauses of at most five seconds', async () => {
   const clock = createVirtualClock()
   const store = failing(9)
   const begun = clock.monotonicMs()
@@ -31,14 +31,14 @@ test('a store that is away is asked again at growing distances, never more than 
   expect(distances).toEqual([250, 500, 1_000, 2_000, 4_000, 5_000, 5_000, 5_000, 5_000])
 })
 
-test('a failure that no waiting heals is passed on at once', async () => {
+test('a failure other than Unavailable is passed on at once', async () => {
   const clock = createVirtualClock()
   const store = failing(1, new RangeError('wrong'))
   await expect(untilAvailable(store.run, { clock, log: silentLog })).rejects.toThrow('wrong')
   expect(store.calls()).toBe(1)
 })
 
-test('whoever is asked to end does not wait on', async () => {
+test('the wait ends when the process is asked to end', async () => {
   const clock = createVirtualClock()
   const ending = new AbortController()
   const store = failing(Number.POSITIVE_INFINITY)

@@ -16,8 +16,8 @@ export interface WaitingDeps {
 }
 
 /**
- * What `run` gives, tried again for as long as it fails as `Unavailable`: a process that waits is worth
- * more than one that is started again and again. Any other failure is passed on.
+ * Resolves with the result of `run`, which is retried while it fails as `Unavailable`: a process that waits is
+ * better than one that restarts repeatedly. Any other failure is passed on.
  */
 export async function untilAvailable<T>(run: () => Promise<T>, deps: WaitingDeps): Promise<T> {
   const { clock, log, ending } = deps
@@ -29,7 +29,7 @@ export async function untilAvailable<T>(run: () => Promise<T>, deps: WaitingDeps
     } catch (cause) {
       if (!(cause instanceof Unavailable)) throw cause
       const retryInMs = backoff.nextMs()
-      log.warn({ err: cause, retryInMs }, 'a store is away; the start waits for it')
+      log.warn({ err: cause, retryInMs }, 'store unavailable at the start; retrying')
       await clock.sleep(retryInMs, ending)
     }
   }

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { Late, within } from './within.ts'
 
-test('what takes longer than its time is given up once, and what it holds is freed', async () => {
+test('work that takes too long rejects as late, and its resources are freed once', async () => {
   const clock = createVirtualClock()
   const giveUp = vi.fn<() => void>()
   const heard = within(clock, 100, 'the answer', new Promise(() => undefined), giveUp).catch(
@@ -15,7 +15,7 @@ test('what takes longer than its time is given up once, and what it holds is fre
   expect(giveUp).toHaveBeenCalledTimes(1)
 })
 
-test('an answer that waits already when the process has stood still is heard', async () => {
+test('after a stall an answer that already arrived wins over the timeout', async () => {
   let fire = (): void => undefined
   const after = (_: number, run: () => void) => {
     fire = run
@@ -24,7 +24,7 @@ test('an answer that waits already when the process has stood still is heard', a
   const giveUp = vi.fn<() => void>()
   const answer = Promise.withResolvers<string>()
   const heard = within({ ...createVirtualClock(), after }, 100, 'the answer', answer.promise, giveUp)
-  // Timers run before what waits at sockets is read.
+  // Timers run before data that waits at sockets is read.
   fire()
   setImmediate(() => answer.resolve('in time'))
   expect(await heard).toBe('in time')

@@ -1,11 +1,12 @@
 import type { Clock } from '../ports/clock.ts'
 
-/** Passed on by whoever gave something up because of its time. */
+/** Why something was given up: it took too long. */
 export class Late extends Error {}
 
 /**
- * What `work` gives, or `Late` when it takes longer; `giveUp` then frees what it holds. Answers that already
- * wait while this process stood still are heard first: the timer runs before them.
+ * Resolves with the result of `work`, or rejects with `Late` when it takes longer; `giveUp` then frees its
+ * resources. After a stall of this process, answers that already arrived are read before the timeout counts:
+ * timers run before them.
  */
 export function within<T>(
   clock: Clock,

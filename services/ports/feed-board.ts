@@ -4,8 +4,8 @@ import type { FeedSigns } from '../core/feeds/feed-status.ts'
 export type { FeedSigns }
 
 /**
- * The feed board. Contract (test/contract/suites/feed-board.ts): a note only moves a field forward, never
- * back; signs survive a restart but for the last second.
+ * The liveness of feeds. Contract (test/contract/suites/feed-board.ts): a note only increases a field; signs
+ * survive a restart, except those of the last second.
  */
 export interface FeedBoard {
   note(feed: FeedKey, signs: FeedSigns): Promise<void>

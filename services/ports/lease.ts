@@ -5,9 +5,10 @@ export interface Granted {
 
 /**
  * At most one holder per name. Contract (test/contract/suites/lease.ts):
- *  - `acquire` grants when the lease is free, lapsed or already this holder's (same epoch), else `undefined`;
- *  - a lease not renewed for `leaseMs` lapses: another may be granted it. While nobody was, it is still its
- *    holder's, who renews it under the same epoch; so an outage of the leases takes the lead from nobody;
+ *  - `acquire` grants when the lease is free, expired or already this holder's (same epoch), else `undefined`;
+ *  - a lease that is not renewed for `leaseMs` expires, and another holder may acquire it. Until one has done
+ *    so, its holder may still renew it under the same epoch, so an outage of the lease store takes no lease
+ *    away;
  *  - `release` by another holder changes nothing.
  */
 export interface Leases {

@@ -5,20 +5,20 @@ export type { RateDecision, RateLimits, RateState }
 
 /**
  * Rate windows and today's counters of all keys, shared by all pods. Contract (test/contract/suites/limits.ts):
- *  - for one key and window the admitted never exceed the limit, whatever the number of callers;
- *  - a refused `admit` consumes nothing and adds 1 to `rate_limited` only; an admitted one consumes
- *    1 of both windows and adds 1 to `requests` and 1 to its endpoint, in one step;
- *  - `observe` consumes nothing, adds 1 to `requests` and to its endpoint, and is never refused;
- *  - counters survive a restart but for the last second;
- *  - `usage` knows `daysKept` days, today included.
+ *  - for one key and window the admitted requests never exceed the limit, whatever the number of callers;
+ *  - a rejected `admit` consumes nothing and adds 1 to `rate_limited` only. An admitted one consumes 1 of both
+ *    windows and adds 1 to `requests` and 1 to its endpoint, in one step;
+ *  - `observe` consumes nothing, adds 1 to `requests` and to its endpoint, and is never rejected;
+ *  - counters survive a restart, except those of the last second;
+ *  - `usage` has `daysKept` days, today included.
  */
 export interface Limits {
-  /** Days whose counters `usage` still has; older ones are with `UsageDays`. */
+  /** Number of days whose counters `usage` has; `UsageDays` has older ones. */
   readonly daysKept: number
   admit(keyId: string, limits: RateLimits, endpoint: Endpoint): Promise<RateDecision>
   observe(keyId: string, limits: RateLimits, endpoint: Endpoint): Promise<RateState>
-  /** Counts an upgrade refused with TOO_MANY_CONNECTIONS. */
+  /** Counts an upgrade rejected with TOO_MANY_CONNECTIONS. */
   countRefusedUpgrade(keyId: string): Promise<void>
-  /** Daily counters of the key from `first` to `last` (inclusive); days without any are left out. */
+  /** Daily counters of the key from `first` to `last` (inclusive), without days that have none. */
   usage(keyId: string, first: Day, last: Day): Promise<ReadonlyMap<Day, DailyCounters>>
 }

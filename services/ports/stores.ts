@@ -8,7 +8,7 @@ import type { Slots } from './slots.ts'
 import type { UsageDays } from './usage-days.ts'
 import type { WindowStore } from './windows.ts'
 
-/** Everything a role may need from outside; each role takes the ports it uses. */
+/** All ports of the stores; each role uses some of them. */
 export interface Stores {
   readonly bars: BarStore
   readonly windows: WindowStore
@@ -19,6 +19,6 @@ export interface Stores {
   readonly bus: Bus
   readonly leases: Leases
   readonly board: FeedBoard
-  /** Flushes what is pending and frees everything; nothing may be called afterwards. */
+  /** Writes what is pending and frees all resources; no call is allowed afterwards. */
   close(): Promise<void>
 }

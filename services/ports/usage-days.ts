@@ -1,6 +1,6 @@
 import type { DailyCounters, Day } from '../core/keys/usage.ts'
 
-/** What one key did on one UTC day. */
+/** The counters of one key on one UTC day. */
 export interface KeyDay {
   readonly keyId: string
   readonly day: Day
@@ -8,11 +8,11 @@ export interface KeyDay {
 }
 
 /**
- * Usage of UTC days that are over, kept where nothing is ever lost. Contract (test/contract/suites/usage-days.ts):
- *  - `add` resolves after the commit; of several counts of one key and day the greatest of each counter
- *    stays, so that order, repeats and two writers do not matter;
- *  - `of` gives the key's days from `first` to `last` (inclusive); days without any are left out;
- *  - a day is kept for `usageDaysKept` days at least;
+ * Usage of past UTC days, kept in a durable store. Contract (test/contract/suites/usage-days.ts):
+ *  - `add` resolves after the commit. Of several counts of one key and day the greatest of each counter is
+ *    kept, so order, repeats and several writers do not matter;
+ *  - `of` returns the key's days from `first` to `last` (inclusive), without days that have none;
+ *  - a day is kept for at least `usageDaysKept` days;
  *  - every call ends within its deadline and fails as `Unavailable`.
  */
 export interface UsageDays {

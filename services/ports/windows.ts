@@ -4,9 +4,9 @@ import type { Reader } from '../core/turns.ts'
 
 /**
  * Acknowledged windows, from which coverage is computed. Contract (test/contract/suites/windows.ts):
- *  - `add` resolves after the commit; adding is a union: order, repeats and overlaps do not matter;
- *  - `of` answers for one feed, touching and overlapping windows of one symbol (or of the feed) and
- *    resolution joined, ascending; keys of readers take turns as with bars.
+ *  - `add` resolves after the commit; adding is a union, so order, repeats and overlaps do not matter;
+ *  - `of` returns the windows of one feed, ascending. Windows of the same resolution, and of the same symbol or
+ *    the whole feed, are joined where they touch or overlap. Keys of readers take turns as with bars.
  */
 export interface WindowStore {
   add(windows: readonly Window[]): Promise<void>

@@ -35,12 +35,12 @@ const audit = (
   since = new Map<CompoundKey, FeedSeconds>(),
 ) => auditFeed({ windows, held: series, since, now })
 
-test('windows and bars that agree are nothing to tell', () => {
+test('windows and bars that agree give no finding', () => {
   const windows = [window(a, '1', 10, 20), window(a, '60', 10, 20)]
   expect(audit(windows, [held(a, '1', 10, 11, 20), held(a, '60', 10, 11, 20)])).toEqual([])
 })
 
-test('a claimed day without a bar of a resolution, on which another one has bars, is told', () => {
+test('a claimed day without bars of one resolution is reported when another resolution has bars on it', () => {
   const windows = [window(a, '1', 10, 20), window(a, '60', 10, 20)]
   expect(audit(windows, [held(a, '1', 10, 20), held(a, '60', 10, 12, 15, 20)])).toEqual([
     {
@@ -55,14 +55,14 @@ test('a claimed day without a bar of a resolution, on which another one has bars
   ])
 })
 
-test('a day on which nothing traded, one that no window claims whole, and one before the first bar are no holes', () => {
+test('days without trades, days not wholly claimed and days before the first bar are not reported as empty', () => {
   const series = [held(a, '1', 10, 20), held(a, '60', 5, 10, 15, 20)]
   const windows = [window(a, '60', 5, 20), window(a, '1', 5, 14), window(a, '1', 16, 20)]
   expect(audit(windows, series)).toEqual([])
   expect(audit([...windows, window(a, '1', 15, 15)], series)).toMatchObject([{ kind: 'empty', count: 1 }])
 })
 
-test('a claimed day with fewer bars than those of another resolution imply is told with how many there are too few', () => {
+test('a claimed day with fewer bars than another resolution implies is reported with the number of missing bars', () => {
   const windows = [window(a, '1', 10, 20), window(a, '5', 10, 20), window(a, '60', 10, 20)]
   const series = (resolution: Resolution, bars: number): StoredSeries => ({
     symbol: a,
@@ -71,7 +71,7 @@ test('a claimed day with fewer bars than those of another resolution imply is to
   })
   const whole = [series('1', 1_440), series('5', 288), series('60', 24)]
   expect(audit(windows, whole)).toEqual([])
-  // Twenty minutes of 1,440 may have had no tick, but not where bars of five minutes stand.
+  // Twenty minutes of 1,440 may have had no tick, unless a bar of five minutes covers them.
   expect(audit(windows, [series('1', 1_420), series('5', 288), series('60', 24)])).toEqual([])
   expect(audit(windows, [series('1', 200), series('5', 288), series('60', 24)])).toMatchObject([
     { kind: 'thin', resolution: '1', count: 1, missing: 88, first: { symbol: a, day: 15 } },
@@ -79,7 +79,7 @@ test('a claimed day with fewer bars than those of another resolution imply is to
   expect(audit(windows, [series('1', 1_440), series('5', 100), series('60', 24)])).toMatchObject([
     { kind: 'thin', resolution: '5', count: 1, missing: 188 },
   ])
-  // One bar of an hour may belong to the day before by its session.
+  // The session may put one bar of an hour on the day before.
   expect(audit(windows, [series('1', 1_440), series('5', 288), series('60', 23)])).toEqual([])
   expect(audit(windows, [series('1', 1_440), series('5', 288), series('60', 20)])).toMatchObject([
     { kind: 'thin', resolution: '60', missing: 3 },
@@ -87,12 +87,12 @@ test('a claimed day with fewer bars than those of another resolution imply is to
   expect(audit(windows.slice(1), [series('1', 200), series('5', 288)])).toMatchObject([{ kind: 'unclaimed' }])
 })
 
-test('daily and longer bars make no day a traded one: whose day a bar belongs to is the broker’s affair', () => {
+test('daily and longer bars are no evidence of trades on a day: the broker decides to which day a bar belongs', () => {
   const windows = [window(a, '1', 1, 30), window(a, '1D', 1, 30)]
   expect(audit(windows, [held(a, '1', 1, 30), held(a, '1D', 1, 7, 30)])).toEqual([])
 })
 
-test('bars on a day that no window touches are told, but for the last two days', () => {
+test('bars on a day that no window touches are reported, except on the last two days', () => {
   const series = [held(a, '1', 10, 11, 98, 99, 100), held(b, '1', 10)]
   expect(audit([window(a, '1', 11, 11)], series)).toEqual([
     {
@@ -107,7 +107,7 @@ test('bars on a day that no window touches are told, but for the last two days',
   ])
 })
 
-test('a feed-wide window counts for a symbol from when live sessions list it', () => {
+test('a feed-wide window counts for a symbol from its first listing by a live session', () => {
   const wide = [window(undefined, '1', 10, 20)]
   const series = [held(a, '1', 10, 15), held(b, '1', 10, 15)]
   expect(audit(wide, series)).toMatchObject([{ kind: 'unclaimed', count: 4 }])
@@ -120,7 +120,7 @@ test('a feed-wide window counts for a symbol from when live sessions list it', (
   ])
 })
 
-test('it says the same as going day by day through every window', () => {
+test('the audit agrees with a check of each day against each window', () => {
   const anyWindow = fc
     .record({ from: fc.integer({ min: 0, max: 30 * daySeconds }), length: fc.nat(4 * daySeconds) })
     .map(({ from, length }) => ({
@@ -132,7 +132,7 @@ test('it says the same as going day by day through every window', () => {
   fc.assert(
     fc.property(fc.array(anyWindow, { maxLength: 8 }), anyDays, anyDays, (windows, minutes, hours) => {
       const isIn = (at: number): boolean => windows.some(({ from, to }) => from <= at && at < to)
-      // Every window begins and ends somewhere in a day: looking at those moments is looking at all of them.
+      // Windows begin and end within days, so a check at these moments is complete.
       const moments = (day: number): number[] => [
         day * daySeconds,
         ...windows

@@ -15,32 +15,34 @@ export interface StoredSeries {
 
 export interface StoredDay {
   readonly day: number
-  /** Times with a bar, however often it was read. */
+  /** Number of times with a bar; a time that was read twice counts once. */
   readonly bars: number
 }
 
 export interface Audited {
   readonly windows: readonly Window[]
   readonly held: readonly StoredSeries[]
-  /** From when feed-wide windows count for a symbol; absent: they do not. */
+  /** The time from which feed-wide windows count for a symbol; absent: they do not. */
   readonly since: ReadonlyMap<CompoundKey, FeedSeconds>
-  /** Today's and yesterday's windows may still be on their way. */
+  /** Windows of today and yesterday may not have arrived yet, so these days are not reported. */
   readonly now: FeedSeconds
 }
 
 /** One resolution of a feed in which windows and bars disagree. */
 export interface Disagreement {
   /**
-   * `empty`: windows say that the terminal answered completely for a day between stored ones, other
-   * resolutions of the symbol have bars on it, and this one has none. `thin`: the same, but it has fewer
-   * than the counts of the others imply: every bar of an hour holds a minute's, sixty of which need an hour's.
-   * `unclaimed`: bars lie on a day that no window touches, so that coverage does not show them.
+   * The kinds of disagreement:
+   *  - `empty`: a day between stored days is claimed as complete. Other resolutions of the symbol have bars on
+   *    it, this one has none;
+   *  - `thin`: the same, but this resolution has fewer bars than the others imply. Every bar of an hour needs
+   *    at least one bar of a minute, and sixty of those need one of an hour;
+   *  - `unclaimed`: bars are on a day that no window touches, so coverage does not show them.
    */
   readonly kind: 'empty' | 'thin' | 'unclaimed'
   readonly resolution: Resolution
-  /** At least so many bars, of `thin` ones; else 0. */
+  /** For `thin`: the least number of missing bars; else 0. */
   readonly missing: number
-  /** Pairs of a symbol and a day. */
+  /** Number of pairs of a symbol and a day. */
   readonly count: number
   readonly symbols: number
   readonly first: { readonly symbol: CompoundKey; readonly day: number }
@@ -50,7 +52,7 @@ export interface Disagreement {
 const secondsOf = (day: number): FeedSeconds => feedSeconds(day * daySeconds)
 const dayOf = (at: number): number => Math.floor(at / daySeconds)
 
-/** Compares what windows claim with what is stored, day by day. */
+/** Compares windows with stored bars, day by day. */
 export function auditFeed({ windows, held, since, now }: Audited): readonly Disagreement[] {
   const claims = new Claims(windows, since)
   const settledBefore = dayOf(now) - 1
@@ -92,20 +94,20 @@ export function auditFeed({ windows, held, since, now }: Audited): readonly Disa
   return [...found.values()].map((each) => each.disagreement())
 }
 
-/** How many bars a day at least has at a resolution, by the count of another one. */
+/** The least number of bars of a resolution on a day, derived from the count of another resolution. */
 function implied(
   own: Resolution,
   { resolution, bars }: StoredDay & { readonly resolution: Resolution },
 ): number {
   const [ours, theirs] = [secondsOfBar(own), secondsOfBar(resolution)]
   const least = theirs < ours ? Math.ceil((bars * theirs) / ours) : bars
-  // Bars of an hour and more begin when the broker's session does, so one of them may lie across midnight.
+  // Bars of an hour and more begin with the session of the broker, so one of them may cross midnight.
   return Math.max(ours, theirs) < 3_600 || ours === theirs ? least : least - 1
 }
 
 const secondsOfBar = (r: Resolution): number => (r === '1M' ? Number.NaN : durationSeconds[r])
 
-/** The joined windows of each series, its own and those of the feed that count for it. */
+/** The joined windows of each series: its own, and those of the feed that count for it. */
 class Claims {
   readonly #own = new Map<string, Window[]>()
   readonly #feedWide = new Map<Resolution, Window[]>()
@@ -136,7 +138,7 @@ function push<K, V>(into: Map<K, V[]>, key: K, value: V): void {
   else list.push(value)
 }
 
-/** The last span that begins before `at`: the only one that can reach it. */
+/** The last span that begins before `at`; no other can reach it. */
 function spanBefore(spans: readonly Span[], at: FeedSeconds): Span | undefined {
   let [low, high] = [0, spans.length]
   while (low < high) {

@@ -35,7 +35,7 @@ test.each<[string, Partial<Record<keyof Bar, number>>, RefusalReason, string]>([
   ['no number as price', { close: Number.NaN }, 'PRICE', 'close: got NaN'],
   ['a negative volume', { volume: -1 }, 'VOLUME', 'volume: got -1, wanted a whole number, 0 or more'],
   ['half a tick', { volume: 1.5 }, 'VOLUME', 'volume: got 1.5'],
-])('%s is refused, naming the field, what it got and what is wanted', (_, change, reason, words) => {
+])('%s is rejected: the error names the field, the value and what is wanted', (_, change, reason, words) => {
   const fault = barFault({ ...good, ...change } as Bar, '1')
   expect(fault?.reason).toBe(reason)
   expect(fault?.message).toContain(words)
@@ -52,23 +52,26 @@ test.each<[Resolution, number, boolean]>([
   ['1D', 22 * 3_600, true],
   ['1W', 90, false],
   ['1M', 60, true],
-])('up to 30 minutes the grid is the duration, beyond it a whole minute: %s at %i s', (r, time, isFine) => {
-  expect(barFault({ ...good, time: feedSeconds(time) }, r)?.reason).toBe(isFine ? undefined : 'OFF_GRID')
-})
+])(
+  'bars up to 30 minutes begin at a multiple of their duration, longer ones at a whole minute: %s at %i s',
+  (r, time, isFine) => {
+    expect(barFault({ ...good, time: feedSeconds(time) }, r)?.reason).toBe(isFine ? undefined : 'OFF_GRID')
+  },
+)
 
-test('a bar from the future is refused, but for five seconds of clock difference', () => {
+test('a bar more than five seconds in the future is rejected', () => {
   const fault = (now: number) => barFault(good, '1', { now: feedSeconds(now) })?.reason
   expect(fault(good.time)).toBeUndefined()
   expect(fault(good.time - 5)).toBeUndefined()
   expect(fault(good.time - 6)).toBe('IN_THE_FUTURE')
 })
 
-test('a bar older than the retention is refused', () => {
+test('a bar older than the retention is rejected', () => {
   expect(barFault(good, '1', { retention: good.time })).toBeUndefined()
   expect(barFault(good, '1', { retention: feedSeconds(good.time + 1) })?.reason).toBe('PAST_RETENTION')
 })
 
-test('no bar of any numbers makes the rules throw, and what passes is fit for every store', () => {
+test('the rules throw for no numbers, and every store can store a bar that passes', () => {
   const number = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(0, -0, 60, 1e300, 1_704_103_200))
   const bar = fc.record({
     time: number,
@@ -87,7 +90,7 @@ test('no bar of any numbers makes the rules throw, and what passes is fit for ev
   )
 })
 
-test('the reasons are those of the wire, in its order', () => {
+test('the reasons are those of collector.proto, in its order', () => {
   const proto = readFileSync(new URL('../../../proto/fxd/v1/collector.proto', import.meta.url), 'utf8')
   const names = [...proto.matchAll(/^ {2}REFUSAL_REASON_(\w+) = (\d+);/gm)]
   expect(names.map((match) => match[1]).slice(1)).toEqual([...refusalReasons])

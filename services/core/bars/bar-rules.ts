@@ -3,7 +3,7 @@ import { durationSeconds, type Resolution } from '../feeds/resolution.ts'
 import type { Bar } from './bar.ts'
 import { closeToleranceSeconds } from './closed.ts'
 
-/** Why ingest refuses a bar or a message; the names of `RefusalReason` in collector.proto. */
+/** Why ingest rejects a bar or a message; the names of `RefusalReason` in collector.proto. */
 export const refusalReasons = [
   'UNKNOWN_SERIES',
   'FOREIGN_FEED',
@@ -25,29 +25,35 @@ export type RefusalReason = (typeof refusalReasons)[number]
 
 export interface BarFault {
   readonly reason: RefusalReason
-  /** Names the field, what it got and what is wanted. */
+  /** Names the field, the value and what is wanted. */
   readonly message: string
 }
 
 export interface BarLimits {
   /** "Now" on the feed's clock; absent while that is unknown. */
   readonly now?: FeedSeconds | undefined
-  /** The oldest time that is kept; absent: everything is. */
+  /** The oldest time that is kept; absent: all times are. */
   readonly retention?: FeedSeconds | undefined
 }
 
 /** No bar opens before 1970. */
 export const barTimeMin = feedSeconds(0)
-/** In 2255: until then a double counts microseconds exactly. No store is given later times, whatever a feed's clock says. */
+/**
+ * A time in 2255: up to it a double counts microseconds exactly. No store gets later times, whatever the clock
+ * of a feed shows.
+ */
 export const barTimeMax = feedSeconds(9_007_199_254)
 const fault = (reason: RefusalReason, message: string): BarFault => ({ reason, message })
 
-/** What is wrong with a bar by itself; whether it is closed is `isClosed`'s to say. */
+/** The fault of a bar by itself; `isClosed` decides whether it is closed. */
 export function barFault(bar: Bar, r: Resolution, at: BarLimits = {}): BarFault | undefined {
   return timeFault(bar.time, r, at) ?? priceFault(bar) ?? orderFault(bar) ?? volumeFault(bar.volume)
 }
 
-/** Up to 30 minutes the grid is the duration; of longer bars the broker's sessions decide the minute. */
+/**
+ * Bars up to 30 minutes begin at a multiple of their duration. Sessions of the broker decide the minute of
+ * longer ones.
+ */
 const gridSeconds = (r: Resolution): number =>
   r === '1' || r === '5' || r === '10' || r === '15' || r === '30' ? durationSeconds[r] : 60
 

@@ -4,7 +4,7 @@ import { unsortedBars } from '../../../test/support/samples/arbitrary-bars.ts'
 import { feedSeconds } from '../clocks/feed-clock.ts'
 import { barAt, barCount, barsOf, columns, countUntil, pickBars, sliceBars, timeAt, toList } from './bar.ts'
 
-test('bars come back from their columns, whole and in slices', () => {
+test('columns return the bars they were made of, whole and in slices', () => {
   fc.assert(
     fc.property(unsortedBars(), fc.nat(30), fc.nat(30), (list, start, end) => {
       const bars = barsOf(list)
@@ -19,7 +19,7 @@ test('bars come back from their columns, whole and in slices', () => {
   )
 })
 
-test('a slice is a view: nothing is copied', () => {
+test('a slice is a view and copies nothing', () => {
   const bars = barsOf([])
   for (const column of columns) expect(sliceBars(bars, 0, 0)[column].buffer).toBe(bars[column].buffer)
 })
@@ -37,7 +37,7 @@ test('picked bars are a copy, by indexes in their order or by a rule on the inde
   )
 })
 
-test('the bars until a moment are counted with the one that opens at it, from any start', () => {
+test('the count of bars until a time includes a bar that opens at it, from any start', () => {
   const times = [60, 120, 300]
   const bars = barsOf(
     times.map((time) => ({ time: feedSeconds(time), open: 1, high: 1, low: 1, close: 1, volume: 1 })),

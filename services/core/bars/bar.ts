@@ -10,14 +10,14 @@ export interface Bar {
   readonly volume: number
 }
 
-/** A bar with the revision that decides between two readings of the same minute: the greater wins. */
+/** A bar with its revision; of two bars of one minute the one with the greater revision is kept. */
 export interface RevisedBar extends Bar {
   readonly revision: number
 }
 
 /**
- * Many bars of one series as columns of equal length, ascending in time unless said otherwise.
- * Columns cross threads without a copy and are written into an answer without objects in between.
+ * Many bars of one series as columns of equal length, ascending in time unless said otherwise. Columns go to
+ * other threads without a copy, and into an answer without an object per bar.
  */
 export interface Bars {
   readonly time: Float64Array
@@ -58,7 +58,7 @@ export function barAt(bars: Bars, index: number): RevisedBar {
   }
 }
 
-/** Copies one bar. Spelled out: a loop over column names costs five times as much on a hot path. */
+/** Copies one bar. Written out: a loop over column names costs five times as much on a hot path. */
 export function copyBar(from: Bars, i: number, to: Bars, j: number): void {
   to.time[j] = from.time[i] as number
   to.open[j] = from.open[i] as number
@@ -77,7 +77,10 @@ export function barsOf(list: readonly (Bar & { readonly revision?: number })[]):
   return bars
 }
 
-/** How many of ascending bars are not later than `time`, which is the index of the first later one; `start` is not later. */
+/**
+ * The number of ascending bars that open at `time` or before: the index of the first later one. `start` is an
+ * index at or before the result.
+ */
 export function countUntil({ time: times }: Bars, time: number, start = 0): number {
   let low = start
   let high = times.length

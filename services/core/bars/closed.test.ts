@@ -19,7 +19,7 @@ test.each<[Resolution, string, string]>([
   expect(barEnd(at(open), r)).toBe(at(end))
 })
 
-test('a bar is closed once its time is over, and five seconds of clock difference do not keep it back', () => {
+test('a bar is closed from its end on, or up to five seconds earlier for clocks that differ', () => {
   const open = at('2024-01-05T10:00:00')
   const closedAt = (now: number) =>
     isClosed(open, '1', { now: feedSeconds(now), newest: undefined, delaySeconds: 0 })
@@ -28,7 +28,7 @@ test('a bar is closed once its time is over, and five seconds of clock differenc
   expect(closedAt(open + 60 - closeToleranceSeconds - 1)).toBe(false)
 })
 
-test('a delayed symbol closes its bars by its delay later', () => {
+test('a bar of a delayed symbol closes later, by the delay', () => {
   const open = at('2024-01-05T10:00:00')
   const closedAt = (now: number) =>
     isClosed(open, '1', { now: feedSeconds(now), newest: undefined, delaySeconds: 900 })
@@ -36,7 +36,7 @@ test('a delayed symbol closes its bars by its delay later', () => {
   expect(closedAt(open + 60 + 895)).toBe(true)
 })
 
-test('with an unknown clock only a later bar closes one', () => {
+test('while the clock is unknown, only a later bar closes a bar', () => {
   const open = at('2024-01-05T10:00:00')
   const closed = (newest: number | undefined) =>
     isClosed(open, '1', {
@@ -66,7 +66,7 @@ test('a bar that is closed stays closed as time passes', () => {
   )
 })
 
-test('a bar ends after it opens, no sooner than its nominal duration but for months', () => {
+test('a bar ends at least its nominal duration after its open, except for months', () => {
   fc.assert(
     fc.property(time, resolution, (open, r) => {
       expect(barEnd(open, r)).toBeGreaterThan(open)

@@ -2,10 +2,10 @@ import { dateOfSeconds, secondsOfDate } from '../clocks/calendar.ts'
 import { type FeedSeconds, feedSeconds } from '../clocks/feed-clock.ts'
 import { durationSeconds, type Resolution } from '../feeds/resolution.ts'
 
-/** Clocks of terminals and servers differ by a little; so much does not keep a bar back. */
+/** Clock difference between terminal and server up to which a bar counts as closed. */
 export const closeToleranceSeconds = 5
 
-/** The first moment after a bar. A month ends where the next calendar month begins, on the feed's clock. */
+/** The first second after a bar. A month ends where the next calendar month begins, on the feed's clock. */
 export function barEnd(open: FeedSeconds, r: Resolution): FeedSeconds {
   if (r !== '1M') return feedSeconds(open + durationSeconds[r])
   const { year, month } = dateOfSeconds(open)
@@ -15,13 +15,16 @@ export function barEnd(open: FeedSeconds, r: Resolution): FeedSeconds {
 export interface SeriesMoment {
   /** "Now" on the feed's clock; `undefined` while that is unknown. */
   readonly now: FeedSeconds | undefined
-  /** The newest bar time of the series that is known, this bar included or not. */
+  /** The newest known bar time of the series, this bar included or not. */
   readonly newest: FeedSeconds | undefined
-  /** How far the symbol's quotes lag real time. */
+  /** The delay of the symbol's quotes. */
   readonly delaySeconds: number
 }
 
-/** Only closed bars are stored: the time is over (a delayed quote's later), or a later bar exists. */
+/**
+ * Whether a bar is closed; only closed bars are stored. Its time (for a delayed quote plus the delay) is over,
+ * or a later bar exists.
+ */
 export function isClosed(open: FeedSeconds, r: Resolution, at: SeriesMoment): boolean {
   if (at.newest !== undefined && at.newest > open) return true
   return at.now !== undefined && barEnd(open, r) + at.delaySeconds <= at.now + closeToleranceSeconds

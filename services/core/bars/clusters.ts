@@ -10,14 +10,13 @@ interface Cluster {
 }
 
 const daySeconds = 86_400
-/** A weekend and a holiday are no gap in a file; two weeks without a bar are. */
+/** Maximum distance of neighbours in one window: longer than a weekend with a holiday. */
 export const defaultMaxGapSeconds = (r: Resolution): number =>
   (r === '1D' || r === '1W' || r === '1M' ? 12 : 4) * daySeconds
 
 /**
- * The windows that a file speaks for: runs of bars whose neighbours lie at most `maxGapSeconds`
- * apart. Bars come in pieces, each ascending, the pieces in any order; memory grows with the number
- * of gaps, not of bars.
+ * The windows that a file covers: runs of bars whose neighbours are at most `maxGapSeconds` apart. Bars come in
+ * pieces, each ascending, the pieces in any order. Memory grows with the number of gaps, not of bars.
  */
 export class BarClusters {
   readonly #resolution: Resolution
@@ -50,7 +49,7 @@ export class BarClusters {
     return joined
   }
 
-  /** Half-open windows, ascending, each from its first bar's open to its last bar's end. */
+  /** Half-open windows, ascending, each from the open of its first bar to the end of its last. */
   spans(): Span[] {
     return this.#clusters.map(({ first, last }) => ({
       from: feedSeconds(first),
@@ -59,5 +58,5 @@ export class BarClusters {
   }
 }
 
-/** Neighbouring months lie up to 31 days apart: that alone is no gap, nor are two days around a weekend's. */
+/** Neighbouring months are up to 31 days apart, which alone is no gap. Two days around a weekend are none either. */
 const longestBarSeconds: Readonly<Partial<Record<Resolution, number>>> = { '1M': 31 * daySeconds }

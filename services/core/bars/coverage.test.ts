@@ -19,7 +19,7 @@ const points = (spans: readonly Span[]): number[] =>
 const isNormal = (spans: readonly Span[]): boolean =>
   spans.every((each, i) => each.from < each.to && (i === 0 || spans[i - 1]!.to < each.from))
 
-test('a union of windows is the same in any order, and touching ones join', () => {
+test('a union of windows does not depend on their order, and touching ones are joined', () => {
   expect(joinSpans([span(5, 8), span(0, 2), span(2, 4), span(7, 9), span(3, 3)])).toEqual([
     span(0, 4),
     span(5, 9),
@@ -35,7 +35,7 @@ test('a union of windows is the same in any order, and touching ones join', () =
   )
 })
 
-test('what is missing is what is wanted and not covered', () => {
+test('missing spans are the wanted ones without the covered ones', () => {
   expect(subtractSpans([span(0, 10)], [span(2, 4), span(6, 7)])).toEqual([
     span(0, 2),
     span(4, 6),
@@ -50,7 +50,7 @@ test('what is missing is what is wanted and not covered', () => {
   )
 })
 
-/** Bars by resolution, as a store would hold them. */
+/** Bars by resolution, as a store has them. */
 const boundsIn =
   (bars: Partial<Record<Resolution, readonly number[]>>) =>
   async (r: Resolution, spans: readonly Span[]): Promise<(BarBounds | undefined)[]> =>
@@ -64,7 +64,7 @@ const boundsIn =
 const windowsOf = (given: Partial<Record<Resolution, readonly Span[]>>) =>
   new Map(Object.entries(given) as [Resolution, readonly Span[]][])
 
-test('an illiquid minute is no gap, a range that nobody answered for is', async () => {
+test('a minute without trades is no gap, a range that no window covers is one', async () => {
   const minutes = { '1': [0, 60, 600, 1_200] }
   expect(await coverage(windowsOf({ '1': [span(0, 1_260)] }), boundsIn(minutes))).toEqual([
     { from: 0, to: 1_200 },
@@ -76,12 +76,12 @@ test('an illiquid minute is no gap, a range that nobody answered for is', async 
   ])
 })
 
-test('a backfill that answers for the gap closes it, though it brought no bar', async () => {
+test('a backfill without bars closes the gap that its window covers', async () => {
   const windows = windowsOf({ '1': [span(0, 120), span(600, 660), span(120, 600)] })
   expect(await coverage(windows, boundsIn({ '1': [0, 60, 600] }))).toEqual([{ from: 0, to: 600 }])
 })
 
-test('a coarser resolution covers what lies before the finest, and joins it', async () => {
+test('a coarser resolution covers the time before the finest, and the two are joined', async () => {
   const windows = windowsOf({ '1': [span(7_200, 10_800)], '60': [span(0, 10_800)] })
   const bars = { '1': [7_200, 10_740], '60': [0, 3_600, 7_200] }
   expect(await coverage(windows, boundsIn(bars))).toEqual([{ from: 0, to: 10_740 }])
@@ -117,7 +117,7 @@ const scene: fc.Arbitrary<Scene> = fc.record({
   bars: perResolution(fc.array(fc.nat(pointMax))),
 })
 
-/** The rule of the design, word by word, on single points of time. */
+/** The rule of coverage, checked at single points of time. */
 function coverageByHand({ windows, bars }: Scene): { from: number; to: number }[] {
   const pieces: { points: number[]; bars: number[] }[] = []
   let cut = Number.POSITIVE_INFINITY
@@ -139,7 +139,7 @@ function coverageByHand({ windows, bars }: Scene): { from: number; to: number }[
   return joined.map((piece) => ({ from: piece.bars[0]!, to: piece.bars.at(-1)! }))
 }
 
-test('coverage is the rule of the design, in whatever order windows and resolutions were acknowledged', async () => {
+test('coverage follows its rule, in whatever order windows and resolutions were acknowledged', async () => {
   await fc.assert(
     fc.asyncProperty(scene, async (given) => {
       const expected = coverageByHand(given)

@@ -14,7 +14,7 @@ export function joinSpans(spans: readonly Span[]): Span[] {
   return joined
 }
 
-/** What of `wanted` no span of `have` covers, ascending and joined. */
+/** The parts of `wanted` that no span of `have` covers, ascending and joined. */
 export function subtractSpans(wanted: readonly Span[], have: readonly Span[]): Span[] {
   const covered = joinSpans(have)
   const missing: Span[] = []
@@ -35,9 +35,9 @@ export function subtractSpans(wanted: readonly Span[], have: readonly Span[]): S
 interface Piece extends Span, BarBounds {}
 
 /**
- * A symbol's coverage from its acknowledged windows, never from distances between bars: the finest
- * resolution counts as far back as it reaches, each coarser one before that. `boundsOf` tells, per
- * span, its first and last stored bar.
+ * A symbol's coverage from its acknowledged windows, never from distances between bars. The finest resolution
+ * counts as far back as it reaches, each coarser one before that. `boundsOf` returns the first and last stored
+ * bar of each span.
  */
 export async function coverage(
   windows: ReadonlyMap<Resolution, readonly Span[]>,

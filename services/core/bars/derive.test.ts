@@ -14,7 +14,7 @@ const resolution = fc.constantFrom(...resolutions)
 /** Sparse minutes over three days: illiquid minutes, empty buckets, gaps. */
 const minutes = ascendingBars({ steps: 3 * 1_440, lengthMax: 60 })
 
-/** The same by hand: every bucket from the bars that lie in it. */
+/** The expected result: each bucket from the bars inside it. */
 function foldedByHand(m1: Bars, r: Resolution): RevisedBar[] {
   const buckets = Map.groupBy(toList(m1), (bar) => bucketOpen(bar.time, r))
   return [...buckets].map(([time, parts]) => ({
@@ -36,11 +36,11 @@ test.each<[Resolution, string, string]>([
   ['1W', '2024-01-06T23:59:00', '2023-12-31T00:00:00'],
   ['1W', '2024-01-07T00:00:00', '2024-01-07T00:00:00'],
   ['1M', '2024-02-29T23:59:00', '2024-02-01T00:00:00'],
-])('a minute falls into the %s bucket that MetaTrader would stamp: %s into %s', (r, time, open) => {
+])('a minute belongs to the same %s bucket as in MetaTrader: %s to %s', (r, time, open) => {
   expect(bucketOpen(at(time), r)).toBe(at(open))
 })
 
-test('every minute lies inside its bucket, and buckets meet without a gap', () => {
+test('every minute is inside its bucket, and buckets have no gaps between them', () => {
   const time = fc.integer({ min: 0, max: 80_000_000 }).map((minute) => feedSeconds(minute * 60))
   fc.assert(
     fc.property(time, resolution, (minute, r) => {
@@ -53,7 +53,7 @@ test('every minute lies inside its bucket, and buckets meet without a gap', () =
   )
 })
 
-test('a folded bar opens with its first minute, closes with its last and spans them all', () => {
+test('a folded bar has the open of its first minute, the close of its last, and the range of all', () => {
   const bar = (time: string, [open, high, low, close]: [number, number, number, number], volume: number) => ({
     time: at(time),
     open,
@@ -75,7 +75,7 @@ test('a folded bar opens with its first minute, closes with its last and spans t
   ])
 })
 
-test('every resolution is folded from the minutes that lie in it, over gaps and empty buckets', () => {
+test('every resolution is folded from the minutes of each bucket, over gaps and empty buckets', () => {
   fc.assert(
     fc.property(minutes, resolution, (m1, r) => {
       expect(toList(foldBars(m1, r, all))).toEqual(foldedByHand(m1, r))
@@ -83,7 +83,7 @@ test('every resolution is folded from the minutes that lie in it, over gaps and 
   )
 })
 
-test('the order in which bars and their revisions arrived does not matter to a fold', () => {
+test('a fold does not depend on the order in which bars and revisions arrived', () => {
   fc.assert(
     fc.property(minutes, minutes, resolution, (first, second, r) => {
       const later = { ...second, revision: second.revision.map((revision) => revision + 10) }
@@ -95,7 +95,7 @@ test('the order in which bars and their revisions arrived does not matter to a f
   )
 })
 
-test('a fold in pieces gives the same bars as in one', () => {
+test('a fold in pieces gives the same bars as a fold of the whole', () => {
   fc.assert(
     fc.property(minutes, resolution, fc.array(fc.nat(60)), (m1, r, cuts) => {
       const fold = createFold(r)
@@ -115,7 +115,7 @@ test('a fold in pieces gives the same bars as in one', () => {
   )
 })
 
-test('a bucket still forming is held back', () => {
+test('a bucket that is still forming is left out', () => {
   const m1 = barsOf([60, 1_800, 1_860, 3_600].map((time) => ({ ...flat, time: feedSeconds(time) })))
   const closedBefore = (now: number) => (open: FeedSeconds) => open + 1_800 <= now
   const opens = (now: number) => [
@@ -127,7 +127,7 @@ test('a bucket still forming is held back', () => {
   expect(opens(0)).toEqual([])
 })
 
-test('the oldest bucket is left out when the first stored minute lies inside it, and given when it begins it', () => {
+test('the oldest bucket is left out unless the first stored minute is its first', () => {
   const m1 = barsOf([1_860, 3_600].map((time) => ({ ...flat, time: feedSeconds(time) })))
   const opens = (firstStored: number) => [
     ...foldBars(m1, '30', { isClosed: () => true, firstStored: feedSeconds(firstStored) }).time,

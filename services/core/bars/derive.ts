@@ -5,10 +5,10 @@ import { allocateBars, type Bars, barCount, copyBar, sliceBars, timeAt } from '.
 import { barEnd } from './closed.ts'
 import { mergeBars } from './revision.ts'
 
-/** 1970-01-01 was a Thursday: weeks, which MetaTrader stamps on their Sunday, begin four days earlier. */
+/** 1970-01-01 was a Thursday. MetaTrader stamps weeks on their Sunday, four days earlier. */
 const weekPhaseSeconds = 4 * daySeconds
 
-/** Open of the bucket that a bar falls into: days at 00:00, weeks on Sunday, months on the 1st, on the feed's clock. */
+/** Open of the bucket of a bar: days at 00:00, weeks on Sunday, months on the 1st, on the feed's clock. */
 export function bucketOpen(time: FeedSeconds, r: Resolution): FeedSeconds {
   if (r === '1M') {
     const { year, month } = dateOfSeconds(time)
@@ -21,13 +21,13 @@ export function bucketOpen(time: FeedSeconds, r: Resolution): FeedSeconds {
 
 /** Folds M1 bars, given in ascending pieces, into the bars of a longer resolution. */
 export interface Fold {
-  /** Gives the buckets that these bars completed, by a later bar. */
+  /** Returns the buckets that a later bar of these completed. */
   push(m1: Bars): Bars
-  /** Gives the last bucket, which no later bar completed; empty when nothing was pushed. */
+  /** Returns the last bucket, which no later bar completed; empty when nothing was pushed. */
   end(): Bars
 }
 
-/** A folded bar's revision is the greatest of its parts. */
+/** The revision of a folded bar is the greatest of its parts. */
 export function createFold(r: Resolution): Fold {
   const bucket = allocateBars(1)
   let end = Number.NEGATIVE_INFINITY
@@ -68,7 +68,7 @@ export function createFold(r: Resolution): Fold {
   }
 }
 
-/** How many buckets these bars complete, when the open one ends at `end`. */
+/** The number of buckets that these bars complete, when the open one ends at `end`. */
 function countBuckets(m1: Bars, r: Resolution, end: number): number {
   let completed = end === Number.NEGATIVE_INFINITY ? -1 : 0
   for (let i = 0, until = end; i < barCount(m1); i++) {
@@ -83,11 +83,11 @@ function countBuckets(m1: Bars, r: Resolution, end: number): number {
 export interface FoldOptions {
   /** Whether the bucket that opens here is closed. */
   readonly isClosed: (open: FeedSeconds) => boolean
-  /** Time of the first stored M1 bar of the series. A bucket that begins before it would be half a bar. */
+  /** Time of the first stored M1 bar of the series. A bucket that begins before it would be incomplete. */
   readonly firstStored: FeedSeconds | undefined
 }
 
-/** Ascending M1 bars folded into their closed, whole buckets. */
+/** Folds ascending M1 bars into closed, complete buckets. */
 export function foldBars(m1: Bars, r: Resolution, { isClosed, firstStored }: FoldOptions): Bars {
   const fold = createFold(r)
   const all = mergeBars(fold.push(m1), fold.end())

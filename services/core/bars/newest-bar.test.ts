@@ -6,12 +6,12 @@ const day = Date.UTC(2026, 0, 5) / 1000
 const lastTimes = (...entries: readonly (readonly [string, number])[]) =>
   new Map(entries.map(([id, time]) => [id, feedSeconds(time)]))
 
-test('of bars with different open times the newest is the last to open, though another ends later', () => {
+test('the newest bar is the last to open, even if another one ends later', () => {
   const times = lastTimes(['1 BROKERA:ZERO:EURUSD', day + 3_600], ['1W BROKERA:ZERO:EURUSD', day - 86_400])
   expect(newestByOpen(times)).toEqual({ time: day + 3_600, resolution: '1' })
 })
 
-test('of bars with one open time the newest is the longest, whatever their order', () => {
+test('of bars with one open time the longest is the newest, whatever their order', () => {
   const entries = [
     ['60 BROKERA:ZERO:EURUSD', day],
     ['1D BROKERA:ZERO:EURUSD', day],

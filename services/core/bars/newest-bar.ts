@@ -8,8 +8,8 @@ export interface NewestBar {
 }
 
 /**
- * Of each series' last bar (by `seriesId`, whose first word is the resolution) the one with the greatest open
- * time. Of several with one open time it is the one that ends last, so the order of the series does not matter.
+ * Returns the last bar with the greatest open time, of one last bar per series (by `seriesId`, whose first word
+ * is the resolution). Of several with one open time it is the one that ends last.
  */
 export function newestByOpen(lastTimes: ReadonlyMap<string, FeedSeconds>): NewestBar | undefined {
   let newest: NewestBar | undefined

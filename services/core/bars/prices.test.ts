@@ -4,7 +4,7 @@ import { decimalsOf, decodeDeltas, encodeDeltas, fromInteger, toInteger } from '
 
 const scale = fc.integer({ min: 0, max: 11 })
 
-test('a price that crosses the wire as an integer reads as its decimal text does', () => {
+test('a price sent as an integer is the same double as its decimal text', () => {
   const text = fc.tuple(fc.integer({ min: 1, max: 9_999_999_999 }), scale).map(([integer, decimals]) => {
     const digits = String(integer).padStart(decimals + 1, '0')
     const point = digits.length - decimals
@@ -18,7 +18,7 @@ test('a price that crosses the wire as an integer reads as its decimal text does
   )
 })
 
-test('a half unit on a mid-quoted feed survives with one more decimal', () => {
+test('half a unit of a mid-quoted feed is exact with one more decimal', () => {
   expect(fromInteger(toInteger(1.100005, 6), 6)).toBe(1.100005)
   expect(toInteger(1.005, 3)).toBe(1_005)
 })
@@ -32,7 +32,7 @@ test.each([
   expect(decimalsOf(text)).toBe(decimals)
 })
 
-test('a column comes back from its differences', () => {
+test('decoding the differences returns the column', () => {
   expect(encodeDeltas(Float64Array.of(100, 160, 100))).toEqual([100, 60, -60])
   expect(encodeDeltas(new Float64Array(0))).toEqual([])
   fc.assert(

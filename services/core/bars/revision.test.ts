@@ -16,7 +16,7 @@ const bar = (minute: number, close: number, revision: number): RevisedBar => ({
 })
 const valuesOf = ({ revision: _, ...values }: RevisedBar) => values
 
-/** The same by a map: of two bars with one time the greater revision, of equal ones the first. */
+/** The expected result: of two bars with one time the greater revision, of equal ones the first. */
 function mergedByMap(...readings: Bars[]): RevisedBar[] {
   const byTime = new Map<number, RevisedBar>()
   for (const each of readings.flatMap(toList)) {
@@ -26,7 +26,7 @@ function mergedByMap(...readings: Bars[]): RevisedBar[] {
   return [...byTime.values()].sort((a, b) => a.time - b.time)
 }
 
-test('two readings join to one ascending series in which the greatest revision stands', () => {
+test('merging two readings gives one ascending series with the greatest revision of each time', () => {
   const a = barsOf([bar(1, 2, 10), bar(2, 2, 10), bar(4, 2, 10)])
   const b = barsOf([bar(0, 3, 5), bar(1, 3, 11), bar(2, 3, 9), bar(4, 3, 10)])
   expect(toList(mergeBars(a, b))).toEqual([bar(0, 3, 5), bar(1, 3, 11), bar(2, 2, 10), bar(4, 2, 10)])
@@ -64,7 +64,7 @@ test('a reading merged again changes nothing, and no input is changed', () => {
   )
 })
 
-test('unsorted lines become ascending, and of lines with one time the last wins and the others are counted', () => {
+test('unsorted bars become ascending; of bars with one time the last is kept and the others are counted', () => {
   const { bars, duplicates } = sortBars(
     barsOf([bar(3, 3, 1), bar(1, 4, 1), bar(3, 5, 1), bar(1, 6, 1), bar(2, 7, 1)]),
   )
@@ -80,7 +80,7 @@ test('unsorted lines become ascending, and of lines with one time the last wins 
   )
 })
 
-test('what is ascending already is given back without a copy', () => {
+test('bars that ascend already are returned without a copy', () => {
   const bars = barsOf([bar(1, 2, 1), bar(2, 2, 1)])
   expect(sortBars(bars)).toEqual({ bars, duplicates: 0 })
   expect(sortBars(bars).bars).toBe(bars)
@@ -101,7 +101,7 @@ test('the same file read again changes nothing', () => {
   )
 })
 
-test('new times are accepted, changed values with a greater revision revise, all else is unchanged', () => {
+test('new times count as accepted, changed values with a greater revision as revised, all others as unchanged', () => {
   const stored = barsOf([bar(1, 2, 10), bar(2, 2, 10), bar(3, 2, 10), bar(5, 2, 10)])
   const incoming = barsOf([bar(1, 3, 11), bar(2, 2, 11), bar(3, 3, 10), bar(4, 3, 1), bar(5, 3, 9)])
   const { keep, ...counts } = compareWithStored(stored, incoming)
@@ -109,13 +109,16 @@ test('new times are accepted, changed values with a greater revision revise, all
   expect(counts).toEqual({ accepted: 1, revised: 1, unchanged: 3 })
 })
 
-test.each(['open', 'high', 'low', 'close', 'volume'] as const)('another %s alone is a revision', (column) => {
-  const stored = barsOf([bar(1, 2, 10)])
-  const incoming = barsOf([{ ...bar(1, 2, 11), [column]: 5 }])
-  expect(compareWithStored(stored, incoming)).toMatchObject({ revised: 1, unchanged: 0 })
-})
+test.each(['open', 'high', 'low', 'close', 'volume'] as const)(
+  'a change of %s alone is a revision',
+  (column) => {
+    const stored = barsOf([bar(1, 2, 10)])
+    const incoming = barsOf([{ ...bar(1, 2, 11), [column]: 5 }])
+    expect(compareWithStored(stored, incoming)).toMatchObject({ revised: 1, unchanged: 0 })
+  },
+)
 
-test('what is kept of a reading leaves the store with the same values as the whole reading would', () => {
+test('writing only the kept bars gives the same stored values as writing the whole reading', () => {
   fc.assert(
     fc.property(ascendingBars(), ascendingBars(), (stored, incoming) => {
       const { keep, accepted, revised, unchanged } = compareWithStored(stored, incoming)
@@ -129,12 +132,12 @@ test('what is kept of a reading leaves the store with the same values as the who
   )
 })
 
-test('into an empty series everything is accepted', () => {
+test('all bars are accepted for an empty series', () => {
   const incoming = barsOf([bar(1, 2, 1), bar(2, 2, 1)])
   expect(compareWithStored(noBars, incoming)).toMatchObject({ accepted: 2, revised: 0, unchanged: 0 })
 })
 
-test('a revision always grows, even when the clock stands still or goes back', () => {
+test('a revision always increases, even when the clock stops or is set back', () => {
   expect(nextRevision(5_000, undefined)).toBe(5_000)
   expect(nextRevision(5_000, 4_000)).toBe(5_000)
   expect(nextRevision(5_000, 5_000)).toBe(5_001)

@@ -1,9 +1,9 @@
 import { allocateBars, type Bars, barCount, copyBar, noBars, pickBars, sliceBars } from './bar.ts'
 
 /**
- * The union of two readings of a series: ascending, each time once, of two bars with one time the
- * greater revision (of equal ones that of `a`). Both ascend with each time once. May give back an
- * input as it is; neither is changed.
+ * The union of two readings of a series, ascending, each time once. Of two bars with one time it has the one
+ * with the greater revision, of equal revisions the bar of `a`. Both inputs must ascend with each time once.
+ * The result may be an input itself; neither is changed.
  */
 export function mergeBars(a: Bars, b: Bars): Bars {
   const countA = barCount(a)
@@ -36,7 +36,7 @@ function countShared(a: Float64Array, b: Float64Array): number {
   return shared
 }
 
-/** Ascending by time; of bars with one time the last given wins, `duplicates` counts the others. */
+/** Sorts bars by time. Of bars with one time the last one is kept; `duplicates` counts the others. */
 export function sortBars(bars: Bars): { readonly bars: Bars; readonly duplicates: number } {
   const { time } = bars
   if (ascends(time)) return { bars, duplicates: 0 }
@@ -57,17 +57,17 @@ function ascends(time: Float64Array): boolean {
 }
 
 export interface Compared {
-  /** What is worth writing, ascending; may be a view of what came in. */
+  /** The bars to write, ascending; may be a view of the input. */
   readonly keep: Bars
-  /** Bars of new times. */
+  /** Number of bars with new times. */
   readonly accepted: number
-  /** Bars whose values differ from the stored ones and whose revision is greater. */
+  /** Number of bars whose values differ from the stored ones and whose revision is greater. */
   readonly revised: number
-  /** Bars equal to the stored ones, or with a revision that could not win. */
+  /** Number of bars equal to the stored ones, or without a greater revision. */
   readonly unchanged: number
 }
 
-/** What a reading changes in the store. `stored` holds every stored bar in the range of `incoming`; both ascend. */
+/** Which bars of a reading change the store. `stored` has every stored bar in the range of `incoming`; both ascend. */
 export function compareWithStored(stored: Bars, incoming: Bars): Compared {
   const count = barCount(incoming)
   const kept = new Uint32Array(count)
@@ -105,6 +105,6 @@ function viewOrCopy(bars: Bars, indexes: Uint32Array): Bars {
   return last - first + 1 === indexes.length ? sliceBars(bars, first, last + 1) : pickBars(bars, indexes)
 }
 
-/** UTC milliseconds of the reading, but always more than the last revision of this series and time. */
+/** The revision of a reading: its UTC milliseconds, but always more than the last revision of this series and time. */
 export const nextRevision = (readingUtcMs: number, last: number | undefined): number =>
   last === undefined ? readingUtcMs : Math.max(readingUtcMs, last + 1)

@@ -14,9 +14,9 @@ export interface SeriesBars {
   readonly bars: Bars
 }
 
-/** The live lane is what just closed; the backfill lane is history and yields to it. */
+/** Live: bars that just closed. Backfill: history, which yields to live bars. */
 export type Lane = 'live' | 'backfill'
 
-/** A map key; the resolution stands first so that it needs no escaping. */
+/** A map key; the resolution is first so that it needs no escaping. */
 export const seriesId = (series: Pick<Series, 'symbol' | 'resolution'>): string =>
   `${series.resolution} ${series.symbol}`

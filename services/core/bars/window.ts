@@ -8,21 +8,21 @@ export interface Span {
   readonly to: FeedSeconds
 }
 
-/** Where a window begins at the earliest: on the wire a `from` of 0 is one that nobody set. */
+/** The earliest start of a window: on the wire a `from` of 0 means that it was not set. */
 export const windowFromMin = feedSeconds(1)
 
-/** Whatever a source has: times later than any bar may have are in it too, so that they are refused and not passed over. */
+/** All bars of a source. It includes times later than any valid bar, so that these are rejected and not skipped. */
 export const allTimes: Span = { from: feedSeconds(0), to: feedSeconds(Number.MAX_SAFE_INTEGER) }
 
-/** "The terminal answered for this range completely", an empty answer included. */
+/** "The terminal answered for this range completely", also where it had no bars. */
 export interface Window extends Span {
   readonly feed: FeedKey
-  /** `undefined`: every symbol of the live session's catalogue (each from its own `since` on). */
+  /** `undefined`: every symbol in the catalogue of the live session (each from its own `since`). */
   readonly symbol: CompoundKey | undefined
   readonly resolution: Resolution
 }
 
-/** Open times of the first and last bar inside a span that holds one. */
+/** Open times of the first and last bar inside a span that has bars. */
 export interface BarBounds {
   readonly first: FeedSeconds
   readonly last: FeedSeconds

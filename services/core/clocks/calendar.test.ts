@@ -4,7 +4,7 @@ import { dateOfSeconds, dateText, daySeconds, parseDate, secondsOfDate } from '.
 
 const seconds = fc.integer({ min: -5_000_000_000, max: 200_000_000_000 })
 
-test('dates agree with the platform calendar, leap years and all', () => {
+test('dates agree with the platform calendar, leap years included', () => {
   fc.assert(
     fc.property(seconds, (at) => {
       const date = new Date(at * 1_000)
@@ -15,11 +15,11 @@ test('dates agree with the platform calendar, leap years and all', () => {
   )
 })
 
-test('a month beyond December is one of the next year', () => {
+test('a month after December is one of the next year', () => {
   expect(secondsOfDate({ year: 2024, month: 13, day: 1 })).toBe(Date.UTC(2025, 0, 1) / 1_000)
 })
 
-test('a date reads back from its text', () => {
+test('parsing the text of a date returns the date', () => {
   fc.assert(
     fc.property(seconds, (at) => {
       expect(parseDate(dateText(at))).toBe(Math.floor(at / daySeconds) * daySeconds)

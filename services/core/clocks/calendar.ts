@@ -1,6 +1,6 @@
 /**
- * The proleptic Gregorian calendar as arithmetic on Unix seconds. It serves both clocks, so it
- * takes and gives plain seconds; it reads no clock, no time zone and no library.
+ * The proleptic Gregorian calendar as arithmetic on Unix seconds. It serves both clocks, so it uses plain
+ * seconds; it depends on no clock, time zone or library.
  */
 export const daySeconds = 86_400
 
@@ -12,11 +12,11 @@ export interface CivilDate {
   readonly day: number
 }
 
-// Years are counted from March, so that the leap day is the last of its year; 400 years are an era.
+// Years begin in March here, so that the leap day is the last of its year. An era is 400 years.
 const daysPerEra = 146_097
 const daysFromYearZeroTo1970 = 719_468
 
-/** Seconds at 00:00 of a date; a month or day beyond its range runs over into the next. */
+/** Seconds at 00:00 of a date; a month or day out of range counts into the next. */
 export function secondsOfDate({ year, month, day }: CivilDate): number {
   const months = year * 12 + (month - 1) - 2
   const marchYear = Math.floor(months / 12)
@@ -28,7 +28,7 @@ export function secondsOfDate({ year, month, day }: CivilDate): number {
   return (era * daysPerEra + dayOfEra - daysFromYearZeroTo1970) * daySeconds
 }
 
-/** The date on which an instant lies. */
+/** The date of an instant. */
 export function dateOfSeconds(seconds: number): CivilDate {
   const days = Math.floor(seconds / daySeconds) + daysFromYearZeroTo1970
   const era = Math.floor(days / daysPerEra)
@@ -60,7 +60,7 @@ export function parseDate(text: string): number | undefined {
   return dateText(seconds) === text ? seconds : undefined
 }
 
-/** `YYYY-MM-DD` of the day on which an instant lies. */
+/** `YYYY-MM-DD` of an instant. */
 export function dateText(seconds: number): string {
   const { year, month, day } = dateOfSeconds(seconds)
   return `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`

@@ -15,7 +15,7 @@ const reading = (offsetSeconds: number, since: number, measuredAt?: number): Clo
   ...(measuredAt !== undefined && { measuredAt: utcMs(measuredAt) }),
 })
 
-test('a fixed clock is one reading, and another one only when it is fixed differently', () => {
+test('a fixed clock adds one reading, and another one only when its offset changes', () => {
   expect(readingOfDefinition(define(fixed(-10_800)), [], utcMs(5))).toEqual(reading(-10_800, 5))
   expect(readingOfDefinition(define({ mode: 'UTC' }), [], utcMs(5))).toEqual(reading(0, 5))
   const history = [reading(-7_200, 1), reading(-10_800, 5)]
@@ -23,11 +23,11 @@ test('a fixed clock is one reading, and another one only when it is fixed differ
   expect(readingOfDefinition(define(fixed(-7_200)), history, utcMs(9))).toEqual(reading(-7_200, 9))
 })
 
-test('readings follow one another also when the clock of the machine was set back', () => {
+test('readings stay in order when the clock of the machine is set back', () => {
   expect(readingOfDefinition(define(fixed(0)), [reading(60, 500)], utcMs(9))).toEqual(reading(0, 501))
 })
 
-test('a clock that is measured adds nothing by its definition, and is unknown until it was measured', () => {
+test('a measured clock adds no reading by its definition, and is unknown until it was measured', () => {
   const measured = define({ mode: 'Measured' })
   expect(readingOfDefinition(measured, [], utcMs(5))).toBeUndefined()
   expect(knownClock(measured, [])).toBeUndefined()
@@ -38,13 +38,13 @@ test('a clock that is measured adds nothing by its definition, and is unknown un
   })
 })
 
-test('a clock that was measured once and is fixed now is what the definition says, without an age', () => {
+test('a clock that is fixed after a measurement has the offset of its definition, without an age', () => {
   const history = [reading(-7_200, 1, 4)]
   expect(knownClock(define(fixed(0)), history)).toEqual({ offsetSeconds: 0 })
   expect(readingOfDefinition(define(fixed(-7_200)), history, utcMs(9))).toEqual(reading(-7_200, 9))
 })
 
-test('a measured offset is a reading of its own; measured again, it only becomes younger, once an hour', () => {
+test('a measured offset adds a reading; measuring it again only renews its age, once an hour', () => {
   const measured = define({ mode: 'Measured' })
   const take = (history: readonly ClockReading[], offset: number, now: number) =>
     readingOfMeasure(measured, history, offset, utcMs(now))
@@ -52,7 +52,7 @@ test('a measured offset is a reading of its own; measured again, it only becomes
   expect(take([reading(-7_200, 5, 5)], -7_200, 3_600_004)).toBeUndefined()
   expect(take([reading(-7_200, 5, 5)], -7_200, 3_600_005)).toEqual(reading(-7_200, 5, 3_600_005))
   expect(take([reading(-7_200, 5, 5)], -10_800, 9)).toEqual(reading(-10_800, 9, 9))
-  // Of the time when the definition fixed it.
+  // From the time when the definition fixed it.
   expect(take([reading(-7_200, 5)], -7_200, 9)).toEqual(reading(-7_200, 9, 9))
   expect(readingOfMeasure(define(fixed(0)), [], -7_200, utcMs(9))).toBeUndefined()
 })

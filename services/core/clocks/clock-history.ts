@@ -3,24 +3,24 @@ import type { FeedDefinition } from '../feeds/feed.ts'
 import { fixedOffset, type UtcMs, utcMs } from './feed-clock.ts'
 
 /**
- * What a feed's clock was known to show from a moment on. Readings are added and never taken away: each
- * tells by which offset the bars that came after it were understood, and no stored bar moves with a new one.
+ * What was known of a feed's clock from a moment on. Readings are added and never removed: bars that came after
+ * a reading were read with its offset, and a new reading moves no stored bar.
  */
 export interface ClockReading {
   readonly feed: FeedKey
   readonly source: 'Fixed' | 'Measured'
-  /** The specification's sign: utc = feed + offset. */
+  /** The sign is that of the specification: utc = feed + offset. */
   readonly offsetSeconds: number
   readonly since: UtcMs
-  /** When it was last measured; absent where the definition fixes it. */
+  /** The time of the last measurement; absent where the definition fixes the offset. */
   readonly measuredAt?: UtcMs | undefined
 }
 
-/** One record per reading, so that a store which keeps the newest of each record keeps them all. */
+/** A separate id per reading: a store that keeps the newest row of each record keeps all readings. */
 export const clockReadingId = ({ feed, since }: Pick<ClockReading, 'feed' | 'since'>): string =>
   `${feed} ${since}`
 
-/** The reading that a definition adds to the history; `undefined` where the newest one says the same. */
+/** The reading that a definition adds to the history; `undefined` where the newest one is the same. */
 export function readingOfDefinition(
   { key, clock }: FeedDefinition,
   history: readonly ClockReading[],
@@ -33,10 +33,10 @@ export function readingOfDefinition(
   return { feed: key, source: 'Fixed', offsetSeconds, since: sinceAfter(newest, now) }
 }
 
-/** So often the age of a measured clock begins anew: every time is a row of the registry. */
+/** Minimum interval at which the age of a measured clock is renewed: each renewal is a row of the registry. */
 const measuredEveryMs = 3_600_000
 
-/** The reading that a measured offset adds to the history or makes younger; `undefined` where neither is due. */
+/** The reading that a measured offset adds to the history or renews; `undefined` where neither is due. */
 export function readingOfMeasure(
   { key, clock }: FeedDefinition,
   history: readonly ClockReading[],
@@ -52,7 +52,7 @@ export function readingOfMeasure(
   return { feed: key, source: 'Measured', offsetSeconds, since: sinceAfter(newest, now), measuredAt: now }
 }
 
-/** A clock of this machine that was set back must not reorder what happened. */
+/** Readings stay in order when the clock of this machine was set back. */
 const sinceAfter = (newest: ClockReading | undefined, now: UtcMs): UtcMs =>
   newest === undefined ? now : utcMs(Math.max(now, newest.since + 1))
 
@@ -61,7 +61,7 @@ export interface KnownClock {
   readonly measuredAt?: UtcMs | undefined
 }
 
-/** What is known of a feed's clock now; `undefined` means unknown, which is never 0. */
+/** The known clock of a feed now; `undefined` means unknown, which is never 0. */
 export function knownClock(
   { clock }: Pick<FeedDefinition, 'clock'>,
   history: readonly ClockReading[],
@@ -72,7 +72,7 @@ export function knownClock(
   return newest?.source === 'Measured' ? newest : undefined
 }
 
-/** The offset by which "now" on a feed's clock is reckoned. */
+/** The offset for "now" on a feed's clock. */
 export const knownOffset = (
   definition: Pick<FeedDefinition, 'key' | 'clock'>,
   view: { clocksOf(feed: FeedKey): readonly ClockReading[] },

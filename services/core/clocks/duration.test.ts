@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { durationMs, durationText } from './duration.ts'
 
-test('a duration reads back from its text', () => {
+test('parsing the text of a duration returns the duration', () => {
   expect([7_776_000, 3_600, 90, 0].map(durationText)).toEqual(['90d', '1h', '90s', '0s'])
   fc.assert(
     fc.property(

@@ -4,7 +4,7 @@ const durationMsMax = 36_600 * unitMs.d
 
 export const durationWanted = 'a whole number and a unit: 30s, 15m, 1h, 90d or 2w'
 
-/** Milliseconds of `30s`, `15m`, `1h`, `90d` or `2w`; `undefined` for anything else or above a century. */
+/** Milliseconds of `30s`, `15m`, `1h`, `90d` or `2w`; `undefined` for any other text or more than a century. */
 export function durationMs(text: string): number | undefined {
   const match = shape.exec(text)
   if (!match) return undefined
@@ -12,7 +12,7 @@ export function durationMs(text: string): number | undefined {
   return ms <= durationMsMax ? ms : undefined
 }
 
-/** The shortest text that `durationMs` reads back as so many seconds; weeks are told in days. */
+/** The shortest text that `durationMs` parses as this many seconds; weeks are written in days. */
 export function durationText(seconds: number): string {
   for (const unit of ['d', 'h', 'm'] as const) {
     const size = unitMs[unit] / 1_000

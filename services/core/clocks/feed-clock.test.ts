@@ -17,7 +17,7 @@ test('real UTC is the feed timestamp plus the offset: a UTC+3 broker shows 15:00
   expect(toUtc(feedSeconds(Date.UTC(2026, 10, 20, 15) / 1_000), -10_800)).toBe(noon)
 })
 
-test('the way from one clock to the other and back ends where it began', () => {
+test('converting to the other clock and back returns the same time', () => {
   fc.assert(
     fc.property(fc.integer(), fc.integer(), (at, offset) => {
       expect(toUtc(toFeed(utcSeconds(at), offset), offset)).toBe(at)
@@ -31,7 +31,7 @@ test('an unknown offset is never 0', () => {
   expect(fixedOffset({ mode: 'Measured' })).toBeUndefined()
 })
 
-test('now on a feed whose offset is unknown is its newest tick, and nothing before any', () => {
+test("while the offset is unknown, now on the feed's clock is its newest tick, and undefined before any", () => {
   const now = utcMs(1_700_000_000_999)
   const tick = feedSeconds(1_600_000_000)
   expect(feedNow(now, -10_800, tick)).toBe(1_700_010_800)

@@ -21,11 +21,11 @@ test.each([
   '::',
   ':',
   'A:',
-])('"%s" has fewer than three parts and is no compound key', (text) => {
+])('"%s" has fewer than three parts and is rejected as a compound key', (text) => {
   expect(parseCompoundKey(text)).toBeUndefined()
 })
 
-test('a key made of its parts comes apart into them, and any text that comes apart is made of its parts', () => {
+test('splitting a compound key returns its parts, and joining the parts of a text returns the text', () => {
   const part = fc.string({ minLength: 1 }).filter((text) => !text.includes(':'))
   fc.assert(
     fc.property(part, part, fc.string({ minLength: 1 }), (broker, account, name) => {

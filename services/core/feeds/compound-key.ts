@@ -2,7 +2,7 @@ declare const kind: unique symbol
 
 /** `BROKER:ACCOUNT`, both upper-case. */
 export type FeedKey = string & { readonly [kind]: 'feed' }
-/** `BROKER:ACCOUNT:NAME`; the name may hold dots, further colons and significant lower case. */
+/** `BROKER:ACCOUNT:NAME`; the name may contain dots, further colons and significant lower case. */
 export type CompoundKey = string & { readonly [kind]: 'compound' }
 
 export interface KeyParts {
@@ -12,7 +12,7 @@ export interface KeyParts {
   readonly name: string
 }
 
-/** Splits at the first two colons; fewer than three non-empty parts is no compound key. */
+/** Splits at the first two colons; `undefined` for fewer than three non-empty parts. */
 export function parseCompoundKey(text: string): KeyParts | undefined {
   const first = text.indexOf(':')
   const second = text.indexOf(':', first + 1)
@@ -25,7 +25,7 @@ export function parseCompoundKey(text: string): KeyParts | undefined {
   }
 }
 
-/** Of a key that was parsed once, as each `CompoundKey` was. */
+/** The feed of a valid key, as every `CompoundKey` is. */
 export const feedOf = (symbol: CompoundKey): FeedKey => parseCompoundKey(symbol)?.feed as FeedKey
 
 export const feedKey = (broker: string, account: string): FeedKey => `${broker}:${account}` as FeedKey

@@ -38,7 +38,7 @@ test.each<[number, FeedStatus['status']]>([
   })
 })
 
-test('a heartbeat decides over bars: a quiet market with a connected terminal is live', () => {
+test('a heartbeat outweighs bars: a quiet market with a connected terminal is live', () => {
   const signs = { heartbeatAt: ago(10), receivedAt: ago(90_000), newestBar: feedSeconds(1_000) }
   expect(JSON.stringify(feedStatus(facts({ signs })))).toBe(
     JSON.stringify({
@@ -53,20 +53,20 @@ test('a heartbeat decides over bars: a quiet market with a connected terminal is
   )
 })
 
-test('a terminal that went away is offline, though its last bars are young', () => {
+test('a feed without heartbeats is offline, even with recent bars', () => {
   expect(feedStatus(facts({ signs: { heartbeatAt: ago(1_900), receivedAt: ago(60) } })).status).toBe(
     'offline',
   )
 })
 
-test('a feed whose definition says candle ignores heartbeats and shows none', () => {
+test('a feed with liveness candle ignores heartbeats and shows none', () => {
   const signs = { heartbeatAt: ago(1), receivedAt: ago(600) }
   const status = feedStatus(facts({ definition: definition({ liveness: 'candle' }), signs }))
   expect(status).toMatchObject({ status: 'stale', liveness_source: 'candle' })
   expect(status).not.toHaveProperty('last_heartbeat_age_seconds')
 })
 
-test('a feed that was only imported is as old as the end of its newest bar, on its own clock', () => {
+test('the age of a feed that was only imported counts from the end of its newest bar, on its own clock', () => {
   const offsetSeconds = -10_800
   const feedNow = toSeconds(now) - offsetSeconds
   const newestStored = { time: feedSeconds(feedNow - 3_600 - 400), resolution: '60' as const }
@@ -89,7 +89,7 @@ test('an import beside the live lane changes neither the time nor the age of the
   })
 })
 
-test('with the clock unknown the age of stored bars is absent, the offset too, and the feed offline', () => {
+test('while the clock is unknown, a feed has no age of stored bars and no offset, and is offline', () => {
   const newestStored = { time: feedSeconds(9_000), resolution: '1' as const }
   expect(feedStatus(facts({ offsetSeconds: undefined, newestStored }))).toEqual({
     status: 'offline',
@@ -99,7 +99,7 @@ test('with the clock unknown the age of stored bars is absent, the offset too, a
   })
 })
 
-test('a feed that never got anything is offline by no source, without times', () => {
+test('a feed without any event is offline with liveness source none, without times', () => {
   expect(feedStatus(facts())).toEqual({
     status: 'offline',
     liveness_source: 'none',
@@ -108,7 +108,7 @@ test('a feed that never got anything is offline by no source, without times', ()
   })
 })
 
-test('a measured offset tells its age', () => {
+test('a measured offset is shown with its age', () => {
   expect(feedStatus(facts({ offsetSeconds: -7_200, offsetAgeSeconds: 30 }))).toMatchObject({
     clock_offset_seconds: -7_200,
     clock_offset_age_seconds: 30,
@@ -118,18 +118,18 @@ test('a measured offset tells its age', () => {
 test.each([
   [347_155_200, 'about 4018 days behind UTC'],
   [-172_800, 'about 2 days ahead of UTC'],
-])('a clock %i seconds from UTC is explained by a note', (offsetSeconds, words) => {
+])('a clock %i seconds from UTC has a note', (offsetSeconds, words) => {
   expect(feedStatus(facts({ offsetSeconds })).clock_note).toContain(words)
 })
 
 test.each([0, -10_800, 86_400, -86_400, undefined])(
-  'a clock %s seconds from UTC needs no note',
+  'a clock %s seconds from UTC has no note',
   (offsetSeconds) => {
     expect(feedStatus(facts({ offsetSeconds }))).not.toHaveProperty('clock_note')
   },
 )
 
-test('two machines whose clocks differ a little never show a negative age', () => {
+test('clocks of machines that differ a little never give a negative age', () => {
   expect(feedStatus(facts({ signs: { receivedAt: ago(-3), heartbeatAt: ago(-3) } }))).toMatchObject({
     last_candle_age_seconds: 0,
     last_heartbeat_age_seconds: 0,
@@ -140,7 +140,7 @@ const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined
 const instant = fc.integer({ min: now - 10_000_000_000, max: now + 5_000 }).map(utcMs)
 const feedTime = fc.nat(2_000_000_000).map(feedSeconds)
 
-test('whatever is known, fields stand in the order of the specification and hold whole numbers only', () => {
+test('fields are in the order of the specification and whole numbers, whatever is known', () => {
   const order = [
     'status',
     'last_candle_time',
@@ -178,7 +178,7 @@ test('whatever is known, fields stand in the order of the specification and hold
 
 const platform = (...change: Partial<FeedFacts>[]) => change.map((each) => feedStatus(facts(each)))
 
-test('a closed market never degrades the platform, a silent terminal or a store that is away does', () => {
+test('a silent terminal or an unavailable store degrades the platform, a closed market does not', () => {
   const closedMarket = { signs: { receivedAt: ago(200_000) } }
   const connected = { signs: { heartbeatAt: ago(5) } }
   const silent = { signs: { heartbeatAt: ago(1_801) } }

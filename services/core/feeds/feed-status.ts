@@ -9,19 +9,19 @@ export interface FeedSigns {
   readonly receivedAt?: UtcMs | undefined
   /** Greatest open time of any bar accepted until the live lane last delivered one. */
   readonly newestBar?: FeedSeconds | undefined
-  /** When the collector last said that its terminal is connected. */
+  /** When the collector last reported that its terminal is connected. */
   readonly heartbeatAt?: UtcMs | undefined
   /** Newest tick time that a session reported, on the feed's clock. */
   readonly newestTick?: FeedSeconds | undefined
 }
 
-/** Younger is live. */
+/** Maximum age of a live feed; below it the feed is live. */
 const liveBelowSeconds = 300
-/** Older is offline; in between is stale. */
+/** Maximum age of a stale feed; above it the feed is offline. */
 const staleToSeconds = 1_800
 const farClockSeconds = 86_400
 
-/** The specification's feed object, its fields in its order; what is unknown is absent. */
+/** The feed object of the specification, fields in its order; unknown fields are absent. */
 export interface FeedStatus {
   status: 'live' | 'stale' | 'offline'
   last_candle_time?: number
@@ -40,7 +40,7 @@ export interface FeedFacts {
   readonly now: UtcMs
   /** `undefined`: the clock is unknown, which is never 0. */
   readonly offsetSeconds: number | undefined
-  /** How long ago the offset was measured; absent where the definition fixes it. */
+  /** Age of the measurement of the offset; absent where the definition fixes it. */
   readonly offsetAgeSeconds?: number | undefined
   /** The stored bar of the feed with the greatest open time. */
   readonly newestStored?: { readonly time: FeedSeconds; readonly resolution: Resolution } | undefined
@@ -73,11 +73,11 @@ function statusOfAge(age: number | undefined): FeedStatus['status'] {
   return age < liveBelowSeconds ? 'live' : 'stale'
 }
 
-/** Whole seconds; two machines' clocks may differ a little, so it is never below 0. */
+/** Whole seconds, at least 0: clocks of two machines may differ a little. */
 export const ageSeconds = (now: UtcMs, at: UtcMs | undefined): number | undefined =>
   at === undefined ? undefined : Math.max(0, Math.floor((now - at) / 1_000))
 
-/** A feed that was only ever imported: what is stored is as old as its newest bar's end. */
+/** The age of a feed that was only imported counts from the end of its newest bar. */
 function storedAgeSeconds({ newestStored, now, offsetSeconds }: FeedFacts): number | undefined {
   if (newestStored === undefined || offsetSeconds === undefined) return undefined
   const end = barEnd(newestStored.time, newestStored.resolution)
@@ -94,7 +94,7 @@ function noteOnClock(offsetSeconds: number | undefined): string | undefined {
   )
 }
 
-/** Closed markets alone never degrade the platform: only a dependency that is away, or a silent heartbeat. */
+/** Only an unavailable dependency or a missing heartbeat degrades the platform, never closed markets alone. */
 export function platformStatus(storesAnswer: boolean, feeds: Iterable<FeedStatus>): 'ok' | 'degraded' {
   if (!storesAnswer) return 'degraded'
   for (const feed of feeds) {

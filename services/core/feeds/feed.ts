@@ -5,7 +5,7 @@ import type { Session, SymbolType } from './symbol.ts'
 
 export type QuoteBasis = 'Bid' | 'Mid'
 
-/** How far back healing may ask: so many seconds before now, or since a date on the feed's clock. */
+/** How far back a collector reads missing bars: this many seconds before now, or since a date on the feed's clock. */
 export type Depth = { readonly seconds: number } | { readonly since: FeedSeconds }
 
 export interface ListedSymbol {
@@ -23,27 +23,27 @@ export type FeedSource =
   | { readonly type: 'Mt5Csv'; readonly path: string; readonly follow: boolean }
   | { readonly type: 'Simulator'; readonly seed: number }
 
-/** What a Feed manifest says, parsed and validated; the same on one machine and in Kubernetes. */
+/** A parsed and valid Feed manifest; the same on one machine and in Kubernetes. */
 export interface FeedDefinition {
   readonly key: FeedKey
   /** `metadata.name` */
   readonly name: string
   readonly broker: string
   readonly account: string
-  /** The broker's name in words for the config's exchanges; by default the broker. */
+  /** Name of the broker for the exchanges of the config; by default the broker. */
   readonly brokerName: string
   readonly description: string
   readonly clock: FeedClock
   readonly quoteBasis: QuoteBasis
   readonly resolutions: readonly Resolution[]
-  /** The feed's default; a symbol's own `delaySeconds` wins. */
+  /** Default of the feed; `delaySeconds` of a symbol overrides it. */
   readonly delaySeconds: number
-  /** Whether collectors report heartbeats, from which liveness is then derived. */
+  /** Whether liveness is derived from heartbeats of the collector, or from bars. */
   readonly liveness: 'heartbeat' | 'candle'
   readonly depth: Readonly<Partial<Record<Resolution, Depth>>>
   /**
-   * Seconds before now, beyond which ingest refuses bars; none keeps all. Only QuestDB removes what has grown
-   * older: the embedded store keeps every bar until its feed is purged.
+   * Maximum age of a bar in seconds, per resolution; ingest rejects older ones. Absent: all are kept. Only
+   * QuestDB removes bars that have become older: the embedded store keeps every bar until its feed is purged.
    */
   readonly retention: Readonly<Partial<Record<Resolution, number>>>
   readonly storageBuckets: number
@@ -52,12 +52,15 @@ export interface FeedDefinition {
   readonly source: FeedSource
 }
 
-/** UID of the object that owns a feed; `operator`: the operator, for whatever object comes; `undefined`: manifests. */
+/**
+ * UID of the object that owns a feed; `operator`: the operator, for an object that is yet to come; `undefined`:
+ * manifests.
+ */
 export type FeedOwner = string | undefined
 
 export interface FeedRecord {
   readonly definition: FeedDefinition
   readonly owner?: FeedOwner
-  /** No manifest names it any more: its symbols are not shown, its bars stay. */
+  /** No manifest names the feed any more: its symbols are not shown, its bars stay. */
   readonly hidden: boolean
 }

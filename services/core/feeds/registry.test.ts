@@ -38,7 +38,7 @@ function registryOf(rows: readonly Row[]): Registry {
   return registry
 }
 
-/** Everything that a reader can see. */
+/** Everything that readers see. */
 const seen = (registry: Registry) => ({
   version: registry.version,
   feeds: registry.feeds(),
@@ -61,7 +61,7 @@ const change = fc.oneof(
       (version: number): Row =>
         symbolRow(name, hidden, version),
   ),
-  // A secret belongs to one key for ever, as a digest of random bytes does.
+  // A secret always belongs to one key, as the digest of random bytes does.
   fc.boolean().map(
     (isRotated) =>
       (version: number): Row =>
@@ -74,7 +74,7 @@ const change = fc.oneof(
   ),
 )
 
-test('pods that read the same changes in any order, some repeatedly, see the same registry', () => {
+test('pods that read the same changes in any order, some of them twice, have the same registry', () => {
   const history = fc.array(change, { maxLength: 12 }).map((changes) => changes.map((make, i) => make(i + 1)))
   fc.assert(
     fc.property(
@@ -88,7 +88,7 @@ test('pods that read the same changes in any order, some repeatedly, see the sam
   )
 })
 
-test('a secret of a revoked key that another key got later stays with that one, in any order of rows', () => {
+test('a secret that moved from a revoked key to another stays with the other, in any order of rows', () => {
   const rows = [
     keyRow('k1', ['d1'], 1),
     keyRow('k1', ['d1', 'd2'], 2),
@@ -104,7 +104,7 @@ test('a secret of a revoked key that another key got later stays with that one, 
   )
 })
 
-test('a hidden feed is as if it did not exist, but for administration', () => {
+test('a hidden feed does not exist for readers, only for administration', () => {
   const registry = registryOf([feedRow(false, 1), symbolRow('EURUSD', false, 2)])
   expect(registry.symbolsOf(feed)).toHaveLength(1)
   registry.apply(feedRow(true, 3))
@@ -115,7 +115,7 @@ test('a hidden feed is as if it did not exist, but for administration', () => {
   expect(registry.allSymbolsOf(feed)).toHaveLength(1)
 })
 
-test('symbols are ordered by compound key and found in their own case only', () => {
+test('symbols are ordered by compound key and found only in their exact case', () => {
   const registry = registryOf([feedRow(false, 1), ...names.map((name, i) => symbolRow(name, false, i + 2))])
   expect(registry.symbolsOf(feed).map((symbol) => symbol.name)).toEqual([
     'AAPL_CFD.US',
@@ -127,7 +127,7 @@ test('symbols are ordered by compound key and found in their own case only', () 
   expect(registry.symbol(compoundKey(feed, 'constructor'))).toBeUndefined()
 })
 
-test('a symbol that is added or hidden later is seen in the next listing', () => {
+test('the next listing shows an added symbol and omits a hidden one', () => {
   const registry = registryOf([feedRow(false, 1), symbolRow('EURUSD', false, 2)])
   const listed = () => registry.symbolsOf(feed).map((symbol) => symbol.name)
   expect(listed()).toEqual(['EURUSD'])
@@ -137,7 +137,7 @@ test('a symbol that is added or hidden later is seen in the next listing', () =>
   expect(listed()).toEqual(['AAPL_CFD.US'])
 })
 
-test('a secret that was taken away opens nothing', () => {
+test('a removed secret finds no key', () => {
   const registry = registryOf([keyRow('k1', ['d1', 'd2'], 1)])
   expect(registry.keys.byDigest('d1')?.secret).toEqual({ digest: 'd1' })
   registry.apply(keyRow('k1', ['d2'], 2))

@@ -5,22 +5,22 @@ import { type CompoundKey, type FeedKey, parseCompoundKey } from './compound-key
 import type { FeedDefinition, FeedRecord } from './feed.ts'
 import type { SymbolRecord } from './symbol.ts'
 
-/** What a role reads of the registry: feeds, symbols and keys in memory, as of one version. */
+/** What roles read of the registry: feeds, symbols and keys in memory, as of one version. */
 export interface RegistryView {
   readonly version: number
   readonly keys: KeyView
-  /** Shown feeds only: a hidden feed is as if it did not exist. Ordered by key. */
+  /** Without hidden feeds, which do not exist for readers. Ordered by key. */
   feeds(): readonly FeedDefinition[]
   feed(key: FeedKey): FeedDefinition | undefined
-  /** Hidden ones too, for administration. */
+  /** Hidden feeds included, for administration. */
   allFeeds(): readonly FeedRecord[]
-  /** Shown symbols of shown feeds only. */
+  /** Only a shown symbol of a shown feed. */
   symbol(key: CompoundKey): SymbolRecord | undefined
   /** Shown symbols of one feed, ordered by compound key. */
   symbolsOf(feed: FeedKey): readonly SymbolRecord[]
-  /** Hidden ones too: what a collector's catalogue is compared with. */
+  /** Hidden symbols included, to compare with the catalogue of a collector. */
   allSymbolsOf(feed: FeedKey): readonly SymbolRecord[]
-  /** What was known of the feed's clock, in the order of time. */
+  /** Readings of the feed's clock, in the order of time. */
   clocksOf(feed: FeedKey): readonly ClockReading[]
   /** The version of one record, on which a change is based. */
   versionOf(id: string): number
@@ -35,7 +35,10 @@ interface Row {
 
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** The one implementation of following: rows go in, in any order and repeatedly; the greatest version per id stays. */
+/**
+ * The registry from its rows. Rows may be applied in any order and repeatedly; the greatest version of each id
+ * is kept.
+ */
 export class Registry implements RegistryView {
   version = 0
   readonly keys = new KeyIndex()
@@ -45,7 +48,7 @@ export class Registry implements RegistryView {
   readonly #clocks = new Map<FeedKey, readonly ClockReading[]>()
   readonly #sorted = new Map<FeedKey, readonly SymbolRecord[]>()
 
-  /** Whether the row is newer than what is known of its id. */
+  /** Returns whether the row is newer than the known one of its id. */
   apply(row: Row): boolean {
     this.version = Math.max(this.version, row.version)
     const id = `${row.kind} ${row.id}`

@@ -11,7 +11,7 @@ export const isIntraday = (r: Resolution): boolean => r !== '1D' && r !== '1W' &
 export const finestFirst = (a: Resolution, b: Resolution): number =>
   resolutions.indexOf(a) - resolutions.indexOf(b)
 
-/** How terminals call them. */
+/** The names that terminals use. */
 export const terminalCodes: ReadonlyMap<string, Resolution> = new Map([
   ['M1', '1'],
   ['M5', '5'],
@@ -29,7 +29,7 @@ export const terminalCodes: ReadonlyMap<string, Resolution> = new Map([
 const minute = 60
 const day = 86_400
 
-/** Nominal seconds of a bar; 1M has none of its own, its end is the calendar's (see `barEnd`). */
+/** Nominal seconds of a bar. 1M has none: the calendar decides its end (see `barEnd`). */
 export const durationSeconds: Readonly<Record<Exclude<Resolution, '1M'>, number>> = {
   '1': minute,
   '5': 5 * minute,

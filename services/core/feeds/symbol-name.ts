@@ -1,11 +1,11 @@
-/** `<TICKER>_CFD.<EXCHANGE>`: the exchange is part of the identity. */
+/** `<TICKER>_CFD.<EXCHANGE>`: the exchange is part of the name. */
 const shareIdentity = /_CFD\.[A-Z0-9]+/
 const shareName = new RegExp(`${shareIdentity.source}$`)
 export const isShareCfd = (name: string): boolean => shareName.test(name)
 
 /**
- * The clean name of a terminal's raw name: at most one of the feed's exact, case-sensitive suffixes
- * is taken off (of several that fit the longest), never any of a share's identity, never all of it.
+ * The clean name of a terminal's raw name. At most one of the feed's exact, case-sensitive suffixes is removed
+ * (of several that match the longest), never a part of a share's name, never the whole name.
  */
 export function cleanName(raw: string, suffixes: readonly string[]): string {
   const identity = shareIdentity.exec(raw)
@@ -19,9 +19,9 @@ export function cleanName(raw: string, suffixes: readonly string[]): string {
 }
 
 export const nameLengthMax = 64
-/** No space, control or invisible character anywhere. */
+/** No space, control character or invisible character. */
 const nameShape = /^[^\s\p{Z}\p{C}]+$/u
 export const nameWanted = `1 to ${nameLengthMax} printable characters without spaces`
 
-/** Whether an instrument may bear this name; it may hold dots, colons and significant lower case. */
+/** Whether the text is valid as a name; it may contain dots, colons and significant lower case. */
 export const isCleanName = (name: string): boolean => name.length <= nameLengthMax && nameShape.test(name)

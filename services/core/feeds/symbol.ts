@@ -4,7 +4,7 @@ import type { CompoundKey, FeedKey } from './compound-key.ts'
 export const symbolTypes = ['forex', 'crypto', 'index', 'cfd'] as const
 export type SymbolType = (typeof symbolTypes)[number]
 
-/** What people call the types otherwise. */
+/** Other names of the types that people use. */
 export const symbolTypeNicknames: ReadonlyMap<string, SymbolType> = new Map([
   ['FX', 'forex'],
   ['CURRENCY', 'forex'],
@@ -20,38 +20,41 @@ export const symbolTypeNicknames: ReadonlyMap<string, SymbolType> = new Map([
 export const sessions = ['24x7', '24x5'] as const
 export type Session = (typeof sessions)[number]
 
-/** Where nobody says when a symbol trades. */
+/** Default trading hours of a type, where no origin gives any. */
 export const sessionOfType = (type: SymbolType): Session => (type === 'crypto' ? '24x7' : '24x5')
 
 /**
- * What any origin may say of a symbol at most. Prices are integers below 2^53 on the wire: more
- * decimals leave no room before the point.
+ * Limits for the fields of a symbol, whatever its origin. Prices are integers below 2^53 on the wire: more
+ * decimals leave too few digits before the point.
  */
 export const digitsMax = 10
 export const delaySecondsMax = 86_400
 export const descriptionLengthMax = 256
 
-/** Who said it; for a symbol's fields the manifest wins over the collector, the collector over an import. */
+/**
+ * The origin of a symbol; its fields come from the manifest before the collector, and from the collector before
+ * an import.
+ */
 export const symbolOrigins = ['manifest', 'collector', 'import'] as const
 export type SymbolOrigin = (typeof symbolOrigins)[number]
 
-/** An instrument of a feed, as the registry keeps it; what the API shows is derived from it and its feed. */
+/** An instrument of a feed in the registry; the API derives what it shows from this and the feed. */
 export interface SymbolRecord {
   readonly symbol: CompoundKey
   readonly feed: FeedKey
   /** The clean name: the third part of the compound key. */
   readonly name: string
-  /** The terminal's own name, kept for every call to the terminal. */
+  /** The name in the terminal, for every call to it. */
   readonly raw: string
   readonly display: string
-  /** The symbol's own words; the API adds the feed's. */
+  /** The description of the symbol; the API adds that of the feed. */
   readonly description: string
   readonly type: SymbolType
   readonly digits: number
   readonly session: Session
   readonly delaySeconds: number
   readonly origin: SymbolOrigin
-  /** Feed-wide windows cover this symbol from here on; `undefined`: no live session ever listed it. */
+  /** Feed-wide windows cover this symbol from this time on; `undefined`: no live session ever listed it. */
   readonly since?: FeedSeconds | undefined
   readonly hidden: boolean
 }

@@ -31,18 +31,18 @@ const key = (change: Partial<KeyRecord>): KeyRecord => ({
   ...change,
 })
 
-test('a key is expired from its expiry on, to the millisecond', () => {
+test('a key is expired from the millisecond of its expiry', () => {
   const expiring = key({ expiresAt: utcMs(1_000) })
   expect(keyState(expiring, utcMs(999))).toBe('active')
   expect(keyState(expiring, utcMs(1_000))).toBe('expired')
   expect(keyState(key({}), utcMs(1e15))).toBe('active')
 })
 
-test('revocation is told before expiry', () => {
+test('a revoked and expired key is inactive', () => {
   expect(keyState(key({ revoked: true, expiresAt: utcMs(1_000) }), utcMs(2_000))).toBe('inactive')
 })
 
-test('the old secret of a rotation closes when its overlap ends', () => {
+test('the old secret of a rotation is rejected once its overlap ends', () => {
   expect(secretIsOpen({ digest: 'd', until: utcMs(1_000) }, utcMs(999))).toBe(true)
   expect(secretIsOpen({ digest: 'd', until: utcMs(1_000) }, utcMs(1_000))).toBe(false)
   expect(secretIsOpen({ digest: 'd' }, utcMs(1e15))).toBe(true)

@@ -3,12 +3,12 @@ import type { FeedKey } from '../feeds/compound-key.ts'
 import type { KeyLimits, Plan } from './plan.ts'
 
 const shape = /^fxd_[0-9a-f]{32}$/
-/** `fxd_` and 32 hex characters, 36 in all; anything else cannot be a key and is not looked up. */
+/** `fxd_` and 32 hex characters, 36 in all; any other text is rejected without a look-up. */
 export const isKeyShaped = (text: string): boolean => shape.test(text)
-/** What may be shown of a key after its creation. */
+/** Length of the prefix of a key that is shown after its creation. */
 export const shownPrefixLength = 8
 
-/** A key's secret as stored: SHA-256 in lower-case hex, and until when it is accepted. */
+/** A key's secret as stored: SHA-256 in lower-case hex, and the end of its validity. */
 export interface KeySecret {
   readonly digest: string
   /** Set on the old secret of a rotation with overlap. */
@@ -23,17 +23,17 @@ export interface KeyRecord {
   readonly plan: Plan
   readonly limits: KeyLimits
   readonly feeds: readonly FeedKey[]
-  /** Addresses and CIDR blocks, v4 and v6; empty: every address. */
+  /** Addresses and CIDR blocks, v4 and v6; empty: all addresses. */
   readonly allowIps: readonly string[]
-  /** The first moment at which the key is expired. */
+  /** The first millisecond at which the key is expired. */
   readonly expiresAt?: UtcMs | undefined
   /** Final once set. */
   readonly revoked: boolean
-  /** Its owner took it away; the owner may give it back. */
+  /** Its owner suspended it, and may allow it again. */
   readonly suspended?: boolean | undefined
   /** UID of the object that owns it; `undefined`: the command line. */
   readonly owner?: string | undefined
-  /** Of the newest secret, counted by its owner; `undefined`: the command line drew it. */
+  /** Number of the newest secret, counted by the owner; `undefined`: the command line created it. */
   readonly issue?: number | undefined
   readonly createdAt: UtcMs
 }

@@ -21,7 +21,7 @@ test.each([
   ['2027-01-31T12:00:00.25Z', '2027-01-31T12:00:00.250Z'],
   ['2027-01-31T01:30:00+02:00', '2027-01-30T23:30:00Z'],
   ['2027-01-31T23:30:00-05:30', '2027-02-01T05:00:00Z'],
-])('a key that expires %s is expired from %s on', (text, first) => {
+])('a key with expiry %s is expired from %s on', (text, first) => {
   expect(parseExpiry(text)).toBe(Date.parse(first))
 })
 
@@ -33,7 +33,7 @@ test.each([
   '2027-01-31T24:00:00Z',
   '2027-01-31T12:00:00',
   '1700000000',
-])('an expiry of "%s" is refused with an example of what is wanted', (text) => {
+])('an expiry of "%s" is rejected with an example of a valid one', (text) => {
   expect(refusal(() => parseExpiry(text))).toContain(
     `expires: got "${text}", wanted a date such as 2027-01-31`,
   )
@@ -51,7 +51,7 @@ test.each([
 })
 
 test.each(['', '1', 'h', '1.5h', '-1h', '1H', '1 h', '1y', '999999999w'])(
-  'a duration of "%s" is refused',
+  'a duration of "%s" is rejected',
   (text) => {
     expect(refusal(() => parseDuration(text))).toContain(
       `duration: got "${text}", wanted a whole number and a unit`,
@@ -59,14 +59,14 @@ test.each(['', '1', 'h', '1.5h', '-1h', '1H', '1 h', '1y', '999999999w'])(
   },
 )
 
-test('a mistyped plan is refused with the nearest one', () => {
+test('a mistyped plan is rejected with a suggestion', () => {
   expect(parsePlan('pro')).toBe('pro')
   expect(refusal(() => parsePlan('standart'))).toBe(
     'plan: got "standart", wanted one of basic, standard, pro, enterprise (did you mean standard?)',
   )
 })
 
-test('a plan gives the limits that are not given with the key', () => {
+test('limits that are not given with the key come from its plan', () => {
   expect(resolveLimits('pro', {})).toEqual(planLimits.pro)
   expect(resolveLimits('basic', { rpm: 7, wsConnections: 0 })).toEqual({
     ...planLimits.basic,
@@ -75,7 +75,7 @@ test('a plan gives the limits that are not given with the key', () => {
   })
 })
 
-test('enterprise wants all four limits', () => {
+test('plan enterprise requires all four limits', () => {
   const all = { rpm: 1, rpd: 2, wsConnections: 3, wsSymbols: 4 }
   expect(resolveLimits('enterprise', all)).toEqual(all)
   expect(refusal(() => resolveLimits('enterprise', { rpm: 1, wsSymbols: 4 }))).toBe(
@@ -89,6 +89,6 @@ test.each<[Plan, GivenLimits, string]>([
   ['basic', { wsConnections: -1 }, 'ws_connections: got number -1, wanted a whole number from 0 to 10000'],
   ['standard', { wsSymbols: 10_001 }, 'ws_symbols: got number 10001'],
   ['pro', { rpm: Number.NaN }, 'rpm: got number NaN'],
-])('plan %s with %j is refused, naming the limit', (plan, given, words) => {
+])('plan %s with %j is rejected, and the error names the limit', (plan, given, words) => {
   expect(refusal(() => resolveLimits(plan, given))).toContain(words)
 })

@@ -9,7 +9,7 @@ import { isPlan, type KeyLimits, type Plan, planLimits, plans } from './plan.ts'
 const invalid = (message: string): Failure => new Failure('INVALID_PARAMS', message)
 const instantShape = /^(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,3}))?)?(Z|[+-]\d{2}:\d{2})$/
 
-/** The first moment at which a key is expired: of a date the end of that UTC day, else the instant itself. */
+/** The first millisecond at which a key is expired: for a date the end of that UTC day, else the instant itself. */
 export function parseExpiry(text: string): UtcMs {
   const date = parseDate(text)
   if (date !== undefined) return utcMs((date + daySeconds) * 1_000)
@@ -47,7 +47,7 @@ export function parsePlan(text: string): Plan {
   throw invalid(`plan: got ${show(text)}, wanted one of ${plans.join(', ')}${didYouMean(text, plans)}`)
 }
 
-/** A key that may open no socket is of use; one that may ask nothing is not. */
+/** A key that may open no socket is useful; a key that may send no request is not. */
 const limitRules = [
   { name: 'rpm', shown: 'rpm', min: 1, max: 1_000_000 },
   { name: 'rpd', shown: 'rpd', min: 1, max: 1_000_000_000 },
@@ -57,7 +57,7 @@ const limitRules = [
 
 export type GivenLimits = { readonly [name in keyof KeyLimits]?: number | undefined }
 
-/** A plan's limits with those given for the key over them; `enterprise` requires all four. */
+/** Limits of the plan, overridden by those given for the key; `enterprise` requires all four. */
 export function resolveLimits(plan: Plan, given: GivenLimits): KeyLimits {
   const defaults: GivenLimits = plan === 'enterprise' ? {} : planLimits[plan]
   const missing: string[] = []

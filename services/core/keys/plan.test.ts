@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { isPlan, planLimits } from './plan.ts'
 
-test('the plans start with the limits of the specification', () => {
+test('the plans have the default limits of the specification', () => {
   expect(planLimits).toEqual({
     basic: { rpm: 30, rpd: 10_000, wsConnections: 2, wsSymbols: 200 },
     standard: { rpm: 120, rpd: 50_000, wsConnections: 10, wsSymbols: 200 },

@@ -1,7 +1,7 @@
 export const plans = ['basic', 'standard', 'pro', 'enterprise'] as const
 export type Plan = (typeof plans)[number]
 
-/** Every limit is set per key; a plan gives the starting values. */
+/** Limits are set per key; a plan has their defaults. */
 export interface KeyLimits {
   readonly rpm: number
   readonly rpd: number
@@ -9,7 +9,7 @@ export interface KeyLimits {
   readonly wsSymbols: number
 }
 
-/** `enterprise` has no defaults: all four limits are given with the key. */
+/** `enterprise` has no defaults: all four limits must be given with the key. */
 export const planLimits: Readonly<Record<Exclude<Plan, 'enterprise'>, KeyLimits>> = {
   basic: { rpm: 30, rpd: 10_000, wsConnections: 2, wsSymbols: 200 },
   standard: { rpm: 120, rpd: 50_000, wsConnections: 10, wsSymbols: 200 },

@@ -7,7 +7,7 @@ const minuteMs = 60_000
 const dayMs = 86_400_000
 const limits = { rpm: 2, rpd: 3 }
 
-/** What becomes of requests at these moments. */
+/** Decisions on requests at these times. */
 function play(moments: readonly number[], rules = limits, from: RateUse = noUse) {
   let use = from
   return moments.map((at) => {
@@ -17,7 +17,7 @@ function play(moments: readonly number[], rules = limits, from: RateUse = noUse)
   })
 }
 
-test('a request consumes one of both windows and tells what remains of them', () => {
+test('a request consumes one of both windows and returns what remains', () => {
   expect(play([noon + 1_500])).toEqual([
     {
       outcome: 'admitted',
@@ -32,7 +32,7 @@ test('a request consumes one of both windows and tells what remains of them', ()
   ])
 })
 
-test('a full minute refuses until it resets, and the wait is counted to the reset', () => {
+test('a full minute window refuses until its reset, and the wait ends at the reset', () => {
   const [, , refused, later] = play([noon, noon + 1, noon + 1_500, noon + minuteMs])
   expect(refused).toMatchObject({
     outcome: 'refused',
@@ -43,7 +43,7 @@ test('a full minute refuses until it resets, and the wait is counted to the rese
   expect(later).toMatchObject({ outcome: 'admitted', state: { remainingMinute: 1, remainingDay: 0 } })
 })
 
-test('a full day refuses until UTC midnight, whatever the minute says', () => {
+test('a full day window refuses until UTC midnight, whatever the minute window has left', () => {
   const decisions = play([noon, noon, noon + minuteMs, noon + 2 * minuteMs, noon + dayMs / 2])
   expect(decisions[3]).toMatchObject({
     outcome: 'refused',
@@ -53,7 +53,7 @@ test('a full day refuses until UTC midnight, whatever the minute says', () => {
   expect(decisions[4]).toMatchObject({ outcome: 'admitted', state: { remainingDay: 2 } })
 })
 
-test('of two full windows the one that reopens last is named', () => {
+test('of two full windows the one that resets last is named', () => {
   const [, , , refused] = play([noon, noon, noon, noon], { rpm: 3, rpd: 3 })
   expect(refused).toMatchObject({ outcome: 'refused', exceeded: 'day' })
 })
@@ -63,14 +63,14 @@ test('a refused request consumes nothing', () => {
   expect(decide(used, limits, noon, true).next).toEqual(used)
 })
 
-test('looking consumes nothing and is never refused', () => {
+test('a check without consuming is never refused', () => {
   const used = decide(decide(noUse, limits, noon, true).next, limits, noon, true).next
   const { next, decision } = decide(used, limits, noon + 1, false)
   expect(next).toEqual(used)
   expect(decision).toMatchObject({ outcome: 'admitted', state: { remainingMinute: 0, remainingDay: 1 } })
 })
 
-test('a limit lowered below what was used leaves nothing, not less', () => {
+test('a limit lowered below the use leaves 0, never a negative number', () => {
   const used = decide(decide(noUse, limits, noon, true).next, limits, noon, true).next
   expect(decide(used, { rpm: 1, rpd: 1 }, noon, true).decision).toMatchObject({
     outcome: 'refused',
@@ -78,7 +78,7 @@ test('a limit lowered below what was used leaves nothing, not less', () => {
   })
 })
 
-test('a clock set back by a moment opens no window again', () => {
+test('a clock set back by up to a minute reopens no window', () => {
   const midnight = noon + dayMs / 2
   const decisions = play([midnight, midnight, midnight - 2_000])
   expect(decisions[2]).toMatchObject({ outcome: 'refused', exceeded: 'minute', retryAfterSeconds: 62 })
@@ -89,7 +89,7 @@ test('a clock that was years ahead does not lock a key out', () => {
   expect(decide(use, limits, noon, true).decision.outcome).toBe('admitted')
 })
 
-test('whatever the moments, no window admits more than its limit, and a refusal names a window that is full', () => {
+test('no window admits more than its limit, and a refusal names a full window, at any times', () => {
   const steps = fc.array(fc.oneof(fc.nat(2_000), fc.nat(90_000), fc.constant(dayMs / 3)), { maxLength: 60 })
   const rules = fc.record({ rpm: fc.integer({ min: 1, max: 5 }), rpd: fc.integer({ min: 1, max: 12 }) })
   fc.assert(

@@ -3,7 +3,7 @@ export interface RateLimits {
   readonly rpd: number
 }
 
-/** What the rate headers show, after the decision. Windows are UTC minutes and days by the limits' own clock. */
+/** The values of the rate headers, after the decision. Windows are UTC minutes and days, by the clock of the limits. */
 export interface RateState {
   readonly limitMinute: number
   readonly remainingMinute: number
@@ -18,12 +18,12 @@ export type RateDecision =
   | {
       readonly outcome: 'refused'
       readonly state: RateState
-      /** The exceeded window; of two full ones the one that reopens last. */
+      /** The exceeded window; of two full ones the one that resets last. */
       readonly exceeded: 'minute' | 'day'
       readonly retryAfterSeconds: number
     }
 
-/** What a key used of its two windows; `minute` and `day` number the windows since 1970. */
+/** How much a key used of its two windows; `minute` and `day` number the windows since 1970. */
 export interface RateUse {
   readonly minute: number
   readonly usedMinute: number
@@ -36,7 +36,10 @@ export const noUse: RateUse = Object.freeze({ minute: 0, usedMinute: 0, day: 0, 
 const minuteMs = 60_000
 const dayMs = 86_400_000
 
-/** Consumes 1 of both windows or, when one is full, nothing. Without `consume` it only looks, and always admits. */
+/**
+ * Consumes 1 of both windows or, when one is full, nothing. Without `consume` it consumes nothing and always
+ * admits.
+ */
 export function decide(
   use: RateUse,
   limits: RateLimits,
@@ -54,7 +57,7 @@ export function decide(
   return { next, decision: decisionOf(next, limits, nowMs, exceeded) }
 }
 
-/** What a caller is told of a decision that was taken: `use` is what it left behind. */
+/** The answer to a decision that was made; `use` is the use after it. */
 export function decisionOf(
   use: RateUse,
   limits: RateLimits,
@@ -68,7 +71,7 @@ export function decisionOf(
   return { outcome: 'refused', state, exceeded, retryAfterSeconds }
 }
 
-/** A clock set back by a moment must not open a window again that was counted already. */
+/** A clock set back by up to a minute must not reopen a window that was counted already. */
 function steadyMs(use: RateUse, nowMs: number): number {
   const begunMs = use.minute * minuteMs
   return nowMs < begunMs && begunMs - nowMs <= minuteMs ? begunMs : nowMs
@@ -85,7 +88,7 @@ function useAt(use: RateUse, atMs: number): RateUse {
   }
 }
 
-/** The day reopens no sooner than the minute. */
+/** The day first: it never resets before the minute. */
 function exceededWindow(use: RateUse, limits: RateLimits): 'minute' | 'day' | undefined {
   if (use.usedDay >= limits.rpd) return 'day'
   return use.usedMinute >= limits.rpm ? 'minute' : undefined

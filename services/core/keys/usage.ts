@@ -21,7 +21,7 @@ export type Endpoint = (typeof endpoints)[number]
 export type Day = string
 export const usageDaysKept = 91
 
-/** Of each counter the greater: two counts of one day are never added up. */
+/** The greater value of each counter; two counts of one day are never added. */
 export const greaterCounters = (a: DailyCounters, b: DailyCounters): DailyCounters =>
   Object.fromEntries(counterNames.map((name) => [name, Math.max(a[name], b[name])])) as DailyCounters
 

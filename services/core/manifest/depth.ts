@@ -10,7 +10,7 @@ type PerResolution<T> = Partial<Record<Resolution, T>>
 const since = (year: number): Depth => ({ since: feedSeconds(secondsOfDate({ year, month: 1, day: 1 })) })
 const days = (count: number): Depth => ({ seconds: count * daySeconds })
 
-/** The specification's table of history depth; dates are real ones. */
+/** Default depth of history, as the specification has it; its dates are dates of UTC. */
 const usualDepth: Readonly<Record<Exclude<Resolution, '30'>, Depth>> = {
   '1': days(90),
   '5': days(365),
@@ -24,7 +24,7 @@ const usualDepth: Readonly<Record<Exclude<Resolution, '30'>, Depth>> = {
   '1M': since(2016),
 }
 
-/** How far back healing may ask: what the manifest says, over the usual depth of the feed's resolutions. */
+/** How far back a collector reads missing bars: the values of the manifest, else the default depth of the feed's resolutions. */
 export function parseDepth(
   place: Place,
   served: readonly Resolution[],
@@ -40,7 +40,7 @@ export function parseDepth(
   return { ...usual, ...given }
 }
 
-/** Seconds for which bars are kept, per resolution; none is named by default. */
+/** Seconds for which bars are kept, per resolution; there is no default. */
 export const parseRetention = (place: Place, served: readonly Resolution[]): PerResolution<number> =>
   perResolution(place, served, (field) => field.read(durationWanted, asSeconds))
 
@@ -77,7 +77,7 @@ function asDepth(value: unknown): Depth | undefined {
   return date === undefined ? undefined : { since: feedSeconds(date) }
 }
 
-/** Some YAML readers make a date object of `2024-01-01`. */
+/** Some YAML parsers make a date object of `2024-01-01`. */
 function dateValue(value: unknown): number | undefined {
   if (Object.prototype.toString.call(value) !== '[object Date]') return undefined
   const ms = (value as { getTime?: () => unknown }).getTime?.()
@@ -87,13 +87,13 @@ function dateValue(value: unknown): number | undefined {
 const startOfDay = (seconds: number): FeedSeconds =>
   feedSeconds(Math.floor(seconds / daySeconds) * daySeconds)
 
-/** A real date lies years away on a clock that runs years behind; hours do not matter to a depth. */
+/** On a clock that is years behind UTC, a date is years away; differences of hours do not matter. */
 function onFeedClock(depth: Depth, clock: FeedClock): Depth {
   const offset = fixedOffset(clock) ?? 0
   if (!('since' in depth) || Math.abs(offset) <= daySeconds) return depth
   return { since: startOfDay(depth.since - offset) }
 }
 
-/** A depth in the manifest's words. */
+/** A depth as text of a manifest. */
 export const depthText = (depth: Depth): string =>
   'since' in depth ? dateText(depth.since) : durationText(depth.seconds)

@@ -3,17 +3,17 @@ import { didYouMean, suggest } from '../suggest.ts'
 
 export type Path = readonly (string | number)[]
 
-/** What is wrong with a manifest and where: `['spec', 'symbols', 'list', 3, 'digits']`. */
+/** A fault of a manifest and its place: `['spec', 'symbols', 'list', 3, 'digits']`. */
 export interface ManifestFault {
   readonly path: Path
-  /** Names what was got and what is wanted. */
+  /** Names the value and what is wanted. */
   readonly message: string
 }
 
-/** A wholly wrong document need not be told at length. */
+/** Maximum faults that are reported of one document. */
 const faultsMax = 100
 
-/** A place in a document of any shape. Reading it never throws: what is wrong is noted, and gives `undefined`. */
+/** A place in a document of any shape. Reading never throws: a wrong value adds a fault and returns `undefined`. */
 export class Place {
   readonly path: Path
   readonly value: unknown
@@ -31,7 +31,7 @@ export class Place {
     if (this.#faults.length < faultsMax) this.#faults.push({ path: this.path, message })
   }
 
-  /** What `accept` makes of the value; `undefined` from it means that the value is not what is wanted. */
+  /** The result of `accept` for the value; where it returns `undefined`, a fault is added. */
   read<T>(wanted: string, accept: (value: unknown) => T | undefined): T | undefined {
     const isAbsent = this.value === undefined || this.value === null
     if (isAbsent && !this.#isRequired) return undefined
@@ -72,7 +72,7 @@ export class Place {
     )
   }
 
-  /** The items of a list of at most `lengthMax`; an absent list is an empty one. */
+  /** The items of a list of at most `lengthMax`; of an absent list none. */
   items(lengthMax: number): Place[] {
     const list = this.read(`a list of at most ${lengthMax}`, (value) =>
       Array.isArray(value) && value.length <= lengthMax ? (value as unknown[]) : undefined,
@@ -80,7 +80,7 @@ export class Place {
     return Array.from(list ?? [], (item, i) => new Place(item, [...this.path, i], this.#faults))
   }
 
-  /** The field of a mapping that decides which others it may hold. */
+  /** The value of a field that decides which other fields the mapping may have. */
   kind<T extends string>(name: string, known: readonly T[]): T | undefined {
     const fields = this.read(`a mapping with ${name}`, asMapping)
     if (fields === undefined) return undefined
@@ -95,7 +95,7 @@ export class Place {
     )
   }
 
-  /** A mapping that may hold these fields and no others; an absent one is empty. */
+  /** A mapping with no other fields than these; an absent one is empty. */
   mapping<Name extends string>(known: readonly Name[]): Mapping<Name> {
     const fields = this.read(`a mapping with ${known.join(', ')}`, asMapping) ?? {}
     const place = (name: string, isRequired: boolean): Place =>
@@ -104,7 +104,7 @@ export class Place {
       if ((known as readonly string[]).includes(name)) continue
       this.#unknownField(name, known)
     }
-    // What should be a mapping and is none has its own fault; its fields need none each.
+    // A value that is no mapping has its own fault; its fields add none.
     const isMapping = asMapping(this.value) !== undefined
     return {
       need: (name) => place(name, isMapping),
@@ -115,11 +115,11 @@ export class Place {
 }
 
 export interface Mapping<Name extends string> {
-  /** A field that must be there. */
+  /** A required field. */
   need(name: Name): Place
-  /** A field that may be left out. */
+  /** An optional field. */
   may(name: Name): Place
-  /** The known fields that are there. */
+  /** The known fields that are present. */
   readonly names: readonly Name[]
 }
 

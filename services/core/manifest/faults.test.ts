@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { faultsWith } from '../../../test/support/samples/manifest-example.ts'
 import { parseManifest } from './manifest.ts'
 
-describe('a fault names the field, what it got and what would be right', () => {
+describe('a fault names the field, the value and what is wanted', () => {
   test.each<[string, unknown, string]>([
     ['apiVersion', 'v1', 'apiVersion: got "v1", wanted "marketdata.fxd.dev/v1alpha1"'],
     ['kind', 'Fed', 'kind: got "Fed", wanted "Feed" (did you mean Feed?)'],
@@ -146,7 +146,7 @@ describe('symbols', () => {
     expect(faultsWith('spec.symbols.list', list)).toEqual([expect.stringContaining(words)])
   })
 
-  test('a share keeps its exchange and its class, so names that differ in case are two symbols', () => {
+  test('names of shares that differ only in case are two symbols', () => {
     const list = ['BRKb_CFD.US', 'BRKB_CFD.US', 'AIR_CFD.FR', 'AIR_CFD.US'].map((raw) => ({ ...share, raw }))
     expect(faultsWith('spec.symbols.list', list)).toEqual([])
   })
@@ -159,13 +159,13 @@ describe('symbols', () => {
     ])
   })
 
-  test('named like parts of an object they are only strings', () => {
+  test('symbols named like properties of an object are accepted', () => {
     const list = ['__proto__', 'constructor', 'toString'].map((raw) => ({ ...good, raw }))
     expect(faultsWith('spec.symbols.list', list)).toEqual([])
   })
 })
 
-test('several faults are told at once, and a wholly wrong document not at length', () => {
+test('several faults are reported together, up to a maximum', () => {
   expect(faultsWith('spec', { broker: 'x' }).length).toBeGreaterThan(3)
   expect(faultsWith('spec', { broker: 'x' })).not.toContain(expect.stringContaining('spec.depth'))
   const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`field${i}`, 1]))
@@ -183,7 +183,7 @@ const hostile = fc.anything({
   withSparseArray: true,
 })
 
-test('no document of any shape makes the reader throw, and none without the right fields passes', () => {
+test('the parser throws for no document, and rejects one without the required fields', () => {
   fc.assert(
     fc.property(hostile, (document) => {
       expect(parseManifest(document)).toHaveProperty('faults.0.message')
@@ -191,7 +191,7 @@ test('no document of any shape makes the reader throw, and none without the righ
   )
 })
 
-test('no value of any shape in any place of a good manifest makes the reader throw', () => {
+test('the parser throws for no value in any place of a valid manifest', () => {
   const place = fc.constantFrom(
     'metadata',
     'spec',

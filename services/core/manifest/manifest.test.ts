@@ -10,7 +10,7 @@ import { definitionToManifest } from './write.ts'
 const day = 86_400
 const since = (date: string) => ({ since: Date.parse(date) / 1_000 })
 
-test('the manifest of the handbook is read field by field, defaults filled in', () => {
+test('every field of the manifest in the documents is parsed, and defaults are added', () => {
   expect(definitionOf(exampleManifest())).toEqual({
     key: 'BROKERA:ZERO',
     name: 'brokera-zero',
@@ -52,7 +52,7 @@ test('the manifest of the handbook is read field by field, defaults filled in', 
   })
 })
 
-test('every feed of the acceptance tests is read', () => {
+test('every feed of the acceptance tests is parsed', () => {
   const folder = new URL('../../../test/acceptance/feeds/', import.meta.url)
   const keys = readdirSync(folder).map(
     (file) => definitionOf(parse(readFileSync(new URL(file, folder), 'utf8'))).key,
@@ -60,7 +60,7 @@ test('every feed of the acceptance tests is read', () => {
   expect(keys).toContain('BROKERC:TADIL')
 })
 
-test('what is not given has a default that fits the feed', () => {
+test('missing fields get defaults that fit the feed', () => {
   const plain = definitionToManifest(definitionOf(exampleManifest()))
   const { depth: _, brokerName: __, description: ___, liveness: ____, ...spec } = plain.spec
   const tadil = {
@@ -77,12 +77,12 @@ test('what is not given has a default that fits the feed', () => {
     liveness: 'candle',
     symbols: [],
     source: { type: 'Mt5Csv', path: 'in', follow: false },
-    // A real date lies as many days back on a clock that runs years behind.
+    // On a clock that is years behind UTC, a date is the same number of days ago.
     depth: { '1': { seconds: 90 * day }, '60': since('2012-12-31') },
   })
 })
 
-test('a date that the YAML reader made an object of is read as a date', () => {
+test('a date object of the YAML parser is parsed as a date', () => {
   const document = exampleManifest() as { spec: { depth: Record<string, unknown> } }
   document.spec.depth = { '60': new Date('2024-05-06T00:00:00Z') }
   expect(definitionOf(document).depth['60']).toEqual(since('2024-05-06'))
@@ -90,7 +90,7 @@ test('a date that the YAML reader made an object of is read as a date', () => {
   expect(parseManifest(document)).toHaveProperty('faults.0.path', ['spec', 'depth', '60'])
 })
 
-test('a definition comes back from the manifest it is shown as', () => {
+test('parsing the manifest of a definition returns the definition', () => {
   fc.assert(
     fc.property(arbitraryDefinition, (definition) => {
       expect(definitionOf(JSON.parse(JSON.stringify(definitionToManifest(definition))))).toEqual(definition)

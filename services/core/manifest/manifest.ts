@@ -34,7 +34,7 @@ const wordsLengthMax = 128
 const storageBucketsMax = 256
 const storageBucketsDefault = 4
 
-/** Reads the document of a Feed manifest; gives the definition, or everything that is wrong with it. Never throws. */
+/** Parses the document of a Feed manifest. Returns the definition, or all faults. Never throws. */
 export function parseManifest(
   document: unknown,
 ): { definition: FeedDefinition } | { faults: ManifestFault[] } {
@@ -47,7 +47,7 @@ export function parseManifest(
   return faults.length > 0 ? { faults } : { definition }
 }
 
-/** After a fault a stand-in goes on in its place: the definition is then not given. */
+/** After a fault a placeholder is used; the definition is then not returned. */
 function parseSpec(name: string, spec: Mapping<SpecField>): FeedDefinition {
   const broker = parseKeyPart(spec.need('broker'), 'BROKERA')
   const account = parseKeyPart(spec.need('account'), 'ZERO')
@@ -67,7 +67,7 @@ function parseSpec(name: string, spec: Mapping<SpecField>): FeedDefinition {
     quoteBasis: spec.need('quoteBasis').oneOf(['Bid', 'Mid']) ?? 'Bid',
     resolutions: served,
     delaySeconds: spec.may('delaySeconds').integer(0, delaySecondsMax) ?? 0,
-    // A file's collector has no terminal whose connection it could report.
+    // The collector of files has no terminal whose connection it could report.
     liveness:
       spec.may('liveness').oneOf(['heartbeat', 'candle']) ??
       (source.type === 'Mt5Csv' ? 'candle' : 'heartbeat'),
@@ -94,7 +94,7 @@ const parseKeyPart = (place: Place, example: string): string =>
     keyPartShape.test(text),
   ) ?? ''
 
-/** In the specification's order, whatever the manifest's. */
+/** In the order of the specification, whatever the order in the manifest. */
 function parseResolutions(place: Place): Resolution[] {
   const served: Resolution[] = []
   const items = place.items(resolutions.length)
@@ -112,7 +112,7 @@ function parseResolutions(place: Place): Resolution[] {
   return served.sort(finestFirst)
 }
 
-/** Pods of the feed's collector, which an operator makes: elsewhere it changes nothing. */
+/** Fields for the pod of the collector, which the operator creates; other roles ignore them. */
 function checkCollector(place: Place): void {
   const fields = place.mapping(['replicas', 'storage'])
   fields.may('replicas').integer(1, 2)

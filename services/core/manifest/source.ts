@@ -17,7 +17,7 @@ export function parseSource(place: Place): FeedSource {
   const type = place.kind('type', ['Push', 'Mt5Csv', 'Simulator'])
   if (type === 'Mt5Csv') {
     const fields = place.mapping(sourceFields[type])
-    // Which volume holds the path is the operator's business, not the collector's.
+    // Only the operator uses the volume of the path, not the collector.
     fields.may('volumeClaim').text('the name of a PersistentVolumeClaim', (text) => objectName.test(text))
     return {
       type,
@@ -33,7 +33,7 @@ export function parseSource(place: Place): FeedSource {
   return { type: 'Push' }
 }
 
-/** The sign of `offsetSeconds` is the specification's: utc = feed + offset, −10800 for a UTC+3 broker. */
+/** The sign of `offsetSeconds` is that of the specification: utc = feed + offset, −10800 for a UTC+3 broker. */
 export function parseClock(place: Place): FeedClock {
   const mode = place.kind('mode', ['UTC', 'Fixed', 'Measured'])
   if (mode === 'Fixed') {

@@ -11,7 +11,7 @@ import {
 import { cleanName, isCleanName, isShareCfd, nameLengthMax, nameWanted } from '../feeds/symbol-name.ts'
 import type { Place } from './document.ts'
 
-/** More symbols than a manifest may hold come from the feed's collector. */
+/** Maximum symbols of a manifest; the collector of the feed reports more. */
 const listedSymbolsMax = 200
 const suffixesMax = 32
 const suffixLengthMax = 16

@@ -3,7 +3,7 @@ import type { FeedDefinition } from '../feeds/feed.ts'
 import { depthText } from './depth.ts'
 import { manifestApiVersion } from './manifest.ts'
 
-/** The document that `parseManifest` makes this definition of, every default spelled out. */
+/** The document that `parseManifest` turns into this definition, with all defaults written out. */
 export const definitionToManifest = (definition: FeedDefinition) => ({
   apiVersion: manifestApiVersion,
   kind: 'Feed',

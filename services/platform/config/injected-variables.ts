@@ -1,10 +1,10 @@
 /**
- * Kubernetes gives every container of a namespace variables about its Services, named after them. Those of a Service
- * whose name begins with `fxd` begin with `FXD_` and say nothing to us.
+ * Kubernetes sets variables in every container that describe the Services of its namespace. For a Service whose
+ * name begins with `fxd` they begin with `FXD_`; they have no meaning for fxd.
  */
 const ofServices =
   /^FXD(_[A-Z0-9]+)*_(SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/
-/** A person may write such a name, too; the value tells. */
+/** A person may set a variable of such a name too; the value shows the difference. */
 const addressOfService = /^FXD(_[A-Z0-9]+)*_PORT$/
 const address = /^(tcp|udp|sctp):\/\//
 

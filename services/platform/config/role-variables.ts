@@ -15,10 +15,10 @@ const stores = [
   'redisPrefix',
 ] as const
 const grpc = ['grpcAddr', 'tlsCert', 'tlsKey', 'tlsCa'] as const
-/** The token is in the data folder where no file is named. */
+/** Where no file is named, the token is in the data folder. */
 const token = ['tokenFile', 'dataDir'] as const
 
-/** What each role that has a process of its own reads of the configuration, and nothing else. */
+/** The settings that each role with a separate process reads; it reads no others. */
 export const roleVariables = {
   rest: [...process, ...stores, 'httpAddr', 'trustedProxies', 'drainSeconds'],
   stream: [

@@ -2,13 +2,13 @@ import type { CompoundKey } from '../../core/feeds/compound-key.ts'
 import type { LogFormat, LogLevel } from '../log/log.ts'
 import type { Address, StoreKind } from './values.ts'
 
-/** Parsed once at start, validated, frozen and handed down; nothing else reads the environment. */
+/** Parsed and validated once at the start, then frozen; nothing else reads the environment. */
 export interface Config {
   readonly httpAddr: Address
   readonly grpcAddr: Address
   readonly opsAddr: Address
   readonly dataDir: string
-  /** Where bars, windows and the registry are kept. */
+  /** Which store keeps bars, windows and the registry. */
   readonly store: StoreKind
   /** Writes and administration. */
   readonly questdbHttp: Address
@@ -16,60 +16,69 @@ export interface Config {
   readonly questdbPg: Address
   readonly questdbUser: string
   readonly questdbPassword: string
-  /** Begins the name of every table, so that several services can share one QuestDB. */
+  /** Prefix of every table name, so that several services can share one QuestDB. */
   readonly questdbPrefix: string
-  /** What all pods share; `undefined`: kept in this process. */
+  /** URL of the Redis that all pods share; `undefined`: limits, slots and bus are in this process. */
   readonly redis: string | undefined
-  /** Asked for the primary; none: `redis` is the primary. */
+  /** Sentinels that know the primary; none: `redis` is the primary. */
   readonly redisSentinels: readonly Address[]
   /** The primary's name among the Sentinels. */
   readonly redisMaster: string
-  /** What the Sentinels themselves ask for; `undefined`: nothing. */
+  /** Password of the Sentinels themselves; `undefined`: they have none. */
   readonly redisSentinelPassword: string | undefined
-  /** Begins every key, so that several services can share one Redis. */
+  /** Prefix of every key, so that several services can share one Redis. */
   readonly redisPrefix: string
   /** File or folder of Feed manifests; `undefined`: the demo feeds. */
   readonly feeds: string | undefined
   /** The feed of `fxd collector`; `undefined`: the only one of the manifests. */
   readonly feed: string | undefined
-  /** Where `fxd collector` brings its bars and `fxd operator` administers, tried in turn; commands ask the first. */
+  /**
+   * Ingests to which `fxd collector` sends bars and which `fxd operator` administers, tried one after another.
+   * Commands use the first.
+   */
   readonly ingest: readonly Address[]
-  /** File with the token: administration's, of `fxd collector` its feed's; `undefined`: the one in the data folder. */
+  /**
+   * File with the administration token, for `fxd collector` the token of its feed; `undefined`: the file in the
+   * data folder.
+   */
   readonly tokenFile: string | undefined
-  /** File with the token of `fxd.v1.Shard`; `undefined`: the administration token is theirs, too. */
+  /** File with the token of `fxd.v1.Shard`; `undefined`: the administration token. */
   readonly shardTokenFile: string | undefined
   /** File with the keys that sign tokens of feeds; `undefined`: the administration token signs. */
   readonly signingKeys: string | undefined
-  /** PEM files of this process's certificate and key; without both, gRPC is not encrypted. */
+  /** PEM files of this process's certificate and key; unless both are set, gRPC is not encrypted. */
   readonly tlsCert: string | undefined
   readonly tlsKey: string | undefined
-  /** PEM file of the authorities whose certificates are believed, the peer's and on ingest the clients'. */
+  /** PEM file of trusted authorities: for the certificate of the peer, and on ingest of clients. */
   readonly tlsCa: string | undefined
-  /** Sockets that one shard holds; at the bound it is not ready and refuses newcomers. */
+  /** Maximum sockets of one shard; at the limit it is not ready and rejects new sockets. */
   readonly streamConnectionsMax: number
-  /** How long a shard takes to close its sockets after SIGTERM; `fxd rest` goes on answering for 5 of them. */
+  /** How long a shard takes to close its sockets after SIGTERM; `fxd rest` continues to answer for up to 5 s of it. */
   readonly drainSeconds: number
-  /** At the bounds of its spool a collector's oldest batches leave it, and a gap names them. */
+  /** Limits of a collector's spool: at either one its oldest batches are dropped, and a gap names them. */
   readonly spoolMib: number
   readonly spoolHours: number
-  /** Where the objects of `fxd operator` are; `undefined`: the namespace of its pod, or of the kubeconfig. */
+  /** Namespace of the objects of `fxd operator`; `undefined`: that of its pod, or of the kubeconfig. */
   readonly namespace: string | undefined
-  /** Who this replica of `fxd operator` is; `undefined`: the host's name, which in a pod is the pod's. */
+  /** Name of this replica of `fxd operator`; `undefined`: the host name, which in a pod is the name of the pod. */
   readonly podName: string | undefined
   /** JSON file with the pod template of collectors. */
   readonly collectorTemplate: string | undefined
-  /** Base URLs of REST and of the stream as clients of `fxd canary` reach them. */
+  /** Base URLs of REST and of the stream, as clients reach them; for `fxd canary`. */
   readonly canaryRest: string | undefined
   readonly canaryStream: string | undefined
   /** File with the API key of `fxd canary`. */
   readonly canaryKeyFile: string | undefined
   /** Compound keys that `fxd canary` subscribes. */
   readonly canarySymbols: readonly CompoundKey[]
-  /** A bar that history has for so long and that was not pushed is missed; so long lies between two comparisons. */
+  /**
+   * Interval of comparisons with history. A bar counts as missed when history had it for this long and it was
+   * not pushed.
+   */
   readonly canarySettleSeconds: number
-  /** CIDR blocks whose forwarded chain is believed. */
+  /** CIDR blocks of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[]
-  /** `undefined`: `info`, for text on a terminal `warn`. */
+  /** Lowest level that is logged; `undefined`: `info`, or `warn` for text on a terminal. */
   readonly logLevel: LogLevel | undefined
   readonly logFormat: LogFormat
 }

@@ -2,7 +2,7 @@ import { type CompoundKey, parseCompoundKey } from '../../core/feeds/compound-ke
 import { isAddressBlock } from '../addresses.ts'
 import { Fatal } from '../exit.ts'
 
-/** A listening address; port 0 takes any free port. */
+/** A listening address; port 0 means any free port. */
 export interface Address {
   readonly host: string
   readonly port: number
@@ -28,27 +28,27 @@ function tryAddress(text: string): Address | undefined {
   return Object.freeze({ host: match[1] ?? match[2] ?? '', port })
 }
 
-/** Reads the text of a variable; throws a `ConfigError` that says what it wants. */
+/** Parses the text of a variable; throws a `ConfigError` that names what is wanted. */
 export interface Reader<T> {
   (text: string, name: string): T
-  /** Form, unit and bounds of a good value. */
+  /** Form, unit and limits of a valid value. */
   readonly wants: string
 }
 
-/** `read` gives `undefined` for a text that is not as `wants` says. */
+/** `read` returns `undefined` for a text that does not match `wants`. */
 const reader = <T>(wants: string, read: (text: string) => T | undefined): Reader<T> =>
   Object.assign((text: string, name: string): T => read(text) ?? refuse(name, text, wants), { wants })
 
 const matching = (wants: string, pattern: RegExp): Reader<string> =>
   reader(wants, (text) => (pattern.test(text) ? text : undefined))
 
-/** An empty text is no value. */
+/** An empty text means that the variable is not set. */
 export const optional = <T>(read: Reader<T>): Reader<T | undefined> =>
   Object.assign((text: string, name: string) => (text === '' ? undefined : read(text, name)), {
     wants: read.wants,
   })
 
-/** Takes every text. */
+/** Accepts every text. */
 export const anyText = (wants: string): Reader<string> => reader(wants, (text) => text)
 
 export const parseAddress = reader(
@@ -64,7 +64,7 @@ const list = (text: string): readonly string[] =>
     .map((each) => each.trim())
     .filter((each) => each !== '')
 
-/** `true` and hop counts are refused on purpose: they trust every sender. */
+/** Rejects `true` and hop counts on purpose: they would trust every sender. */
 export const parseCidrs = reader(
   'a comma-separated list of addresses and CIDR blocks, such as 10.0.0.0/8',
   (text): readonly string[] | undefined => {
@@ -79,7 +79,7 @@ export const oneOf = <T extends string>(known: readonly T[]): Reader<T> =>
 const isServer = (address: Address | undefined): address is Address =>
   address !== undefined && address.port > 0
 
-/** A server elsewhere is never on port 0. */
+/** The address of another process; port 0 is invalid. */
 export const parseServer = reader('host:port of a server, such as 127.0.0.1:9000', (text) => {
   const address = tryAddress(text)
   return isServer(address) ? address : undefined
@@ -108,7 +108,7 @@ const redisForm = 'like redis://127.0.0.1:6379'
 const isRedisUrl = (text: string): boolean =>
   URL.canParse(text) && /^rediss?:$/.test(new URL(text).protocol) && new URL(text).hostname !== ''
 
-/** What was given is not repeated: it may hold a password. */
+/** The error does not repeat the value: it may contain a password. */
 export const parseRedis: Reader<string> = Object.assign(
   (text: string, name: string): string => {
     if (isRedisUrl(text)) return text
@@ -121,7 +121,7 @@ export const parseRedisPrefix = matching('1 to 64 letters, digits and any of _ :
 
 export const parseName = matching('1 to 64 letters, digits and any of _ . -', /^[\w.-]{1,64}$/)
 
-/** `of`: the unit, or what is counted. */
+/** `of`: the unit, or the name of what is counted. */
 export const wholeNumber = (of: string, min: number, max: number): Reader<number> =>
   reader(`a whole number of ${of} from ${min} to ${max}`, (text) =>
     /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined,
@@ -145,7 +145,10 @@ export const parseSymbols = reader(
   },
 )
 
-/** Without query, user or a slash at its end. What was given is not repeated: it may hold a password. */
+/**
+ * Accepts no query and no user, and removes slashes at the end. The error does not repeat the value: it may
+ * contain a password.
+ */
 export const parseUrl = (...schemes: readonly string[]): Reader<string> => {
   const form = `like ${schemes.at(-1)}//bars.example.org, without user and query`
   const read = (text: string, name: string): string => {

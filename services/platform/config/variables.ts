@@ -27,7 +27,7 @@ interface Variable<T> {
   readonly fallback: string
   readonly meaning: string
   readonly parse: Reader<T>
-  /** Never printed. */
+  /** A secret: its value is never printed. */
   readonly isSecret: boolean
 }
 
@@ -39,7 +39,7 @@ const variable = <T>(
   isSecret = false,
 ): Variable<T> => ({ name, fallback, meaning, parse, isSecret })
 
-/** Each variable of `Config`. */
+/** The environment variable of each setting. */
 export const variables = {
   httpAddr: variable('FXD_HTTP_ADDR', '127.0.0.1:8080', 'where REST and /v1/stream listen', parseAddress),
   grpcAddr: variable(

@@ -12,7 +12,7 @@ const place = { path, variable: 'FXD_TOKEN_FILE' }
 afterAll(() => rmSync(folder, { recursive: true }))
 beforeEach(() => writeFileSync(path, ' first \n\nsecond\n'))
 
-test('a secret has a value per line, and a replaced file is in use within ten seconds', async () => {
+test('a secret has one value per line, and a replaced file is used within ten seconds', async () => {
   const clock = createVirtualClock()
   const secrets = watchSecrets(place, clock, silentLog)
   expect(secrets.values()).toEqual(['first', 'second'])
@@ -23,7 +23,7 @@ test('a secret has a value per line, and a replaced file is in use within ten se
   expect(clock.pending).toBe(0)
 })
 
-test('a file that is empty or gone meanwhile leaves the old values in use', async () => {
+test('while the file is empty or missing, the old values stay in use', async () => {
   const clock = createVirtualClock()
   const secrets = watchSecrets(place, clock, silentLog)
   writeFileSync(path, '\n')
@@ -34,7 +34,7 @@ test('a file that is empty or gone meanwhile leaves the old values in use', asyn
   secrets.close()
 })
 
-test('a start without the file, or with an empty one, ends with a sentence that names it', () => {
+test('a start without the file, or with an empty one, fails with an error that names it', () => {
   const clock = createVirtualClock()
   writeFileSync(path, '')
   expect(() => watchSecrets(place, clock, silentLog)).toThrow(

@@ -8,8 +8,8 @@ import type { Log } from '../log/log.ts'
 const valuesMax = 100
 
 /**
- * The values of a secret, one per line; `undefined`: there is no such file. Throws `Fatal` when it is empty or cannot
- * be read; `variable` is what names the file.
+ * The values of a secret, one per line; `undefined`: the file does not exist. Throws `Fatal` when the file is
+ * empty or unreadable. `variable` is the variable that names the file.
  */
 export function readSecretFile(path: string, variable: string): readonly string[] | undefined {
   let text: string
@@ -29,7 +29,7 @@ export function readSecretFile(path: string, variable: string): readonly string[
   return values
 }
 
-/** The values of a secret as they are now, never none. The first is used, all of them are accepted. */
+/** Returns the current values of a secret, at least one. The first is used, all of them are accepted. */
 export type Secrets = () => readonly string[]
 
 export interface WatchedSecrets {
@@ -37,19 +37,19 @@ export interface WatchedSecrets {
   close(): void
 }
 
-/** A replaced file is in use after so long. */
+/** Interval at which the file is read; a replaced file is used after at most this. */
 export const secretsReloadMs = 10_000
 
-/** A file of a secret and the variable that names it. */
+/** The file of a secret, and the variable that names the file. */
 export interface SecretPlace {
   readonly path: string
   readonly variable: string
 }
 
 /**
- * Reads the file again and again, so that a secret can be rotated while the process runs: first add the new value,
- * then take the old one away. What cannot be read is said in the log; the old values stay.
- * Throws `ConfigError` at the first reading.
+ * Reads the file periodically, so that a secret can be rotated while the process runs: first add the new value,
+ * then remove the old one. A failure is logged, and the old values stay. Throws `ConfigError` when the first
+ * read fails.
  */
 export function watchSecrets(place: SecretPlace, clock: Clock, log: Log): WatchedSecrets {
   let values = readSecrets(place)
@@ -60,7 +60,7 @@ export function watchSecrets(place: SecretPlace, clock: Clock, log: Log): Watche
       values = now
       log.info({ variable: place.variable }, 'a secret was replaced')
     } catch (cause) {
-      log.error({ err: cause }, 'failed to read a secret; the old one stays')
+      log.error({ err: cause }, 'failed to read a secret; the old one stays in use')
     }
   }
   const close: Cancel = clock.every(secretsReloadMs, look)

@@ -31,7 +31,7 @@ test.each([
   expect(() => readTls({ ...none, ...given })).toThrow(wanted)
 })
 
-test('a replaced pair is in use within ten seconds, and a half replaced one never', async () => {
+test('a replaced certificate and key are used within ten seconds, a half replaced pair never', async () => {
   const clock = createVirtualClock()
   const [cert, key] = [fixture.path('live.crt'), fixture.path('live.key')]
   const put = (path: string, from: string): void => {

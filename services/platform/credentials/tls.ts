@@ -6,20 +6,20 @@ import type { Config } from '../config.ts'
 import type { Log } from '../log/log.ts'
 import type { ProcessContext } from '../process-context.ts'
 
-/** What of the configuration names the files of TLS. */
+/** The settings that name the files of TLS. */
 export type TlsPlace = Pick<Config, 'tlsCert' | 'tlsKey' | 'tlsCa'>
 
-/** The files as they were read: PEM, and fit for use. */
+/** Contents of the files: PEM, checked. */
 export interface TlsFiles {
   readonly ca: Buffer | undefined
-  /** Certificate (with what leads to its authority) and key; they fit each other. */
+  /** Certificate chain and key; they belong together. */
   readonly pair: { readonly cert: Buffer; readonly key: Buffer } | undefined
 }
 
-/** A replaced certificate is in use after so long. */
+/** Interval at which the files are read; a replaced certificate is used after at most this. */
 export const tlsReloadMs = 10_000
 
-/** The files as they are now; `undefined`: none are configured. Throws `ConfigError` naming the variable. */
+/** Reads the files; `undefined`: none are configured. Throws `ConfigError` that names the variable. */
 export function readTls({ tlsCert, tlsKey, tlsCa }: TlsPlace): TlsFiles | undefined {
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
     throw new ConfigError('FXD_TLS_CERT and FXD_TLS_KEY go together: set both, or none.')
@@ -43,7 +43,7 @@ function read(name: string, path: string): Buffer {
 
 function fit(otherwise: string, options: Parameters<typeof createSecureContext>[0]): void {
   try {
-    // An authority that holds no certificate is passed over in silence.
+    // OpenSSL ignores a file of authorities that contains no certificate.
     if (options?.ca && !options.ca.toString().includes('-----BEGIN CERTIFICATE-----')) throw new Error('none')
     createSecureContext(options)
   } catch (cause) {
@@ -58,8 +58,8 @@ export interface WatchedTls {
 }
 
 /**
- * Looks at the files again and again, so that they can be replaced while the process runs. What is
- * unfit (half written, or a certificate whose key is not there yet) is said in the log; the old stays.
+ * Reads the files periodically, so that they can be replaced while the process runs. Invalid files (half
+ * written, or a certificate without its key) are logged, and the old ones stay in use.
  */
 export function watchTls(place: TlsPlace, clock: Clock, log: Log): WatchedTls | undefined {
   let files = readTls(place)
@@ -70,10 +70,10 @@ export function watchTls(place: TlsPlace, clock: Clock, log: Log): WatchedTls | 
       const now = readTls(place)
       if (!now || isSame(now, files as TlsFiles)) return
       files = now
-      log.info('the files of TLS were replaced')
+      log.info('TLS files were replaced')
       for (const listener of listeners) listener(now)
     } catch (cause) {
-      log.error({ err: cause }, 'the files of TLS cannot be used; the old ones stay')
+      log.error({ err: cause }, 'TLS files rejected; the old ones stay in use')
     }
   }
   const close: Cancel = clock.every(tlsReloadMs, look)
@@ -90,7 +90,7 @@ const text = (files: TlsFiles): string =>
   [files.ca, files.pair?.cert, files.pair?.key].map((each) => each?.toString('base64')).join(' ')
 const isSame = (a: TlsFiles, b: TlsFiles): boolean => text(a) === text(b)
 
-/** The files of TLS for a gRPC server of this process, watched until it stops; `undefined` without any. */
+/** TLS files for the gRPC server of this process, watched until it stops; `undefined` where none are configured. */
 export const startTls = ({
   config,
   clock,

@@ -9,7 +9,7 @@ const root = mkdtempSync(join(tmpdir(), 'fxd-token-'))
 const place = { dataDir: root, tokenFile: undefined }
 afterAll(() => rmSync(root, { recursive: true }))
 
-test('the token is made once, for its owner only, and read by whoever may read the file', () => {
+test('the token is created once, readable for its owner only', () => {
   expect(readToken(place)).toBeUndefined()
   const token = ensureToken(place, systemClock)
   expect(token).toMatch(/^[0-9a-f]{64}$/)
@@ -19,18 +19,18 @@ test('the token is made once, for its owner only, and read by whoever may read t
   expect(readFileSync(tokenPath(place), 'utf8')).toBe(`${token}\n`)
 })
 
-test('an empty token file is refused by name: an empty token would let everybody in', () => {
+test('an empty token file is rejected by name: an empty token would admit every caller', () => {
   writeFileSync(tokenPath(place), '\n')
   expect(() => ensureToken(place, systemClock)).toThrow(tokenPath(place))
 })
 
-test('a file that is named takes the place of the one in the data folder', () => {
+test('a configured token file replaces the one in the data folder', () => {
   const tokenFile = join(root, 'mounted')
   writeFileSync(tokenFile, 'from-a-secret\n')
   expect(readToken({ dataDir: root, tokenFile })).toBe('from-a-secret')
 })
 
-test('a token below a file is refused in a sentence with path and variable', () => {
+test('a token path below a file is rejected with path and variable', () => {
   const file = join(root, 'file')
   writeFileSync(file, '')
   expect(() => readToken({ dataDir: file, tokenFile: undefined })).toThrow(

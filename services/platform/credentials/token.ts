@@ -7,26 +7,26 @@ import { readSecretFile, type SecretPlace, type Secrets, watchSecrets } from './
 
 const tokenBytes = 32
 
-/** What of the configuration says where the token is. */
+/** The settings that name the place of the token. */
 export type TokenPlace = Pick<Config, 'dataDir' | 'tokenFile'>
 
-/** Where the token of a service lies, for the service and its clients alike. */
+/** Path of the token of a service, for the service and its clients alike. */
 export const tokenPath = ({ dataDir, tokenFile }: TokenPlace): string => tokenFile ?? join(dataDir, 'token')
 
-/** The variable that says so. */
+/** The variable that sets the path. */
 const tokenVariable = ({ tokenFile }: TokenPlace): string =>
   tokenFile === undefined ? 'FXD_DATA_DIR' : 'FXD_TOKEN_FILE'
 
-/** The token that is in use, or `undefined` when there is no such file. */
+/** The token, or `undefined` when there is no such file. */
 export const readToken = (place: TokenPlace): string | undefined =>
   readSecretFile(tokenPath(place), tokenVariable(place))?.[0]
 
-/** The token, made at the first start and readable for its owner only. */
+/** The token. The first start creates it, readable for its owner only. */
 export function ensureToken(place: TokenPlace, clock: Clock): string {
   const existing = readToken(place)
   if (existing !== undefined) return existing
   const token = clock.randomHex(tokenBytes)
-  // Never opened for others in between, and never half written over a token that clients know already.
+  // The file is never readable for others, and a half-written file never replaces a token that clients know.
   const file = openSync(tokenPath(place), 'wx', 0o600)
   try {
     writeSync(file, `${token}\n`)
@@ -37,13 +37,13 @@ export function ensureToken(place: TokenPlace, clock: Clock): string {
   return token
 }
 
-/** Where the token of a process is that makes one for itself. */
+/** Path of the token of a process that creates its own token. */
 export function ownToken(place: TokenPlace, clock: Clock): SecretPlace {
   ensureToken(place, clock)
   return { path: tokenPath(place), variable: tokenVariable(place) }
 }
 
-/** Where the administration token is, which processes share; `who` begins the sentence that says it is missing. */
+/** Path of the administration token, which processes share; `who` begins the error that says it is missing. */
 export function neededToken(who: string, config: Config): SecretPlace {
   const path = tokenPath(config)
   if (readToken(config) !== undefined) return { path, variable: tokenVariable(config) }
@@ -52,7 +52,7 @@ export function neededToken(who: string, config: Config): SecretPlace {
   )
 }
 
-/** The secret as it is now, watched until the process stops. */
+/** The current values of the secret, watched until the process stops. */
 export async function startSecrets(
   { clock, log, lifecycle }: Pick<ProcessContext, 'clock' | 'log' | 'lifecycle'>,
   place: SecretPlace,

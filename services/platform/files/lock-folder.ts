@@ -3,9 +3,9 @@ import { DatabaseSync } from 'node:sqlite'
 const sqliteBusy = 5
 
 /**
- * Holds the folder for this process: an exclusive transaction on a small file of its own. The system
- * drops it with its owner, however that ends, so no stale lock ever needs a hand.
- * Throws when another process, or this one, holds it already. Returns how to let go.
+ * Locks the folder for this process by an exclusive transaction on a small separate file. The system releases
+ * the lock when the process ends, however it ends, so there are no stale locks. Throws when this or another
+ * process has the lock. Returns how to release it.
  */
 export function lockFolder(path: string, folder: string): () => void {
   const db = new DatabaseSync(path, { timeout: 0 })

@@ -8,7 +8,7 @@ const readReasons: Readonly<Record<string, string>> = {
   EISDIR: 'is a folder',
 }
 
-/** Ends a sentence that begins with a path: why the file system refused it; `undefined` for any other error. */
+/** The end of a sentence that begins with a path: why the file system rejected it; `undefined` for any other error. */
 export function fileReason(cause: unknown): string | undefined {
   const code = cause instanceof Error ? (cause as NodeJS.ErrnoException).code : undefined
   return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code)
@@ -25,15 +25,15 @@ const useReasons: Readonly<Record<string, string>> = {
   ENOSPC: 'its disk is full',
 }
 
-/** Why a path could not be used, in words; `undefined`: no failure of the file system that has any. */
+/** Why a path is unusable, in words; `undefined` for errors of other kinds. */
 export const pathReason = (cause: unknown): string | undefined =>
   useReasons[String((cause as NodeJS.ErrnoException).code)]
 
-/** Says in one sentence why the data folder cannot be used, and names the variable. */
+/** One sentence: why the data folder is unusable, and which variable sets it. */
 export function folderFailure(folder: string, cause: unknown): Fatal {
   const { message } = cause as Error
   const reason = pathReason(cause)
-  // A sentence about the folder that was written for a person stays as it is.
+  // A message that was written for a person stays unchanged.
   if (reason === undefined && message.includes(folder)) return new Fatal('system', message, cause)
   return new Fatal(
     'system',

@@ -16,7 +16,7 @@ const answers: Readonly<Record<string, Answer>> = {
 const jsonType = 'application/json; charset=utf-8'
 const bodyOf = (message: string): string => JSON.stringify(errorBody('BAD_REQUEST', message))
 
-/** Of a request that HTTP/1.1 does not allow, the answer; `undefined`: nothing is wrong with its head. */
+/** The answer to a request that HTTP/1.1 does not allow; `undefined`: its head is valid. */
 export function headFault({ httpVersion, headers }: IncomingMessage): Answer | undefined {
   if (httpVersion === '1.1' && headers.host === undefined)
     return { status: 400, message: 'The request has no Host header.' }
@@ -37,8 +37,8 @@ export function answerFault(response: ServerResponse, { status, message }: Answe
 }
 
 /**
- * Answers what could not be parsed as a request, so that no handler ever saw it. The error is not
- * logged: its text may hold raw bytes of the request, and with them a key.
+ * Answers bytes that could not be parsed as a request, which no handler saw. The error is not logged: its text
+ * may contain raw bytes of the request, and with them a key.
  */
 export function answerBrokenRequest(code: string | undefined, socket: Duplex): void {
   if (code === 'ECONNRESET' || !socket.writable) {

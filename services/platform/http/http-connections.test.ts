@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { dial, startHttpServer as start } from '../../../test/support/fixtures/http-server.ts'
 
-/** A handler whose answers wait until `answer` is called, in the order in which the requests came. */
+/** A handler whose answers wait for `answer`, in the order of the requests. */
 const holding = () => {
   const waiting: (() => void)[] = []
   const handle: RequestListener = ({ url }, response) => void waiting.push(() => response.end(url))
@@ -12,7 +12,7 @@ const holding = () => {
 const pipelined = (count: number): string =>
   Array.from({ length: count }, (_, n) => `GET /${n} HTTP/1.1\r\nHost: x\r\n\r\n`).join('')
 
-test('eight pipelined requests are handled at once and answered in their order', async () => {
+test('eight pipelined requests are handled concurrently and answered in order', async () => {
   const { waiting, handle } = holding()
   const { port } = await start({ handle })
   const socket = await dial(port)
@@ -26,7 +26,7 @@ test('eight pipelined requests are handled at once and answered in their order',
   socket.destroy()
 })
 
-test('pipelined requests go on for as long as at most eight are under way', async () => {
+test('any number of pipelined requests is answered while at most eight are under way', async () => {
   const { port } = await start({ handle: (_request, response) => void response.end('hello') })
   const socket = await dial(port)
   let answers = 0
@@ -41,27 +41,24 @@ test('pipelined requests go on for as long as at most eight are under way', asyn
 test.each([
   ['request', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'],
   ['odd Expect', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: much\r\n\r\n'],
-])(
-  'a ninth %s under way closes its connection, is not handled, and is counted once',
-  async (_name, ninth) => {
-    const { waiting, handle } = holding()
-    const cuts: string[] = []
-    const server = await start({ handle, cut: (reason) => cuts.push(reason) })
-    const other = await dial(server.port)
-    other.write(pipelined(8))
-    const socket = await dial(server.port)
-    socket.on('error', () => undefined)
-    const closed = new Promise((resolve) => socket.once('close', resolve))
-    socket.write(pipelined(8) + ninth.repeat(2_000))
-    socket.resume()
-    await closed
-    expect(waiting).toHaveLength(16)
-    expect(cuts).toEqual(['pipelined'])
-    expect(server.connections()).toBe(1)
-    expect(other.destroyed).toBe(false)
-    other.destroy()
-  },
-)
+])('a ninth %s under way is not handled, closes its connection and is counted once', async (_name, ninth) => {
+  const { waiting, handle } = holding()
+  const cuts: string[] = []
+  const server = await start({ handle, cut: (reason) => cuts.push(reason) })
+  const other = await dial(server.port)
+  other.write(pipelined(8))
+  const socket = await dial(server.port)
+  socket.on('error', () => undefined)
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  socket.write(pipelined(8) + ninth.repeat(2_000))
+  socket.resume()
+  await closed
+  expect(waiting).toHaveLength(16)
+  expect(cuts).toEqual(['pipelined'])
+  expect(server.connections()).toBe(1)
+  expect(other.destroyed).toBe(false)
+  other.destroy()
+})
 
 describe('answers that clients do not read', () => {
   const answerBytes = 1_000_000
@@ -74,7 +71,7 @@ describe('answers that clients do not read', () => {
     })
     return { server, cuts }
   }
-  /** Asks eight times and reads nothing. */
+  /** Sends eight requests and reads nothing. */
   const silent = async (port: number): Promise<Socket> => {
     const socket = await dial(port)
     socket.on('error', () => undefined)
@@ -98,7 +95,7 @@ describe('answers that clients do not read', () => {
       else socket.on('data', take).once('close', done).resume()
     })
 
-  test('hold their bound on all connections together, and those that read nothing are closed', async () => {
+  test('share one limit over all connections: at it, connections that read nothing are closed', async () => {
     const { server, cuts } = await start64()
     const sockets: Socket[] = []
     for (let n = 0; n < 30; n += 1) {
@@ -112,7 +109,7 @@ describe('answers that clients do not read', () => {
     await expect.poll(() => server.unreadBytes()).toBe(0)
   })
 
-  test('a client that goes on reading keeps its connection, although something always waits for it', async () => {
+  test('a client that keeps reading is not closed, although answers always wait for it', async () => {
     const { server, cuts } = await start64()
     const reading = await dial(server.port)
     reading.on('error', () => undefined)
@@ -130,7 +127,7 @@ describe('answers that clients do not read', () => {
     for (const socket of [...sockets, reading]) socket.destroy()
   })
 
-  test('what clients read holds nothing', async () => {
+  test('count only until the client has read them', async () => {
     const { server } = await start64()
     for (let n = 0; n < 3; n += 1) {
       const response = await fetch(`http://127.0.0.1:${server.port}/`)

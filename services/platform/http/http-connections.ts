@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { UnreadAnswers, unreadBytesMax } from './unread-answers.ts'
 
-/** Requests of one connection that are under way at once; one more closes the connection. */
+/** Maximum requests of one connection under way at once; one more closes the connection. */
 const requestsPerConnectionMax = 8
 
 /** Why the server closed a connection: too many requests under way, or answers that were not read. */
@@ -29,7 +29,7 @@ export class HttpConnections {
     return this.#open.size
   }
 
-  /** What answers hold until their clients read them. */
+  /** Limits the bytes of answers that clients have not read. */
   get unreadBytes(): number {
     return this.#unread.bytes
   }
@@ -42,11 +42,11 @@ export class HttpConnections {
       this.#open.delete(socket)
       this.#unread.taken(socket, 0)
     })
-    // Node takes its own listener away at an upgrade: a reset in that moment must not end the process.
+    // Node removes its own error listener at an upgrade; a reset at that moment must not end the process.
     socket.on('error', () => socket.destroy())
   }
 
-  /** Whether one more request of this connection would be too many. */
+  /** Whether this connection has as many requests under way as it may have. */
   isFull(socket: Socket): boolean {
     return (this.#open.get(socket)?.size ?? 0) >= requestsPerConnectionMax
   }
@@ -64,7 +64,7 @@ export class HttpConnections {
     return true
   }
 
-  /** An answer of this connection was written, and waits until its client has read those before it. */
+  /** An answer of this connection was written; it waits until the client has read the answers before it. */
   answered(socket: Socket): void {
     this.#unread.written(socket, this.#unreadOf(socket))
   }
@@ -73,7 +73,7 @@ export class HttpConnections {
     return (this.#open.get(socket)?.size ?? 0) > 0
   }
 
-  /** From here on every answer asks its client to come back on a new connection, which another process takes. */
+  /** From now on each answer asks its client for a new connection, which another process accepts. */
   drain(): void {
     this.#draining = true
     for (const underWay of this.#open.values()) for (const response of underWay) endConnection(response)

@@ -13,12 +13,12 @@ import { httpTimings } from './http-server.ts'
 
 const impatient = { ...httpTimings, headersTimeoutMs: 40, requestTimeoutMs: 40, checkEveryMs: 10 }
 
-test('slow clients are cut after seconds, not after the minutes that Node grants by default', () => {
+test("slow clients are closed after seconds, not after the minutes of Node's defaults", () => {
   expect(httpTimings.headersTimeoutMs + httpTimings.checkEveryMs).toBeLessThanOrEqual(15_000)
   expect(httpTimings.requestTimeoutMs + httpTimings.checkEveryMs).toBeLessThanOrEqual(20_000)
 })
 
-test('a header that never ends is answered 408 with our error body and cut', async () => {
+test('a header that never ends is answered 408 with the error body, then the connection is closed', async () => {
   const { port } = await start({ timings: impatient })
   const socket = await dial(port)
   socket.write('GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ')
@@ -29,19 +29,19 @@ test('a header that never ends is answered 408 with our error body and cut', asy
   })
 })
 
-test('a connection that never says anything is cut', async () => {
+test('a connection that sends nothing is closed', async () => {
   const { port } = await start({ timings: impatient })
   expect(await readAll(await dial(port))).toMatch(/^(HTTP\/1\.1 408 |$)/)
 })
 
-test('a body that never ends is cut', async () => {
+test('a connection whose body never ends is closed', async () => {
   const { port } = await start({ timings: impatient, handle: () => undefined })
   const socket = await dial(port)
   socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc')
   expect(await readAll(socket)).not.toMatch(/^HTTP\/1\.1 2/)
 })
 
-test('a client that stops reading its answer is cut', async () => {
+test('a client that stops reading its answer is closed', async () => {
   const server = await start({
     timings: { ...httpTimings, stalledMs: 50 },
     handle: (_request, response) => void response.end(Buffer.alloc(50_000_000)),
@@ -57,7 +57,7 @@ test.each([
   ['no HTTP at all', '\x16\x03\x01 hello\r\n\r\n', 400],
   ['a broken request line', 'GET /v1/config?api_key=fxd_00 HTTP/9.9\r\n\r\n', 400],
   ['headers beyond 16 KiB', `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
-])('%s is answered with our error body', async (_name, bytes, status) => {
+])('%s is answered with the error body', async (_name, bytes, status) => {
   const { port } = await start()
   const socket = await dial(port)
   socket.write(bytes)
@@ -67,7 +67,7 @@ test.each([
   expect(bodyOf(answer)).toMatchObject({ error: { code: 'BAD_REQUEST' } })
 })
 
-test('garbage behind a request is never mixed into its answer', async () => {
+test('invalid bytes after a request never change its answer', async () => {
   let answering: (() => void) | undefined
   const { port } = await start({
     handle: (_request, response) => {
@@ -85,7 +85,7 @@ test('garbage behind a request is never mixed into its answer', async () => {
   expect(await readAll(socket)).not.toContain('400')
 })
 
-test('connections beyond the bound are dropped, those within it go on', async () => {
+test('connections above the limit are dropped, earlier ones continue', async () => {
   let dropped = 0
   const { port } = await start({ connectionsMax: 1, dropped: () => (dropped += 1) })
   const first = await dial(port)
@@ -97,7 +97,7 @@ test('connections beyond the bound are dropped, those within it go on', async ()
   expect(await readAll(first)).toContain('hello')
 })
 
-test('a busy port is an error that names the variable to set', async () => {
+test('a busy port fails with an error that names the variable to set', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   const { port } = other.address() as AddressInfo
@@ -109,7 +109,7 @@ test('a busy port is an error that names the variable to set', async () => {
   expect((failure as Fatal).message).toMatch('set FXD_HTTP_ADDR')
 })
 
-test('closing lets a request under way finish and tells its client to leave', async () => {
+test('closing lets a request under way finish and asks its client to disconnect', async () => {
   let finish: (() => void) | undefined
   const server = await start({
     handle: (_request, response) => {
@@ -139,7 +139,7 @@ test('closing does not wait for idle connections', async () => {
   socket.destroy()
 })
 
-test('what is still open after the grace is cut', async () => {
+test('requests that are still open after the grace period are closed', async () => {
   const server = await start({ handle: () => undefined })
   const socket = await dial(server.port)
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -148,7 +148,7 @@ test('what is still open after the grace is cut', async () => {
   expect(await readAll(socket)).toBe('')
 })
 
-test('only a WebSocket upgrade on its own path reaches the upgrade handler, others are plain requests', async () => {
+test('only a WebSocket upgrade on /v1/stream reaches the upgrade handler, others are plain requests', async () => {
   const seen: string[] = []
   const { port } = await start({
     upgrade: {
@@ -175,7 +175,7 @@ test('only a WebSocket upgrade on its own path reaches the upgrade handler, othe
   expect(seen).toEqual(['WebSocket /socket?x', 'websocket http://x/socket'])
 })
 
-test('clients that reset while their upgrade is decided do not end the process', async () => {
+test('clients that reset during their upgrade do not end the process', async () => {
   let decided = 0
   const server = await start({
     upgrade: {
@@ -199,7 +199,7 @@ test('clients that reset while their upgrade is decided do not end the process',
 test.each([
   ['no Host header', 'GET / HTTP/1.1\r\n\r\n', 400, /Host/],
   ['an odd Expect header', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: much\r\n\r\n', 417, /Expect/],
-])('a request with %s gets our error body', async (_name, bytes, status, words) => {
+])('a request with %s gets the error body', async (_name, bytes, status, words) => {
   const { port } = await start()
   const socket = await dial(port)
   socket.write(bytes)
@@ -210,7 +210,7 @@ test.each([
   })
 })
 
-test('HTTP/1.0 without a Host header and Expect: 100-continue are requests like any other', async () => {
+test('HTTP/1.0 without a Host header, and Expect: 100-continue, are handled normally', async () => {
   const { port } = await start()
   const old = await dial(port)
   old.write('GET / HTTP/1.0\r\n\r\n')

@@ -8,18 +8,18 @@ import { answerBrokenRequest, answerFault, headFault } from './broken-request.ts
 import { type CutReason, HttpConnections } from './http-connections.ts'
 import { pathOf } from './request-path.ts'
 
-/** Node's own defaults let one slow client hold a connection for minutes (headers 60 s, request 300 s). */
+/** Timeouts. Node's defaults let one slow client keep a connection for minutes (headers 60 s, request 300 s). */
 export const httpTimings = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 15_000,
   checkEveryMs: 2_000,
-  /** Longer than the 60 s for which common proxies keep theirs, so that we never close under a request. */
+  /** Longer than the 60 s of common proxies, so that the server never closes a connection that a proxy uses. */
   keepAliveMs: 75_000,
-  /** No byte in either direction for so long ends a connection, such as one that stopped reading its answer. */
+  /** Maximum time without a byte in either direction, such as of a client that stopped reading. */
   stalledMs: 30_000,
 } as const
 
-/** Beyond this many open connections (sockets of the stream included) new ones are dropped. */
+/** Maximum open connections, sockets of the stream included; new ones above it are dropped. */
 const connectionsMax = 20_000
 const headerBytesMax = 16_384
 
@@ -27,34 +27,34 @@ export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: B
 
 export interface HttpServerDeps {
   readonly address: Address
-  /** The variable that sets the address, for the error of a busy port. */
+  /** The variable that sets the address; the error of a busy port names it. */
   readonly variable: string
   readonly handle: RequestListener
-  /** Gets requests that ask for a WebSocket on its path; elsewhere they are requests like any other. */
+  /** Handles requests for a WebSocket on its path; on other paths they are plain requests. */
   readonly upgrade?: { readonly path: string; readonly listener: UpgradeListener }
   readonly timings?: { readonly [K in keyof typeof httpTimings]: number }
   readonly connectionsMax?: number
-  /** Called for each connection beyond the bound. */
+  /** Called for each connection above the limit. */
   readonly dropped?: () => void
   /** Called when a connection could not be accepted, such as with `EMFILE`. */
   readonly acceptFailed?: (cause: Error) => void
-  /** Of answers that clients have not read, on all connections; beyond it the one that reads nothing is closed. */
+  /** Maximum bytes of answers that clients have not read, on all connections; above it a connection is closed. */
   readonly unreadBytesMax?: number
-  /** Called for each connection that the server closes because of what its client does. */
+  /** Called for each connection that the server closes because of its client. */
   readonly cut?: (reason: CutReason) => void
 }
 
 export interface HttpServer {
   readonly port: number
-  /** Open connections, those of the stream included. */
+  /** Open connections, sockets of the stream included. */
   connections(): number
-  /** What answers hold until their clients read them. */
+  /** Bytes of answers that clients have not read. */
   unreadBytes(): number
-  /** Stops accepting and lets requests under way finish; what is left after `graceMs` is cut. */
+  /** Stops accepting and lets requests under way finish; after `graceMs` the rest is closed. */
   close(graceMs: number): Promise<void>
 }
 
-/** An HTTP server with a bound on every time and count; resolves once it listens. */
+/** An HTTP server with a limit on every time and count; resolves once it listens. */
 export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promise<HttpServer> {
   const timings = deps.timings ?? httpTimings
   const { upgrade } = deps
@@ -68,9 +68,9 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
     maxHeaderSize: headerBytesMax,
     IncomingMessage: BoundedRequest,
     ServerResponse: CountedResponse,
-    // Node's own answer to a missing one has no body.
+    // Node's own answer to a missing Host header has no body.
     requireHostHeader: false,
-    // Anything but our WebSocket (`h2c`, for one) is a plain request with a header that says nothing to us.
+    // An upgrade to anything but the WebSocket (such as `h2c`) is handled as a plain request.
     shouldUpgradeCallback: ({ headers, url = '', isOneTooMany }) =>
       isOneTooMany || (headers.upgrade?.toLowerCase() === 'websocket' && upgrade?.path === pathOf(url)),
   })
@@ -96,7 +96,7 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
   })
   server.on('drop', () => deps.dropped?.())
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // A second head must not land in the middle of an answer.
+    // A second head must not be written into an answer.
     if (connections.isAnswering(socket as Socket)) socket.destroy()
     else answerBrokenRequest(error.code, socket)
   })
@@ -123,11 +123,11 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
   }
 }
 
-/** What Node makes of each request, as this server counts it. */
+/** The request class that Node uses; it counts the requests of each connection. */
 function countedBy(connections: HttpConnections) {
   /**
-   * Node reads no further on a connection that asks for an upgrade. One request too many looks like that: what a
-   * client sent behind it, thousands of requests in one packet, is then not even parsed.
+   * Node reads no further on a connection that asks for an upgrade. One request too many is therefore shown as
+   * an upgrade: the thousands of requests that may follow in the same packet are not even parsed.
    */
   class BoundedRequest extends IncomingMessage {
     asksUpgrade = false
@@ -137,7 +137,7 @@ function countedBy(connections: HttpConnections) {
       return this.asksUpgrade || this.isOneTooMany
     }
 
-    /** Node sets it once the head is there, before anything else looks at the request. */
+    /** Node sets it once the head is parsed, before anything else reads the request. */
     set upgrade(asks: boolean | null) {
       this.asksUpgrade = asks === true
       if (asks !== null) this.isOneTooMany ||= connections.isFull(this.socket)

@@ -9,7 +9,7 @@ const start = (bytesMax: number) => {
   return { unread, closed, a, b, c }
 }
 
-test('beyond the bound the connection that has waited longest is closed, and no more than needed', () => {
+test('above the limit the connection that has waited longest is closed, and no more than needed', () => {
   const { unread, closed, a, b, c } = start(100)
   unread.written(a, 40)
   unread.written(b, 40)
@@ -20,7 +20,7 @@ test('beyond the bound the connection that has waited longest is closed, and no 
   expect(unread.bytes).toBe(70)
 })
 
-test('a client that has taken an answer waits for less time than the others', () => {
+test('reading an answer restarts the wait of its connection', () => {
   const { unread, closed, a, b, c } = start(100)
   unread.written(a, 50)
   unread.written(b, 40)
@@ -30,7 +30,7 @@ test('a client that has taken an answer waits for less time than the others', ()
   expect(unread.bytes).toBe(70)
 })
 
-test('an answer that is beyond the bound alone closes its own connection after all others', () => {
+test('an answer larger than the limit closes all other connections, then its own', () => {
   const { unread, closed, a, b } = start(100)
   unread.written(a, 10)
   unread.written(b, 101)
@@ -38,7 +38,7 @@ test('an answer that is beyond the bound alone closes its own connection after a
   expect(unread.bytes).toBe(0)
 })
 
-test('what was taken, or whose client is gone, is counted no more', () => {
+test('answers that were read, or whose client has gone, no longer count', () => {
   const { unread, a } = start(100)
   unread.written(a, 10)
   unread.taken(a, 0)
@@ -46,7 +46,7 @@ test('what was taken, or whose client is gone, is counted no more', () => {
   expect(unread.bytes).toBe(0)
 })
 
-test('a connection of the address that holds most is closed, not the slowest of another address', () => {
+test('the closed connection is of the address with the most unread bytes, even if another address is slower', () => {
   const { unread, closed, a, b, c } = start(100)
   Object.defineProperty(a, 'remoteAddress', { value: '192.0.2.1' })
   for (const socket of [b, c]) Object.defineProperty(socket, 'remoteAddress', { value: '192.0.2.2' })

@@ -1,25 +1,26 @@
 import type { Socket } from 'node:net'
 
-/** What the answers of all connections may hold in memory until their clients read them. */
+/** Maximum bytes of answers that clients have not read, over all connections. */
 export const unreadBytesMax = 64 * 1_048_576
 
-/** The connections from one address that wait for their clients. */
+/** The connections of one address that wait for their clients. */
 interface Holder {
   readonly address: string
   bytes: number
-  /** Bytes by connection, the one that has waited longest first. */
+  /** Bytes by connection; the one that has waited longest is first. */
   readonly waiting: Map<Socket, number>
 }
 
 /**
- * Counts what waits for clients that read slowly. Beyond the bound a connection of the address is closed that
- * holds most: the one whose client has taken no whole answer for longest. Those that read go on.
+ * Counts answers that wait for slow clients. Above the limit it closes a connection of the address with the
+ * most bytes: the one whose client has read no whole answer for longest. Connections whose clients read
+ * continue.
  */
 export class UnreadAnswers {
   readonly #bytesMax: number
   readonly #close: (socket: Socket) => void
   readonly #byAddress = new Map<string, Holder>()
-  /** A closed connection no longer tells its address. */
+  /** A closed connection no longer reports its address. */
   readonly #holders = new Map<Socket, Holder>()
   #bytes = 0
 
@@ -32,7 +33,7 @@ export class UnreadAnswers {
     return this.#bytes
   }
 
-  /** One more answer of this connection was written; `bytes` is what all of its answers hold now. */
+  /** One more answer of this connection was written; `bytes` is the size of all its unread answers. */
   written(socket: Socket, bytes: number): void {
     this.#set(socket, bytes)
     while (this.#bytes > this.#bytesMax) {
@@ -43,7 +44,7 @@ export class UnreadAnswers {
     }
   }
 
-  /** A client has taken an answer, or is gone: it now waits for less time than all others. */
+  /** The client has read an answer, or has gone: its connection is now the one that waited least. */
   taken(socket: Socket, bytes: number): void {
     this.#set(socket, 0)
     this.#set(socket, bytes)

@@ -8,13 +8,13 @@ const shown = (write: (log: ReturnType<typeof createLog>) => void): string => {
   return text
 }
 
-test('a line for a person has the time, the level, the message and the fields', () => {
+test('a text line has the time, the level, the message and the fields', () => {
   expect(shown((log) => log.info({ feed: 'BROKERA:ZERO', bars: 12, note: 'two words' }, 'stored'))).toMatch(
     /^\d\d:\d\d:\d\dZ info {2}stored \(feed=BROKERA:ZERO, bars=12, note="two words"\)\n$/,
   )
 })
 
-test('a warning tells what failed in one line, an error also where', () => {
+test('a warning has its cause in one line, an error also the stack', () => {
   const err = new Error('connection refused')
   expect(shown((log) => log.warn({ err }, 'retrying'))).toMatch(
     /^\S+ warn {2}retrying: connection refused\n$/,
@@ -27,11 +27,11 @@ test('a warning tells what failed in one line, an error also where', () => {
 test.each([
   [null, 'retrying'],
   ['a text', 'retrying: a text'],
-])('a cause that is no error but %o is a line, too', (err, text) => {
+])('a cause of %o, which is no error, makes one line', (err, text) => {
   expect(shown((log) => log.warn({ err }, 'retrying'))).toMatch(new RegExp(`^\\S+ warn {2}${text}\n$`))
 })
 
-test('text that somebody else sent cannot move the cursor of a terminal', () => {
+test('control characters in logged text cannot move the cursor of a terminal', () => {
   const evil = 'a\u001b[2Jb\r\nc\u009b'
   const text = shown((log) => log.warn({ err: new Error(evil), field: evil, short: '\u001b' }, evil))
   // oxlint-disable-next-line no-control-regex

@@ -8,14 +8,13 @@ interface Line {
 const levelNames: Readonly<Record<string, string>> = { 20: 'debug', 30: 'info', 40: 'warn', 50: 'error' }
 const errorLevel = 50
 
-// What others sent may stand in a message: it must not move a terminal's cursor.
-// oxlint-disable-next-line no-control-regex
+// A message may quote what clients sent: control characters must not move the cursor of a terminal.
 const shown = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?')
 
 const valueOf = (value: unknown): string =>
   typeof value === 'string' && /^[^\s"]+$/.test(value) ? shown(value) : shown(JSON.stringify(value))
 
-/** A JSON line of the log as text for a person: time (UTC), level, message, what failed, fields. */
+/** A JSON line of the log as text for a person: time (UTC), level, message, cause, fields. */
 export function readableLine(json: string): string {
   const { level, time, msg, err, ...fields } = JSON.parse(json) as Line & Readonly<Record<string, unknown>>
   const { message, stack } = (err ?? {}) as { message?: unknown; stack?: unknown }

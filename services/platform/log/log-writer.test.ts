@@ -12,7 +12,7 @@ const folder = (): string => {
   return made
 }
 
-/** A real pipe; both ends return at once. */
+/** A real pipe in non-blocking mode at both ends. */
 const openPipe = () => {
   const path = join(folder(), 'pipe')
   execFileSync('mkfifo', [path])
@@ -24,7 +24,7 @@ const openPipe = () => {
   return {
     fd,
     reader,
-    /** Everything that came so far. */
+    /** Everything received so far. */
     read(): string {
       try {
         for (;;) {
@@ -52,7 +52,7 @@ const openWriter = (fd: number) => {
 }
 const lineOf = (n: number): string => `${String(n).padStart(99, '0')}\n`
 
-test('lines reach a reader whole and in order, whatever their number and length', async () => {
+test('a reader gets all lines whole and in order, whatever their number and length', async () => {
   const pipe = openPipe()
   const writer = openWriter(pipe.fd)
   const lines = Array.from({ length: 300 }, (_, n) => `${'ä'.repeat(n % 200)} ${n}\n`)
@@ -62,14 +62,14 @@ test('lines reach a reader whole and in order, whatever their number and length'
   expect(writer.dropped).toBe(0)
 })
 
-test('while nobody reads the queue keeps its bound, and later lines are dropped and counted', async () => {
+test('while there is no reader the queue is bounded, and later lines are dropped and counted', async () => {
   const pipe = openPipe()
   const writer = openWriter(pipe.fd)
   for (let n = 0; n < 5_000; n += 1) writer.write(lineOf(n))
   expect(writer.dropped).toBe(5_000 - bytesMax / 100)
 })
 
-test('once the reader reads again one line tells how many were dropped, then the log goes on', async () => {
+test('once the reader reads again, one line reports how many were dropped, then logging continues', async () => {
   const pipe = openPipe()
   const writer = openWriter(pipe.fd)
   for (let n = 0; n < 5_000; n += 1) writer.write(lineOf(n))
@@ -84,7 +84,7 @@ test('once the reader reads again one line tells how many were dropped, then the
   expect(writer.dropped).toBe(dropped)
 })
 
-test('a reader that is gone is no failure, and lines beyond the bound are counted', async () => {
+test('a closed reader causes no failure, and dropped lines are counted', async () => {
   const pipe = openPipe()
   closeSync(pipe.reader)
   const writer = openWriter(pipe.fd)
@@ -104,7 +104,7 @@ test('a file gets every line', async () => {
   expect(readFileSync(path, 'utf8')).toBe(Array.from({ length: 900 }, (_, n) => lineOf(n)).join(''))
 })
 
-test('a line longer than the whole queue is written when nothing waits, and the log goes on', async () => {
+test('a line longer than the queue is written when nothing waits, and logging continues', async () => {
   const path = join(folder(), 'log')
   const fd = openSync(path, 'w')
   const writer = openWriter(fd)

@@ -1,32 +1,32 @@
 import { write } from 'node:fs'
 import type { Clock } from '../../ports/clock.ts'
 
-/** Text that waits for a destination that takes none; lines beyond are dropped and counted. One alone may be longer. */
+/** Maximum text that waits for the destination; further lines are dropped and counted. A single line may be longer. */
 const waitingBytesMax = 4 * 1_048_576
 const pieceBytesMax = 262_144
-/** A reader that is slow or stands still: its pipe is full. */
+/** Retry delay while the pipe is full: its reader is slow or stopped. */
 const fullRetryMs = 20
-/** A full disk, or a reader that is gone. */
+/** Retry delay after other failures: a full disk, a closed reader. */
 const failedRetryMs = 1_000
 
 export interface LogWriterDeps {
-  /** Of a pipe, a socket or a terminal in non-blocking mode, or of a file. */
+  /** A pipe, socket or terminal in non-blocking mode, or a file. */
   readonly fd: number
   readonly clock: Clock
   readonly bytesMax?: number
-  /** Called with the number of dropped lines, once the destination takes lines again. */
+  /** Called with the number of dropped lines once the destination accepts lines again. */
   readonly resumed: (lines: number) => void
 }
 
 /**
- * Writes lines to a file descriptor and never waits for it: what it does not take stays in a bounded queue and
- * is tried again. A failure is no event: nobody could be told, and the process goes on.
+ * Writes lines to a file descriptor without ever blocking. What the descriptor does not accept stays in a
+ * bounded queue and is retried. A failure is not reported: there is no other place to log it.
  */
 export class LogWriter {
   readonly #deps: LogWriterDeps
   readonly #bytesMax: number
   #lines: string[] = []
-  /** What is being written; its rest is written first. */
+  /** The line being written; its rest is written first. */
   #piece: Buffer = Buffer.alloc(0)
   #bytes = 0
   #isWriting = false
@@ -57,7 +57,7 @@ export class LogWriter {
     if (!this.#isWriting) this.#writeNext()
   }
 
-  /** Resolves once everything is written; never, while the destination takes nothing. */
+  /** Resolves once everything is written; not while the destination accepts nothing. */
   flush(): Promise<void> {
     if (this.#bytes === 0) return Promise.resolve()
     return new Promise((resolve) => void this.#emptied.push(resolve))

@@ -7,7 +7,7 @@ const logged = (err: unknown): Record<string, unknown> => {
   return (JSON.parse(lines[0] ?? '{}') as { err: Record<string, unknown> }).err
 }
 
-test('an error is logged with its words, its code and its causes, without what a library hung on it', () => {
+test('an error is logged with its message, code and causes, without fields that a library added', () => {
   const sent = { command: { name: 'auth', args: ['fxd', 'hush'] } }
   const cause = Object.assign(new Error('WRONGPASS'), sent)
   const err = Object.assign(new Error('away', { cause }), { code: 'ECONNRESET' }, sent)
@@ -18,6 +18,6 @@ test('an error is logged with its words, its code and its causes, without what a
   expect(logged(new AggregateError([cause], 'both'))).toMatchObject({ causes: ['Error: WRONGPASS'] })
 })
 
-test('a sentence in the place of an error stays one', () => {
+test('a string in place of an error is logged as it is', () => {
   expect(logged('line 3 is wrong')).toBe('line 3 is wrong')
 })

@@ -12,8 +12,8 @@ export const logFormats = ['auto', 'json', 'text'] as const
 export type LogFormat = (typeof logFormats)[number]
 
 /**
- * Of an error what it says and where it came from. Whatever else libraries hang on theirs stays out: the
- * Redis client puts the command there, with the password that it sent.
+ * The message, code, stack and causes of an error. Other fields that libraries add stay out: the Redis client
+ * adds the command, with the password that it sent.
  */
 function plain(error: unknown): unknown {
   if (!(error instanceof Error)) return error
@@ -23,7 +23,7 @@ function plain(error: unknown): unknown {
   return { type, message, stack, ...code, ...several }
 }
 
-/** One JSON line per event. Queries and keys never reach it: no logger here gets a raw URL. */
+/** Writes one JSON line per event. No logger gets a raw URL, so queries and keys never reach the log. */
 export function createLog(level: LogLevel, destination: DestinationStream): Logger {
   return pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: plain } },
@@ -33,15 +33,15 @@ export function createLog(level: LogLevel, destination: DestinationStream): Logg
 
 export interface ProcessLog {
   readonly log: Log
-  /** Lines that standard error did not take and the queue had no room for, since the start. */
+  /** Lines dropped since the start, because standard error accepted none and the queue was full. */
   dropped(): number
-  /** Resolves once everything is written; never, while standard error takes nothing. */
+  /** Resolves once everything is written; not while standard error accepts nothing. */
   flush(): Promise<void>
 }
 
 const standardError = 2
 
-/** The log of this process, on standard error: text at `warn` for a person at a terminal, else JSON at `info`. */
+/** The log of this process, on standard error. By default text at `warn` on a terminal, else JSON at `info`. */
 export function openProcessLog(format: LogFormat, level: LogLevel | undefined): ProcessLog {
   const isTerminal = isatty(standardError)
   const writer = new LogWriter({
@@ -57,18 +57,18 @@ export function openProcessLog(format: LogFormat, level: LogLevel | undefined): 
   return { log, dropped: () => writer.dropped, flush: () => writer.flush() }
 }
 
-/** A write that waits would hold a thread, and the end of the process with it. */
+/** A blocking write would block a thread, and with it the end of the process. */
 function descriptorThatNeverWaits(isTerminal: boolean): number {
-  // Node's stream puts a pipe or a socket into non-blocking mode when it is first asked for.
+  // Node's stream puts a pipe or a socket into non-blocking mode at its first use.
   void process.stderr
   if (!isTerminal) return standardError
   try {
-    // Opened again, because the mode belongs to everybody who has the terminal open.
+    // Opened again, because the mode is shared by all processes that have the terminal open.
     return openSync('/proc/self/fd/2', constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
   } catch {
     return standardError
   }
 }
 
-/** For tests and tools that have nothing to say. */
+/** For tests and tools that log nothing. */
 export const silentLog: Log = pino({ level: 'silent' })
