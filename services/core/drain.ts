@@ -55,8 +55,8 @@ function waitFor(utc: number, openMs: number): number {
 }
 
 /**
- * The next closes of a drain: spread evenly over the time left, none in a guard as long as any of that time is
- * outside of guards. Sockets that are open at the end are closed at once.
+ * The next closes of a drain, spread evenly over the time left. None is in a guard, unless all of that time is.
+ * Sockets that are open at the end are closed at once.
  */
 export function nextCloses({ open, utc, leftMs }: Drain): DrainStep {
   if (leftMs <= 0) return { waitMs: 0, count: open }

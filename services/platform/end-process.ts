@@ -12,9 +12,9 @@ const isPoolBusy = (): boolean =>
 export const killProcess = (): void => void process.kill(process.pid, 'SIGKILL')
 
 /**
- * Ends this process with `code`. `process.exit` waits for every thread of the pool, so a thread that opens a
- * pipe or reads a lost disk would block it for ever. Where a thread is still busy after one second, the process
- * is killed.
+ * Ends this process with `code`. `process.exit` waits for every thread of the pool. A thread that opens a pipe
+ * or reads a lost disk would block it for ever. Where a thread is still busy after one second, the process is
+ * killed.
  */
 export async function endProcess(code: number, clock: Clock): Promise<never> {
   const end = clock.monotonicMs() + poolGraceMs

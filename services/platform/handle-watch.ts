@@ -25,8 +25,8 @@ export interface HandleWatchDeps {
 }
 
 /**
- * Counts shortages of file handles. The event loop closes a connection that finds no handle without an event,
- * so once a second a file is opened to see whether a handle is free.
+ * Counts shortages of file handles. A connection that finds no handle is closed without an event. So a file is
+ * opened once a second to see whether a handle is free.
  */
 export class HandleWatch {
   readonly #deps: HandleWatchDeps

@@ -21,7 +21,7 @@ async function start(clock = systemClock, loaded = { now: true }) {
   return { health, metrics, loaded }
 }
 
-function ask(health: Health, path: string, method = 'GET'): Promise<{ status: number; text: string }> {
+function request(health: Health, path: string, method = 'GET'): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     get({ port: health.port, host: '127.0.0.1', path, method, agent: false }, (response) => {
       void response
@@ -33,20 +33,20 @@ function ask(health: Health, path: string, method = 'GET'): Promise<{ status: nu
 
 test('a process is ready from listening with a loaded registry until it drains', async () => {
   const { health, loaded } = await start(systemClock, { now: false })
-  expect(await ask(health, '/readyz')).toEqual({ status: 503, text: 'not ready: starting\n' })
+  expect(await request(health, '/readyz')).toEqual({ status: 503, text: 'not ready: starting\n' })
   health.listening()
-  expect(await ask(health, '/readyz')).toMatchObject({ status: 503 })
+  expect(await request(health, '/readyz')).toMatchObject({ status: 503 })
   loaded.now = true
-  expect(await ask(health, '/readyz')).toEqual({ status: 200, text: 'ready\n' })
+  expect(await request(health, '/readyz')).toEqual({ status: 200, text: 'ready\n' })
   health.drain()
-  expect(await ask(health, '/readyz')).toEqual({ status: 503, text: 'not ready: draining\n' })
+  expect(await request(health, '/readyz')).toEqual({ status: 503, text: 'not ready: draining\n' })
 })
 
 test('/livez succeeds also while the process is not ready', async () => {
   const { health } = await start(systemClock, { now: false })
-  expect(await ask(health, '/livez')).toEqual({ status: 200, text: 'alive\n' })
+  expect(await request(health, '/livez')).toEqual({ status: 200, text: 'alive\n' })
   health.drain()
-  expect(await ask(health, '/livez')).toMatchObject({ status: 200 })
+  expect(await request(health, '/livez')).toMatchObject({ status: 200 })
 })
 
 test('an event loop that stalls for a second makes the process unready for a moment', async () => {
@@ -57,16 +57,16 @@ test('an event loop that stalls for a second makes the process unready for a mom
   const { health } = await start(clock)
   health.listening()
   await virtual.advance(10_000)
-  expect(await ask(health, '/readyz')).toMatchObject({ status: 200 })
+  expect(await request(health, '/readyz')).toMatchObject({ status: 200 })
   stoodStillMs += stallMs
-  expect(await ask(health, '/readyz')).toEqual({
+  expect(await request(health, '/readyz')).toEqual({
     status: 503,
     text: 'not ready: the event loop stood still\n',
   })
   await virtual.advance(recoveryMs - 100)
-  expect(await ask(health, '/readyz')).toMatchObject({ status: 503 })
+  expect(await request(health, '/readyz')).toMatchObject({ status: 503 })
   await virtual.advance(200)
-  expect(await ask(health, '/readyz')).toMatchObject({ status: 200 })
+  expect(await request(health, '/readyz')).toMatchObject({ status: 200 })
 })
 
 test('/metrics has metrics of the process and of the role, all with the fxd_ prefix', async () => {
@@ -74,7 +74,7 @@ test('/metrics has metrics of the process and of the role, all with the fxd_ pre
   metrics.counter('fxd_bars_total', 'Bars stored.', ['lane']).inc({ lane: 'live' }, 3)
   metrics.gauge('fxd_sockets', 'Open sockets.', [], (gauge) => gauge.set(7))
   metrics.histogram('fxd_push_seconds', 'Push latency.', [0.1, 0.2]).observe(0.15)
-  const { status, text } = await ask(health, '/metrics')
+  const { status, text } = await request(health, '/metrics')
   expect(status).toBe(200)
   expect(text).toContain('fxd_bars_total{lane="live"} 3')
   expect(text).toContain('fxd_sockets 7')
@@ -102,8 +102,8 @@ test('creating a metric without the fxd_ prefix throws', () => {
 
 test('other paths and methods are rejected', async () => {
   const { health } = await start()
-  expect(await ask(health, '/')).toMatchObject({ status: 404 })
-  expect(await ask(health, '/readyz', 'POST')).toMatchObject({ status: 405 })
-  expect(await ask(health, '/livez?verbose')).toMatchObject({ status: 200 })
-  expect(await ask(health, '/livez', 'HEAD')).toEqual({ status: 200, text: '' })
+  expect(await request(health, '/')).toMatchObject({ status: 404 })
+  expect(await request(health, '/readyz', 'POST')).toMatchObject({ status: 405 })
+  expect(await request(health, '/livez?verbose')).toMatchObject({ status: 200 })
+  expect(await request(health, '/livez', 'HEAD')).toEqual({ status: 200, text: '' })
 })

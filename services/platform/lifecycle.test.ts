@@ -6,58 +6,58 @@ import { silentLog } from './log/log.ts'
 
 const start = () => {
   const clock = createVirtualClock()
-  const heard: string[] = []
+  const events: string[] = []
   const lifecycle = createLifecycle(clock, silentLog)
   const part = (name: string, stop: () => unknown = () => undefined) => ({
     name,
-    start: () => void heard.push(`start ${name}`),
+    start: () => void events.push(`start ${name}`),
     stop: () => {
-      heard.push(`stop ${name}`)
+      events.push(`stop ${name}`)
       return stop()
     },
   })
-  return { clock, heard, lifecycle, part }
+  return { clock, events, lifecycle, part }
 }
 
 test('parts stop once, in the reverse order of their start', async () => {
-  const { heard, lifecycle, part } = start()
+  const { events, lifecycle, part } = start()
   await lifecycle.start(part('store'))
   await lifecycle.start(part('http'))
   await Promise.all([lifecycle.stop(), lifecycle.stop()])
   await lifecycle.stop()
-  expect(heard).toEqual(['start store', 'start http', 'stop http', 'stop store'])
+  expect(events).toEqual(['start store', 'start http', 'stop http', 'stop store'])
 })
 
 test('a part whose stop fails or never ends does not prevent the stop of others', async () => {
-  const { clock, heard, lifecycle, part } = start()
+  const { clock, events, lifecycle, part } = start()
   await lifecycle.start(part('store'))
   await lifecycle.start(part('failing', () => Promise.reject(new Error('broken'))))
   await lifecycle.start(part('hanging', () => new Promise(() => undefined)))
   const stopped = lifecycle.stop()
   await clock.advance(stopTimeoutMs - 1)
-  expect(heard.at(-1)).toBe('stop hanging')
+  expect(events.at(-1)).toBe('stop hanging')
   await clock.advance(1)
   await stopped
-  expect(heard.slice(3)).toEqual(['stop hanging', 'stop failing', 'stop store'])
+  expect(events.slice(3)).toEqual(['stop hanging', 'stop failing', 'stop store'])
 })
 
 test('when a part fails to start, earlier parts are stopped and the failure is passed on', async () => {
-  const { heard, lifecycle, part } = start()
+  const { events, lifecycle, part } = start()
   await lifecycle.start(part('store'))
   const failing = { ...part('http'), start: () => Promise.reject(new Error('busy port')) }
   await expect(lifecycle.start(failing)).rejects.toThrow('busy port')
-  expect(heard).toEqual(['start store', 'stop store'])
+  expect(events).toEqual(['start store', 'stop store'])
 })
 
 test('a part whose start completes while the process is ending is stopped again', async () => {
-  const { heard, lifecycle, part } = start()
+  const { events, lifecycle, part } = start()
   let come: (() => void) | undefined
   const slow = { ...part('slow'), start: () => new Promise<void>((resolve) => (come = resolve)) }
   const starting = lifecycle.start(slow)
   await lifecycle.stop()
   come?.()
   await expect(starting).rejects.toThrow(/ending/)
-  expect(heard).toEqual(['stop slow'])
+  expect(events).toEqual(['stop slow'])
 })
 
 const signals = () => {
@@ -95,20 +95,20 @@ test('a second signal ends the process at once; a repeat of the first one by npm
 const draining = () => {
   const source = signals()
   const clock = createVirtualClock()
-  const heard: string[] = []
+  const events: string[] = []
   const stop = (): Promise<void> => {
-    heard.push('stop')
+    events.push('stop')
     return new Promise(() => undefined)
   }
-  void runUntilSignal({ stop, hurry: () => void heard.push('hurry') }, source, clock)
-  return { source, clock, heard }
+  void runUntilSignal({ stop, hurry: () => void events.push('hurry') }, source, clock)
+  return { source, clock, events }
 }
 
 test('SIGTERM drains, a second one ends the drain, a third ends the process at once', async () => {
-  const { source, clock, heard } = draining()
+  const { source, clock, events } = draining()
   for (const after of [[], ['hurry']]) {
     source.emit('SIGTERM')
-    expect(heard).toEqual(['stop', ...after])
+    expect(events).toEqual(['stop', ...after])
     await clock.advance(1_000)
   }
   expect(source.exits).toEqual([])
@@ -117,9 +117,9 @@ test('SIGTERM drains, a second one ends the drain, a third ends the process at o
 })
 
 test('Ctrl-C skips the drain', async () => {
-  const { source, clock, heard } = draining()
+  const { source, clock, events } = draining()
   source.emit('SIGINT')
-  expect(heard).toEqual(['hurry', 'stop'])
+  expect(events).toEqual(['hurry', 'stop'])
   await clock.advance(1_000)
   source.emit('SIGINT')
   expect(source.exits).toEqual([130])

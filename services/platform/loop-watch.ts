@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.ts'
 
-const beatMs = 200
+const periodMs = 200
 /** Minimum stall of the event loop that makes the process unready. */
 export const stallMs = 1_000
 /** How long the process stays unready after a stall; otherwise traffic returns into the same stall. */
@@ -13,19 +13,19 @@ export interface LoopWatch {
 
 /** Detects stalls of the event loop by the lateness of a periodic timer. */
 export function watchLoop(clock: Clock): LoopWatch {
-  let lastBeat = clock.monotonicMs()
-  let wellAgainAt = Number.NEGATIVE_INFINITY
-  const look = (): void => {
+  let lastTickMs = clock.monotonicMs()
+  let recoveredAtMs = Number.NEGATIVE_INFINITY
+  const check = (): void => {
     const now = clock.monotonicMs()
-    if (now - lastBeat >= stallMs) wellAgainAt = now + recoveryMs
-    lastBeat = now
+    if (now - lastTickMs >= stallMs) recoveredAtMs = now + recoveryMs
+    lastTickMs = now
   }
-  const stop = clock.every(beatMs, look)
+  const stop = clock.every(periodMs, check)
   return {
     stalled() {
       // After a stall a waiting request may be served before the timer runs.
-      look()
-      return clock.monotonicMs() < wellAgainAt
+      check()
+      return clock.monotonicMs() < recoveredAtMs
     },
     stop,
   }

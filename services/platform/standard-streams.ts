@@ -1,6 +1,6 @@
 /**
- * From now on a closed pipe, a full disk or a terminal that accepts nothing neither ends nor blocks this
- * process. Output is lost then.
+ * From now on a closed pipe, a full disk or a blocked terminal neither ends nor blocks this process. Output is
+ * lost then.
  */
 export function outliveReaders(): void {
   for (const stream of [process.stdout, process.stderr]) {

@@ -17,18 +17,18 @@ test('an unavailable store is retried with growing pauses of at most five second
   const clock = createVirtualClock()
   const store = failing(9)
   const begun = clock.monotonicMs()
-  const asked: number[] = []
+  const callTimes: number[] = []
   const waiting = untilAvailable(
     () => {
-      asked.push(clock.monotonicMs() - begun)
+      callTimes.push(clock.monotonicMs() - begun)
       return store.run()
     },
     { clock, log: silentLog },
   )
   await clock.advance(60_000)
   expect(await waiting).toBe(10)
-  const distances = asked.slice(1).map((at, i) => at - (asked[i] as number))
-  expect(distances).toEqual([250, 500, 1_000, 2_000, 4_000, 5_000, 5_000, 5_000, 5_000])
+  const pauses = callTimes.slice(1).map((at, i) => at - (callTimes[i] as number))
+  expect(pauses).toEqual([250, 500, 1_000, 2_000, 4_000, 5_000, 5_000, 5_000, 5_000])
 })
 
 test('a failure other than Unavailable is passed on at once', async () => {

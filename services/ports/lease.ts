@@ -7,8 +7,8 @@ export interface Granted {
  * At most one holder per name. Contract (test/contract/suites/lease.ts):
  *  - `acquire` grants when the lease is free, expired or already this holder's (same epoch), else `undefined`;
  *  - a lease that is not renewed for `leaseMs` expires, and another holder may acquire it. Until one has done
- *    so, its holder may still renew it under the same epoch, so an outage of the lease store takes no lease
- *    away;
+ *    so, its holder may still renew it under the same epoch. So no lease is lost in an outage of the lease
+ *    store;
  *  - `release` by another holder changes nothing.
  */
 export interface Leases {

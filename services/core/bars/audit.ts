@@ -34,8 +34,8 @@ export interface Disagreement {
    * The kinds of disagreement:
    *  - `empty`: a day between stored days is claimed as complete. Other resolutions of the symbol have bars on
    *    it, this one has none;
-   *  - `thin`: the same, but this resolution has fewer bars than the others imply. Every bar of an hour needs
-   *    at least one bar of a minute, and sixty of those need one of an hour;
+   *  - `thin`: the same, but this resolution has fewer bars than the others imply. A bar of an hour needs at
+   *    least one bar of a minute. Sixty bars of a minute need at least one of an hour;
    *  - `unclaimed`: bars are on a day that no window touches, so coverage does not show them.
    */
   readonly kind: 'empty' | 'thin' | 'unclaimed'
@@ -54,7 +54,7 @@ const dayOf = (at: number): number => Math.floor(at / daySeconds)
 
 /** Compares windows with stored bars, day by day. */
 export function auditFeed({ windows, held, since, now }: Audited): readonly Disagreement[] {
-  const claims = new Claims(windows, since)
+  const claims = new ClaimedSpans(windows, since)
   const settledBefore = dayOf(now) - 1
   const found = new Map<string, Found>()
   const note = (
@@ -108,7 +108,7 @@ function implied(
 const secondsOfBar = (r: Resolution): number => (r === '1M' ? Number.NaN : durationSeconds[r])
 
 /** The joined windows of each series: its own, and those of the feed that count for it. */
-class Claims {
+class ClaimedSpans {
   readonly #own = new Map<string, Window[]>()
   readonly #feedWide = new Map<Resolution, Window[]>()
   readonly #since: Audited['since']

@@ -8,8 +8,8 @@ export interface NewestBar {
 }
 
 /**
- * Returns the last bar with the greatest open time, of one last bar per series (by `seriesId`, whose first word
- * is the resolution). Of several with one open time it is the one that ends last.
+ * Returns the bar with the greatest open time; of several with one open time the one that ends last.
+ * `lastTimes` has the last open time of each series, by `seriesId`, whose first word is the resolution.
  */
 export function newestByOpen(lastTimes: ReadonlyMap<string, FeedSeconds>): NewestBar | undefined {
   let newest: NewestBar | undefined

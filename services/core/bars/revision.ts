@@ -1,9 +1,9 @@
 import { allocateBars, type Bars, barCount, copyBar, noBars, pickBars, sliceBars } from './bar.ts'
 
 /**
- * The union of two readings of a series, ascending, each time once. Of two bars with one time it has the one
- * with the greater revision, of equal revisions the bar of `a`. Both inputs must ascend with each time once.
- * The result may be an input itself; neither is changed.
+ * The union of two readings of a series, ascending, each time once. Of two bars with one time the greater
+ * revision is kept; of equal revisions, the bar of `a`. Both inputs must ascend with each time once. The result
+ * may be an input itself; neither is changed.
  */
 export function mergeBars(a: Bars, b: Bars): Bars {
   const countA = barCount(a)

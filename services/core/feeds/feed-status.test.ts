@@ -66,7 +66,7 @@ test('a feed with liveness candle ignores heartbeats and shows none', () => {
   expect(status).not.toHaveProperty('last_heartbeat_age_seconds')
 })
 
-test('the age of a feed that was only imported counts from the end of its newest bar, on its own clock', () => {
+test('an imported feed ages from the end of its newest bar, on its own clock', () => {
   const offsetSeconds = -10_800
   const feedNow = toSeconds(now) - offsetSeconds
   const newestStored = { time: feedSeconds(feedNow - 3_600 - 400), resolution: '60' as const }

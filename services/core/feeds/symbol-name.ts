@@ -4,8 +4,8 @@ const shareName = new RegExp(`${shareIdentity.source}$`)
 export const isShareCfd = (name: string): boolean => shareName.test(name)
 
 /**
- * The clean name of a terminal's raw name. At most one of the feed's exact, case-sensitive suffixes is removed
- * (of several that match the longest), never a part of a share's name, never the whole name.
+ * The clean name of a terminal's raw name. At most one of the feed's exact, case-sensitive suffixes is removed,
+ * of several that match the longest. A part of a share's name, or the whole name, is never removed.
  */
 export function cleanName(raw: string, suffixes: readonly string[]): string {
   const identity = shareIdentity.exec(raw)

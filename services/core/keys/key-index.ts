@@ -14,7 +14,7 @@ export class KeyIndex implements KeyView {
   readonly #keys = new Map<string, { readonly record: KeyRecord; readonly version: number }>()
   readonly #idOf = new Map<string, string>()
 
-  /** A secret of a revoked key may belong to another key now, also when the row of the revoked key comes late. */
+  /** A secret of a revoked key may belong to another key now. The row of the revoked key may come after that. */
   apply(record: KeyRecord, version: number): void {
     const { id } = record
     for (const { digest } of this.get(id)?.secrets ?? [])

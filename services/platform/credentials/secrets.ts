@@ -53,7 +53,7 @@ export interface SecretPlace {
  */
 export function watchSecrets(place: SecretPlace, clock: Clock, log: Log): WatchedSecrets {
   let values = readSecrets(place)
-  const look = (): void => {
+  const reload = (): void => {
     try {
       const now = readSecrets(place)
       if (now.join('\n') === values.join('\n')) return
@@ -63,7 +63,7 @@ export function watchSecrets(place: SecretPlace, clock: Clock, log: Log): Watche
       log.error({ err: cause }, 'failed to read a secret; the old one stays in use')
     }
   }
-  const close: Cancel = clock.every(secretsReloadMs, look)
+  const close: Cancel = clock.every(secretsReloadMs, reload)
   return { values: () => values, close }
 }
 

@@ -65,7 +65,7 @@ export function watchTls(place: TlsPlace, clock: Clock, log: Log): WatchedTls | 
   let files = readTls(place)
   if (!files) return undefined
   const listeners: ((files: TlsFiles) => void)[] = []
-  const look = (): void => {
+  const reload = (): void => {
     try {
       const now = readTls(place)
       if (!now || isSame(now, files as TlsFiles)) return
@@ -76,7 +76,7 @@ export function watchTls(place: TlsPlace, clock: Clock, log: Log): WatchedTls | 
       log.error({ err: cause }, 'TLS files rejected; the old ones stay in use')
     }
   }
-  const close: Cancel = clock.every(tlsReloadMs, look)
+  const close: Cancel = clock.every(tlsReloadMs, reload)
   return {
     get files() {
       return files as TlsFiles

@@ -56,7 +56,7 @@ test('a client that stops reading its answer is closed', async () => {
 test.each([
   ['no HTTP at all', '\x16\x03\x01 hello\r\n\r\n', 400],
   ['a broken request line', 'GET /v1/config?api_key=fxd_00 HTTP/9.9\r\n\r\n', 400],
-  ['headers beyond 16 KiB', `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+  ['headers above 16 KiB', `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
 ])('%s is answered with the error body', async (_name, bytes, status) => {
   const { port } = await start()
   const socket = await dial(port)
@@ -148,7 +148,7 @@ test('requests that are still open after the grace period are closed', async () 
   expect(await readAll(socket)).toBe('')
 })
 
-test('only a WebSocket upgrade on /v1/stream reaches the upgrade handler, others are plain requests', async () => {
+test('only a WebSocket upgrade on its own path reaches the upgrade handler, others are plain requests', async () => {
   const seen: string[] = []
   const { port } = await start({
     upgrade: {

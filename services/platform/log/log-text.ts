@@ -19,11 +19,11 @@ export function readableLine(json: string): string {
   const { level, time, msg, err, ...fields } = JSON.parse(json) as Line & Readonly<Record<string, unknown>>
   const { message, stack } = (err ?? {}) as { message?: unknown; stack?: unknown }
   const cause = message ?? (typeof err === 'string' ? err : undefined)
-  const told = Object.entries(fields).map(([name, value]) => `${name}=${valueOf(value)}`)
+  const pairs = Object.entries(fields).map(([name, value]) => `${name}=${valueOf(value)}`)
   const words = [
     `${String(time).slice(11, 19)}Z ${(levelNames[String(level)] ?? String(level)).padEnd(5)}`,
     cause === undefined ? shown(String(msg)) : shown(`${String(msg)}: ${String(cause)}`),
-    ...(told.length > 0 ? [`(${told.join(', ')})`] : []),
+    ...(pairs.length > 0 ? [`(${pairs.join(', ')})`] : []),
   ]
   const frames =
     typeof stack === 'string' && Number(level) >= errorLevel ? (stack.match(/^\s+at .*$/gm) ?? []) : []
