@@ -25,7 +25,7 @@ import { registryService } from './registry/service.ts'
 import { OpenSessions } from './session/open-sessions.ts'
 import { receive } from './session/receive.ts'
 import { type CollectorCall, CollectorSession, type SessionDeps } from './session/session.ts'
-import { SessionEnd } from './session/session-end.ts'
+import { SessionEnd } from './session-end.ts'
 
 export interface IngestDeps {
   readonly stores: Pick<Stores, 'bars' | 'windows' | 'bus' | 'board' | 'leases' | 'limits' | 'usageDays'>

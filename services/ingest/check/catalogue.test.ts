@@ -7,8 +7,7 @@ import { Registry } from '../../core/feeds/registry.ts'
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import { isCleanName } from '../../core/feeds/symbol-name.ts'
 import type { CatalogueSymbol__Output } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
-import type { Absence } from '../feed/absences.ts'
-import { decideCatalogue, decideImport, type WholeCatalogue } from './catalogue.ts'
+import { type Absence, decideCatalogue, decideImport, type WholeCatalogue } from './catalogue.ts'
 
 const definition = defineFeed({ delaySeconds: 15, symbols: { suffixes: ['.z', '.x'], list: [] } })
 const watchedUntil = feedSeconds(1_000)

@@ -7,8 +7,15 @@ import { cleanName, isCleanName, nameWanted } from '../../core/feeds/symbol-name
 import { show } from '../../core/show.ts'
 import type { RegistryBody } from '../../ports/registry.ts'
 import type { CatalogueSymbol__Output } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
-import type { Absence, Absences } from '../feed/absences.ts'
 import { describeSymbol, symbolFault } from './catalogue-symbol.ts'
+
+/** A symbol that left the catalogue of a live session and is still shown. */
+export interface Absence {
+  /** From when on feed-wide windows covered it; absent: another process saw it leave. */
+  readonly since: FeedSeconds | undefined
+  /** The end of the last feed-wide window when it left. */
+  readonly watchedUntil: FeedSeconds
+}
 
 export interface CatalogueRefusal {
   readonly raw: string
@@ -39,7 +46,7 @@ export interface CatalogueContext {
   /** Windows of the whole catalogue that end by here were made without the symbols that are new in it. */
   readonly watchedUntil: FeedSeconds
   /** Of symbols that left the catalogue less than a minute ago, as far as this process saw them leave. */
-  readonly absences: Pick<Absences, 'of'>
+  readonly absences: { of(symbol: CompoundKey, view: RegistryView): Absence | undefined }
 }
 
 /**

@@ -5,15 +5,18 @@ import { type Series, seriesId } from '../../core/bars/series.ts'
 import { type FeedSeconds, feedSeconds, type UtcMs } from '../../core/clocks/feed-clock.ts'
 import { compoundKey, parseCompoundKey } from '../../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../../core/feeds/feed.ts'
+import type { RegistryView } from '../../core/feeds/registry.ts'
 import { isResolution, type Resolution } from '../../core/feeds/resolution.ts'
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import { show } from '../../core/show.ts'
 import type { ReceivedSeries } from '../../wire/decode-bars.ts'
 import { batchBarsMax } from '../../wire/limits.ts'
-import type { SymbolLookup } from '../feed/imported-symbols.ts'
 
 /** A reading from further in the future than this would win over every true one for as long. */
 const revisionAheadMs = 5_000
+
+/** What the check of a bar or a window asks the registry. */
+export type SymbolLookup = Pick<RegistryView, 'symbol' | 'feed'>
 
 export interface CheckContext {
   readonly view: SymbolLookup

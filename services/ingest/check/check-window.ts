@@ -7,7 +7,7 @@ import type { FeedDefinition } from '../../core/feeds/feed.ts'
 import { isResolution } from '../../core/feeds/resolution.ts'
 import { show } from '../../core/show.ts'
 import type { Window__Output } from '../../wire/gen/fxd/v1/Window.ts'
-import type { SymbolLookup } from '../feed/imported-symbols.ts'
+import type { SymbolLookup } from './check-batch.ts'
 
 interface WindowFault {
   readonly reason: RefusalReason

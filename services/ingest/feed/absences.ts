@@ -1,23 +1,14 @@
-import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { CompoundKey, FeedKey } from '../../core/feeds/compound-key.ts'
 import type { RegistryView } from '../../core/feeds/registry.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import type { RegistryWriter } from '../../registry/writer.ts'
-import { isAbsent } from '../check/catalogue.ts'
+import { type Absence, isAbsent } from '../check/catalogue.ts'
 
 /** A symbol that no catalogue lists is shown for so long: its terminal may not have loaded its list yet. */
 export const absenceMs = 60_000
 /** The registry could not be written: it is tried again. */
 const retryMs = 5_000
-
-/** A symbol that left the catalogue of a live session and is still shown. */
-export interface Absence {
-  /** From when on feed-wide windows covered it; absent: another process saw it leave. */
-  readonly since: FeedSeconds | undefined
-  /** The end of the last feed-wide window when it left. */
-  readonly watchedUntil: FeedSeconds
-}
 
 interface Noted extends Absence {
   /** Of its record after it left: any change of it ends this absence. */

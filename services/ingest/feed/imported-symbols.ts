@@ -6,11 +6,8 @@ import type { RegistryWriter } from '../../registry/writer.ts'
 import type { CatalogueSymbol__Output } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
 import { catalogueSymbolsMax } from '../../wire/limits.ts'
 import { type CatalogueChange, decideImport } from '../check/catalogue.ts'
-import type { GoodSeries } from '../check/check-batch.ts'
-import { SessionEnd } from '../session/session-end.ts'
-
-/** What the check of a bar or a window asks the registry. */
-export type SymbolLookup = Pick<RegistryView, 'symbol' | 'feed'>
+import type { GoodSeries, SymbolLookup } from '../check/check-batch.ts'
+import { SessionEnd } from '../session-end.ts'
 
 /**
  * The symbols that one import session adds to its feed. A new symbol waits in memory until its first

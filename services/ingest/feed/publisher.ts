@@ -6,7 +6,7 @@ import type { Bus, BusEvent, LiveBar } from '../../ports/bus.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import { batchBarsMax } from '../../wire/limits.ts'
 import type { IngestMetrics } from '../metrics.ts'
-import { SessionEnd } from '../session/session-end.ts'
+import { SessionEnd } from '../session-end.ts'
 import { Backlog } from './backlog.ts'
 import type { Changed } from './store-history.ts'
 

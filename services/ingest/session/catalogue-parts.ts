@@ -2,7 +2,7 @@ import type { Catalogue__Output } from '../../wire/gen/fxd/v1/Catalogue.ts'
 import type { CatalogueSymbol__Output } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
 import { catalogueSymbolsMax } from '../../wire/limits.ts'
 import type { WholeCatalogue } from '../check/catalogue.ts'
-import { SessionEnd } from './session-end.ts'
+import { SessionEnd } from '../session-end.ts'
 
 /** Puts the parts of one catalogue together; a part of another revision begins anew. */
 export class CatalogueParts {

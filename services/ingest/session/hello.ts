@@ -5,7 +5,7 @@ import { show } from '../../core/show.ts'
 import { didYouMean } from '../../core/suggest.ts'
 import type { Hello__Output } from '../../wire/gen/fxd/v1/Hello.ts'
 import { type Access, mayPush } from '../credentials/access.ts'
-import { SessionEnd } from './session-end.ts'
+import { SessionEnd } from '../session-end.ts'
 
 const textLengthMax = 128
 

@@ -1,18 +1,25 @@
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { RegistryView } from '../../core/feeds/registry.ts'
 import type { Access } from '../credentials/access.ts'
+import { SessionEnd } from '../session-end.ts'
 import type { Introduced } from './hello.ts'
-import type { CollectorSession } from './session.ts'
-import { SessionEnd } from './session-end.ts'
 
 /** Of all connections together. A feed needs one, an import one more. */
 const sessionsMax = 1_024
 /** Of one feed, imports and those that stand by included: what one feed's credential opens leaves room for the others. */
 export const sessionsPerFeedMax = 32
 
+/** A session as the others see it. */
+interface OpenSession {
+  /** `undefined` until its Hello was accepted. */
+  readonly who: Introduced | undefined
+  readonly access: Access
+  end(cause?: unknown): Promise<void>
+}
+
 /** The sessions of this process. */
 export class OpenSessions {
-  readonly #open = new Set<CollectorSession>()
+  readonly #open = new Set<OpenSession>()
 
   /** Why no more is taken of whoever may do this; before it has said which feed it means. */
   refusal({ feeds }: Access): SessionEnd | undefined {
@@ -28,7 +35,7 @@ export class OpenSessions {
   }
 
   /** Why the feed takes no more; those that this one replaces do not count. */
-  refusalOf(session: CollectorSession, who: Introduced): SessionEnd | undefined {
+  refusalOf(session: OpenSession, who: Introduced): SessionEnd | undefined {
     const open = this.#where(
       (other) => other !== session && other.who?.feed === who.feed && !isSame(other.who, who),
     )
@@ -37,16 +44,16 @@ export class OpenSessions {
       : full(`${who.feed} has ${open.length} sessions open, wanted at most ${sessionsPerFeedMax}`)
   }
 
-  add(session: CollectorSession): void {
+  add(session: OpenSession): void {
     this.#open.add(session)
   }
 
-  remove(session: CollectorSession): void {
+  remove(session: OpenSession): void {
     this.#open.delete(session)
   }
 
   /** A collector that comes back before its old connection was found dead need not stand by behind itself. */
-  async replace(session: CollectorSession, who: Introduced): Promise<void> {
+  async replace(session: OpenSession, who: Introduced): Promise<void> {
     const old = this.#where((other) => other !== session && isSame(other.who, who))
     const why = new SessionEnd('ABORTED', 'a newer session of the same collector took over')
     await Promise.all(old.map((other) => other.end(why)))
@@ -71,7 +78,7 @@ export class OpenSessions {
     await Promise.all([...this.#open].map((session) => session.end(cause)))
   }
 
-  #where(is: (session: CollectorSession) => boolean): readonly CollectorSession[] {
+  #where(is: (session: OpenSession) => boolean): readonly OpenSession[] {
     return [...this.#open].filter(is)
   }
 }

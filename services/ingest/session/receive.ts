@@ -1,7 +1,19 @@
 import { hash } from 'node:crypto'
-import { decodeBars, receivedBars } from '../../wire/decode-bars.ts'
+import { decodeBars, type ReceivedBars, receivedBars } from '../../wire/decode-bars.ts'
+import type { CollectorMessage__Output } from '../../wire/gen/fxd/v1/CollectorMessage.ts'
 import { Collector } from '../../wire/load.ts'
-import type { Received } from './session.ts'
+
+/**
+ * A message as it came off the wire; with neither, the bytes were no message of this protocol. A `message` of
+ * which nothing is set is empty, or newer than this protocol.
+ */
+export interface Received {
+  readonly bars?: ReceivedBars | undefined
+  /** Any other message. */
+  readonly message?: CollectorMessage__Output | undefined
+  /** Of the bytes, by which a repeated sequence is told from a conflicting one. */
+  readonly digest: string
+}
 
 const { requestDeserialize } = Collector.service.Session
 

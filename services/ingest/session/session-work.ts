@@ -25,14 +25,15 @@ import { BackfillIntake, LiveIntake } from '../feed/intake.ts'
 import { Liveness } from '../feed/liveness.ts'
 import { type Counts, noCounts } from '../feed/store-history.ts'
 import type { LaneName } from '../metrics.ts'
+import { SessionEnd } from '../session-end.ts'
 import { ackOf, cataloguedParts, refusedParts, welcomeOf } from './answers.ts'
 import { CatalogueParts } from './catalogue-parts.ts'
 import { InFlight } from './in-flight.ts'
 import { knownParts } from './known-parts.ts'
 import { historyPrecedes, precedesAll, windowPrecedes } from './precedes.ts'
+import type { Received } from './receive.ts'
 import { Sequences } from './sequences.ts'
-import type { Received, SessionDeps } from './session.ts'
-import { SessionEnd } from './session-end.ts'
+import type { SessionDeps } from './session.ts'
 
 /** Received and not yet acknowledged. At the first the collector is asked to pause, at the second it is not read. */
 export const backfillBatchesSlow = 12

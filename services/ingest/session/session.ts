@@ -6,19 +6,18 @@ import type { Log } from '../../platform/log/log.ts'
 import type { Stores } from '../../ports/stores.ts'
 import type { FollowedRegistry } from '../../registry/follow.ts'
 import type { RegistryWriter } from '../../registry/writer.ts'
-import type { ReceivedBars } from '../../wire/decode-bars.ts'
-import type { CollectorMessage__Output } from '../../wire/gen/fxd/v1/CollectorMessage.ts'
 import type { Hello__Output } from '../../wire/gen/fxd/v1/Hello.ts'
 import type { IngestMessage } from '../../wire/gen/fxd/v1/IngestMessage.ts'
 import type { Access } from '../credentials/access.ts'
 import type { FeedStates } from '../feed/feed-state.ts'
 import type { IntakeDeps } from '../feed/intake.ts'
+import { SessionEnd, sessionEnd } from '../session-end.ts'
 import { atTime } from './at-time.ts'
 import { type Introduced, introduce } from './hello.ts'
 import { InOrder } from './in-order.ts'
 import { type Leading, lead } from './lead.ts'
 import type { OpenSessions } from './open-sessions.ts'
-import { SessionEnd, sessionEnd } from './session-end.ts'
+import type { Received } from './receive.ts'
 import { SessionWork } from './session-work.ts'
 
 /** A connection that never says who it is. */
@@ -27,18 +26,6 @@ const helloDeadlineMs = 10_000
 const answersMax = 1_000
 /** Messages that wait for a catalogue or for the session to begin. */
 const waitingMax = 64
-
-/**
- * A message as it came off the wire; with neither, the bytes were no message of this protocol. A `message` of
- * which nothing is set is empty, or newer than this protocol.
- */
-export interface Received {
-  readonly bars?: ReceivedBars | undefined
-  /** Any other message. */
-  readonly message?: CollectorMessage__Output | undefined
-  /** Of the bytes, by which a repeated sequence is told from a conflicting one. */
-  readonly digest: string
-}
 
 export type CollectorCall = ServerDuplexStream<Received, IngestMessage>
 

@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js'
-import { Unavailable } from '../../core/failure.ts'
+import { Unavailable } from '../core/failure.ts'
 
 type StatusName = Extract<
   keyof typeof status,
