@@ -3,8 +3,8 @@ import type { UtcMs } from '../core/clocks/feed-clock.ts'
 import { Failure, type FailureCode } from '../core/failure.ts'
 import type { RegistryView } from '../core/feeds/registry.ts'
 import { isKeyShaped, type KeyRecord, keyState, secretIsOpen } from '../core/keys/api-key.ts'
+import { addressMatcher } from '../platform/addresses.ts'
 import { digestOf } from '../registry/key-digest.ts'
-import { addressAllowed } from './allowlist.ts'
 
 export { digestOf }
 
@@ -48,4 +48,18 @@ function keyOf(text: string, view: RegistryView, now: UtcMs): KeyRecord | undefi
   if (!found || !secretIsOpen(found.secret, now)) return undefined
   const stored = Buffer.from(found.secret.digest, 'hex')
   return stored.length === digest.length && timingSafeEqual(stored, digest) ? found.key : undefined
+}
+
+/** Kept per record: a changed key is a new record, so a stale list cannot survive. */
+const matchers = new WeakMap<KeyRecord, (address: string) => boolean>()
+
+/** Whether the key may be used from this address; a key without a list may be used from everywhere. */
+function addressAllowed(key: KeyRecord, address: string): boolean {
+  if (key.allowIps.length === 0) return true
+  let matches = matchers.get(key)
+  if (!matches) {
+    matches = addressMatcher(key.allowIps)
+    matchers.set(key, matches)
+  }
+  return matches(address)
 }

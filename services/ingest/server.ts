@@ -9,9 +9,8 @@ import type { Clock } from '../ports/clock.ts'
 import type { Stores } from '../ports/stores.ts'
 import type { FollowedRegistry } from '../registry/follow.ts'
 import type { RegistryWriter } from '../registry/writer.ts'
-import { defectStatus } from '../wire/defect-status.ts'
 import { ingestConnectionsMax, serverOptions } from '../wire/limits.ts'
-import { type ConnectionCounts, type Listening, listen } from '../wire/listen.ts'
+import { type ConnectionCounts, defectStatus, type Listening, listen } from '../wire/listen.ts'
 import { Collector, Registry } from '../wire/load.ts'
 import { serverCredentials } from '../wire/server-credentials.ts'
 import { countCalls, wellFormedStatus } from './call-guards.ts'
@@ -22,9 +21,10 @@ import { keepClockHistory } from './jobs/clock-history.ts'
 import { copyClosedDays } from './jobs/closed-days.ts'
 import { createIngestMetrics } from './metrics.ts'
 import { registryService } from './registry/service.ts'
+import type { CollectorCall } from './session/collector-stream.ts'
 import { OpenSessions } from './session/open-sessions.ts'
 import { receive } from './session/receive.ts'
-import { type CollectorCall, CollectorSession, type SessionDeps } from './session/session.ts'
+import { CollectorSession, type SessionDeps } from './session/session.ts'
 import { SessionEnd } from './session-end.ts'
 
 export interface IngestDeps {
@@ -60,7 +60,7 @@ export function createIngest(deps: IngestDeps): Ingest {
   const feedTokens = createFeedTokens(deps.signingKeys, clock)
   const authorizer = createAuthorizer({ ...deps, feedTokens, refused: (fault) => metrics.refusedCall(fault) })
   const server = serverBehind(authorizer)
-  const states = new FeedStates(stores, { bus: stores.bus, clock, log, metrics, writer: deps.writer })
+  const states = new FeedStates(stores, { ...deps, bus: stores.bus, metrics })
   const sessions = new OpenSessions()
   const serve = createServe(authorizer, sessions, { ...deps, metrics, states, sessions })
   server.addService(

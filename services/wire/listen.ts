@@ -1,5 +1,8 @@
 import { type AddressInfo, createServer } from 'node:net'
-import type { Server, ServerCredentials } from '@grpc/grpc-js'
+import { type Server, type ServerCredentials, status } from '@grpc/grpc-js'
+
+/** The status of a call that met a defect; the log has the cause. */
+export const defectStatus = { code: status.INTERNAL, details: 'something went wrong on our side' } as const
 
 /** Hears of connections. */
 export interface ConnectionCounts {

@@ -1,17 +1,47 @@
+import type { SeriesBars } from '../../core/bars/series.ts'
 import type { Window } from '../../core/bars/window.ts'
 import { knownOffset } from '../../core/clocks/clock-history.ts'
 import { type FeedSeconds, feedNow, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import { readerNamed } from '../../core/turns.ts'
+import type { BarStore } from '../../ports/bars.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { FeedSigns } from '../../ports/feed-board.ts'
 import type { Stores } from '../../ports/stores.ts'
 import { type AbsenceDeps, Absences } from './absences.ts'
+import { FeedRegistry, type FeedRegistryDeps, type FeedView } from './feed-registry.ts'
 import { FeedWindows } from './feed-windows.ts'
 import { LivenessNotes } from './liveness-notes.ts'
-import type { FeedView } from './measured-clock.ts'
 import { Publisher, type PublisherDeps } from './publisher.ts'
-import { Unstored } from './unstored.ts'
+
+type FeedStores = Pick<Stores, 'bars' | 'windows' | 'board'>
+
+export type FeedStateDeps = PublisherDeps & AbsenceDeps & FeedRegistryDeps
+
+/**
+ * Live bars of one feed that were published and whose write failed: readers of this process have them
+ * from the tail of the bus alone. While there are any no live session begins, so nothing says that the
+ * store shows them, and they are never more than one session had under way.
+ */
+class Unstored {
+  readonly #batches = new Set<readonly SeriesBars[]>()
+
+  get isEmpty(): boolean {
+    return this.#batches.size === 0
+  }
+
+  add(batch: readonly SeriesBars[]): void {
+    this.#batches.add(batch)
+  }
+
+  /** Resolves once all are stored; on an error the rest stays for the next time. */
+  async write(store: Pick<BarStore, 'write'>): Promise<void> {
+    for (const batch of this.#batches) {
+      await store.write(batch, 'live')
+      this.#batches.delete(batch)
+    }
+  }
+}
 
 /**
  * What ingest remembers of one feed over all its sessions, live and imports. Nothing here is the
@@ -19,6 +49,7 @@ import { Unstored } from './unstored.ts'
  */
 export class FeedState {
   readonly key: FeedKey
+  readonly registry: FeedRegistry
   readonly windows: FeedWindows
   /** The newest bar time accepted of each series, committed or under way, by `seriesId`. */
   readonly newest = new Map<string, FeedSeconds>()
@@ -35,17 +66,12 @@ export class FeedState {
   sessions = 0
   readonly #notes: LivenessNotes
 
-  constructor(
-    key: FeedKey,
-    windows: FeedWindows,
-    publisher: Publisher,
-    notes: LivenessNotes,
-    absences: Absences,
-  ) {
+  constructor(key: FeedKey, stores: FeedStores, deps: FeedStateDeps, notes: LivenessNotes) {
     this.key = key
-    this.absences = absences
-    this.windows = windows
-    this.publisher = publisher
+    this.registry = new FeedRegistry(key, deps)
+    this.windows = new FeedWindows(key, stores.windows)
+    this.publisher = new Publisher(key, deps)
+    this.absences = new Absences(key, deps)
     this.#notes = notes
   }
 
@@ -96,16 +122,14 @@ const isHistory = (
   accepted: FeedSeconds | undefined,
 ): boolean => pushed === undefined || stored > (accepted ?? pushed)
 
-type FeedStores = Pick<Stores, 'bars' | 'windows' | 'board'>
-
 /** The feeds that had a session since the start. */
 export class FeedStates {
   readonly #stores: FeedStores
-  readonly #deps: PublisherDeps & AbsenceDeps
+  readonly #deps: FeedStateDeps
   readonly #notes: LivenessNotes
   readonly #states = new Map<FeedKey, FeedState>()
 
-  constructor(stores: FeedStores, deps: PublisherDeps & AbsenceDeps) {
+  constructor(stores: FeedStores, deps: FeedStateDeps) {
     this.#stores = stores
     this.#deps = deps
     this.#notes = new LivenessNotes(stores.board, deps.log)
@@ -116,7 +140,7 @@ export class FeedStates {
    * A live session first stores what an earlier one left, and does not begin without.
    */
   async join(key: FeedKey, mode: 'live' | 'import'): Promise<Joined> {
-    const state = this.#states.get(key) ?? this.#begin(key)
+    const state = this.#states.get(key) ?? new FeedState(key, this.#stores, this.#deps, this.#notes)
     this.#states.set(key, state)
     state.sessions += 1
     try {
@@ -141,12 +165,6 @@ export class FeedStates {
       this.leave(state)
       throw cause
     }
-  }
-
-  #begin(key: FeedKey): FeedState {
-    const windows = new FeedWindows(key, this.#stores.windows)
-    const [publisher, absences] = [new Publisher(key, this.#deps), new Absences(key, this.#deps)]
-    return new FeedState(key, windows, publisher, this.#notes, absences)
   }
 
   leave(state: FeedState): void {

@@ -4,20 +4,18 @@ import type { ClockSample__Output } from '../../wire/gen/fxd/v1/ClockSample.ts'
 import type { Heartbeat__Output } from '../../wire/gen/fxd/v1/Heartbeat.ts'
 import { jumpSecondsMax } from './clock-measure.ts'
 import type { FeedState } from './feed-state.ts'
-import { type FeedView, type MeasureDeps, MeasuredClock } from './measured-clock.ts'
+import { type MeasureDeps, MeasuredClock } from './measured-clock.ts'
 
 /** What a live session says about its terminal, on its way to the feed board. */
 export class Liveness {
   readonly #deps: MeasureDeps
   readonly #state: FeedState
-  readonly #feed: () => FeedView
   readonly #measured: MeasuredClock
 
-  constructor(deps: MeasureDeps, state: FeedState, feed: () => FeedView) {
+  constructor(deps: MeasureDeps, state: FeedState) {
     this.#deps = deps
     this.#state = state
-    this.#feed = feed
-    this.#measured = new MeasuredClock(deps, state, feed)
+    this.#measured = new MeasuredClock(deps, state)
   }
 
   /** Counts while the terminal is connected, for feeds whose liveness it is. */
@@ -27,7 +25,7 @@ export class Liveness {
       this.#measured.heartbeat(tick)
       this.#tick(tick)
     }
-    if (terminalConnected && this.#feed().definition.liveness === 'heartbeat') {
+    if (terminalConnected && this.#state.registry.current().definition.liveness === 'heartbeat') {
       this.#state.note({ heartbeatAt: this.#deps.clock.utcMs() })
     }
   }
@@ -48,7 +46,7 @@ export class Liveness {
    * known, except that one which was measured may have been put forward since.
    */
   #tick(newest: FeedSeconds): void {
-    const { view, definition } = this.#feed()
+    const { view, definition } = this.#state.registry.current()
     const now = feedNow(this.#deps.clock.utcMs(), knownOffset(definition, view), undefined)
     const ahead = definition.clock.mode === 'Measured' ? jumpSecondsMax : 0
     const newestTick = now === undefined ? newest : feedSeconds(Math.min(newest, now + ahead))

@@ -1,42 +1,32 @@
 import { clockReadingId, knownOffset, readingOfMeasure } from '../../core/clocks/clock-history.ts'
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
-import type { FeedDefinition } from '../../core/feeds/feed.ts'
 import type { RegistryView } from '../../core/feeds/registry.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { RegistryBody } from '../../ports/registry.ts'
-import type { RegistryWriter } from '../../registry/writer.ts'
 import { type ClockRun, contradicts, followClock, measuredOffset } from './clock-measure.ts'
+import type { FeedView } from './feed-registry.ts'
 import type { FeedState } from './feed-state.ts'
 
 const retryMs = 10_000
 
 export interface MeasureDeps {
-  readonly writer: RegistryWriter
   readonly clock: Clock
   readonly log: Log
-}
-
-/** The registry as it is now, and the feed in it. */
-export interface FeedView {
-  readonly view: RegistryView
-  readonly definition: FeedDefinition
 }
 
 /** Measures a feed's clock by the ticks of one live session, and adds what it finds to the clock's history. */
 export class MeasuredClock {
   readonly #deps: MeasureDeps
   readonly #state: FeedState
-  readonly #feed: () => FeedView
   #run: ClockRun | undefined
   #hasSamples = false
   #isWriting = false
   #notBeforeMs = 0
 
-  constructor(deps: MeasureDeps, state: FeedState, feed: () => FeedView) {
+  constructor(deps: MeasureDeps, state: FeedState) {
     this.#deps = deps
     this.#state = state
-    this.#feed = feed
   }
 
   /** Of a ClockSample: where a session sends these, the ticks of its heartbeats no longer count. */
@@ -56,7 +46,7 @@ export class MeasuredClock {
   }
 
   #take(tick: FeedSeconds): void {
-    const { view, definition } = this.#feed()
+    const { view, definition } = this.#state.registry.current()
     if (definition.clock.mode !== 'Measured' || !hasTimelyTicks({ view, definition })) return
     const sample = { utc: this.#deps.clock.utcMs(), tick }
     const before = this.#run
@@ -69,7 +59,8 @@ export class MeasuredClock {
   }
 
   #keep(offsetSeconds: number): void {
-    const { writer, clock, log } = this.#deps
+    const { clock, log } = this.#deps
+    const { registry } = this.#state
     const rows = (view: RegistryView): readonly RegistryBody[] => {
       const definition = view.feed(this.#state.key)
       const history = view.clocksOf(this.#state.key)
@@ -77,9 +68,9 @@ export class MeasuredClock {
       return body === undefined ? [] : [{ kind: 'clock', id: clockReadingId(body), body }]
     }
     const isDue = !this.#isWriting && clock.monotonicMs() >= this.#notBeforeMs
-    if (!isDue || rows(this.#feed().view).length === 0) return
+    if (!isDue || rows(registry.current().view).length === 0) return
     this.#isWriting = true
-    writer
+    registry
       .change((view) => ({ rows: rows(view), result: undefined }))
       .then(() => {
         this.end()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { seriesAt } from '../../../test/support/clients/raw-session.ts'
 import { SessionSuite } from '../../../test/support/fixtures/session-suite.ts'
-import { backfillBatchesSlow } from './session-work.ts'
+import { backfillBatchesSlow } from './in-flight.ts'
 
 const suite = new SessionSuite()
 

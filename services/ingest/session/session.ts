@@ -1,40 +1,27 @@
-import type { ServerDuplexStream } from '@grpc/grpc-js'
+import type { UtcMs } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
-import type { FeedDefinition } from '../../core/feeds/feed.ts'
-import type { RegistryView } from '../../core/feeds/registry.ts'
 import type { Log } from '../../platform/log/log.ts'
+import type { Cancel, Clock } from '../../ports/clock.ts'
 import type { Stores } from '../../ports/stores.ts'
 import type { FollowedRegistry } from '../../registry/follow.ts'
-import type { RegistryWriter } from '../../registry/writer.ts'
 import type { Hello__Output } from '../../wire/gen/fxd/v1/Hello.ts'
-import type { IngestMessage } from '../../wire/gen/fxd/v1/IngestMessage.ts'
 import type { Access } from '../credentials/access.ts'
-import type { FeedStates } from '../feed/feed-state.ts'
-import type { IntakeDeps } from '../feed/intake.ts'
 import { SessionEnd, sessionEnd } from '../session-end.ts'
-import { atTime } from './at-time.ts'
+import { type CollectorCall, CollectorStream } from './collector-stream.ts'
 import { type Introduced, introduce } from './hello.ts'
-import { InOrder } from './in-order.ts'
 import { type Leading, lead } from './lead.ts'
 import type { OpenSessions } from './open-sessions.ts'
 import type { Received } from './receive.ts'
-import { SessionWork } from './session-work.ts'
+import { SessionWork, type SessionWorkDeps } from './session-work.ts'
 
 /** A connection that never says who it is. */
 const helloDeadlineMs = 10_000
-/** Answers that the collector has not read yet. */
-const answersMax = 1_000
-/** Messages that wait for a catalogue or for the session to begin. */
-const waitingMax = 64
+/** Timers hold no more than 24 days, and the wall clock may be set. */
+const lookAgainMs = 3_600_000
 
-export type CollectorCall = ServerDuplexStream<Received, IngestMessage>
-
-export interface SessionDeps extends IntakeDeps {
-  readonly stores: Pick<Stores, 'bars' | 'windows' | 'bus' | 'leases'>
-  readonly log: Log
-  readonly registry: FollowedRegistry
-  readonly writer: RegistryWriter
-  readonly states: FeedStates
+export interface SessionDeps extends SessionWorkDeps {
+  readonly stores: Pick<Stores, 'bars' | 'leases'>
+  readonly registry: Pick<FollowedRegistry, 'view'>
   readonly sessions: OpenSessions
 }
 
@@ -52,10 +39,9 @@ const leaseUnknown = (feed: FeedKey): string =>
 export class CollectorSession {
   readonly id: string
   readonly access: Access
-  readonly #call: CollectorCall
+  readonly #stream: CollectorStream
   readonly #deps: SessionDeps
   readonly #abort = new AbortController()
-  readonly #inOrder = new InOrder((cause) => void this.end(cause))
   readonly #cancelHelloDeadline: () => void
   readonly #cancelExpiry: () => void
   #log: Log
@@ -67,8 +53,8 @@ export class CollectorSession {
 
   constructor(call: CollectorCall, id: string, access: Access, deps: SessionDeps) {
     this.id = id
-    this.#call = call
     this.access = access
+    this.#stream = new CollectorStream(call, (cause) => void this.end(cause))
     this.#deps = deps
     this.#log = deps.log.child({ session: id })
     this.#cancelHelloDeadline = deps.clock.after(helloDeadlineMs, () => {
@@ -79,7 +65,7 @@ export class CollectorSession {
       access.until === undefined ? () => undefined : atTime(access.until, deps.clock, expire)
     call.on('data', (received: Received) => this.#attempt(() => this.#receive(received)))
     // Half-closed: what came before is still worked through.
-    call.on('end', () => this.#attempt(() => this.#inOrder.run(() => void this.end())))
+    call.on('end', () => this.#attempt(() => this.#stream.run(() => void this.end())))
     call.on('cancelled', () => void this.end())
     call.on('close', () => void this.end())
   }
@@ -107,13 +93,14 @@ export class CollectorSession {
   #cut(defect: unknown): void {
     this.#log.error({ err: defect }, 'failed: a session did not end in order; it is cut')
     this.#deps.sessions.remove(this)
-    this.#call.emit('error', sessionEnd(defect).status)
+    this.#stream.cut(sessionEnd(defect))
   }
 
   async #end(cause: unknown): Promise<void> {
     this.#cancelHelloDeadline()
     this.#cancelExpiry()
     this.#abort.abort()
+    this.#stream.stopThrottling()
     const end = cause === undefined ? undefined : sessionEnd(cause)
     if (end?.code === 'INTERNAL') this.#log.error({ err: cause }, 'a session failed through a defect')
     else if (end?.code === 'UNAVAILABLE') this.#log.warn({ err: cause }, 'a session ended: try again')
@@ -124,22 +111,11 @@ export class CollectorSession {
     await this.#beginning
     // What was received is still committed and acknowledged where the collector listens.
     await this.#work?.settle()
-    if (!this.#call.destroyed) {
-      if (end) this.#call.emit('error', end.status)
-      else this.#call.end()
-    }
+    this.#stream.close(end)
     await this.#leading?.release()
     this.#work?.leave()
     if (this.#who) this.#deps.metrics.session(this.#who.isImport ? 'import' : 'live', -1)
     this.#deps.sessions.remove(this)
-  }
-
-  #send = (message: IngestMessage): void => {
-    if (this.#call.writableEnded || this.#call.destroyed) return
-    this.#call.write(message)
-    if (this.#call.writableLength > answersMax) {
-      void this.end(new SessionEnd('RESOURCE_EXHAUSTED', `more than ${answersMax} answers were not read`))
-    }
   }
 
   #receive(received: Received): void {
@@ -150,10 +126,10 @@ export class CollectorSession {
       void this.end(new SessionEnd('INVALID_ARGUMENT', message ? noneSet : noMessage))
       return
     }
-    if (!this.#who) this.#inOrder.run(() => this.#greet(message?.hello, kind))
+    if (!this.#who) this.#stream.run(() => this.#greet(message?.hello, kind))
     else if (message?.hello) void this.end(new SessionEnd('FAILED_PRECONDITION', 'Hello came twice'))
-    else this.#inOrder.run(() => this.#handOn(received))
-    this.#throttle()
+    else this.#stream.run(() => this.#handOn(received))
+    this.#stream.throttle(this.#work?.isFull ?? false)
   }
 
   #handOn(received: Received): Promise<void> | void {
@@ -162,14 +138,6 @@ export class CollectorSession {
     // Signs of life of a collector that stands by say nothing about the feed.
     if (received.message?.heartbeat || received.message?.clockSample) return undefined
     throw new SessionEnd('FAILED_PRECONDITION', 'this collector stands by: another one is active')
-  }
-
-  /** Backfill that comes faster than it is stored waits in the collector, not here. */
-  #throttle = (): void => {
-    if (this.#ended) return
-    const isFull = this.#inOrder.length > waitingMax || (this.#work?.isFull ?? false)
-    if (isFull && !this.#call.isPaused()) this.#call.pause()
-    else if (!isFull && this.#call.isPaused()) this.#call.resume()
   }
 
   async #greet(hello: Hello__Output | null | undefined, kind: string): Promise<void> {
@@ -199,7 +167,7 @@ export class CollectorSession {
         signal: this.#abort.signal,
         onWait: resolve,
         onTaken: () => {
-          this.#send({ welcome: { active: false, utcMs: this.#deps.clock.utcMs() } })
+          this.#stream.send({ welcome: { active: false, utcMs: this.#deps.clock.utcMs() } })
           this.#log.info('stands by')
         },
         onSilence: () => void this.end(new SessionEnd('UNAVAILABLE', leaseUnknown(who.feed))),
@@ -211,7 +179,7 @@ export class CollectorSession {
           if (epoch === undefined) return resolve()
           const begun = this.#begin(epoch)
           // Of one that stood by, the messages that come from here on wait until it has begun.
-          this.#inOrder.run(() => begun)
+          this.#stream.run(() => begun)
           return begun.then(resolve)
         })
         .catch(reject)
@@ -224,12 +192,7 @@ export class CollectorSession {
     const beginning = SessionWork.begin(
       { feed, isImport, rereadable, epoch },
       { ...this.#deps, log: this.#log },
-      {
-        send: this.#send,
-        fail: (cause) => void this.end(cause),
-        eased: this.#throttle,
-        view: () => definedView(this.#deps.registry, feed),
-      },
+      this.#stream,
     )
     this.#beginning = beginning.catch(() => undefined)
     const work = await beginning
@@ -238,13 +201,17 @@ export class CollectorSession {
   }
 }
 
-/** The registry as it is now, and the feed in it; a feed that no manifest names any more ends the session. */
-function definedView(
-  registry: FollowedRegistry,
-  feed: FeedDefinition['key'],
-): { view: RegistryView; definition: FeedDefinition } {
-  const view = registry.view()
-  const definition = view.feed(feed)
-  if (!definition) throw new SessionEnd('FAILED_PRECONDITION', `${feed} is no longer defined`)
-  return { view, definition }
+/** Runs once at that moment, never inside this call. */
+function atTime(moment: UtcMs, clock: Clock, run: () => void): Cancel {
+  let cancel: Cancel
+  const look = (): void => {
+    const leftMs = moment - clock.utcMs()
+    if (leftMs <= 0) run()
+    else arm(leftMs)
+  }
+  const arm = (leftMs: number): void => {
+    cancel = clock.after(Math.min(Math.max(leftMs, 0), lookAgainMs), look)
+  }
+  arm(moment - clock.utcMs())
+  return () => cancel()
 }

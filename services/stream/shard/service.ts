@@ -1,6 +1,6 @@
 import { type handleUnaryCall, status } from '@grpc/grpc-js'
 import { bearerOf, tokenCheck } from '../../wire/bearer.ts'
-import { defectStatus } from '../../wire/defect-status.ts'
+import { defectStatus } from '../../wire/listen.ts'
 import type { DrainRequest__Output } from '../../wire/gen/fxd/v1/DrainRequest.ts'
 import type { Load } from '../../wire/gen/fxd/v1/Load.ts'
 import type { ShardHandlers } from '../../wire/gen/fxd/v1/Shard.ts'
