@@ -15,7 +15,7 @@ export interface AcknowledgementDeps {
   readonly log: Log
 }
 
-/** The answers to the messages of one session that carry a sequence: batches and windows. */
+/** Answers the messages of one session that have a sequence: batches and windows. */
 export class Acknowledgements {
   readonly #deps: AcknowledgementDeps
   readonly #stream: CollectorStream
@@ -28,7 +28,7 @@ export class Acknowledgements {
     this.#catalogue = catalogue
   }
 
-  /** False for a message that is not worked on: a repeat gets its Ack again, anything else a refusal. */
+  /** False if the message must not be processed: a repeat gets its Ack again, anything else a refusal. */
   isNew(sequence: number, digest: string): boolean {
     if (!this.#catalogue.isTaken) {
       this.#refuse(sequence, 'NOT_CATALOGUED', notCatalogued)
@@ -45,7 +45,7 @@ export class Acknowledgements {
     return false
   }
 
-  /** Sends what was refused of a message, then its Ack. */
+  /** Sends the refusals of a message, then its Ack. */
   answer(sequence: number, refused: readonly Refusal[], counts: Counts): void {
     for (const { reason, count } of refused) this.#deps.metrics.refused(reason, count)
     if (refused.some(({ reason }) => reason === 'REVISION')) this.#deps.metrics.alarm('revision')
@@ -55,7 +55,7 @@ export class Acknowledgements {
     this.#stream.send(ack)
   }
 
-  /** No Ack follows. */
+  /** Refuses a whole message; no Ack follows. */
   #refuse(sequence: number, reason: RefusalReason, message: string): void {
     this.#deps.metrics.refused(reason, 1)
     this.#deps.log.error({ sequence }, message)

@@ -4,20 +4,20 @@ import { SessionEnd } from '../session-end.ts'
 import { InOrder } from './in-order.ts'
 import type { Received } from './receive.ts'
 
-/** Maximum answers that the collector has not read; one more ends the session. */
+/** Maximum answers that the collector has not read; above it the session ends. */
 const answersMax = 1_000
-/** Maximum messages that wait for a catalogue or for the session to begin; reading pauses above it. */
+/** Maximum messages that wait for a catalogue or for the start of the session; above it reading pauses. */
 const waitingMax = 64
 
 export type CollectorCall = ServerDuplexStream<Received, IngestMessage>
 
 /**
- * The gRPC stream of one collector: its messages are worked on in order, reading pauses while too many wait, and
- * answers are bounded.
+ * The gRPC stream of one collector. Messages are processed in order, and reading pauses while too many wait.
+ * Unread answers are bounded.
  */
 export class CollectorStream {
   readonly #call: CollectorCall
-  readonly #inOrder: InOrder
+  readonly #queue: InOrder
   #isThrottling = true
   /** Ends the session. */
   readonly fail: (cause: unknown) => void
@@ -25,12 +25,12 @@ export class CollectorStream {
   constructor(call: CollectorCall, fail: (cause: unknown) => void) {
     this.#call = call
     this.fail = fail
-    this.#inOrder = new InOrder(fail)
+    this.#queue = new InOrder(fail)
   }
 
-  /** Runs work on a message after the work on all earlier ones. */
+  /** Runs the work of a message after the work of all earlier messages. */
   run(work: () => Promise<void> | void): void {
-    this.#inOrder.run(work)
+    this.#queue.run(work)
   }
 
   send(message: IngestMessage): void {
@@ -41,27 +41,27 @@ export class CollectorStream {
     }
   }
 
-  /** Pauses or resumes reading. Backfill that arrives faster than it is stored waits in the collector, not here. */
+  /** Pauses or resumes reading. Backfill that arrives faster than it is stored waits in the collector. */
   throttle(isWorkFull: boolean): void {
     if (!this.#isThrottling) return
-    const isFull = this.#inOrder.length > waitingMax || isWorkFull
+    const isFull = this.#queue.length > waitingMax || isWorkFull
     if (isFull && !this.#call.isPaused()) this.#call.pause()
     else if (!isFull && this.#call.isPaused()) this.#call.resume()
   }
 
-  /** From here on reading is neither paused nor resumed. */
+  /** Reading is neither paused nor resumed after this call. */
   stopThrottling(): void {
     this.#isThrottling = false
   }
 
-  /** Closes the stream with the status; without one as a success. */
+  /** Closes the stream with the status, or with OK. Does nothing to a destroyed stream. */
   close(end: SessionEnd | undefined): void {
     if (this.#call.destroyed) return
     if (end) this.#call.emit('error', end.status)
     else this.#call.end()
   }
 
-  /** Closes the stream with the status even when it is destroyed. */
+  /** Reports the status even on a destroyed stream. */
   cut(end: SessionEnd): void {
     this.#call.emit('error', end.status)
   }

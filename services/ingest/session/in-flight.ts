@@ -3,21 +3,23 @@ import type { ReceivedSeries } from '../../wire/decode-bars.ts'
 import type { IngestMetrics, LaneName } from '../metrics.ts'
 import type { CollectorStream } from './collector-stream.ts'
 
-/** Maximum backfill batches without an answer: at the first the collector is asked to pause, at the second it is not read. */
+/** Unacknowledged backfill batches at which the collector is asked to pause. */
 export const backfillBatchesSlow = 12
+/** Maximum unacknowledged backfill batches; at it reading pauses. */
 const backfillBatchesMax = 16
-/** Maximum live batches without an answer. */
+/** Maximum unacknowledged live batches; at it reading pauses. */
 const liveBatchesMax = 64
-/** Maximum windows without an answer. */
+/** Maximum unacknowledged windows; at it reading pauses. */
 export const windowsMax = 256
+/** Length of the pause that a collector is asked for. */
 const slowPauseMs = 500
 
-/** Whether what was received must be committed before this window, which came after it, may be kept. */
+/** Whether an earlier message must be committed before this later window may be stored. */
 export type Precedes = (window: Window) => boolean
 
 export const precedesAll: Precedes = () => true
 
-/** The whole feed's window of a minute speaks for its own times only: history of others is not waited for. */
+/** A feed-wide window covers its own times only, so it does not wait for history of other times. */
 export const historyPrecedes =
   (series: readonly ReceivedSeries[]): Precedes =>
   ({ symbol, resolution, from, to }) =>
@@ -27,23 +29,23 @@ export const historyPrecedes =
         r === resolution && typeof bars !== 'string' && bars.time.some((time) => time >= from && time < to),
     )
 
-/** Windows of the whole feed stay in their order, or a minute would be complete before the one before it. */
+/** Feed-wide windows stay in order: a minute must not be complete before the minute before it. */
 export const windowPrecedes =
   ({ symbol }: Window): Precedes =>
   (later) =>
     symbol === undefined || later.symbol !== undefined
 
-interface Earlier {
+interface Tracked {
   readonly precedes: Precedes
-  /** Never rejects. From here on no window that came after it waits for it. */
+  /** Never rejects. After it no later window waits for this message. */
   readonly passed: Promise<unknown>
 }
 
-/** What one session received and has not answered yet; reading pauses while that is too much. */
+/** The messages of one session without an answer. Reading pauses while there are too many. */
 export class InFlight {
   readonly #stream: CollectorStream
   readonly #metrics: IngestMetrics
-  readonly #earlier = new Map<Promise<void>, Earlier>()
+  readonly #tracked = new Map<Promise<void>, Tracked>()
   readonly #counts = { live: 0, backfill: 0, import: 0, windows: 0 }
   #hasFailed = false
 
@@ -52,12 +54,12 @@ export class InFlight {
     this.#metrics = metrics
   }
 
-  /** Something could not be answered; the session ends. */
+  /** True when a message could not be committed; the session ends. */
   get hasFailed(): boolean {
     return this.#hasFailed
   }
 
-  /** So much waits for the store that no more should be read. */
+  /** True while a bound is reached: reading should pause. */
   get isFull(): boolean {
     const { live, windows } = this.#counts
     return live >= liveBatchesMax || this.#backfill >= backfillBatchesMax || windows >= windowsMax
@@ -67,7 +69,7 @@ export class InFlight {
     return this.#counts.backfill + this.#counts.import
   }
 
-  /** `passed`: when later windows need not wait for it any more; by default once it was answered. */
+  /** `passed`: after it, later windows do not wait for this message; by default its answer. */
   track(
     kind: LaneName | 'windows',
     work: Promise<unknown>,
@@ -78,27 +80,27 @@ export class InFlight {
     const tracked = work
       .then(() => undefined, this.#fail)
       .finally(() => {
-        this.#earlier.delete(tracked)
+        this.#tracked.delete(tracked)
         this.#count(kind, -1)
         this.#stream.throttle(this.isFull)
       })
-    this.#earlier.set(tracked, { precedes, passed: passed ?? tracked })
+    this.#tracked.set(tracked, { precedes, passed: passed ?? tracked })
   }
 
-  /** Asks the collector to pause when backfill reaches its first bound. */
+  /** Asks the collector to pause when unacknowledged backfill has just reached its lower bound. */
   askToPause(): void {
     if (this.#backfill === backfillBatchesSlow) this.#stream.send({ slow: { pauseMs: slowPauseMs } })
   }
 
-  /** Resolves, never rejects, when all that must be committed before the window is, or failed. */
+  /** Resolves when everything that precedes the window is committed or has failed. Never rejects. */
   async before(window: Window): Promise<void> {
-    const all = [...this.#earlier.values()].filter(({ precedes }) => precedes(window))
+    const all = [...this.#tracked.values()].filter(({ precedes }) => precedes(window))
     await Promise.all(all.map(({ passed }) => passed))
   }
 
-  /** Resolves when everything is answered, or cannot be. */
+  /** Resolves when every message is answered or has failed. */
   async settle(): Promise<void> {
-    while (this.#earlier.size > 0) await Promise.all(this.#earlier.keys())
+    while (this.#tracked.size > 0) await Promise.all(this.#tracked.keys())
   }
 
   #count(kind: LaneName | 'windows', by: 1 | -1): void {

@@ -27,7 +27,7 @@ export interface SessionBarsDeps {
   readonly acknowledgements: Acknowledgements
 }
 
-/** The batches of one session: each is checked, stored in its lane and acknowledged. */
+/** Checks the batches of one session, stores them in their lane and acknowledges them. */
 export class SessionBars {
   readonly #deps: SessionBarsDeps
 
@@ -78,7 +78,7 @@ export class SessionBars {
     })
   }
 
-  /** Answers a batch once it is stored: what was refused, then the Ack. */
+  /** Answers a batch once it is stored: the refusals, then the Ack. */
   #finish(
     lane: LaneName,
     { sequence, series }: ReceivedBars,

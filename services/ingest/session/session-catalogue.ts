@@ -10,13 +10,13 @@ import { SessionEnd } from '../session-end.ts'
 import { cataloguedParts } from './answers.ts'
 import type { CollectorStream } from './collector-stream.ts'
 
-/** Puts the parts of one catalogue together; a part of another revision begins anew. */
+/** Joins the parts of one catalogue. A part of another revision starts a new catalogue. */
 class CatalogueParts {
   #revision: number | undefined
   #symbols: CatalogueSymbol__Output[] = []
   #removed: string[] = []
 
-  /** The whole, with its last part. */
+  /** Returns the whole catalogue after its last part, `undefined` before. */
   add({ revision, snapshot, last, symbols, removed }: Catalogue__Output): WholeCatalogue | undefined {
     if (revision !== this.#revision) this.#clear(revision)
     this.#symbols.push(...symbols)
@@ -41,7 +41,7 @@ class CatalogueParts {
   }
 }
 
-/** The catalogues of one session: each changes the symbols of the feed and is answered with their names. */
+/** Applies the catalogues of one session to the symbols of the feed, and answers with their names. */
 export class SessionCatalogue {
   readonly #log: Log
   readonly #stream: CollectorStream
@@ -58,7 +58,7 @@ export class SessionCatalogue {
     this.#imported = imported
   }
 
-  /** A whole catalogue was answered. */
+  /** True once a whole catalogue was answered. */
   get isTaken(): boolean {
     return this.#isTaken
   }
@@ -73,8 +73,8 @@ export class SessionCatalogue {
     const result = await (this.#imported ? this.#imported.take(whole.symbols) : registry.change(decide))
     const { symbols, refused } = result
     absences.note(result.absent, registry.current().view)
-    if (refused.length > 0) this.#log.warn({ refused: refused.slice(0, 20) }, 'symbols were refused')
-    this.#log.info({ symbols: symbols.length, refused: refused.length }, 'catalogue taken')
+    if (refused.length > 0) this.#log.warn({ refused: refused.slice(0, 20) }, 'catalogue symbols rejected')
+    this.#log.info({ symbols: symbols.length, refused: refused.length }, 'catalogue accepted')
     for (const answer of cataloguedParts(part.revision, result)) this.#stream.send(answer)
     this.#isTaken = true
   }

@@ -22,7 +22,7 @@ export interface SessionWindowsDeps {
   readonly acknowledgements: Acknowledgements
 }
 
-/** The windows of one session: each is stored after all that it speaks for. */
+/** Stores the windows of one session, each after everything that it covers. */
 export class SessionWindows {
   readonly #deps: SessionWindowsDeps
 
@@ -30,7 +30,7 @@ export class SessionWindows {
     this.#deps = deps
   }
 
-  /** Kept only after all that it speaks for is committed: a window must never claim what a crash could take. */
+  /** Stores the window after the commit of all that it covers: no window may cover bars that a crash could lose. */
   take(message: Window__Output, digest: string): void {
     const { clock, state, imported, inFlight, acknowledgements } = this.#deps
     const { sequence } = message
@@ -48,17 +48,17 @@ export class SessionWindows {
     }
     state.windows.expect(window)
     const passed = inFlight.before(window)
-    const kept = passed.then(async () => {
+    const stored = passed.then(async () => {
       if (inFlight.hasFailed) throw new SessionEnd('UNAVAILABLE', 'what the window speaks for was not stored')
-      await Promise.all([state.windows.add(window), this.#tellComplete(window)])
+      await Promise.all([state.windows.add(window), this.#publishComplete(window)])
     })
-    const answered = kept.then(() => acknowledgements.answer(sequence, [], noCounts))
-    // A later window does not wait for the write of this one: both may share a write.
+    const answered = stored.then(() => acknowledgements.answer(sequence, [], noCounts))
+    // A later window does not wait for this write: both may share one write.
     inFlight.track('windows', answered, windowPrecedes(window), passed)
   }
 
-  /** A minute of the whole feed is told beside the write of its window: its bars are stored. */
-  async #tellComplete({ symbol, resolution, from, to }: Window): Promise<void> {
+  /** Publishes a complete minute of the feed during the write of its window: its bars are already stored. */
+  async #publishComplete({ symbol, resolution, from, to }: Window): Promise<void> {
     if (symbol === undefined && resolution === '1') {
       await this.#deps.live.complete(from, feedSeconds(to - 60))
     }

@@ -16,10 +16,10 @@ import { SessionBars } from './session-bars.ts'
 import { SessionCatalogue } from './session-catalogue.ts'
 import { SessionWindows } from './session-windows.ts'
 
-/** Readers that lost events of the bus learn so often that the store shows everything: well before they give up. */
+/** Interval of `settled` events. Readers that lost bus events need one before they give up. */
 const settleMs = 2_000
 
-export interface Role {
+export interface WorkOptions {
   readonly feed: FeedKey
   readonly isImport: boolean
   readonly rereadable: boolean
@@ -31,7 +31,7 @@ export interface SessionWorkDeps extends IntakeDeps {
   readonly states: FeedStates
 }
 
-/** What an active session does: takes the messages of one collector or import, and answers them. */
+/** The work of an active session: processes the messages of one collector or import. */
 export class SessionWork {
   readonly #metrics: IngestMetrics
   readonly #log: Log
@@ -44,17 +44,22 @@ export class SessionWork {
   /** `undefined` for an import. */
   readonly #liveness: Liveness | undefined
   readonly #stopSettling: Cancel
-  #left = false
+  #hasLeft = false
 
-  private constructor(role: Role, deps: SessionWorkDeps, stream: CollectorStream, state: FeedState) {
+  private constructor(
+    options: WorkOptions,
+    deps: SessionWorkDeps,
+    stream: CollectorStream,
+    state: FeedState,
+  ) {
     const { clock, metrics, log } = deps
     this.#metrics = metrics
     this.#log = log
     this.#states = deps.states
     this.#state = state
-    const live = new LiveIntake(deps, state, { epoch: role.epoch ?? 0, publishFirst: role.rereadable })
+    const live = new LiveIntake(deps, state, { epoch: options.epoch ?? 0, publishFirst: options.rereadable })
     const backfill = new BackfillIntake(deps, state)
-    const imported = role.isImport ? new ImportedSymbols(state.registry) : undefined
+    const imported = options.isImport ? new ImportedSymbols(state.registry) : undefined
     const inFlight = new InFlight(stream, metrics)
     this.#inFlight = inFlight
     this.#catalogue = new SessionCatalogue(log, stream, state, imported)
@@ -62,27 +67,34 @@ export class SessionWork {
     const answering = { clock, state, imported, live, inFlight, acknowledgements }
     this.#bars = new SessionBars({ ...answering, metrics, backfill })
     this.#windows = new SessionWindows(answering)
-    this.#liveness = role.isImport ? undefined : new Liveness(deps, state)
-    this.#stopSettling = role.isImport
+    this.#liveness = options.isImport ? undefined : new Liveness(deps, state)
+    this.#stopSettling = options.isImport
       ? () => undefined
       : clock.every(settleMs, () => void live.settled().catch(stream.fail))
   }
 
-  /** Joins the feed and tells the collector what is known of it. */
-  static async begin(role: Role, deps: SessionWorkDeps, stream: CollectorStream): Promise<SessionWork> {
-    const { state, newest, windows } = await deps.states.join(role.feed, role.isImport ? 'import' : 'live')
+  /** Joins the feed and sends the collector what is stored of it: Welcome, then Known. */
+  static async begin(
+    options: WorkOptions,
+    deps: SessionWorkDeps,
+    stream: CollectorStream,
+  ): Promise<SessionWork> {
+    const { state, newest, windows } = await deps.states.join(
+      options.feed,
+      options.isImport ? 'import' : 'live',
+    )
     const feed = state.registry.current()
     const feedNow = state.now(feed, deps.clock)
     const { definition } = feed
-    stream.send(welcomeOf(definition, { epoch: role.epoch ?? 0, utcMs: deps.clock.utcMs(), feedNow }))
-    const known = role.isImport
-      ? knownParts(role.feed, new Map(), [])
-      : knownParts(role.feed, newest, windows)
+    stream.send(welcomeOf(definition, { epoch: options.epoch ?? 0, utcMs: deps.clock.utcMs(), feedNow }))
+    const known = options.isImport
+      ? knownParts(options.feed, new Map(), [])
+      : knownParts(options.feed, newest, windows)
     for (const part of known) stream.send({ known: part })
-    return new SessionWork(role, deps, stream, state)
+    return new SessionWork(options, deps, stream, state)
   }
 
-  /** So much waits for the store that no more should be read. */
+  /** True while so much waits for the store that reading should pause. */
   get isFull(): boolean {
     return this.#inFlight.isFull
   }
@@ -96,20 +108,21 @@ export class SessionWork {
     if (message.clockSample) this.#liveness?.clockSample(message.clockSample)
     if (message.gap) {
       this.#metrics.alarm('gap')
-      this.#log.error({ gap: message.gap }, 'the collector lost history')
+      this.#log.error({ gap: message.gap }, 'the collector lost history; its bars are missing')
     }
     return undefined
   }
 
-  /** Resolves when everything received is committed, or cannot be. */
+  /** Resolves when every received message is committed or has failed. */
   settle(): Promise<void> {
     return this.#inFlight.settle()
   }
 
+  /** Leaves the feed; a second call does nothing. */
   leave(): void {
-    if (!this.#left) this.#states.leave(this.#state)
-    if (!this.#left) this.#liveness?.end()
-    this.#left = true
+    if (!this.#hasLeft) this.#states.leave(this.#state)
+    if (!this.#hasLeft) this.#liveness?.end()
+    this.#hasLeft = true
     this.#stopSettling()
   }
 }

@@ -180,7 +180,7 @@ describe('a defect', () => {
     session.send({ heartbeat: {} })
     expect(await session.ended).toEqual({ code: 'INTERNAL', details: 'something went wrong on our side' })
     broken.mockRestore()
-    expect(logged.some((line) => line.includes('a session failed through a defect'))).toBe(true)
+    expect(logged.some((line) => line.includes('session failed through a defect'))).toBe(true)
     await expectOthersServed()
   })
 
