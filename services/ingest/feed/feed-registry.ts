@@ -6,7 +6,7 @@ import type { FollowedRegistry } from '../../registry/follow.ts'
 import type { RegistryWriter } from '../../registry/writer.ts'
 import { SessionEnd } from '../session-end.ts'
 
-/** A version of the registry, and the feed in it. */
+/** One version of the registry, and the feed's definition in it. */
 export interface FeedView {
   readonly view: RegistryView
   readonly definition: FeedDefinition
@@ -17,7 +17,7 @@ export interface FeedRegistryDeps {
   readonly writer: RegistryWriter
 }
 
-/** The registry, as the sessions of one feed read and change it. */
+/** The registry for the sessions of one feed: reads the feed and changes its records. */
 export class FeedRegistry {
   readonly #feed: FeedKey
   readonly #registry: Pick<FollowedRegistry, 'view'>
@@ -29,19 +29,19 @@ export class FeedRegistry {
     this.#writer = writer
   }
 
-  /** The newest version; throws `SessionEnd` when no manifest defines the feed any more. */
+  /** The newest version. Throws `SessionEnd` if no manifest defines the feed any more. */
   current(): FeedView {
     return this.within(this.#registry.view())
   }
 
-  /** The feed in this version; throws `SessionEnd` when the version does not define it. */
+  /** The feed in this version. Throws `SessionEnd` if the version does not define it. */
   within(view: RegistryView): FeedView {
     const definition = view.feed(this.#feed)
     if (!definition) throw new SessionEnd('FAILED_PRECONDITION', `${this.#feed} is no longer defined`)
     return { view, definition }
   }
 
-  /** Like `RegistryWriter.change`; the feed may be undefined in the version that `decide` gets. */
+  /** Like `RegistryWriter.change`. The view of `decide` may no longer define the feed. */
   change<T>(
     decide: (view: RegistryView) => { readonly rows: readonly RegistryBody[]; readonly result: T },
   ): Promise<T> {

@@ -19,11 +19,11 @@ type FeedStores = Pick<Stores, 'bars' | 'windows' | 'board'>
 export type FeedStateDeps = PublisherDeps & AbsenceDeps & FeedRegistryDeps
 
 /**
- * Live bars of one feed that were published and whose write failed: readers of this process have them
- * from the tail of the bus alone. While there are any no live session begins, so nothing says that the
- * store shows them, and they are never more than one session had under way.
+ * Live bars of one feed that were published but not stored: readers have them from the tail of the bus only. No
+ * live session starts before they are stored, so no event claims that the store has them. They are at most the
+ * bars that one session had in flight.
  */
-class Unstored {
+class UnstoredBars {
   readonly #batches = new Set<readonly SeriesBars[]>()
 
   get isEmpty(): boolean {
@@ -34,7 +34,7 @@ class Unstored {
     this.#batches.add(batch)
   }
 
-  /** Resolves once all are stored; on an error the rest stays for the next time. */
+  /** Resolves once all are stored. After an error the rest stays for the next call. */
   async write(store: Pick<BarStore, 'write'>): Promise<void> {
     for (const batch of this.#batches) {
       await store.write(batch, 'live')
@@ -44,25 +44,25 @@ class Unstored {
 }
 
 /**
- * What ingest remembers of one feed over all its sessions, live and imports. Nothing here is the
- * truth: lost in a restart, it is read again or grows anew.
+ * What ingest keeps in memory of one feed, over all its live and import sessions. After a restart it is read from
+ * the stores again, or starts empty.
  */
 export class FeedState {
   readonly key: FeedKey
   readonly registry: FeedRegistry
   readonly windows: FeedWindows
-  /** The newest bar time accepted of each series, committed or under way, by `seriesId`. */
+  /** The newest accepted bar time of each series, committed or in flight, by `seriesId`. */
   readonly newest = new Map<string, FeedSeconds>()
-  /** The greatest open time of all these. */
+  /** The greatest open time in `newest`. */
   #newestBar: FeedSeconds | undefined
-  /** The newest bar time published of each series; of one that published none, where its live bars began. */
+  /** The newest published bar time of each series. Before the first publication: the second before its first live bar. */
   readonly pushed = new Map<string, FeedSeconds>()
-  readonly unstored = new Unstored()
+  readonly unstored = new UnstoredBars()
   readonly publisher: Publisher
   readonly absences: Absences
   newestTick: FeedSeconds | undefined
-  /** Contradicts what a measured clock was last known to show: the time until they agree, or a new one is measured. */
-  doubtedTick: FeedSeconds | undefined
+  /** A tick that contradicts the measured clock; it is the feed's time until ticks agree or a new clock is measured. */
+  contradictingTick: FeedSeconds | undefined
   sessions = 0
   readonly #notes: LivenessNotes
 
@@ -75,13 +75,14 @@ export class FeedState {
     this.#notes = notes
   }
 
-  /** For the feed board; nobody waits for it. */
+  /** Sends liveness to the feed board, without waiting for it. */
   note(signs: FeedSigns): void {
     this.#notes.note(this.key, signs)
   }
 
   now({ view, definition }: FeedView, clock: Clock): FeedSeconds | undefined {
-    if (definition.clock.mode === 'Measured' && this.doubtedTick !== undefined) return this.doubtedTick
+    if (definition.clock.mode === 'Measured' && this.contradictingTick !== undefined)
+      return this.contradictingTick
     return feedNow(clock.utcMs(), knownOffset(definition, view), this.newestTick)
   }
 
@@ -94,7 +95,7 @@ export class FeedState {
     this.#newestBar = feedSeconds(Math.max(time, this.#newestBar ?? time))
   }
 
-  /** As if no bar had been accepted. */
+  /** Forgets all accepted bar times. */
   forgetNewest(): void {
     this.newest.clear()
     this.#newestBar = undefined
@@ -113,8 +114,8 @@ export interface Joined {
 }
 
 /**
- * What was stored before this process published any of a series, or by another process since, was for others
- * to publish: readers look into the store for what they missed.
+ * Whether a stored bar is history here. Bars stored before this process published the series, or by another
+ * process since, are published by others. Readers that missed them read the store.
  */
 const isHistory = (
   stored: FeedSeconds,
@@ -122,7 +123,7 @@ const isHistory = (
   accepted: FeedSeconds | undefined,
 ): boolean => pushed === undefined || stored > (accepted ?? pushed)
 
-/** The feeds that had a session since the start. */
+/** The states of all feeds that had a session since the start of the process. */
 export class FeedStates {
   readonly #stores: FeedStores
   readonly #deps: FeedStateDeps
@@ -136,8 +137,8 @@ export class FeedStates {
   }
 
   /**
-   * The state, and all windows, as the store has them now; call `leave` when the session ends.
-   * A live session first stores what an earlier one left, and does not begin without.
+   * Reads the state and all windows of the feed from the stores. Call `leave` when the session ends.
+   * A live session first stores bars that an earlier one could not store, and rejects if that fails.
    */
   async join(key: FeedKey, mode: 'live' | 'import'): Promise<Joined> {
     const state = this.#states.get(key) ?? new FeedState(key, this.#stores, this.#deps, this.#notes)
@@ -151,7 +152,7 @@ export class FeedStates {
         state.windows.load(),
       ])
       const acceptedHere = new Map(state.newest)
-      // A feed may have been purged since the last session; while others run, theirs may be newer.
+      // Without other sessions the feed may have been purged meanwhile; other sessions may know newer bars.
       if (state.sessions === 1) state.forgetNewest()
       for (const [id, time] of newest) {
         state.accept(id, time)
@@ -171,7 +172,7 @@ export class FeedStates {
     state.sessions -= 1
   }
 
-  /** Of a feed without sessions: what waits to be stored is dropped; resolves once nothing is on its way. */
+  /** Forgets a feed without sessions and drops what waits. Resolves once no write is in flight. */
   async forget(key: FeedKey): Promise<void> {
     const state = this.#states.get(key)
     this.#states.delete(key)
@@ -180,7 +181,7 @@ export class FeedStates {
     await state?.windows.settled()
   }
 
-  /** Stops publishing and hiding symbols. */
+  /** Stops publishing, and hiding symbols. */
   close(): void {
     for (const { publisher, absences } of this.#states.values()) {
       publisher.close()

@@ -10,9 +10,9 @@ import { SessionEnd } from '../session-end.ts'
 import type { FeedRegistry } from './feed-registry.ts'
 
 /**
- * The symbols that one import session adds to its feed. A new symbol waits in memory until its first
- * good bar is stored: an import whose bars are all refused leaves no symbol behind. At most
- * `catalogueSymbolsMax` symbols wait; a catalogue beyond ends the session with `RESOURCE_EXHAUSTED`.
+ * The symbols that one import session adds to its feed. A new symbol waits in memory until its first bar is
+ * stored, so an import whose bars are all refused adds no symbol. At most `catalogueSymbolsMax` symbols wait;
+ * above it the session ends with `RESOURCE_EXHAUSTED`.
  */
 export class ImportedSymbols {
   readonly #registry: FeedRegistry
@@ -22,7 +22,7 @@ export class ImportedSymbols {
     this.#registry = registry
   }
 
-  /** Resolves with the symbols as they stand, or as they will stand once they have a bar. */
+  /** Resolves with the symbols as they are, or as they will be once they have a bar. */
   async take(asked: readonly CatalogueSymbol__Output[]): Promise<CatalogueChange['result']> {
     const { added, ...result } = await this.#registry.change((view) => {
       const change = decideImport(asked, this.#registry.within(view))
@@ -38,7 +38,7 @@ export class ImportedSymbols {
     return result
   }
 
-  /** The registry with the symbols that wait. */
+  /** The registry together with the waiting symbols. */
   over(view: RegistryView): SymbolLookup {
     if (this.#waiting.size === 0) return view
     return {
@@ -47,7 +47,7 @@ export class ImportedSymbols {
     }
   }
 
-  /** Resolves once the symbols of these stored bars are in the registry. */
+  /** Adds the symbols of these stored bars to the registry. Resolves once they are stored. */
   async stored(good: readonly GoodSeries[]): Promise<void> {
     const keys = new Set(good.map(({ series }) => series.symbol).filter((key) => this.#waiting.has(key)))
     if (keys.size === 0) return

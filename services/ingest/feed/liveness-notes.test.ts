@@ -15,7 +15,7 @@ const feeds = ['ZERO', 'PRIME'].map((account) =>
 const start = Date.UTC(2026, 0, 5, 12)
 const noon = start / 1000
 
-test('a feed board that is away is told of once per outage, however many feeds live meanwhile', async () => {
+test('an unavailable feed board is logged once per outage, with any number of active feeds', async () => {
   const warnings: string[] = []
   const log = createLog('warn', { write: (line) => void warnings.push(JSON.parse(line).msg as string) })
   let isAway = true
@@ -35,7 +35,7 @@ test('a feed board that is away is told of once per outage, however many feeds l
   onTestFinished(() => fixture.remove())
   const sessions = feeds.map(() => new RawSession(fixture.address))
   await Promise.all(sessions.map((session, i) => session.hello(feeds[i]?.key as string)))
-  /** A minute's bars and two heartbeats of each feed. */
+  /** The bars of a minute and two heartbeats of each feed. */
   const live = async (minutesAgo: number): Promise<void> => {
     for (const session of sessions) {
       for (const second of [0, 5]) {
@@ -53,5 +53,5 @@ test('a feed board that is away is told of once per outage, however many feeds l
   await live(3)
   isAway = true
   await live(2)
-  expect(warnings).toEqual(Array(2).fill('the feed board takes no signs of life; going on'))
+  expect(warnings).toEqual(Array(2).fill('feed board unavailable; feed liveness may be stale'))
 })

@@ -2,26 +2,27 @@ import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { FeedBoard, FeedSigns } from '../../ports/feed-board.ts'
 
-/** Signs of life on their way to the feed board: nobody waits for them, and the next ones say it again. */
+/** Sends liveness reports to the feed board without waiting; the next report replaces a lost one. */
 export class LivenessNotes {
   readonly #board: Pick<FeedBoard, 'note'>
   readonly #log: Log
-  #isAway = false
+  #isUnavailable = false
 
   constructor(board: Pick<FeedBoard, 'note'>, log: Log) {
     this.#board = board
     this.#log = log
   }
 
-  /** Once per outage it is said that there is one: there are signs with every bar and heartbeat of every feed. */
+  /** Logs once per outage: every bar and heartbeat of every feed makes a report. */
   note(feed: FeedKey, signs: FeedSigns): void {
     this.#board.note(feed, signs).then(
       () => {
-        this.#isAway = false
+        this.#isUnavailable = false
       },
       (cause: unknown) => {
-        if (!this.#isAway) this.#log.warn({ err: cause }, 'the feed board takes no signs of life; going on')
-        this.#isAway = true
+        if (!this.#isUnavailable)
+          this.#log.warn({ err: cause }, 'feed board unavailable; feed liveness may be stale')
+        this.#isUnavailable = true
       },
     )
   }

@@ -6,7 +6,7 @@ import { jumpSecondsMax } from './clock-measure.ts'
 import type { FeedState } from './feed-state.ts'
 import { type MeasureDeps, MeasuredClock } from './measured-clock.ts'
 
-/** What a live session says about its terminal, on its way to the feed board. */
+/** Processes the heartbeats and clock samples of one live session. */
 export class Liveness {
   readonly #deps: MeasureDeps
   readonly #state: FeedState
@@ -18,7 +18,7 @@ export class Liveness {
     this.#measured = new MeasuredClock(deps, state)
   }
 
-  /** Counts while the terminal is connected, for feeds whose liveness it is. */
+  /** Reports liveness while the terminal is connected, for feeds whose liveness is the heartbeat. */
   heartbeat({ terminalConnected, newestTick }: Heartbeat__Output): void {
     const tick = timeOf(newestTick)
     if (tick !== undefined) {
@@ -42,8 +42,8 @@ export class Liveness {
   }
 
   /**
-   * A tick from the future would close bars that are still forming: it is not believed where the clock is
-   * known, except that one which was measured may have been put forward since.
+   * A tick from the future would close bars that are still forming. So a known clock limits it; a measured clock
+   * may have been put forward meanwhile and allows `jumpSecondsMax` more.
    */
   #tick(newest: FeedSeconds): void {
     const { view, definition } = this.#state.registry.current()

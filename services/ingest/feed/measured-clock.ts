@@ -8,6 +8,7 @@ import { type ClockRun, contradicts, followClock, measuredOffset } from './clock
 import type { FeedView } from './feed-registry.ts'
 import type { FeedState } from './feed-state.ts'
 
+/** Delay before a failed write is retried, with the next tick after it. */
 const retryMs = 10_000
 
 export interface MeasureDeps {
@@ -15,7 +16,7 @@ export interface MeasureDeps {
   readonly log: Log
 }
 
-/** Measures a feed's clock by the ticks of one live session, and adds what it finds to the clock's history. */
+/** Measures a feed's clock by the ticks of one live session, and stores the result in the clock's history. */
 export class MeasuredClock {
   readonly #deps: MeasureDeps
   readonly #state: FeedState
@@ -29,7 +30,7 @@ export class MeasuredClock {
     this.#state = state
   }
 
-  /** Of a ClockSample: where a session sends these, the ticks of its heartbeats no longer count. */
+  /** A tick of a ClockSample. After the first one, the ticks of heartbeats are ignored. */
   sample(tick: FeedSeconds): void {
     if (!this.#hasSamples) this.#run = undefined
     this.#hasSamples = true
@@ -40,9 +41,9 @@ export class MeasuredClock {
     if (!this.#hasSamples) this.#take(tick)
   }
 
-  /** Ends the doubt; that of a session that is over would never be settled. */
+  /** Clears the contradicting tick: an ended session could never resolve it. */
   end(): void {
-    this.#state.doubtedTick = undefined
+    this.#state.contradictingTick = undefined
   }
 
   #take(tick: FeedSeconds): void {
@@ -53,12 +54,12 @@ export class MeasuredClock {
     this.#run = followClock(before, sample)
     if (this.#run === before || this.#run.count === 0) return
     const known = knownOffset(definition, view)
-    this.#state.doubtedTick = known !== undefined && contradicts(known, sample) ? tick : undefined
+    this.#state.contradictingTick = known !== undefined && contradicts(known, sample) ? tick : undefined
     const measured = measuredOffset(this.#run)
-    if (measured !== undefined) this.#keep(measured)
+    if (measured !== undefined) this.#store(measured)
   }
 
-  #keep(offsetSeconds: number): void {
+  #store(offsetSeconds: number): void {
     const { clock, log } = this.#deps
     const { registry } = this.#state
     const rows = (view: RegistryView): readonly RegistryBody[] => {
@@ -74,11 +75,11 @@ export class MeasuredClock {
       .change((view) => ({ rows: rows(view), result: undefined }))
       .then(() => {
         this.end()
-        log.info({ offsetSeconds }, "the feed's clock was measured")
+        log.info({ offsetSeconds }, 'feed clock measured')
       })
       .catch((cause: unknown) => {
         this.#notBeforeMs = clock.monotonicMs() + retryMs
-        log.warn({ err: cause }, 'a measured clock could not be written; with a later tick again')
+        log.warn({ err: cause }, 'failed to store the measured clock; retrying on a later tick')
       })
       .finally(() => {
         this.#isWriting = false
@@ -86,6 +87,6 @@ export class MeasuredClock {
   }
 }
 
-/** With nothing but delayed quotes, a clock would seem to be late by their delay. */
+/** Whether a symbol has quotes without delay. From delayed quotes only, the clock would seem late by the delay. */
 const hasTimelyTicks = ({ view, definition }: FeedView): boolean =>
   view.symbolsOf(definition.key).some(({ delaySeconds }) => delaySeconds === 0)
