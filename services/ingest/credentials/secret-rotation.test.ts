@@ -36,14 +36,14 @@ async function feedToken(): Promise<string> {
   }
 }
 
-test('a new administration token is accepted beside the old one, until that is taken away', async () => {
+test('a new administration token is accepted beside the old one until the old one is removed', async () => {
   tokens = [word('b'), word('a')]
   expect([await isAccepted(word('a')), await isAccepted(word('b'))]).toEqual([true, true])
   tokens = [word('b')]
   expect([await isAccepted(word('a')), await isAccepted(word('b'))]).toEqual([false, true])
 })
 
-test('a new signing key ends no session, and tokens of the old one are accepted until it is taken away', async () => {
+test('a new signing key ends no session, and tokens of the old key are accepted until it is removed', async () => {
   const token = await feedToken()
   const session = new RawSession(fixture.address, { token })
   await session.hello(feed.key)

@@ -24,7 +24,7 @@ const readings = ({ registry }: IngestFixture) =>
     .clocksOf(zero)
     .map(({ source, offsetSeconds, since }) => [source, offsetSeconds, since])
 
-test('the history of a clock grows with each change of its definition, over restarts, and with nothing else', async () => {
+test('the clock history grows with each change of the definition, over restarts, and with nothing else', async () => {
   const clock = createVirtualClock()
   const folder = mkdtempSync(join(tmpdir(), 'fxd-clock-history-'))
   const begun = clock.utcMs()
@@ -50,7 +50,7 @@ test('the history of a clock grows with each change of its definition, over rest
   expect(second.registry.view().version).toBe(version)
 })
 
-test('a reading that could not be written is written later', async () => {
+test('a reading whose write failed is written by a retry', async () => {
   const clock = createVirtualClock()
   const registry = new Registry()
   registry.apply({ kind: 'feed', id: zero, version: 1, body: { definition: fixed(-10_800), hidden: false } })

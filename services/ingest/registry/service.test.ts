@@ -19,7 +19,7 @@ afterAll(async () => {
   fixture.discard()
 })
 
-test('a store that is away is UNAVAILABLE, never an empty answer', async () => {
+test('an unavailable store is answered with UNAVAILABLE, never with an empty answer', async () => {
   const unloaded = followRegistry(fixture.stores.registry, fixture.stores.bus, fixture.clock, silentLog)
   const service = await serveRegistry(fixture.stores, unloaded, fixture.clock)
   const error = await service.call('ListKeys', {}).catch((cause: ServiceError) => cause)
@@ -53,7 +53,7 @@ const oddKey = fc.record(
   { requiredKeys: [] },
 )
 
-test('no request is answered by a defect, and none leaves a key that breaks the rules', async () => {
+test('no random request causes a defect, or leaves a key that breaks the rules', async () => {
   const { key } = await fixture.create()
   const id = key?.id ?? ''
   const sound = /^(INVALID_ARGUMENT|NOT_FOUND|FAILED_PRECONDITION|ABORTED)$/
@@ -89,7 +89,7 @@ test('no request is answered by a defect, and none leaves a key that breaks the 
   }
 })
 
-test('keys survive a restart, revoked ones stay revoked', async () => {
+test('keys survive a restart, and revoked keys stay revoked', async () => {
   const own = await openRegistryFixture()
   const kept = await own.create({ expires: '2027-01-31' })
   const gone = await own.create()
