@@ -5,8 +5,9 @@ import { ResponderBuilder, ServerInterceptingCall, type ServerInterceptor, statu
 const channel = 'http2.server.stream.start'
 
 /**
- * Calls `ended` with the status of each call to this port. Calls that the gRPC library refuses reach no
- * interceptor (too long messages, unknown methods, broken compression), so Node's diagnostics channel is used.
+ * Calls `ended` with the status of each call to this port. The gRPC library refuses some
+ * calls itself (too long messages, unknown methods, broken compression). These reach no interceptor, so Node's
+ * diagnostics channel is used.
  * Returns the function that stops it.
  */
 export function countCalls(port: number, ended: (code: string) => void): () => void {

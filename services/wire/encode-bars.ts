@@ -4,7 +4,7 @@ import type { Resolution } from '../core/feeds/resolution.ts'
 
 /**
  * Encodes `CollectorMessage{bars}` from columns, with the same bytes as the library. The library makes an object of
- * every number, which costs five times as much as the rest of sending a bar.
+ * every number, at five times the cost of the rest of sending a bar.
  */
 
 /** One `SeriesBars`, ready for `encodeBars`. */

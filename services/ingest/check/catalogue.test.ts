@@ -89,7 +89,7 @@ describe("a live session's catalogue", () => {
     expect(rows).toEqual([{ ...listed, since: watchedUntil }])
   })
 
-  test("the collector's words win over an import's", () => {
+  test("the collector's fields win over an import's", () => {
     const imported = record('EURUSD', { origin: 'import', digits: 2, since: undefined })
     const { rows } = decide({ symbols: [wire('EURUSD.z')] }, registryOf(imported))
     expect(rows).toEqual([record('EURUSD', { raw: 'EURUSD.z', since: watchedUntil })])
@@ -126,9 +126,9 @@ describe("a live session's catalogue", () => {
   })
 
   test.each([
-    ['before a feed-wide window ended without it: as if it had never left', watchedUntil, 500],
-    ['after a feed-wide window: covered from its end on', feedSeconds(940), watchedUntil],
-  ])('an absent symbol that is listed again is, %s', (_, leftAt, since) => {
+    ['before a feed-wide window ends keeps its coverage', watchedUntil, 500],
+    ['after a feed-wide window is covered from the end of that window', feedSeconds(940), watchedUntil],
+  ])('an absent symbol that is listed again %s', (_, leftAt, since) => {
     const view = registryOf(record('EURUSD', { since: undefined }))
     const absence = { since: feedSeconds(500), watchedUntil: feedSeconds(leftAt) }
     const { rows, absent } = decide({ symbols: [wire('EURUSD')] }, view, absence)
@@ -213,11 +213,11 @@ describe("a live session's catalogue", () => {
         const names = first.symbols.map(({ name }) => name)
         expect(new Set(names).size).toBe(names.length)
         expect(names.filter((name) => !isCleanName(name))).toEqual([])
-        const told = new Set([
+        const answered = new Set([
           ...first.symbols.map((each) => each.raw),
           ...first.refused.map((each) => each.raw),
         ])
-        expect([...told].sort()).toEqual([...new Set(raws)].sort())
+        expect([...answered].sort()).toEqual([...new Set(raws)].sort())
         const view = registryOf(record('A', { raw: 'A.z' }), record('B', { origin: 'manifest' }))
         first.rows.forEach((body, i) =>
           view.apply({ kind: 'symbol', id: body.symbol, version: 100 + i, body }),

@@ -143,7 +143,7 @@ describe('an invalid token', () => {
     ['with an invalid feed', () => sign({ feeds: [ours.key, '*'], exp })],
     ['of another type', () => sign({ feeds: [ours.key], exp }, { typ: 'JWT' })],
     ['above the maximum length', async () => sign({ feeds: [ours.key], exp, more: 'x'.repeat(5_000) })],
-  ] as const)('%s is nobody', async (_what, make) => {
+  ] as const)('%s is refused', async (_what, make) => {
     const before = await refused('unknown')
     expect((await endOf(await make(), ours.key)).code).toBe('UNAUTHENTICATED')
     expect(await refused('unknown')).toBe(before + 1)

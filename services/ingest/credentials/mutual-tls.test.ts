@@ -103,16 +103,16 @@ describe('a client certificate', () => {
 
   test.each([
     [
-      'with a name that only contains a valid one',
+      'a name that only contains a valid one',
       [`URI:http://x/${ours.key}`, `URI:fxd://feed/${ours.key}/more`],
     ],
-    ['with names of another type', ['DNS:fxd.admin', 'email:fxd@admin']],
+    ['names of another type', ['DNS:fxd.admin', 'email:fxd@admin']],
     [
-      'with a name that imitates a list of names',
+      'a name that imitates a list of names',
       ['URI:http://x, URI:fxd://admin, URI:fxd://feed/BROKERA:ZERO, y'],
     ],
   ])('with %s pushes nothing', async (what, names) => {
-    const pair = certificates.certificate(`odd-${what.length}`, { names })
+    const pair = certificates.certificate(`invalid-${what.length}`, { names })
     expect((await endOf(identity(pair), ours.key)).code).toBe('PERMISSION_DENIED')
     expect(await administer(identity(pair))).toBe('PERMISSION_DENIED')
   })
@@ -120,7 +120,7 @@ describe('a client certificate', () => {
   test.each([
     ['that has expired', { endsAt: new Date(start - hourMs) }],
     ['of another authority', { by: 'another' }],
-  ])('%s is nobody', async (what, wanted) => {
+  ])('%s is refused', async (what, wanted) => {
     const before = await refused('missing')
     const pair = certificates.certificate(`bad-${what.length}`, { names: [feedUri(ours.key)], ...wanted })
     expect((await endOf(identity(pair), ours.key)).code).toBe('UNAUTHENTICATED')

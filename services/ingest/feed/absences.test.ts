@@ -26,7 +26,7 @@ async function afterMinute(): Promise<void> {
   await suite.fixture.writer.change(() => ({ rows: [], result: undefined }))
 }
 
-test('a symbol that a snapshot leaves out is shown and its bars are accepted for a minute, then it is hidden', async () => {
+test('a symbol that a snapshot leaves out is shown and accepts bars for a minute, then it is hidden', async () => {
   const live = await session()
   await live.catalogue([gold, silver])
   await live.catalogue([silver])

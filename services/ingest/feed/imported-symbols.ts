@@ -11,7 +11,7 @@ import type { FeedRegistry } from './feed-registry.ts'
 
 /**
  * The symbols that one import session adds to its feed. A new symbol waits in memory until its first bar is
- * stored, so an import whose bars are all refused adds no symbol. At most `catalogueSymbolsMax` symbols wait;
+ * stored: an import adds no symbol if all its bars are refused. At most `catalogueSymbolsMax` symbols wait;
  * above it the session ends with `RESOURCE_EXHAUSTED`.
  */
 export class ImportedSymbols {

@@ -18,15 +18,15 @@ const noon = start / 1000
 test('an unavailable feed board is logged once per outage, with any number of active feeds', async () => {
   const warnings: string[] = []
   const log = createLog('warn', { write: (line) => void warnings.push(JSON.parse(line).msg as string) })
-  let isAway = true
-  let asked = 0
+  let isUnavailable = true
+  let reports = 0
   const around = (stores: Stores): Stores => ({
     ...stores,
     board: {
       ...stores.board,
       note(feed, signs) {
-        asked += 1
-        return isAway ? Promise.reject(new Error('away')) : stores.board.note(feed, signs)
+        reports += 1
+        return isUnavailable ? Promise.reject(new Error('unavailable')) : stores.board.note(feed, signs)
       },
     },
   })
@@ -47,11 +47,11 @@ test('an unavailable feed board is logged once per outage, with any number of ac
   }
   await live(5)
   await live(4)
-  expect(asked).toBe(20)
+  expect(reports).toBe(20)
   expect(warnings).toHaveLength(1)
-  isAway = false
+  isUnavailable = false
   await live(3)
-  isAway = true
+  isUnavailable = true
   await live(2)
   expect(warnings).toEqual(Array(2).fill('feed board unavailable; feed liveness may be stale'))
 })

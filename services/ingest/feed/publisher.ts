@@ -38,7 +38,7 @@ interface OpenBatch {
 /**
  * Publishes the events of one feed on the bus, one after another, over all sessions of this process. While the bus
  * is unavailable, calls do not wait: bars are kept in a backlog and are published in order afterwards. When the
- * backlog is full, it is dropped. The session ends once the bus is available, and the greater epoch of the next
+ * backlog is full, it is dropped. The session ends once the bus is available. The greater epoch of the next
  * session makes readers read the store.
  */
 export class Publisher {

@@ -54,7 +54,7 @@ test('a reading whose write failed is written by a retry', async () => {
   const clock = createVirtualClock()
   const registry = new Registry()
   registry.apply({ kind: 'feed', id: zero, version: 1, body: { definition: fixed(-10_800), hidden: false } })
-  let isAway = true
+  let isUnavailable = true
   const written: RegistryBody[] = []
   const stop = keepClockHistory({
     clock,
@@ -63,7 +63,7 @@ test('a reading whose write failed is written by a retry', async () => {
     writer: {
       async change(decide) {
         const { rows, result } = decide(registry)
-        if (isAway) throw new Unavailable('store')
+        if (isUnavailable) throw new Unavailable('store')
         written.push(...rows)
         for (const row of rows) registry.apply({ ...row, version: registry.version + 1 })
         return result
@@ -72,7 +72,7 @@ test('a reading whose write failed is written by a retry', async () => {
   })
   await clock.advance(60_000)
   expect(written).toEqual([])
-  isAway = false
+  isUnavailable = false
   await clock.advance(60_000)
   expect(written).toHaveLength(1)
   stop()

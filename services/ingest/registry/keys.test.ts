@@ -95,7 +95,7 @@ describe('creating a key', () => {
   test.each([
     ...unknownFeeds.map((each) => ['NOT_FOUND', ...each] as const),
     ...invalid.map((each) => ['INVALID_ARGUMENT', ...each] as const),
-  ])('%s for %j, with what it got and what it wants', async (code, request, sentence) => {
+  ])('%s for %j, with the given and the wanted value', async (code, request, sentence) => {
     const { version } = fixture.registry.view()
     expect(await fixture.refusal('CreateKey', { plan: 'pro', feeds: [zero.key], ...request })).toEqual([
       code,

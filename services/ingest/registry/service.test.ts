@@ -28,7 +28,7 @@ test('an unavailable store is answered with UNAVAILABLE, never with an empty ans
   expect(error).toMatchObject({ code: status.UNAVAILABLE })
 })
 
-const oddText = fc.oneof(
+const randomText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc.constantFrom(
     '',
@@ -42,14 +42,21 @@ const oddText = fc.oneof(
     '::1/129',
   ),
 )
-const oddCount = fc.oneof(fc.nat(), fc.constantFrom(0, 1, 2 ** 31, 2 ** 32 - 1))
-const oddLimits = fc.record(
-  { rpm: oddCount, rpd: oddCount, wsConnections: oddCount, wsSymbols: oddCount },
+const randomCount = fc.oneof(fc.nat(), fc.constantFrom(0, 1, 2 ** 31, 2 ** 32 - 1))
+const randomLimits = fc.record(
+  { rpm: randomCount, rpd: randomCount, wsConnections: randomCount, wsSymbols: randomCount },
   { requiredKeys: [] },
 )
-const oddTexts = fc.array(oddText, { maxLength: 5 })
-const oddKey = fc.record(
-  { name: oddText, plan: oddText, feeds: oddTexts, limits: oddLimits, allowIps: oddTexts, expires: oddText },
+const randomTexts = fc.array(randomText, { maxLength: 5 })
+const randomKey = fc.record(
+  {
+    name: randomText,
+    plan: randomText,
+    feeds: randomTexts,
+    limits: randomLimits,
+    allowIps: randomTexts,
+    expires: randomText,
+  },
   { requiredKeys: [] },
 )
 
@@ -63,15 +70,15 @@ test('no random request causes a defect, or leaves a key that breaks the rules',
       (error: ServiceError) => status[error.code] ?? '',
     )
   await fc.assert(
-    fc.asyncProperty(oddKey, oddText, oddCount, async (odd, text, count) => {
-      const { feeds, allowIps, ...rest } = odd
+    fc.asyncProperty(randomKey, randomText, randomCount, async (random, text, count) => {
+      const { feeds, allowIps, ...rest } = random
       const change = {
         ...rest,
         ...(feeds && { feeds: { values: feeds } }),
         ...(allowIps && { allowIps: { values: allowIps } }),
       }
       const outcomes = await Promise.all([
-        outcome(fixture.call('CreateKey', odd)),
+        outcome(fixture.call('CreateKey', random)),
         outcome(fixture.call('UpdateKey', { id, basedOn: count, ...change })),
         outcome(fixture.call('RotateKey', { id: text, basedOn: count, overlapMs: count })),
         outcome(fixture.call('RevokeKey', { id: text })),

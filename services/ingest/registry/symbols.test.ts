@@ -72,8 +72,8 @@ test('a symbol that a manifest or a collector lists stays, and the refusal names
 
 test('a removal that fails while the store is unavailable removes nothing and can be repeated', async () => {
   await add('AGAIN', 'import')
-  const away = new Unavailable('store', new Error('away'))
-  vi.spyOn(fixture.stores.bars, 'lastTimes').mockRejectedValueOnce(away)
+  const unavailable = new Unavailable('store', new Error('unavailable'))
+  vi.spyOn(fixture.stores.bars, 'lastTimes').mockRejectedValueOnce(unavailable)
   expect((await refusal('AGAIN'))[0]).toBe('UNAVAILABLE')
   expect(fixture.registry.view().symbol(compoundKey(zero.key, 'AGAIN'))).toBeDefined()
   expect(await remove('AGAIN')).toEqual({ series: 0 })

@@ -122,7 +122,7 @@ const symbol = fc.record({
   session: fc.oneof(fc.constantFrom('', '24x5'), text),
   delaySeconds: unsigned,
 })
-const oddMessage: fc.Arbitrary<CollectorMessage> = fc.oneof(
+const randomMessage: fc.Arbitrary<CollectorMessage> = fc.oneof(
   { weight: 6, arbitrary: bars.map((each) => ({ bars: each })) },
   {
     weight: 2,
@@ -158,12 +158,12 @@ test('thousands of random messages neither end the process nor cause a defect st
   let counter = 0
   await fc.assert(
     fc.asyncProperty(
-      fc.array(oddMessage, { minLength: 10, maxLength: 40 }),
+      fc.array(randomMessage, { minLength: 10, maxLength: 40 }),
       fc.constantFrom('LIVE' as const, 'IMPORT' as const),
       async (messages, mode) => {
         const session = new RawSession(fixture.address)
         counter += 1
-        await session.hello(feed.key, { mode, id: `odd-${mode === 'LIVE' ? 'one' : counter}` })
+        await session.hello(feed.key, { mode, id: `random-${mode === 'LIVE' ? 'one' : counter}` })
         for (const message of messages) session.send(message)
         session.stream.end()
         expect(defects).not.toContain((await session.ended).code)
@@ -172,12 +172,12 @@ test('thousands of random messages neither end the process nor cause a defect st
     { numRuns: 120 },
   )
   await expectService()
-  const kept = await fixture.stores.bars.read({
+  const stored = await fixture.stores.bars.read({
     series: { feed: feed.key, symbol: compoundKey(feed.key, 'EURUSD'), resolution: '1' },
     from: feedSeconds(0),
     to: feedSeconds(minuteAgo(-2)),
   })
-  expect(toList(kept).filter((bar) => barFault(bar, '1'))).toEqual([])
+  expect(toList(stored).filter((bar) => barFault(bar, '1'))).toEqual([])
 })
 
 test('invalid Hellos are refused with a sentence', async () => {
@@ -256,11 +256,11 @@ test('invalid compressed bytes end only their own session', async () => {
         authorization: `Bearer ${houseToken}`,
       })
       const ended = new Promise<string>((resolve) => {
-        const told = (headers: Record<string, unknown>): void => {
+        const onHeaders = (headers: Record<string, unknown>): void => {
           if (headers['grpc-status'] !== undefined) resolve(String(headers['grpc-status']))
         }
-        stream.on('response', told)
-        stream.on('trailers', told)
+        stream.on('response', onHeaders)
+        stream.on('trailers', onHeaders)
       })
       const head = Buffer.alloc(5)
       head.writeUInt8(1, 0)

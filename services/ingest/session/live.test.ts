@@ -151,8 +151,8 @@ describe('readers are notified', () => {
     await session.bars('LIVE', [seriesAt('EURUSD', [noon - 120, noon - 60])])
     await session.window('5', noon - 300, noon)
     await session.window('1', noon - 120, noon)
-    const told = suite.fixture.events.map(({ event }) => event).filter(({ type }) => type !== 'applied')
-    expect(told).toMatchObject([
+    const events = suite.fixture.events.map(({ event }) => event).filter(({ type }) => type !== 'applied')
+    expect(events).toMatchObject([
       { type: 'bars' },
       { type: 'minutes', feed: suite.feed.key, from: noon - 120, to: noon - 60 },
     ])

@@ -8,7 +8,7 @@ import type { CollectorMessage } from '../../wire/gen/fxd/v1/CollectorMessage.ts
 const suite = new SessionSuite({ more: [defineFeed({ account: 'THIRTY', resolutions: ['1', '30', '60'] })] })
 
 describe('sequences', () => {
-  test('the first sequence of a session is 1, and a jump is refused without an Ack until the missing one arrives', async () => {
+  test('the first sequence is 1, and a jump is refused without an Ack until the missing sequence arrives', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)
@@ -136,7 +136,7 @@ describe('the status names the fault of', () => {
   test.for([
     ['SESSION_MODE_UNSPECIFIED', 'SESSION_MODE_UNSPECIFIED'],
     [7, '7'],
-  ] as const)('mode %s', async ([mode, got]) => {
+  ] as const)('a Hello with mode %s', async ([mode, got]) => {
     expect(await refusal({ hello: { ...hello, mode: mode as 'SESSION_MODE_UNSPECIFIED' } })).toEqual({
       code: 'INVALID_ARGUMENT',
       details: `Hello.mode: got ${got}, wanted SESSION_MODE_LIVE or SESSION_MODE_IMPORT`,

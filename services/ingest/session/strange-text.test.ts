@@ -173,10 +173,10 @@ describe('strange text of administration', () => {
 
 describe('a defect', () => {
   const defect = (): never => {
-    throw new RangeError('inner words')
+    throw new RangeError('internal text')
   }
 
-  test('in the listener of a session ends that session with INTERNAL and no other', async () => {
+  test('in the listener of a session ends only that session, with INTERNAL', async () => {
     const session = new RawSession(fixture.address)
     await session.hello(feed.key, { mode: 'IMPORT', id: 'broken' })
     const broken = vi.spyOn(SessionWork.prototype, 'isFull', 'get').mockImplementationOnce(defect)
@@ -187,7 +187,7 @@ describe('a defect', () => {
     await expectOthersServed()
   })
 
-  test('at the end of a session does not keep it open', async () => {
+  test('at the end of a session does not keep the session open', async () => {
     const session = new RawSession(fixture.address)
     await session.hello(feed.key, { mode: 'IMPORT', id: 'broken' })
     const broken = vi.spyOn(SessionWork.prototype, 'settle').mockImplementationOnce(defect)
