@@ -4,7 +4,7 @@ import type { RateDecision, RateState } from '../core/keys/rate-window.ts'
 import type { Endpoint } from '../core/keys/usage.ts'
 import type { Limits } from '../ports/limits.ts'
 
-/** A refused request: the `Failure` that answers it and what its headers show. */
+/** The failure of a request above a limit, with the state for its headers. */
 export class RateExceeded extends Failure {
   readonly exceeded: 'minute' | 'day'
   readonly state: RateState
@@ -21,7 +21,7 @@ export class RateExceeded extends Failure {
   }
 }
 
-/** Counts a request of the key in both windows and its usage, or throws `RateExceeded` and consumes nothing. */
+/** Counts a request of the key in both windows and in its usage. Throws `RateExceeded`, and counts nothing then. */
 export async function admit(limits: Limits, key: KeyRecord, endpoint: Endpoint): Promise<RateState> {
   const decision = await limits.admit(key.id, key.limits, endpoint)
   if (decision.outcome === 'refused') throw new RateExceeded(decision)

@@ -25,7 +25,7 @@ const record = (changes: Partial<KeyRecord> = {}): KeyRecord => ({
   ...changes,
 })
 
-function holding(key: KeyRecord): Registry {
+function registryWith(key: KeyRecord): Registry {
   const registry = new Registry()
   registry.apply({ kind: 'key', id: key.id, version: 1, body: key })
   return registry
@@ -40,25 +40,25 @@ function codeOf(view: RegistryView, credential: string | undefined, address = '1
 }
 
 describe('authenticate', () => {
-  test('a known key is let in', () => expect(codeOf(holding(record()), secret)).toBe('k1'))
-  test('no key is UNAUTHORIZED', () => expect(codeOf(holding(record()), undefined)).toBe('UNAUTHORIZED'))
+  test('a known key is accepted', () => expect(codeOf(registryWith(record()), secret)).toBe('k1'))
+  test('no key is UNAUTHORIZED', () => expect(codeOf(registryWith(record()), undefined)).toBe('UNAUTHORIZED'))
   test('an unknown key is KEY_INVALID', () =>
-    expect(codeOf(holding(record()), oldSecret)).toBe('KEY_INVALID'))
+    expect(codeOf(registryWith(record()), oldSecret)).toBe('KEY_INVALID'))
 
   test.each(['x', `${secret}0`, secret.toUpperCase(), secret.slice(0, -1), '__proto__', `${secret} `])(
     'a text of the wrong shape is KEY_INVALID without a look-up: %s',
     (text) => {
-      const view = holding(record())
-      view.keys.byDigest = () => expect.unreachable('it was looked up')
+      const view = registryWith(record())
+      view.keys.byDigest = () => expect.unreachable('the key was looked up')
       expect(codeOf(view, text)).toBe('KEY_INVALID')
     },
   )
 
-  test('a revoked key is KEY_INACTIVE, even when it is expired as well', () =>
-    expect(codeOf(holding(record({ revoked: true, expiresAt: utcMs(1) })), secret)).toBe('KEY_INACTIVE'))
+  test('a revoked key is KEY_INACTIVE, even if it is expired too', () =>
+    expect(codeOf(registryWith(record({ revoked: true, expiresAt: utcMs(1) })), secret)).toBe('KEY_INACTIVE'))
 
-  test('a key is expired from the very moment of its expiry, whatever the address', () => {
-    const view = holding(record({ expiresAt: now, allowIps: ['10.0.0.1'] }))
+  test('a key is KEY_EXPIRED from the moment of its expiry, from any address', () => {
+    const view = registryWith(record({ expiresAt: now, allowIps: ['10.0.0.1'] }))
     expect(codeOf(view, secret)).toBe('KEY_EXPIRED')
     expect(codeOf(view, secret, '10.0.0.1', utcMs(now - 1))).toBe('k1')
   })
@@ -72,21 +72,21 @@ describe('authenticate', () => {
     ['2001:db8::77', 'k1'],
     ['2001:db9::77', 'IP_NOT_ALLOWED'],
     ['', 'IP_NOT_ALLOWED'],
-  ])('an allowlist of addresses and blocks answers %s with %s', (address, expected) => {
-    const view = holding(record({ allowIps: ['192.0.2.1', '198.51.100.0/24', '2001:db8::/32'] }))
+  ])('with an allowlist of addresses and blocks the address %s gives %s', (address, expected) => {
+    const view = registryWith(record({ allowIps: ['192.0.2.1', '198.51.100.0/24', '2001:db8::/32'] }))
     expect(codeOf(view, secret, address)).toBe(expected)
   })
 
-  test('a changed allowlist takes effect with the record', () => {
-    const view = holding(record({ allowIps: ['192.0.2.1'] }))
+  test('a changed allowlist is effective with the new record', () => {
+    const view = registryWith(record({ allowIps: ['192.0.2.1'] }))
     expect(codeOf(view, secret, '192.0.2.1')).toBe('k1')
     view.apply({ kind: 'key', id: 'k1', version: 2, body: record({ allowIps: ['192.0.2.2'] }) })
     expect(codeOf(view, secret, '192.0.2.1')).toBe('IP_NOT_ALLOWED')
   })
 
-  test('the old secret of a rotation opens until its overlap ends', () => {
+  test('the old secret of a rotation is valid until the end of the overlap', () => {
     const secrets = [...record().secrets, { digest: digestOf(oldSecret).toString('hex'), until: now }]
-    const view = holding(record({ secrets }))
+    const view = registryWith(record({ secrets }))
     expect(codeOf(view, oldSecret, undefined, utcMs(now - 1))).toBe('k1')
     expect(codeOf(view, oldSecret)).toBe('KEY_INVALID')
     expect(codeOf(view, secret)).toBe('k1')
@@ -94,7 +94,7 @@ describe('authenticate', () => {
 })
 
 describe('grant', () => {
-  test('a feed that is not granted is named in the refusal', () => {
+  test('the refusal names the feed that is not granted', () => {
     expect(() => grant(record(), feedKey('BROKERB', 'LIVE'))).toThrow(/BROKERB:LIVE/)
     expect(() => grant(record(), feedKey('BROKERA', 'ZERO'))).not.toThrow()
   })

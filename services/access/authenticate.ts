@@ -3,15 +3,15 @@ import type { UtcMs } from '../core/clocks/feed-clock.ts'
 import { Failure, type FailureCode } from '../core/failure.ts'
 import type { RegistryView } from '../core/feeds/registry.ts'
 import { isKeyShaped, type KeyRecord, keyState, secretIsOpen } from '../core/keys/api-key.ts'
+import { addressMatcher } from '../platform/addresses.ts'
 import { digestOf } from '../registry/key-digest.ts'
-import { addressAllowed } from './allowlist.ts'
 
 export { digestOf }
 
 export interface Identification {
-  /** What `credential` found. */
+  /** The result of `credential`. */
   readonly credential: string | undefined
-  /** What `clientAddress` found. */
+  /** The result of `clientAddress`. */
   readonly address: string
 }
 
@@ -28,7 +28,7 @@ export function authenticate(request: Identification, view: RegistryView, now: U
   return key
 }
 
-/** Why this known key may not be used from this address now; also asked again for open sockets. */
+/** Why this known key may not be used from this address now. Also checked again for open sockets. */
 export function keyRefusal(
   key: KeyRecord,
   address: string,
@@ -40,7 +40,7 @@ export function keyRefusal(
   return addressAllowed(key, address) ? undefined : 'IP_NOT_ALLOWED'
 }
 
-/** A text that cannot be a key is never looked up; the stored digest is compared in constant time. */
+/** The key of this secret. A text that cannot be a key is never looked up. Digests are compared in constant time. */
 function keyOf(text: string, view: RegistryView, now: UtcMs): KeyRecord | undefined {
   if (!isKeyShaped(text)) return undefined
   const digest = digestOf(text)
@@ -48,4 +48,18 @@ function keyOf(text: string, view: RegistryView, now: UtcMs): KeyRecord | undefi
   if (!found || !secretIsOpen(found.secret, now)) return undefined
   const stored = Buffer.from(found.secret.digest, 'hex')
   return stored.length === digest.length && timingSafeEqual(stored, digest) ? found.key : undefined
+}
+
+/** Cached per record: a changed key has a new record, so no stale list is used. */
+const matchers = new WeakMap<KeyRecord, (address: string) => boolean>()
+
+/** Whether the key may be used from this address; a key without a list allows every address. */
+function addressAllowed(key: KeyRecord, address: string): boolean {
+  if (key.allowIps.length === 0) return true
+  let matches = matchers.get(key)
+  if (!matches) {
+    matches = addressMatcher(key.allowIps)
+    matchers.set(key, matches)
+  }
+  return matches(address)
 }

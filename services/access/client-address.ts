@@ -10,13 +10,13 @@ export interface Arrival {
   readonly trusted: (address: string) => boolean
 }
 
-/** Proxies in a row that are followed; a longer chain ends here. */
+/** Maximum proxies that are followed; a longer chain ends there. */
 const hopsMax = 32
 
 /**
- * The client's address. The forwarded chain is read from the right and only as far as trusted peers
- * wrote it: what stands further left was claimed by the client and is worth nothing.
- * An entry that is no address ends the walk at the proxy that passed it on.
+ * The client's address. Reads the forwarded chain from the right, and only as far as trusted peers wrote it: the
+ * client could have forged entries further left. An entry that is no address ends the chain at the proxy that sent
+ * it.
  */
 export function clientAddress({ peer, forwardedFor, trusted }: Arrival): string {
   let address = plainAddress(peer ?? '')

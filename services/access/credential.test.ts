@@ -15,11 +15,11 @@ describe('the credential', () => {
     ['an empty bearer as absent', { authorization: 'Bearer ' }, '/?api_key=c', 'c'],
     ['another scheme as absent', { authorization: 'Basic YTpi' }, '/', undefined],
     ['an empty parameter as absent', {}, '/?api_key=', undefined],
-    ['a path as no query', {}, '/api_key=c', undefined],
+    ['a path without a query as absent', {}, '/api_key=c', undefined],
     ['nothing', {}, '/', undefined],
-    ['a repeated header as one wrong key', { 'x-api-key': ['a', 'b'] }, '/', 'a, b'],
+    ['repeated headers as one invalid key', { 'x-api-key': ['a', 'b'] }, '/', 'a, b'],
     ['an escaped parameter', {}, '/?%61pi_key=%63', 'c'],
-    ['a broken escape as it stands', {}, '/?api_key=%zz', '%zz'],
+    ['an invalid escape unchanged', {}, '/?api_key=%zz', '%zz'],
   ])('reads %s', (_, headers, query, expected) => {
     expect(credential(headers, query)).toBe(expected)
   })

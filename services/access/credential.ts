@@ -4,9 +4,9 @@ import { Failure } from '../core/failure.ts'
 const bearer = /^bearer +(.+)$/i
 
 /**
- * What the client offers as its key: the `X-API-Key` header, else the bearer token, else the `api_key`
- * parameter; an empty value counts as absent. `query` is the raw request URL, or its parameters.
- * Throws KEY_INVALID when the parameter is given more than once.
+ * The client's key: the `X-API-Key` header, else the bearer token, else the `api_key` parameter. An empty value
+ * counts as absent. `query` is the raw request URL, or its parameters.
+ * Throws KEY_INVALID if the parameter is repeated.
  */
 export function credential(
   headers: Pick<IncomingHttpHeaders, 'authorization'> & Readonly<Record<string, unknown>>,

@@ -6,7 +6,7 @@ import type { KeyRecord } from '../core/keys/api-key.ts'
 
 export const isGranted = (key: KeyRecord, feed: FeedKey): boolean => key.feeds.includes(feed)
 
-/** Throws SYMBOL_NOT_PERMITTED, whose message names the feed, unless the key may use it. */
+/** Throws SYMBOL_NOT_PERMITTED, with the feed in its message, unless the key may use the feed. */
 export function grant(key: KeyRecord, feed: FeedKey): void {
   if (!isGranted(key, feed))
     throw new Failure('SYMBOL_NOT_PERMITTED', `The API key has no access to the feed ${feed}.`)

@@ -5,8 +5,10 @@ import { ResponderBuilder, ServerInterceptingCall, type ServerInterceptor, statu
 const channel = 'http2.server.stream.start'
 
 /**
- * Tells with which status each call to this port ended. What the gRPC library refuses by itself (a message
- * too long, bytes that do not decompress, an unknown method) reaches no interceptor: Node's own channel shows it.
+ * Calls `ended` with the status of each call to this port. The gRPC library refuses some
+ * calls itself (too long messages, unknown methods, broken compression). These reach no interceptor, so Node's
+ * diagnostics channel is used.
+ * Returns the function that stops it.
  */
 export function countCalls(port: number, ended: (code: string) => void): () => void {
   const began: ChannelListener = (message) => {
@@ -17,19 +19,19 @@ export function countCalls(port: number, ended: (code: string) => void): () => v
   return () => void unsubscribe(channel, began)
 }
 
-/** Without a status the peer went away, or did not speak gRPC at all. */
+/** The status of a stream. Without one the peer disconnected, or did not speak gRPC. */
 function codeOf({ sentTrailers, sentHeaders }: ServerHttp2Stream): string {
   const sent = sentTrailers?.['grpc-status'] ?? sentHeaders?.['grpc-status']
   if (sent !== undefined) return status[Number(sent)] ?? 'UNKNOWN'
   return sentHeaders?.[':status'] === undefined || sentHeaders[':status'] === 200 ? 'CANCELLED' : 'UNKNOWN'
 }
 
-/** Trailers are a header: longer ones are refused by many peers. */
+/** Maximum characters of a status message: trailers are a header, and many peers refuse longer ones. */
 const detailsLengthMax = 1_024
 
 /**
- * A status may quote what a client sent, and a lone surrogate in it would throw inside the library,
- * outside of any handler.
+ * Makes the text of every status well-formed. It may quote a client, and a lone surrogate would throw inside the
+ * library, outside any handler.
  */
 export const wellFormedStatus: ServerInterceptor = (_method, call) =>
   new ServerInterceptingCall(

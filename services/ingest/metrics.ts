@@ -13,22 +13,22 @@ export interface IngestMetrics {
   refused(reason: RefusalReason, count: number): void
   pushed(count: number, seconds: number): void
   committed(lane: LaneName, seconds: number): void
-  /** A promise was touched that an operator must know of: each has an alert. */
+  /** Counts an event that endangers a promise; each kind has an alert. */
   alarm(kind: AlarmKind): void
   session(mode: 'live' | 'import', by: 1 | -1): void
   ended(code: string): void
-  /** A call was refused for its credential. */
+  /** Counts a call that was refused because of its credential. */
   refusedCall(reason: CredentialFault | 'foreign_feed'): void
-  /** A call ended, of whatever service, known or not. */
+  /** Counts a call that ended, of any service or none. */
   call(code: string): void
   queued(lane: LaneName, by: number): void
-  /** Bars that wait for the bus to come back. */
+  /** Changes the number of bars that wait for the bus. */
   backlog(by: number): void
   droppedFromBacklog(count: number): void
 }
 
 export function createIngestMetrics(metrics: Metrics): IngestMetrics {
-  const bars = metrics.counter('fxd_ingest_bars_total', 'Bars taken from collectors and imports', [
+  const bars = metrics.counter('fxd_ingest_bars_total', 'Bars accepted from collectors and imports', [
     'lane',
     'outcome',
   ])
@@ -40,12 +40,12 @@ export function createIngestMetrics(metrics: Metrics): IngestMetrics {
   const pushed = metrics.counter('fxd_ingest_pushed_bars_total', 'Live bars published to all readers')
   const push = metrics.histogram(
     'fxd_ingest_push_seconds',
-    'From the receipt of a live batch to its publishing',
+    'Time from the receipt of a live batch to its publication',
     secondsBuckets,
   )
   const commit = metrics.histogram(
     'fxd_ingest_commit_seconds',
-    'From the receipt of a batch to its commit',
+    'Time from the receipt of a batch to its commit',
     secondsBuckets,
     ['lane'],
   )
@@ -71,10 +71,10 @@ export function createIngestMetrics(metrics: Metrics): IngestMetrics {
   const queue = metrics.gauge('fxd_ingest_queued_batches', 'Batches received and not yet acknowledged', [
     'lane',
   ])
-  const backlog = metrics.gauge('fxd_ingest_backlog_bars', 'Live bars that wait for the bus to come back')
+  const backlog = metrics.gauge('fxd_ingest_backlog_bars', 'Live bars that wait for an unavailable bus')
   const dropped = metrics.counter(
     'fxd_ingest_backlog_dropped_bars_total',
-    'Live bars that readers must take from the store, because too many waited for the bus',
+    'Live bars dropped because too many waited for the bus; readers take them from the store',
   )
   return {
     bars: (lane, outcome, count) => void (count > 0 && bars.inc({ lane, outcome }, count)),

@@ -9,9 +9,8 @@ import type { Clock } from '../ports/clock.ts'
 import type { Stores } from '../ports/stores.ts'
 import type { FollowedRegistry } from '../registry/follow.ts'
 import type { RegistryWriter } from '../registry/writer.ts'
-import { defectStatus } from '../wire/defect-status.ts'
 import { ingestConnectionsMax, serverOptions } from '../wire/limits.ts'
-import { type ConnectionCounts, type Listening, listen } from '../wire/listen.ts'
+import { type ConnectionCounts, defectStatus, type Listening, listen } from '../wire/listen.ts'
 import { Collector, Registry } from '../wire/load.ts'
 import { serverCredentials } from '../wire/server-credentials.ts'
 import { countCalls, wellFormedStatus } from './call-guards.ts'
@@ -22,20 +21,21 @@ import { keepClockHistory } from './jobs/clock-history.ts'
 import { copyClosedDays } from './jobs/closed-days.ts'
 import { createIngestMetrics } from './metrics.ts'
 import { registryService } from './registry/service.ts'
+import type { CollectorCall } from './session/collector-stream.ts'
 import { OpenSessions } from './session/open-sessions.ts'
 import { receive } from './session/receive.ts'
-import { type CollectorCall, CollectorSession, type SessionDeps } from './session/session.ts'
-import { SessionEnd } from './session/session-end.ts'
+import { CollectorSession, type SessionDeps } from './session/session.ts'
+import { SessionEnd } from './session-end.ts'
 
 export interface IngestDeps {
   readonly stores: Pick<Stores, 'bars' | 'windows' | 'bus' | 'board' | 'leases' | 'limits' | 'usageDays'>
   readonly registry: FollowedRegistry
   readonly writer: RegistryWriter
-  /** Of administration. */
+  /** Tokens of administration. */
   readonly tokens: Secrets
-  /** Sign and verify the tokens of collectors. */
+  /** Keys that sign and verify the tokens of collectors. */
   readonly signingKeys: Secrets
-  /** Without: calls are not encrypted. */
+  /** Without it calls are not encrypted. */
   readonly tls?: WatchedTls | undefined
   readonly connectionCounts?: ConnectionCounts
   readonly clock: Clock
@@ -44,23 +44,23 @@ export interface IngestDeps {
 }
 
 export interface Ingest {
-  /** Gives the port (a free one for port 0); rejects when the address cannot be listened on. */
+  /** Resolves with the port (a free one for port 0); rejects if it cannot listen on the address. */
   listen(host: string, port: number): Promise<number>
   /**
-   * Takes no more calls, acknowledges what is being committed, and ends every session with
-   * UNAVAILABLE; what is not done within the grace is cut off.
+   * Accepts no further calls, acknowledges batches in flight, and ends every session with UNAVAILABLE. Cuts off
+   * what has not finished after `graceMs`.
    */
   close(graceMs: number): Promise<void>
 }
 
-/** The gRPC edge, and the only writer of bars; beside the collectors it serves `fxd.v1.Registry` for administration. */
+/** The gRPC edge, and the only writer of bars. It serves collectors, and `fxd.v1.Registry` for administration. */
 export function createIngest(deps: IngestDeps): Ingest {
   const { clock, log, stores } = deps
   const metrics = createIngestMetrics(deps.metrics)
   const feedTokens = createFeedTokens(deps.signingKeys, clock)
   const authorizer = createAuthorizer({ ...deps, feedTokens, refused: (fault) => metrics.refusedCall(fault) })
   const server = serverBehind(authorizer)
-  const states = new FeedStates(stores, { bus: stores.bus, clock, log, metrics, writer: deps.writer })
+  const states = new FeedStates(stores, { ...deps, bus: stores.bus, metrics })
   const sessions = new OpenSessions()
   const serve = createServe(authorizer, sessions, { ...deps, metrics, states, sessions })
   server.addService(
@@ -73,7 +73,7 @@ export function createIngest(deps: IngestDeps): Ingest {
   }
   server.addService(Registry.service, registryService({ ...stores, ...deps, feedTokens, endFeed }))
 
-  const stopHeeding = deps.registry.onChange((view) => sessions.endHidden(view))
+  const stopFollowing = deps.registry.onChange((view) => sessions.endHidden(view))
   let listening: Listening | undefined
   let stopCounting = (): void => undefined
   const stopClockHistory = keepClockHistory(deps)
@@ -87,14 +87,16 @@ export function createIngest(deps: IngestDeps): Ingest {
     },
     async close(graceMs) {
       const left = listening?.close()
-      stopHeeding()
+      stopFollowing()
       stopClockHistory()
       const copied = closedDays.stop()
       const inTime = new AbortController()
       const finished = sessions
         .endAll(new SessionEnd('UNAVAILABLE', 'ingest is stopping; connect again'))
         .then(() => Promise.all([copied, shutDown(server), left]))
-        .catch((cause: unknown) => log.warn({ err: cause }, 'ingest did not stop cleanly'))
+        .catch((cause: unknown) =>
+          log.warn({ err: cause }, 'stopping ingest failed; what is left is cut off'),
+        )
       if (graceMs > 0) await Promise.race([finished, clock.sleep(graceMs, inTime.signal)])
       inTime.abort()
       server.forceShutdown()
@@ -126,7 +128,7 @@ const shutDown = (server: Server): Promise<void> =>
     server.tryShutdown((cause) => (cause ? reject(cause) : resolve()))
   })
 
-/** Begins a session for each call that may have one; a defect in it ends that call. */
+/** Starts a session for each permitted call; a defect at the start ends the call. */
 function createServe(authorizer: Authorizer, sessions: OpenSessions, deps: SessionDeps) {
   const processId = deps.clock.randomHex(8)
   let count = 0
@@ -144,8 +146,8 @@ function createServe(authorizer: Authorizer, sessions: OpenSessions, deps: Sessi
     try {
       begin(call)
     } catch (cause) {
-      // The metric of calls counts the status.
-      deps.log.error(faultPlace(cause), 'failed: a session could not begin; its call is ended with INTERNAL')
+      // The call metric counts the status.
+      deps.log.error(faultPlace(cause), 'starting a session failed; its call is rejected with INTERNAL')
       call.emit('error', defectStatus)
     }
   }

@@ -3,23 +3,23 @@ import type { RegistryView } from '../core/feeds/registry.ts'
 import { type FeedFault, feedRows, immutableFaults } from './feed-rows.ts'
 import type { RegistryWriter } from './writer.ts'
 
-/** The object that a feed is to belong to. */
+/** The object that claims a feed. */
 export interface Claim {
   readonly uid: string
-  /** UID of an object that is gone; what it owned is taken over. Empty: of none. */
+  /** UID of a deleted object whose feed is taken over; empty for none. */
   readonly previousUid: string
-  /** Version of the feed's record that the change is based on; 0 names none. */
+  /** Version of the feed's record that the change is based on; 0 for any. */
   readonly basedOn: number
 }
 
 export type ApplyOutcome =
   | { readonly outcome: 'applied' }
   | { readonly outcome: 'refused'; readonly faults: readonly FeedFault[] }
-  /** `owner`: who has the feed. */
+  /** `owner`: the present owner of the feed. */
   | { readonly outcome: 'owned'; readonly owner: string }
   | { readonly outcome: 'moved'; readonly version: number }
 
-/** Makes or changes one feed for the object that defines it; a repeat writes nothing. */
+/** Creates or changes one feed for the object that defines it. A repeat writes nothing. */
 export function applyFeed(
   writer: RegistryWriter,
   definition: FeedDefinition,
@@ -32,7 +32,7 @@ export function applyFeed(
   })
 }
 
-/** Hides the object's feed; gives whether it is hidden and the object's. */
+/** Hides the feed if the object owns it. Resolves with false if another owner has it. */
 export function removeFeed(writer: RegistryWriter, key: string, uid: string): Promise<boolean> {
   return writer.change<boolean>((view) => {
     const feed = recordOf(key, view)
@@ -48,13 +48,13 @@ export function removeFeed(writer: RegistryWriter, key: string, uid: string): Pr
 export const feedsOwners = ['operator', 'manifests'] as const
 export type FeedsOwner = (typeof feedsOwners)[number]
 
-/** Hands all feeds over; nothing else of them changes. Gives how many have another owner now. */
+/** Transfers all feeds to the owner and changes nothing else. Resolves with the number of transferred feeds. */
 export function setFeedsOwner(writer: RegistryWriter, owner: FeedsOwner): Promise<number> {
   return writer.change<number>((view) => {
     const rows = view.allFeeds().flatMap(({ definition, hidden, owner: had }) => {
-      const isTheirs = (had === undefined) === (owner === 'manifests')
+      const isUnchanged = (had === undefined) === (owner === 'manifests')
       const body: FeedRecord = { definition, hidden, ...(owner === 'operator' && { owner }) }
-      return isTheirs ? [] : [{ kind: 'feed' as const, id: definition.key, body }]
+      return isUnchanged ? [] : [{ kind: 'feed' as const, id: definition.key, body }]
     })
     return { rows, result: rows.length }
   })

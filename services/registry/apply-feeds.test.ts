@@ -19,7 +19,7 @@ const clock = createVirtualClock()
 let stores: Stores
 let registry: FollowedRegistry
 let writer: RegistryWriter
-/** Every test has brokers of its own. */
+/** Every test has separate brokers. */
 let broker = ''
 let count = 0
 
@@ -90,7 +90,7 @@ async function put(symbol: SymbolRecord): Promise<void> {
   }))
 }
 
-test('the registry becomes equal to the manifests, and a second time nothing is written', async () => {
+test('the registry becomes equal to the manifests, and the second time nothing is written', async () => {
   const zero = define('ZERO', {
     symbols: [
       listed('EURUSD.z'),
@@ -125,11 +125,11 @@ test('the registry becomes equal to the manifests, and a second time nothing is 
 test('only what changed is written', async () => {
   const symbolsOf = (digits: number) => [listed('A.z'), listed('B.z', { digits }), listed('C.z')]
   await applied(define('ZERO', { symbols: symbolsOf(5) }), define('VIP'))
-  // The definition, which lists the symbol, and the symbol.
+  // The feed, whose definition lists the symbol, and the symbol.
   expect(await applied(define('ZERO', { symbols: symbolsOf(3) }), define('VIP'))).toBe(2)
 })
 
-test('a feed that no manifest names is hidden with its symbols, and comes back as it was', async () => {
+test('a feed without a manifest is hidden with its symbols, and is restored unchanged', async () => {
   const zero = define('ZERO')
   await applied(zero, define('VIP'))
   expect(await applied(define('VIP'))).toBe(1)
@@ -140,7 +140,7 @@ test('a feed that no manifest names is hidden with its symbols, and comes back a
   expect(symbols(zero)).toEqual([`${zero.key}:EURUSD`])
 })
 
-test('a symbol that the manifest no longer lists is hidden; one that others brought stays', async () => {
+test('a symbol that the manifest no longer lists is hidden; one of a collector or import stays', async () => {
   const zero = define('ZERO', { symbols: [listed('EURUSD.z'), listed('GBPUSD.z')] })
   await applied(zero)
   const [eurusd] = registry.view().symbolsOf(zero.key)
@@ -151,7 +151,7 @@ test('a symbol that the manifest no longer lists is hidden; one that others brou
   expect(symbols(zero)).toEqual([`${zero.key}:EURUSD`, `${zero.key}:XAUUSD`])
 })
 
-test('the manifest wins over what a collector said of a symbol, and keeps from when windows cover it', async () => {
+test('the manifest replaces a collector’s fields of a symbol, but keeps its `since`', async () => {
   await applied(define('ZERO', { symbols: [] }))
   const zero = define('ZERO')
   const since = feedSeconds(1_000)
@@ -187,7 +187,7 @@ test('the manifest wins over what a collector said of a symbol, and keeps from w
   })
 })
 
-test('another number of buckets is refused, of a hidden feed too, and nothing at all is written', async () => {
+test('another number of buckets is refused, also for a hidden feed, and nothing is written', async () => {
   await applied(define('ZERO'))
   const { version } = registry.view()
   const outcome = await applyFeeds(writer, [define('ZERO', { storageBuckets: 8 }), define('VIP')])
@@ -208,7 +208,7 @@ test('another number of buckets is refused, of a hidden feed too, and nothing at
   })
 })
 
-test('broker and account of a name cannot change', async () => {
+test('a change of broker or account of a name is refused', async () => {
   await applied(define('ZERO'))
   const { name } = define('ZERO')
   expect(await applyFeeds(writer, [define('VIP', { name })])).toMatchObject({
@@ -221,7 +221,7 @@ test('broker and account of a name cannot change', async () => {
   })
 })
 
-test('a name is free again once its feed is gone, and feeds may swap names', async () => {
+test('a name is free once its feed is hidden, and feeds may swap names', async () => {
   const { name } = define('ZERO')
   await applied(define('ZERO'))
   await applied()
@@ -237,7 +237,7 @@ test('a name is free again once its feed is gone, and feeds may swap names', asy
   ).toEqual([name, other])
 })
 
-test('symbols named like parts of the language are only strings', async () => {
+test('symbols with names of JavaScript properties are ordinary symbols', async () => {
   const names = ['__proto__', 'constructor', 'toString']
   const zero = define('ZERO', { symbols: names.map((raw) => listed(raw)) })
   await applied(zero)

@@ -6,13 +6,12 @@ import type { RegistryWriter } from './writer.ts'
 
 export type FeedsOutcome =
   | { readonly outcome: 'applied'; readonly written: number }
-  /** Nothing was written: a field that cannot change was changed, or another owner has a feed. */
+  /** Nothing was written: an immutable field was changed, or a feed has another owner. */
   | { readonly outcome: 'refused'; readonly faults: readonly FeedFault[] }
 
 /**
- * Makes the registry equal to the manifests. A feed that none names any more is hidden, and so is a
- * symbol that only a manifest listed; bars stay. Feeds of the operator stay as they are. Of all this only
- * what differs is written.
+ * Makes the registry equal to the manifests. Hides feeds that no manifest defines any more, and symbols that only a
+ * manifest listed; bars stay. Feeds of the operator are unchanged. Only differences are written.
  */
 export function applyFeeds(
   writer: RegistryWriter,

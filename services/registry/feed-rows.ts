@@ -11,7 +11,7 @@ export interface FeedFault extends ManifestFault {
   readonly feed: FeedKey
 }
 
-/** What must be written so that the registry has the feed as defined and owned; only what differs. */
+/** The rows to write so that the registry has the feed with this definition and owner; only differences. */
 export function feedRows(definition: FeedDefinition, owner: FeedOwner, view: RegistryView): RegistryBody[] {
   const had = view.allFeeds().find((feed) => feed.definition.key === definition.key)
   const body = { definition, hidden: false, ...(owner !== undefined && { owner }) }
@@ -19,7 +19,7 @@ export function feedRows(definition: FeedDefinition, owner: FeedOwner, view: Reg
   return [...rows, ...symbolRows(definition, view)]
 }
 
-/** Bars are kept under broker and account and in so many buckets; neither can move with them. */
+/** Faults of changed immutable fields. Bars are stored by broker and account, in a fixed number of buckets. */
 export function immutableFaults(
   definition: FeedDefinition,
   definitions: readonly FeedDefinition[],
@@ -29,7 +29,7 @@ export function immutableFaults(
   const fault = (path: FeedFault['path'], message: string): void =>
     void faults.push({ feed: definition.key, path, message })
   const renamed = view.feeds().find(({ name, key }) => name === definition.name && key !== definition.key)
-  // A name that moved on to another feed while its old one keeps a manifest of its own is only a rename.
+  // If the feed that had the name is still defined, the name has only moved: a rename.
   if (renamed && !definitions.some((each) => each.key === renamed.key)) {
     fault(
       ['spec', renamed.broker === definition.broker ? 'account' : 'broker'],
@@ -54,7 +54,7 @@ function symbolRows(definition: FeedDefinition, view: RegistryView): RegistryBod
     const wanted = symbolOf(listed, definition)
     const old = had.get(wanted.symbol)
     had.delete(wanted.symbol)
-    // Which windows cover a symbol is history that no manifest knows.
+    // `since` comes from live sessions, not from a manifest.
     const body = old?.since === undefined ? wanted : { ...wanted, since: old.since }
     if (!sameRecord(old, body)) rows.push({ kind: 'symbol', id: body.symbol, body })
   }
@@ -83,7 +83,7 @@ function symbolOf(listed: ListedSymbol, definition: FeedDefinition): SymbolRecor
   }
 }
 
-/** As stored, where an absent field and an undefined one are the same. */
+/** Compares records as stored: an absent field equals an undefined one. */
 const sameRecord = (a: object | undefined, b: object): boolean =>
   a !== undefined && isDeepStrictEqual(stored(a), stored(b))
 const stored = (record: object): unknown => JSON.parse(JSON.stringify(record))

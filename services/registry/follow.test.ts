@@ -7,7 +7,7 @@ import type { RegistryRow } from '../ports/registry.ts'
 import { embeddedBus } from '../stores/embedded/bus.ts'
 import { followRegistry } from './follow.ts'
 
-test('a row that becomes visible after a newer one is told to listeners, once', async () => {
+test('a row that becomes visible after a newer row is reported to listeners once', async () => {
   const clock = createVirtualClock()
   const rows: RegistryRow[] = [
     { ...feedBody(zero), version: 1 },

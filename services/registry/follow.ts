@@ -6,21 +6,23 @@ import type { Bus } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RegistryStore } from '../ports/registry.ts'
 
+/** Interval of reads of new rows. */
 const pollMs = 2_000
-/** Rows may become visible a little out of order; reading the last ones again is harmless. */
+/** Versions that are read again: rows may become visible slightly out of order. */
 const overlapVersions = 16
 
 export interface FollowedRegistry {
-  /** The last good registry; throws `Unavailable` while none was ever loaded. */
+  /** The last registry that was read; throws `Unavailable` before the first one. */
   view(): RegistryView
   readonly loaded: boolean
-  /** Reads what is new at once; rejects when the store is away. */
+  /** Reads new rows at once; rejects if the store is unavailable. */
   refresh(): Promise<void>
+  /** Calls `listen` after each change. Returns the function that stops it. */
   onChange(listen: (view: RegistryView) => void): () => void
   close(): void
 }
 
-/** Keeps the registry in memory: an incremental read every 2 s, or sooner after a notification on the bus. */
+/** Keeps the registry in memory: reads new rows every 2 s, or at once after a notification on the bus. */
 export function followRegistry(store: RegistryStore, bus: Bus, clock: Clock, log: Log): FollowedRegistry {
   const registry = new Registry()
   const listeners = new Set<(view: RegistryView) => void>()
@@ -30,16 +32,16 @@ export function followRegistry(store: RegistryStore, bus: Bus, clock: Clock, log
     const rows = await store.since(Math.max(0, registry.version - overlapVersions))
     const first = !loaded
     loaded = true
-    // A row that became visible late is news, too, although its version is not.
+    // A row that became visible late is a change too, although its version is old.
     const changed = rows.filter((row) => registry.apply(row))
     if (first || changed.length > 0) for (const listen of listeners) listen(registry)
   }
   const reads = new SharedRun(read)
-  // A read under way may have begun before the change, so one more follows it.
+  // A read in progress may have started before the change: one more follows, shared by all calls until then.
   const refresh = (): Promise<void> => reads.run()
   const poll = (): void => {
     refresh().catch((cause: unknown) =>
-      log.warn({ err: cause }, 'the registry could not be read; going on with the last one'),
+      log.warn({ err: cause }, 'registry unavailable; continuing with the last version; retrying'),
     )
   }
 
@@ -60,6 +62,7 @@ export function followRegistry(store: RegistryStore, bus: Bus, clock: Clock, log
       return loaded
     },
     refresh,
+    /** Calls `listen` after each change. Returns the function that stops it. */
     onChange(listen) {
       listeners.add(listen)
       return () => void listeners.delete(listen)

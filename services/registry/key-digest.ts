@@ -1,4 +1,4 @@
 import { createHash } from 'node:crypto'
 
-/** The digest that the registry knows a key's secret by: SHA-256. */
+/** The digest of a key's secret in the registry: SHA-256. */
 export const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest()

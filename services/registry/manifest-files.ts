@@ -4,23 +4,25 @@ import { Fatal } from '../platform/exit.ts'
 import { openRegular } from '../platform/files/open-regular.ts'
 import { fileReason } from '../platform/files/path-failures.ts'
 
+/** Maximum bytes of a manifest file; a larger one is a fault. */
 const fileBytesMax = 1_048_576
+/** Maximum files in the folder; more are a fault. */
 const filesMax = 1_000
-/** A folder of wrong files need not be told at length. */
-const toldMax = 50
+/** Maximum faults in the message; further ones are counted. */
+const shownMax = 50
 
-/** Everything that is wrong with the manifests, each fault with file, line, field and what would be right. */
+/** All faults of the manifests, each with file, line, field and the wanted value. */
 export class ManifestsInvalid extends Fatal {
   readonly faults: readonly string[]
   constructor(path: string, faults: readonly string[]) {
-    const told = faults.slice(0, toldMax)
-    if (faults.length > toldMax) told.push(`… and ${faults.length - toldMax} more`)
-    super('config', [`The Feed manifests of ${path} are invalid:`, ...told].join('\n  '))
+    const shown = faults.slice(0, shownMax)
+    if (faults.length > shownMax) shown.push(`… and ${faults.length - shownMax} more`)
+    super('config', [`The Feed manifests of ${path} are invalid:`, ...shown].join('\n  '))
     this.faults = faults
   }
 }
 
-/** The file itself, or the `.yaml` and `.yml` files of a folder by name; hidden ones are left out. */
+/** The file itself, or the `.yaml` and `.yml` files of a folder in order of name, without hidden files. */
 export async function manifestFiles(path: string): Promise<string[]> {
   try {
     if (!(await stat(path)).isDirectory()) return [path]
@@ -33,6 +35,7 @@ export async function manifestFiles(path: string): Promise<string[]> {
   }
 }
 
+/** Reads a manifest file; throws `ManifestsInvalid` if it is too large, `Fatal` if it cannot be read. */
 export async function readManifestFile(file: string): Promise<string> {
   try {
     await using opened = await openRegular(file)

@@ -40,7 +40,7 @@ async function faultsOf(path: string): Promise<readonly string[]> {
   return (error as ManifestsInvalid).faults.map((fault) => fault.replaceAll(`${path}/`, ''))
 }
 
-test('a folder gives the feeds of its .yaml and .yml files by name, several documents each', async () => {
+test('a folder returns the feeds of its .yaml and .yml files by name, several documents each', async () => {
   const path = folder({
     'b.yml': manifest('B'),
     'a.yaml': `---\n${manifest('A1')}---\n${manifest('A2')}---\n`,
@@ -51,7 +51,7 @@ test('a folder gives the feeds of its .yaml and .yml files by name, several docu
   expect(definitions.map((each) => each.key)).toEqual(['BROKERA:A1', 'BROKERA:A2', 'BROKERA:B'])
 })
 
-test('one file is enough, and the links of a mounted ConfigMap are followed', async () => {
+test('a single file is read, and the links of a mounted ConfigMap are followed', async () => {
   const path = folder({ 'real.yaml': manifest('ZERO') })
   expect((await readManifests(join(path, 'real.yaml'))).definitions).toHaveLength(1)
   const links = folder({})
@@ -60,7 +60,7 @@ test('one file is enough, and the links of a mounted ConfigMap are followed', as
   expect((await readManifests(links)).definitions.map((each) => each.name)).toEqual(['zero'])
 })
 
-test('a fault is told with file, line, field and what would be right', async () => {
+test('a fault has file, line, field and the wanted value', async () => {
   const path = folder({
     'a.yaml': `# two feeds\n${manifest('A')}---\n${manifest(
       'B',
@@ -73,14 +73,14 @@ test('a fault is told with file, line, field and what would be right', async () 
   ])
 })
 
-test('a missing field is told at the line of the mapping that should hold it', async () => {
+test('a missing field has the line of the mapping that should contain it', async () => {
   const path = folder({ 'a.yaml': manifest('A').replace('  quoteBasis: Bid\n', '') })
   expect(await faultsOf(path)).toEqual([
     expect.stringMatching(/^a\.yaml:5: spec\.quoteBasis: got nothing, wanted one of "Bid", "Mid"/),
   ])
 })
 
-test('the faults of all files are told at once', async () => {
+test('the faults of all files are reported together', async () => {
   const path = folder({
     'a.yaml': manifest('A').replace('Bid', 'Ask'),
     'b.yaml': manifest('B').replace('UTC', 'GMT'),
@@ -90,8 +90,8 @@ test('the faults of all files are told at once', async () => {
 })
 
 test.each([
-  ['what is no YAML', 'spec: [1, 2\nkind: }', /^a\.yaml:\d+: YAML: /],
-  ['a key given twice', 'kind: Feed\nkind: Feed\n', /^a\.yaml:2: YAML: Map keys must be unique/],
+  ['invalid YAML', 'spec: [1, 2\nkind: }', /^a\.yaml:\d+: YAML: /],
+  ['a repeated key', 'kind: Feed\nkind: Feed\n', /^a\.yaml:2: YAML: Map keys must be unique/],
   ['an unknown alias', 'kind: *feed\n', /^a\.yaml:1: YAML: /],
   ['an empty file', '', /^a\.yaml:1: document: got an empty file/],
   ['a text', 'hello\n', /^a\.yaml:1: document: got "hello"/],
@@ -102,7 +102,7 @@ test.each([
   expect((await faultsOf(folder({ 'a.yaml': text })))[0]).toMatch(expected)
 })
 
-test('a document whose aliases would blow up is refused', async () => {
+test('a document with too many aliases is refused', async () => {
   const levels = Array.from(
     { length: 12 },
     (_, i) =>
@@ -114,32 +114,32 @@ test('a document whose aliases would blow up is refused', async () => {
   expect(faults[0]).toMatch(/^a\.yaml:1: YAML: /)
 })
 
-test('a feed defined twice is refused and the first place named', async () => {
+test('a feed that is defined twice is refused with the place of the first', async () => {
   const path = folder({ 'a.yaml': manifest('A'), 'b.yaml': manifest('A', '', 'other') })
   expect(await faultsOf(path)).toEqual([
     'b.yaml:6: spec.account: got BROKERA:A twice, wanted it once: a.yaml:6 has it already',
   ])
 })
 
-test('a name used twice is refused and the first place named', async () => {
+test('a name that is used twice is refused with the place of the first', async () => {
   const path = folder({ 'a.yaml': manifest('A', '', 'same'), 'b.yaml': manifest('B', '', 'same') })
   expect(await faultsOf(path)).toEqual([
     'b.yaml:3: metadata.name: got "same" twice, wanted it once: a.yaml:3 has it already',
   ])
 })
 
-test('a folder without manifests is refused: it would hide every feed', async () => {
+test('a folder without manifests is refused, because it would hide every feed', async () => {
   expect((await faultsOf(folder({ 'README.md': 'x' })))[0]).toMatch(/got no \.yaml file/)
 })
 
-test('a path that is not there is named with its variable', async () => {
+test('a missing path is reported with its variable', async () => {
   const error = await readManifests(join(root, 'nowhere')).catch((cause: unknown) => cause)
   expect(error).toBeInstanceOf(Fatal)
   expect((error as Fatal).exit).toBe('noInput')
   expect((error as Fatal).message).toMatch(/nowhere.*FXD_FEEDS/)
 })
 
-test('a relative path of a source is taken from the folder of its manifest', async () => {
+test('a relative path of a source is resolved from the folder of its manifest', async () => {
   const path = folder({
     'a.yaml': manifest('A').replace('{type: Push}', '{type: Mt5Csv, path: exports, follow: true}'),
   })
@@ -147,7 +147,7 @@ test('a relative path of a source is taken from the folder of its manifest', asy
   expect(definitions[0]?.source).toMatchObject({ path: join(path, 'exports') })
 })
 
-test('a field of a feed can be found again, for what only the registry can refuse', async () => {
+test('the place of a field can be looked up after reading, for faults that only the registry finds', async () => {
   const path = folder({ 'a.yaml': manifest('A'), 'b.yaml': manifest('B', '  storage: {buckets: 8}\n') })
   const { definitions, where } = await readManifests(path)
   const key = definitions[1]?.key

@@ -5,15 +5,16 @@ import type { FeedDefinition } from '../core/feeds/feed.ts'
 import { type ManifestFault, parseManifest } from '../core/manifest/manifest.ts'
 import { ManifestsInvalid, manifestFiles, readManifestFile } from './manifest-files.ts'
 
+/** Maximum YAML documents in one file; more are a fault. */
 const documentsPerFileMax = 1_000
-/** An alias may repeat a part of the document, not multiply its size. */
+/** Maximum aliases of a document, so that they cannot multiply its size. */
 const aliasesMax = 100
 
 type Path = ManifestFault['path']
 
 export interface Manifests {
   readonly definitions: readonly FeedDefinition[]
-  /** `file:line` of a field of a feed's manifest, or of the nearest that is there. */
+  /** `file:line` of a field in the feed's manifest; of the nearest present parent if the field is missing. */
   readonly where: (feed: FeedKey, path: Path) => string
 }
 
@@ -28,9 +29,9 @@ interface Found {
 }
 
 /**
- * Reads a file, or the `.yaml` and `.yml` files of a folder in the order of their names; a file may hold
- * several documents. A relative `source.path` is taken from the folder of its manifest.
- * Throws `ManifestsInvalid`, or `Fatal` when the path cannot be read.
+ * Reads a file, or the `.yaml` and `.yml` files of a folder in order of name. A file may contain several documents.
+ * A relative `source.path` is resolved from the folder of its manifest.
+ * Throws `ManifestsInvalid`, or `Fatal` if the path cannot be read.
  */
 export async function readManifests(path: string): Promise<Manifests> {
   const faults: string[] = []
@@ -46,7 +47,7 @@ export async function readManifests(path: string): Promise<Manifests> {
   }
 }
 
-/** A feed, and a name, belongs to one manifest: what gives it again is a fault. */
+/** Keeps the first manifest of each feed and name; a second one is a fault. */
 function keepFirst(found: readonly Found[], faults: string[]): Map<FeedKey, Found> {
   const kept = new Map<FeedKey, Found>()
   const names = new Map<string, Found>()
@@ -87,7 +88,7 @@ function parseFile(file: string, text: string, faults: string[]): Found[] {
   })
 }
 
-/** A `---` with nothing behind it. */
+/** True for a `---` without a document. */
 const isEmpty = ({ contents, errors }: Document.Parsed): boolean =>
   errors.length === 0 && (contents === null || (isScalar(contents) && contents.value === null))
 
@@ -113,7 +114,7 @@ function parseDocument(
   return [{ definition: withFilePath(parsed.definition, file), locate }]
 }
 
-/** Where a field stands; of one that is missing, the nearest around it that is there. */
+/** The offset of a field, or of its nearest present parent. */
 function offsetOf(document: Document.Parsed, path: Path): number {
   for (let length = path.length; length >= 0; length -= 1) {
     const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true)

@@ -5,21 +5,21 @@ import type { Bus } from '../ports/bus.ts'
 import type { RegistryBody, RegistryStore } from '../ports/registry.ts'
 import type { FollowedRegistry } from './follow.ts'
 
-/** How often a change is decided anew after another writer was faster. */
+/** Maximum decisions of one change; each is repeated if another writer was faster. */
 const attemptsMax = 5
 
 export interface RegistryWriter {
   /**
-   * Decides a change on the newest registry and stores it; the decision may run again when another
-   * writer was faster, so it must not have effects of its own. No rows: nothing is written.
-   * Resolves once the change is stored and visible in this process.
+   * Decides a change on the newest registry and stores it. `decide` runs again if another writer was faster, so it
+   * must not have side effects. Without rows nothing is written. Resolves once the change is stored and visible in
+   * this process.
    */
   change<T>(
     decide: (view: RegistryView) => { readonly rows: readonly RegistryBody[]; readonly result: T },
   ): Promise<T>
 }
 
-/** The one writer of the registry in this process; changes are made one after another. */
+/** The only registry writer of this process. Changes run one after another. */
 export function createRegistryWriter(
   store: RegistryStore,
   followed: FollowedRegistry,
@@ -37,7 +37,7 @@ export function createRegistryWriter(
     const appended = await store.append(view.version, rows)
     await followed.refresh()
     if (appended.outcome === 'stored') {
-      // Only a notification: whoever misses it finds the change with the next poll.
+      // Only a notification: processes that miss it find the change with the next poll.
       await bus.publish({ type: 'registry', version: appended.version }, 0).catch(() => undefined)
       return result
     }

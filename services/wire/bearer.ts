@@ -3,14 +3,14 @@ import type { Metadata } from '@grpc/grpc-js'
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** The token of `authorization: Bearer <token>`; `undefined` when it is missing, given twice or something else. */
+/** The token of `authorization: Bearer <token>`; `undefined` if it is missing, repeated or malformed. */
 export function bearerOf(metadata: Metadata): string | undefined {
   const [given, ...more] = metadata.get('authorization')
   const match = typeof given === 'string' && more.length === 0 ? /^bearer +(\S+)$/i.exec(given) : null
   return match?.[1]
 }
 
-/** Compares digests in constant time: neither a token's length nor its beginning shows in the timing. */
+/** Returns a check against the wanted tokens. It compares digests, so its time shows nothing of a token. */
 export function tokenCheck(wanted: () => readonly string[]): (given: string) => boolean {
   return (given) => {
     const digest = sha256(given)

@@ -12,7 +12,7 @@ const at = (price: number) => ({
   volume: 0,
 })
 
-test('a price with more decimals than its scale is found, the noise of doubles is not', () => {
+test('a price with more decimals than its scale is found, and rounding errors of doubles are not', () => {
   expect(beyondScale(barsOf([at(0.1 + 0.2), at(1.1 * 3)]), 1)).toEqual([])
   expect(beyondScale(barsOf([at(1.25), at(1.255)]), 2)).toEqual([1])
   expect(beyondScale(barsOf([at(Number.NaN)]), 2)).toEqual([])

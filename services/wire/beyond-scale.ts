@@ -2,10 +2,10 @@ import { type Bars, barCount } from '../core/bars/bar.ts'
 
 const prices = ['open', 'high', 'low', 'close'] as const
 
-/** A terminal's doubles come this near to a whole number of the last decimal; what is farther off has more decimals. */
+/** Maximum distance of a price from a multiple of its last decimal; a greater one means more decimals. */
 const unitTolerance = 1e-3
 
-/** Indexes of the bars with a price that `scale` decimals cannot hold. */
+/** Indexes of the bars with a price that has more than `scale` decimals. */
 export function beyondScale(bars: Bars, scale: number): number[] {
   const power = 10 ** scale
   const found: number[] = []
@@ -15,5 +15,5 @@ export function beyondScale(bars: Bars, scale: number): number[] {
   return found
 }
 
-/** What is no number at all is for the rules of bars to refuse, not for the scale. */
+/** True for NaN too: the rules of bars refuse it, not the scale. */
 const isWhole = (units: number): boolean => !(Math.abs(units - Math.round(units)) > unitTolerance)

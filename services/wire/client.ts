@@ -1,23 +1,23 @@
 import { checkServerIdentity, createSecureContext, type PeerCertificate } from 'node:tls'
 import { type ChannelCredentials, credentials, Metadata } from '@grpc/grpc-js'
 
-/** Who calls, and what it trusts. Asked for at each connection: its files may be replaced meanwhile. */
+/** The caller's credential and trust. Read anew for each connection: its files may have been replaced. */
 export interface ClientIdentity {
-  /** Shown as `authorization: Bearer <token>`. */
+  /** Sent as `authorization: Bearer <token>`. */
   readonly token?: string | undefined
-  /** Absent: the connection is not encrypted. */
+  /** Without it the connection is not encrypted. */
   readonly tls?: ClientTls | undefined
 }
 
-/** PEM. */
+/** Files in PEM. */
 export interface ClientTls {
-  /** Authorities of the server's certificate; absent: the authorities that Node comes with. */
+  /** Authorities of the server's certificate; by default those of Node. */
   readonly ca?: Buffer | undefined
-  /** Shown to the server. */
+  /** Client certificate and its key. */
   readonly pair?: { readonly cert: Buffer; readonly key: Buffer } | undefined
-  /** The name that the server's certificate must have, whatever address it is called by. */
+  /** The name that the server's certificate must have, independent of the address. */
   readonly serverName?: string | undefined
-  /** The only certificate the server may show, under whatever name: for a process that calls itself. */
+  /** The only certificate that the server may use, under any name: for a process that calls itself. */
   readonly pinned?: Buffer | undefined
 }
 

@@ -46,7 +46,7 @@ const message: fc.Arbitrary<Bars> = fc.record({
   ),
 })
 
-test('bars are read from the bytes as the library reads them', () => {
+test('bars are decoded from bytes as the library decodes them', () => {
   fc.assert(
     fc.property(message, (bars) => {
       const bytes = bytesOf({ bars })
@@ -59,7 +59,7 @@ test('bars are read from the bytes as the library reads them', () => {
   )
 })
 
-test('whatever bytes come: what is read here the library reads in the same way', () => {
+test('for any bytes: a message that is decoded here is decoded equally by the library', () => {
   const damaged = fc
     .tuple(
       message,
@@ -85,7 +85,7 @@ test('whatever bytes come: what is read here the library reads in the same way',
         both += 1
         expect(read.series.length).toBe(wanted?.series.length)
         expect(read.sequence).toBe(wanted?.sequence)
-        // Text that is no UTF-8 is read in another way; it names no symbol in either.
+        // Invalid UTF-8 is decoded differently; it names no symbol in either case.
         const numbers = (received: ReceivedBars | undefined) =>
           plain(received)?.map(({ scale, count, bars }) => ({ scale, count, bars }))
         expect(numbers(read)).toEqual(numbers(wanted))
@@ -96,7 +96,7 @@ test('whatever bytes come: what is read here the library reads in the same way',
   expect(both).toBeGreaterThan(100)
 })
 
-test('every bar comes out of the wire as it went in, to the last bit', () => {
+test('every bar is equal to the last bit after encoding and decoding', () => {
   const price = fc.integer({ min: 1, max: 10 ** 12 })
   const bar = fc.record({
     time: fc.integer({ min: 0, max: 4_000_000_000 }).map(feedSeconds),
@@ -124,13 +124,13 @@ test('every bar comes out of the wire as it went in, to the last bit', () => {
   )
 })
 
-test('columns of different length are named', () => {
+test('columns of different length are a fault that names the column', () => {
   const series = { symbol: 'A', resolution: '1', scale: 2, time: [], close: [1, 2] }
   const received = decodeBars(bytesOf({ bars: { sequence: 1, series: [series] } }))
   expect(received?.series[0]?.bars).toBe('close: got 2 values, wanted 0 as in time')
 })
 
-test('integers beyond 2^53 become no price instead of a wrong one', () => {
+test('integers above 2^53 become an invalid price, not a wrong one', () => {
   const one = { time: [60], high: [1], low: [1], close: [1], volume: [1], revision: [1] }
   const series = { symbol: 'A', resolution: '1', scale: 0, ...one, open: ['9007199254740993'] }
   const bars = decodeBars(bytesOf({ bars: { sequence: 1, series: [series] } }))?.series[0]?.bars

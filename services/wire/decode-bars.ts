@@ -3,7 +3,7 @@ import { fromInteger } from '../core/bars/prices.ts'
 import type { Bars__Output } from './gen/fxd/v1/Bars.ts'
 import { readColumn, readVarint } from './varint.ts'
 
-/** A `Bars` message with its columns as such. */
+/** A `Bars` message with columns of numbers. */
 export interface ReceivedBars {
   readonly sequence: number
   readonly lane: 'live' | 'backfill' | undefined
@@ -15,19 +15,19 @@ export interface ReceivedSeries {
   readonly resolution: string
   readonly scale: number
   readonly count: number
-  /** A sentence when the columns are not of one length. */
+  /** The bars, or the fault if the columns differ in length. */
   readonly bars: Bars | string
 }
 
 const prices = ['open', 'high', 'low', 'close'] as const
-/** By field number, beginning with `firstColumn`. */
+/** Columns in the order of their field numbers, from `firstColumn`. */
 const columns = ['time', 'open', 'high', 'low', 'close', 'volume', 'revision'] as const
 const firstColumn = 4
 const lanes = [undefined, 'live', 'backfill'] as const
 
 type Columns = Partial<Record<(typeof columns)[number], Float64Array>>
 
-/** The message as the library decoded it. */
+/** Converts the message as the gRPC library decoded it. */
 export function receivedBars({ sequence, lane, series }: Bars__Output): ReceivedBars {
   return {
     sequence,
@@ -45,8 +45,8 @@ function sums(deltas: readonly number[]): Float64Array {
 }
 
 /**
- * The message straight from its bytes, without an object for every number as the library makes them.
- * `undefined` for whatever is not written in the plainest way: then the library decides what it is.
+ * Decodes the message from its bytes, without an object for every number as in the library. Returns `undefined` for
+ * any unusual encoding: then the library must decode it.
  */
 export function decodeBars(message: Buffer): ReceivedBars | undefined {
   const body = fieldsOf(message)
@@ -110,7 +110,7 @@ function toSeries(symbol: string, resolution: string, scale: number, read: Colum
 function toPrices(column: Float64Array, scale: number): void {
   for (let i = 0; i < column.length; i++) {
     const units = column[i] as number
-    // Beyond 2^53 the sums of the differences are no longer exact: better no price than a wrong one.
+    // Above 2^53 the sums of the differences are not exact; such a price becomes invalid.
     column[i] = Number.isSafeInteger(units) ? fromInteger(units, scale) : Number.POSITIVE_INFINITY
   }
 }
@@ -121,7 +121,7 @@ interface Field {
   readonly value: number | Buffer
 }
 
-/** A message needs few fields; one of very many is not written in the plainest way. */
+/** Maximum fields that are decoded here; the library decodes messages with more. */
 const fieldsMax = 10_000
 
 function fieldsOf(bytes: Buffer): Field[] | undefined {

@@ -43,8 +43,8 @@ const barsFrom = (
     })),
   )
 
-describe('bars written straight from columns', () => {
-  test('are byte for byte what the library writes', () => {
+describe('bars encoded from columns', () => {
+  test('are byte for byte equal to the library’s encoding', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 2 ** 40 }),
@@ -70,7 +70,7 @@ describe('bars written straight from columns', () => {
     )
   })
 
-  test('come back to the last bit up to the largest exact number', () => {
+  test('are decoded to the last bit up to the largest exact number', () => {
     const max = Number.MAX_SAFE_INTEGER
     const bars = barsOf(
       [max, 1, max, 2 ** 52, 2 ** 52 + 1].map((price, i) => ({
@@ -86,7 +86,7 @@ describe('bars written straight from columns', () => {
     expect(toList(back(bars))).toEqual(toList(bars))
   })
 
-  test('a number that is none spoils its own bar only', () => {
+  test('an invalid number makes only its own bar invalid', () => {
     for (const wrong of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -3, 1e300]) {
       const good = { open: 2, high: 3, low: 1, close: 2, volume: 5, revision: 7 }
       const bars = barsOf([

@@ -3,8 +3,8 @@ import { toInteger } from '../core/bars/prices.ts'
 import type { Resolution } from '../core/feeds/resolution.ts'
 
 /**
- * `CollectorMessage{bars}` written straight from columns: the same bytes as the library's, without the
- * objects it makes of every number, which cost five times as much as all the rest of sending a bar.
+ * Encodes `CollectorMessage{bars}` from columns, with the same bytes as the library. The library makes an object of
+ * every number, at five times the cost of the rest of sending a bar.
  */
 
 /** One `SeriesBars`, ready for `encodeBars`. */
@@ -20,14 +20,14 @@ const varint = 0
 const lengthDelimited = 2
 const tag = (field: number, type: number): number => (field << 3) | type
 const varintBytesMax = 10
-/** What stands around the columns: tags, lengths, names. */
-const roomForHead = 1_024
+/** Maximum bytes around the columns: tags, lengths, names. */
+const headBytesMax = 1_024
 const lanes = { LIVE: 1, BACKFILL: 2 } as const
 export type WireLane = keyof typeof lanes
 
-/** Bars, ascending, as the columns of one series. */
+/** Encodes the bars of one series, which are in ascending order. */
 export function encodeSeriesBars({ symbol, resolution, scale }: EncodedHead, bars: Bars): EncodedSeries {
-  const out = new Writer(roomForHead + 3 * symbol.length + 7 * (barCount(bars) * varintBytesMax + 8))
+  const out = new Writer(headBytesMax + 3 * symbol.length + 7 * (barCount(bars) * varintBytesMax + 8))
   out.text(1, symbol)
   out.text(2, resolution)
   out.number(3, scale)
@@ -42,26 +42,26 @@ export function encodeSeriesBars({ symbol, resolution, scale }: EncodedHead, bar
   return out.bytes() as EncodedSeries
 }
 
-/** A whole message; the sequence is greater than 0. */
+/** Encodes a whole message. The sequence must be greater than 0. */
 export function encodeBars(sequence: number, lane: WireLane, series: readonly EncodedSeries[]): Buffer {
   const length = series.reduce((sum, { byteLength }) => sum + byteLength + varintBytesMax + 1, 0)
-  const bars = new Writer(length + roomForHead)
+  const bars = new Writer(length + headBytesMax)
   bars.number(1, sequence)
   bars.number(2, lanes[lane])
   for (const each of series) bars.block(3, each)
   const body = bars.bytes()
-  const message = new Writer(body.byteLength + roomForHead)
+  const message = new Writer(body.byteLength + headBytesMax)
   message.block(3, body)
   return Buffer.from(message.bytes().buffer)
 }
 
-/** Differences of larger numbers would not be exact: such a price is no price, which ingest refuses as one. */
+/** The price in units; 0, which ingest refuses, if differences of such numbers would not be exact. */
 function unitsOf(price: number, scale: number): number {
   const units = toInteger(price, scale)
   return units >= 0 && units <= Number.MAX_SAFE_INTEGER ? units : 0
 }
 
-/** What is no whole number of 0 or more is refused by ingest, so it need only be told as below 0. */
+/** A whole number of 0 or more; any other value becomes -1, which ingest refuses. */
 const whole = (value: number): number => (Number.isSafeInteger(value) && value >= 0 ? value : -1)
 
 class Writer {
@@ -92,10 +92,10 @@ class Writer {
     this.#at += bytes.byteLength
   }
 
-  /** The first value and then the differences, as zigzag varints packed into one block. */
+  /** Writes the first value and then the differences, as zigzag varints packed into one block. */
   deltas(field: number, column: Float64Array, read: (value: number) => number): void {
     if (column.length === 0) return
-    // The length is known afterwards: the block is written where it may at most begin, then moved up.
+    // The length is known afterwards: the block is written behind a length of maximum size, then moved.
     const bytes = this.#bytes
     const start = this.#at + 1 + varintBytesMax
     let end = start
@@ -112,9 +112,9 @@ class Writer {
   }
 }
 
-/** Below this a zigzag number fits the 32 bits that bit operations work on. */
+/** Limit below which a zigzag number fits the 32 bits of bit operations. */
 const smallMax = 2 ** 30
-/** Beyond this doubling a number would no longer be exact. */
+/** Limit below which doubling a number is exact. */
 const exactMax = 2 ** 52
 
 function putZigzag(bytes: Uint8Array, at: number, value: number): number {

@@ -1,43 +1,44 @@
-/** What both ends of the wire hold each other to; the words are in collector.proto. */
+/** Limits of both ends of the gRPC connections; collector.proto documents them. */
 
-/** Of any message, either way. */
+/** Maximum bytes of any message in either direction. */
 export const messageBytesMax = 256 * 1024
-/** Bars in one `Bars` message, over all its series. */
+/** Maximum bars in one `Bars` message, over all its series. */
 export const batchBarsMax = 5_000
-/** Symbols in one catalogue, over all its parts. */
+/** Maximum symbols in one catalogue, over all its parts. */
 export const catalogueSymbolsMax = 10_000
-/** Calls at once over one connection. */
+/** Maximum simultaneous calls over one connection. */
 export const streamsPerConnectionMax = 16
-/** Connections of one ingest: collectors, commands, and whoever shows no credential yet; more are dropped. */
+/** Maximum connections of one ingest, with and without a credential; further ones are dropped. */
 export const ingestConnectionsMax = 2_000
-/** Connections of one shard's `fxd.v1.Shard`, which an operator asks; more are dropped. */
+/** Maximum connections to `fxd.v1.Shard` of one shard, which the operator calls; further ones are dropped. */
 export const shardConnectionsMax = 100
 
-/** A peer that ended without notice is found after both together: a standby takes over within 15 s. */
+/** Interval and timeout of pings. A silent peer is detected after their sum, so a standby takes over within 15 s. */
 const keepaliveMs = 5_000
 const keepaliveTimeoutMs = 5_000
 
-/** A connection that has not finished its TLS handshake by then is closed: it would hold a place of the bound. */
+/** Maximum time of a TLS handshake; then the connection is closed, because it counts towards the maximum. */
 export const handshakeTimeoutMs = 5_000
 
 /**
- * A connection without a call is closed after this time, at most after twice as long: grpc-js looks at the clock
- * when its timer fires, and waits once more where the clock shows a millisecond less. Who has no key has no call.
+ * Maximum idle time of a connection without a call; at most twice as long, because grpc-js waits once more if its
+ * timer fires a millisecond early. Clients without a credential have no call.
  */
 export const idleMs = 10_000
 
+/** Interval of a collector's heartbeats. */
 export const heartbeatMs = 5_000
 
-/** Longer parts of a long message would not be sure to fit; counted in bytes of text and numbers, roughly. */
+/** Maximum estimated bytes of one part of a long message; larger parts might exceed `messageBytesMax`. */
 export const partBytesMax = 128 * 1024
 
-/** Of both ends. */
+/** gRPC options of clients and servers. */
 export const channelOptions = {
   'grpc.max_receive_message_length': messageBytesMax,
   'grpc.max_send_message_length': messageBytesMax,
   'grpc.keepalive_time_ms': keepaliveMs,
   'grpc.keepalive_timeout_ms': keepaliveTimeoutMs,
-  // An http_proxy of the machine is for its way to the world, not for the way to this service.
+  // The http_proxy of a machine is for the internet, not for connections to this service.
   'grpc.enable_http_proxy': 0,
 } as const
 

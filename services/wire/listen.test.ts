@@ -55,7 +55,7 @@ const silent = async (port: number): Promise<Socket> => {
   return socket
 }
 
-test('connections beyond the bound are dropped and counted, calls on those within it go on', async () => {
+test('connections above the maximum are dropped and counted, and calls on other connections continue', async () => {
   const { listening, counted, echo } = await start(3)
   expect(await echo('first')).toBe('first')
   await silent(listening.port)
@@ -72,7 +72,7 @@ test('connections beyond the bound are dropped and counted, calls on those withi
   expect(counted.dropped).toBe(1)
 })
 
-test('after close no connection is taken, and those that are open go on', async () => {
+test('after close no connection is accepted, and open connections continue', async () => {
   const { listening, echo } = await start(10)
   await echo('first')
   void listening.close()
@@ -82,7 +82,7 @@ test('after close no connection is taken, and those that are open go on', async 
   expect(await echo('still')).toBe('still')
 })
 
-test('an address that is in use rejects', async () => {
+test('listening on an address in use rejects', async () => {
   const { listening } = await start(10)
   const second = listen(new Server(), {
     host: '127.0.0.1',
@@ -94,7 +94,7 @@ test('an address that is in use rejects', async () => {
 })
 
 test(
-  'a TLS connection whose client does not say a word is closed, so that it holds no place',
+  'a TLS connection with a silent client is closed and no longer counts',
   async () => {
     const certificates = new CertificateFixture()
     onTestFinished(() => certificates.remove())

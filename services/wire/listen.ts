@@ -1,12 +1,15 @@
 import { type AddressInfo, createServer } from 'node:net'
-import type { Server, ServerCredentials } from '@grpc/grpc-js'
+import { type Server, type ServerCredentials, status } from '@grpc/grpc-js'
 
-/** Hears of connections. */
+/** The status of a call that failed through a defect; only the log has the cause. */
+export const defectStatus = { code: status.INTERNAL, details: 'something went wrong on our side' } as const
+
+/** Counts connections. */
 export interface ConnectionCounts {
   opened(by: 1 | -1): void
-  /** One beyond the bound. */
+  /** A connection above the maximum was dropped. */
   dropped(): void
-  /** One could not be accepted, such as with `EMFILE`. */
+  /** A connection could not be accepted, for example with `EMFILE`. */
   acceptFailed(cause: Error): void
 }
 
@@ -14,20 +17,20 @@ export interface ListenAt {
   readonly host: string
   readonly port: number
   readonly credentials: ServerCredentials
-  /** Open connections, calls on them or not; more are dropped. */
+  /** Maximum open connections, with or without calls; further ones are dropped. */
   readonly connectionsMax: number
   readonly counts?: ConnectionCounts | undefined
 }
 
 export interface Listening {
   readonly port: number
-  /** Takes no more connections; those that are open stay. Resolves once the last of them has ended. */
+  /** Accepts no further connections; open ones stay. Resolves once the last one has ended. */
   close(): Promise<void>
 }
 
 /**
- * Hands connections to a gRPC server, which knows no bound of its own. Gives the port (a free one for port 0);
- * rejects when the address cannot be listened on.
+ * Accepts connections for a gRPC server, up to a maximum that the server lacks. Resolves with the port (a free one
+ * for port 0); rejects if it cannot listen on the address.
  */
 export function listen(server: Server, at: ListenAt): Promise<Listening> {
   const injector = server.createConnectionInjector(at.credentials)

@@ -5,12 +5,12 @@ import type { ProtoGrpcType as CollectorTypes } from './gen/collector.ts'
 import type { ProtoGrpcType as RegistryTypes } from './gen/registry.ts'
 import type { ProtoGrpcType as ShardTypes } from './gen/shard.ts'
 
-// The library writes raw lines of its own to the console; what it has to say comes as an error too.
+// The library would write raw lines to the console; the same faults arrive as errors.
 setLogVerbosity(logVerbosity.NONE)
 
 const folder = join(import.meta.dirname, '../../proto')
 
-/** As `proto/generate` writes the types: numbers stay numbers (half the cost), enums are their names. */
+/** Options as in `proto/generate`: 64-bit integers are numbers (half the cost), enums are their names. */
 const definition = loadSync(['fxd/v1/collector.proto', 'fxd/v1/registry.proto', 'fxd/v1/shard.proto'], {
   includeDirs: [folder],
   longs: Number,
@@ -22,5 +22,5 @@ const definition = loadSync(['fxd/v1/collector.proto', 'fxd/v1/registry.proto', 
 
 const loaded = loadPackageDefinition(definition) as GrpcObject & CollectorTypes & RegistryTypes & ShardTypes
 
-/** Clients of the services, and under `.service` what a server needs of them. */
+/** Clients of the services; `.service` is the definition for a server. */
 export const { Collector, Registry, Shard } = loaded.fxd.v1

@@ -2,14 +2,14 @@ import type { SecureContextOptions } from 'node:tls'
 import { ServerCredentials } from '@grpc/grpc-js'
 import { handshakeTimeoutMs } from './limits.ts'
 
-/** PEM. */
+/** Files in PEM. */
 interface ServerTls {
-  /** Authorities of the certificates of clients; absent: none is asked for a certificate. */
+  /** Authorities of client certificates; without them no certificate is requested. */
   readonly ca: Buffer | undefined
   readonly pair: { readonly cert: Buffer; readonly key: Buffer } | undefined
 }
 
-/** As they are now, and whoever wants to hear when they change. */
+/** The current files, and notification of changes. */
 interface WatchedServerTls {
   readonly files: ServerTls
   onChange(listener: (files: ServerTls) => void): void
@@ -21,11 +21,11 @@ const contextOf = ({ ca, pair }: ServerTls): SecureContextOptions => ({
   key: pair?.key,
 })
 
-/** TLS with the files as they are at each connection. */
+/** TLS with the current files at each connection. */
 class WatchedCredentials extends ServerCredentials {
   constructor(tls: WatchedServerTls) {
-    // Clients are asked for a certificate, not forced: a token is as good, and refusing one that is not
-    // trusted is the authorizer's, with a status that says so.
+    // A certificate is requested, not required: a token is enough. The authorizer refuses untrusted ones, with a
+    // status that names the reason.
     const asked = { requestCert: tls.files.ca !== undefined, rejectUnauthorized: false }
     super({ ...asked, handshakeTimeout: handshakeTimeoutMs }, contextOf(tls.files))
     tls.onChange((files) => this.updateSecureContextOptions(contextOf(files)))
@@ -36,6 +36,6 @@ class WatchedCredentials extends ServerCredentials {
   }
 }
 
-/** Plain without TLS, or where only authorities are configured: those are for clients. */
+/** Credentials of a server: unencrypted without TLS files, or with authorities only, which are for clients. */
 export const serverCredentials = (tls: WatchedServerTls | undefined): ServerCredentials =>
   tls?.files.pair ? new WatchedCredentials(tls) : ServerCredentials.createInsecure()

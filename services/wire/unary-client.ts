@@ -5,7 +5,7 @@ import type { ShardDefinition } from './gen/fxd/v1/Shard.ts'
 import { channelOptions } from './limits.ts'
 import { Registry, Shard } from './load.ts'
 
-/** How a message travels; each method of a definition has two of them. */
+/** The parts of a method definition that a call needs. */
 type Method<Request, Answer> = Pick<
   MethodDefinition<Request, Answer>,
   'path' | 'requestSerialize' | 'responseDeserialize'
@@ -13,7 +13,7 @@ type Method<Request, Answer> = Pick<
 type RequestFor<M> = M extends { requestSerialize: (value: infer Request) => Buffer } ? Request : never
 type AnswerFor<M> = M extends { responseDeserialize: (bytes: Buffer) => infer Answer } ? Answer : never
 
-/** A client of a service whose calls have one request and one answer. */
+/** A client of a service with unary calls only: one request, one answer. */
 export interface UnaryClient<D> {
   /** Rejects with the library's `ServiceError`. */
   call<Name extends keyof D>(
@@ -24,7 +24,7 @@ export interface UnaryClient<D> {
   close(): void
 }
 
-/** The methods alone: a definition of the library says that it has one for every word. */
+/** The named methods only: a definition of the library has an index signature for every string. */
 type Named<D> = { [Name in keyof D as string extends Name ? never : Name]: D[Name] }
 type RegistryMethods = Named<RegistryDefinition>
 type ShardMethods = Named<ShardDefinition>
@@ -32,11 +32,11 @@ export type RegistryCall = keyof RegistryMethods
 export type RequestOf<Name extends RegistryCall> = RequestFor<RegistryMethods[Name]>
 export type AnswerOf<Name extends RegistryCall> = AnswerFor<RegistryMethods[Name]>
 
-/** Administration of the service at the address (host:port). */
+/** A client of `fxd.v1.Registry` at the address (host:port). */
 export const registryClient = (address: string, identity: ClientIdentity): UnaryClient<RegistryMethods> =>
   unaryClient(new Registry(address, channelCredentials(identity), channelOptions), Registry.service, identity)
 
-/** Load and drain of the shard at the address (host:port). */
+/** A client of `fxd.v1.Shard` at the address (host:port). */
 export const shardClient = (address: string, identity: ClientIdentity): UnaryClient<ShardMethods> =>
   unaryClient(new Shard(address, channelCredentials(identity), channelOptions), Shard.service, identity)
 

@@ -2,7 +2,7 @@ const two32 = 2 ** 32
 const two31 = 2 ** 31
 const bytesMax = 10
 
-/** The unsigned number at the position, which moves behind it; `undefined` when it does not end or is not exact. */
+/** Reads the unsigned number at the position and advances it; `undefined` if it is truncated or not exact. */
 export function readVarint(bytes: Uint8Array, at: { position: number }): number | undefined {
   let value = 0
   let factor = 1
@@ -17,7 +17,7 @@ export function readVarint(bytes: Uint8Array, at: { position: number }): number 
   return undefined
 }
 
-/** A packed column of zigzag numbers that are each a difference from the one before; `undefined` when one does not end. */
+/** Reads a packed column of zigzag differences and returns their sums; `undefined` if it is truncated. */
 export function readColumn(bytes: Uint8Array): Float64Array | undefined {
   let count = 0
   for (let i = 0; i < bytes.length; i++) if ((bytes[i] as number) < 128) count += 1
@@ -47,7 +47,7 @@ function endOf(bytes: Uint8Array, start: number): number {
   return end + 1
 }
 
-/** In two halves of 32 bits: a double alone would lose the last bit, which is the sign, of large numbers. */
+/** Decodes in two halves of 32 bits: one double would lose the last bit of large numbers, which is the sign. */
 function zigzag(bytes: Uint8Array, start: number, end: number): number {
   let low = 0
   let high = 0

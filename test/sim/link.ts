@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { status } from '@grpc/grpc-js'
 import { type CallListener, type Dial, serializeOutgoing } from '../../services/collector/connection/dial.ts'
-import type { CollectorCall } from '../../services/ingest/session/session.ts'
+import type { CollectorCall } from '../../services/ingest/session/collector-stream.ts'
 import { Collector } from '../../services/wire/load.ts'
 import type { Network } from './network.ts'
 import type { Life, Timeline } from './timeline.ts'

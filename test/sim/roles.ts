@@ -35,7 +35,7 @@ export function startIngest(life: Life, stores: Ports): Answering {
   const registry = followRegistry(stores.registry, stores.bus, clock, log)
   registry.refresh().catch(() => undefined)
   const writer = createRegistryWriter(stores.registry, registry, stores.bus)
-  const states = new FeedStates(stores, { bus: stores.bus, clock, log, metrics, writer })
+  const states = new FeedStates(stores, { bus: stores.bus, clock, log, metrics, registry, writer })
   const sessions = new OpenSessions()
   const deps = { stores, clock, log, metrics, registry, writer, states, sessions }
   let count = 0

@@ -17,7 +17,7 @@ import type { CatalogueSymbol__Output } from '../../wire/gen/fxd/v1/CatalogueSym
 const isOneOf = <T extends string>(list: readonly T[], text: string): text is T =>
   (list as readonly string[]).includes(text)
 
-/** What is wrong with a symbol apart from its name. */
+/** The first fault of a symbol, other than of its name; `undefined` without one. */
 export function symbolFault(symbol: CatalogueSymbol__Output): string | undefined {
   const { digits, type, session, display, description } = symbol
   const delay = symbol.delaySeconds ?? 0
@@ -35,7 +35,7 @@ export function symbolFault(symbol: CatalogueSymbol__Output): string | undefined
   return long('display', display, nameLengthMax) ?? long('description', description, descriptionLengthMax)
 }
 
-/** A faultless symbol with its defaults, as it would be if nobody else had a say. */
+/** The record of a valid symbol with its defaults, without regard to the manifest or other catalogues. */
 export function describeSymbol(
   name: string,
   symbol: CatalogueSymbol__Output,

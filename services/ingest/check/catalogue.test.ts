@@ -7,8 +7,7 @@ import { Registry } from '../../core/feeds/registry.ts'
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import { isCleanName } from '../../core/feeds/symbol-name.ts'
 import type { CatalogueSymbol__Output } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
-import type { Absence } from '../feed/absences.ts'
-import { decideCatalogue, decideImport, type WholeCatalogue } from './catalogue.ts'
+import { type Absence, decideCatalogue, decideImport, type WholeCatalogue } from './catalogue.ts'
 
 const definition = defineFeed({ delaySeconds: 15, symbols: { suffixes: ['.z', '.x'], list: [] } })
 const watchedUntil = feedSeconds(1_000)
@@ -63,7 +62,7 @@ const add = (symbols: readonly CatalogueSymbol__Output[], view = registryOf()) =
 }
 
 describe("a live session's catalogue", () => {
-  test('a new symbol gets its clean name, the defaults, and windows from now on', () => {
+  test('a new symbol gets its clean name and the defaults, and is covered from now on', () => {
     const { rows, refused } = decide({ symbols: [wire('EURUSD.z', { type: 'crypto', digits: 3 })] })
     expect(refused).toEqual([])
     expect(rows).toEqual([
@@ -77,26 +76,26 @@ describe("a live session's catalogue", () => {
     ])
   })
 
-  test('what did not change is not written', () => {
+  test('unchanged symbols are not written', () => {
     const view = registryOf(record('EURUSD'))
     const { rows, symbols } = decide({ symbols: [wire('EURUSD')] }, view)
     expect(rows).toEqual([])
     expect(symbols).toEqual([record('EURUSD')])
   })
 
-  test("the manifest's words win over the collector's; only that it is watched now is new", () => {
+  test("the manifest's fields win over the collector's; only `since` is added", () => {
     const listed = record('EURUSD', { origin: 'manifest', digits: 4, description: 'Euro', since: undefined })
     const { rows } = decide({ symbols: [wire('EURUSD', { description: 'other' })] }, registryOf(listed))
     expect(rows).toEqual([{ ...listed, since: watchedUntil }])
   })
 
-  test("the collector's words win over an import's", () => {
+  test("the collector's fields win over an import's", () => {
     const imported = record('EURUSD', { origin: 'import', digits: 2, since: undefined })
     const { rows } = decide({ symbols: [wire('EURUSD.z')] }, registryOf(imported))
     expect(rows).toEqual([record('EURUSD', { raw: 'EURUSD.z', since: watchedUntil })])
   })
 
-  test('a snapshot ends the watch of what a snapshot brought, and hides nothing yet', () => {
+  test('a snapshot ends the coverage of symbols of an earlier snapshot, and hides nothing yet', () => {
     const view = registryOf(
       record('GONE'),
       record('LISTED', { origin: 'manifest' }),
@@ -113,23 +112,23 @@ describe("a live session's catalogue", () => {
     ])
   })
 
-  test('a delta takes away only what it names', () => {
+  test('a delta removes only the symbols that it names', () => {
     const view = registryOf(record('A', { raw: 'A.z' }), record('B'))
     const { rows, absent } = decide({ snapshot: false, removed: ['A.z'] }, view)
     expect(rows).toEqual([record('A', { raw: 'A.z', since: undefined })])
     expect([...absent.keys()]).toEqual([compoundKey(definition.key, 'A')])
   })
 
-  test('a symbol that comes back is shown again, and watched from then on', () => {
+  test('a hidden symbol that is listed again is shown, and covered from then on', () => {
     const view = registryOf(record('EURUSD', { hidden: true, since: feedSeconds(3) }))
     const { rows } = decide({ symbols: [wire('EURUSD')] }, view)
     expect(rows).toEqual([record('EURUSD', { since: watchedUntil })])
   })
 
   test.each([
-    ['before a feed-wide window ended without it, as if it had never left', watchedUntil, 500],
-    ['after one, watched from its end on', feedSeconds(940), watchedUntil],
-  ])('an absent symbol that is listed again is, %s', (_, leftAt, since) => {
+    ['before a feed-wide window ends keeps its coverage', watchedUntil, 500],
+    ['after a feed-wide window is covered from the end of that window', feedSeconds(940), watchedUntil],
+  ])('an absent symbol that is listed again %s', (_, leftAt, since) => {
     const view = registryOf(record('EURUSD', { since: undefined }))
     const absence = { since: feedSeconds(500), watchedUntil: feedSeconds(leftAt) }
     const { rows, absent } = decide({ symbols: [wire('EURUSD')] }, view, absence)
@@ -146,14 +145,14 @@ describe("a live session's catalogue", () => {
     expect(other.symbols.map(({ raw }) => raw)).toEqual(['EURUSD.z'])
   })
 
-  test('two raw names that would become one clean name are both refused', () => {
+  test('two new raw names that would become one clean name are both refused', () => {
     const { rows, refused } = decide({ symbols: [wire('EURUSD.z'), wire('EURUSD.x'), wire('GBPUSD')] })
     expect(rows.map(({ name }) => name)).toEqual(['GBPUSD'])
     expect(refused.map(({ raw }) => raw)).toEqual(['EURUSD.z', 'EURUSD.x'])
     expect(refused[0]?.reason).toContain('"EURUSD.z" and "EURUSD.x" would both become "EURUSD"')
   })
 
-  test('of two raw names the one that already has the clean name keeps it', () => {
+  test('of two raw names, the one that already has the clean name keeps it', () => {
     const view = registryOf(record('EURUSD', { raw: 'EURUSD.x' }))
     const both = decide({ symbols: [wire('EURUSD.z'), wire('EURUSD.x')] }, view)
     expect(both.symbols.map(({ raw }) => raw)).toEqual(['EURUSD.x'])
@@ -164,12 +163,12 @@ describe("a live session's catalogue", () => {
     expect(renamed.symbols.map(({ raw }) => raw)).toEqual(['EURUSD.z'])
   })
 
-  test('share classes and exchanges are part of the identity', () => {
+  test('share classes and exchanges are part of the clean name', () => {
     const { symbols } = decide({ symbols: [wire('BRKb_CFD.US'), wire('BRKB_CFD.US'), wire('VOD_CFD.x')] })
     expect(symbols.map(({ name }) => name)).toEqual(['BRKb_CFD.US', 'BRKB_CFD.US', 'VOD_CFD'])
   })
 
-  test('what cannot be a symbol is refused with what is wanted', () => {
+  test('an invalid symbol is refused with the wanted value', () => {
     const { symbols, refused } = decide({
       symbols: [
         wire(''),
@@ -193,13 +192,13 @@ describe("a live session's catalogue", () => {
     ])
   })
 
-  test('names such as __proto__ are only strings', () => {
+  test('a name such as __proto__ is an ordinary name', () => {
     const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty']
     const { symbols } = decide({ symbols: names.map((name) => wire(name)) })
     expect(symbols.map(({ name }) => name)).toEqual(names)
   })
 
-  test('whatever is listed: names are unique, clean, and taking the same twice changes nothing', () => {
+  test('for any list, names are unique and clean, and the same catalogue again changes nothing', () => {
     const raw = fc.oneof(
       fc.constantFrom('A', 'A.z', 'A.x', 'B', 'B.z', 'C_CFD.z', 'C_CFD'),
       fc.string({ maxLength: 8 }),
@@ -214,11 +213,11 @@ describe("a live session's catalogue", () => {
         const names = first.symbols.map(({ name }) => name)
         expect(new Set(names).size).toBe(names.length)
         expect(names.filter((name) => !isCleanName(name))).toEqual([])
-        const told = new Set([
+        const answered = new Set([
           ...first.symbols.map((each) => each.raw),
           ...first.refused.map((each) => each.raw),
         ])
-        expect([...told].sort()).toEqual([...new Set(raws)].sort())
+        expect([...answered].sort()).toEqual([...new Set(raws)].sort())
         const view = registryOf(record('A', { raw: 'A.z' }), record('B', { origin: 'manifest' }))
         first.rows.forEach((body, i) =>
           view.apply({ kind: 'symbol', id: body.symbol, version: 100 + i, body }),
@@ -230,14 +229,14 @@ describe("a live session's catalogue", () => {
 })
 
 describe('an import', () => {
-  test('adds a symbol under the clean name as it is given, and watches nothing', () => {
+  test('adds a symbol under the given clean name, without coverage', () => {
     const { rows } = add([wire('', { name: 'EURUSD.y', digits: 4, description: 'Euro' })])
     expect(rows).toEqual([
       record('EURUSD.y', { origin: 'import', digits: 4, description: 'Euro', since: undefined }),
     ])
   })
 
-  test('changes nothing of what the manifest or the collector says', () => {
+  test('changes no symbol of the manifest or of a collector', () => {
     for (const origin of ['manifest', 'collector'] as const) {
       const had = record('EURUSD', { origin, digits: 3 })
       const { rows, symbols } = add([wire('', { name: 'EURUSD', digits: 5 })], registryOf(had))

@@ -7,8 +7,15 @@ import { cleanName, isCleanName, nameWanted } from '../../core/feeds/symbol-name
 import { show } from '../../core/show.ts'
 import type { RegistryBody } from '../../ports/registry.ts'
 import type { CatalogueSymbol__Output } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
-import type { Absence, Absences } from '../feed/absences.ts'
 import { describeSymbol, symbolFault } from './catalogue-symbol.ts'
+
+/** A symbol that the catalogue of a live session no longer lists, and that is still shown. */
+export interface Absence {
+  /** Time from which feed-wide windows covered it; `undefined` if another process saw it leave. */
+  readonly since: FeedSeconds | undefined
+  /** End of the last feed-wide window at the time it left. */
+  readonly watchedUntil: FeedSeconds
+}
 
 export interface CatalogueRefusal {
   readonly raw: string
@@ -18,10 +25,10 @@ export interface CatalogueRefusal {
 export interface CatalogueChange {
   readonly rows: readonly RegistryBody[]
   readonly result: {
-    /** The symbols of this catalogue as they stand after the change. */
+    /** The symbols of this catalogue as they are after the change. */
     readonly symbols: readonly SymbolRecord[]
     readonly refused: readonly CatalogueRefusal[]
-    /** Symbols that it left out and that are still shown. */
+    /** Symbols that the catalogue left out and that are still shown. */
     readonly absent: ReadonlyMap<CompoundKey, Absence>
   }
 }
@@ -29,24 +36,23 @@ export interface CatalogueChange {
 export interface WholeCatalogue {
   readonly snapshot: boolean
   readonly symbols: readonly CatalogueSymbol__Output[]
-  /** Raw names that a delta takes away. */
+  /** Raw names that a delta removes. */
   readonly removed: readonly string[]
 }
 
 export interface CatalogueContext {
   readonly view: RegistryView
   readonly definition: FeedDefinition
-  /** Windows of the whole catalogue that end by here were made without the symbols that are new in it. */
+  /** Feed-wide windows up to this time do not cover the symbols that are new in the catalogue. */
   readonly watchedUntil: FeedSeconds
-  /** Of symbols that left the catalogue less than a minute ago, as far as this process saw them leave. */
-  readonly absences: Pick<Absences, 'of'>
+  /** Symbols that left the catalogue less than a minute ago, as far as this process saw them leave. */
+  readonly absences: { of(symbol: CompoundKey, view: RegistryView): Absence | undefined }
 }
 
 /**
- * What a live session's catalogue changes: the manifest wins over it, and it wins over imports. A
- * snapshot takes away what an earlier one brought and this one lacks: that is no longer watched at once, and
- * hidden once it was absent for a minute (`Absences`). Of two raw names that would
- * become one clean name, the one already known keeps it; of two new ones neither gets it.
+ * What the catalogue of a live session changes. The manifest wins over it, and it wins over imports. A snapshot
+ * ends the coverage of symbols that it no longer lists; `Absences` hides them a minute later. If two raw names
+ * would become one clean name, the known one keeps it. If both are new, both are refused.
  */
 export function decideCatalogue(catalogue: WholeCatalogue, at: CatalogueContext): CatalogueChange {
   const { definition } = at
@@ -74,14 +80,14 @@ export function decideCatalogue(catalogue: WholeCatalogue, at: CatalogueContext)
   return { rows, result: { symbols, refused, absent } }
 }
 
-/** A collector brought it, none lists it now, and its minute is not over: it is still shown. */
+/** True for a shown symbol that came from a collector and that no collector lists now. */
 export const isAbsent = ({ origin, hidden, since }: SymbolRecord): boolean =>
   origin === 'collector' && !hidden && since === undefined
 
 const knownSymbols = ({ view, definition }: CatalogueContext): Map<CompoundKey, SymbolRecord> =>
   new Map(view.allSymbolsOf(definition.key).map((symbol) => [symbol.symbol, symbol]))
 
-/** Raw names under the clean name they become; what cannot be a symbol is refused. */
+/** Groups raw names by their clean name; refuses what cannot be a symbol. */
 function byCleanName(
   symbols: readonly CatalogueSymbol__Output[],
   { suffixes }: FeedDefinition,
@@ -126,7 +132,7 @@ function chooseRaw(
   return wins
 }
 
-/** The raw name to which a clean name already belongs. A snapshot may rename what only an earlier one brought. */
+/** The raw name that already owns the clean name. A snapshot may rename what only an earlier snapshot listed. */
 function ownerOf(had: SymbolRecord | undefined, snapshot: boolean, candidates: number): string | undefined {
   if (had === undefined || had.hidden || had.origin === 'import' || isAbsent(had)) return undefined
   return had.origin === 'manifest' || !snapshot || candidates > 1 ? had.raw : undefined
@@ -139,14 +145,14 @@ function liveRecord(
   { view, definition, watchedUntil, absences }: CatalogueContext,
 ): SymbolRecord {
   const absence = had && absences.of(had.symbol, view)
-  // Feed-wide windows that ended meanwhile were made without it.
+  // Feed-wide windows that ended meanwhile do not cover it.
   const before = absence?.watchedUntil === watchedUntil ? absence.since : undefined
   const since = (had?.hidden === false ? had.since : undefined) ?? before ?? watchedUntil
   if (had?.origin === 'manifest' && !had.hidden) return { ...had, since }
   return { ...describeSymbol(name, symbol, definition), raw: symbol.raw, origin: 'collector', since }
 }
 
-/** An import only adds: what the manifest or a collector says of a symbol stands. */
+/** What the catalogue of an import changes. It never changes a symbol of the manifest or of a collector. */
 export function decideImport(
   asked: readonly CatalogueSymbol__Output[],
   { view, definition }: Pick<CatalogueContext, 'view' | 'definition'>,
@@ -169,7 +175,7 @@ export function decideImport(
   return { rows, result: { symbols, refused, absent: new Map() } }
 }
 
-/** An import names a symbol as readers do: a suffix of its feed belongs to raw names only. */
+/** Faults of a name in an import. Imports use clean names, so a suffix of the feed is a fault. */
 function importNameFault(name: string, { key, suffixes }: FeedDefinition): string | undefined {
   if (!isCleanName(name)) return `symbol: got ${show(name)}, wanted ${nameWanted}`
   const clean = cleanName(name, suffixes)
@@ -178,7 +184,7 @@ function importNameFault(name: string, { key, suffixes }: FeedDefinition): strin
   return `symbol: got ${show(name)}, wanted ${show(clean)}: ${suffix} is a suffix of the raw names of ${key}`
 }
 
-/** Of an earlier import's words only those that are given anew change; digits never become fewer. */
+/** The record after an import. Only the given fields of an earlier import change; digits never decrease. */
 function importRecord(
   asked: CatalogueSymbol__Output,
   had: SymbolRecord | undefined,

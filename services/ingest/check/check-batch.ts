@@ -5,15 +5,18 @@ import { type Series, seriesId } from '../../core/bars/series.ts'
 import { type FeedSeconds, feedSeconds, type UtcMs } from '../../core/clocks/feed-clock.ts'
 import { compoundKey, parseCompoundKey } from '../../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../../core/feeds/feed.ts'
+import type { RegistryView } from '../../core/feeds/registry.ts'
 import { isResolution, type Resolution } from '../../core/feeds/resolution.ts'
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import { show } from '../../core/show.ts'
 import type { ReceivedSeries } from '../../wire/decode-bars.ts'
 import { batchBarsMax } from '../../wire/limits.ts'
-import type { SymbolLookup } from '../feed/imported-symbols.ts'
 
-/** A reading from further in the future than this would win over every true one for as long. */
+/** Maximum time of a revision ahead of ingest; one from further ahead would win over all true readings until then. */
 const revisionAheadMs = 5_000
+
+/** What the checks of bars and windows read from the registry. */
+export type SymbolLookup = Pick<RegistryView, 'symbol' | 'feed'>
 
 export interface CheckContext {
   readonly view: SymbolLookup
@@ -21,12 +24,12 @@ export interface CheckContext {
   readonly utcNow: UtcMs
   /** "Now" on the feed's clock; `undefined` while that is unknown. */
   readonly feedNow: FeedSeconds | undefined
-  /** The newest time known of a series, by `seriesId`. */
+  /** The newest known time of a series, by `seriesId`. */
   readonly newestOf: (id: string) => FeedSeconds | undefined
 }
 
 export interface Refusal {
-  /** Position of the series in the message, and of the first bar in the series. */
+  /** Index of the series in the message; `index` is that of the first bar in the series. */
   readonly series: number
   readonly index: number
   readonly count: number
@@ -37,7 +40,7 @@ export interface Refusal {
 export interface GoodSeries {
   readonly id: string
   readonly series: Series
-  /** Strictly ascending in time, at least one. */
+  /** At least one bar, strictly ascending in time. */
   readonly bars: Bars
 }
 
@@ -46,7 +49,7 @@ export interface CheckedBatch {
   readonly refused: readonly Refusal[]
 }
 
-/** Sorts the bars of one message into those that may be stored and those that may not, and why. */
+/** Splits the bars of one message into those that may be stored and refusals. */
 export function checkBatch(message: readonly ReceivedSeries[], at: CheckContext): CheckedBatch {
   const count = message.reduce((sum, series) => sum + series.count, 0)
   if (count > batchBarsMax || message.length > batchBarsMax) {
@@ -124,14 +127,14 @@ function scaleFault(
   return `scale: got ${scale}, wanted ${wanted}, the symbol's digits`
 }
 
-interface OfSeries {
+interface SeriesContext {
   readonly position: number
   readonly resolution: Resolution
   readonly symbol: SymbolRecord
   readonly newest: FeedSeconds | undefined
 }
 
-function keepGood(bars: Bars, of: OfSeries, at: CheckContext, refused: Refusal[]): Bars {
+function keepGood(bars: Bars, of: SeriesContext, at: CheckContext, refused: Refusal[]): Bars {
   const { resolution, symbol, position } = of
   const retained = at.definition.retention[resolution]
   const limits = {
@@ -147,7 +150,7 @@ function keepGood(bars: Bars, of: OfSeries, at: CheckContext, refused: Refusal[]
     refused.push({ series: position, index, count: 1, reason, message })
   }
   for (let i = 0; i < barCount(bars); i++) {
-    load(bars, i, bar)
+    copyInto(bars, i, bar)
     const fault = barFault(bar, resolution, limits) ?? revisionFault(bars.revision[i] as number, at.utcNow)
     if (fault) refuse(i, fault.reason, fault.message)
     else if (bar.time <= last) {
@@ -157,7 +160,7 @@ function keepGood(bars: Bars, of: OfSeries, at: CheckContext, refused: Refusal[]
       last = bar.time
     }
   }
-  // Every bar but the last is closed by the one after it, whatever the clock says.
+  // A later bar closes every bar before it, independent of the clock.
   const newest = feedSeconds(Math.max(last, of.newest ?? Number.NEGATIVE_INFINITY))
   const moment = { now: at.feedNow, newest, delaySeconds: symbol.delaySeconds }
   if (count > 0 && !isClosed(feedSeconds(last), resolution, moment)) {
@@ -177,7 +180,7 @@ function revisionFault(revision: number, now: UtcMs): { reason: RefusalReason; m
   }
 }
 
-function load(bars: Bars, i: number, into: { -readonly [K in keyof Bar]: Bar[K] }): void {
+function copyInto(bars: Bars, i: number, into: { -readonly [K in keyof Bar]: Bar[K] }): void {
   into.time = feedSeconds(bars.time[i] as number)
   into.open = bars.open[i] as number
   into.high = bars.high[i] as number

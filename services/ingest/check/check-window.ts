@@ -7,17 +7,17 @@ import type { FeedDefinition } from '../../core/feeds/feed.ts'
 import { isResolution } from '../../core/feeds/resolution.ts'
 import { show } from '../../core/show.ts'
 import type { Window__Output } from '../../wire/gen/fxd/v1/Window.ts'
-import type { SymbolLookup } from '../feed/imported-symbols.ts'
+import type { SymbolLookup } from './check-batch.ts'
 
 interface WindowFault {
   readonly reason: RefusalReason
   readonly message: string
 }
 
-/** The first moment of 1971: what ends before has times that nobody set. */
+/** Minimum end of a window (the start of 1971); an earlier end means that the times were not set. */
 const windowEndMin = 31_536_000
 
-/** A window as it may be kept, cut off at the present: nobody has seen what lies beyond. */
+/** The window as it may be stored, or its fault. The end is limited to the present: the future has no bars yet. */
 export function checkWindow(
   { symbol, resolution, from, to }: Window__Output,
   at: {

@@ -19,9 +19,9 @@ const admin = 'fxd://admin'
 const feedUri = 'fxd://feed/'
 
 /**
- * What a client certificate allows whose authority is trusted: its URI names say so, `fxd://admin`
- * everything, `fxd://feed/BROKER:ACCOUNT` one feed each. TLS looked at its dates when the connection
- * began, or when a session it resumes did; here it is looked at per call.
+ * What a client certificate of a trusted authority allows, by its URI names: `fxd://admin` everything,
+ * `fxd://feed/BROKER:ACCOUNT` one feed each. TLS checked its dates at the start of the connection, or of the
+ * session that it resumes. So the expiry is checked again for each call.
  */
 function certificateAccess(raw: Buffer, clock: Clock): Access | CredentialRefusal {
   const certificate = new X509Certificate(raw)
@@ -33,25 +33,25 @@ function certificateAccess(raw: Buffer, clock: Clock): Access | CredentialRefusa
   return { mayAdminister: false, feeds: new Set<FeedKey>(named.filter(isFeedKey)), until }
 }
 
-/** A name with commas or quotes in it stands in quotes: none of ours does, so it is left out whole. */
+/** The URI names. A name with commas or quotes is quoted; none of ours is, so quoted names are left out. */
 const urisOf = (names: string): string[] =>
   names
     .replace(/"(?:[^"\\]|\\.)*"/g, '')
     .split(', ')
     .flatMap((name) => (name.startsWith('URI:') ? [name.slice('URI:'.length)] : []))
 
-/** Collectors come with what they may push; everything else is administration. */
+/** Calls that a collector may make; all other calls need administration. */
 const collectorPath = '/fxd.v1.Collector/'
 
 export interface Authorizer {
-  /** Refuses what has no credential before any service sees it. */
+  /** Refuses calls without a valid credential before they reach a service. */
   readonly interceptor: ServerInterceptor
-  /** What the caller may do whose call carries this metadata. */
+  /** The access of the call with this metadata. */
   accessOf(metadata: Metadata): Access
 }
 
 export interface AuthorizerDeps {
-  /** Of administration. */
+  /** Tokens of administration. */
   readonly tokens: Secrets
   readonly feedTokens: FeedTokens
   readonly clock: Clock
@@ -62,21 +62,21 @@ export function createAuthorizer({ tokens, feedTokens, clock, refused }: Authori
   const isAdministration = tokenCheck(tokens)
   const accesses = new WeakMap<Metadata, Access>()
 
-  const judge = (metadata: Metadata, call: ServerInterceptingCallInterface) => {
+  const authorize = (metadata: Metadata, call: ServerInterceptingCallInterface) => {
     if (metadata.get('authorization').length > 0) {
       const given = bearerOf(metadata)
       if (given === undefined) return unknown
       return isAdministration(given) ? administration : (feedTokens.read(given) ?? unknown)
     }
-    // Only there when TLS found its authority trusted and its dates right.
+    // Only set if TLS trusts its authority and its dates are valid.
     const certificate = call.getAuthContext().sslPeerCertificate
     return certificate ? certificateAccess(certificate.raw, clock) : { ...unknown, fault: 'missing' as const }
   }
 
   return {
     interceptor: (method, call) =>
-      gate(call, async (metadata) => {
-        const found = await judge(metadata, call)
+      intercept(call, async (metadata) => {
+        const found = await authorize(metadata, call)
         const isRefused = 'fault' in found
         const refusal = isRefused ? found : allowed(found, method.path)
         if (refusal) refused(refusal.fault)
@@ -85,7 +85,7 @@ export function createAuthorizer({ tokens, feedTokens, clock, refused }: Authori
       }),
     accessOf(metadata) {
       const access = accesses.get(metadata)
-      if (!access) throw new Error('a call came past the authorizer')
+      if (!access) throw new Error('a call bypassed the authorizer')
       return access
     },
   }
@@ -103,10 +103,10 @@ const codes = {
   not_administration: status.PERMISSION_DENIED,
 } as const satisfies Record<CredentialFault, status>
 
-/** Holds a call back until it is judged, and ends a refused one. */
-function gate(
+/** Delays a call until it is authorized, and ends a refused call. */
+function intercept(
   call: ServerInterceptingCallInterface,
-  judge: (metadata: Metadata) => Promise<CredentialRefusal | undefined>,
+  authorize: (metadata: Metadata) => Promise<CredentialRefusal | undefined>,
 ): ServerInterceptingCall {
   let isRefused = false
   const end = (code: status, details: string): void => {
@@ -115,7 +115,7 @@ function gate(
   }
   const listener = new ServerListenerBuilder()
     .withOnReceiveMetadata((metadata, pass) => {
-      judge(metadata).then(
+      authorize(metadata).then(
         (refusal) => (refusal ? end(codes[refusal.fault], refusal.message) : pass(metadata)),
         () => end(status.INTERNAL, 'something went wrong on our side'),
       )

@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => fixture.remove())
 
-/** A call of the Registry; rejects with the `ServiceError`. */
+/** Calls the Registry; rejects with the `ServiceError`. */
 function call<Answer>(
   token: string,
   act: (client: InstanceType<typeof Registry>, metadata: Metadata, done: Done<Answer>) => void,
@@ -49,7 +49,7 @@ const tokenOf = async (...feeds: string[]): Promise<string> => (await issue({ fe
 const refused = (reason: string): Promise<number> =>
   fixture.metrics.total('fxd_ingest_refused_calls_total', { reason })
 
-/** The status with which a session of this token ends that wants to push the feed. */
+/** The status with which a session for the feed with this token ends. */
 async function endOf(token: string, feed: string): Promise<{ code: string; details: string }> {
   const session = new RawSession(fixture.address, token)
   session.hello(feed).catch(() => undefined)
@@ -65,7 +65,7 @@ describe('a token of a feed', () => {
     await session.close()
   })
 
-  test('pushes no other feed, and does not tell whether there is one', async () => {
+  test('pushes no other feed, and does not show whether that feed exists', async () => {
     const before = await refused('foreign_feed')
     const token = await tokenOf(ours.key)
     for (const feed of [theirs.key, 'BROKERX:NONE']) {
@@ -77,7 +77,7 @@ describe('a token of a feed', () => {
     expect(await refused('foreign_feed')).toBe(before + 2)
   })
 
-  test('writes a symbol of another feed nowhere', async () => {
+  test('cannot write bars of another feed through a symbol name', async () => {
     const session = new RawSession(fixture.address, await tokenOf(ours.key))
     await session.hello(ours.key)
     const { ack, refused: bars } = await session.bars('LIVE', [
@@ -88,7 +88,7 @@ describe('a token of a feed', () => {
     await session.close()
   })
 
-  test('administers nothing, not even itself', async () => {
+  test('may call nothing of the Registry', async () => {
     const before = await refused('not_administration')
     const token = await tokenOf(ours.key)
     await expect(issue({ feeds: [theirs.key], expires: '90d' }, token)).rejects.toMatchObject({
@@ -100,7 +100,7 @@ describe('a token of a feed', () => {
     expect(await refused('not_administration')).toBe(before + 2)
   })
 
-  test('ends open sessions in the moment it expires, active and standing by', async () => {
+  test('ends active and standby sessions at its expiry', async () => {
     const { token, expiresAt } = await issue({ feeds: [theirs.key], expires: '30m' })
     expect(expiresAt).toBe(clock.utcMs() + 30 * 60_000)
     const active = new RawSession(fixture.address, token)
@@ -120,7 +120,7 @@ describe('a token of a feed', () => {
   })
 })
 
-describe('what only looks like one', () => {
+describe('an invalid token', () => {
   const secret = new TextEncoder().encode(houseToken)
   const exp = noon / 1_000 + 86_400
   const typ = 'fxd-feed+jwt'
@@ -131,22 +131,25 @@ describe('what only looks like one', () => {
   ): Promise<string> => new SignJWT(payload).setProtectedHeader({ alg: 'HS256', typ, ...header }).sign(key)
 
   test.each([
-    ['another key', () => sign({ feeds: [ours.key], exp }, {}, new TextEncoder().encode('x'.repeat(40)))],
-    ['another algorithm', () => sign({ feeds: [ours.key], exp }, { alg: 'HS512' })],
-    ['no signature', () => new UnsecuredJWT({ feeds: [ours.key], exp }).encode()],
-    ['no end', () => sign({ feeds: [ours.key] })],
-    ['no feeds', () => sign({ exp })],
-    ['feeds that are text', () => sign({ feeds: ours.key, exp })],
-    ['a feed that is none', () => sign({ feeds: [ours.key, '*'], exp })],
-    ['another purpose', () => sign({ feeds: [ours.key], exp }, { typ: 'JWT' })],
-    ['an endless length', async () => sign({ feeds: [ours.key], exp, more: 'x'.repeat(5_000) })],
-  ] as const)('%s is nobody', async (_what, make) => {
+    [
+      'with another key',
+      () => sign({ feeds: [ours.key], exp }, {}, new TextEncoder().encode('x'.repeat(40))),
+    ],
+    ['with another algorithm', () => sign({ feeds: [ours.key], exp }, { alg: 'HS512' })],
+    ['without a signature', () => new UnsecuredJWT({ feeds: [ours.key], exp }).encode()],
+    ['without an expiry', () => sign({ feeds: [ours.key] })],
+    ['without feeds', () => sign({ exp })],
+    ['with feeds that are text', () => sign({ feeds: ours.key, exp })],
+    ['with an invalid feed', () => sign({ feeds: [ours.key, '*'], exp })],
+    ['of another type', () => sign({ feeds: [ours.key], exp }, { typ: 'JWT' })],
+    ['above the maximum length', async () => sign({ feeds: [ours.key], exp, more: 'x'.repeat(5_000) })],
+  ] as const)('%s is refused', async (_what, make) => {
     const before = await refused('unknown')
     expect((await endOf(await make(), ours.key)).code).toBe('UNAUTHENTICATED')
     expect(await refused('unknown')).toBe(before + 1)
   })
 
-  test('nothing at all is nobody', async () => {
+  test('a call without a token is refused', async () => {
     const before = await refused('missing')
     expect((await endOf('', ours.key)).code).toBe('UNAUTHENTICATED')
     expect(await refused('missing')).toBe(before + 1)

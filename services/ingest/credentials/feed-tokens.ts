@@ -5,23 +5,23 @@ import type { Secrets } from '../../platform/credentials/secrets.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Access, CredentialRefusal } from './access.ts'
 
-/** Longer tokens are not looked at; room for a hundred feeds. */
+/** Maximum characters of a token; longer ones are refused. Enough for a hundred feeds. */
 const tokenLengthMax = 4_096
-/** A secret below 256 bits could be guessed from a token that it signed. */
+/** Minimum characters of a signing key: below 256 bits it could be guessed from a token. */
 const secretLengthMin = 32
 const algorithm = 'HS256'
 const type = 'fxd-feed+jwt'
 
 /**
- * Tokens of collectors: JWTs that name the feeds they may push (`feeds`) and when they end (`exp`). The first
- * signing key signs, all verify. Nothing is stored of them, so every ingest that has the keys knows them, and a
- * key that is taken away ends what it signed.
+ * Tokens of collectors: JWTs with the feeds they may push (`feeds`) and their expiry (`exp`). The first signing key
+ * signs, and all keys verify. Tokens are not stored: every ingest with the keys accepts them. Removing a key ends
+ * all tokens that it signed.
  */
 export interface FeedTokens {
-  /** False: the signing key is too short. */
+  /** False if every signing key is too short. */
   readonly areSigned: boolean
   issue(feeds: readonly FeedKey[], until: UtcMs): Promise<string>
-  /** `undefined` for what has not the shape of such a token. */
+  /** The access of the token, or why it is refused. `undefined` if the text is not shaped like a token. */
   read(token: string): Promise<Access | CredentialRefusal> | undefined
 }
 
@@ -36,7 +36,7 @@ export function createFeedTokens(signingKeys: Secrets, clock: Clock): FeedTokens
     },
     async issue(feeds, until) {
       const [first] = keys()
-      if (first === undefined) throw new Error('there is no signing key')
+      if (first === undefined) throw new Error('no signing key is configured')
       return new SignJWT({ feeds: [...feeds] })
         .setProtectedHeader({ alg: algorithm, typ: type })
         .setIssuedAt(Math.floor(clock.utcMs() / 1_000))

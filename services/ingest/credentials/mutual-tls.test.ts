@@ -19,7 +19,7 @@ import { Registry } from '../../wire/load.ts'
 const symbols = { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] }
 const ours = defineFeed({ symbols })
 const theirs = defineFeed({ account: 'VIP', symbols })
-/** TLS looks at the machine's clock, ingest at the virtual one: both begin together. */
+/** TLS uses the machine's clock, ingest the virtual one; both start at the same time. */
 const start = Date.now()
 const hourMs = 3_600_000
 
@@ -67,7 +67,7 @@ async function endOf(who: ClientIdentity, feed: string): Promise<{ code: string;
   return session.ended
 }
 
-/** How `ListFeeds` ends. */
+/** The status with which `ListFeeds` ends. */
 function administer(who: ClientIdentity): Promise<string> {
   const client = new Registry(fixture.address, channelCredentials(who))
   return new Promise<string>((resolve) => {
@@ -77,7 +77,7 @@ function administer(who: ClientIdentity): Promise<string> {
 }
 
 describe('a client certificate', () => {
-  test('pushes the feeds it names, and administers nothing', async () => {
+  test('pushes the feeds it names, and may call nothing of the Registry', async () => {
     const session = new RawSession(fixture.address, identity(collector))
     await session.hello(ours.key)
     const minute = Math.floor(clock.utcMs() / 60_000) * 60 - 120
@@ -86,7 +86,7 @@ describe('a client certificate', () => {
     expect(await administer(identity(collector))).toBe('PERMISSION_DENIED')
   })
 
-  test('of administration may do all', async () => {
+  test('of administration may make every call', async () => {
     const admin = certificates.certificate('admin', { names: ['URI:fxd://admin'] })
     expect(await administer(identity(admin))).toBe('OK')
     const session = new RawSession(fixture.address, identity(admin))
@@ -103,13 +103,16 @@ describe('a client certificate', () => {
 
   test.each([
     [
-      'a name that only contains one of ours',
+      'a name that only contains a valid one',
       [`URI:http://x/${ours.key}`, `URI:fxd://feed/${ours.key}/more`],
     ],
-    ['a name of another kind', ['DNS:fxd.admin', 'email:fxd@admin']],
-    ['a name that plays the list', ['URI:http://x, URI:fxd://admin, URI:fxd://feed/BROKERA:ZERO, y']],
+    ['names of another type', ['DNS:fxd.admin', 'email:fxd@admin']],
+    [
+      'a name that imitates a list of names',
+      ['URI:http://x, URI:fxd://admin, URI:fxd://feed/BROKERA:ZERO, y'],
+    ],
   ])('with %s pushes nothing', async (what, names) => {
-    const pair = certificates.certificate(`odd-${what.length}`, { names })
+    const pair = certificates.certificate(`invalid-${what.length}`, { names })
     expect((await endOf(identity(pair), ours.key)).code).toBe('PERMISSION_DENIED')
     expect(await administer(identity(pair))).toBe('PERMISSION_DENIED')
   })
@@ -117,14 +120,14 @@ describe('a client certificate', () => {
   test.each([
     ['that has expired', { endsAt: new Date(start - hourMs) }],
     ['of another authority', { by: 'another' }],
-  ])('%s is nobody', async (what, wanted) => {
+  ])('%s is refused', async (what, wanted) => {
     const before = await refused('missing')
     const pair = certificates.certificate(`bad-${what.length}`, { names: [feedUri(ours.key)], ...wanted })
     expect((await endOf(identity(pair), ours.key)).code).toBe('UNAUTHENTICATED')
     expect(await refused('missing')).toBe(before + 1)
   })
 
-  test('that expires meanwhile ends its session', async () => {
+  test('ends its session at its expiry', async () => {
     const endsAt = new Date(start + hourMs)
     const pair = certificates.certificate('short', { names: [feedUri(theirs.key)], endsAt })
     const session = new RawSession(fixture.address, identity(pair))
@@ -138,24 +141,24 @@ describe('a client certificate', () => {
   })
 })
 
-test('none at all is nobody, unless there is a token', async () => {
+test('a call without a certificate is refused, unless it has a token', async () => {
   expect((await endOf(identity(undefined), ours.key)).code).toBe('UNAUTHENTICATED')
   expect(await administer(identity(undefined, houseToken))).toBe('OK')
 })
 
-test('a token counts before the certificate: it may say less, or more', async () => {
+test('a token has priority over the certificate, with fewer or more rights', async () => {
   expect(await administer(identity(collector, houseToken))).toBe('OK')
   expect(await administer(identity(collector, 'another'))).toBe('UNAUTHENTICATED')
 })
 
-test('a client that does not trust the server, or does not encrypt, sends nothing', async () => {
+test('a client that does not trust the server, or does not encrypt, cannot make a call', async () => {
   const foreign = { tls: { ca: certificates.read(certificates.path('another-ca.crt')) } }
   for (const who of [foreign, {}]) {
     expect((await endOf({ ...who, token: houseToken }, ours.key)).code).toBe('UNAVAILABLE')
   }
 })
 
-test('a replaced certificate is shown to the next connection, and open sessions stay', async () => {
+test('a replaced certificate is used for the next connection, and open sessions stay', async () => {
   const shown = (): Promise<string> =>
     new Promise((resolve, reject) => {
       const options = {
@@ -179,7 +182,7 @@ test('a replaced certificate is shown to the next connection, and open sessions 
   await session.close()
 })
 
-test('a process that calls itself trusts the one certificate that it shows', async () => {
+test('a process that calls itself trusts only its own certificate', async () => {
   const pinned = certificates.read(cert)
   expect(await administer({ token: houseToken, tls: { pinned } })).toBe('OK')
   const other = certificates.read(collector.cert)

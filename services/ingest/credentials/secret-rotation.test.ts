@@ -4,10 +4,10 @@ import { defineFeed, type IngestFixture, startIngest } from '../../../test/suppo
 import { registryClient } from '../../wire/unary-client.ts'
 
 const feed = defineFeed({ symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] } })
-const word = (letter: string): string => letter.repeat(32)
+const secret = (letter: string): string => letter.repeat(32)
 
-let tokens = [word('a')]
-let signingKeys = [word('k')]
+let tokens = [secret('a')]
+let signingKeys = [secret('k')]
 let fixture: IngestFixture
 beforeAll(async () => {
   fixture = await startIngest([feed], { tokens: () => tokens, signingKeys: () => signingKeys })
@@ -36,18 +36,18 @@ async function feedToken(): Promise<string> {
   }
 }
 
-test('a new administration token is accepted beside the old one, until that is taken away', async () => {
-  tokens = [word('b'), word('a')]
-  expect([await isAccepted(word('a')), await isAccepted(word('b'))]).toEqual([true, true])
-  tokens = [word('b')]
-  expect([await isAccepted(word('a')), await isAccepted(word('b'))]).toEqual([false, true])
+test('a new administration token is accepted beside the old one until the old one is removed', async () => {
+  tokens = [secret('b'), secret('a')]
+  expect([await isAccepted(secret('a')), await isAccepted(secret('b'))]).toEqual([true, true])
+  tokens = [secret('b')]
+  expect([await isAccepted(secret('a')), await isAccepted(secret('b'))]).toEqual([false, true])
 })
 
-test('a new signing key ends no session, and tokens of the old one are accepted until it is taken away', async () => {
+test('a new signing key ends no session, and tokens of the old key are accepted until it is removed', async () => {
   const token = await feedToken()
   const session = new RawSession(fixture.address, { token })
   await session.hello(feed.key)
-  signingKeys = [word('l'), word('k')]
+  signingKeys = [secret('l'), secret('k')]
   const minute = Math.floor(fixture.clock.utcMs() / 60_000) * 60 - 120
   expect((await session.bars('LIVE', [seriesAt('EURUSD', [minute])])).refused).toEqual([])
   const later = await feedToken()
@@ -56,7 +56,7 @@ test('a new signing key ends no session, and tokens of the old one are accepted 
     await again.hello(feed.key, { mode: 'IMPORT' })
     await again.close()
   }
-  signingKeys = [word('l')]
+  signingKeys = [secret('l')]
   expect((await session.bars('LIVE', [seriesAt('EURUSD', [minute + 60])])).refused).toEqual([])
   const refused = new RawSession(fixture.address, { token })
   expect((await refused.ended).code).toBe('UNAUTHENTICATED')

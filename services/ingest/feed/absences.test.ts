@@ -20,13 +20,13 @@ async function session() {
   return opened
 }
 
-/** Resolves once the minute of an absence is over and what follows from it is written. */
+/** Resolves after the minute of an absence and the write that follows it. */
 async function afterMinute(): Promise<void> {
   await suite.clock.advance(1)
   await suite.fixture.writer.change(() => ({ rows: [], result: undefined }))
 }
 
-test('a symbol that a snapshot leaves out is shown for a minute, its bars are taken, and then it is hidden', async () => {
+test('a symbol that a snapshot leaves out is shown and accepts bars for a minute, then it is hidden', async () => {
   const live = await session()
   await live.catalogue([gold, silver])
   await live.catalogue([silver])
@@ -41,7 +41,7 @@ test('a symbol that a snapshot leaves out is shown for a minute, its bars are ta
   await live.close()
 })
 
-test('a symbol that is listed again within a minute stays, each time anew, with what windows covered of it', async () => {
+test('a symbol that is listed again within a minute stays shown and keeps its coverage, each time', async () => {
   const live = await session()
   await live.catalogue([gold, silver])
   const since = sinceOf('XAUUSD')
@@ -56,7 +56,7 @@ test('a symbol that is listed again within a minute stays, each time anew, with 
   await live.close()
 })
 
-test('a feed-wide window that ends while a symbol is absent does not cover it', async () => {
+test('a feed-wide window that ends while a symbol is absent does not cover the symbol', async () => {
   const noon = suite.minute
   const live = await session()
   await live.catalogue([gold, silver])
@@ -86,7 +86,7 @@ test('a feed-wide window that waits for bars does not cover a symbol that is lis
   await live.close()
 })
 
-test('the minute goes on when the session ends, and over snapshots of the next one', async () => {
+test('the minute continues after the end of the session and during the next session', async () => {
   const first = await session()
   await first.catalogue([gold, silver])
   await first.catalogue([silver])
@@ -101,7 +101,7 @@ test('the minute goes on when the session ends, and over snapshots of the next o
   await second.close()
 })
 
-test('a symbol that another process lists and leaves out again gets a minute of its own', async () => {
+test('a symbol that another process lists and leaves out again gets a new minute', async () => {
   const live = await session()
   await live.catalogue([gold, silver])
   await live.catalogue([silver])
@@ -116,7 +116,7 @@ test('a symbol that another process lists and leaves out again gets a minute of 
   await live.close()
 })
 
-test('a feed that its manifest no longer names takes its absent symbols with it at once', async () => {
+test('the absent symbols of a feed without a manifest are hidden at once', async () => {
   const live = await session()
   await live.catalogue([gold, silver])
   await live.catalogue([silver])

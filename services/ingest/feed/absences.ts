@@ -1,26 +1,17 @@
-import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { CompoundKey, FeedKey } from '../../core/feeds/compound-key.ts'
 import type { RegistryView } from '../../core/feeds/registry.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import type { RegistryWriter } from '../../registry/writer.ts'
-import { isAbsent } from '../check/catalogue.ts'
+import { type Absence, isAbsent } from '../check/catalogue.ts'
 
-/** A symbol that no catalogue lists is shown for so long: its terminal may not have loaded its list yet. */
+/** Time until an absent symbol is hidden: its terminal may not have loaded its symbol list yet. */
 export const absenceMs = 60_000
-/** The registry could not be written: it is tried again. */
+/** Delay before a failed write to the registry is retried. */
 const retryMs = 5_000
 
-/** A symbol that left the catalogue of a live session and is still shown. */
-export interface Absence {
-  /** From when on feed-wide windows covered it; absent: another process saw it leave. */
-  readonly since: FeedSeconds | undefined
-  /** The end of the last feed-wide window when it left. */
-  readonly watchedUntil: FeedSeconds
-}
-
-interface Noted extends Absence {
-  /** Of its record after it left: any change of it ends this absence. */
+interface TimedAbsence extends Absence {
+  /** Version of the symbol's record after it left; any change of the record ends the absence. */
   readonly version: number
   /** Monotonic milliseconds. */
   readonly leftMs: number
@@ -34,13 +25,13 @@ export interface AbsenceDeps {
 
 /**
  * The absent symbols of one feed, over all its live sessions in this process. Each is hidden a minute after it
- * left, unless its record changed: a catalogue lists it again, or another process saw it leave later. At most one
- * entry per symbol of the registry.
+ * left, unless its record changed: a catalogue listed it again, or another process saw it leave later. Has at most
+ * one entry per symbol of the registry.
  */
 export class Absences {
   readonly #feed: FeedKey
   readonly #deps: AbsenceDeps
-  readonly #noted = new Map<CompoundKey, Noted>()
+  readonly #absences = new Map<CompoundKey, TimedAbsence>()
   #cancel: Cancel | undefined
   #isClosed = false
 
@@ -49,21 +40,21 @@ export class Absences {
     this.#deps = deps
   }
 
-  /** The absence of a symbol whose record has not changed since it left. */
+  /** The absence of the symbol; `undefined` if its record changed since it left. */
   of(symbol: CompoundKey, view: RegistryView): Absence | undefined {
-    const noted = this.#noted.get(symbol)
-    return noted?.version === view.versionOf(symbol) ? noted : undefined
+    const absence = this.#absences.get(symbol)
+    return absence?.version === view.versionOf(symbol) ? absence : undefined
   }
 
-  /** Notes what a catalogue left out; the minute of those noted before goes on. */
+  /** Adds the symbols that a catalogue left out. The minute of symbols added before continues. */
   note(absent: ReadonlyMap<CompoundKey, Absence>, view: RegistryView): void {
-    for (const symbol of this.#noted.keys()) if (!this.of(symbol, view)) this.#noted.delete(symbol)
+    for (const symbol of this.#absences.keys()) if (!this.of(symbol, view)) this.#absences.delete(symbol)
     const leftMs = this.#deps.clock.monotonicMs()
     for (const [symbol, absence] of absent) {
       const record = view.symbol(symbol)
-      // Another process may have taken a later catalogue meanwhile.
-      if (!record || !isAbsent(record) || this.#noted.has(symbol)) continue
-      this.#noted.set(symbol, { ...absence, version: view.versionOf(symbol), leftMs })
+      // Another process may have accepted a later catalogue meanwhile.
+      if (!record || !isAbsent(record) || this.#absences.has(symbol)) continue
+      this.#absences.set(symbol, { ...absence, version: view.versionOf(symbol), leftMs })
     }
     this.#wait()
   }
@@ -71,12 +62,12 @@ export class Absences {
   close(): void {
     this.#isClosed = true
     this.#cancel?.()
-    this.#noted.clear()
+    this.#absences.clear()
   }
 
-  /** The map holds the absences in the order in which they began. */
+  /** Starts the timer of the oldest absence, which is the first entry of the map. */
   #wait(delayMs = 0): void {
-    const [first] = this.#noted.values()
+    const [first] = this.#absences.values()
     if (first === undefined || this.#cancel || this.#isClosed) return
     const dueMs = first.leftMs + absenceMs - this.#deps.clock.monotonicMs()
     this.#cancel = this.#deps.clock.after(Math.max(delayMs, dueMs), () => void this.#hide())
@@ -85,7 +76,7 @@ export class Absences {
   async #hide(): Promise<void> {
     const { writer, clock, log } = this.#deps
     const untilMs = clock.monotonicMs() - absenceMs
-    const due = [...this.#noted].filter(([, { leftMs }]) => leftMs <= untilMs)
+    const due = [...this.#absences].filter(([, { leftMs }]) => leftMs <= untilMs)
     let delayMs = 0
     try {
       const hidden = await writer.change((view) => {
@@ -95,11 +86,13 @@ export class Absences {
         })
         return { rows, result: rows.length }
       })
-      for (const [symbol, noted] of due) if (this.#noted.get(symbol) === noted) this.#noted.delete(symbol)
-      if (hidden > 0) log.info({ feed: this.#feed, symbols: hidden }, 'symbols left the catalogue')
+      for (const [symbol, absence] of due)
+        if (this.#absences.get(symbol) === absence) this.#absences.delete(symbol)
+      if (hidden > 0)
+        log.info({ feed: this.#feed, symbols: hidden }, 'symbols hidden: the catalogue no longer lists them')
     } catch (cause) {
       delayMs = retryMs
-      log.warn({ err: cause, feed: this.#feed }, 'retrying: absent symbols could not be hidden')
+      log.warn({ err: cause, feed: this.#feed }, 'failed to hide absent symbols; retrying')
     }
     this.#cancel = undefined
     this.#wait(delayMs)

@@ -2,11 +2,11 @@ import type { BusEvent } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { IngestMetrics } from '../metrics.ts'
 
-/** An hour of 1,622 symbols: what the tail of a reader holds. */
+/** Maximum bars in the backlog: an hour of 1,622 symbols, as in the tail of a reader. */
 export const backlogBarsMax = 100_000
-/** As long as the bus itself keeps events. */
+/** Maximum age of the oldest event in the backlog: the retention of the bus. */
 export const backlogAgeMs = 30 * 60_000
-/** Events without bars count too. */
+/** Bars that an event without bars counts as. */
 const eventBars = 1
 
 interface Waiting {
@@ -16,7 +16,7 @@ interface Waiting {
   readonly sinceMs: number
 }
 
-/** Events of one feed that wait for the bus, in their order. */
+/** The events of one feed that wait for an unavailable bus, in order. */
 export class Backlog {
   readonly #clock: Clock
   readonly #metrics: IngestMetrics
@@ -36,7 +36,7 @@ export class Backlog {
     return this.first !== undefined && this.#clock.monotonicMs() - this.first.sinceMs > backlogAgeMs
   }
 
-  /** False when there is no room. What the store shows is said again, later: it is not kept. */
+  /** Adds an event; false if the backlog is full. `applied` and `settled` are not kept: they are repeated later. */
   keep(event: BusEvent, epoch: number): boolean {
     if (event.type === 'applied' || event.type === 'settled') return true
     const bars = event.type === 'bars' ? event.bars.length : eventBars
@@ -46,21 +46,21 @@ export class Backlog {
     return true
   }
 
-  /** The first one, which is on the bus now. */
+  /** Removes the first event once it is published. */
   remove(first: Waiting): void {
     if (this.#waiting[0] !== first) return
     this.#waiting.shift()
     this.#count(-first.bars)
   }
 
-  /** Those of publishers that may publish no more. */
+  /** Removes the events of publishers up to this epoch: they may no longer publish. */
   removeUpTo(epoch: number): void {
     const rest = this.#waiting.filter((each) => each.epoch > epoch)
     this.#count(rest.reduce((sum, { bars }) => sum + bars, 0) - this.#bars)
     this.#waiting = rest
   }
 
-  /** At the bound. */
+  /** Drops all events when the backlog is full or too old, and counts their bars. */
   drop(): void {
     this.#metrics.droppedFromBacklog(this.#bars)
     this.clear()

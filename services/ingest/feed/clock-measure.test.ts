@@ -10,7 +10,7 @@ const at = (seconds: number, offsetSeconds: number, lateSeconds = 0): ClockSampl
   tick: feedSeconds(start / 1000 + Math.round(seconds - lateSeconds) - offsetSeconds),
 })
 
-/** What was known after each sample. */
+/** The measured offset after each sample. */
 function measure(samples: readonly ClockSample[]): (number | undefined)[] {
   let run: ClockRun | undefined
   return samples.map((sample) => {
@@ -24,10 +24,10 @@ const every = (step: number, from: number, to: number, offset: number): ClockSam
 
 const anOffset = fc.oneof(
   fc.integer({ min: -60, max: 60 }).map((quarters) => quarters * 900 + 0),
-  // The clock of an exchange's terminal, years behind.
+  // A terminal's clock that is years behind.
   fc.integer({ min: 385_700, max: 385_760 }).map((quarters) => quarters * 900),
 )
-/** Pauses between samples, and how late each tick is heard of. */
+/** Pauses between samples, and the lag of each tick. */
 const someNoise = fc.array(
   fc.record({ pause: fc.double({ min: 0.2, max: 60, noNaN: true }), late: fc.integer({ min: -5, max: 20 }) }),
   { minLength: 3, maxLength: 60 },
@@ -41,9 +41,9 @@ function noisy(noise: readonly { pause: number; late: number }[], offset: number
   })
 }
 
-test('ticks that flow for two minutes and more tell the offset, however late each of them is heard of', () => {
+test('ticks over two minutes or more give the offset, whatever their lags', () => {
   const property = fc.property(anOffset, someNoise, (offset, noise) => {
-    // Enough for the reference, three samples and two minutes, whatever came before.
+    // Enough for the reference, three samples and two minutes, after any run before.
     const samples = [...noisy(noise, offset), ...every(40, 3_600, 3_760, offset)]
     expect(measure(samples).at(-1)).toBe(offset)
     for (const known of measure(noisy(noise, offset))) expect([undefined, offset]).toContain(known)
@@ -51,7 +51,7 @@ test('ticks that flow for two minutes and more tell the offset, however late eac
   fc.assert(property, { numRuns: Math.ceil(100 * effort) })
 })
 
-test('nothing is known but by three ticks over two minutes that all agree with it', () => {
+test('an offset is known only after three agreeing ticks over two minutes', () => {
   const anything = fc.array(
     fc.record({
       pause: fc.integer({ min: -30, max: 120 }),
@@ -80,18 +80,18 @@ test('nothing is known but by three ticks over two minutes that all agree with i
   fc.assert(property, { numRuns: Math.ceil(300 * effort) })
 })
 
-describe('a clock that changes', () => {
+describe('a clock', () => {
   test.each([
     ['forward', -7_200, -10_800],
     ['back', -10_800, -7_200],
-  ])('is put %s by an hour: unknown for two minutes, then the new offset and nothing else', (_, old, now) => {
+  ])('put %s by an hour has no offset for two minutes, then only the new one', (_, old, now) => {
     const known = measure([...every(5, 0, 600, old), ...every(5, 605, 1_200, now)])
     expect(known.slice(121, 145)).toEqual(Array.from({ length: 24 }, () => undefined))
     expect(new Set(known.slice(25, 121))).toEqual(new Set([old]))
     expect(new Set(known.slice(145))).toEqual(new Set([now]))
   })
 
-  test('contradicts what was known, which a tick that is hours ahead of it does not', () => {
+  test('put back or forward contradicts the known offset; a tick that is hours ahead does not', () => {
     expect(contradicts(-10_800, at(0, -10_800, 20))).toBe(false)
     expect(contradicts(-10_800, at(0, -7_200))).toBe(true)
     expect(contradicts(-7_200, at(0, -10_800))).toBe(true)
@@ -99,7 +99,7 @@ describe('a clock that changes', () => {
   })
 })
 
-test('ticks that stop measure nothing, and two more minutes are needed once they flow again', () => {
+test('ticks that stop give no offset, and two more minutes are needed after they resume', () => {
   let run: ClockRun | undefined
   for (const sample of every(5, 0, 300, -10_800)) run = followClock(run, sample)
   const stopped = run
@@ -114,7 +114,7 @@ test('ticks that stop measure nothing, and two more minutes are needed once they
   expect(new Set(again.slice(24))).toEqual(new Set([-10_800]))
 })
 
-test('one implausible tick makes the clock unknown until two more minutes agree, and is never believed', () => {
+test('one implausible tick makes the offset unknown for two more minutes, and never becomes the offset', () => {
   const property = fc.property(
     anOffset,
     fc.integer({ min: -2_000_000_000, max: 2_000_000_000 }),
@@ -129,13 +129,13 @@ test('one implausible tick makes the clock unknown until two more minutes agree,
   fc.assert(property, { numRuns: Math.ceil(100 * effort) })
 })
 
-test('ticks that lag by minutes, or run faster than time, measure nothing', () => {
+test('ticks that lag by minutes, or run faster than time, give no offset', () => {
   expect(new Set(measure(every(5, 0, 900, -10_800 + 400)))).toEqual(new Set([undefined]))
   const replayed = Array.from({ length: 600 }, (_, i) => at(i * 5, 0, 7_200 - i * 5))
   expect(new Set(measure(replayed))).toEqual(new Set([undefined]))
 })
 
-test('the first tick of a session may be of any age', () => {
+test('the first tick of a session may have any age', () => {
   const known = measure([at(0, 0, 5_000), at(60, 0), at(120, 0), at(180, 0)])
   expect(known).toEqual([undefined, undefined, undefined, 0])
   expect(measure([at(0, 0), at(60, 0), at(120, 0)])).toEqual([undefined, undefined, undefined])

@@ -1,31 +1,32 @@
 import { type FeedSeconds, offsetSecondsMax, toSeconds, type UtcMs } from '../../core/clocks/feed-clock.ts'
 
-/** Clocks of brokers differ from UTC by whole quarters of an hour. */
+/** Offsets of broker clocks are multiples of a quarter of an hour. */
 const stepSeconds = 900
+/** Minimum samples of a run, and minimum time between its first and last, that prove an offset. */
 const samplesMin = 3
 const spanMs = 120_000
-/** A pause for so long between two ticks, and they do not flow. */
+/** Maximum pause between two ticks of a run. */
 const pauseMsMax = 90_000
-/** Ticks are heard late, and not always equally late. */
+/** Maximum difference between the lags of a run: ticks arrive late, and not equally late. */
 const spreadSecondsMax = 60
-/** Farther from a whole quarter, a clock cannot be told from another one, or from ticks that lag. */
-const awaySecondsMax = 180
-/** No clock is put forward by more at once: a tick farther ahead is a mistake, until it is measured. */
+/** Maximum distance of a lag from a quarter of an hour; above it the offset is ambiguous, or the ticks lag. */
+const distanceSecondsMax = 180
+/** Maximum step of a clock put forward; a tick farther ahead is an error until a run proves it. */
 export const jumpSecondsMax = 7_200
 
-/** The newest tick of a symbol whose quotes are not delayed, and when it was heard of. */
+/** The newest tick of symbols without delayed quotes, and when ingest received it. */
 export interface ClockSample {
   readonly utc: UtcMs
   readonly tick: FeedSeconds
 }
 
-/** Samples one after another that agree, in sum. */
+/** Summary of consecutive samples that agree. */
 export interface ClockRun {
   readonly count: number
   readonly since: UtcMs
   readonly last: UtcMs
   readonly tick: FeedSeconds
-  /** Of utc - tick: a tick may be heard late, so the least is the nearest to the offset. */
+  /** Least and greatest `utc - tick`. Ticks arrive late, so the least is nearest to the offset. */
   readonly leastSeconds: number
   readonly mostSeconds: number
 }
@@ -33,8 +34,8 @@ export interface ClockRun {
 const lagSeconds = ({ utc, tick }: ClockSample): number => toSeconds(utc) - tick
 
 /**
- * Takes a sample in; the run itself comes back while ticks stand still, since how long ago one was tells
- * nothing. The first tick of a session may be of any age, so it only shows which one is the next.
+ * Adds a sample to a run. Returns the same run while the tick does not change: the age of such a tick is unknown.
+ * The first tick of a session may have any age, so it is only the reference for the next one.
  */
 export function followClock(run: ClockRun | undefined, sample: ClockSample): ClockRun {
   const { utc, tick } = sample
@@ -50,16 +51,18 @@ export function followClock(run: ClockRun | undefined, sample: ClockSample): Clo
   return { count: run.count + 1, since: run.since, last: utc, tick, leastSeconds, mostSeconds }
 }
 
-/** The offset (utc = feed + offset) that a run proves; `undefined` means unknown, which is never 0. */
+/** The offset in seconds (utc = feed + offset) that a run proves; `undefined` if it proves none. */
 export function measuredOffset(run: ClockRun): number | undefined {
   if (run.count < samplesMin || run.last - run.since < spanMs) return undefined
   const offset = Math.round(run.leastSeconds / stepSeconds) * stepSeconds + 0
-  const isNear = [run.leastSeconds, run.mostSeconds].every((lag) => Math.abs(lag - offset) <= awaySecondsMax)
+  const isNear = [run.leastSeconds, run.mostSeconds].every(
+    (lag) => Math.abs(lag - offset) <= distanceSecondsMax,
+  )
   return isNear && Math.abs(offset) <= offsetSecondsMax ? offset : undefined
 }
 
-/** Whether a clock may have been put back or forward since it was measured. */
+/** Whether the sample shows that the clock may have been put back or forward since it was measured. */
 export function contradicts(offsetSeconds: number, sample: ClockSample): boolean {
   const late = lagSeconds(sample) - offsetSeconds
-  return Math.abs(late) > awaySecondsMax && late >= -jumpSecondsMax
+  return Math.abs(late) > distanceSecondsMax && late >= -jumpSecondsMax
 }

@@ -1,61 +1,88 @@
+import type { SeriesBars } from '../../core/bars/series.ts'
 import type { Window } from '../../core/bars/window.ts'
 import { knownOffset } from '../../core/clocks/clock-history.ts'
 import { type FeedSeconds, feedNow, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import { readerNamed } from '../../core/turns.ts'
+import type { BarStore } from '../../ports/bars.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { FeedSigns } from '../../ports/feed-board.ts'
 import type { Stores } from '../../ports/stores.ts'
 import { type AbsenceDeps, Absences } from './absences.ts'
+import { FeedRegistry, type FeedRegistryDeps, type FeedView } from './feed-registry.ts'
 import { FeedWindows } from './feed-windows.ts'
-import { LivenessNotes } from './liveness.ts'
-import type { FeedView } from './measured-clock.ts'
+import { LivenessNotes } from './liveness-notes.ts'
 import { Publisher, type PublisherDeps } from './publisher.ts'
-import { Unstored } from './unstored.ts'
+
+type FeedStores = Pick<Stores, 'bars' | 'windows' | 'board'>
+
+export type FeedStateDeps = PublisherDeps & AbsenceDeps & FeedRegistryDeps
 
 /**
- * What ingest remembers of one feed over all its sessions, live and imports. Nothing here is the
- * truth: lost in a restart, it is read again or grows anew.
+ * Live bars of one feed that were published but not stored: readers have them from the tail of the bus only. No
+ * live session starts before they are stored, so no event claims that the store has them. They are at most the
+ * bars that one session had in flight.
+ */
+class UnstoredBars {
+  readonly #batches = new Set<readonly SeriesBars[]>()
+
+  get isEmpty(): boolean {
+    return this.#batches.size === 0
+  }
+
+  add(batch: readonly SeriesBars[]): void {
+    this.#batches.add(batch)
+  }
+
+  /** Resolves once all are stored. After an error the rest stays for the next call. */
+  async write(store: Pick<BarStore, 'write'>): Promise<void> {
+    for (const batch of this.#batches) {
+      await store.write(batch, 'live')
+      this.#batches.delete(batch)
+    }
+  }
+}
+
+/**
+ * What ingest keeps in memory of one feed, over all its live and import sessions. After a restart it is read from
+ * the stores again, or starts empty.
  */
 export class FeedState {
   readonly key: FeedKey
+  readonly registry: FeedRegistry
   readonly windows: FeedWindows
-  /** The newest bar time accepted of each series, committed or under way, by `seriesId`. */
+  /** The newest accepted bar time of each series, committed or in flight, by `seriesId`. */
   readonly newest = new Map<string, FeedSeconds>()
-  /** The greatest open time of all these. */
+  /** The greatest open time in `newest`. */
   #newestBar: FeedSeconds | undefined
-  /** The newest bar time published of each series; of one that published none, where its live bars began. */
+  /** The newest published bar time of each series. Before the first publication: the second before its first live bar. */
   readonly pushed = new Map<string, FeedSeconds>()
-  readonly unstored = new Unstored()
+  readonly unstored = new UnstoredBars()
   readonly publisher: Publisher
   readonly absences: Absences
   newestTick: FeedSeconds | undefined
-  /** Contradicts what a measured clock was last known to show: the time until they agree, or a new one is measured. */
-  doubtedTick: FeedSeconds | undefined
+  /** A tick that contradicts the measured clock; it is the feed's time until ticks agree or a new clock is measured. */
+  contradictingTick: FeedSeconds | undefined
   sessions = 0
   readonly #notes: LivenessNotes
 
-  constructor(
-    key: FeedKey,
-    windows: FeedWindows,
-    publisher: Publisher,
-    notes: LivenessNotes,
-    absences: Absences,
-  ) {
+  constructor(key: FeedKey, stores: FeedStores, deps: FeedStateDeps, notes: LivenessNotes) {
     this.key = key
-    this.absences = absences
-    this.windows = windows
-    this.publisher = publisher
+    this.registry = new FeedRegistry(key, deps)
+    this.windows = new FeedWindows(key, stores.windows)
+    this.publisher = new Publisher(key, deps)
+    this.absences = new Absences(key, deps)
     this.#notes = notes
   }
 
-  /** For the feed board; nobody waits for it. */
+  /** Sends liveness to the feed board, without waiting for it. */
   note(signs: FeedSigns): void {
     this.#notes.note(this.key, signs)
   }
 
   now({ view, definition }: FeedView, clock: Clock): FeedSeconds | undefined {
-    if (definition.clock.mode === 'Measured' && this.doubtedTick !== undefined) return this.doubtedTick
+    if (definition.clock.mode === 'Measured' && this.contradictingTick !== undefined)
+      return this.contradictingTick
     return feedNow(clock.utcMs(), knownOffset(definition, view), this.newestTick)
   }
 
@@ -68,7 +95,7 @@ export class FeedState {
     this.#newestBar = feedSeconds(Math.max(time, this.#newestBar ?? time))
   }
 
-  /** As if no bar had been accepted. */
+  /** Forgets all accepted bar times. */
   forgetNewest(): void {
     this.newest.clear()
     this.#newestBar = undefined
@@ -87,8 +114,8 @@ export interface Joined {
 }
 
 /**
- * What was stored before this process published any of a series, or by another process since, was for others
- * to publish: readers look into the store for what they missed.
+ * Whether a stored bar is history here. Bars stored before this process published the series, or by another
+ * process since, are published by others. Readers that missed them read the store.
  */
 const isHistory = (
   stored: FeedSeconds,
@@ -96,27 +123,25 @@ const isHistory = (
   accepted: FeedSeconds | undefined,
 ): boolean => pushed === undefined || stored > (accepted ?? pushed)
 
-type FeedStores = Pick<Stores, 'bars' | 'windows' | 'board'>
-
-/** The feeds that had a session since the start. */
+/** The states of all feeds that had a session since the start of the process. */
 export class FeedStates {
   readonly #stores: FeedStores
-  readonly #deps: PublisherDeps & AbsenceDeps
+  readonly #deps: FeedStateDeps
   readonly #notes: LivenessNotes
   readonly #states = new Map<FeedKey, FeedState>()
 
-  constructor(stores: FeedStores, deps: PublisherDeps & AbsenceDeps) {
+  constructor(stores: FeedStores, deps: FeedStateDeps) {
     this.#stores = stores
     this.#deps = deps
     this.#notes = new LivenessNotes(stores.board, deps)
   }
 
   /**
-   * The state, and all windows, as the store has them now; call `leave` when the session ends.
-   * A live session first stores what an earlier one left, and does not begin without.
+   * Reads the state and all windows of the feed from the stores. Call `leave` when the session ends.
+   * A live session first stores bars that an earlier one could not store, and rejects if that fails.
    */
   async join(key: FeedKey, mode: 'live' | 'import'): Promise<Joined> {
-    const state = this.#states.get(key) ?? this.#begin(key)
+    const state = this.#states.get(key) ?? new FeedState(key, this.#stores, this.#deps, this.#notes)
     this.#states.set(key, state)
     state.sessions += 1
     try {
@@ -127,7 +152,7 @@ export class FeedStates {
         state.windows.load(),
       ])
       const acceptedHere = new Map(state.newest)
-      // A feed may have been purged since the last session; while others run, theirs may be newer.
+      // Without other sessions the feed may have been purged meanwhile; other sessions may know newer bars.
       if (state.sessions === 1) state.forgetNewest()
       for (const [id, time] of newest) {
         state.accept(id, time)
@@ -143,17 +168,11 @@ export class FeedStates {
     }
   }
 
-  #begin(key: FeedKey): FeedState {
-    const windows = new FeedWindows(key, this.#stores.windows)
-    const [publisher, absences] = [new Publisher(key, this.#deps), new Absences(key, this.#deps)]
-    return new FeedState(key, windows, publisher, this.#notes, absences)
-  }
-
   leave(state: FeedState): void {
     state.sessions -= 1
   }
 
-  /** Of a feed without sessions: what waits to be stored is dropped; resolves once nothing is on its way. */
+  /** Forgets a feed without sessions and drops what waits. Resolves once no write is in flight. */
   async forget(key: FeedKey): Promise<void> {
     const state = this.#states.get(key)
     this.#states.delete(key)
@@ -162,7 +181,7 @@ export class FeedStates {
     await state?.windows.settled()
   }
 
-  /** Stops publishing and hiding symbols. */
+  /** Stops publishing, and hiding symbols. */
   close(): void {
     for (const { publisher, absences } of this.#states.values()) {
       publisher.close()

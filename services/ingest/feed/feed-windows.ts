@@ -4,7 +4,7 @@ import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import { SharedRun } from '../../platform/serial.ts'
 import type { WindowStore } from '../../ports/windows.ts'
 
-/** The windows of one feed on their way to the store: one write at a time, which takes all that wait. */
+/** Writes the windows of one feed: one write at a time, with all windows that wait. */
 export class FeedWindows {
   readonly #feed: FeedKey
   readonly #store: WindowStore
@@ -17,30 +17,30 @@ export class FeedWindows {
     this.#store = store
   }
 
-  /** All windows that are stored. */
+  /** Reads all stored windows. */
   async load(): Promise<readonly Window[]> {
     const windows = await this.#store.of(this.#feed)
     for (const window of windows) this.expect(window)
     return windows
   }
 
-  /** The end of the last feed-wide window of any resolution; 0 when there is none. */
+  /** The greatest end of all feed-wide windows of any resolution; 0 without one. */
   get watchedUntil(): FeedSeconds {
     return this.#watchedUntil
   }
 
-  /** Resolves after the commit; rejects when the store did not take it. What comes during a write shares the next one. */
+  /** Resolves after the commit; rejects if the write failed. Windows added during a write share the next write. */
   add(window: Window): Promise<void> {
     this.#waiting.push(window)
     return this.#writes.run()
   }
 
-  /** Resolves once nothing is on its way to the store. */
+  /** Resolves once no write is in flight or waiting. */
   settled(): Promise<void> {
     return this.#writes.ended()
   }
 
-  /** Received, and added later: no symbol that is listed from now on was watched in it. */
+  /** Notes a received window that is stored later: it does not cover symbols that are listed from now on. */
   expect({ symbol, to }: Window): void {
     if (symbol === undefined) this.#watchedUntil = feedSeconds(Math.max(this.#watchedUntil, to))
   }

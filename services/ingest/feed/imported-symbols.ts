@@ -1,38 +1,31 @@
-import type { CompoundKey, FeedKey } from '../../core/feeds/compound-key.ts'
+import type { CompoundKey } from '../../core/feeds/compound-key.ts'
 import type { RegistryView } from '../../core/feeds/registry.ts'
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import type { RegistryBody } from '../../ports/registry.ts'
-import type { RegistryWriter } from '../../registry/writer.ts'
 import type { CatalogueSymbol__Output } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
 import { catalogueSymbolsMax } from '../../wire/limits.ts'
 import { type CatalogueChange, decideImport } from '../check/catalogue.ts'
-import type { GoodSeries } from '../check/check-batch.ts'
-import { SessionEnd } from '../session/session-end.ts'
-
-/** What the check of a bar or a window asks the registry. */
-export type SymbolLookup = Pick<RegistryView, 'symbol' | 'feed'>
+import type { GoodSeries, SymbolLookup } from '../check/check-batch.ts'
+import { SessionEnd } from '../session-end.ts'
+import type { FeedRegistry } from './feed-registry.ts'
 
 /**
- * The symbols that one import session adds to its feed. A new symbol waits in memory until its first
- * good bar is stored: an import whose bars are all refused leaves no symbol behind. At most
- * `catalogueSymbolsMax` symbols wait; a catalogue beyond ends the session with `RESOURCE_EXHAUSTED`.
+ * The symbols that one import session adds to its feed. A new symbol waits in memory until its first bar is
+ * stored: an import adds no symbol if all its bars are refused. At most `catalogueSymbolsMax` symbols wait;
+ * above it the session ends with `RESOURCE_EXHAUSTED`.
  */
 export class ImportedSymbols {
-  readonly #feed: FeedKey
-  readonly #writer: RegistryWriter
+  readonly #registry: FeedRegistry
   readonly #waiting = new Map<CompoundKey, SymbolRecord>()
 
-  constructor(feed: FeedKey, writer: RegistryWriter) {
-    this.#feed = feed
-    this.#writer = writer
+  constructor(registry: FeedRegistry) {
+    this.#registry = registry
   }
 
-  /** Resolves with the symbols as they stand, or as they will stand once they have a bar. */
+  /** Resolves with the symbols as they are, or as they will be once they have a bar. */
   async take(asked: readonly CatalogueSymbol__Output[]): Promise<CatalogueChange['result']> {
-    const { added, ...result } = await this.#writer.change((view) => {
-      const definition = view.feed(this.#feed)
-      if (!definition) throw new SessionEnd('FAILED_PRECONDITION', `${this.#feed} is no longer defined`)
-      const change = decideImport(asked, { view, definition })
+    const { added, ...result } = await this.#registry.change((view) => {
+      const change = decideImport(asked, this.#registry.within(view))
       const isNew = ({ id }: RegistryBody): boolean => view.symbol(id as CompoundKey) === undefined
       const known = change.rows.filter((row) => !isNew(row))
       return { rows: known, result: { ...change.result, added: change.rows.filter(isNew) } }
@@ -45,7 +38,7 @@ export class ImportedSymbols {
     return result
   }
 
-  /** The registry with the symbols that wait. */
+  /** The registry together with the waiting symbols. */
   over(view: RegistryView): SymbolLookup {
     if (this.#waiting.size === 0) return view
     return {
@@ -54,11 +47,11 @@ export class ImportedSymbols {
     }
   }
 
-  /** Resolves once the symbols of these stored bars are in the registry. */
+  /** Adds the symbols of these stored bars to the registry. Resolves once they are stored. */
   async stored(good: readonly GoodSeries[]): Promise<void> {
     const keys = new Set(good.map(({ series }) => series.symbol).filter((key) => this.#waiting.has(key)))
     if (keys.size === 0) return
-    await this.#writer.change((view) => {
+    await this.#registry.change((view) => {
       const added = [...keys].filter((key) => view.symbol(key) === undefined)
       const rows = added.flatMap((key): RegistryBody[] => {
         const body = this.#waiting.get(key)

@@ -17,21 +17,21 @@ export interface IntakeDeps {
 }
 
 /**
- * The live lane of one session. A bar newer than the last one published of its series is published
- * (beside its write when it could be read again after a crash, else after the commit); any other is
- * a revision: stored, told as `revised`, never published. Batches commit in their order.
+ * The live lane of one session. A bar newer than the last published bar of its series is published: during its
+ * write if the collector can send it again after a crash, else after the commit. Any other bar is a revision: it
+ * is stored and announced as `revised`, but never published. Batches are answered in order.
  */
 export class LiveIntake {
   readonly #deps: IntakeDeps
   readonly #state: FeedState
   readonly #epoch: number
   readonly #publishFirst: boolean
-  /** Newest time taken for publishing, which may come after the commit. */
-  readonly #promised = new Map<string, FeedSeconds>()
+  /** Newest time chosen for publishing per series; the publication may follow after the commit. */
+  readonly #chosen = new Map<string, FeedSeconds>()
   #last: Promise<unknown> = Promise.resolve()
-  /** Up to here readers know that the store shows everything. */
+  /** Bus position up to which readers know that the store has everything. */
   #applied = 0
-  #underWay = 0
+  #inFlight = 0
 
   constructor(deps: IntakeDeps, state: FeedState, options: { epoch: number; publishFirst: boolean }) {
     this.#deps = deps
@@ -40,42 +40,42 @@ export class LiveIntake {
     this.#publishFirst = options.publishFirst
   }
 
-  /** Resolves after the commit and the events that follow it; rejects when the session cannot go on. */
+  /** Resolves after the commit and the events after it; rejects if the session must end. */
   take(batch: readonly GoodSeries[], receivedMs: number): Promise<Counts> {
     const { fresh, late } = this.#split(batch)
     const newestBefore = new Map(batch.map(({ id }) => [id, this.#state.newest.get(id)]))
     this.#noteReceipt(batch)
-    const published = this.#publishFirst ? this.#publish(fresh, receivedMs) : undefined
+    const published = this.#publishFirst ? this.#publishBars(fresh, receivedMs) : undefined
     const { bars } = this.#deps.stores
     const written = fresh.length > 0 ? bars.write(fresh, 'live') : Promise.resolve()
     if (published)
       written.catch((cause: unknown) => {
-        // Anything else is a defect, which another try would meet again.
+        // Any other error is a defect; a retry would fail again.
         if (cause instanceof Unavailable) this.#state.unstored.add(fresh)
       })
     const compared = storeHistory(late, (id) => newestBefore.get(id), bars, 'live')
     const done = this.#finish(this.#last, { fresh, written, compared, published, receivedMs })
     this.#last = done
-    this.#underWay += 1
-    done.finally(() => (this.#underWay -= 1)).catch(() => undefined)
-    // Whoever called hears of it; the next batch in line does too.
+    this.#inFlight += 1
+    done.finally(() => (this.#inFlight -= 1)).catch(() => undefined)
+    // The caller and the next batch handle the rejection.
     done.catch(() => undefined)
     return done
   }
 
-  /** Tells readers, after everything taken so far, that the terminal answered for these minutes. */
+  /** Announces to readers, after all earlier batches, that the terminal answered for these minutes. */
   complete(from: FeedSeconds, to: FeedSeconds): Promise<void> {
     const event = { type: 'minutes' as const, feed: this.#state.key, from, to }
-    const told = this.#last.then(async () => void (await this.#tell(event)))
-    this.#last = told
-    told.catch(() => undefined)
-    return told
+    const published = this.#last.then(async () => void (await this.#publish(event)))
+    this.#last = published
+    published.catch(() => undefined)
+    return published
   }
 
-  /** Tells readers that the store shows all there was, so that those who lost something need not wait for more. */
+  /** Announces that the store has everything, so that readers that lost events need not wait for more. */
   async settled(): Promise<void> {
-    if (this.#underWay > 0 || !this.#state.unstored.isEmpty) return
-    await this.#tell({ type: 'settled', feed: this.#state.key })
+    if (this.#inFlight > 0 || !this.#state.unstored.isEmpty) return
+    await this.#publish({ type: 'settled', feed: this.#state.key })
   }
 
   async #finish(
@@ -90,14 +90,14 @@ export class LiveIntake {
   ): Promise<Counts> {
     const publishing = batch.published ?? Promise.resolve(undefined)
     const parts = [before, batch.written, batch.compared, publishing] as const
-    // After a failure too nothing of it may still be under way: the next session begins when this one ended.
+    // After a failure nothing of the batch may still be in flight: the next session starts when this one ended.
     await Promise.allSettled(parts)
     const [, , { changed, ...late }, published] = await Promise.all(parts)
-    const position = batch.published ? published : await this.#publish(batch.fresh, batch.receivedMs)
-    await this.#state.publisher.tellRevised(changed)
+    const position = batch.published ? published : await this.#publishBars(batch.fresh, batch.receivedMs)
+    await this.#state.publisher.publishRevised(changed)
     if (position !== undefined && position > this.#applied) {
       this.#applied = position
-      await this.#tell({ type: 'applied', feed: this.#state.key, position })
+      await this.#publish({ type: 'applied', feed: this.#state.key, position })
     }
     const accepted = batch.fresh.reduce((sum, { bars }) => sum + barCount(bars), 0)
     return addCounts(late, { ...noCounts, accepted })
@@ -107,16 +107,16 @@ export class LiveIntake {
     const fresh: GoodSeries[] = []
     const late: GoodSeries[] = []
     for (const each of batch) {
-      const pushed = later(this.#promised.get(each.id), this.#state.pushed.get(each.id))
+      const pushed = later(this.#chosen.get(each.id), this.#state.pushed.get(each.id))
       const count = barCount(each.bars)
       const start = pushed === undefined ? 0 : countUntil(each.bars, pushed)
       if (start > 0) late.push({ ...each, bars: sliceBars(each.bars, 0, start) })
       if (start === count) continue
-      // From here on it is live: a write that only seemed to fail makes no history of what nobody was told.
+      // The series is live from its first bar: bars whose write only seemed to fail are not taken for history.
       if (pushed === undefined)
         this.#state.pushed.set(each.id, feedSeconds((each.bars.time[0] as number) - 1))
       fresh.push({ ...each, bars: sliceBars(each.bars, start, count) })
-      this.#promised.set(each.id, feedSeconds(each.bars.time[count - 1] as number))
+      this.#chosen.set(each.id, feedSeconds(each.bars.time[count - 1] as number))
     }
     return { fresh, late }
   }
@@ -125,12 +125,12 @@ export class LiveIntake {
     if (batch.length === 0) return
     for (const { id, bars } of batch)
       this.#state.accept(id, feedSeconds(bars.time[barCount(bars) - 1] as number))
-    // A longer bar that comes alone opened before bars that are stored.
+    // An hourly bar may have opened before stored minutes, so the batch's own newest time could be older.
     this.#state.note({ receivedAt: this.#deps.clock.utcMs(), newestBar: this.#state.newestBar })
   }
 
-  /** Gives the position on the bus; `undefined` when there was nothing to publish or the bus is away. */
-  async #publish(fresh: readonly GoodSeries[], receivedMs: number): Promise<number | undefined> {
+  /** Resolves with the position on the bus; with `undefined` without bars, or while the bus is unavailable. */
+  async #publishBars(fresh: readonly GoodSeries[], receivedMs: number): Promise<number | undefined> {
     if (fresh.length === 0) return undefined
     const bars: LiveBar[] = []
     for (const { id, series, bars: columns } of fresh) {
@@ -139,17 +139,17 @@ export class LiveIntake {
       this.#state.pushed.set(id, feedSeconds(columns.time[barCount(columns) - 1] as number))
     }
     const { clock, metrics } = this.#deps
-    const position = await this.#tell({ type: 'bars', feed: this.#state.key, bars })
+    const position = await this.#publish({ type: 'bars', feed: this.#state.key, bars })
     if (position !== undefined) metrics.pushed(bars.length, (clock.monotonicMs() - receivedMs) / 1000)
     return position
   }
 
-  #tell(event: Parameters<Publisher['tell']>[0]): Promise<number | undefined> {
-    return this.#state.publisher.tell(event, this.#epoch)
+  #publish(event: Parameters<Publisher['publish']>[0]): Promise<number | undefined> {
+    return this.#state.publisher.publish(event, this.#epoch)
   }
 }
 
-/** The backfill lane of one session: one batch after another, compared with what is stored. */
+/** The backfill lane of one session: compares batches, one after another, with the stored bars. */
 export class BackfillIntake {
   readonly #deps: IntakeDeps
   readonly #state: FeedState
@@ -160,7 +160,7 @@ export class BackfillIntake {
     this.#state = state
   }
 
-  /** `check` runs when the batch's turn has come; resolves after the commit and the events that follow it. */
+  /** Runs `check` after all earlier batches. Resolves after the commit and the events after it. */
   take(check: () => readonly GoodSeries[]): Promise<Counts> {
     const done = this.#last.then(() => this.#store(check()))
     this.#last = done
@@ -179,7 +179,7 @@ export class BackfillIntake {
       this.#deps.stores.bars,
       'backfill',
     )
-    await this.#state.publisher.tellRevised(changed)
+    await this.#state.publisher.publishRevised(changed)
     return counts
   }
 }

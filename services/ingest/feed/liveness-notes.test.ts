@@ -15,18 +15,18 @@ const feeds = ['ZERO', 'PRIME'].map((account) =>
 const start = Date.UTC(2026, 0, 5, 12)
 const noon = start / 1000
 
-test('a feed board that is away is told of once per outage, however many feeds live meanwhile', async () => {
+test('an unavailable feed board is logged once per outage, with any number of active feeds', async () => {
   const warnings: string[] = []
   const log = createLog('warn', { write: (line) => void warnings.push(JSON.parse(line).msg as string) })
-  let isAway = true
-  let asked = 0
+  let isUnavailable = true
+  let reports = 0
   const around = (stores: Stores): Stores => ({
     ...stores,
     board: {
       ...stores.board,
       note(feed, signs) {
-        asked += 1
-        return isAway ? Promise.reject(new Error('away')) : stores.board.note(feed, signs)
+        reports += 1
+        return isUnavailable ? Promise.reject(new Error('unavailable')) : stores.board.note(feed, signs)
       },
     },
   })
@@ -35,7 +35,7 @@ test('a feed board that is away is told of once per outage, however many feeds l
   onTestFinished(() => fixture.remove())
   const sessions = feeds.map(() => new RawSession(fixture.address))
   await Promise.all(sessions.map((session, i) => session.hello(feeds[i]?.key as string)))
-  /** A minute's bars and two heartbeats of each feed. */
+  /** The bars of a minute and two heartbeats of each feed. */
   const live = async (minutesAgo: number): Promise<void> => {
     for (const session of sessions) {
       for (const second of [0, 5]) {
@@ -47,11 +47,11 @@ test('a feed board that is away is told of once per outage, however many feeds l
   }
   await live(5)
   await live(4)
-  expect(asked).toBe(20)
+  expect(reports).toBe(20)
   expect(warnings).toHaveLength(1)
-  isAway = false
+  isUnavailable = false
   await live(3)
-  isAway = true
+  isUnavailable = true
   await live(2)
   expect(warnings).toEqual(Array(2).fill('feed board unavailable; feed liveness may be stale'))
 })

@@ -1,58 +1,31 @@
 import { knownOffset } from '../../core/clocks/clock-history.ts'
 import { type FeedSeconds, feedNow, feedSeconds } from '../../core/clocks/feed-clock.ts'
-import type { FeedKey } from '../../core/feeds/compound-key.ts'
-import type { Log } from '../../platform/log/log.ts'
-import { OutageLog } from '../../platform/outage-log.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { FeedBoard, FeedSigns } from '../../ports/feed-board.ts'
 import type { ClockSample__Output } from '../../wire/gen/fxd/v1/ClockSample.ts'
 import type { Heartbeat__Output } from '../../wire/gen/fxd/v1/Heartbeat.ts'
 import { jumpSecondsMax } from './clock-measure.ts'
 import type { FeedState } from './feed-state.ts'
-import { type FeedView, type MeasureDeps, MeasuredClock } from './measured-clock.ts'
+import { type MeasureDeps, MeasuredClock } from './measured-clock.ts'
 
-/** Signs of life on their way to the feed board: nobody waits for them, and the next ones say it again. */
-export class LivenessNotes {
-  readonly #board: Pick<FeedBoard, 'note'>
-  readonly #outage: OutageLog
-
-  constructor(board: Pick<FeedBoard, 'note'>, deps: { readonly log: Log; readonly clock: Clock }) {
-    this.#board = board
-    this.#outage = new OutageLog(deps)
-  }
-
-  /** Comes with every bar and heartbeat of every feed, so an outage is logged once. */
-  note(feed: FeedKey, signs: FeedSigns): void {
-    this.#board.note(feed, signs).then(
-      () => this.#outage.worked('feed board available again'),
-      (cause: unknown) =>
-        this.#outage.failed({ text: 'feed board unavailable; feed liveness may be stale', cause }),
-    )
-  }
-}
-
-/** What a live session says about its terminal, on its way to the feed board. */
+/** Processes the heartbeats and clock samples of one live session. */
 export class Liveness {
   readonly #deps: MeasureDeps
   readonly #state: FeedState
-  readonly #feed: () => FeedView
   readonly #measured: MeasuredClock
 
-  constructor(deps: MeasureDeps, state: FeedState, feed: () => FeedView) {
+  constructor(deps: MeasureDeps, state: FeedState) {
     this.#deps = deps
     this.#state = state
-    this.#feed = feed
-    this.#measured = new MeasuredClock(deps, state, feed)
+    this.#measured = new MeasuredClock(deps, state)
   }
 
-  /** Counts while the terminal is connected, for feeds whose liveness it is. */
+  /** Reports liveness while the terminal is connected, for feeds whose liveness is the heartbeat. */
   heartbeat({ terminalConnected, newestTick }: Heartbeat__Output): void {
     const tick = timeOf(newestTick)
     if (tick !== undefined) {
       this.#measured.heartbeat(tick)
       this.#tick(tick)
     }
-    if (terminalConnected && this.#feed().definition.liveness === 'heartbeat') {
+    if (terminalConnected && this.#state.registry.current().definition.liveness === 'heartbeat') {
       this.#state.note({ heartbeatAt: this.#deps.clock.utcMs() })
     }
   }
@@ -69,11 +42,11 @@ export class Liveness {
   }
 
   /**
-   * A tick from the future would close bars that are still forming: it is not believed where the clock is
-   * known, except that one which was measured may have been put forward since.
+   * A tick from the future would close bars that are still forming. So a known clock limits it; a measured clock
+   * may have been put forward meanwhile and allows `jumpSecondsMax` more.
    */
   #tick(newest: FeedSeconds): void {
-    const { view, definition } = this.#feed()
+    const { view, definition } = this.#state.registry.current()
     const now = feedNow(this.#deps.clock.utcMs(), knownOffset(definition, view), undefined)
     const ahead = definition.clock.mode === 'Measured' ? jumpSecondsMax : 0
     const newestTick = now === undefined ? newest : feedSeconds(Math.min(newest, now + ahead))

@@ -21,9 +21,9 @@ interface Terminal {
   readonly fixture: IngestFixture
   readonly clock: VirtualClock
   readonly session: RawSession
-  /** Now on a clock that is so far ahead of UTC. */
+  /** The present, in seconds, on a clock that is `ahead` seconds ahead of UTC. */
   now(ahead: number): number
-  /** Ticks come for so long, and are heard of every five seconds. */
+  /** Sends a tick every five seconds, for `seconds`. */
   flow(seconds: number, ahead: number): Promise<void>
   known(): number | undefined
 }
@@ -43,7 +43,7 @@ async function terminal(definition: FeedDefinition): Promise<Terminal> {
     async flow(seconds, ahead) {
       for (let i = 0; i < seconds; i += 5) {
         session.send({ heartbeat: { terminalConnected: true, newestTick: now(ahead) - 1 } })
-        // Its answer shows that the heartbeat was taken.
+        // The answer shows that the heartbeat was processed.
         await session.bars('LIVE', [])
         await clock.advance(5_000)
       }
@@ -55,7 +55,7 @@ async function terminal(definition: FeedDefinition): Promise<Terminal> {
   }
 }
 
-test('two minutes of ticks tell a clock, by which bars close and are counted back once the ticks stop', async () => {
+test('two minutes of ticks measure a clock, by which bars close, and countback works after the ticks stop', async () => {
   const feed = define()
   const { fixture, clock, session, now, flow, known } = await terminal(feed)
   await flow(120, 3 * hour)
@@ -80,7 +80,7 @@ test('two minutes of ticks tell a clock, by which bars close and are counted bac
   await session.close()
 })
 
-test('a clock put forward or back is told by the ticks at once and measured anew, and the history keeps all', async () => {
+test('ticks show at once that a clock was put forward or back; it is measured again, and the history keeps both', async () => {
   const feed = define()
   const { fixture, session, now, flow, known } = await terminal(feed)
   await flow(135, 2 * hour)
@@ -96,7 +96,7 @@ test('a clock put forward or back is told by the ticks at once and measured anew
   await expect.poll(known).toBe(-3 * hour)
 
   await flow(10, 2 * hour)
-  // By the clock that was known, this bar of the repeated hour would be long over.
+  // By the old clock, this bar of the repeated hour would have closed long ago.
   const forming = Math.floor(now(2 * hour) / 60) * 60
   const five = seriesAt('EURUSD', [forming - (forming % 300)], { resolution: '5' })
   expect((await session.bars('LIVE', [five])).refused).toMatchObject([
@@ -111,7 +111,7 @@ test('a clock put forward or back is told by the ticks at once and measured anew
   await session.close()
 })
 
-test('clock samples go before heartbeats, and one tick from far in the future changes nothing', async () => {
+test('clock samples replace the ticks of heartbeats, and one tick from far in the future changes nothing', async () => {
   const { session, clock, now, known } = await terminal(define())
   for (let i = 0; i < 30; i++) {
     session.send({ clockSample: { newestTick: now(2 * hour) } })
@@ -128,7 +128,7 @@ test('clock samples go before heartbeats, and one tick from far in the future ch
   await session.close()
 })
 
-test('a feed with delayed quotes only is not measured: its clock would seem late', async () => {
+test('a feed with delayed quotes only is not measured, because its clock would seem late', async () => {
   const { session, flow, known } = await terminal(define(900))
   await flow(300, 3 * hour - 900)
   expect(known()).toBeUndefined()

@@ -36,9 +36,9 @@ let clock: VirtualClock
 let bus: Bus
 let metrics: Metrics
 let publisher: Publisher
-/** What readers got. */
+/** Events that readers got. */
 let got: BusEvent[]
-/** Whether the bus is away, and whether what it is given arrives all the same: then only the reply is lost. */
+/** Set while the bus is unavailable. `arrives`: events still arrive, and only the reply is lost. */
 let fault: { readonly arrives: boolean } | undefined
 
 beforeEach(() => {
@@ -52,8 +52,8 @@ beforeEach(() => {
     ...bus,
     async publish(event, epoch) {
       if (fault?.arrives !== false) {
-        const told = await bus.publish(event, epoch)
-        if (!fault) return told
+        const published = await bus.publish(event, epoch)
+        if (!fault) return published
       }
       throw new Unavailable('the bus')
     },
@@ -66,46 +66,49 @@ beforeEach(() => {
   })
 })
 
-/** The bus is back, and what waited had its time. */
-async function back(): Promise<void> {
+/** Makes the bus available and waits until the waiting events are published. */
+async function restoreBus(): Promise<void> {
   fault = undefined
   await clock.advance(busRetryMs)
-  // The bus takes a turn of the loop for each event.
+  // The bus needs one turn of the event loop per event.
   for (let turns = 0; turns < 20; turns++) await clock.advance(0)
 }
 const value = async (name: string): Promise<number> => metrics.total(name, {})
 
-describe('while an event is on its way', () => {
-  test('batches that come are one event, and only the last of them says that it is whole', async () => {
-    const first = publisher.tell(bars(1), 1)
+describe('while an event is being published', () => {
+  test('further batches share one event, and only the last batch gets its position', async () => {
+    const first = publisher.publish(bars(1), 1)
     await Promise.resolve()
-    const later = [2, 3, 4].map((each) => publisher.tell(bars(each), 1))
+    const later = [2, 3, 4].map((each) => publisher.publish(bars(each), 1))
     const [position = 0, ...positions] = await Promise.all([first, ...later])
     expect(positions).toEqual([position, position, position + 1])
     await clock.advance(0)
     expect(got).toEqual([bars(1), bars(2, 3)])
   })
 
-  test('nothing changes places with another event, and publishers share none', async () => {
-    const told = [bars(1), minutes, bars(2), bars(3)].map((event) => publisher.tell(event, 1))
-    await Promise.all([...told, publisher.tell(bars(4), 2), publisher.tell(bars(5), 2)])
+  test('events keep their order, and sessions do not share one', async () => {
+    const published = [bars(1), minutes, bars(2), bars(3)].map((event) => publisher.publish(event, 1))
+    await Promise.all([...published, publisher.publish(bars(4), 2), publisher.publish(bars(5), 2)])
     await clock.advance(0)
     expect(got).toEqual([bars(1), minutes, bars(2, 2), bars(4, 2)])
   })
 
-  test('an event has no more bars than a batch may have', async () => {
-    const told = [publisher.tell(bars(1, batchBarsMax - 1), 1), publisher.tell(bars(batchBarsMax, 2), 1)]
-    expect(await Promise.all(told)).not.toContain(undefined)
+  test('an event has at most the bars of a batch', async () => {
+    const published = [
+      publisher.publish(bars(1, batchBarsMax - 1), 1),
+      publisher.publish(bars(batchBarsMax, 2), 1),
+    ]
+    expect(await Promise.all(published)).not.toContain(undefined)
     await clock.advance(0)
     expect(got.map((event) => event.type === 'bars' && event.bars.length)).toEqual([batchBarsMax - 1, 2])
   })
 })
 
-test('revisions without an end hold up no bar when the bus is back, and bars have positions again', async () => {
+test('after an outage endless revisions do not delay bars, and bars get positions again', async () => {
   let count = 0
   const revise = (): Promise<void> => {
     const series = { feed, symbol: compoundKey(feed, `SYM${count++}`), resolution: '1' as const }
-    return publisher.tellRevised([{ series, from: feedSeconds(0), to: feedSeconds(60) }])
+    return publisher.publishRevised([{ series, from: feedSeconds(0), to: feedSeconds(60) }])
   }
   const slow: Bus = {
     ...bus,
@@ -124,162 +127,162 @@ test('revisions without an end hold up no bar when the bus is back, and bars hav
   }
   publisher = new Publisher(feed, deps)
   fault = { arrives: false }
-  await publisher.tell(bars(1), 1)
+  await publisher.publish(bars(1), 1)
   for (let i = 0; i < 100; i++) await revise()
   fault = undefined
   await clock.advance(busRetryMs)
   for (let i = 0; i < 20; i++) await clock.advance(1)
-  const told = publisher.tell(bars(2), 1)
+  const published = publisher.publish(bars(2), 1)
   for (let i = 0; i < 20; i++) await clock.advance(1)
-  expect(await told).toBeGreaterThan(0)
+  expect(await published).toBeGreaterThan(0)
   expect(got.filter(({ type }) => type === 'bars')).toEqual([bars(1), bars(2)])
 })
 
-describe('while the bus is away', () => {
+describe('while the bus is unavailable', () => {
   beforeEach(() => {
     fault = { arrives: false }
   })
 
-  test('nobody waits for it, and live bars follow in their order when it is back', async () => {
+  test('calls do not wait, and live bars are published in order afterwards', async () => {
     for (const event of [bars(1), minutes, bars(2), settled, bars(3)]) {
-      expect(await publisher.tell(event, 1)).toBeUndefined()
+      expect(await publisher.publish(event, 1)).toBeUndefined()
     }
     await clock.advance(10 * busRetryMs)
     expect(got).toEqual([])
     expect(await value('fxd_ingest_backlog_bars')).toBe(4)
-    await back()
+    await restoreBus()
     expect(got).toEqual([bars(1), minutes, bars(2), bars(3)])
     expect(await value('fxd_ingest_backlog_bars')).toBe(0)
     expect(await value('fxd_ingest_pushed_bars_total')).toBe(3)
-    expect(await publisher.tell(bars(4), 1)).toBeGreaterThan(0)
+    expect(await publisher.publish(bars(4), 1)).toBeGreaterThan(0)
     expect(got.at(-1)).toEqual(bars(4))
   })
 
-  test('what is told at once while it goes away keeps its order too', async () => {
+  test('events that were sent together at the start of the outage keep their order', async () => {
     fault = undefined
-    const first = publisher.tell(bars(1), 1)
+    const first = publisher.publish(bars(1), 1)
     await Promise.resolve()
     fault = { arrives: true }
-    await Promise.all([first, publisher.tell(bars(2), 1), publisher.tell(bars(3), 1)])
-    await back()
-    // The first arrived, and its publisher could not know: once more is harmless, another order is not.
+    await Promise.all([first, publisher.publish(bars(2), 1), publisher.publish(bars(3), 1)])
+    await restoreBus()
+    // The first event arrived, but its reply was lost: a repeat is harmless, another order is not.
     expect(got).toEqual([bars(1), bars(1), bars(2, 2)])
   })
 
-  test('of a series that changes again and again one range is kept', async () => {
-    await publisher.tellRevised([range(60, 120)])
-    await publisher.tellRevised([range(300, 360), range(0, 60)])
-    await back()
+  test('the repeated changes of a series are kept as one range', async () => {
+    await publisher.publishRevised([range(60, 120)])
+    await publisher.publishRevised([range(300, 360), range(0, 60)])
+    await restoreBus()
     expect(got).toEqual([{ type: 'revised', ...range(0, 360) }])
   })
 
-  test('an operator is alarmed once, not every two seconds', async () => {
+  test('an alarm is raised once, not every two seconds', async () => {
     for (let i = 0; i < 20; i++) {
-      await publisher.tell(settled, 1)
+      await publisher.publish(settled, 1)
       await clock.advance(2_000)
     }
     expect(await metrics.total('fxd_ingest_alarms_total', { kind: 'publish' })).toBe(1)
   })
 
-  test('another leader ends what waits, and the session', async () => {
-    await publisher.tell(bars(1), 1)
+  test('another leader ends the session, and the waiting events are dropped', async () => {
+    await publisher.publish(bars(1), 1)
     await bus.publish(bars(9), 2)
-    await back()
+    await restoreBus()
     expect(got).toEqual([bars(9)])
-    await expect(publisher.tell(bars(2), 1)).rejects.toMatchObject({
+    await expect(publisher.publish(bars(2), 1)).rejects.toMatchObject({
       code: 'ABORTED',
       message: 'another ingest took over this feed',
     })
-    expect(await publisher.tell(bars(10), 3)).toBeGreaterThan(0)
+    expect(await publisher.publish(bars(10), 3)).toBeGreaterThan(0)
   })
 
-  test('what waits of an earlier session goes before what a later one tells', async () => {
-    await publisher.tell(bars(1), 1)
-    await publisher.tell(bars(2), 2)
-    await back()
+  test('waiting events of an earlier session are published before those of a later one', async () => {
+    await publisher.publish(bars(1), 1)
+    await publisher.publish(bars(2), 2)
+    await restoreBus()
     expect(got).toEqual([bars(1), bars(2)])
   })
 
   test.each([
-    ['too many bars', async (): Promise<void> => void (await publisher.tell(bars(1, backlogBarsMax), 1))],
-    ['too long', (): Promise<void> => clock.advance(backlogAgeMs)],
+    ['too many bars', async (): Promise<void> => void (await publisher.publish(bars(1, backlogBarsMax), 1))],
+    ['a too old event', (): Promise<void> => clock.advance(backlogAgeMs)],
   ] as const)(
-    'after %s none of it is published: the session ends once the bus is back',
+    'a backlog with %s is dropped, and the session ends once the bus is available',
     async (_what, wait) => {
-      await publisher.tell(bars(1), 1)
+      await publisher.publish(bars(1), 1)
       await wait()
       await clock.advance(busRetryMs)
-      expect(await publisher.tell(bars(2), 1)).toBeUndefined()
-      expect(await publisher.tell(settled, 1)).toBeUndefined()
+      expect(await publisher.publish(bars(2), 1)).toBeUndefined()
+      expect(await publisher.publish(settled, 1)).toBeUndefined()
       expect(await value('fxd_ingest_backlog_bars')).toBe(0)
       expect(await value('fxd_ingest_backlog_dropped_bars_total')).toBeGreaterThan(0)
-      await back()
-      await expect(publisher.tell(bars(3), 1)).rejects.toMatchObject({ code: 'ABORTED' })
-      await expect(publisher.tell(bars(4), 1)).rejects.toMatchObject({ code: 'ABORTED' })
-      expect(await publisher.tell(bars(5), 2)).toBeGreaterThan(0)
+      await restoreBus()
+      await expect(publisher.publish(bars(3), 1)).rejects.toMatchObject({ code: 'ABORTED' })
+      await expect(publisher.publish(bars(4), 1)).rejects.toMatchObject({ code: 'ABORTED' })
+      expect(await publisher.publish(bars(5), 2)).toBeGreaterThan(0)
       expect(got.filter(({ type }) => type === 'bars')).toEqual([bars(5)])
     },
   )
 
-  test('a session that is never idle is ended too once the bus is back after an overrun', async () => {
-    await publisher.tell(bars(1, backlogBarsMax), 1)
+  test('a session that is never idle ends too once the bus is available after an overrun', async () => {
+    await publisher.publish(bars(1, backlogBarsMax), 1)
     for (let i = 0; i < 10; i++) {
-      expect(await publisher.tell(bars(2 + i), 1)).toBeUndefined()
+      expect(await publisher.publish(bars(2 + i), 1)).toBeUndefined()
       await clock.advance(busRetryMs)
     }
-    await back()
-    await expect(publisher.tell(bars(20), 1)).rejects.toMatchObject({
+    await restoreBus()
+    await expect(publisher.publish(bars(20), 1)).rejects.toMatchObject({
       code: 'ABORTED',
       message: 'more had to wait for the bus than is kept; connect again',
     })
-    expect(await publisher.tell(bars(21), 2)).toBeGreaterThan(0)
+    expect(await publisher.publish(bars(21), 2)).toBeGreaterThan(0)
     expect(got.filter(({ type }) => type === 'bars')).toEqual([bars(21)])
     expect(await value('fxd_ingest_backlog_bars')).toBe(0)
   })
 
   test('another leader ends a session after an overrun', async () => {
-    await publisher.tell(bars(1, backlogBarsMax), 1)
-    await publisher.tell(bars(2), 1)
+    await publisher.publish(bars(1, backlogBarsMax), 1)
+    await publisher.publish(bars(2), 1)
     await bus.publish(bars(9), 2)
-    await back()
-    await expect(publisher.tell(bars(3), 1)).rejects.toMatchObject({
+    await restoreBus()
+    await expect(publisher.publish(bars(3), 1)).rejects.toMatchObject({
       code: 'ABORTED',
       message: 'another ingest took over this feed',
     })
   })
 
-  test('a later session need not wait for an overrun of the one before', async () => {
-    await publisher.tell(bars(1, backlogBarsMax), 1)
-    await publisher.tell(bars(2), 1)
-    await back()
-    expect(await publisher.tell(bars(3), 2)).toBeGreaterThan(0)
+  test('a later session does not wait for the overrun of an earlier one', async () => {
+    await publisher.publish(bars(1, backlogBarsMax), 1)
+    await publisher.publish(bars(2), 1)
+    await restoreBus()
+    expect(await publisher.publish(bars(3), 2)).toBeGreaterThan(0)
     expect(got.filter(({ type }) => type === 'bars')).toEqual([bars(3)])
   })
 
-  test('of a feed that is purged nothing follows', async () => {
-    await publisher.tell(bars(1), 1)
-    await publisher.tellRevised([range(0, 60)])
+  test('no waiting event of a purged feed is published', async () => {
+    await publisher.publish(bars(1), 1)
+    await publisher.publishRevised([range(0, 60)])
     publisher.discard()
-    await back()
+    await restoreBus()
     expect(got).toEqual([])
   })
 })
 
-test('an event whose reply was lost is told again: readers know bars by their times', async () => {
+test('an event whose reply was lost is published again; readers recognise bars by their times', async () => {
   fault = { arrives: true }
-  await publisher.tell(bars(1), 1)
-  await back()
+  await publisher.publish(bars(1), 1)
+  await restoreBus()
   expect(got).toEqual([bars(1), bars(1)])
 })
 
-test('a publisher of a smaller epoch ends its session', async () => {
+test('a session with a smaller epoch ends', async () => {
   await bus.publish(bars(1), 2)
-  await expect(publisher.tell(bars(2), 1)).rejects.toMatchObject({ code: 'ABORTED' })
+  await expect(publisher.publish(bars(2), 1)).rejects.toMatchObject({ code: 'ABORTED' })
 })
 
-test('after its end it tries no more', async () => {
+test('a closed publisher does not retry', async () => {
   fault = { arrives: false }
-  await publisher.tell(bars(1), 1)
+  await publisher.publish(bars(1), 1)
   publisher.close()
   await clock.advance(10 * busRetryMs)
   expect(clock.pending).toBe(0)

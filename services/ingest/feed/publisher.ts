@@ -8,15 +8,15 @@ import type { Bus, BusEvent, LiveBar } from '../../ports/bus.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import { batchBarsMax } from '../../wire/limits.ts'
 import type { IngestMetrics } from '../metrics.ts'
-import { SessionEnd } from '../session/session-end.ts'
+import { SessionEnd } from '../session-end.ts'
 import { Backlog } from './backlog.ts'
 import type { Changed } from './store-history.ts'
 
-/** A bus that was away is tried again so often. */
+/** Interval of retries while the bus is unavailable. */
 export const busRetryMs = 500
-/** Revisions that were kept meanwhile go out side by side. */
+/** Maximum kept revisions that are published at the same time. */
 const revisedAtOnce = 1_000
-/** Why a session ends. */
+/** Reasons for the end of a session. */
 const overtaken = 'another ingest took over this feed'
 const overran = 'more had to wait for the bus than is kept; connect again'
 
@@ -27,37 +27,36 @@ export interface PublisherDeps {
   readonly metrics: IngestMetrics
 }
 
-/** What is told of a feed in order: everything but `revised`, which its revisions order. */
+/** Events that are published in order: all but `revised`, which its revisions order. */
 type OrderedEvent = Exclude<BusEvent, { type: 'revised' | 'registry' }>
 
-/** Bars that wait for the event before them: those that come meanwhile go with them. */
-interface OpenTurn {
+/** An event of bars that waits for the event before it; further bars join it meanwhile. */
+interface OpenBatch {
   readonly epoch: number
   readonly bars: LiveBar[]
-  readonly told: Promise<number | undefined>
+  readonly published: Promise<number | undefined>
 }
 
 /**
- * Puts what happens to one feed on the bus, one event after another, over all sessions of this process. While
- * the bus is away nobody waits for it: bars are kept and follow in order when it is back. When more than
- * the backlog holds had to wait, none of it is published: the session ends once the bus is back, and
- * the next one's greater epoch tells readers to look into the store.
+ * Publishes the events of one feed on the bus, one after another, over all sessions of this process. While the bus
+ * is unavailable, calls do not wait: bars are kept in a backlog and are published in order afterwards. When the
+ * backlog is full, it is dropped. The session ends once the bus is available. The greater epoch of the next
+ * session makes readers read the store.
  */
 export class Publisher {
   readonly #deps: PublisherDeps
   readonly #feed: FeedKey
   readonly #backlog: Backlog
   readonly #revised = new Map<string, Changed>()
-  #state: 'up' | 'away' | 'overrun' = 'up'
-  /** Two events at once could change places when the first is lost and the second is not. */
+  #state: 'available' | 'unavailable' | 'overrun' = 'available'
   readonly #turns = new Serial()
-  #open: OpenTurn | undefined
-  /** The greatest that published here. */
+  #open: OpenBatch | undefined
+  /** The greatest epoch that published here. */
   #epoch = 0
   readonly #outage: OutageLog
   #cancelRetry: Cancel = () => undefined
   #isClosed = false
-  /** Publishers up to this epoch may publish no more. */
+  /** Publishers up to this epoch may no longer publish. */
   #ended: { readonly epoch: number; readonly why: string } | undefined
 
   constructor(feed: FeedKey, deps: PublisherDeps) {
@@ -68,21 +67,21 @@ export class Publisher {
   }
 
   /**
-   * Gives the event's position, or `undefined` when the bus is away. Bars that had to wait share one event with
-   * those that came meanwhile, and all but the last of them are given the position before it: up to there
-   * the store shows everything once they are committed. Rejects with `SessionEnd` once a newer publisher was seen.
+   * Resolves with the event's position, or with `undefined` while the bus is unavailable. Batches that wait share
+   * one event. All but the last of them get the position before it: once they are committed, the store has
+   * everything up to there. Rejects with `SessionEnd` once a newer publisher was seen.
    */
-  tell(event: OrderedEvent, epoch: number): Promise<number | undefined> {
-    if (event.type === 'bars') return this.#tellBars(event.bars, epoch)
+  publish(event: OrderedEvent, epoch: number): Promise<number | undefined> {
+    if (event.type === 'bars') return this.#publishBars(event.bars, epoch)
     this.#open = undefined
-    return this.#turns.run(() => this.#tell(event, epoch))
+    return this.#turns.run(() => this.#publish(event, epoch))
   }
 
-  /** Resolves once readers know that these ranges changed, or when the bus is away; then they hear of it later. */
-  async tellRevised(changed: readonly Changed[]): Promise<void> {
+  /** Announces changed ranges. While the bus is unavailable it keeps them, and publishes them later. */
+  async publishRevised(changed: readonly Changed[]): Promise<void> {
     await Promise.all(
       changed.map(async (range) => {
-        if (this.#state === 'up' && (await this.#publishRevised(range))) return
+        if (this.#state === 'available' && (await this.#publishRange(range))) return
         const id = seriesId(range.series)
         this.#revised.set(id, joined(this.#revised.get(id), range))
       }),
@@ -94,58 +93,59 @@ export class Publisher {
     this.#cancelRetry()
   }
 
-  /** Drops what waits: of a feed that is purged. */
+  /** Drops all waiting events of a purged feed. */
   discard(): void {
     this.#backlog.clear()
     this.#revised.clear()
   }
 
-  /** A minute may come in many batches: with a round trip for each the last would be late. */
-  #tellBars(bars: readonly LiveBar[], epoch: number): Promise<number | undefined> {
+  /** Bars that wait share an event: with a round trip per batch, the last batch of a minute would be late. */
+  #publishBars(bars: readonly LiveBar[], epoch: number): Promise<number | undefined> {
     const open = this.#open
-    const isRoom = open?.epoch === epoch && open.bars.length + bars.length <= batchBarsMax
-    const turn = isRoom ? open : this.#openTurn(epoch)
-    for (const bar of bars) turn.bars.push(bar)
-    const count = turn.bars.length
-    return turn.told.then((position) =>
-      position === undefined || turn.bars.length === count ? position : position - 1,
+    const fits = open?.epoch === epoch && open.bars.length + bars.length <= batchBarsMax
+    const batch = fits ? open : this.#startBatch(epoch)
+    for (const bar of bars) batch.bars.push(bar)
+    const count = batch.bars.length
+    return batch.published.then((position) =>
+      position === undefined || batch.bars.length === count ? position : position - 1,
     )
   }
 
-  #openTurn(epoch: number): OpenTurn {
+  #startBatch(epoch: number): OpenBatch {
     const bars: LiveBar[] = []
-    const told = this.#turns.run(() => {
-      if (this.#open === turn) this.#open = undefined
-      return this.#tell({ type: 'bars', feed: this.#feed, bars }, epoch)
+    // In turns: two events at once could change order if the first is lost and retried.
+    const published = this.#turns.run(() => {
+      if (this.#open === batch) this.#open = undefined
+      return this.#publish({ type: 'bars', feed: this.#feed, bars }, epoch)
     })
-    const turn: OpenTurn = { epoch, bars, told }
-    this.#open = turn
-    return turn
+    const batch: OpenBatch = { epoch, bars, published }
+    this.#open = batch
+    return batch
   }
 
-  async #tell(event: OrderedEvent, epoch: number): Promise<number | undefined> {
+  async #publish(event: OrderedEvent, epoch: number): Promise<number | undefined> {
     if (this.#ended && epoch <= this.#ended.epoch) throw new SessionEnd('ABORTED', this.#ended.why)
-    // Of a later session: what was overrun is behind it.
+    // A later session does not miss the dropped events: its readers read the store.
     if (this.#state === 'overrun' && epoch > this.#epoch) this.#leaveOverrun()
     this.#epoch = Math.max(this.#epoch, epoch)
-    if (this.#state === 'away') {
+    if (this.#state === 'unavailable') {
       this.#keep(event, epoch)
       return undefined
     }
-    // After an overrun only this event is tried: it says nothing that those before it would be missed for.
+    // After an overrun only `settled` is tried: no reader misses an event before it.
     if (this.#state === 'overrun' && event.type !== 'settled') return undefined
     try {
-      const told = await this.#deps.bus.publish(event, epoch)
-      this.#noteBack()
-      if (told.outcome === 'fenced') throw this.#end(epoch, overtaken)
+      const published = await this.#deps.bus.publish(event, epoch)
+      this.#noteAvailable()
+      if (published.outcome === 'fenced') throw this.#end(epoch, overtaken)
       if (this.#state === 'overrun') {
         this.#leaveOverrun()
         throw this.#end(epoch, overran)
       }
-      return told.position
+      return published.position
     } catch (cause) {
       if (cause instanceof SessionEnd) throw cause
-      this.#goAway(cause)
+      this.#noteOutage(cause)
       this.#keep(event, epoch)
       return undefined
     }
@@ -157,18 +157,22 @@ export class Publisher {
   }
 
   #keep(event: OrderedEvent, epoch: number): void {
-    if (this.#state === 'away' && !this.#backlog.keep(event, epoch)) this.#overrun()
+    if (this.#state === 'unavailable' && !this.#backlog.keep(event, epoch)) this.#overrun()
   }
 
-  #goAway(cause: unknown): void {
-    if (this.#state !== 'up') return
-    this.#state = 'away'
-    this.#retryLater()
+  #noteOutage(cause: unknown): void {
+    if (this.#state !== 'available') return
+    this.#state = 'unavailable'
+    this.#scheduleRetry()
     if (!this.#outage.isOut) this.#deps.metrics.alarm('publish')
-    this.#outage.failed({ text: 'bus unavailable; live bars wait for it', level: 'error', cause })
+    this.#outage.failed({
+      text: 'bus unavailable; live bars wait for it; retrying',
+      level: 'error',
+      cause,
+    })
   }
 
-  #noteBack(): void {
+  #noteAvailable(): void {
     this.#outage.worked('bus available again')
   }
 
@@ -177,54 +181,54 @@ export class Publisher {
     this.#backlog.drop()
     this.#deps.log.error(
       { feed: this.#feed },
-      'more live bars wait for the bus than are kept; readers will look',
+      'bus backlog full: waiting live bars dropped; readers will read the store',
     )
   }
 
-  /** What was kept of revisions meanwhile still goes out. */
+  /** Kept revisions are still published. */
   #leaveOverrun(): void {
-    this.#state = 'up'
-    this.#retryLater()
+    this.#state = 'available'
+    this.#scheduleRetry()
   }
 
-  #retryLater(): void {
-    if (!this.#isClosed) this.#cancelRetry = this.#deps.clock.after(busRetryMs, () => void this.#comeBack())
+  #scheduleRetry(): void {
+    if (!this.#isClosed) this.#cancelRetry = this.#deps.clock.after(busRetryMs, () => void this.#retry())
   }
 
-  async #comeBack(): Promise<void> {
-    if (this.#state === 'away' && this.#backlog.isTooOld) this.#overrun()
-    // While the last of it goes out more may come.
+  async #retry(): Promise<void> {
+    if (this.#state === 'unavailable' && this.#backlog.isTooOld) this.#overrun()
+    // More events may arrive during the last publication.
     do {
-      if (!(await this.#publishBacklog())) return this.#retryLater()
-    } while (this.#state === 'away' && this.#backlog.first)
-    // Bars have positions again; revisions are in no order with them, and there may be no end of them.
-    if (this.#state === 'away') this.#state = 'up'
-    const isTold = await this.#publishKeptRevised()
-    // Otherwise it went away anew, and comes back by itself.
+      if (!(await this.#publishBacklog())) return this.#scheduleRetry()
+    } while (this.#state === 'unavailable' && this.#backlog.first)
+    // Bars get positions again before the kept revisions are published: revisions may arrive without end.
+    if (this.#state === 'unavailable') this.#state = 'available'
+    const arePublished = await this.#publishKeptRevised()
+    // Any other outage has its own retry.
     if (this.#state !== 'overrun') return
-    if (!isTold || !(await this.#probe())) this.#retryLater()
+    if (!arePublished || !(await this.#probe())) this.#scheduleRetry()
   }
 
-  /** After an overrun: whether the bus takes what says nothing. A session that is never idle tells no `settled`. */
+  /** After an overrun: publishes an event without meaning. A session that is never idle sends no `settled`. */
   async #probe(): Promise<boolean> {
     const epoch = this.#epoch
     const nothing = { type: 'applied' as const, feed: this.#feed, position: 0 }
-    const told = await this.#deps.bus.publish(nothing, epoch).catch(() => undefined)
-    if (!told) return false
+    const published = await this.#deps.bus.publish(nothing, epoch).catch(() => undefined)
+    if (!published) return false
     // A later session left the overrun meanwhile.
     if (this.#state !== 'overrun') return true
-    this.#noteBack()
-    this.#end(epoch, told.outcome === 'fenced' ? overtaken : overran)
+    this.#noteAvailable()
+    this.#end(epoch, published.outcome === 'fenced' ? overtaken : overran)
     this.#leaveOverrun()
     return true
   }
 
-  /** False when the bus is still away. */
+  /** False while the bus is still unavailable. */
   async #publishBacklog(): Promise<boolean> {
-    for (let next = this.#backlog.first; next && this.#state === 'away'; next = this.#backlog.first) {
-      const told = await this.#deps.bus.publish(next.event, next.epoch).catch(() => undefined)
-      if (!told) return false
-      if (told.outcome === 'published') {
+    for (let next = this.#backlog.first; next && this.#state === 'unavailable'; next = this.#backlog.first) {
+      const published = await this.#deps.bus.publish(next.event, next.epoch).catch(() => undefined)
+      if (!published) return false
+      if (published.outcome === 'published') {
         this.#backlog.remove(next)
         this.#countPushed(next.event, next.sinceMs)
       } else {
@@ -240,27 +244,27 @@ export class Publisher {
     if (event.type === 'bars') metrics.pushed(event.bars.length, (clock.monotonicMs() - sinceMs) / 1_000)
   }
 
-  /** What was kept until now; what is kept meanwhile follows a failure. */
+  /** Publishes the revisions kept until now; false after a failure. */
   async #publishKeptRevised(): Promise<boolean> {
     const all = [...this.#revised]
     for (let i = 0; i < all.length; i += revisedAtOnce) {
       const kept = all.slice(i, i + revisedAtOnce)
-      const told = await Promise.all(kept.map(([, range]) => this.#publishRevised(range)))
+      const published = await Promise.all(kept.map(([, range]) => this.#publishRange(range)))
       kept.forEach(([id, range], each) => {
-        // More may have been joined to it meanwhile.
-        if (told[each] && this.#revised.get(id) === range) this.#revised.delete(id)
+        // A later change may have been joined to the range meanwhile.
+        if (published[each] && this.#revised.get(id) === range) this.#revised.delete(id)
       })
-      if (told.includes(false)) return false
+      if (published.includes(false)) return false
     }
     return true
   }
 
-  async #publishRevised(range: Changed): Promise<boolean> {
+  async #publishRange(range: Changed): Promise<boolean> {
     try {
       await this.#deps.bus.publish({ type: 'revised', ...range }, 0)
       return true
     } catch (cause) {
-      this.#goAway(cause)
+      this.#noteOutage(cause)
       return false
     }
   }

@@ -19,7 +19,7 @@ export interface Changed {
 }
 
 export interface HistoryOutcome extends Counts {
-  /** Where readers may have given something else before. */
+  /** Ranges in which readers may have returned other values before. */
   readonly changed: readonly Changed[]
 }
 
@@ -30,16 +30,17 @@ export const addCounts = (a: Counts, b: Counts): Counts => ({
   unchanged: a.unchanged + b.unchanged,
 })
 
-/** Derived bars carry 1, 2, …; a terminal's reading is stamped in milliseconds since 1970. */
+/** Maximum revision of a derived bar (1, 2, …). A terminal's reading has the milliseconds since 1970. */
 const derivedRevisionMax = 1_000_000
-/** A scattered batch is compared in pages, so that its ends may lie years apart. */
+/** Minimum bars per read page. Pages keep a batch that is scattered over years from reading all between. */
 const pageBarsMin = 1_000
+/** Maximum series that are compared at the same time. */
 const seriesAtOnce = 8
 const reader = readerNamed('ingest')
 
 /**
- * Writes of each series what differs from what is stored; resolves after the commit.
- * `newestBefore`: the newest time known of a series before this batch; beyond it nothing is compared.
+ * Writes the bars of each series that differ from the stored bars. Resolves after the commit.
+ * `newestBefore`: the newest known time of a series before this batch; later bars are written without a comparison.
  */
 export async function storeHistory(
   batch: readonly GoodSeries[],
@@ -101,8 +102,8 @@ const ends = (bars: Bars): { from: FeedSeconds; to: FeedSeconds } => ({
 })
 
 /**
- * Whoever derives bars counts their revisions 1, 2, … without knowing how far an earlier run came:
- * the later derivation wins over the earlier one, and never over a reading.
+ * A collector that derives bars counts their revisions 1, 2, … from the start of each run. So a later derivation
+ * gets a greater revision than an earlier one here, but never one of a reading.
  */
 function raiseDerived(incoming: Bars, stored: Bars): void {
   for (let i = 0, j = 0; i < barCount(incoming); i++) {

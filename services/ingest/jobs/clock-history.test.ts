@@ -24,7 +24,7 @@ const readings = ({ registry }: IngestFixture) =>
     .clocksOf(zero)
     .map(({ source, offsetSeconds, since }) => [source, offsetSeconds, since])
 
-test('the history of a clock grows with each change of its definition, over restarts, and with nothing else', async () => {
+test('the clock history grows with each change of the definition, over restarts, and with nothing else', async () => {
   const clock = createVirtualClock()
   const folder = mkdtempSync(join(tmpdir(), 'fxd-clock-history-'))
   const begun = clock.utcMs()
@@ -50,11 +50,11 @@ test('the history of a clock grows with each change of its definition, over rest
   expect(second.registry.view().version).toBe(version)
 })
 
-test('a reading that could not be written is written later', async () => {
+test('a reading whose write failed is written by a retry', async () => {
   const clock = createVirtualClock()
   const registry = new Registry()
   registry.apply({ kind: 'feed', id: zero, version: 1, body: { definition: fixed(-10_800), hidden: false } })
-  let isAway = true
+  let isUnavailable = true
   const written: RegistryBody[] = []
   const stop = keepClockHistory({
     clock,
@@ -63,7 +63,7 @@ test('a reading that could not be written is written later', async () => {
     writer: {
       async change(decide) {
         const { rows, result } = decide(registry)
-        if (isAway) throw new Unavailable('store')
+        if (isUnavailable) throw new Unavailable('store')
         written.push(...rows)
         for (const row of rows) registry.apply({ ...row, version: registry.version + 1 })
         return result
@@ -72,7 +72,7 @@ test('a reading that could not be written is written later', async () => {
   })
   await clock.advance(60_000)
   expect(written).toEqual([])
-  isAway = false
+  isUnavailable = false
   await clock.advance(60_000)
   expect(written).toHaveLength(1)
   stop()

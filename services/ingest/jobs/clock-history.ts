@@ -6,6 +6,7 @@ import type { RegistryBody } from '../../ports/registry.ts'
 import type { FollowedRegistry } from '../../registry/follow.ts'
 import type { RegistryWriter } from '../../registry/writer.ts'
 
+/** Delay before a failed write is retried. */
 const retryMs = 10_000
 
 export interface ClockHistoryDeps {
@@ -16,8 +17,8 @@ export interface ClockHistoryDeps {
 }
 
 /**
- * Adds to the history of clocks what definitions say, whoever changed them; gives what ends it. Several
- * processes may do it: each decides on the newest registry, so a reading is added once.
+ * Adds the clocks of changed feed definitions to the clock history. Several processes may run it: each decides on
+ * the newest registry, so a reading is added once. Returns the function that stops it.
  */
 export function keepClockHistory({ registry, writer, clock, log }: ClockHistoryDeps): () => void {
   const missing = (view: RegistryView): readonly RegistryBody[] =>
@@ -33,7 +34,7 @@ export function keepClockHistory({ registry, writer, clock, log }: ClockHistoryD
     writer
       .change((newest) => ({ rows: missing(newest), result: undefined }))
       .catch((cause: unknown) => {
-        log.warn({ err: cause }, 'the history of clocks could not be written; later again')
+        log.warn({ err: cause }, 'failed to store the clock history; retrying')
         if (isStopped) return
         cancelRetry()
         cancelRetry = clock.after(retryMs, () => check(registry.view()))

@@ -12,7 +12,7 @@ const minuteMs = 60_000
 const dayMs = 86_400_000
 const counted = (requests: number): DailyCounters => ({ ...noCounters, requests })
 
-/** Counters as they would stand in the limits, and everything that was added to the store. */
+/** The counters of the limits, and everything that was added to the store. */
 function fixture(start: number, keys = 3) {
   const clock = createVirtualClock({ start })
   const registry = new Registry()
@@ -51,7 +51,7 @@ const noon = Date.UTC(2026, 2, 1, 12)
 const beforeMidnight = Date.UTC(2026, 2, 1, 23, 59, 30)
 
 describe('usage of closed days', () => {
-  test('is copied at the start and within a minute of UTC midnight, today never', async () => {
+  test('is copied at the start and within a minute of UTC midnight, without the current day', async () => {
     const { clock, counters, added } = fixture(beforeMidnight)
     counters.set(
       'key-1',
@@ -77,7 +77,7 @@ describe('usage of closed days', () => {
     expect(added).toEqual([])
   })
 
-  test('each day is copied once more on the day after, for what came late', async () => {
+  test('is copied again a day later, because counts may arrive late', async () => {
     const { clock, counters, added } = fixture(noon)
     counters.set('key-1', new Map([['2026-03-01', counted(5)]]))
     await clock.advance(dayMs)
@@ -86,7 +86,7 @@ describe('usage of closed days', () => {
     expect(added.flat().map(({ counters: { requests } }) => requests)).toEqual([5, 6])
   })
 
-  test('a store that is away is tried every minute until all of the day is there, and told once', async () => {
+  test('is retried every minute while the store is unavailable, with one warning', async () => {
     const { clock, counters, added, logged, state } = fixture(beforeMidnight)
     await clock.advance(1)
     counters.set('key-2', new Map([['2026-03-01', counted(4)]]))
@@ -99,7 +99,7 @@ describe('usage of closed days', () => {
     expect(added.flat()).toEqual([{ keyId: 'key-2', day: '2026-03-01', counters: counted(4) }])
   })
 
-  test('a registry that is not loaded yet is waited for', async () => {
+  test('is copied once the registry is loaded', async () => {
     const { clock, counters, added, state } = fixture(noon)
     state.isUnknown = true
     counters.set('key-1', new Map([['2026-02-28', counted(1)]]))
@@ -110,7 +110,7 @@ describe('usage of closed days', () => {
     expect(added).toHaveLength(1)
   })
 
-  test('thousands of keys are copied in bounded pieces, and stopping ends between two of them', async () => {
+  test('of thousands of keys is copied in bounded parts, and a stop ends after the current part', async () => {
     const { clock, counters, added, copying } = fixture(noon, 3_000)
     for (let n = 1; n <= 3_000; n++) counters.set(`key-${n}`, new Map([['2026-02-28', counted(n)]]))
     await clock.advance(1)

@@ -7,11 +7,11 @@ import type { Limits } from '../../ports/limits.ts'
 import type { KeyDay, UsageDays } from '../../ports/usage-days.ts'
 import type { FollowedRegistry } from '../../registry/follow.ts'
 
-/** A day that closed is looked for so often, and a copy that failed is tried again. */
+/** Interval of checks for a closed day, and of retries after a failed copy. */
 const checkEveryMs = 60_000
-/** Closed days that each run copies: yesterday, and once more the day before, to which an outage may have added late. */
+/** Closed days that each run copies: yesterday, and again the day before, which an outage may have changed late. */
 const daysCopied = 2
-/** Keys whose counters are asked for, and stored, together. */
+/** Maximum keys whose counters are read and stored together. */
 const keysAtOnce = 256
 
 export interface ClosedDaysDeps {
@@ -23,17 +23,17 @@ export interface ClosedDaysDeps {
 }
 
 export interface ClosedDays {
-  /** Resolves once nothing is being copied. */
+  /** Resolves once no copy is in progress. */
   stop(): Promise<void>
 }
 
 /**
- * Copies what every key did on days that are over from the counters into the store: at the start, and
- * within a minute of UTC midnight. Any number of processes may do it at once, and again.
+ * Copies the usage of every key on closed days from the counters into the store: at the start, and within a minute
+ * of UTC midnight. Any number of processes may do it at once, and repeat it.
  */
 export function copyClosedDays(deps: ClosedDaysDeps): ClosedDays {
   const { registry, clock, log } = deps
-  /** The day on which all was copied. */
+  /** The day on which everything was copied. */
   let copiedOn: string | undefined
   const outage = new OutageLog({ log, clock })
   let isStopped = false
@@ -43,7 +43,7 @@ export function copyClosedDays(deps: ClosedDaysDeps): ClosedDays {
     const today = toSeconds(clock.utcMs())
     if (copiedOn === dateText(today)) return
     const days = { first: dateText(today - daysCopied * daySeconds), last: dateText(today - daySeconds) }
-    // Revoked ones too: they may have asked for much before.
+    // Revoked keys too: they may have been used before.
     const ids = registry
       .view()
       .keys.all()
@@ -57,7 +57,7 @@ export function copyClosedDays(deps: ClosedDaysDeps): ClosedDays {
       .then(
         () => outage.worked('usage of closed days is copied again'),
         (cause: unknown) =>
-          outage.failed({ text: 'failed to copy usage of closed days; retrying every minute', cause }),
+          outage.failed({ text: 'failed to copy the usage of closed days; retrying every minute', cause }),
       )
       .finally(() => {
         copying = undefined

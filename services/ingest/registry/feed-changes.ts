@@ -15,7 +15,7 @@ import { forbiddenByState, invalid, moved } from './refusal.ts'
 
 const uidLengthMax = 64
 
-/** Applies one manifest for its object; gives the feed's key. */
+/** Applies the manifest of one object. Resolves with the feed's key; throws `RegistryRefusal`. */
 export async function applyManifest(
   request: ApplyFeedRequest__Output,
   writer: RegistryWriter,

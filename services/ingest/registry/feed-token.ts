@@ -9,10 +9,10 @@ import type { FeedTokens } from '../credentials/feed-tokens.ts'
 import { checkFeeds } from './keys.ts'
 import { forbiddenByState, invalid } from './refusal.ts'
 
-/** A token of so many fits the header that carries it. */
+/** Maximum feeds of a token; more would not fit the header that carries it. */
 const tokenFeedsMax = 100
-/** One token cannot be taken back without all others: none lives for ever. */
-const lifeMsMax = 3_660 * 86_400_000
+/** Maximum lifetime of a token: a single token cannot be revoked. */
+const lifetimeMsMax = 3_660 * 86_400_000
 
 export async function issueFeedToken(
   request: IssueFeedTokenRequest__Output,
@@ -29,9 +29,9 @@ export async function issueFeedToken(
     )
   }
   const now = clock.utcMs()
-  // A token says its end in whole seconds.
+  // The expiry of a token is in whole seconds.
   const expiresAt = utcMs(Math.floor(momentOf(request.expires, now) / 1_000) * 1_000)
-  if (expiresAt <= now || expiresAt > now + lifeMsMax) {
+  if (expiresAt <= now || expiresAt > now + lifetimeMsMax) {
     throw invalid('expires: wanted a moment that is yet to come, within ten years')
   }
   return { token: await feedTokens.issue(feeds, expiresAt), expiresAt }

@@ -61,7 +61,7 @@ describe('feeds', () => {
     ])
   })
 
-  test('are listed and shown without signs while the board of feeds does not answer', async () => {
+  test('are listed and shown without liveness while the feed board is unavailable', async () => {
     const board = { read: () => Promise.reject(new Error('connection refused')) }
     const own = await openRegistryFixture({ board } as never)
     onTestFinished(async () => {
@@ -75,7 +75,7 @@ describe('feeds', () => {
     expect(await own.call('GetFeed', { key: zero.key })).toMatchObject({ status: 'offline' })
   })
 
-  test('cannot be listed while the store of bars does not answer, and keys can', async () => {
+  test('cannot be listed while the bar store is unavailable, but keys can', async () => {
     const bars = { lastTimes: () => Promise.reject(new Unavailable('store')) }
     const own = await openRegistryFixture({ bars } as never)
     onTestFinished(async () => {
@@ -127,13 +127,13 @@ describe('feeds', () => {
     }
   })
 
-  test('one is shown with its symbols and its definition in the manifest’s words', async () => {
+  test('one is shown with its symbols and its definition as a manifest', async () => {
     const feed = await fixture.call('GetFeed', { key: zero.key })
     expect(feed.symbols).toEqual(['BROKERA:ZERO:EURUSD', 'BROKERA:ZERO:GBPUSD'])
     expect(parseManifest(JSON.parse(feed.definitionJson))).toEqual({ definition: zero })
   })
 
-  test('a symbol with bars and no window of its own is being read, until it has one', async () => {
+  test('a symbol with bars is shown as being read until it has a window', async () => {
     const gbpusd = compoundKey(zero.key, 'GBPUSD')
     const time = feedSeconds(Math.floor(fixture.clock.utcMs() / 60_000) * 60 - 600)
     const shown = async () => {
@@ -151,14 +151,14 @@ describe('feeds', () => {
     await fixture.call('PurgeFeed', { key: zero.key })
   })
 
-  test('an unknown one is NOT_FOUND with the one it might have meant', async () => {
+  test('an unknown one is NOT_FOUND with a suggestion', async () => {
     expect(await fixture.refusal('GetFeed', { key: 'BROKERA:ZER' })).toEqual([
       'NOT_FOUND',
       expect.stringContaining('did you mean BROKERA:ZERO?'),
     ])
   })
 
-  test('purging removes bars and windows of a feed that no manifest names, and of no other', async () => {
+  test('purging removes bars and windows of a feed without a manifest, and of no other feed', async () => {
     await storeBar(2)
     expect((await fixture.refusal('PurgeFeed', { key: zero.key }))[0]).toBe('FAILED_PRECONDITION')
     expect((await fixture.stores.bars.lastTimes(zero.key)).size).toBe(1)

@@ -24,17 +24,17 @@ export interface FeedStores {
   readonly windows: WindowStore
   readonly board: FeedBoard
   readonly clock: Clock
-  /** Ends the sessions of a hidden feed and forgets what waits to be stored; nothing of it is written afterwards. */
+  /** Ends the sessions of a hidden feed and drops its waiting writes. Nothing of the feed is written afterwards. */
   endFeed(feed: FeedKey): Promise<void>
 }
 
-/** A page of all feeds, hidden ones too, without their definitions and symbols. */
+/** A page of all feeds, with hidden ones, without definitions and symbols. */
 export async function listFeeds(
   request: { readonly after: string },
   view: RegistryView,
   stores: FeedStores,
 ): Promise<{ readonly feeds: Feed[]; readonly next: string }> {
-  // By the size of whole definitions, which is more than what is sent: it bounds the looks into the store too.
+  // By the size of whole definitions, which is more than is sent: it also limits the reads of the store.
   const { items, next } = page(view.allFeeds(), request.after, (feed) => feed.definition.key, partBytesMax)
   const signs = await signsOf(
     items.map((feed) => feed.definition.key),
@@ -59,23 +59,23 @@ export async function getFeed(
   const symbols = shownSymbols(key, view)
   const shown = page(symbols, request.afterSymbol, (symbol) => symbol, partBytesMax)
   const firstRead = firstReads(await firstReadFacts(feed.definition, view, stores))
-  const those = (wanted: FirstRead): string[] =>
+  const symbolsWith = (wanted: FirstRead): string[] =>
     shown.items.filter((symbol) => firstRead({ symbol }) === wanted)
   return {
     ...feedMessage(feed, await statusOf(feed.definition, signs, view, stores), view.versionOf(key)),
     definitionJson: JSON.stringify(definitionToManifest(feed.definition)),
     symbols: [...shown.items],
     nextSymbol: shown.next,
-    reading: those('reading'),
-    withoutBars: those('none'),
+    reading: symbolsWith('reading'),
+    withoutBars: symbolsWith('none'),
   }
 }
 
-/** None while the board does not answer: administration does not need it, and a feed without signs is offline. */
+/** Liveness of the feeds; empty while the feed board is unavailable: such a feed is shown as offline. */
 const signsOf = (keys: readonly FeedKey[], board: FeedBoard): ReturnType<FeedBoard['read']> =>
   board.read(keys).catch(() => new Map())
 
-/** A simulator is read in pieces back to the depth; files are read whole; who pushes decides by itself. */
+/** A simulator is read in parts back to its depth, files are read whole, and a pushing client decides itself. */
 async function firstReadFacts(
   definition: FeedDefinition,
   view: RegistryView,
@@ -90,7 +90,7 @@ async function firstReadFacts(
   }
 }
 
-/** Removes the bars and windows of a hidden feed; gives the number of series that had bars. */
+/** Removes the bars and windows of a hidden feed. Resolves with the number of series that had bars. */
 export async function purgeFeed(key: string, view: RegistryView, stores: FeedStores): Promise<number> {
   const feed = feedRecordOf(key, view)
   if (!feed.hidden) {
@@ -100,7 +100,7 @@ export async function purgeFeed(key: string, view: RegistryView, stores: FeedSto
   }
   await stores.endFeed(feed.definition.key)
   const series = await stores.bars.lastTimes(feed.definition.key)
-  // Windows first: bars without a window are no coverage, a window without bars would be a false one.
+  // Windows first: a window without bars would be false coverage.
   await stores.windows.purge(feed.definition.key)
   await stores.bars.purge(feed.definition.key)
   return series.size
@@ -114,7 +114,7 @@ export function feedRecordOf(key: string, view: RegistryView): FeedRecord {
   throw notFound(`There is no feed ${show(key)}${didYouMean(key, known)}.`)
 }
 
-/** Of a hidden feed too: what it would show. */
+/** The shown symbols; of a hidden feed those that it would show. */
 const shownSymbols = (feed: FeedKey, view: RegistryView): readonly CompoundKey[] =>
   view.allSymbolsOf(feed).flatMap((symbol) => (symbol.hidden ? [] : [symbol.symbol]))
 

@@ -21,14 +21,14 @@ const window = (resolution: Resolution, from: number) => ({
 const depth = { '1': { seconds: 90 * day } }
 
 test.each<[string, Partial<FirstReadFacts>, string]>([
-  ['a symbol without a bar has none', {}, 'none'],
+  ['a symbol without bars is none', {}, 'none'],
   ['bars without a window are being read', { newest: bars('1') }, 'reading'],
   [
-    'a window of the whole feed is no reading of history',
+    'a feed-wide window does not count as read history',
     { newest: bars('1'), windows: [{ ...window('1', 0), symbol: undefined }] },
     'reading',
   ],
-  ['bars with a window of their own are read', { newest: bars('1'), windows: [window('1', 5)] }, 'done'],
+  ['bars with a window of their symbol are read', { newest: bars('1'), windows: [window('1', 5)] }, 'done'],
   [
     'another resolution without a window is being read',
     { newest: bars('1', '60'), windows: [window('1', 5)] },
@@ -45,7 +45,7 @@ test.each<[string, Partial<FirstReadFacts>, string]>([
     'done',
   ],
   [
-    'a depth that nobody can place counts for nothing',
+    'a depth is ignored while the clock of the feed is unknown',
     { newest: bars('1'), windows: [window('1', now - 30 * day)], depth, feedNow: undefined },
     'done',
   ],

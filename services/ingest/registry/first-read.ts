@@ -6,7 +6,7 @@ import { type Resolution, storedResolutions } from '../../core/feeds/resolution.
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 
 /**
- * `reading`: bars are stored, and what the source has before or beside them is not acknowledged yet.
+ * `reading`: bars are stored, but not all history of the source is acknowledged.
  * `none`: no bar is stored. `done`: the source was read once.
  */
 export type FirstRead = 'reading' | 'none' | 'done'
@@ -16,16 +16,16 @@ export interface FirstReadFacts {
   readonly windows: readonly Window[]
   /** Newest stored bar time by `seriesId`. */
   readonly newest: ReadonlyMap<string, FeedSeconds>
-  /** How far back the source is read in pieces; absent when the source is read whole. */
+  /** How far back the source is read in parts; `undefined` if it is read whole. */
   readonly depth: Partial<Record<Resolution, Depth>> | undefined
   /** "Now" on the feed's clock; `undefined` while it is unknown. */
   readonly feedNow: number | undefined
 }
 
-/** A unit of history is a day of minutes at least: so much may be missing at the far end. */
+/** Maximum history that may be missing at the start: the smallest unit of history is a day of minutes. */
 const toleranceSeconds = 86_400
 
-/** Answers for any symbol of the feed. */
+/** Returns the function that decides for one symbol of the feed. */
 export function firstReads({ windows, newest, depth, feedNow }: FirstReadFacts) {
   const starts = new Map<string, number>()
   for (const { symbol, resolution, from } of windows) {

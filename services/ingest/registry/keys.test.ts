@@ -21,7 +21,7 @@ afterAll(async () => {
 beforeEach(async () => void (await fixture.restore()))
 
 describe('creating a key', () => {
-  test('gives the secret this once, in the documented form, and the plan its starting values', async () => {
+  test('returns the secret once, in the documented form, with the default limits of the plan', async () => {
     const { key, secret } = await fixture.create({ name: 'charts' })
     expect(secret).toMatch(/^fxd_[0-9a-f]{32}$/)
     expect(key).toMatchObject({
@@ -40,14 +40,14 @@ describe('creating a key', () => {
     expect(JSON.stringify(await fixture.call('GetKey', { id: key?.id ?? '' }))).not.toContain(secret)
   })
 
-  test('keeps nothing of the secret but its SHA-256', async () => {
+  test('stores only the SHA-256 of the secret', async () => {
     const { secret } = await fixture.create()
     const files = readdirSync(fixture.folder).map((name) => readFileSync(join(fixture.folder, name)))
     expect(files.length).toBeGreaterThan(0)
     expect(files.some((file) => file.includes(secret))).toBe(false)
   })
 
-  test('takes own limits over the plan’s and requires all four of enterprise', async () => {
+  test('uses given limits instead of the plan’s, and requires all four for enterprise', async () => {
     const { key } = await fixture.create({ plan: 'basic', limits: { rpm: 7, wsSymbols: 0 } })
     expect(key?.limits).toMatchObject({ rpm: 7, rpd: 10_000, wsConnections: 2, wsSymbols: 0 })
     expect(
@@ -57,14 +57,14 @@ describe('creating a key', () => {
     expect((await fixture.create({ plan: 'enterprise', limits })).key?.limits).toMatchObject(limits)
   })
 
-  test('an expiry date means the end of that UTC day, an instant itself', async () => {
+  test('an expiry date means the end of that UTC day, a time means that time', async () => {
     expect((await fixture.create({ expires: '2027-01-31' })).key?.expiresAt).toBe(Date.UTC(2027, 1, 1))
     expect((await fixture.create({ expires: '2027-01-31T12:00:00+03:00' })).key?.expiresAt).toBe(
       Date.UTC(2027, 0, 31, 9),
     )
   })
 
-  test('an expired key is shown as expired and opens no door', async () => {
+  test('an expired key is shown as expired and is refused', async () => {
     const { key, secret } = await fixture.create({
       expires: new Date(fixture.clock.utcMs()).toISOString().slice(0, 10),
     })
@@ -95,7 +95,7 @@ describe('creating a key', () => {
   test.each([
     ...unknownFeeds.map((each) => ['NOT_FOUND', ...each] as const),
     ...invalid.map((each) => ['INVALID_ARGUMENT', ...each] as const),
-  ])('%s for %j, with what it got and what it wants', async (code, request, sentence) => {
+  ])('%s for %j, with the given and the wanted value', async (code, request, sentence) => {
     const { version } = fixture.registry.view()
     expect(await fixture.refusal('CreateKey', { plan: 'pro', feeds: [zero.key], ...request })).toEqual([
       code,
@@ -115,7 +115,7 @@ describe('creating a key', () => {
 })
 
 describe('changing a key', () => {
-  test('leaves everything that is not given as it was', async () => {
+  test('leaves all fields that are not given unchanged', async () => {
     const { key } = await fixture.create({
       name: 'a',
       limits: { rpm: 7 },
@@ -128,7 +128,7 @@ describe('changing a key', () => {
     expect(updated.version).toBeGreaterThan(key?.version ?? 0)
   })
 
-  test('gives feeds, addresses and limits in place of the old ones, and can take lists and expiry away', async () => {
+  test('replaces feeds, addresses and limits, and can remove addresses and expiry', async () => {
     const { key } = await fixture.create({
       limits: { rpm: 7, rpd: 8 },
       allowIps: ['10.0.0.1'],
@@ -145,7 +145,7 @@ describe('changing a key', () => {
     expect(updated).not.toHaveProperty('expiresAt')
   })
 
-  test('another plan brings its own starting values', async () => {
+  test('another plan sets its default limits', async () => {
     const { key } = await fixture.create({ limits: { rpm: 7 } })
     const id = key?.id ?? ''
     expect(await fixture.call('UpdateKey', { id, plan: 'pro', limits: { rpd: 9 } })).toMatchObject({
@@ -160,7 +160,7 @@ describe('changing a key', () => {
     ])
   })
 
-  test('a grant of a feed that is hidden meanwhile may stay, a new one is refused', async () => {
+  test('a grant of a feed that was hidden meanwhile may stay, but a new grant is refused', async () => {
     const { key } = await fixture.create({ feeds: ['BROKERA:ZERO', 'BROKERB:LIVE'] })
     const other = await fixture.create()
     await applyFeeds(fixture.writer, [zero])
@@ -171,7 +171,7 @@ describe('changing a key', () => {
     expect((await fixture.refusal('UpdateKey', { id: other.key?.id ?? '', feeds }))[0]).toBe('NOT_FOUND')
   })
 
-  test('a change based on an older version is ABORTED, on the present one accepted', async () => {
+  test('a change based on an older version is ABORTED, and on the current version accepted', async () => {
     const { key } = await fixture.create()
     const id = key?.id ?? ''
     const based = { id, basedOn: key?.version ?? 0 }
@@ -183,7 +183,7 @@ describe('changing a key', () => {
     })
   })
 
-  test('of changes at the same moment none is lost', async () => {
+  test('no change is lost when changes are made at the same time', async () => {
     const { key } = await fixture.create()
     const id = key?.id ?? ''
     const before = fixture.registry.view().keys.all().length
@@ -203,7 +203,7 @@ describe('changing a key', () => {
   })
 
   test.each(['GetKey', 'UpdateKey', 'RotateKey', 'RevokeKey'] as const)(
-    '%s of an unknown id is NOT_FOUND with the id it might have meant',
+    '%s of an unknown id is NOT_FOUND with a suggestion',
     async (name) => {
       const { key } = await fixture.create()
       const id = `${key?.id.slice(0, -1)}x`

@@ -17,11 +17,12 @@ import { forbiddenByState, invalid, moved, notFound } from './refusal.ts'
 const nameLengthMax = 128
 const feedsMax = 200
 const allowIpsMax = 200
-/** Old secrets of a key that are still open at once. */
+/** Maximum old secrets of a key that are still valid. */
 export const oldSecretsMax = 4
+/** Maximum time that an old secret stays valid after a rotation. */
 export const overlapMsMax = 90 * 86_400_000
 
-/** What only a clock and chance can give; the secret itself is stored nowhere. */
+/** The id, secret and time of a new key. The secret is never stored, only its digest. */
 export interface Issue {
   readonly id: string
   readonly secret: string
@@ -31,7 +32,7 @@ export interface Issue {
 const idBytes = 5
 const secretBytes = 16
 
-/** For a new key, or for a new secret of the key with this id. */
+/** Makes a secret for a new key, or for the key with this id. */
 export const newIssue = (clock: Clock, id = `k_${clock.randomHex(idBytes)}`): Issue => ({
   id,
   secret: `fxd_${clock.randomHex(secretBytes)}`,
@@ -59,7 +60,7 @@ export function createKey(request: CreateKeyRequest__Output, view: RegistryView,
   }
 }
 
-/** The key with what the request gives in place of what it had. */
+/** The key with the given fields of the request replaced. */
 export function updateKey(request: UpdateKeyRequest__Output, view: RegistryView, key: KeyRecord): KeyRecord {
   refuseRevoked(key)
   refuseOwned(key)
@@ -69,7 +70,7 @@ export function updateKey(request: UpdateKeyRequest__Output, view: RegistryView,
     ...key,
     name: request.name === undefined ? key.name : checkName(request.name),
     plan,
-    // Another plan brings its own starting values; within a plan every limit not given stays.
+    // Another plan sets its own default limits; within a plan, limits that are not given stay.
     limits: resolveLimits(plan, plan === key.plan ? { ...key.limits, ...given } : given),
     feeds: request.feeds ? checkFeeds(request.feeds.values, view, key.feeds) : key.feeds,
     allowIps: request.allowIps ? checkAddresses(request.allowIps.values) : key.allowIps,
@@ -77,7 +78,7 @@ export function updateKey(request: UpdateKeyRequest__Output, view: RegistryView,
   }
 }
 
-/** A new secret under the same id: one set of limits, slots and usage for both while they overlap. */
+/** Adds a new secret to the key. While old and new secret overlap, they share limits, slots and usage. */
 export function rotateKey(key: KeyRecord, overlapMs: number, issue: Issue): KeyRecord {
   refuseRevoked(key)
   refuseOwned(key)
@@ -118,7 +119,7 @@ export function checkName(name: string): string {
   throw invalid(`name: got ${show(name)}, wanted at most ${nameLengthMax} printable characters`)
 }
 
-/** A feed that the key already has may stay, even while no manifest names it. */
+/** Checks the feeds of a key. A feed that the key already has may stay, even if no manifest defines it. */
 export function checkFeeds(
   wanted: readonly string[],
   view: RegistryView,
@@ -136,6 +137,7 @@ export function checkFeeds(
   return [...new Set(wanted)] as FeedKey[]
 }
 
+/** Maximum feeds that a message lists. */
 const listedMax = 20
 const list = (keys: readonly string[]): string =>
   keys.length === 0

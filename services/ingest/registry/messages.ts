@@ -5,7 +5,7 @@ import { type KeyRecord, keyState } from '../../core/keys/api-key.ts'
 import type { Feed } from '../../wire/gen/fxd/v1/Feed.ts'
 import type { Key } from '../../wire/gen/fxd/v1/Key.ts'
 
-/** A key as administration sees it: its secrets' digests stay where they are. */
+/** A key as administration sees it, without the digests of its secrets. */
 export function keyMessage(key: KeyRecord, version: number, now: UtcMs): Key {
   const oldUntil = Math.max(...key.secrets.map((secret) => secret.until ?? 0))
   return {
@@ -47,8 +47,8 @@ export function feedMessage(
 }
 
 /**
- * One page of a list in messages of bounded size: what begins behind `after`, and where the next begins.
- * The list is in a stable order of `idOf`s, and an `after` that is gone meanwhile ends the list.
+ * One page of a list: the items after the id `after`, up to `bytesMax`, and the id after which the next page begins.
+ * The order of the list must be stable. If `after` no longer exists, the page is empty and the last one.
  */
 export function page<T>(
   items: readonly T[],

@@ -12,8 +12,8 @@ const digestBytes = 32
 const ownerLengthMax = 64
 
 /**
- * The key as its owner wants it. The same request gives the same record, however often and in whatever order it
- * comes: what an earlier issue wanted is refused once a later one is stored.
+ * The record of the key as its owner wants it. Repeated requests give the same record, in any order: a request of an
+ * earlier issue is refused once a later issue is stored.
  */
 export function putKey(request: PutKeyRequest__Output, view: RegistryView, now: UtcMs): KeyRecord {
   checkShapes(request)
@@ -41,8 +41,8 @@ export function putKey(request: PutKeyRequest__Output, view: RegistryView, now: 
 }
 
 /**
- * The key without use until its owner puts it again; `undefined`: it is not this owner's, or final. It also expires:
- * pods of the release before know no other end that is not final.
+ * The key, suspended until its owner puts it again; `undefined` if it has another owner or is revoked. It expires
+ * too: pods of the previous release know no other end that is not final.
  */
 export function suspendKey(
   { id, owner }: { readonly id: string; readonly owner: string },
@@ -85,7 +85,7 @@ function refuseTaken(id: string, digest: string, view: RegistryView): void {
     throw alreadyExists(`sha256: this secret is the key ${found.key.id} already; give ${id} another.`)
 }
 
-/** Secrets of earlier issues that stay open for a while; an earlier end of theirs stays. */
+/** Secrets of earlier issues that stay valid for a while. An earlier end of a secret is kept. */
 function oldSecrets(
   { oldUntil }: PutKeyRequest__Output,
   had: KeyRecord | undefined,

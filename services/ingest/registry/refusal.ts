@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js'
 import { Failure, failures, Unavailable, Unfinished } from '../../core/failure.ts'
 
-/** A call of the Registry that is refused; the message is a sentence for the person who asked. */
+/** A refused call of the Registry; the message is for the caller. */
 export class RegistryRefusal extends Error {
   readonly code: status
   constructor(code: status, message: string) {
@@ -16,7 +16,7 @@ export const forbiddenByState = (message: string) => new RegistryRefusal(status.
 export const alreadyExists = (message: string) => new RegistryRefusal(status.ALREADY_EXISTS, message)
 export const moved = (message: string) => new RegistryRefusal(status.ABORTED, message)
 
-/** What the caller is told of an error; `undefined` for a defect, whose cause only the log may hold. */
+/** The refusal for an error; `undefined` for a defect, whose cause is only logged. */
 export function refusalOf(error: unknown): RegistryRefusal | undefined {
   if (error instanceof RegistryRefusal) return error
   if (error instanceof Failure && error.code === 'INVALID_PARAMS') return invalid(error.message)

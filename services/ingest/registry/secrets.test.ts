@@ -13,7 +13,7 @@ afterAll(async () => {
 })
 
 describe('rotating a key', () => {
-  test('without overlap the old secret is shut at once; id, limits and grants stay', async () => {
+  test('without overlap the old secret is refused at once; id, limits and grants stay', async () => {
     const { key, secret } = await fixture.create({ name: 'a', limits: { rpm: 7 } })
     const rotated = await fixture.call('RotateKey', { id: key?.id ?? '' })
     expect(rotated.secret).toMatch(/^fxd_[0-9a-f]{32}$/)
@@ -26,7 +26,7 @@ describe('rotating a key', () => {
     expect([fixture.opens(secret), fixture.opens(rotated.secret)]).toEqual([undefined, key?.id])
   })
 
-  test('with overlap both secrets open until it ends', async () => {
+  test('with overlap both secrets are valid until its end', async () => {
     const { key, secret } = await fixture.create()
     const rotated = await fixture.call('RotateKey', { id: key?.id ?? '', overlapMs: 3_600_000 })
     expect(rotated.key?.oldSecretUntil).toBe(fixture.clock.utcMs() + 3_600_000)
@@ -37,7 +37,7 @@ describe('rotating a key', () => {
     expect(await fixture.call('GetKey', { id: key?.id ?? '' })).not.toHaveProperty('oldSecretUntil')
   })
 
-  test('an earlier overlap keeps its own end, and their number is bounded', async () => {
+  test('an earlier overlap keeps its end, and the number of overlaps is limited', async () => {
     const { key, secret } = await fixture.create()
     const id = key?.id ?? ''
     await fixture.call('RotateKey', { id, overlapMs: 1_000 })
@@ -50,7 +50,7 @@ describe('rotating a key', () => {
     await fixture.call('RotateKey', { id, overlapMs: dayMs })
   })
 
-  test('an overlap beyond its bound is refused', async () => {
+  test('an overlap above its maximum is refused', async () => {
     const { key } = await fixture.create()
     expect(await fixture.refusal('RotateKey', { id: key?.id ?? '', overlapMs: 91 * dayMs })).toEqual([
       'INVALID_ARGUMENT',
@@ -60,7 +60,7 @@ describe('rotating a key', () => {
 })
 
 describe('revoking a key', () => {
-  test('is final: no secret opens, nothing can be changed, and saying it again is harmless', async () => {
+  test('is final: no secret is valid, no change is accepted, and a repeat does nothing', async () => {
     const { key, secret } = await fixture.create()
     const id = key?.id ?? ''
     const revoked = await fixture.call('RevokeKey', { id })
@@ -77,7 +77,7 @@ describe('revoking a key', () => {
 })
 
 describe('listing keys', () => {
-  test('comes oldest first in pages that fit a message, without any secret', async () => {
+  test('returns the oldest first, in pages that fit a message, without secrets', async () => {
     const allowIps = Array.from(
       { length: 200 },
       (_, i) => `2001:db8:1111:2222:3333:4444:5555:${i.toString(16)}`,

@@ -19,7 +19,7 @@ afterAll(async () => {
   fixture.discard()
 })
 
-test('a store that is away is UNAVAILABLE, never an empty answer', async () => {
+test('an unavailable store is answered with UNAVAILABLE, never with an empty answer', async () => {
   const unloaded = followRegistry(fixture.stores.registry, fixture.stores.bus, fixture.clock, silentLog)
   const service = await serveRegistry(fixture.stores, unloaded, fixture.clock)
   const error = await service.call('ListKeys', {}).catch((cause: ServiceError) => cause)
@@ -28,7 +28,7 @@ test('a store that is away is UNAVAILABLE, never an empty answer', async () => {
   expect(error).toMatchObject({ code: status.UNAVAILABLE })
 })
 
-const oddText = fc.oneof(
+const randomText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc.constantFrom(
     '',
@@ -42,18 +42,25 @@ const oddText = fc.oneof(
     '::1/129',
   ),
 )
-const oddCount = fc.oneof(fc.nat(), fc.constantFrom(0, 1, 2 ** 31, 2 ** 32 - 1))
-const oddLimits = fc.record(
-  { rpm: oddCount, rpd: oddCount, wsConnections: oddCount, wsSymbols: oddCount },
+const randomCount = fc.oneof(fc.nat(), fc.constantFrom(0, 1, 2 ** 31, 2 ** 32 - 1))
+const randomLimits = fc.record(
+  { rpm: randomCount, rpd: randomCount, wsConnections: randomCount, wsSymbols: randomCount },
   { requiredKeys: [] },
 )
-const oddTexts = fc.array(oddText, { maxLength: 5 })
-const oddKey = fc.record(
-  { name: oddText, plan: oddText, feeds: oddTexts, limits: oddLimits, allowIps: oddTexts, expires: oddText },
+const randomTexts = fc.array(randomText, { maxLength: 5 })
+const randomKey = fc.record(
+  {
+    name: randomText,
+    plan: randomText,
+    feeds: randomTexts,
+    limits: randomLimits,
+    allowIps: randomTexts,
+    expires: randomText,
+  },
   { requiredKeys: [] },
 )
 
-test('no request is answered by a defect, and none leaves a key that breaks the rules', async () => {
+test('no random request causes a defect, or leaves a key that breaks the rules', async () => {
   const { key } = await fixture.create()
   const id = key?.id ?? ''
   const sound = /^(INVALID_ARGUMENT|NOT_FOUND|FAILED_PRECONDITION|ABORTED)$/
@@ -63,15 +70,15 @@ test('no request is answered by a defect, and none leaves a key that breaks the 
       (error: ServiceError) => status[error.code] ?? '',
     )
   await fc.assert(
-    fc.asyncProperty(oddKey, oddText, oddCount, async (odd, text, count) => {
-      const { feeds, allowIps, ...rest } = odd
+    fc.asyncProperty(randomKey, randomText, randomCount, async (random, text, count) => {
+      const { feeds, allowIps, ...rest } = random
       const change = {
         ...rest,
         ...(feeds && { feeds: { values: feeds } }),
         ...(allowIps && { allowIps: { values: allowIps } }),
       }
       const outcomes = await Promise.all([
-        outcome(fixture.call('CreateKey', odd)),
+        outcome(fixture.call('CreateKey', random)),
         outcome(fixture.call('UpdateKey', { id, basedOn: count, ...change })),
         outcome(fixture.call('RotateKey', { id: text, basedOn: count, overlapMs: count })),
         outcome(fixture.call('RevokeKey', { id: text })),
@@ -89,7 +96,7 @@ test('no request is answered by a defect, and none leaves a key that breaks the 
   }
 })
 
-test('keys survive a restart, revoked ones stay revoked', async () => {
+test('keys survive a restart, and revoked keys stay revoked', async () => {
   const own = await openRegistryFixture()
   const kept = await own.create({ expires: '2027-01-31' })
   const gone = await own.create()

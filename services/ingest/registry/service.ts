@@ -27,7 +27,7 @@ import { putKey, suspendKey } from './put-key.ts'
 import { defect, forbiddenByState, moved, notFound, type RegistryRefusal, refusalOf } from './refusal.ts'
 import { removeSymbol } from './symbols.ts'
 
-/** Every pod holds all keys in memory. */
+/** Maximum keys: every pod keeps all keys in memory. */
 const keysMax = 100_000
 
 export interface RegistryServiceDeps extends FeedStores {
@@ -37,7 +37,7 @@ export interface RegistryServiceDeps extends FeedStores {
   readonly log: Log
 }
 
-/** `fxd.v1.Registry`: the only administration API, for the command line and the operator. The server checks that they may. */
+/** `fxd.v1.Registry`, the administration API of the command line and the operator. The server has checked the credential. */
 export function registryService(deps: RegistryServiceDeps): RegistryHandlers {
   const { registry, clock, log } = deps
   const keys = keyChanges(deps)
@@ -119,7 +119,7 @@ function keyChanges({ writer, registry, clock }: RegistryServiceDeps) {
         return { rows: isNew ? [{ kind: 'key', id: body.id, body }] : [], result: body !== undefined }
       }),
     }),
-    // Final, so it never matters what it was based on; of a revoked key nothing is left to change.
+    // Revoking is final, so its base version does not matter; a revoked key stays unchanged.
     revoke: ({ id }: RevokeKeyRequest__Output) =>
       store((view) => {
         const key = keyOf({ id, basedOn: 0 }, view)
@@ -128,10 +128,10 @@ function keyChanges({ writer, registry, clock }: RegistryServiceDeps) {
   }
 }
 
-/** As it is in the store, where an absent field and an undefined one are the same. */
+/** The record as the store returns it: an absent field equals an undefined one. */
 const stored = (key: KeyRecord | undefined): unknown => key && JSON.parse(JSON.stringify(key))
 
-/** The key to change; refused when it moved on since the version that the change is based on. */
+/** The key to change; refused if its version is newer than the version that the change is based on. */
 function keyOf(request: { readonly id: string; readonly basedOn: number }, view: RegistryView): KeyRecord {
   const key = view.keys.get(request.id)
   if (!key) {
@@ -151,7 +151,7 @@ function refuseMoved(id: string, basedOn: number | undefined, view: RegistryView
 const messageOf = (id: string, view: RegistryView, clock: RegistryServiceDeps['clock']): Key =>
   keyMessage(keyOf({ id, basedOn: 0 }, view), view.versionOf(id), clock.utcMs())
 
-/** Answers a call; what goes wrong becomes a status with a sentence, a defect is logged and says nothing of itself. */
+/** Answers a call. An error becomes a status with a sentence; a defect is logged, and its cause is not sent. */
 function unary<Request, Response>(
   act: (request: Request) => Response | Promise<Response>,
   log: Log,
@@ -166,7 +166,7 @@ function unary<Request, Response>(
   }
   return (call, callback) =>
     void answer(call, callback).catch((cause: unknown) =>
-      log.error(faultPlace(cause), 'failed: a call of the Registry could not be answered'),
+      log.error(faultPlace(cause), 'answering a Registry call failed'),
     )
 }
 
@@ -183,7 +183,7 @@ async function outcomeOf<Response>(
     return { response: await act() }
   } catch (error) {
     const refusal = refusalOf(error)
-    if (!refusal) log.error({ err: error, method }, 'a call of the Registry failed')
+    if (!refusal) log.error({ err: error, method }, 'Registry call failed through a defect')
     return { refusal: refusal ?? defect }
   }
 }

@@ -56,7 +56,7 @@ test('an imported symbol leaves the catalogue and its bars stay stored', async (
   expect(await refusal('MISTYPED')).toEqual(['NOT_FOUND', 'BROKERA:ZERO has no symbol "MISTYPED".'])
 })
 
-test('a symbol that a manifest or a collector lists is refused with who lists it, and stays', async () => {
+test('a symbol that a manifest or a collector lists stays, and the refusal names which of them lists it', async () => {
   await add('LISTED', 'collector')
   expect(await refusal('LISTED')).toEqual([
     'FAILED_PRECONDITION',
@@ -70,10 +70,10 @@ test('a symbol that a manifest or a collector lists is refused with who lists it
   expect(shown.map(({ name }) => name)).toEqual(['EURUSD', 'GBPUSD', 'LISTED'])
 })
 
-test('a removal that fails because the store is away removes nothing and can be repeated', async () => {
+test('a removal that fails while the store is unavailable removes nothing and can be repeated', async () => {
   await add('AGAIN', 'import')
-  const away = new Unavailable('store', new Error('away'))
-  vi.spyOn(fixture.stores.bars, 'lastTimes').mockRejectedValueOnce(away)
+  const unavailable = new Unavailable('store', new Error('unavailable'))
+  vi.spyOn(fixture.stores.bars, 'lastTimes').mockRejectedValueOnce(unavailable)
   expect((await refusal('AGAIN'))[0]).toBe('UNAVAILABLE')
   expect(fixture.registry.view().symbol(compoundKey(zero.key, 'AGAIN'))).toBeDefined()
   expect(await remove('AGAIN')).toEqual({ series: 0 })

@@ -17,15 +17,15 @@ interface SymbolStores {
 }
 
 /**
- * Hides a symbol that only an import brought. Its bars and windows stay stored: a later import or a
- * collector that lists the name serves them again. Gives the number of its series that have bars.
+ * Hides a symbol that only an import added. Its bars and windows stay stored: they are served again once an import
+ * or a collector lists the name. Resolves with the number of its series that have bars.
  */
 export async function removeSymbol(
   request: { readonly feed: string; readonly symbol: string },
   view: RegistryView,
   { bars, writer }: SymbolStores,
 ): Promise<number> {
-  // Read before the change: a call that fails here has removed nothing and can be repeated.
+  // Read before the change: if this fails, nothing was removed and the call can be repeated.
   const { key } = feedRecordOf(request.feed, view).definition
   const stored = await bars.lastTimes(key, { reader: readerNamed('registry') })
   const symbol = await writer.change((now) => {

@@ -6,7 +6,7 @@ import type { CatalogueChange } from '../check/catalogue.ts'
 import type { Refusal } from '../check/check-batch.ts'
 import type { Counts } from '../feed/store-history.ts'
 
-/** Cuts a long list into parts that fit a message; an empty list is one empty part. */
+/** Splits a long list into parts that fit a message. An empty list is one empty part. */
 function* parts<T>(
   items: readonly T[],
   textOf: (item: T) => string,
@@ -28,7 +28,7 @@ function* parts<T>(
   yield { part, last: true }
 }
 
-/** To an active session. What may be pushed is what is stored: 30 is derived from 1 when it is read. */
+/** The Welcome of an active session. 30 is not listed: it is derived from 1 when read, and never stored. */
 export const welcomeOf = (
   { resolutions, quoteBasis }: FeedDefinition,
   at: { readonly epoch: number; readonly utcMs: number; readonly feedNow: FeedSeconds | undefined },

@@ -5,21 +5,21 @@ import { show } from '../../core/show.ts'
 import { didYouMean } from '../../core/suggest.ts'
 import type { Hello__Output } from '../../wire/gen/fxd/v1/Hello.ts'
 import { type Access, mayPush } from '../credentials/access.ts'
-import { SessionEnd } from './session-end.ts'
+import { SessionEnd } from '../session-end.ts'
 
 const textLengthMax = 128
 
-export interface Introduced {
+export interface CollectorIdentity {
   readonly feed: FeedKey
   readonly isImport: boolean
   readonly collectorId: string
   readonly terminal: string
-  /** Its live bars can be read again after a crash. */
+  /** True if the collector can send its live bars again after a crash of ingest. */
   readonly rereadable: boolean
 }
 
-/** Who is there; a `SessionEnd` is thrown for whoever may not be. */
-export function introduce(hello: Hello__Output, view: RegistryView, access: Access): Introduced {
+/** The collector behind a Hello; throws `SessionEnd` if it is malformed or not permitted. */
+export function identify(hello: Hello__Output, view: RegistryView, access: Access): CollectorIdentity {
   const { feed, mode, collectorId, terminal } = hello
   if (mode !== 'SESSION_MODE_LIVE' && mode !== 'SESSION_MODE_IMPORT') {
     const wanted = 'SESSION_MODE_LIVE or SESSION_MODE_IMPORT'
@@ -27,7 +27,7 @@ export function introduce(hello: Hello__Output, view: RegistryView, access: Acce
   }
   checkText('collector_id', collectorId, 1)
   checkText('terminal', terminal, 0)
-  // Before the look-up: whoever may not push a feed is not told whether it exists.
+  // Before the look-up: a credential without the permission must not learn whether the feed exists.
   if (!mayPush(access, feed)) {
     const may = access.feeds === 'all' ? [] : [...access.feeds]
     throw new SessionEnd(

@@ -6,7 +6,7 @@ const suite = new SessionSuite()
 const minute = 60
 
 describe('backfill and imports', () => {
-  test('equal values are unchanged, other values win by their revision, an older reading changes nothing', async () => {
+  test('equal values count as unchanged, a newer revision replaces a bar, an older one changes nothing', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key, { mode: 'IMPORT' })
@@ -27,7 +27,7 @@ describe('backfill and imports', () => {
     await session.close()
   })
 
-  test('a derived bar never wins over a reading, and a later derivation over an earlier one', async () => {
+  test('a derived bar never replaces a reading, and a later derivation replaces an earlier one', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key, { mode: 'IMPORT' })
@@ -43,7 +43,7 @@ describe('backfill and imports', () => {
     await session.close()
   })
 
-  test('a batch scattered over years is compared without reading what lies between', async () => {
+  test('a batch scattered over years is compared without reading the bars in between', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key, { mode: 'IMPORT' })
@@ -76,7 +76,7 @@ describe('backfill and imports', () => {
 })
 
 describe('refusals', () => {
-  test('a bad bar is named by series and index with what is wanted, the good ones are stored', async () => {
+  test('a bad bar is refused by series and index with the wanted value, and the good ones are stored', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)
@@ -94,7 +94,7 @@ describe('refusals', () => {
     await session.close()
   })
 
-  test('a forming bar is refused, unless a later one exists; a bar of the future always is', async () => {
+  test('a forming bar is refused unless a later one exists; a future bar is always refused', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)
@@ -110,7 +110,7 @@ describe('refusals', () => {
     await session.close()
   })
 
-  test("while a feed's clock is unknown, a later bar or the newest tick tells what has closed", async () => {
+  test("while a feed's clock is unknown, a later bar or the newest tick decides which bars have closed", async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.measured.key)
@@ -135,7 +135,7 @@ describe('refusals', () => {
     await session.close()
   })
 
-  test('a scale is the digits; one more only where quotes are mid', async () => {
+  test('a scale must equal the digits; feeds with mid quotes also allow one more', async () => {
     const noon = suite.minute
     const bid = suite.connect()
     await bid.hello(suite.feed.key)
@@ -151,7 +151,7 @@ describe('refusals', () => {
     await Promise.all([bid.close(), half.close()])
   })
 
-  test('30 is not stored, nor is what the feed does not list', async () => {
+  test('the resolution 30, and symbols that the feed does not list, are refused', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)
@@ -164,7 +164,7 @@ describe('refusals', () => {
 })
 
 describe('sequences', () => {
-  test('the same message again gets the same ack; another body under its number is refused and alarms', async () => {
+  test('a repeated message gets the same ack; another body under its sequence is refused and raises an alarm', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)

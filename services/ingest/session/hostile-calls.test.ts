@@ -14,7 +14,7 @@ const path = Collector.service.Session.path
 const mebibyte = 1024 * 1024
 
 let fixture: IngestFixture
-/** A collector that works on beside everything below. */
+/** A well-behaved collector that works during all tests of this file. */
 let beside: RawSession
 beforeAll(async () => {
   fixture = await startIngest([feed])
@@ -30,7 +30,7 @@ const minuteAgo = (count: number): number => Math.floor(fixture.clock.utcMs() / 
 const ended = (code: keyof typeof status): Promise<number> =>
   fixture.metrics.total('fxd_ingest_calls_total', { code })
 
-/** So many mebibytes of zeros: a file may be several compressed ones after each other. */
+/** Compressed zeros of `count` mebibytes: a gzip file may be several gzip files in sequence. */
 function zerosCompressed(count: number): Buffer {
   const one = gzipSync(Buffer.alloc(mebibyte), { level: 9 })
   return Buffer.concat(Array.from({ length: count }, () => one))
@@ -46,27 +46,27 @@ const largestBomb = zerosCompressed(240)
 
 const gzip = { 'grpc-encoding': 'gzip' }
 const cases: Readonly<Record<string, Case>> = {
-  'a message that says it is longer than 256 KiB': {
+  'a message with a length above 256 KiB in its header': {
     code: 'RESOURCE_EXHAUSTED',
     call: { body: Buffer.alloc(100), length: messageBytesMax + 1 },
   },
-  'a message of 4 GiB, by its own account': {
+  'a message with a length of 4 GiB in its header': {
     code: 'RESOURCE_EXHAUSTED',
     call: { body: Buffer.alloc(10), length: 0xffffffff },
   },
-  'bytes that are no message': {
+  'bytes that are not a message': {
     code: 'INVALID_ARGUMENT',
     call: { body: Buffer.from('no such thing as a message') },
   },
-  'a gibibyte of zeros, compressed': {
+  'a compressed gibibyte of zeros': {
     code: 'RESOURCE_EXHAUSTED',
     call: { body: bomb, compressed: true, headers: gzip },
   },
-  'as many zeros as fit 256 KiB, compressed': {
+  'as many compressed zeros as fit into 256 KiB': {
     code: 'RESOURCE_EXHAUSTED',
     call: { body: largestBomb, compressed: true, headers: gzip },
   },
-  'a bomb in a call of administration': {
+  'a compressed gibibyte in a call of administration': {
     code: 'RESOURCE_EXHAUSTED',
     call: { path: Registry.service.ListKeys.path, body: largestBomb, compressed: true, headers: gzip },
   },
@@ -74,11 +74,11 @@ const cases: Readonly<Record<string, Case>> = {
     code: 'INTERNAL',
     call: { body: Buffer.from('no gzip at all'), compressed: true, headers: gzip },
   },
-  'half of something compressed': {
+  'truncated compressed bytes': {
     code: 'INTERNAL',
     call: { body: gzipSync(Buffer.alloc(9_000, 'x')).subarray(0, 20), compressed: true, headers: gzip },
   },
-  'an encoding that nobody speaks': {
+  'an unknown encoding': {
     code: 'UNIMPLEMENTED',
     call: { body: Buffer.from('x'), compressed: true, headers: { 'grpc-encoding': 'br' } },
   },
@@ -100,7 +100,7 @@ describe('a call with', () => {
   })
 
   test.each(Object.entries(cases))(
-    '%s is refused, counted, and harms nobody',
+    '%s is refused and counted, and other sessions are served',
     async (_what, { code, call }) => {
       const count = await ended(code)
       const end = await rawCall(fixture.address, { path, ...call })
@@ -117,19 +117,19 @@ describe('a call with', () => {
   )
 })
 
-test('the bombs are what they are called', () => {
+test('the compressed messages have the sizes that their names state', () => {
   expect(largestBomb.length).toBeLessThan(messageBytesMax)
   expect(gunzipSync(largestBomb.subarray(0, largestBomb.length / 240)).length).toBe(mebibyte)
 })
 
-test('what is not gRPC at all is refused by HTTP', async () => {
+test('a request that is not gRPC is refused with an HTTP status', async () => {
   const count = await ended('UNKNOWN')
   const end = await rawCall(fixture.address, { path, headers: { 'content-type': 'text/html' } })
   expect(end.http).toBe(415)
   await expect.poll(() => ended('UNKNOWN')).toBe(count + 1)
 })
 
-test('a sequence that comes again with another body is refused, counted and alarms; with the same it is acked again', async () => {
+test('a repeated sequence with another body is refused and raises an alarm; with the same body it is acked again', async () => {
   const conflicts = (): Promise<number> =>
     fixture.metrics.total('fxd_ingest_alarms_total', { kind: 'sequence' })
   const before = await conflicts()

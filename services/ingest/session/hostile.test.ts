@@ -24,7 +24,7 @@ const feed = defineFeed({
 })
 const defects = ['INTERNAL', 'UNKNOWN', 'DATA_LOSS']
 
-// Thousands of messages over hundreds of real connections.
+// The test sends thousands of messages over hundreds of real connections.
 vi.setConfig({ testTimeout: 60_000 * Math.max(1, effort) })
 
 let fixture: IngestFixture
@@ -35,7 +35,7 @@ afterAll(() => fixture.remove())
 
 const minuteAgo = (count: number): number => Math.floor(fixture.clock.utcMs() / 60_000) * 60 - count * 60
 
-/** A well-behaved collector is served as if nothing had happened. */
+/** Expects that a well-behaved collector is served as usual. */
 async function expectService(): Promise<void> {
   const session = new RawSession(fixture.address)
   await session.hello(feed.key)
@@ -95,7 +95,7 @@ const series = fc.oneof(
     volume: column,
     revision: column,
   }),
-  // Nearly right, so that it comes far.
+  // Nearly valid, so that it passes many checks.
   fc
     .record({
       at: fc.integer({ min: -5, max: 50 }),
@@ -122,7 +122,7 @@ const symbol = fc.record({
   session: fc.oneof(fc.constantFrom('', '24x5'), text),
   delaySeconds: unsigned,
 })
-const oddMessage: fc.Arbitrary<CollectorMessage> = fc.oneof(
+const randomMessage: fc.Arbitrary<CollectorMessage> = fc.oneof(
   { weight: 6, arbitrary: bars.map((each) => ({ bars: each })) },
   {
     weight: 2,
@@ -154,16 +154,16 @@ const oddMessage: fc.Arbitrary<CollectorMessage> = fc.oneof(
   },
 )
 
-test('thousands of odd messages neither end the process nor count as a defect of ours', async () => {
+test('thousands of random messages neither end the process nor cause a defect status', async () => {
   let counter = 0
   await fc.assert(
     fc.asyncProperty(
-      fc.array(oddMessage, { minLength: 10, maxLength: 40 }),
+      fc.array(randomMessage, { minLength: 10, maxLength: 40 }),
       fc.constantFrom('LIVE' as const, 'IMPORT' as const),
       async (messages, mode) => {
         const session = new RawSession(fixture.address)
         counter += 1
-        await session.hello(feed.key, { mode, id: `odd-${mode === 'LIVE' ? 'one' : counter}` })
+        await session.hello(feed.key, { mode, id: `random-${mode === 'LIVE' ? 'one' : counter}` })
         for (const message of messages) session.send(message)
         session.stream.end()
         expect(defects).not.toContain((await session.ended).code)
@@ -172,15 +172,15 @@ test('thousands of odd messages neither end the process nor count as a defect of
     { numRuns: 120 },
   )
   await expectService()
-  const kept = await fixture.stores.bars.read({
+  const stored = await fixture.stores.bars.read({
     series: { feed: feed.key, symbol: compoundKey(feed.key, 'EURUSD'), resolution: '1' },
     from: feedSeconds(0),
     to: feedSeconds(minuteAgo(-2)),
   })
-  expect(toList(kept).filter((bar) => barFault(bar, '1'))).toEqual([])
+  expect(toList(stored).filter((bar) => barFault(bar, '1'))).toEqual([])
 })
 
-test('odd greetings are refused with a sentence', async () => {
+test('invalid Hellos are refused with a sentence', async () => {
   await fc.assert(
     fc.asyncProperty(text, text, text, unsigned, async (key, collectorId, terminal, mode) => {
       const session = new RawSession(fixture.address)
@@ -194,7 +194,7 @@ test('odd greetings are refused with a sentence', async () => {
   await expectService()
 })
 
-/** Sends bytes as they are, each as one message; gives the status with which the stream ended. */
+/** Sends raw bytes, each as one message. Resolves with the status with which the stream ended. */
 function sendBytes(messages: readonly Uint8Array[]): Promise<string> {
   const client = new Collector(fixture.address, credentials.createInsecure())
   const metadata = new Metadata()
@@ -205,7 +205,7 @@ function sendBytes(messages: readonly Uint8Array[]): Promise<string> {
     (bytes) => bytes,
     metadata,
   )
-  // The status says the same.
+  // The status has the same text.
   stream.on('error', () => undefined)
   stream.resume()
   for (const bytes of messages) stream.write(bytes)
@@ -218,7 +218,7 @@ function sendBytes(messages: readonly Uint8Array[]): Promise<string> {
   })
 }
 
-test('bytes that are no message of the protocol are named so', async () => {
+test('bytes that are no message of the protocol end the session with a sentence that says so', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.uint8Array({ maxLength: 300 }), { minLength: 1, maxLength: 5 }),
@@ -231,19 +231,19 @@ test('bytes that are no message of the protocol are named so', async () => {
   await expectService()
 })
 
-test('half a character, which no status may carry, is told all the same', async () => {
-  // Hello of a feed whose name is the bytes of a lone surrogate.
+test('a status that quotes a lone surrogate is still sent', async () => {
+  // A Hello whose feed is the bytes of a lone surrogate.
   const hello = [0x0a, 3, 0xed, 0xa0, 0x80, 0x12, 1, 0x61, 0x18, 1]
   expect(await sendBytes([Uint8Array.from([0x0a, hello.length, ...hello])])).toBe('NOT_FOUND')
   await expectService()
 })
 
-test('a message above 256 KiB ends its session and nothing else', async () => {
+test('a message above 256 KiB ends only its own session', async () => {
   expect(await sendBytes([new Uint8Array(messageBytesMax + 1)])).toBe('RESOURCE_EXHAUSTED')
   await expectService()
 })
 
-test('compressed garbage ends its session and nothing else', async () => {
+test('invalid compressed bytes end only their own session', async () => {
   for (const encoding of ['gzip', 'deflate', 'identity', 'br']) {
     for (const body of [Buffer.alloc(0), Buffer.from('no such thing'), Buffer.alloc(70_000, 0x78)]) {
       const connection = connectHttp2(`http://${fixture.address}`)
@@ -256,11 +256,11 @@ test('compressed garbage ends its session and nothing else', async () => {
         authorization: `Bearer ${houseToken}`,
       })
       const ended = new Promise<string>((resolve) => {
-        const told = (headers: Record<string, unknown>): void => {
+        const onHeaders = (headers: Record<string, unknown>): void => {
           if (headers['grpc-status'] !== undefined) resolve(String(headers['grpc-status']))
         }
-        stream.on('response', told)
-        stream.on('trailers', told)
+        stream.on('response', onHeaders)
+        stream.on('trailers', onHeaders)
       })
       const head = Buffer.alloc(5)
       head.writeUInt8(1, 0)
@@ -274,7 +274,7 @@ test('compressed garbage ends its session and nothing else', async () => {
   await expectService()
 })
 
-test('one connection carries at most sixteen calls at once', async () => {
+test('one connection has at most sixteen simultaneous calls', async () => {
   const connection = connectHttp2(`http://${fixture.address}`)
   const settings = await new Promise<{ maxConcurrentStreams?: number }>((resolve) =>
     connection.once('remoteSettings', resolve),
@@ -283,7 +283,7 @@ test('one connection carries at most sixteen calls at once', async () => {
   connection.destroy()
 })
 
-test('connections that are cut at any moment leave no session behind', async () => {
+test('connections that are cut at any time leave no open session', async () => {
   const sessions = Array.from({ length: 40 }, (_, i) => {
     const session = new RawSession(fixture.address)
     session.send({
@@ -292,7 +292,7 @@ test('connections that are cut at any moment leave no session behind', async () 
     if (i % 2 === 0) session.post('BACKFILL', [seriesAt('EURUSD', [minuteAgo(3)])])
     return session
   })
-  // Of forty calls over one connection sixteen are served at a time.
+  // Of forty calls over one connection, sixteen are served at a time.
   await sessions[5]?.next('known')
   for (const session of sessions) session.stream.cancel()
   await Promise.all(sessions.map(({ ended }) => ended))

@@ -1,44 +1,115 @@
 import type { Window } from '../../core/bars/window.ts'
-import type { Precedes } from './precedes.ts'
+import type { ReceivedSeries } from '../../wire/decode-bars.ts'
+import type { IngestMetrics, LaneName } from '../metrics.ts'
+import type { CollectorStream } from './collector-stream.ts'
 
-interface Earlier {
+/** Unacknowledged backfill batches at which the collector is asked to pause. */
+export const backfillBatchesSlow = 12
+/** Maximum unacknowledged backfill batches; at it reading pauses. */
+const backfillBatchesMax = 16
+/** Maximum unacknowledged live batches; at it reading pauses. */
+const liveBatchesMax = 64
+/** Maximum unacknowledged windows; at it reading pauses. */
+export const windowsMax = 256
+/** Length of the pause that a collector is asked for. */
+const slowPauseMs = 500
+
+/** Whether an earlier message must be committed before this later window may be stored. */
+export type Precedes = (window: Window) => boolean
+
+export const precedesAll: Precedes = () => true
+
+/** A feed-wide window covers its own times only, so it does not wait for history of other times. */
+export const historyPrecedes =
+  (series: readonly ReceivedSeries[]): Precedes =>
+  ({ symbol, resolution, from, to }) =>
+    symbol !== undefined ||
+    series.some(
+      ({ bars, resolution: r }) =>
+        r === resolution && typeof bars !== 'string' && bars.time.some((time) => time >= from && time < to),
+    )
+
+/** Feed-wide windows stay in order: a minute must not be complete before the minute before it. */
+export const windowPrecedes =
+  ({ symbol }: Window): Precedes =>
+  (later) =>
+    symbol === undefined || later.symbol !== undefined
+
+interface Tracked {
   readonly precedes: Precedes
-  /** Never rejects. From here on no window that came after it waits for it. */
+  /** Never rejects. After it no later window waits for this message. */
   readonly passed: Promise<unknown>
 }
 
-/** What one session received and has not answered yet. */
+/** The messages of one session without an answer. Reading pauses while there are too many. */
 export class InFlight {
-  readonly #failed: (cause: unknown) => void
-  readonly #eased: () => void
-  readonly #earlier = new Map<Promise<void>, Earlier>()
+  readonly #stream: CollectorStream
+  readonly #metrics: IngestMetrics
+  readonly #tracked = new Map<Promise<void>, Tracked>()
+  readonly #counts = { live: 0, backfill: 0, import: 0, windows: 0 }
+  #hasFailed = false
 
-  /** `failed` is told why something cannot be answered; `eased` is called after each answer. */
-  constructor(failed: (cause: unknown) => void, eased: () => void) {
-    this.#failed = failed
-    this.#eased = eased
+  constructor(stream: CollectorStream, metrics: IngestMetrics) {
+    this.#stream = stream
+    this.#metrics = metrics
   }
 
-  /** `passed`: when later windows need not wait for it any more; by default once it was answered. */
-  track(work: Promise<unknown>, precedes: Precedes, after: () => void, passed?: Promise<unknown>): void {
+  /** True when a message could not be committed; the session ends. */
+  get hasFailed(): boolean {
+    return this.#hasFailed
+  }
+
+  /** True while a bound is reached: reading should pause. */
+  get isFull(): boolean {
+    const { live, windows } = this.#counts
+    return live >= liveBatchesMax || this.#backfill >= backfillBatchesMax || windows >= windowsMax
+  }
+
+  get #backfill(): number {
+    return this.#counts.backfill + this.#counts.import
+  }
+
+  /** `passed`: after it, later windows do not wait for this message; by default its answer. */
+  track(
+    kind: LaneName | 'windows',
+    work: Promise<unknown>,
+    precedes: Precedes,
+    passed?: Promise<unknown>,
+  ): void {
+    this.#count(kind, 1)
     const tracked = work
-      .then(() => undefined, this.#failed)
+      .then(() => undefined, this.#fail)
       .finally(() => {
-        this.#earlier.delete(tracked)
-        after()
-        this.#eased()
+        this.#tracked.delete(tracked)
+        this.#count(kind, -1)
+        this.#stream.throttle(this.isFull)
       })
-    this.#earlier.set(tracked, { precedes, passed: passed ?? tracked })
+    this.#tracked.set(tracked, { precedes, passed: passed ?? tracked })
   }
 
-  /** Resolves, never rejects, when all that must be committed before the window is, or failed. */
+  /** Asks the collector to pause when unacknowledged backfill has just reached its lower bound. */
+  askToPause(): void {
+    if (this.#backfill === backfillBatchesSlow) this.#stream.send({ slow: { pauseMs: slowPauseMs } })
+  }
+
+  /** Resolves when everything that precedes the window is committed or has failed. Never rejects. */
   async before(window: Window): Promise<void> {
-    const all = [...this.#earlier.values()].filter(({ precedes }) => precedes(window))
+    const all = [...this.#tracked.values()].filter(({ precedes }) => precedes(window))
     await Promise.all(all.map(({ passed }) => passed))
   }
 
-  /** Resolves when everything is answered, or cannot be. */
+  /** Resolves when every message is answered or has failed. */
   async settle(): Promise<void> {
-    while (this.#earlier.size > 0) await Promise.all(this.#earlier.keys())
+    while (this.#tracked.size > 0) await Promise.all(this.#tracked.keys())
+  }
+
+  #count(kind: LaneName | 'windows', by: 1 | -1): void {
+    this.#counts[kind] += by
+    if (kind !== 'windows') this.#metrics.queued(kind, by)
+  }
+
+  #fail = (cause: unknown): void => {
+    this.#hasFailed = true
+    this.#stream.fail(cause)
   }
 }

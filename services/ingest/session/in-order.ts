@@ -1,6 +1,6 @@
 /**
- * Runs work in the order it came. What can be done at once is done inside the call, so that a live
- * bar costs no turn of the loop; only what must wait makes the later ones wait.
+ * Runs work in the order of its arrival. Work that need not wait runs inside the call: a live bar costs no turn of
+ * the event loop. Work that waits delays all later work.
  */
 export class InOrder {
   #last: Promise<void> = Promise.resolve()
@@ -11,7 +11,7 @@ export class InOrder {
     this.#onFailure = onFailure
   }
 
-  /** Pieces of work that have not ended. */
+  /** Number of works that have not finished. */
   get length(): number {
     return this.#waiting
   }

@@ -6,12 +6,14 @@ import type { Known } from '../../wire/gen/fxd/v1/Known.ts'
 import type { KnownSeries } from '../../wire/gen/fxd/v1/KnownSeries.ts'
 import { partBytesMax } from '../../wire/limits.ts'
 
-/** A varint of a time or of a distance between times. */
+/** Maximum bytes of a time or of a difference of times as a varint. */
 const bytesPerNumber = 6
+/** Estimated bytes of an entry without its symbol and windows. */
 const bytesPerEntry = 24
+/** Maximum window bounds per entry; further windows go into another entry. */
 const windowsPerEntryMax = 2_000
 
-/** What ingest holds of a feed, in parts that fit a message; always at least one, the last one marked. */
+/** What ingest has stored of a feed, in parts that fit a message. At least one part; the last one is marked. */
 export function* knownParts(
   feed: FeedKey,
   newest: ReadonlyMap<string, FeedSeconds>,
@@ -58,7 +60,7 @@ function* entries(
   }
 }
 
-/** The reverse of `seriesId`, with the clean name alone. */
+/** The reverse of `seriesId`, with the clean name only. */
 function named(feed: FeedKey, id: ReturnType<typeof seriesId>): { symbol: string; resolution: string } {
   const [resolution = ''] = id.split(' ', 1)
   const symbol = id.slice(resolution.length + 1)

@@ -4,13 +4,13 @@ import { silentLog } from '../../platform/log/log.ts'
 import type { Granted } from '../../ports/lease.ts'
 import { lead } from './lead.ts'
 
-/** Leases that answer as they are told to, and what became of one session's wait for them. */
+/** Requests a lease from a store that answers with `answer`, and records the callbacks. */
 function begin(answer: () => Promise<Granted | undefined>) {
   const clock = createVirtualClock()
-  const told: string[] = []
+  const calls: string[] = []
   const ending = new AbortController()
   const leases = { answer, renew: async (): Promise<boolean> => true }
-  const leading = lead({
+  const leadership = lead({
     leases: {
       acquire: () => leases.answer(),
       renew: () => leases.renew(),
@@ -21,60 +21,60 @@ function begin(answer: () => Promise<Granted | undefined>) {
     clock,
     log: silentLog,
     signal: ending.signal,
-    onWait: () => told.push('waits'),
-    onTaken: () => told.push('taken'),
-    onSilence: () => told.push('silence'),
-    onLost: () => told.push('lost'),
+    onWait: () => calls.push('waits'),
+    onTaken: () => calls.push('taken'),
+    onSilence: () => calls.push('silence'),
+    onLost: () => calls.push('lost'),
   })
-  return { clock, told, ending, leases, leading }
+  return { clock, calls, ending, leases, leadership }
 }
 
-const away = (): Promise<never> => Promise.reject(new Error('away'))
+const unavailable = (): Promise<never> => Promise.reject(new Error('unavailable'))
 const taken = async (): Promise<undefined> => undefined
 
-test('five seconds without a word about the lease end the wait for it, and nothing is granted', async () => {
-  const { clock, told, leading } = begin(away)
+test('five seconds without an answer about the lease end the wait, and nothing is granted', async () => {
+  const { clock, calls, leadership } = begin(unavailable)
   await clock.advance(4_999)
-  expect(told).toEqual(['waits'])
+  expect(calls).toEqual(['waits'])
   await clock.advance(1)
-  expect(told).toEqual(['waits', 'silence'])
-  expect(await leading.granted).toBeUndefined()
+  expect(calls).toEqual(['waits', 'silence'])
+  expect(await leadership.granted).toBeUndefined()
   await clock.advance(120_000)
-  expect(told).toEqual(['waits', 'silence'])
+  expect(calls).toEqual(['waits', 'silence'])
 })
 
-test('whoever stands by is told of a silence that began later', async () => {
-  const { clock, told, leases } = begin(taken)
+test('a standby is notified of a silence that begins later', async () => {
+  const { clock, calls, leases } = begin(taken)
   await clock.advance(60_000)
-  expect(told).toEqual(['taken', 'waits'])
-  leases.answer = away
+  expect(calls).toEqual(['taken', 'waits'])
+  leases.answer = unavailable
   await clock.advance(4_000)
-  expect(told).toEqual(['taken', 'waits'])
+  expect(calls).toEqual(['taken', 'waits'])
   await clock.advance(1_000)
-  expect(told).toEqual(['taken', 'waits', 'silence'])
+  expect(calls).toEqual(['taken', 'waits', 'silence'])
 })
 
-test('another one leads is told when it is known, and shorter silences are waited through', async () => {
-  const { clock, told, leases, leading, ending } = begin(away)
+test('another leader is reported once it is known, and a shorter silence does not end the wait', async () => {
+  const { clock, calls, leases, leadership, ending } = begin(unavailable)
   await clock.advance(3_000)
-  expect(told).toEqual(['waits'])
+  expect(calls).toEqual(['waits'])
   leases.answer = taken
   await clock.advance(5_000)
-  leases.answer = away
+  leases.answer = unavailable
   await clock.advance(3_000)
-  expect(told).toEqual(['waits', 'taken'])
+  expect(calls).toEqual(['waits', 'taken'])
   leases.answer = async () => ({ epoch: 7 })
   await clock.advance(1_000)
-  expect(await leading.granted).toBe(7)
+  expect(await leadership.granted).toBe(7)
   ending.abort()
-  await leading.release()
-  expect(told).toEqual(['waits', 'taken'])
+  await leadership.release()
+  expect(calls).toEqual(['waits', 'taken'])
 })
 
-test('whoever leads goes on leading however long the leases are silent', async () => {
-  const { clock, told, leases, leading } = begin(async () => ({ epoch: 7 }))
-  expect(await leading.granted).toBe(7)
-  leases.answer = leases.renew = away
+test('a leader keeps leading however long the lease store is silent', async () => {
+  const { clock, calls, leases, leadership } = begin(async () => ({ epoch: 7 }))
+  expect(await leadership.granted).toBe(7)
+  leases.answer = leases.renew = unavailable
   await clock.advance(600_000)
-  expect(told).toEqual([])
+  expect(calls).toEqual([])
 })

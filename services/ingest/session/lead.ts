@@ -3,15 +3,15 @@ import { OutageLog } from '../../platform/outage-log.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type Leases, leaseRenewMs } from '../../ports/lease.ts'
 
-/** Whoever stands by asks so often: with what a lease lasts, well within the 15 s of a takeover. */
-const leaseAskMs = 1_000
-/** Without a word about the lease for so long, the collector is better off with another ingest. */
+/** Interval at which a standby requests the lease. With the lease's 10 s, a takeover stays below 15 s. */
+const leaseRequestMs = 1_000
+/** Maximum time without an answer about the lease; after it the collector should try another ingest. */
 const leaseSilenceMs = 5_000
 
-export interface Leading {
-  /** Gives the epoch once this session leads; `undefined` when the signal aborted first. */
+export interface Leadership {
+  /** Resolves with the epoch once this session leads, or with `undefined` if the signal aborted first. */
   readonly granted: Promise<number | undefined>
-  /** After the signal aborted. */
+  /** Releases the lease. Call it after the signal aborted. */
   release(): Promise<void>
 }
 
@@ -22,48 +22,48 @@ export interface LeadDeps {
   readonly clock: Clock
   readonly log: Log
   readonly signal: AbortSignal
-  /** It was not granted at once: called once, before waiting. */
+  /** Called once, before waiting, if the lease was not granted at once. */
   readonly onWait: () => void
-  /** Another one leads already: called once. While leases are away nobody knows. */
+  /** Called once when another session is known to lead. Not called while the lease store is unavailable. */
   readonly onTaken: () => void
-  /** Nobody has said anything about the lease for `leaseSilenceMs`: it is asked for no more. */
+  /** Called after `leaseSilenceMs` without an answer; the lease is no longer requested. */
   readonly onSilence: () => void
-  /** Another one leads now: this one stood still for longer than a lease lasts. */
+  /** Called when another session leads now: this process paused for longer than the lease lasts. */
   readonly onLost: () => void
 }
 
 /**
- * Takes the lease of a feed, or waits for it, and renews it while the session lives. A store of
- * leases that does not answer takes the lead from nobody: only an answer of `false` does, which says that
- * another one leads. It gives it to nobody either: whoever waits is told of the silence.
+ * Acquires the lease of a feed, or waits for it, and renews it until the session ends. A lease store that does not
+ * answer ends no leadership: only the answer `false` does, which means that another session leads. It grants none
+ * either: `onSilence` ends the wait.
  */
-export function lead(deps: LeadDeps): Leading {
+export function lead(deps: LeadDeps): Leadership {
   const { leases, name, holder, clock, signal, onWait, onTaken, onSilence, onLost } = deps
-  const calls = new Calls(deps)
+  const calls = new LeaseCalls(deps)
   const granted = waitForGrant()
 
   async function waitForGrant(): Promise<number | undefined> {
-    let isTold = false
+    let isReported = false
     let answeredMs = clock.monotonicMs()
     for (let first = true; !signal.aborted; first = false) {
-      const asked = leases.acquire(name, holder).then((given) => given ?? 'taken')
-      const grant = await calls.answer(asked, 'taken')
+      const requested = leases.acquire(name, holder).then((given) => given ?? 'taken')
+      const grant = await calls.answer(requested, 'acquire')
       if (grant !== undefined) answeredMs = clock.monotonicMs()
       else if (clock.monotonicMs() - answeredMs >= leaseSilenceMs) {
         onSilence()
         return undefined
       }
       if (grant === 'taken') {
-        if (!isTold) onTaken()
-        isTold = true
+        if (!isReported) onTaken()
+        isReported = true
       } else if (grant) {
-        // The session died meanwhile: `release`, which waits for this, lets go of it.
+        // The session ended meanwhile: `release`, which waits for this, releases the lease.
         if (signal.aborted) return undefined
         void renew()
         return grant.epoch
       }
       if (first) onWait()
-      await clock.sleep(leaseAskMs, signal)
+      await clock.sleep(leaseRequestMs, signal)
     }
     return undefined
   }
@@ -71,10 +71,10 @@ export function lead(deps: LeadDeps): Leading {
   async function renew(): Promise<void> {
     let isHeld: boolean | undefined = true
     while (isHeld !== false) {
-      // After an outage it asks as often as those who stand by, or one of them would be granted what lapsed.
-      await clock.sleep(isHeld ? leaseRenewMs : leaseAskMs, signal)
+      // After an outage a leader renews as often as a standby requests, or a standby would get the expired lease.
+      await clock.sleep(isHeld ? leaseRenewMs : leaseRequestMs, signal)
       if (signal.aborted) return
-      isHeld = await calls.answer(leases.renew(name, holder), 'renewed')
+      isHeld = await calls.answer(leases.renew(name, holder), 'renew')
     }
     if (!signal.aborted) onLost()
   }
@@ -83,27 +83,28 @@ export function lead(deps: LeadDeps): Leading {
     granted,
     async release() {
       await granted
-      await calls.answer(leases.release(name, holder), 'released')
+      await calls.answer(leases.release(name, holder), 'release')
     },
   }
 }
 
-class Calls {
+/** Calls of the lease store; logs once per outage. */
+class LeaseCalls {
   readonly #outage: OutageLog
 
   constructor(deps: Pick<LeadDeps, 'log' | 'clock'>) {
     this.#outage = new OutageLog(deps)
   }
 
-  /** `undefined` too when there is no answer. */
-  answer<T>(call: Promise<T>, what: 'taken' | 'renewed' | 'released'): Promise<T | undefined> {
+  /** Resolves with `undefined` too when the call failed. Never rejects. */
+  answer<T>(call: Promise<T>, action: 'acquire' | 'renew' | 'release'): Promise<T | undefined> {
     return call.then(
       (answer) => {
         this.#outage.worked('lease store available again')
         return answer
       },
       (cause: unknown) => {
-        this.#outage.failed({ text: `lease store unavailable: a lease was not ${what}; retrying`, cause })
+        this.#outage.failed({ text: `lease store unavailable: failed to ${action} a lease; retrying`, cause })
         return undefined
       },
     )

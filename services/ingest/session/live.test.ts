@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { seriesAt } from '../../../test/support/clients/raw-session.ts'
 import { SessionSuite } from '../../../test/support/fixtures/session-suite.ts'
-import { backfillBatchesSlow } from './session-work.ts'
+import { backfillBatchesSlow } from './in-flight.ts'
 
 const suite = new SessionSuite()
 
 describe('the live lane', () => {
-  test('a live bar is pushed and stored before its ack, and the store is said to show it', async () => {
+  test('a live bar is pushed and stored before its ack, and `applied` follows', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)
@@ -19,7 +19,7 @@ describe('the live lane', () => {
     await session.close()
   })
 
-  test('a live bar that is not newer than the last pushed one is stored and never pushed', async () => {
+  test('a live bar not newer than the last pushed bar is stored and never pushed', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)
@@ -34,7 +34,7 @@ describe('the live lane', () => {
     await session.close()
   })
 
-  test('what was pushed once is not pushed again by a later session', async () => {
+  test('a later session does not push a bar again', async () => {
     const noon = suite.minute
     const first = suite.connect()
     await first.hello(suite.feed.key)
@@ -78,7 +78,7 @@ describe('the live lane', () => {
     await file.close()
   })
 
-  test('a live bar overtakes the backfill that waits for the store, of which a collector is told to send no more', async () => {
+  test('a live bar overtakes backfill that waits for the store, and the collector is asked to pause backfill', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)
@@ -98,7 +98,7 @@ describe('the live lane', () => {
     await session.close()
   })
 
-  test('a collector that goes on all the same is not read, and nothing of it is lost', async () => {
+  test('reading pauses for a collector that keeps sending, and none of its batches is lost', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)
@@ -114,7 +114,7 @@ describe('the live lane', () => {
     await session.close()
   })
 
-  test('a live batch notes on the feed board when it came and its newest bar', async () => {
+  test('a live batch reports its time of receipt and its newest bar to the feed board', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)
@@ -128,7 +128,7 @@ describe('the live lane', () => {
     await session.close()
   })
 
-  test('a live hourly bar that opened before stored minutes leaves the newest bar at the last minute', async () => {
+  test('an hourly live bar that opened before stored minutes does not change the newest bar', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)
@@ -143,23 +143,23 @@ describe('the live lane', () => {
   })
 })
 
-describe('readers are told', () => {
-  test('of complete minutes after their bars, by the feed-wide windows of the live lane alone', async () => {
+describe('readers are notified', () => {
+  test('of complete minutes after their bars, only through feed-wide windows of the live lane', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)
     await session.bars('LIVE', [seriesAt('EURUSD', [noon - 120, noon - 60])])
     await session.window('5', noon - 300, noon)
     await session.window('1', noon - 120, noon)
-    const told = suite.fixture.events.map(({ event }) => event).filter(({ type }) => type !== 'applied')
-    expect(told).toMatchObject([
+    const events = suite.fixture.events.map(({ event }) => event).filter(({ type }) => type !== 'applied')
+    expect(events).toMatchObject([
       { type: 'bars' },
       { type: 'minutes', feed: suite.feed.key, from: noon - 120, to: noon - 60 },
     ])
     await session.close()
   })
 
-  test('every two seconds that the store shows everything that was pushed', async () => {
+  test('every two seconds that the store has everything that was pushed', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)
@@ -172,8 +172,8 @@ describe('readers are told', () => {
   })
 })
 
-describe('signs of life', () => {
-  test('a heartbeat counts while the terminal is connected, and only for feeds that report it', async () => {
+describe('liveness', () => {
+  test('a heartbeat counts while the terminal is connected, for feeds whose liveness is the heartbeat', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)

@@ -44,7 +44,7 @@ function open(token: string): RawSession {
   return session
 }
 
-test('sessions of one feed are bounded, and its collector that comes back is let in', async () => {
+test('sessions of one feed are limited, and its reconnecting collector is accepted at the limit', async () => {
   const first = open(houseToken)
   await first.hello(ours.key, { id: 'first' })
   const others = Array.from({ length: sessionsPerFeedMax - 1 }, () => open(houseToken))
@@ -60,7 +60,7 @@ test('sessions of one feed are bounded, and its collector that comes back is let
   await open(houseToken).hello(theirs.key)
 }, 60_000)
 
-test("what one feed's credential opens is bounded before it says who it is", async () => {
+test("sessions with one feed's credential are limited before their Hello", async () => {
   const token = await tokenOf(ours.key)
   const silent = Array.from({ length: sessionsPerFeedMax + 8 }, () => open(token))
   const refused: { code: string; details: string }[] = []

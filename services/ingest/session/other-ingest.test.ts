@@ -17,7 +17,7 @@ const noon = start / 1000
 let clock: VirtualClock
 let folder: string
 let stores: Stores
-/** Two processes on the same stores. */
+/** Two ingests on the same stores. */
 let one: IngestFixture
 let other: IngestFixture
 beforeEach(async () => {
@@ -38,13 +38,13 @@ async function lead(fixture: IngestFixture, id: string): Promise<RawSession> {
   await session.hello(feed.key, { id })
   return session
 }
-const told = (): unknown[] =>
+const published = (): unknown[] =>
   one.events.flatMap<unknown>(({ event }) => {
     if (event.type === 'bars') return event.bars.map(({ bar }) => bar.time)
     return event.type === 'revised' ? [`revised ${event.from}`] : []
   })
 
-test('a standby of another ingest leads within a second of the release, with a greater epoch', async () => {
+test('a standby at another ingest leads within a second of the release, with a greater epoch', async () => {
   const first = await lead(one, 'a')
   const standby = new RawSession(other.address)
   standby.hello(feed.key, { id: 'b' }).catch(() => undefined)
@@ -56,7 +56,7 @@ test('a standby of another ingest leads within a second of the release, with a g
   await standby.close()
 })
 
-test('one that leads again takes what another published meanwhile for history: a correction is never pushed', async () => {
+test('an ingest that leads again treats bars that another one published as history: a correction is never pushed', async () => {
   const first = await lead(one, 'a')
   await first.bars('LIVE', [seriesAt('EURUSD', [noon - 240])])
   await first.close()
@@ -67,11 +67,11 @@ test('one that leads again takes what another published meanwhile for history: a
   const correction = seriesAt('EURUSD', [noon - 180], { close: 1.2, revision: 1_000_000_000_001 })
   expect((await again.bars('LIVE', [correction])).ack).toMatchObject({ accepted: 0, revised: 1 })
   await again.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
-  expect(told()).toEqual([noon - 240, noon - 180, noon - 120, `revised ${noon - 180}`, noon - 60])
+  expect(published()).toEqual([noon - 240, noon - 180, noon - 120, `revised ${noon - 180}`, noon - 60])
   await again.close()
 })
 
-test('a feed that one ingest hides ends its sessions at the other, silent ones too', async () => {
+test('when one ingest hides a feed, its sessions at the other end, silent ones too', async () => {
   const session = await lead(other, 'a')
   const reading = new RawSession(other.address)
   await reading.hello(feed.key, { id: 'b', mode: 'IMPORT' })

@@ -8,7 +8,7 @@ import type { CollectorMessage } from '../../wire/gen/fxd/v1/CollectorMessage.ts
 const suite = new SessionSuite({ more: [defineFeed({ account: 'THIRTY', resolutions: ['1', '30', '60'] })] })
 
 describe('sequences', () => {
-  test('the first sequence of a session is 1, and a jump is refused without an Ack until the missing one comes', async () => {
+  test('the first sequence is 1, and a jump is refused without an Ack until the missing sequence arrives', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)
@@ -44,7 +44,7 @@ describe('sequences', () => {
 
 describe('before Catalogued', () => {
   test.for(['LIVE', 'IMPORT'] as const)(
-    'bars and windows of a session in mode %s are refused, not acknowledged and not stored, and taken afterwards',
+    'bars and windows of a session in mode %s are refused without an Ack, and accepted after Catalogued',
     async (mode) => {
       const noon = suite.minute
       const session = suite.connect()
@@ -78,14 +78,14 @@ describe('before Catalogued', () => {
   )
 })
 
-test('Welcome lists the resolutions that may be pushed: 30, which is never stored, is not among them', async () => {
+test('Welcome lists the resolutions that may be pushed, without 30, which is never stored', async () => {
   const session = suite.connect()
   const { welcome } = await session.hello('BROKERA:THIRTY')
   expect(welcome?.resolutions).toEqual(['1', '60'])
   await session.close()
 })
 
-test('a symbol whose digits are absent is refused, and one with 0 digits is taken', async () => {
+test('a symbol without digits is refused, and one with 0 digits is accepted', async () => {
   const session = suite.connect()
   await session.hello(suite.feed.key)
   const { names, refused } = await session.catalogue([{ raw: 'NODIGITS' }, { raw: 'WHOLE', digits: 0 }])
@@ -94,7 +94,7 @@ test('a symbol whose digits are absent is refused, and one with 0 digits is take
   await session.close()
 })
 
-test('a window of 1970 is refused: its times were never set', async () => {
+test('a window of 1970 is refused, because its times were not set', async () => {
   const noon = suite.minute
   const session = suite.connect()
   await session.hello(suite.feed.key)
@@ -117,7 +117,7 @@ test('a window of 1970 is refused: its times were never set', async () => {
   await session.close()
 })
 
-describe('a wrong message is named', () => {
+describe('the status names the fault of', () => {
   const refusal = async (message: CollectorMessage): Promise<{ code: string; details: string }> => {
     const session = suite.connect()
     session.send(message)
@@ -125,7 +125,7 @@ describe('a wrong message is named', () => {
   }
   const hello = { feed: 'BROKERA:ZERO', collectorId: 'odd', mode: 'SESSION_MODE_LIVE' } as const
 
-  test('nothing set', async () => {
+  test('a message without any field', async () => {
     expect(await refusal({})).toEqual({
       code: 'INVALID_ARGUMENT',
       details:
@@ -136,14 +136,14 @@ describe('a wrong message is named', () => {
   test.for([
     ['SESSION_MODE_UNSPECIFIED', 'SESSION_MODE_UNSPECIFIED'],
     [7, '7'],
-  ] as const)('mode %s', async ([mode, got]) => {
+  ] as const)('a Hello with mode %s', async ([mode, got]) => {
     expect(await refusal({ hello: { ...hello, mode: mode as 'SESSION_MODE_UNSPECIFIED' } })).toEqual({
       code: 'INVALID_ARGUMENT',
       details: `Hello.mode: got ${got}, wanted SESSION_MODE_LIVE or SESSION_MODE_IMPORT`,
     })
   })
 
-  test('an id that is absent, a terminal that is too long', async () => {
+  test('a missing collector id and a too long terminal', async () => {
     expect((await refusal({ hello: { ...hello, collectorId: '' } })).details).toBe(
       'Hello.collector_id: got 0 characters, wanted 1 to 128',
     )
@@ -152,7 +152,7 @@ describe('a wrong message is named', () => {
     )
   })
 
-  test('another message before hello', async () => {
+  test('another message before Hello', async () => {
     expect((await refusal({ heartbeat: { terminalConnected: true } })).details).toBe(
       'the first message must be hello, got heartbeat',
     )
@@ -175,7 +175,7 @@ describe('a wrong message is named', () => {
   })
 })
 
-test('a store that is away ends a session with UNAVAILABLE, and so does a Hello meanwhile', async () => {
+test('while a store is unavailable, sessions and new Hellos end with UNAVAILABLE', async () => {
   const session = suite.connect()
   await session.hello(suite.feed.key)
   const away = (): Promise<never> => Promise.reject(new Unavailable('store', new Error('away')))

@@ -18,7 +18,7 @@ function purge(key: string): Promise<number> {
   }).finally(() => client.close())
 }
 
-/** As when its manifest is gone. */
+/** Hides the feed, as after the removal of its manifest. */
 const hide = (key: string): Promise<void> =>
   suite.fixture.writer.change((view) => ({
     rows: view
@@ -28,7 +28,7 @@ const hide = (key: string): Promise<void> =>
     result: undefined,
   }))
 
-test('nothing that was under way comes back after a purge', async () => {
+test('batches in flight during a purge leave nothing in the store', async () => {
   const noon = suite.minute
   const session = suite.connect()
   await session.hello(suite.feed.key)
@@ -54,7 +54,7 @@ test('nothing that was under way comes back after a purge', async () => {
   expect(await suite.fixture.stores.windows.of(suite.feed.key)).toEqual([])
 })
 
-test('pushed bars that could not be stored are forgotten with their feed', async () => {
+test('pushed bars that could not be stored are dropped when their feed is purged', async () => {
   const noon = suite.minute
   const session = suite.connect()
   await session.hello(suite.feed.key)

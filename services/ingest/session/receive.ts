@@ -1,11 +1,23 @@
 import { hash } from 'node:crypto'
-import { decodeBars, receivedBars } from '../../wire/decode-bars.ts'
+import { decodeBars, type ReceivedBars, receivedBars } from '../../wire/decode-bars.ts'
+import type { CollectorMessage__Output } from '../../wire/gen/fxd/v1/CollectorMessage.ts'
 import { Collector } from '../../wire/load.ts'
-import type { Received } from './session.ts'
+
+/**
+ * A received message. If neither `bars` nor `message` is set, the bytes were no message of this protocol. A
+ * `message` without any field is empty, or newer than this protocol.
+ */
+export interface Received {
+  readonly bars?: ReceivedBars | undefined
+  /** Any message but bars. */
+  readonly message?: CollectorMessage__Output | undefined
+  /** Hash of the bytes: tells a repeated message from another message with the same sequence. */
+  readonly digest: string
+}
 
 const { requestDeserialize } = Collector.service.Session
 
-/** A message of a collector; bytes that are none end their own session with a sentence instead of the library's INTERNAL. */
+/** Decodes a message. Bytes that cannot be decoded must not throw: the library would answer INTERNAL. */
 export function receive(bytes: Buffer): Received {
   const digest = (): string => hash('sha256', bytes, 'base64')
   try {
@@ -13,7 +25,7 @@ export function receive(bytes: Buffer): Received {
     if (plain) return { bars: plain, digest: digest() }
     const message = requestDeserialize(bytes)
     if (message.bars) return { bars: receivedBars(message.bars), digest: digest() }
-    // Only what carries a sequence is ever compared.
+    // Only messages with a sequence are compared.
     return { message, digest: message.window ? digest() : '' }
   } catch {
     return { digest: '' }

@@ -15,7 +15,7 @@ const correction = 1_000_000_000_001
 
 let fixture: IngestFixture
 let folder: string | undefined
-/** The next live write is committed, and nobody hears of it. */
+/** The next live write is committed, but its answer is lost. */
 let silentCommit = false
 
 const around = (stores: Stores): Stores => ({
@@ -72,7 +72,7 @@ describe('after a restart of ingest', () => {
     await open()
   })
 
-  test('a live correction of a stored bar is told as revised and never pushed', async () => {
+  test('a live correction of a stored bar is published as revised and never pushed', async () => {
     const session = await connect()
     const { ack } = await session.bars('LIVE', [
       seriesAt('EURUSD', [noon - 180], { close: 1.2, revision: correction }),
@@ -84,7 +84,7 @@ describe('after a restart of ingest', () => {
     await session.close()
   })
 
-  test('a late retry that loses against what is stored is neither pushed nor counted as accepted', async () => {
+  test('a late retry that loses against the stored bar is neither pushed nor counted as accepted', async () => {
     const session = await connect()
     const { ack } = await session.bars('LIVE', [
       seriesAt('EURUSD', [noon - 120], { close: 1.3, revision: correction - 2 }),
@@ -95,7 +95,7 @@ describe('after a restart of ingest', () => {
     await session.close()
   })
 
-  test('of a batch that was committed and not acked only what goes beyond it is pushed', async () => {
+  test('after a batch that was committed without an ack, only newer bars are pushed', async () => {
     const session = await connect()
     const { ack } = await session.bars('LIVE', [seriesAt('EURUSD', [noon - 180, noon - 120, noon - 60])])
     expect(ack).toMatchObject({ accepted: 1, revised: 0, unchanged: 2 })
@@ -104,7 +104,7 @@ describe('after a restart of ingest', () => {
   })
 })
 
-test('first bars whose commit nobody heard of are pushed when their collector sends them again', async () => {
+test('first bars of a series whose commit answer was lost are pushed when their collector sends them again', async () => {
   const first = await connect({ rereadable: false })
   silentCommit = true
   first.post('LIVE', [seriesAt('EURUSD', [noon - 120, noon - 60])])

@@ -1,6 +1,6 @@
 import type { IngestMessage } from '../../wire/gen/fxd/v1/IngestMessage.ts'
 
-/** A collector has far fewer batches in flight; what is older was acknowledged long ago. */
+/** Maximum sequences remembered. A collector has far fewer in flight; older ones were acknowledged. */
 const sequencesKept = 256
 
 interface Seen {
@@ -10,13 +10,13 @@ interface Seen {
 
 export type SequenceVerdict =
   | { readonly outcome: 'new' }
-  /** The same message again; `ack` is absent while the first is still under way, whose Ack serves both. */
+  /** The same message again. `ack` is absent while the first one is in progress: its Ack answers both. */
   | { readonly outcome: 'repeated'; readonly ack: IngestMessage | undefined }
   | { readonly outcome: 'conflict'; readonly message: string }
 
 /**
- * The sequences of one session, which count from 1: a repeat is answered as before, a jump or another body under a
- * used number is refused.
+ * The sequences of one session, which count from 1. A repeat gets the same Ack. A jump, or another body under a
+ * used number, is refused.
  */
 export class Sequences {
   readonly #seen = new Map<number, Seen>()

@@ -7,8 +7,8 @@ import { Registry } from '../../wire/load.ts'
 
 const suite = new SessionSuite()
 
-describe('greeting', () => {
-  test('a feed that does not exist is refused with the one that was meant', async () => {
+describe('Hello', () => {
+  test('an unknown feed is refused with a suggestion of a similar one', async () => {
     const session = suite.connect()
     session.hello('BROKERA:ZER0').catch(() => undefined)
     expect(await session.ended).toEqual({
@@ -17,7 +17,7 @@ describe('greeting', () => {
     })
   })
 
-  test('without the token, or with another one, nobody is let in', async () => {
+  test('a session without the token, or with another one, is refused', async () => {
     for (const token of ['', 'another']) {
       const session = new RawSession(suite.fixture.address, token)
       session.hello(suite.feed.key).catch(() => undefined)
@@ -25,7 +25,7 @@ describe('greeting', () => {
     }
   })
 
-  test('administration is behind the same token', async () => {
+  test('administration needs the same token', async () => {
     const client = new Registry(suite.fixture.address, credentials.createInsecure())
     const call = (token: string): Promise<string> => {
       const metadata = new Metadata()
@@ -40,7 +40,7 @@ describe('greeting', () => {
     client.close()
   })
 
-  test('whoever says nothing is sent away after ten seconds', async () => {
+  test('a connection without a Hello is closed after ten seconds', async () => {
     const session = suite.connect()
     session.stream.write({})
     expect((await session.ended).code).toBe('INVALID_ARGUMENT')
@@ -51,7 +51,7 @@ describe('greeting', () => {
     expect((await silent.ended).code).toBe('DEADLINE_EXCEEDED')
   })
 
-  test("Welcome tells ingest's time, the feed's time and what the feed lists", async () => {
+  test("Welcome contains ingest's time, the feed's time and the resolutions of the feed", async () => {
     const noon = suite.minute
     const session = suite.connect()
     const { welcome } = await session.hello(suite.mid.key)
@@ -65,7 +65,7 @@ describe('greeting', () => {
     await session.close()
   })
 
-  test('Known tells the newest stored bar and the windows of each series', async () => {
+  test('Known contains the newest stored bar and the windows of each series', async () => {
     const noon = suite.minute
     const first = suite.connect()
     await first.hello(suite.feed.key)
@@ -92,7 +92,7 @@ describe('greeting', () => {
   })
 })
 
-test('Known leaves out what was accepted and could not be stored', async () => {
+test('Known leaves out bars that were accepted but could not be stored', async () => {
   const noon = suite.minute
   const first = suite.connect()
   await first.hello(suite.feed.key)
@@ -116,7 +116,7 @@ test('Known leaves out what was accepted and could not be stored', async () => {
   await Promise.all([beside.close(), second.close()])
 })
 
-describe('leading and standing by', () => {
+describe('leader and standby', () => {
   test('a second collector stands by and takes over within fifteen seconds', async () => {
     const noon = suite.minute
     const active = suite.connect()
@@ -132,7 +132,7 @@ describe('leading and standing by', () => {
     await second.close()
   })
 
-  test('a collector that stands by and sends bars all the same is sent away', async () => {
+  test('the session of a standby that sends bars ends', async () => {
     const noon = suite.minute
     const active = suite.connect()
     await active.hello(suite.feed.key)
@@ -145,7 +145,7 @@ describe('leading and standing by', () => {
     await active.close()
   })
 
-  test('a collector that comes back does not stand by behind its own dead connection', async () => {
+  test('a reconnecting collector does not stand by behind its own old connection', async () => {
     const dead = suite.connect()
     await dead.hello(suite.feed.key)
     const back = suite.connect()
@@ -155,7 +155,7 @@ describe('leading and standing by', () => {
     await back.close()
   })
 
-  test('a session that dies while its lease is being granted does not keep it', async () => {
+  test('a session that ends while its lease is granted releases the lease', async () => {
     const gate = Promise.withResolvers<void>()
     suite.leaseGate = gate.promise
     const dead = suite.connect()
@@ -184,7 +184,7 @@ describe('leading and standing by', () => {
 })
 
 describe('stopping', () => {
-  test('what was received is acknowledged before ingest says that it stops', async () => {
+  test('received batches are acknowledged before sessions end with the stop of ingest', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)

@@ -1,53 +1,27 @@
-import type { ServerDuplexStream } from '@grpc/grpc-js'
+import type { UtcMs } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
-import type { FeedDefinition } from '../../core/feeds/feed.ts'
-import type { RegistryView } from '../../core/feeds/registry.ts'
 import type { Log } from '../../platform/log/log.ts'
+import type { Cancel, Clock } from '../../ports/clock.ts'
 import type { Stores } from '../../ports/stores.ts'
 import type { FollowedRegistry } from '../../registry/follow.ts'
-import type { RegistryWriter } from '../../registry/writer.ts'
-import type { ReceivedBars } from '../../wire/decode-bars.ts'
-import type { CollectorMessage__Output } from '../../wire/gen/fxd/v1/CollectorMessage.ts'
 import type { Hello__Output } from '../../wire/gen/fxd/v1/Hello.ts'
-import type { IngestMessage } from '../../wire/gen/fxd/v1/IngestMessage.ts'
 import type { Access } from '../credentials/access.ts'
-import type { FeedStates } from '../feed/feed-state.ts'
-import type { IntakeDeps } from '../feed/intake.ts'
-import { atTime } from './at-time.ts'
-import { type Introduced, introduce } from './hello.ts'
-import { InOrder } from './in-order.ts'
-import { type Leading, lead } from './lead.ts'
+import { SessionEnd, sessionEnd } from '../session-end.ts'
+import { type CollectorCall, CollectorStream } from './collector-stream.ts'
+import { type CollectorIdentity, identify } from './hello.ts'
+import { type Leadership, lead } from './lead.ts'
 import type { OpenSessions } from './open-sessions.ts'
-import { SessionEnd, sessionEnd } from './session-end.ts'
-import { SessionWork } from './session-work.ts'
+import type { Received } from './receive.ts'
+import { SessionWork, type SessionWorkDeps } from './session-work.ts'
 
-/** A connection that never says who it is. */
+/** Maximum time to the Hello; a session without one ends. */
 const helloDeadlineMs = 10_000
-/** Answers that the collector has not read yet. */
-const answersMax = 1_000
-/** Messages that wait for a catalogue or for the session to begin. */
-const waitingMax = 64
+/** Maximum delay of one timer: timers cannot exceed 24 days, and the wall clock may be set. */
+const timerMsMax = 3_600_000
 
-/**
- * A message as it came off the wire; with neither, the bytes were no message of this protocol. A `message` of
- * which nothing is set is empty, or newer than this protocol.
- */
-export interface Received {
-  readonly bars?: ReceivedBars | undefined
-  /** Any other message. */
-  readonly message?: CollectorMessage__Output | undefined
-  /** Of the bytes, by which a repeated sequence is told from a conflicting one. */
-  readonly digest: string
-}
-
-export type CollectorCall = ServerDuplexStream<Received, IngestMessage>
-
-export interface SessionDeps extends IntakeDeps {
-  readonly stores: Pick<Stores, 'bars' | 'windows' | 'bus' | 'leases'>
-  readonly log: Log
-  readonly registry: FollowedRegistry
-  readonly writer: RegistryWriter
-  readonly states: FeedStates
+export interface SessionDeps extends SessionWorkDeps {
+  readonly stores: Pick<Stores, 'bars' | 'leases'>
+  readonly registry: Pick<FollowedRegistry, 'view'>
   readonly sessions: OpenSessions
 }
 
@@ -59,45 +33,44 @@ const leaseUnknown = (feed: FeedKey): string =>
   `this ingest cannot ask who holds the lease of ${feed} (Redis is away); connect to another one, or again`
 
 /**
- * One stream of a collector or an import: greets it, leads or stands by, hands its messages on in
- * order, and ends alone, whatever happens in it.
+ * The session of one collector or import: reads its Hello, leads or stands by, and processes its messages in
+ * order. A fault in one session never ends another one.
  */
 export class CollectorSession {
   readonly id: string
   readonly access: Access
-  readonly #call: CollectorCall
+  readonly #stream: CollectorStream
   readonly #deps: SessionDeps
   readonly #abort = new AbortController()
-  readonly #inOrder = new InOrder((cause) => void this.end(cause))
   readonly #cancelHelloDeadline: () => void
   readonly #cancelExpiry: () => void
   #log: Log
-  #who: Introduced | undefined
-  #leading: Leading | undefined
+  #identity: CollectorIdentity | undefined
+  #leadership: Leadership | undefined
   #work: SessionWork | undefined
   #beginning: Promise<unknown> | undefined
   #ended: Promise<void> | undefined
 
   constructor(call: CollectorCall, id: string, access: Access, deps: SessionDeps) {
     this.id = id
-    this.#call = call
     this.access = access
+    this.#stream = new CollectorStream(call, (cause) => void this.end(cause))
     this.#deps = deps
     this.#log = deps.log.child({ session: id })
     this.#cancelHelloDeadline = deps.clock.after(helloDeadlineMs, () => {
-      if (!this.#who) void this.end(new SessionEnd('DEADLINE_EXCEEDED', 'no Hello came'))
+      if (!this.#identity) void this.end(new SessionEnd('DEADLINE_EXCEEDED', 'no Hello came'))
     })
     const expire = (): void => void this.end(new SessionEnd('UNAUTHENTICATED', credentialEnded))
     this.#cancelExpiry =
       access.until === undefined ? () => undefined : atTime(access.until, deps.clock, expire)
     call.on('data', (received: Received) => this.#attempt(() => this.#receive(received)))
-    // Half-closed: what came before is still worked through.
-    call.on('end', () => this.#attempt(() => this.#inOrder.run(() => void this.end())))
+    // The collector closed its side: earlier messages are still processed.
+    call.on('end', () => this.#attempt(() => this.#stream.run(() => void this.end())))
     call.on('cancelled', () => void this.end())
     call.on('close', () => void this.end())
   }
 
-  /** A defect that is met for this collector ends its session and nothing else. */
+  /** A defect ends this session only. */
   #attempt(run: () => void): void {
     try {
       run()
@@ -106,53 +79,44 @@ export class CollectorSession {
     }
   }
 
-  get who(): Introduced | undefined {
-    return this.#who
+  get identity(): CollectorIdentity | undefined {
+    return this.#identity
   }
 
-  /** Resolves when nothing of the session is left; calling it again waits for the first. Never rejects, never throws. */
+  /** Resolves when the session has released everything. A second call waits for the first. Never rejects or throws. */
   end(cause?: unknown): Promise<void> {
     this.#ended ??= this.#end(cause).catch((defect: unknown) => this.#cut(defect))
     return this.#ended
   }
 
-  /** Its end met a defect. */
+  /** Called when the regular end failed through a defect. */
   #cut(defect: unknown): void {
-    this.#log.error({ err: defect }, 'failed: a session did not end in order; it is cut')
+    this.#log.error({ err: defect }, 'ending a session failed; its stream is cut')
     this.#deps.sessions.remove(this)
-    this.#call.emit('error', sessionEnd(defect).status)
+    this.#stream.cut(sessionEnd(defect))
   }
 
   async #end(cause: unknown): Promise<void> {
     this.#cancelHelloDeadline()
     this.#cancelExpiry()
     this.#abort.abort()
+    this.#stream.stopThrottling()
     const end = cause === undefined ? undefined : sessionEnd(cause)
-    if (end?.code === 'INTERNAL') this.#log.error({ err: cause }, 'a session failed through a defect')
-    else if (end?.code === 'UNAVAILABLE') this.#log.warn({ err: cause }, 'a session ended: try again')
-    else if (this.#who) this.#log.info({ code: end?.code ?? 'OK', why: end?.message }, 'session ended')
+    if (end?.code === 'INTERNAL') this.#log.error({ err: cause }, 'session failed through a defect')
+    else if (end?.code === 'UNAVAILABLE')
+      this.#log.warn({ err: cause }, 'session ended with UNAVAILABLE; the collector is retrying')
+    else if (this.#identity) this.#log.info({ code: end?.code ?? 'OK', why: end?.message }, 'session ended')
     this.#deps.metrics.ended(end?.code ?? 'OK')
     if (end?.code === 'PERMISSION_DENIED') this.#deps.metrics.refusedCall('foreign_feed')
     if (end?.code === 'UNAUTHENTICATED') this.#deps.metrics.refusedCall('expired')
     await this.#beginning
-    // What was received is still committed and acknowledged where the collector listens.
+    // Received messages are still committed, and acknowledged if the stream is open.
     await this.#work?.settle()
-    if (!this.#call.destroyed) {
-      if (end) this.#call.emit('error', end.status)
-      else this.#call.end()
-    }
-    await this.#leading?.release()
+    this.#stream.close(end)
+    await this.#leadership?.release()
     this.#work?.leave()
-    if (this.#who) this.#deps.metrics.session(this.#who.isImport ? 'import' : 'live', -1)
+    if (this.#identity) this.#deps.metrics.session(this.#identity.isImport ? 'import' : 'live', -1)
     this.#deps.sessions.remove(this)
-  }
-
-  #send = (message: IngestMessage): void => {
-    if (this.#call.writableEnded || this.#call.destroyed) return
-    this.#call.write(message)
-    if (this.#call.writableLength > answersMax) {
-      void this.end(new SessionEnd('RESOURCE_EXHAUSTED', `more than ${answersMax} answers were not read`))
-    }
   }
 
   #receive(received: Received): void {
@@ -163,86 +127,76 @@ export class CollectorSession {
       void this.end(new SessionEnd('INVALID_ARGUMENT', message ? noneSet : noMessage))
       return
     }
-    if (!this.#who) this.#inOrder.run(() => this.#greet(message?.hello, kind))
+    if (!this.#identity) this.#stream.run(() => this.#acceptHello(message?.hello, kind))
     else if (message?.hello) void this.end(new SessionEnd('FAILED_PRECONDITION', 'Hello came twice'))
-    else this.#inOrder.run(() => this.#handOn(received))
-    this.#throttle()
+    else this.#stream.run(() => this.#process(received))
+    this.#stream.throttle(this.#work?.isFull ?? false)
   }
 
-  #handOn(received: Received): Promise<void> | void {
+  #process(received: Received): Promise<void> | void {
     if (this.#ended) return undefined
     if (this.#work) return this.#work.take(received)
-    // Signs of life of a collector that stands by say nothing about the feed.
+    // Heartbeats and clock samples of a standby say nothing about the feed.
     if (received.message?.heartbeat || received.message?.clockSample) return undefined
     throw new SessionEnd('FAILED_PRECONDITION', 'this collector stands by: another one is active')
   }
 
-  /** Backfill that comes faster than it is stored waits in the collector, not here. */
-  #throttle = (): void => {
-    if (this.#ended) return
-    const isFull = this.#inOrder.length > waitingMax || (this.#work?.isFull ?? false)
-    if (isFull && !this.#call.isPaused()) this.#call.pause()
-    else if (!isFull && this.#call.isPaused()) this.#call.resume()
-  }
-
-  async #greet(hello: Hello__Output | null | undefined, kind: string): Promise<void> {
+  async #acceptHello(hello: Hello__Output | null | undefined, kind: string): Promise<void> {
     if (!hello) throw new SessionEnd('FAILED_PRECONDITION', `the first message must be hello, got ${kind}`)
-    const who = introduce(hello, this.#deps.registry.view(), this.access)
-    const refusal = this.#deps.sessions.refusalOf(this, who)
+    const identity = identify(hello, this.#deps.registry.view(), this.access)
+    const refusal = this.#deps.sessions.refusalOf(this, identity)
     if (refusal) throw refusal
-    this.#who = who
+    this.#identity = identity
     this.#cancelHelloDeadline()
-    this.#deps.metrics.session(who.isImport ? 'import' : 'live', 1)
-    this.#log = this.#log.child({ feed: who.feed, collector: who.collectorId })
-    this.#log.info({ terminal: who.terminal, mode: who.isImport ? 'import' : 'live' }, 'session began')
-    if (who.isImport) return this.#begin(undefined)
-    await this.#deps.sessions.replace(this, who)
-    return this.#lead(who)
+    this.#deps.metrics.session(identity.isImport ? 'import' : 'live', 1)
+    this.#log = this.#log.child({ feed: identity.feed, collector: identity.collectorId })
+    this.#log.info(
+      { terminal: identity.terminal, mode: identity.isImport ? 'import' : 'live' },
+      'session started',
+    )
+    if (identity.isImport) return this.#begin(undefined)
+    await this.#deps.sessions.replace(this, identity)
+    return this.#lead(identity)
   }
 
-  /** Resolves when this session leads, or once it is known that another does. */
-  #lead(who: Introduced): Promise<void> {
+  /** Resolves when this session leads, or when another session is known to lead. */
+  #lead(identity: CollectorIdentity): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#leading = lead({
+      this.#leadership = lead({
         leases: this.#deps.stores.leases,
-        name: `feed ${who.feed}`,
+        name: `feed ${identity.feed}`,
         holder: this.id,
         clock: this.#deps.clock,
         log: this.#log,
         signal: this.#abort.signal,
         onWait: resolve,
         onTaken: () => {
-          this.#send({ welcome: { active: false, utcMs: this.#deps.clock.utcMs() } })
-          this.#log.info('stands by')
+          this.#stream.send({ welcome: { active: false, utcMs: this.#deps.clock.utcMs() } })
+          this.#log.info('session stands by; another collector leads the feed')
         },
-        onSilence: () => void this.end(new SessionEnd('UNAVAILABLE', leaseUnknown(who.feed))),
+        onSilence: () => void this.end(new SessionEnd('UNAVAILABLE', leaseUnknown(identity.feed))),
         onLost: () =>
           void this.end(new SessionEnd('ABORTED', 'the lease of the feed went to another ingest')),
       })
-      this.#leading.granted
+      this.#leadership.granted
         .then((epoch) => {
           if (epoch === undefined) return resolve()
           const begun = this.#begin(epoch)
-          // Of one that stood by, the messages that come from here on wait until it has begun.
-          this.#inOrder.run(() => begun)
+          // If it stood by, later messages wait until the work has begun.
+          this.#stream.run(() => begun)
           return begun.then(resolve)
         })
         .catch(reject)
     })
   }
 
-  /** `epoch`: of the lease; an import has none. */
+  /** `epoch`: of the lease; `undefined` for an import. */
   async #begin(epoch: number | undefined): Promise<void> {
-    const { feed, isImport, rereadable } = this.#who as Introduced
+    const { feed, isImport, rereadable } = this.#identity as CollectorIdentity
     const beginning = SessionWork.begin(
       { feed, isImport, rereadable, epoch },
       { ...this.#deps, log: this.#log },
-      {
-        send: this.#send,
-        fail: (cause) => void this.end(cause),
-        eased: this.#throttle,
-        view: () => definedView(this.#deps.registry, feed),
-      },
+      this.#stream,
     )
     this.#beginning = beginning.catch(() => undefined)
     const work = await beginning
@@ -251,13 +205,17 @@ export class CollectorSession {
   }
 }
 
-/** The registry as it is now, and the feed in it; a feed that no manifest names any more ends the session. */
-function definedView(
-  registry: FollowedRegistry,
-  feed: FeedDefinition['key'],
-): { view: RegistryView; definition: FeedDefinition } {
-  const view = registry.view()
-  const definition = view.feed(feed)
-  if (!definition) throw new SessionEnd('FAILED_PRECONDITION', `${feed} is no longer defined`)
-  return { view, definition }
+/** Runs `run` once at `moment`, never inside this call. Returns its cancel function. */
+function atTime(moment: UtcMs, clock: Clock, run: () => void): Cancel {
+  let cancel: Cancel
+  const check = (): void => {
+    const leftMs = moment - clock.utcMs()
+    if (leftMs <= 0) run()
+    else arm(leftMs)
+  }
+  const arm = (leftMs: number): void => {
+    cancel = clock.after(Math.min(Math.max(leftMs, 0), timerMsMax), check)
+  }
+  arm(moment - clock.utcMs())
+  return () => cancel()
 }

@@ -19,7 +19,7 @@ const feed = defineFeed({ symbols: { list: [{ raw: 'EURUSD', type: 'forex', digi
 const logged: string[] = []
 
 let fixture: IngestFixture
-/** A collector that works on beside everything below. */
+/** A well-behaved collector that works during all tests of this file. */
 let beside: RawSession
 let administration: InstanceType<typeof Registry>
 beforeAll(async () => {
@@ -42,7 +42,7 @@ async function expectOthersServed(): Promise<void> {
   expect(ack.accepted + ack.revised + ack.unchanged).toBe(1)
 }
 
-/** Nested JSON up to 64 KiB, control characters, half of a surrogate pair, names of objects' own fields. */
+/** Nested JSON up to 64 KiB, control characters, a lone surrogate, property names of JavaScript objects. */
 const strange = fc.oneof(
   fc.integer({ min: 1, max: 32_768 }).map((levels) => '['.repeat(levels) + ']'.repeat(levels)),
   fc.integer({ min: 1, max: 10_000 }).map((levels) => `${'{"a":'.repeat(levels)}0${'}'.repeat(levels)}`),
@@ -63,7 +63,7 @@ const symbol = { raw: 'X', name: '', display: '', description: '', type: 'forex'
 const catalogue = { revision: 1, snapshot: false, last: true, symbols: [], removed: [] }
 const window = { sequence: 1, symbol: '', resolution: '1', from: 0, to: 60 }
 
-/** Every field of text that a collector may send. */
+/** Every text field that a collector may send. */
 const texts: Readonly<Record<string, (text: string) => CollectorMessage>> = {
   'Hello.feed': (text) => ({ hello: { ...hello, feed: text } }),
   'Hello.collector_id': (text) => ({ hello: { ...hello, collectorId: text } }),
@@ -97,7 +97,7 @@ const texts: Readonly<Record<string, (text: string) => CollectorMessage>> = {
 }
 
 describe('strange text of a collector', () => {
-  test.each(Object.entries(texts))('in %s ends its own session at most', async (_field, message) => {
+  test.each(Object.entries(texts))('in %s ends at most its own session', async (_field, message) => {
     await fc.assert(
       fc.asyncProperty(strange, async (text) => {
         const session = new RawSession(fixture.address)
@@ -153,38 +153,41 @@ function call(name: string, request: object): Promise<StatusObject> {
 }
 
 describe('strange text of administration', () => {
-  test.each(Object.entries(requests))('in %s is refused or taken, never a defect', async (name, made) => {
-    await fc.assert(
-      fc.asyncProperty(strange, async (text) => {
-        for (const request of made) {
-          const { code, details } = await call(name, request(text))
-          expect([status.INTERNAL, status.UNKNOWN], details).not.toContain(code)
-          expect(details.length).toBeLessThanOrEqual(1_024)
-        }
-      }),
-      { numRuns: Math.ceil(5 * effort), examples: [['['.repeat(32_768) + ']'.repeat(32_768)]] },
-    )
-    await expectOthersServed()
-  })
+  test.each(Object.entries(requests))(
+    'in %s is refused or accepted, and never causes a defect',
+    async (name, made) => {
+      await fc.assert(
+        fc.asyncProperty(strange, async (text) => {
+          for (const request of made) {
+            const { code, details } = await call(name, request(text))
+            expect([status.INTERNAL, status.UNKNOWN], details).not.toContain(code)
+            expect(details.length).toBeLessThanOrEqual(1_024)
+          }
+        }),
+        { numRuns: Math.ceil(5 * effort), examples: [['['.repeat(32_768) + ']'.repeat(32_768)]] },
+      )
+      await expectOthersServed()
+    },
+  )
 })
 
 describe('a defect', () => {
   const defect = (): never => {
-    throw new RangeError('inner words')
+    throw new RangeError('internal text')
   }
 
-  test('in the listener of a session ends that session with INTERNAL and no other', async () => {
+  test('in the listener of a session ends only that session, with INTERNAL', async () => {
     const session = new RawSession(fixture.address)
     await session.hello(feed.key, { mode: 'IMPORT', id: 'broken' })
     const broken = vi.spyOn(SessionWork.prototype, 'isFull', 'get').mockImplementationOnce(defect)
     session.send({ heartbeat: {} })
     expect(await session.ended).toEqual({ code: 'INTERNAL', details: 'something went wrong on our side' })
     broken.mockRestore()
-    expect(logged.some((line) => line.includes('a session failed through a defect'))).toBe(true)
+    expect(logged.some((line) => line.includes('session failed through a defect'))).toBe(true)
     await expectOthersServed()
   })
 
-  test('at the end of a session does not keep it open', async () => {
+  test('at the end of a session does not keep the session open', async () => {
     const session = new RawSession(fixture.address)
     await session.hello(feed.key, { mode: 'IMPORT', id: 'broken' })
     const broken = vi.spyOn(SessionWork.prototype, 'settle').mockImplementationOnce(defect)

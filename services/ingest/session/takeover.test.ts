@@ -6,9 +6,9 @@ import { embeddedLeases } from '../../stores/embedded/leases.ts'
 import { channelOptions } from '../../wire/limits.ts'
 import { lead } from './lead.ts'
 
-/** What the design promises. */
+/** Maximum time of a takeover that the service promises. */
 const takeoverMs = 15_000
-/** The promise less what a connection is made in, and the first pause before it is made again. */
+/** Maximum time to the grant: the promise, less the time of a connection and of the pause before a reconnect. */
 const grantedWithinMs = 11_000
 const brokenWithinMs = 10_000
 
@@ -20,7 +20,7 @@ function contend(leases: Leases, holder: string, clock: VirtualClock, signal = n
   return lead({ leases, name: 'feed', holder, clock, log: silentLog, signal, ...told })
 }
 
-/** How long the standby waits for a leader that falls silent without a word after `silentAtMs`. */
+/** Milliseconds that the standby waits for a leader that stops without notice at `silentAtMs`. */
 async function takeover(silentAtMs: number, standbyAtMs: number): Promise<number> {
   const clock = createVirtualClock()
   const leases = embeddedLeases(1, clock)
@@ -46,22 +46,22 @@ async function takeover(silentAtMs: number, standbyAtMs: number): Promise<number
   return (grantedMs ?? Number.POSITIVE_INFINITY) - silentAtMs
 }
 
-test('a standby is granted what a silent leader held within eleven seconds, whenever the silence begins', async () => {
+test('a standby gets the lease of a silent leader within eleven seconds, whenever the silence begins', async () => {
   const took: number[] = []
-  // Over one period of renewals, and at every moment between two questions of the standby.
+  // Over one renewal interval of the leader, and one request interval of the standby.
   for (let silentMs = 2 * leaseRenewMs; silentMs <= 3 * leaseRenewMs; silentMs += 250) {
     for (const standbyMs of [0, 50, 350, 650, 950]) took.push(await takeover(silentMs, standbyMs))
   }
   expect(Math.max(...took)).toBeLessThanOrEqual(grantedWithinMs)
-  // It was really the lapse that was waited for.
+  // The standby did wait for the expiry of the lease.
   expect(Math.min(...took)).toBeGreaterThanOrEqual(leaseMs - leaseRenewMs)
 })
 
-test('a dead connection and the question after it together take less than the promised fifteen seconds', () => {
+test('detecting a broken connection and the next lease request together take less than fifteen seconds', () => {
   const brokenMs = channelOptions['grpc.keepalive_time_ms'] + channelOptions['grpc.keepalive_timeout_ms']
   expect(brokenMs).toBeLessThanOrEqual(brokenWithinMs)
-  // The session ends, its lease is released, and the standby asks at most a second later.
+  // The session ends, its lease is released, and the standby requests it at most a second later.
   expect(brokenMs + (grantedWithinMs - leaseMs)).toBeLessThan(takeoverMs)
-  // A lone collector whose ingest died: noticed, a first pause of 500 ms, and by then the lease has lapsed.
+  // A single collector whose ingest ended: detection, a pause of 500 ms, and by then the lease has expired.
   expect(Math.max(brokenMs + 500, leaseMs) + (grantedWithinMs - leaseMs)).toBeLessThan(takeoverMs)
 })

@@ -6,7 +6,7 @@ import { Unavailable } from '../../core/failure.ts'
 const suite = new SessionSuite()
 const full = (): Promise<never> => Promise.reject(new Unavailable('the full disk'))
 
-test('a pushed bar whose write failed is stored before the store is said to show later ones', async () => {
+test('a pushed bar whose write failed is stored before `applied` of later bars', async () => {
   const noon = suite.minute
   const first = suite.connect()
   await first.hello(suite.feed.key)
@@ -26,7 +26,7 @@ test('a pushed bar whose write failed is stored before the store is said to show
   await second.close()
 })
 
-test('a write that fails after its session did is not forgotten', async () => {
+test('bars of a write that fails after the end of its session are stored by the next session', async () => {
   const noon = suite.minute
   const gate = Promise.withResolvers<void>()
   const first = suite.connect()
@@ -51,7 +51,7 @@ test('a write that fails after its session did is not forgotten', async () => {
   await Promise.all([second.close(), beside.close()])
 })
 
-test('while pushed bars cannot be stored no live session begins and nothing more is pushed', async () => {
+test('while pushed bars cannot be stored, no live session starts and no further bar is pushed', async () => {
   const noon = suite.minute
   const first = suite.connect()
   await first.hello(suite.feed.key)

@@ -6,7 +6,7 @@ import { Unavailable } from '../../core/failure.ts'
 const suite = new SessionSuite()
 
 describe('windows', () => {
-  test('a window of one symbol is kept at its ack, cut off at the present', async () => {
+  test('a window of one symbol is stored before its ack and ends at the present', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)
@@ -19,7 +19,7 @@ describe('windows', () => {
     await session.close()
   })
 
-  test('a window of the whole catalogue is stored at its ack, joined with the one before it', async () => {
+  test('a feed-wide window is stored before its ack, joined with the one before it', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)
@@ -32,7 +32,7 @@ describe('windows', () => {
     await session.close()
   })
 
-  test('windows that the store does not take are not acknowledged, and their session ends UNAVAILABLE', async () => {
+  test('windows that cannot be stored are not acknowledged, and their session ends with UNAVAILABLE', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)
@@ -49,7 +49,7 @@ describe('windows', () => {
     await again.close()
   })
 
-  test('windows that come during a write share the next one', async () => {
+  test('windows that arrive during a write share the next write', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)
@@ -66,7 +66,7 @@ describe('windows', () => {
       session.window(resolution, noon - 60, noon),
     )
     const own = session.window('5', noon - 300, noon, 'EURUSD')
-    // Messages are taken in order: with this Ack all windows before it were taken.
+    // Messages are processed in order: this Ack follows the processing of all windows before it.
     await session.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
     gate.resolve()
     await Promise.all([first, ...later, own])
@@ -75,10 +75,10 @@ describe('windows', () => {
   })
 })
 
-describe('windows of the whole feed', () => {
+describe('feed-wide windows', () => {
   const minutesTold = (): unknown[] =>
     suite.told('minutes').map((event) => event.type === 'minutes' && [event.from, event.to])
-  /** Backfill is not committed before the answer is called. */
+  /** Holds back the commit of backfill until the returned function is called. */
   const holdBackfill = (): (() => void) => {
     const gate = Promise.withResolvers<void>()
     suite.backfillGate = gate.promise
@@ -103,7 +103,7 @@ describe('windows of the whole feed', () => {
     await session.close()
   })
 
-  test('a minute of which a correction waits for the store is not claimed before it, nor is a later one', async () => {
+  test('a window whose minute has a waiting correction is stored after it, and later windows too', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)
@@ -123,7 +123,7 @@ describe('windows of the whole feed', () => {
     await session.close()
   })
 
-  test('a window of one symbol waits for all that came before it', async () => {
+  test('a window of one symbol waits for all earlier messages', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)

@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js'
-import { Unavailable } from '../../core/failure.ts'
+import { Unavailable } from '../core/failure.ts'
 
 type StatusName = Extract<
   keyof typeof status,
@@ -16,7 +16,7 @@ type StatusName = Extract<
   | 'INTERNAL'
 >
 
-/** Ends a session with a gRPC status; the sentence is for whoever runs the collector. */
+/** Ends a session with a gRPC status. The message is for the operator of the collector. */
 export class SessionEnd extends Error {
   readonly code: StatusName
 
@@ -30,7 +30,7 @@ export class SessionEnd extends Error {
   }
 }
 
-/** What an error means for the peer: a dependency that is away is worth another try, a defect of ours is named as one. */
+/** The status for an error: UNAVAILABLE if a dependency is unavailable, INTERNAL for a defect. */
 export function sessionEnd(cause: unknown): SessionEnd {
   if (cause instanceof SessionEnd) return cause
   if (cause instanceof Unavailable) return new SessionEnd('UNAVAILABLE', `${cause.message}; try again`)

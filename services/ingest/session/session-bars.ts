@@ -1,0 +1,99 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { ReceivedBars } from '../../wire/decode-bars.ts'
+import {
+  type CheckedBatch,
+  checkBatch,
+  type GoodSeries,
+  type Refusal,
+  refuseWhole,
+} from '../check/check-batch.ts'
+import type { FeedState } from '../feed/feed-state.ts'
+import type { ImportedSymbols } from '../feed/imported-symbols.ts'
+import type { BackfillIntake, LiveIntake } from '../feed/intake.ts'
+import { type Counts, noCounts } from '../feed/store-history.ts'
+import type { IngestMetrics, LaneName } from '../metrics.ts'
+import type { Acknowledgements } from './acknowledgements.ts'
+import { historyPrecedes, type InFlight, precedesAll } from './in-flight.ts'
+
+export interface SessionBarsDeps {
+  readonly clock: Clock
+  readonly metrics: IngestMetrics
+  readonly state: FeedState
+  /** `undefined` in a live session. */
+  readonly imported: ImportedSymbols | undefined
+  readonly live: LiveIntake
+  readonly backfill: BackfillIntake
+  readonly inFlight: InFlight
+  readonly acknowledgements: Acknowledgements
+}
+
+/** Checks the batches of one session, stores them in their lane and acknowledges them. */
+export class SessionBars {
+  readonly #deps: SessionBarsDeps
+
+  constructor(deps: SessionBarsDeps) {
+    this.#deps = deps
+  }
+
+  take(message: ReceivedBars, digest: string): void {
+    const { clock, imported, live, acknowledgements } = this.#deps
+    if (!acknowledgements.isNew(message.sequence, digest)) return
+    const receivedMs = clock.monotonicMs()
+    if (message.lane === 'live' && !imported) {
+      const { good, refused } = this.#check(message)
+      this.#finish('live', message, refused, live.take(good, receivedMs), receivedMs)
+    } else if (message.lane === 'backfill') this.#takeBackfill(message, receivedMs)
+    else {
+      const wanted = imported ? 'LANE_BACKFILL, the lane of imports' : 'LANE_LIVE or LANE_BACKFILL'
+      const got = message.lane === 'live' ? 'LANE_LIVE' : 'none that is known'
+      const count = message.series.reduce((sum, series) => sum + series.count, 0)
+      const refusal = refuseWhole('MALFORMED', `lane: got ${got}, wanted ${wanted}`, count)
+      this.#finish('backfill', message, [refusal], Promise.resolve(noCounts), receivedMs)
+    }
+  }
+
+  #takeBackfill(message: ReceivedBars, receivedMs: number): void {
+    const { imported, backfill, inFlight } = this.#deps
+    const refused: Refusal[] = []
+    let good: readonly GoodSeries[] = []
+    const taken = backfill.take((): readonly GoodSeries[] => {
+      const checked = this.#check(message)
+      refused.push(...checked.refused)
+      return (good = checked.good)
+    })
+    const stored = imported ? taken.then((counts) => imported.stored(good).then(() => counts)) : taken
+    this.#finish(imported ? 'import' : 'backfill', message, refused, stored, receivedMs)
+    inFlight.askToPause()
+  }
+
+  #check({ series }: ReceivedBars): CheckedBatch {
+    const { clock, state, imported } = this.#deps
+    const feed = state.registry.current()
+    return checkBatch(series, {
+      view: imported?.over(feed.view) ?? feed.view,
+      definition: feed.definition,
+      utcNow: clock.utcMs(),
+      feedNow: state.now(feed, clock),
+      newestOf: (id) => state.newest.get(id),
+    })
+  }
+
+  /** Answers a batch once it is stored: the refusals, then the Ack. */
+  #finish(
+    lane: LaneName,
+    { sequence, series }: ReceivedBars,
+    refused: readonly Refusal[],
+    stored: Promise<Counts>,
+    receivedMs: number,
+  ): void {
+    const { metrics, clock, acknowledgements, inFlight } = this.#deps
+    const answered = stored.then((counts) => {
+      metrics.committed(lane, (clock.monotonicMs() - receivedMs) / 1000)
+      metrics.bars(lane, 'accepted', counts.accepted)
+      metrics.bars(lane, 'revised', counts.revised)
+      metrics.bars(lane, 'unchanged', counts.unchanged)
+      acknowledgements.answer(sequence, refused, counts)
+    })
+    inFlight.track(lane, answered, lane === 'live' ? precedesAll : historyPrecedes(series))
+  }
+}

@@ -1,0 +1,81 @@
+import type { RegistryView } from '../../core/feeds/registry.ts'
+import type { Log } from '../../platform/log/log.ts'
+import type { Catalogue__Output } from '../../wire/gen/fxd/v1/Catalogue.ts'
+import type { CatalogueSymbol__Output } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
+import { catalogueSymbolsMax } from '../../wire/limits.ts'
+import { type CatalogueChange, decideCatalogue, type WholeCatalogue } from '../check/catalogue.ts'
+import type { FeedState } from '../feed/feed-state.ts'
+import type { ImportedSymbols } from '../feed/imported-symbols.ts'
+import { SessionEnd } from '../session-end.ts'
+import { cataloguedParts } from './answers.ts'
+import type { CollectorStream } from './collector-stream.ts'
+
+/** Joins the parts of one catalogue. A part of another revision starts a new catalogue. */
+class CatalogueParts {
+  #revision: number | undefined
+  #symbols: CatalogueSymbol__Output[] = []
+  #removed: string[] = []
+
+  /** Returns the whole catalogue after its last part, `undefined` before. */
+  add({ revision, snapshot, last, symbols, removed }: Catalogue__Output): WholeCatalogue | undefined {
+    if (revision !== this.#revision) this.#clear(revision)
+    this.#symbols.push(...symbols)
+    this.#removed.push(...removed)
+    const count = this.#symbols.length + this.#removed.length
+    if (count > catalogueSymbolsMax) {
+      throw new SessionEnd(
+        'RESOURCE_EXHAUSTED',
+        `a catalogue of ${count} symbols; at most ${catalogueSymbolsMax} are taken`,
+      )
+    }
+    if (!last) return undefined
+    const whole = { snapshot, symbols: this.#symbols, removed: this.#removed }
+    this.#clear(undefined)
+    return whole
+  }
+
+  #clear(revision: number | undefined): void {
+    this.#revision = revision
+    this.#symbols = []
+    this.#removed = []
+  }
+}
+
+/** Applies the catalogues of one session to the symbols of the feed, and answers with their names. */
+export class SessionCatalogue {
+  readonly #log: Log
+  readonly #stream: CollectorStream
+  readonly #state: FeedState
+  /** `undefined` in a live session. */
+  readonly #imported: ImportedSymbols | undefined
+  readonly #parts = new CatalogueParts()
+  #isTaken = false
+
+  constructor(log: Log, stream: CollectorStream, state: FeedState, imported: ImportedSymbols | undefined) {
+    this.#log = log
+    this.#stream = stream
+    this.#state = state
+    this.#imported = imported
+  }
+
+  /** True once a whole catalogue was answered. */
+  get isTaken(): boolean {
+    return this.#isTaken
+  }
+
+  async take(part: Catalogue__Output): Promise<void> {
+    const whole = this.#parts.add(part)
+    if (!whole) return
+    const { absences, registry } = this.#state
+    const { watchedUntil } = this.#state.windows
+    const decide = (view: RegistryView): CatalogueChange =>
+      decideCatalogue(whole, { ...registry.within(view), watchedUntil, absences })
+    const result = await (this.#imported ? this.#imported.take(whole.symbols) : registry.change(decide))
+    const { symbols, refused } = result
+    absences.note(result.absent, registry.current().view)
+    if (refused.length > 0) this.#log.warn({ refused: refused.slice(0, 20) }, 'catalogue symbols rejected')
+    this.#log.info({ symbols: symbols.length, refused: refused.length }, 'catalogue accepted')
+    for (const answer of cataloguedParts(part.revision, result)) this.#stream.send(answer)
+    this.#isTaken = true
+  }
+}

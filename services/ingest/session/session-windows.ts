@@ -1,0 +1,66 @@
+import type { Window } from '../../core/bars/window.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Window__Output } from '../../wire/gen/fxd/v1/Window.ts'
+import { refuseWhole } from '../check/check-batch.ts'
+import { checkWindow } from '../check/check-window.ts'
+import type { FeedState } from '../feed/feed-state.ts'
+import type { ImportedSymbols } from '../feed/imported-symbols.ts'
+import type { LiveIntake } from '../feed/intake.ts'
+import { noCounts } from '../feed/store-history.ts'
+import { SessionEnd } from '../session-end.ts'
+import type { Acknowledgements } from './acknowledgements.ts'
+import { type InFlight, windowPrecedes } from './in-flight.ts'
+
+export interface SessionWindowsDeps {
+  readonly clock: Clock
+  readonly state: FeedState
+  /** `undefined` in a live session. */
+  readonly imported: ImportedSymbols | undefined
+  readonly live: LiveIntake
+  readonly inFlight: InFlight
+  readonly acknowledgements: Acknowledgements
+}
+
+/** Stores the windows of one session, each after everything that it covers. */
+export class SessionWindows {
+  readonly #deps: SessionWindowsDeps
+
+  constructor(deps: SessionWindowsDeps) {
+    this.#deps = deps
+  }
+
+  /** Stores the window after the commit of all that it covers: no window may cover bars that a crash could lose. */
+  take(message: Window__Output, digest: string): void {
+    const { clock, state, imported, inFlight, acknowledgements } = this.#deps
+    const { sequence } = message
+    if (!acknowledgements.isNew(sequence, digest)) return
+    const feed = state.registry.current()
+    const window = checkWindow(message, {
+      view: imported?.over(feed.view) ?? feed.view,
+      definition: feed.definition,
+      feedNow: state.now(feed, clock),
+      isImport: imported !== undefined,
+    })
+    if ('reason' in window) {
+      acknowledgements.answer(sequence, [refuseWhole(window.reason, window.message)], noCounts)
+      return
+    }
+    state.windows.expect(window)
+    const passed = inFlight.before(window)
+    const stored = passed.then(async () => {
+      if (inFlight.hasFailed) throw new SessionEnd('UNAVAILABLE', 'what the window speaks for was not stored')
+      await Promise.all([state.windows.add(window), this.#publishComplete(window)])
+    })
+    const answered = stored.then(() => acknowledgements.answer(sequence, [], noCounts))
+    // A later window does not wait for this write: both may share one write.
+    inFlight.track('windows', answered, windowPrecedes(window), passed)
+  }
+
+  /** Publishes a complete minute of the feed during the write of its window: its bars are already stored. */
+  async #publishComplete({ symbol, resolution, from, to }: Window): Promise<void> {
+    if (symbol === undefined && resolution === '1') {
+      await this.#deps.live.complete(from, feedSeconds(to - 60))
+    }
+  }
+}
