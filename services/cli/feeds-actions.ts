@@ -1,8 +1,11 @@
 import type { Feed__Output } from '../wire/gen/fxd/v1/Feed.ts'
-import type { FeedOptions } from './feeds.ts'
 import { withRegistry } from './registry-client.ts'
 import { fields, json, table } from './table.ts'
 import type { Terminal } from './terminal.ts'
+
+export interface FeedOptions {
+  readonly json?: boolean
+}
 
 const feedJson = (feed: Feed__Output) => ({
   feed: feed.key,

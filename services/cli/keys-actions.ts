@@ -3,10 +3,23 @@ import { parseDuration } from '../core/keys/key-input.ts'
 import { Fatal } from '../platform/exit.ts'
 import type { Key__Output } from '../wire/gen/fxd/v1/Key.ts'
 import { keyFields, keyJson, keysTable } from './key-text.ts'
-import type { KeyOptions } from './keys.ts'
 import { type RegistryCaller, withRegistry } from './registry-client.ts'
 import { json } from './table.ts'
 import type { Terminal } from './terminal.ts'
+
+/** What create and update take; every field that is absent stays as the plan, or the key, has it. */
+export interface KeyOptions {
+  readonly plan?: string
+  readonly feeds?: readonly string[]
+  readonly rpm?: number
+  readonly rpd?: number
+  readonly wsConnections?: number
+  readonly wsSymbols?: number
+  readonly allowIp?: readonly string[]
+  readonly expires?: string
+  readonly name?: string
+  readonly json?: boolean
+}
 
 interface Json {
   readonly json?: boolean
