@@ -3,11 +3,10 @@ import type { Log } from '../../platform/log/log.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { AddressedBars } from '../series/addressed-bars.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
-import { recordStored } from '../series/record-stored.ts'
+import { recordStored } from '../series/holes.ts'
 import type { Outbox } from './outbox.ts'
 import { packBars } from './pack-bars.ts'
-import { reasonOf } from './refusal-reason.ts'
-import type { SessionClient } from './session-client.ts'
+import { reasonOf, type SessionClient } from './session-client.ts'
 
 /** Of bars that were missed so many are sent and not yet acknowledged; the next wait. */
 const liveBarsSlow = 20_000

@@ -1,4 +1,5 @@
 import { type StatusObject, status } from '@grpc/grpc-js'
+import { type RefusalReason, refusalReasons } from '../../core/bars/bar-rules.ts'
 import { type Span, windowFromMin } from '../../core/bars/window.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
@@ -35,6 +36,11 @@ export interface Answer {
   readonly unchanged: number
   readonly refused: readonly RefusedBar__Output[]
 }
+
+const knownReasons = new Map(refusalReasons.map((reason) => [`REFUSAL_REASON_${reason}`, reason]))
+
+/** The reason of a refused bar. A reason that this version does not know counts as malformed. */
+export const reasonOf = (wire: string): RefusalReason => knownReasons.get(wire) ?? 'MALFORMED'
 
 /** The session is over: `code` is the gRPC status, the message ingest's sentence. */
 export class Disconnected extends Error {

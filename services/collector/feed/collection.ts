@@ -11,7 +11,7 @@ import { LaneRouter } from '../connection/lane-router.ts'
 import { LiveSender } from '../connection/live-sender.ts'
 import { Outbox, type OutboxDeps } from '../connection/outbox.ts'
 import { WindowSender } from '../connection/window-sender.ts'
-import { addresses } from '../series/addressed-bars.ts'
+import { addresses, type Routed } from '../series/addressed-bars.ts'
 import { outside, upTo, within } from '../series/bar-spans.ts'
 import {
   type CollectedSeries,
@@ -21,7 +21,6 @@ import {
   noteRead,
 } from '../series/collected-series.ts'
 import { formingCheckMs, releaseClosed, takeClosed } from '../series/forming.ts'
-import type { Routed } from '../series/route.ts'
 import { derivedRevision, type Stamps } from '../series/stamps.ts'
 import type { Source, SourceBars, SourceSeries } from '../sources/source.ts'
 import { Claims } from './claims.ts'

@@ -9,8 +9,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { beyondScale } from '../../wire/beyond-scale.ts'
 import type { ClientIdentity } from '../../wire/client.ts'
 import { packBars } from '../connection/pack-bars.ts'
-import { reasonOf } from '../connection/refusal-reason.ts'
-import { type Answer, type Greeting, SessionClient } from '../connection/session-client.ts'
+import { type Answer, type Greeting, reasonOf, SessionClient } from '../connection/session-client.ts'
 import { derivedRevision, Stamps } from '../series/stamps.ts'
 
 /** Sent and not yet acknowledged: below what ingest holds before it asks for a pause. */

@@ -1,4 +1,4 @@
-import { type Bars, barCount, selectBars } from '../../core/bars/bar.ts'
+import { type Bars, barCount, countUntil, selectBars, sliceBars, timeAt } from '../../core/bars/bar.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { beyondScale } from '../../wire/beyond-scale.ts'
 import type { OutgoingBars } from '../connection/pack-bars.ts'
@@ -26,3 +26,20 @@ export const addresses =
     const revision = new Float64Array(barCount(bars)).fill(stamp)
     return { series, symbol, resolution, scale, bars: { ...bars, revision } }
   }
+
+/** What is new, and corrections of what was sent before. */
+export interface Routed {
+  readonly fresh: readonly AddressedBars[]
+  readonly corrections: readonly AddressedBars[]
+}
+
+/** Which of a series' closed bars go out live, and which with the history: corrections are never pushed. */
+export function route(series: CollectedSeries, bars: Bars, outgoing: (bars: Bars) => AddressedBars): Routed {
+  const count = barCount(bars)
+  const start = countUntil(bars, series.sentUntil)
+  const of = (from: number, to: number): AddressedBars[] =>
+    from === to ? [] : [outgoing(sliceBars(bars, from, to))]
+  const routed = { corrections: of(0, start), fresh: of(start, count) }
+  if (start < count) series.sentUntil = timeAt(bars, count - 1)
+  return routed
+}

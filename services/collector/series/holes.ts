@@ -1,9 +1,10 @@
-import { type Bars, barCount, timeAt } from '../../core/bars/bar.ts'
+import { type Bars, barCount, selectBars, sliceBars, timeAt } from '../../core/bars/bar.ts'
 import { barEnd } from '../../core/bars/closed.ts'
 import { joinSpans, subtractSpans } from '../../core/bars/coverage.ts'
 import type { Span } from '../../core/bars/window.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
+import type { RefusedBar__Output } from '../../wire/gen/fxd/v1/RefusedBar.ts'
 
 /** A series with more is damaged as a whole: then all between its first and its last hole counts as one. */
 const holesMax = 256
@@ -56,4 +57,26 @@ export class Holes {
       return { from: feedSeconds(open), to: barEnd(open, this.#resolution) }
     })
   }
+}
+
+interface Part {
+  readonly of: { readonly series: { readonly holes: Holes } }
+  readonly bars: Bars
+}
+
+/** Notes with each series of one message which of its bars the answer says are stored, and which are not. */
+export function recordStored(parts: readonly Part[], refused: readonly RefusedBar__Output[]): void {
+  // A refusal of no particular bars speaks for the whole message.
+  const isWhole = refused.some(({ count }) => count === 0)
+  parts.forEach(({ of: { series }, bars }, position) => {
+    const own = refused.filter((each) => each.series === position && each.count > 0)
+    if (isWhole) series.holes.add(bars)
+    else if (own.length === 0) series.holes.fill(bars)
+    else {
+      const lost = new Uint8Array(barCount(bars))
+      for (const { index, count } of own) lost.fill(1, index, index + count)
+      series.holes.fill(selectBars(bars, (i) => lost[i] === 0))
+      for (const { index, count } of own) series.holes.add(sliceBars(bars, index, index + count))
+    }
+  })
 }
