@@ -1,71 +1,120 @@
-import { type Bars, barCount } from '../../core/bars/bar.ts'
+import { type Bars, barCount, timeAt } from '../../core/bars/bar.ts'
+import { mergeBars } from '../../core/bars/revision.ts'
 import type { Log } from '../../platform/log/log.ts'
-import { type AddressedBars, type Routed, route } from '../series/addressed-bars.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { type AddressedBars, addresses, type Routed, route } from '../series/addressed-bars.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
-import type { BackfillSender } from './backfill-sender.ts'
-import type { LiveSender } from './live-sender.ts'
+import { derivedRevision, type Stamps } from '../series/stamps.ts'
+import { BackfillSender } from './backfill-sender.ts'
+import { LiveSender } from './live-sender.ts'
+import { Outbox, type OutboxDeps } from './outbox.ts'
 import type { SessionClient } from './session-client.ts'
 
 /** Bars corrected as it happens and not yet stored; beyond, the session is given up and all is read again. */
 const correctionsMax = 200_000
 
-export interface LaneRouterDeps {
-  readonly live: LiveSender
-  readonly backfill: BackfillSender
-  readonly talk: SessionClient
-  readonly log: Log
-  readonly outgoing: (series: CollectedSeries, bars: Bars, derived: boolean) => AddressedBars
+export interface LaneRouterDeps extends OutboxDeps {
+  readonly stamps: Stamps
+  readonly clock: Clock
   /** A correction that failed. */
   readonly failed: (cause: unknown) => void
 }
 
-/** Which of a series' closed bars go out live, and which with the history: corrections are never pushed. */
+/**
+ * The two lanes of one session: decides which of a series' closed bars go out live, and which with the
+ * history. Corrections are never pushed.
+ */
 export class LaneRouter {
-  readonly #deps: LaneRouterDeps
+  readonly #talk: SessionClient
+  readonly #log: Log
+  readonly #failed: (cause: unknown) => void
+  readonly #outbox: Outbox
+  readonly #live: LiveSender
+  readonly #backfill: BackfillSender
+  readonly #outgoing: ReturnType<typeof addresses>
   /** Corrections that go out as they happen, on their way to the store. */
   readonly #underWay = new Set<Promise<void>>()
   #count = 0
 
   constructor(deps: LaneRouterDeps) {
-    this.#deps = deps
+    this.#talk = deps.talk
+    this.#log = deps.log
+    this.#failed = deps.failed
+    const outbox = new Outbox(deps)
+    const live = new LiveSender({
+      ...deps,
+      outbox,
+      onForming: (series, bar) => this.#keepForming(series, bar),
+    })
+    this.#outbox = outbox
+    this.#live = live
+    this.#backfill = new BackfillSender({ ...deps, outbox, idle: () => live.idle() })
+    this.#outgoing = addresses(deps)
+  }
+
+  /** Ingest knows the symbols: what earlier sessions left in the spool goes out, before anything else. */
+  begin(): void {
+    this.#outbox.begin()
   }
 
   route(series: CollectedSeries, bars: Bars, derived: boolean): Routed {
-    return route(series, bars, (part) => this.#deps.outgoing(series, part, derived))
+    return route(series, bars, (part) => this.#outgoing(series, part, derived))
   }
 
   /** Sends what has just happened, whatever is under way. */
   sendNow(routed: readonly Routed[]): void {
     const fresh = routed.flatMap((each) => each.fresh)
-    if (fresh.length > 0) this.#deps.live.send(fresh)
+    if (fresh.length > 0) this.#live.send(fresh)
     for (const { corrections } of routed) this.#correct(corrections)
   }
 
   /** Sends what was read, in turn; answers what will be known when the corrections among it are stored. */
   async sendInTurn({ corrections, fresh }: Routed): Promise<Promise<void>[]> {
-    const stored = await this.#deps.backfill.send(corrections)
-    for (const each of fresh) await this.#deps.live.sendInTurn(each)
+    const stored = await this.#backfill.send(corrections)
+    for (const each of fresh) await this.#live.sendInTurn(each)
     return stored
+  }
+
+  /** Sends old bars on the backfill lane; resolves once all were sent, with what will be known when they are stored. */
+  sendHistory(series: CollectedSeries, bars: Bars, derived: boolean): Promise<Promise<void>[]> {
+    return this.#backfill.send([this.#outgoing(series, bars, derived)])
+  }
+
+  /** Resolves when history may be sent: nothing live is under way. */
+  idle(): Promise<void> {
+    return this.#live.idle()
   }
 
   /** Resolves when everything live, and what was corrected meanwhile, is stored. */
   async settled(): Promise<void> {
-    await Promise.all([this.#deps.live.settled(), ...this.#underWay])
+    await Promise.all([this.#live.settled(), ...this.#underWay])
   }
 
   #correct(list: readonly AddressedBars[]): void {
     if (list.length === 0) return
-    const { backfill, log, talk, failed } = this.#deps
     const count = list.reduce((sum, { bars }) => sum + barCount(bars), 0)
     this.#count += count
-    const tracked = backfill.store(list).finally(() => {
+    const tracked = this.#backfill.store(list).finally(() => {
       this.#count -= count
       this.#underWay.delete(tracked)
     })
-    tracked.catch(failed)
+    tracked.catch(this.#failed)
     this.#underWay.add(tracked)
     if (this.#count <= correctionsMax) return
-    log.error({ bars: this.#count }, 'ingest does not store corrections: beginning anew')
-    talk.cancel()
+    this.#log.error({ bars: this.#count }, 'ingest does not store corrections: beginning anew')
+    this.#talk.cancel()
+  }
+
+  /** By ingest's clock it has not closed: it goes out again a little later. */
+  #keepForming(series: CollectedSeries, bar: Bars): void {
+    const time = timeAt(bar, 0)
+    if (series.isGone || series.sentUntil !== time) return
+    series.sentUntil = time - 1
+    const later = series.forming
+    series.forming = undefined
+    const derived = bar.revision[0] === derivedRevision
+    // One that came meanwhile closes it; alone it would be refused for ever.
+    if (later) this.sendNow([this.route(series, mergeBars(later.bars, bar), derived)])
+    else series.forming = { bars: bar, derived }
   }
 }
