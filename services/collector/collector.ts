@@ -1,30 +1,19 @@
-import type { Span } from '../core/bars/window.ts'
-import type { FeedSeconds } from '../core/clocks/feed-clock.ts'
 import type { FeedDefinition } from '../core/feeds/feed.ts'
-import type { Resolution } from '../core/feeds/resolution.ts'
 import { Backoff, reconnectMaxMs } from '../platform/backoff.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ClientIdentity } from '../wire/client.ts'
 import { heartbeatMs } from '../wire/limits.ts'
 import type { Dial } from './connection/dial.ts'
-import { SessionClient } from './connection/session-client.ts'
+import { type Greeting, SessionClient } from './connection/session-client.ts'
 import { ActiveSession } from './feed/active-session.ts'
+import { Collection } from './feed/collection.ts'
 import { FeedTime } from './feed/feed-time.ts'
 import { OfflineBuffer } from './feed/offline-buffer.ts'
-import { SourceCatalogue } from './feed/source-catalogue.ts'
-import type { CollectorMetrics, CollectorSigns, FeedMetrics } from './metrics.ts'
-import type { CollectedSeries } from './series/collected-series.ts'
+import { SourceRelay } from './feed/source-relay.ts'
+import type { CollectorSigns, FeedMetrics } from './metrics.ts'
 import { Stamps } from './series/stamps.ts'
-import {
-  type Listing,
-  type Source,
-  type SourceBars,
-  SourceFault,
-  type SourceListener,
-  type SourceSeries,
-  type SourceSymbol,
-} from './sources/source.ts'
+import { type Source, SourceFault } from './sources/source.ts'
 import type { Spool } from './spool/spool.ts'
 
 export interface CollectorDeps {
@@ -43,7 +32,8 @@ export interface CollectorDeps {
    * outlives a session but what the source can be asked for again.
    */
   readonly spool?: Spool | undefined
-  readonly metrics?: CollectorMetrics | undefined
+  /** Of this feed. */
+  readonly metrics?: FeedMetrics | undefined
   /** Ends the collector: what is under way is still acknowledged. */
   readonly signal: AbortSignal
 }
@@ -62,40 +52,38 @@ export function runCollector(deps: CollectorDeps): Promise<void> {
   return new Collector(deps).run()
 }
 
-class Collector implements SourceListener {
+class Collector {
   readonly #deps: CollectorDeps
   readonly #id: string
   readonly #log: Log
-  readonly #catalogue = new SourceCatalogue()
   readonly #stamps: Stamps
   readonly #time: FeedTime
-  readonly #metrics: FeedMetrics | undefined
-  #isConnected = true
-  #tickedMs: number | undefined
-  #active: ActiveSession | undefined
-  /** Since the last active session ended. */
-  #offlineBuffer: OfflineBuffer | undefined
+  /** Runs between an active session and the next. */
+  readonly #offline: OfflineBuffer | undefined
+  readonly #relay: SourceRelay
 
   constructor(deps: CollectorDeps) {
-    const { clock, definition, metrics } = deps
+    const { clock, definition, spool } = deps
     this.#deps = deps
     this.#id = `collector-${clock.randomHex(4)}`
     this.#log = deps.log.child({ feed: definition.key, collector: this.#id })
     this.#stamps = new Stamps(clock)
     this.#time = new FeedTime(definition.clock, clock)
-    this.#metrics = metrics?.of(definition.key)
+    const shared = { clock, log: this.#log, stamps: this.#stamps, time: this.#time }
+    this.#offline = spool && new OfflineBuffer({ ...shared, spool })
+    this.#relay = new SourceRelay(this.#time, this.#offline)
   }
 
   async run(): Promise<void> {
-    const { signal, source } = this.#deps
+    const { signal, source, metrics } = this.#deps
     let isOpen = false
-    const unwatch = this.#metrics?.watch(() => this.#signs())
+    const unwatch = metrics?.watch(() => this.#signs())
     await this.#repeat(async () => {
-      if (!isOpen) await source.open(this, signal)
+      if (!isOpen) await source.open(this.#relay, signal)
       isOpen = true
       return this.#converse()
     })
-    this.#leaveAway()
+    this.#offline?.stop()
     unwatch?.()
   }
 
@@ -121,7 +109,7 @@ class Collector implements SourceListener {
 
   /** One session, from Hello to its end. */
   async #converse(): Promise<void> {
-    const { clock, signal, definition, source, address, identity, spool, dial } = this.#deps
+    const { clock, signal, definition, source, address, identity, spool, dial, metrics } = this.#deps
     const isKept = source.capabilities.rereadable || spool !== undefined
     const talk = new SessionClient({
       address: address(),
@@ -144,71 +132,57 @@ class Collector implements SourceListener {
     talk.greeting.then(
       (greeting) => {
         this.#log.info({ epoch: greeting.welcome.epoch }, 'collecting')
-        this.#metrics?.sessionBegan()
-        this.#stamps.offsetMs = this.#time.offsetMs = greeting.offsetMs
-        this.#active = new ActiveSession({
-          ...this.#deps,
-          metrics: this.#metrics,
-          talk,
-          greeting,
-          log: this.#log,
-          time: this.#time,
-          stamps: this.#stamps,
-          catalogue: this.#catalogue,
-          takeOver: () => this.#leaveAway(),
-          signal: AbortSignal.any([signal, over.signal]),
-        })
+        metrics?.sessionBegan()
+        this.#relay.begin(this.#activate(talk, greeting, AbortSignal.any([signal, over.signal])))
         this.#beat(talk)
       },
       // `ended` tells why.
       () => undefined,
     )
     const end = await talk.ended
-    const live = this.#active?.collection.live
-    this.#active = undefined
+    const live = this.#relay.end()?.collection.live
     over.abort()
-    if (spool && live && !this.#offlineBuffer && !signal.aborted)
-      this.#offlineBuffer = new OfflineBuffer({
-        ...this.#deps,
-        log: this.#log,
-        spool,
-        series: live,
-        time: this.#time,
-        stamps: this.#stamps,
-      })
-    this.#metrics?.sessionEnded()
+    if (live && !signal.aborted) this.#offline?.start(live)
+    metrics?.sessionEnded()
     stopBeating()
     signal.removeEventListener('abort', close)
     if (!signal.aborted)
       this.#log.warn({ code: end.code, why: end.message }, 'the session ended; connecting again')
   }
 
+  #activate(talk: SessionClient, greeting: Greeting, signal: AbortSignal): ActiveSession {
+    this.#stamps.offsetMs = this.#time.offsetMs = greeting.offsetMs
+    const shared = {
+      ...this.#deps,
+      talk,
+      log: this.#log,
+      time: this.#time,
+      stamps: this.#stamps,
+      signal,
+    }
+    const collection = new Collection(shared)
+    const catalogue = this.#relay.symbols
+    return new ActiveSession({ ...shared, collection, greeting, catalogue, offline: this.#offline })
+  }
+
   #standBy(over: AbortSignal): void {
     this.#log.info('stands by: another collector is active')
     // The lease of an ingest that is gone lapses sooner: until then nobody else keeps what closes.
     const cancel = this.#deps.clock.after(standbyKeptMs, () => {
-      this.#leaveAway()
+      this.#offline?.stop()
       this.#deps.spool?.handOver()
     })
     over.addEventListener('abort', cancel)
   }
 
-  /** Gives the series of which nothing was missed. */
-  #leaveAway(): readonly CollectedSeries[] {
-    const series = this.#offlineBuffer?.series ?? []
-    this.#offlineBuffer?.stop()
-    this.#offlineBuffer = undefined
-    return series
-  }
-
   #signs(): CollectorSigns {
-    const { clock, spool } = this.#deps
-    const tickAgeMs = this.#tickedMs === undefined ? undefined : clock.monotonicMs() - this.#tickedMs
+    const { spool } = this.#deps
+    const { tickAgeMs } = this.#time
     const { droppedBars = 0, failures = 0, unreadableBytes = 0 } = spool ?? {}
     return {
       spool: spool && { ...spool.depth, droppedBars, failures, unreadableBytes },
-      isActive: this.#active !== undefined,
-      isTerminalConnected: this.#isConnected,
+      isActive: this.#relay.isActive,
+      isTerminalConnected: this.#relay.isConnected,
       tickAgeSeconds: tickAgeMs === undefined ? undefined : tickAgeMs / 1_000,
     }
   }
@@ -216,49 +190,9 @@ class Collector implements SourceListener {
   #beat(talk: SessionClient): void {
     const { newestTick } = this.#time
     talk.heartbeat({
-      terminalConnected: this.#isConnected,
+      terminalConnected: this.#relay.isConnected,
       spooledBars: this.#deps.spool?.depth.bars ?? 0,
       ...(newestTick !== undefined && { newestTick }),
     })
-  }
-
-  catalogue(symbols: readonly SourceSymbol[], listing: Listing): void {
-    this.#catalogue.take(symbols, listing)
-    this.#active?.list(
-      symbols.map((symbol) => this.#catalogue.get(symbol.raw) ?? symbol),
-      listing,
-    )
-  }
-
-  closed(batch: readonly SourceBars[]): void {
-    const keeper = this.#offlineBuffer ?? this.#active?.collection
-    keeper?.closed(batch)
-  }
-
-  complete(series: SourceSeries, span: Span): void {
-    this.#active?.collection.complete(series, span)
-  }
-
-  watched(resolution: Resolution, span: Span): void {
-    const keeper = this.#offlineBuffer ?? this.#active?.collection
-    keeper?.watched(resolution, span)
-  }
-
-  leftOut(series: SourceSeries, spans: readonly Span[]): void {
-    this.#active?.collection.leftOut(series, spans)
-  }
-
-  again(series: SourceSeries, span: Span): void {
-    this.#offlineBuffer?.drop(series)
-    this.#active?.collection.again(series, span)
-  }
-
-  tick(newest: FeedSeconds): void {
-    this.#tickedMs = this.#deps.clock.monotonicMs()
-    this.#time.tick(newest)
-  }
-
-  connected(is: boolean): void {
-    this.#isConnected = is
   }
 }

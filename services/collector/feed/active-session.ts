@@ -1,17 +1,31 @@
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { FeedDefinition } from '../../core/feeds/feed.ts'
 import { finestFirst } from '../../core/feeds/resolution.ts'
+import type { Log } from '../../platform/log/log.ts'
 import type { CataloguedName__Output } from '../../wire/gen/fxd/v1/CataloguedName.ts'
-import type { Greeting } from '../connection/session-client.ts'
+import type { Greeting, SessionClient } from '../connection/session-client.ts'
 import { type CollectedSeries, goOn, KnownFeed, newSeries } from '../series/collected-series.ts'
-import type { Listing, SourceSymbol } from '../sources/source.ts'
-import { Collection, type CollectionDeps } from './collection.ts'
+import type { Listing, Source, SourceSymbol } from '../sources/source.ts'
+import type { Spool } from '../spool/spool.ts'
+import type { Collection } from './collection.ts'
+import type { FeedTime } from './feed-time.ts'
+import type { OfflineBuffer } from './offline-buffer.ts'
 import { type SourceCatalogue, toWire } from './source-catalogue.ts'
 
-export interface ActiveSessionDeps extends CollectionDeps {
+export interface ActiveSessionDeps {
+  readonly collection: Collection
+  readonly talk: SessionClient
   readonly greeting: Greeting
+  readonly definition: FeedDefinition
+  readonly source: Source
   readonly catalogue: SourceCatalogue
-  /** What was kept since the last session is kept here from now on; gives the series it goes on with. */
-  readonly takeOver: () => readonly CollectedSeries[]
+  readonly time: FeedTime
+  readonly spool?: Spool | undefined
+  /** Has what closed since the last session, until this one goes on with its series. */
+  readonly offline: OfflineBuffer | undefined
+  readonly log: Log
+  /** Aborts with the session. */
+  readonly signal: AbortSignal
 }
 
 /** A session that was welcomed as the active one: keeps ingest's catalogue and the collected series in step. */
@@ -24,20 +38,20 @@ export class ActiveSession {
   constructor(deps: ActiveSessionDeps) {
     this.#deps = deps
     this.#known = new KnownFeed(deps.greeting.known)
-    this.collection = new Collection(deps)
+    this.collection = deps.collection
     this.list(deps.catalogue.all, { snapshot: true })
   }
 
   /** A source that has no symbols at all has not looked yet: it takes none away. */
   list(symbols: readonly SourceSymbol[], { snapshot }: Listing): void {
-    const { talk, log, takeOver } = this.#deps
+    const { talk, log, offline } = this.#deps
     const hasLooked = symbols.length > 0
     this.#inStep = this.#inStep
       .then(() => talk.catalogue(symbols.map(toWire), { snapshot: snapshot && hasLooked }))
       .then(({ names, refused }) => {
         if (refused.length > 0)
           log.warn({ refused: refused.slice(0, 20), count: refused.length }, 'symbols were refused')
-        const before = takeOver()
+        const before = offline?.stop() ?? []
         this.collection.sendSpooled()
         if (hasLooked) this.#collect(names, { snapshot }, before)
       })

@@ -8,6 +8,7 @@ export class FeedTime {
   readonly #clock: Clock
   offsetMs = 0
   newestTick: FeedSeconds | undefined
+  #tickedMs: number | undefined
 
   constructor(feedClock: FeedClock, clock: Clock) {
     this.#feedClock = feedClock
@@ -19,7 +20,13 @@ export class FeedTime {
     return feedNow(utcMs(this.#clock.utcMs() + this.offsetMs), fixedOffset(this.#feedClock), this.newestTick)
   }
 
+  /** Since the last tick came; absent before the first. */
+  get tickAgeMs(): number | undefined {
+    return this.#tickedMs === undefined ? undefined : this.#clock.monotonicMs() - this.#tickedMs
+  }
+
   tick(newest: FeedSeconds): void {
+    this.#tickedMs = this.#clock.monotonicMs()
     if (this.newestTick === undefined || newest > this.newestTick) this.newestTick = newest
   }
 }

@@ -14,8 +14,6 @@ import type { Spool } from '../spool/spool.ts'
 import type { FeedTime } from './feed-time.ts'
 
 export interface OfflineBufferDeps {
-  /** Those of which nothing was missed when the session ended; all others are read by the next one. */
-  readonly series: readonly CollectedSeries[]
   readonly spool: Spool
   readonly time: FeedTime
   readonly stamps: Stamps
@@ -26,15 +24,36 @@ export interface OfflineBufferDeps {
 /** Between two sessions: what closes meanwhile goes into the spool, as it would have been sent. */
 export class OfflineBuffer {
   readonly #deps: OfflineBufferDeps
-  readonly #series: Map<string, CollectedSeries>
+  readonly #series = new Map<string, CollectedSeries>()
   readonly #outgoing: ReturnType<typeof addresses>
-  readonly #stop: Cancel
+  #cancel: Cancel | undefined
 
   constructor(deps: OfflineBufferDeps) {
     this.#deps = deps
-    this.#series = new Map(deps.series.map((each) => [`${each.resolution} ${each.raw}`, each]))
     this.#outgoing = addresses(deps)
-    this.#stop = deps.clock.every(formingCheckMs, () => this.#release())
+  }
+
+  get isRunning(): boolean {
+    return this.#cancel !== undefined
+  }
+
+  /**
+   * Begins with the series of which nothing was missed when the session ended; all others are read by the
+   * next one. While it runs it goes on with those that it has.
+   */
+  start(series: readonly CollectedSeries[]): void {
+    if (this.isRunning) return
+    for (const each of series) this.#series.set(`${each.resolution} ${each.raw}`, each)
+    this.#cancel = this.#deps.clock.every(formingCheckMs, () => this.#release())
+  }
+
+  /** Returns the series of which still nothing was missed; none where it did not run. */
+  stop(): readonly CollectedSeries[] {
+    const series = [...this.#series.values()]
+    this.#series.clear()
+    this.#cancel?.()
+    this.#cancel = undefined
+    return series
   }
 
   closed(batch: readonly SourceBars[]): void {
@@ -47,23 +66,14 @@ export class OfflineBuffer {
     this.#keep(routed)
   }
 
-  /** Those of which still nothing was missed. */
-  get series(): readonly CollectedSeries[] {
-    return [...this.#series.values()]
-  }
-
   /** Of what was missed in an interruption nothing is kept: the next session reads it. */
   watched(r: Resolution, { from }: Span): void {
-    for (const series of this.series)
+    for (const series of this.#series.values())
       if (series.resolution === r && (series.readAt === undefined || from > series.readAt)) this.drop(series)
   }
 
   drop({ raw, resolution }: SourceSeries): void {
     this.#series.delete(`${resolution} ${raw}`)
-  }
-
-  stop(): void {
-    this.#stop()
   }
 
   #release(): void {

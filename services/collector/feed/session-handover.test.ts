@@ -21,7 +21,7 @@ async function begin() {
   let standsBy = false
   suite.collect(source, {
     spool,
-    metrics: createCollectorMetrics(metrics),
+    metrics: createCollectorMetrics(metrics).of(suite.feed.key),
     dial: (peer, listener) => {
       stream = dialGrpc(peer, {
         over: (end) => listener.over(end),
