@@ -11,10 +11,10 @@ import { CanarySocket, type SocketEnd, type SocketListener } from './socket.ts'
 
 const barSeconds = 60
 /** After a socket that lasted at least so long, the next pause is short again. */
-const steadyMs = 60_000
+const stableMs = 60_000
 const closeTimeoutMs = 1_000
 /** The first socket waits for the first comparison at most so long. */
-const firstMsMax = 10_000
+const firstComparisonMaxMs = 10_000
 
 export interface CanaryDeps {
   /** Base URL of the stream, without a slash at its end. */
@@ -65,28 +65,28 @@ export class Canary implements SocketListener {
     const { clock, signal } = this.#deps
     // Where each symbol's history ends, so that the first socket asks for what follows.
     const first = this.#compareAll()
-    await Promise.race([first, clock.sleep(firstMsMax, signal)])
-    await Promise.all([this.#hold(), first.then(() => this.#compareAgain())])
+    await Promise.race([first, clock.sleep(firstComparisonMaxMs, signal)])
+    await Promise.all([this.#keepConnected(), first.then(() => this.#compareAgain())])
   }
 
   /** One socket after the other. */
-  async #hold(): Promise<void> {
+  async #keepConnected(): Promise<void> {
     const { clock, signal, log } = this.#deps
     const pauses = new Backoff(clock, reconnectMaxMs)
     const refusals = new Backoff(clock)
     while (!signal.aborted) {
       const begunMs = clock.monotonicMs()
-      const end = await this.#live()
+      const end = await this.#runSocket()
       if (signal.aborted) return
       const { code, why, retryAfterMs } = end
-      if (clock.monotonicMs() - begunMs > steadyMs) for (const each of [pauses, refusals]) each.reset()
-      const pauseMs = retryAfterMs + (isForPerson(code) ? refusals : pauses).nextMs()
+      if (clock.monotonicMs() - begunMs > stableMs) for (const each of [pauses, refusals]) each.reset()
+      const pauseMs = retryAfterMs + (needsOperator(code) ? refusals : pauses).nextMs()
       log.warn({ code, why, retryInMs: pauseMs }, 'retrying: the socket ended')
       await clock.sleep(pauseMs, signal)
     }
   }
 
-  async #live(): Promise<SocketEnd> {
+  async #runSocket(): Promise<SocketEnd> {
     const { streamUrl: url, clock, signal, metrics } = this.#deps
     try {
       this.#socket = new CanarySocket({ url, key: this.#deps.key(), clock, listener: this })
@@ -95,15 +95,15 @@ export class Canary implements SocketListener {
       return { code: undefined, retryAfterMs: 0, why: (cause as Error).message }
     }
     const socket = this.#socket
-    const leave = (): void => {
+    const close = (): void => {
       socket.close()
       clock.after(closeTimeoutMs, () => socket.terminate())
     }
-    signal.addEventListener('abort', leave)
+    signal.addEventListener('abort', close)
     const end = await socket.ended
-    signal.removeEventListener('abort', leave)
+    signal.removeEventListener('abort', close)
     this.#socket = undefined
-    this.#left([...this.#subscribed])
+    this.#markUnsubscribed([...this.#subscribed])
     metrics.ends.inc({ code: endLabel(end.code) })
     return end
   }
@@ -132,12 +132,12 @@ export class Canary implements SocketListener {
   }
 
   unsubscribed(symbols: readonly string[]): void {
-    this.#left(symbols)
+    this.#markUnsubscribed(symbols)
     for (const symbol of symbols) this.#rejected.add(symbol)
     this.#deps.log.warn({ symbols }, 'unavailable: symbols were withdrawn from the canary')
   }
 
-  #left(symbols: readonly string[]): void {
+  #markUnsubscribed(symbols: readonly string[]): void {
     for (const symbol of symbols) {
       this.#subscribed.delete(symbol)
       this.#compared.get(symbol)?.live(false, this.#deps.clock.monotonicMs())
@@ -184,17 +184,17 @@ export class Canary implements SocketListener {
   async #compareAll(): Promise<void> {
     const { rest, clock, signal } = this.#deps
     const offsets = async (): Promise<void> => void (this.#offsets = await rest.clockOffsets())
-    let isWhole = await this.#tries(offsets, 'the status')
+    let isWhole = await this.#attempt(offsets, 'the status')
     for (const [symbol, compared] of this.#compared) {
       if (signal.aborted) return
       const compare = async (): Promise<void> =>
         this.#count(symbol, compared, await rest.newestBars(symbol, rememberedMax))
-      if (!(await this.#tries(compare, symbol))) isWhole = false
+      if (!(await this.#attempt(compare, symbol))) isWhole = false
     }
     if (isWhole) this.#comparedMs = clock.monotonicMs()
   }
 
-  async #tries(run: () => Promise<void>, what: string): Promise<boolean> {
+  async #attempt(run: () => Promise<void>, what: string): Promise<boolean> {
     try {
       await run()
       return true
@@ -219,5 +219,5 @@ export class Canary implements SocketListener {
 }
 
 /** The key, its grants or its address: pauses grow, since coming back does not help. */
-const isForPerson = (code: number | undefined): boolean =>
+const needsOperator = (code: number | undefined): boolean =>
   code === 401 || code === 403 || (code !== undefined && code >= 4500 && code < 5000)

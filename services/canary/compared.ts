@@ -87,7 +87,7 @@ export class Compared {
     this.follow(bar.time - 1)
     if (bar.time <= (this.#from ?? 0)) return
     this.#entries.set(bar.time, { state: 'pushed', bar, atMs: nowMs, differs: false })
-    this.#forget()
+    this.#evict()
   }
 
   /** `feedNow`: the time of its arrival on the feed's clock; `undefined`: the offset of that clock is unknown. */
@@ -112,7 +112,7 @@ export class Compared {
     for (const [time, entry] of this.#entries)
       if (first && time > first.time && !times.has(time))
         found.differing += this.#vanished(time, entry, nowMs)
-    this.#forget()
+    this.#evict()
     return found
   }
 
@@ -145,10 +145,10 @@ export class Compared {
     return entry.state === 'pushed' && nowMs - entry.atMs >= this.#settleMs ? this.#differs(entry, true) : 0
   }
 
-  #forget(): void {
-    const beyond = this.#entries.size - rememberedMax
-    if (beyond <= 0) return
-    const oldest = [...this.#entries.keys()].toSorted((a, b) => a - b).slice(0, beyond)
+  #evict(): void {
+    const surplus = this.#entries.size - rememberedMax
+    if (surplus <= 0) return
+    const oldest = [...this.#entries.keys()].toSorted((a, b) => a - b).slice(0, surplus)
     for (const time of oldest) this.#entries.delete(time)
     const from = oldest.at(-1) ?? 0
     this.#from = Math.max(this.#from ?? 0, from)

@@ -60,9 +60,9 @@ export class CanarySocket {
       perMessageDeflate: false,
     })
     this.#socket = socket
-    let heardMs = clock.monotonicMs()
+    let lastMessageMs = clock.monotonicMs()
     const cancel = clock.every(pingMs, () => {
-      if (clock.monotonicMs() - heardMs > silenceMs) socket.terminate()
+      if (clock.monotonicMs() - lastMessageMs > silenceMs) socket.terminate()
       else this.#send({ action: 'ping' })
     })
     this.ended = new Promise((resolve) => {
@@ -74,9 +74,9 @@ export class CanarySocket {
         listener.opened()
       })
       socket.on('message', (data: Buffer) => {
-        heardMs = clock.monotonicMs()
+        lastMessageMs = clock.monotonicMs()
         const frame = parseFrame(data.toString())
-        if (frame) hear(frame, listener)
+        if (frame) dispatch(frame, listener)
         else {
           why = 'a frame is no JSON object'
           socket.terminate()
@@ -130,7 +130,7 @@ function parseFrame(text: string): Frame | undefined {
   }
 }
 
-function hear(frame: Frame, listener: SocketListener): void {
+function dispatch(frame: Frame, listener: SocketListener): void {
   const { type, code, symbol, bar, symbols = [], rejected = [], gaps = [] } = frame
   if (type === 'bar' && symbol !== undefined && bar !== undefined) listener.bar(symbol, bar)
   else if (type === 'subscribed') listener.subscribed(symbols, rejected)

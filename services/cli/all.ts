@@ -9,7 +9,7 @@ export function addAll(program: Command, terminal: Terminal): void {
     .description('Run the whole service in this process, with its state in FXD_DATA_DIR, until Ctrl-C.')
     .action(async () => {
       const config = configOf(terminal)
-      const [{ startAll }, { greeting }, { tellSeeding }] = await Promise.all([
+      const [{ startAll }, { greeting }, { reportSeeding }] = await Promise.all([
         import('../roles/all.ts'),
         import('./greeting.ts'),
         import('./seeding.ts'),
@@ -19,7 +19,7 @@ export function addAll(program: Command, terminal: Terminal): void {
         (ending) => startAll(config, { ending }),
         (service) => {
           terminal.out(greeting(config, service))
-          tellSeeding(service, terminal)
+          reportSeeding(service, terminal)
         },
       )
     })

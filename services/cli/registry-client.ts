@@ -92,8 +92,8 @@ export function explain(error: Pick<ServiceError, 'code' | 'details'>, service: 
   if (exit === 'unavailable' && /certificate|self[- ]signed|SSL|EPROTO|altname/i.test(error.details)) {
     return new Fatal(exit, `${where} cannot be trusted over TLS (FXD_TLS_CA): ${error.details}`, error)
   }
-  const isAway = exit === 'unavailable' && /no connection|ECONN|resolution failed/i.test(error.details)
-  if (isAway)
+  const isUnreachable = exit === 'unavailable' && /no connection|ECONN|resolution failed/i.test(error.details)
+  if (isUnreachable)
     return new Fatal(exit, `${where} does not answer. Is it running? Start it with "fxd all".`, error)
   if (error.code === status.DEADLINE_EXCEEDED)
     return new Fatal(exit, `${where} did not answer in time.`, error)

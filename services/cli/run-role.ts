@@ -29,13 +29,13 @@ export interface Running {
 }
 
 /**
- * Runs a role until a signal ends it, and this process with it; `tell` is called once it is ready. An end may wait
+ * Runs a role until a signal ends it, and this process with it; `onReady` is called once it is ready. An end may wait
  * for others for `drainMs`.
  */
 export async function runRole<T extends Running>(
   terminal: Terminal,
   start: (ending: AbortSignal) => Promise<T>,
-  tell: (running: T) => void,
+  onReady: (running: T) => void,
   drainMs = 0,
 ): Promise<void> {
   outliveReaders()
@@ -59,7 +59,7 @@ export async function runRole<T extends Running>(
     terminal.clock,
   )
   const running = await starting
-  if (running !== undefined) tell(running)
+  if (running !== undefined) onReady(running)
   // What is left open after a stop (a worker, a timer) must not hold the process.
   await endProcess(await ended, terminal.clock)
 }

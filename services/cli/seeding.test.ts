@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
-import { tellSeeding } from './seeding.ts'
+import { reportSeeding } from './seeding.ts'
 
 function start(bars: readonly number[], watched = false) {
   const clock = createVirtualClock()
   const lines: string[] = []
   let asked = 0
   const backfilled = async () => bars[Math.min(asked++, bars.length - 1)] ?? 0
-  tellSeeding({ backfilled }, { clock, watched, err: (text) => void lines.push(text) })
+  reportSeeding({ backfilled }, { clock, watched, err: (text) => void lines.push(text) })
   return { clock, lines }
 }
 
@@ -23,7 +23,7 @@ test('the history that comes in behind a start is counted for whoever watches, u
   expect(clock.pending).toBe(0)
 })
 
-test('on a terminal the beginning and the end are told alone', async () => {
+test('on a terminal the beginning and the end are reported alone', async () => {
   const { clock, lines } = start([1_000, 2_500_000, 2_600_000], true)
   await clock.advance(120_000)
   expect(lines).toEqual(['reading history in the background\n', 'history is read: 2,600,000 bars\n'])

@@ -11,7 +11,7 @@ import { Collection } from './feed/collection.ts'
 import { FeedTime } from './feed/feed-time.ts'
 import { OfflineBuffer } from './feed/offline-buffer.ts'
 import { SourceRelay } from './feed/source-relay.ts'
-import type { CollectorSigns, FeedMetrics } from './metrics.ts'
+import type { CollectorStatus, FeedMetrics } from './metrics.ts'
 import { Stamps } from './series/stamps.ts'
 import { type Source, SourceFault } from './sources/source.ts'
 import type { Spool } from './spool/spool.ts'
@@ -39,10 +39,10 @@ export interface CollectorDeps {
 }
 
 /** A session that lasted so long was a good one: the next pause is short again. */
-const steadyMs = 60_000
+const stableSessionMs = 60_000
 const terminalLengthMax = 128
 /** Standing by for longer, another collector is the active one: what closes is its to keep. */
-const standbyKeptMs = 60_000
+const standbyBufferMs = 60_000
 
 /**
  * Collects one feed from one source until the signal aborts; never rejects. A session that ends, for
@@ -77,11 +77,11 @@ class Collector {
   async run(): Promise<void> {
     const { signal, source, metrics } = this.#deps
     let isOpen = false
-    const unwatch = metrics?.watch(() => this.#signs())
+    const unwatch = metrics?.watch(() => this.#status())
     await this.#repeat(async () => {
       if (!isOpen) await source.open(this.#relay, signal)
       isOpen = true
-      return this.#converse()
+      return this.#runSession()
     })
     this.#offline?.stop()
     unwatch?.()
@@ -91,7 +91,7 @@ class Collector {
   async #repeat(run: () => Promise<void>): Promise<void> {
     const { signal, clock } = this.#deps
     const pauses = new Backoff(clock, reconnectMaxMs)
-    let told = ''
+    let lastFault = ''
     while (!signal.aborted) {
       const begunMs = clock.monotonicMs()
       try {
@@ -99,19 +99,19 @@ class Collector {
       } catch (cause) {
         const fault = cause instanceof SourceFault ? cause.message : ''
         if (!signal.aborted && fault === '') this.#log.error({ err: cause }, 'collecting failed')
-        else if (!signal.aborted && fault !== told) this.#log.error(`${fault}; it is tried again`)
-        told = fault
+        else if (!signal.aborted && fault !== lastFault) this.#log.error(`${fault}; it is tried again`)
+        lastFault = fault
       }
-      if (clock.monotonicMs() - begunMs > steadyMs) pauses.reset()
+      if (clock.monotonicMs() - begunMs > stableSessionMs) pauses.reset()
       await clock.sleep(pauses.nextMs(), signal)
     }
   }
 
   /** One session, from Hello to its end. */
-  async #converse(): Promise<void> {
+  async #runSession(): Promise<void> {
     const { clock, signal, definition, source, address, identity, spool, dial, metrics } = this.#deps
     const isKept = source.capabilities.rereadable || spool !== undefined
-    const talk = new SessionClient({
+    const client = new SessionClient({
       address: address(),
       identity: identity(),
       clock,
@@ -124,37 +124,39 @@ class Collector {
         capabilities: isKept ? ['CAPABILITY_REREADABLE'] : [],
       },
     })
-    const over = new AbortController()
-    const close = (): void => void talk.close()
+    const sessionEnd = new AbortController()
+    const close = (): void => void client.close()
     signal.addEventListener('abort', close)
-    talk.onStandby = () => this.#standBy(over.signal)
-    const stopBeating = clock.every(heartbeatMs, () => this.#beat(talk))
-    talk.greeting.then(
+    client.onStandby = () => this.#standBy(sessionEnd.signal)
+    const stopHeartbeats = clock.every(heartbeatMs, () => this.#sendHeartbeat(client))
+    client.greeting.then(
       (greeting) => {
         this.#log.info({ epoch: greeting.welcome.epoch }, 'collecting')
         metrics?.sessionBegan()
-        this.#relay.begin(this.#activate(talk, greeting, AbortSignal.any([signal, over.signal])))
-        this.#beat(talk)
+        this.#relay.begin(
+          this.#startActiveSession(client, greeting, AbortSignal.any([signal, sessionEnd.signal])),
+        )
+        this.#sendHeartbeat(client)
       },
       // `ended` tells why.
       () => undefined,
     )
-    const end = await talk.ended
+    const end = await client.ended
     const live = this.#relay.end()?.collection.live
-    over.abort()
+    sessionEnd.abort()
     if (live && !signal.aborted) this.#offline?.start(live)
     metrics?.sessionEnded()
-    stopBeating()
+    stopHeartbeats()
     signal.removeEventListener('abort', close)
     if (!signal.aborted)
       this.#log.warn({ code: end.code, why: end.message }, 'the session ended; connecting again')
   }
 
-  #activate(talk: SessionClient, greeting: Greeting, signal: AbortSignal): ActiveSession {
+  #startActiveSession(client: SessionClient, greeting: Greeting, signal: AbortSignal): ActiveSession {
     this.#stamps.offsetMs = this.#time.offsetMs = greeting.offsetMs
     const shared = {
       ...this.#deps,
-      talk,
+      client,
       log: this.#log,
       time: this.#time,
       stamps: this.#stamps,
@@ -165,17 +167,17 @@ class Collector {
     return new ActiveSession({ ...shared, collection, greeting, catalogue, offline: this.#offline })
   }
 
-  #standBy(over: AbortSignal): void {
+  #standBy(sessionEnd: AbortSignal): void {
     this.#log.info('stands by: another collector is active')
     // The lease of an ingest that is gone lapses sooner: until then nobody else keeps what closes.
-    const cancel = this.#deps.clock.after(standbyKeptMs, () => {
+    const cancel = this.#deps.clock.after(standbyBufferMs, () => {
       this.#offline?.stop()
       this.#deps.spool?.handOver()
     })
-    over.addEventListener('abort', cancel)
+    sessionEnd.addEventListener('abort', cancel)
   }
 
-  #signs(): CollectorSigns {
+  #status(): CollectorStatus {
     const { spool } = this.#deps
     const { tickAgeMs } = this.#time
     const { droppedBars = 0, failures = 0, unreadableBytes = 0 } = spool ?? {}
@@ -187,9 +189,9 @@ class Collector {
     }
   }
 
-  #beat(talk: SessionClient): void {
+  #sendHeartbeat(client: SessionClient): void {
     const { newestTick } = this.#time
-    talk.heartbeat({
+    client.heartbeat({
       terminalConnected: this.#relay.isConnected,
       spooledBars: this.#deps.spool?.depth.bars ?? 0,
       ...(newestTick !== undefined && { newestTick }),

@@ -4,15 +4,15 @@ import type { Cancel } from '../ports/clock.ts'
 import type { WireLane } from '../wire/encode-bars.ts'
 import type { SpoolDepth } from './spool/spool.ts'
 
-interface SpoolFailings {
+interface SpoolFailures {
   readonly droppedBars: number
   readonly failures: number
   readonly unreadableBytes: number
 }
 
 /** What is asked of a collector at each scrape. */
-export interface CollectorSigns {
-  readonly spool: (SpoolDepth & SpoolFailings) | undefined
+export interface CollectorStatus {
+  readonly spool: (SpoolDepth & SpoolFailures) | undefined
   readonly isActive: boolean
   readonly isTerminalConnected: boolean
   /** Since the newest tick came; absent before the first. */
@@ -27,7 +27,7 @@ export interface FeedMetrics {
   sessionBegan(): void
   sessionEnded(): void
   /** Asks at each scrape, until it is cancelled. */
-  watch(read: () => CollectorSigns): Cancel
+  watch(read: () => CollectorStatus): Cancel
 }
 
 export interface CollectorMetrics {
@@ -36,8 +36,8 @@ export interface CollectorMetrics {
 
 /** For all collectors of one process; the only label that is not a handful of words is the feed. */
 export function createCollectorMetrics(metrics: Metrics): CollectorMetrics {
-  const readers = new Map<FeedKey, () => CollectorSigns>()
-  createSigns(metrics, readers)
+  const readers = new Map<FeedKey, () => CollectorStatus>()
+  createStatusMetrics(metrics, readers)
   const counter = (name: string, help: string) => metrics.counter(`fxd_collector_${name}`, help, ['feed'])
   const byLane = (name: string, help: string) =>
     metrics.counter(`fxd_collector_${name}`, help, ['feed', 'lane'])
@@ -62,24 +62,32 @@ export function createCollectorMetrics(metrics: Metrics): CollectorMetrics {
   }
 }
 
-function createSigns(metrics: Metrics, readers: ReadonlyMap<FeedKey, () => CollectorSigns>): void {
-  const gauge = (name: string, help: string, value: (signs: CollectorSigns) => number | undefined): void => {
-    metrics.gauge(`fxd_collector_${name}`, help, ['feed'], (told) => {
-      told.reset()
+function createStatusMetrics(metrics: Metrics, readers: ReadonlyMap<FeedKey, () => CollectorStatus>): void {
+  const gauge = (
+    name: string,
+    help: string,
+    value: (status: CollectorStatus) => number | undefined,
+  ): void => {
+    metrics.gauge(`fxd_collector_${name}`, help, ['feed'], (metric) => {
+      metric.reset()
       for (const [feed, read] of readers) {
         const now = value(read())
-        if (now !== undefined) told.set({ feed }, now)
+        if (now !== undefined) metric.set({ feed }, now)
       }
     })
   }
-  const total = (name: string, help: string, value: (signs: CollectorSigns) => number | undefined): void => {
-    metrics.counter(`fxd_collector_${name}`, help, ['feed'], (told) => {
-      for (const [feed, read] of readers) told.inc({ feed }, value(read()) ?? 0)
+  const total = (
+    name: string,
+    help: string,
+    value: (status: CollectorStatus) => number | undefined,
+  ): void => {
+    metrics.counter(`fxd_collector_${name}`, help, ['feed'], (metric) => {
+      for (const [feed, read] of readers) metric.inc({ feed }, value(read()) ?? 0)
     })
   }
   gauge('active', '1: this collector is the active one of its feed', ({ isActive }) => Number(isActive))
-  gauge('terminal_connected', '1: the terminal is connected to its broker', (signs) =>
-    Number(signs.isTerminalConnected),
+  gauge('terminal_connected', '1: the terminal is connected to its broker', (status) =>
+    Number(status.isTerminalConnected),
   )
   gauge('tick_age_seconds', 'Since the newest tick came', ({ tickAgeSeconds }) => tickAgeSeconds)
   gauge('spool_bytes', 'Files of the spool', ({ spool }) => spool?.bytes)

@@ -43,10 +43,10 @@ function* refusedText({ refused, accepted, revised, unchanged, forming }: Outcom
 function* leftOutText({ derived }: Outcome): Generator<string> {
   const leftOut = Object.entries(derived).filter(([, { incomplete }]) => incomplete > 0)
   if (leftOut.length === 0) return
-  const told = leftOut.map(
+  const counts = leftOut.map(
     ([resolution, { incomplete }]) => `${grouped(incomplete)} of resolution ${resolution}`,
   )
-  yield `Derived bars were left out (${told.join(', ')}): the file lacks their earlier minutes.`
+  yield `Derived bars were left out (${counts.join(', ')}): the file lacks their earlier minutes.`
 }
 
 type Outcome = Omit<ImportReport, 'seconds'>

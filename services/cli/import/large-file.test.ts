@@ -21,7 +21,7 @@ const mebibyte = 2 ** 20
 /** The machine may be busy with other tests. */
 const patienceMs = 60_000 * Math.max(1, effort)
 /** Makes a process tell on standard error how much memory it had at most. */
-const tellsMemory = {
+const reportsMemory = {
   NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(
     "process.on('exit', () => process.stderr.write('memory ' + process.resourceUsage().maxRSS / 1024))",
   )}`,
@@ -53,7 +53,7 @@ describe('a large file', () => {
     const path = join(fixture.folder, 'sparse.csv')
     const bars = writeSparse(path, bytes)
     const args = ['import', path, ...seriesOptions('SPARSE'), '--json']
-    const { code, stdout, stderr } = await runFxd(args, { ...fixture.environment(), ...tellsMemory })
+    const { code, stdout, stderr } = await runFxd(args, { ...fixture.environment(), ...reportsMemory })
     expect(code, stderr).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ accepted: bars.length, refused: 0 })
     expect(await fixture.history('BROKERA:ZERO:SPARSE', '1')).toEqual(bars)

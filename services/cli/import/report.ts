@@ -83,8 +83,8 @@ const countNames = ['accepted', 'revised', 'unchanged', 'forming', 'refused'] as
 
 function* derivedLines({ derived }: ImportReport): Generator<string> {
   for (const [resolution, counts] of Object.entries(derived)) {
-    const told = countNames.filter((name) => counts[name] > 0 || name === 'accepted')
-    yield `  derived ${resolution}: ${told.map((name) => `${grouped(counts[name])} ${name}`).join(', ')}\n`
+    const shown = countNames.filter((name) => counts[name] > 0 || name === 'accepted')
+    yield `  derived ${resolution}: ${shown.map((name) => `${grouped(counts[name])} ${name}`).join(', ')}\n`
     for (const open of counts.incomplete_from.slice(0, spansShown))
       yield `    left out: the bar of resolution ${resolution} at ${timeText(open)}; the file lacks its earlier minutes\n`
     const more = counts.incomplete - Math.min(counts.incomplete, spansShown)

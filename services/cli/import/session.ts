@@ -42,9 +42,9 @@ export async function withSession<T>(
 }
 
 async function greeted(opening: Promise<ImportSession>, clock: Clock): Promise<ImportSession> {
-  const inTime = new AbortController()
-  const late = clock.sleep(greetingTimeoutMs, inTime.signal)
-  const session = await Promise.race([opening, late]).finally(() => inTime.abort())
+  const greetedSignal = new AbortController()
+  const timeout = clock.sleep(greetingTimeoutMs, greetedSignal.signal)
+  const session = await Promise.race([opening, timeout]).finally(() => greetedSignal.abort())
   if (session) return session
   // Whenever it does greet, it is sent away.
   opening.then((opened) => opened.close()).catch(() => undefined)

@@ -79,7 +79,7 @@ function ascendingBars(
   progress.begin(order.ascends ? 'stored' : 'sorted', order.lines)
   if (order.ascends) return { bars: checked(lines, options.name), duplicates: () => 0 }
   const sorted = sortLines(counted(lines, progress), (count) => void (duplicates += count))
-  const bars = told(sorted, () => progress.begin('stored', order.lines))
+  const bars = notifyFirst(sorted, () => progress.begin('stored', order.lines))
   return { bars, duplicates: () => duplicates }
 }
 
@@ -102,7 +102,7 @@ async function* counted(lines: AsyncIterable<LineBars>, progress: Progress): Asy
   }
 }
 
-async function* told(lines: AsyncIterable<LineBars>, onFirst: () => void): AsyncGenerator<LineBars> {
+async function* notifyFirst(lines: AsyncIterable<LineBars>, onFirst: () => void): AsyncGenerator<LineBars> {
   let isFirst = true
   for await (const bars of lines) {
     if (isFirst) onFirst()

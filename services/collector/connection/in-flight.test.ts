@@ -19,9 +19,9 @@ const bars = barsOf([{ time: feedSeconds(0), open: 1, high: 1, low: 1, close: 1,
 function ingest() {
   const waiting: ((answer: Answer) => void)[] = []
   const post = () => new Promise<Answer>((resolve) => void waiting.push(resolve))
-  const talk = { bars: post, window: post, onSlow: () => undefined } as unknown as SessionClient
+  const client = { bars: post, window: post, onSlow: () => undefined } as unknown as SessionClient
   const stop = new AbortController()
-  const base = { talk, clock: createVirtualClock(), log: silentLog, signal: stop.signal }
+  const base = { client, clock: createVirtualClock(), log: silentLog, signal: stop.signal }
   const shared = { ...base, outbox: new Outbox(base) }
   return { waiting, shared, stop }
 }
@@ -47,7 +47,7 @@ test('history in flight is bounded in messages, however small, below what ingest
 test('no more than a few milliseconds of history are in front of a live bar, in small messages', async () => {
   const { waiting, shared, stop } = ingest()
   const sizes: number[] = []
-  shared.talk.bars = (_lane, message) => {
+  shared.client.bars = (_lane, message) => {
     sizes.push(message.reduce((sum, { byteLength }) => sum + byteLength, 0))
     return new Promise((resolve) => void waiting.push(resolve))
   }
@@ -68,7 +68,7 @@ test('history waits for as long as ingest asks it to', async () => {
   const { waiting, shared, stop } = ingest()
   const clock = createVirtualClock()
   const backfill = new BackfillSender({ ...shared, clock, idle: async () => undefined })
-  shared.talk.onSlow(500)
+  shared.client.onSlow(500)
   const sent = backfill.send([{ ...of, symbol: 'A', series, bars }])
   await clock.advance(400)
   expect(waiting.length).toBe(0)

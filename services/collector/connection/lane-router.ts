@@ -2,8 +2,8 @@ import { type Bars, barCount, timeAt } from '../../core/bars/bar.ts'
 import { mergeBars } from '../../core/bars/revision.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { type AddressedBars, addresses, type Routed, route } from '../series/addressed-bars.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
+import { barPreparer, type PreparedBars, type Routed, route } from '../series/prepared-bars.ts'
 import { derivedRevision, type Stamps } from '../series/stamps.ts'
 import { BackfillSender } from './backfill-sender.ts'
 import { LiveSender } from './live-sender.ts'
@@ -25,19 +25,19 @@ export interface LaneRouterDeps extends OutboxDeps {
  * history. Corrections are never pushed.
  */
 export class LaneRouter {
-  readonly #talk: SessionClient
+  readonly #client: SessionClient
   readonly #log: Log
   readonly #failed: (cause: unknown) => void
   readonly #outbox: Outbox
   readonly #live: LiveSender
   readonly #backfill: BackfillSender
-  readonly #outgoing: ReturnType<typeof addresses>
+  readonly #prepare: ReturnType<typeof barPreparer>
   /** Corrections that go out as they happen, on their way to the store. */
-  readonly #underWay = new Set<Promise<void>>()
-  #count = 0
+  readonly #inFlight = new Set<Promise<void>>()
+  #inFlightBars = 0
 
   constructor(deps: LaneRouterDeps) {
-    this.#talk = deps.talk
+    this.#client = deps.client
     this.#log = deps.log
     this.#failed = deps.failed
     const outbox = new Outbox(deps)
@@ -49,7 +49,7 @@ export class LaneRouter {
     this.#outbox = outbox
     this.#live = live
     this.#backfill = new BackfillSender({ ...deps, outbox, idle: () => live.idle() })
-    this.#outgoing = addresses(deps)
+    this.#prepare = barPreparer(deps)
   }
 
   /** Ingest knows the symbols: what earlier sessions left in the spool goes out, before anything else. */
@@ -58,7 +58,7 @@ export class LaneRouter {
   }
 
   route(series: CollectedSeries, bars: Bars, derived: boolean): Routed {
-    return route(series, bars, (part) => this.#outgoing(series, part, derived))
+    return route(series, bars, (part) => this.#prepare(series, part, derived))
   }
 
   /** Sends what has just happened, whatever is under way. */
@@ -69,15 +69,15 @@ export class LaneRouter {
   }
 
   /** Sends what was read, in turn; answers what will be known when the corrections among it are stored. */
-  async sendInTurn({ corrections, fresh }: Routed): Promise<Promise<void>[]> {
+  async sendThrottled({ corrections, fresh }: Routed): Promise<Promise<void>[]> {
     const stored = await this.#backfill.send(corrections)
-    for (const each of fresh) await this.#live.sendInTurn(each)
+    for (const each of fresh) await this.#live.sendThrottled(each)
     return stored
   }
 
   /** Sends old bars on the backfill lane; resolves once all were sent, with what will be known when they are stored. */
   sendHistory(series: CollectedSeries, bars: Bars, derived: boolean): Promise<Promise<void>[]> {
-    return this.#backfill.send([this.#outgoing(series, bars, derived)])
+    return this.#backfill.send([this.#prepare(series, bars, derived)])
   }
 
   /** Resolves when history may be sent: nothing live is under way. */
@@ -87,22 +87,22 @@ export class LaneRouter {
 
   /** Resolves when everything live, and what was corrected meanwhile, is stored. */
   async settled(): Promise<void> {
-    await Promise.all([this.#live.settled(), ...this.#underWay])
+    await Promise.all([this.#live.settled(), ...this.#inFlight])
   }
 
-  #correct(list: readonly AddressedBars[]): void {
+  #correct(list: readonly PreparedBars[]): void {
     if (list.length === 0) return
     const count = list.reduce((sum, { bars }) => sum + barCount(bars), 0)
-    this.#count += count
+    this.#inFlightBars += count
     const tracked = this.#backfill.store(list).finally(() => {
-      this.#count -= count
-      this.#underWay.delete(tracked)
+      this.#inFlightBars -= count
+      this.#inFlight.delete(tracked)
     })
     tracked.catch(this.#failed)
-    this.#underWay.add(tracked)
-    if (this.#count <= correctionsMax) return
-    this.#log.error({ bars: this.#count }, 'ingest does not store corrections: beginning anew')
-    this.#talk.cancel()
+    this.#inFlight.add(tracked)
+    if (this.#inFlightBars <= correctionsMax) return
+    this.#log.error({ bars: this.#inFlightBars }, 'ingest does not store corrections: beginning anew')
+    this.#client.cancel()
   }
 
   /** By ingest's clock it has not closed: it goes out again a little later. */

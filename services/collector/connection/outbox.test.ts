@@ -31,12 +31,12 @@ test('what was lost is told until something that was sent after it is acknowledg
 
   const acks: (() => void)[] = []
   const gaps: number[] = []
-  const talk = {
+  const client = {
     bars: () => new Promise<Answer>((resolve) => void acks.push(() => resolve(answer))),
     gap: ({ from }: { from: number }) => void gaps.push(from),
   } as unknown as SessionClient
   const stop = new AbortController()
-  const outbox = new Outbox({ talk, spool, log: silentLog, signal: stop.signal })
+  const outbox = new Outbox({ client, spool, log: silentLog, signal: stop.signal })
   outbox.begin()
   await expect.poll(() => acks.length).toBe(1)
   const inFlight = [outbox.live(batch(120)), outbox.live(batch(180))]

@@ -13,7 +13,7 @@ const backlogBarsMax = 20_000
 const backlogMessagesMax = 8
 
 export interface OutboxDeps {
-  readonly talk: SessionClient
+  readonly client: SessionClient
   readonly log: Log
   /** Aborts with the session. */
   readonly signal: AbortSignal
@@ -24,7 +24,7 @@ export interface OutboxDeps {
 
 /** A batch as the spool keeps it. */
 export const spooledOf = ({ message, parts }: Packed<OutgoingBars>): SpooledSeries[] =>
-  parts.map(({ of: { symbol, resolution }, bars }, i) => ({
+  parts.map(({ item: { symbol, resolution }, bars }, i) => ({
     symbol,
     resolution,
     first: timeAt(bars, 0),
@@ -41,12 +41,12 @@ export class Outbox {
   /** Resolves once all that earlier sessions left was sent; rejects with the session's end. */
   readonly drained: Promise<void>
   readonly #deps: OutboxDeps
-  #turn: Promise<unknown>
+  #previous: Promise<unknown>
   #begin: () => void = () => undefined
-  #toldVersion = 0
+  #reportedVersion = 0
   /** Batches sent in this session, and how many of them when the gaps were told last. */
-  #posted = 0
-  #toldAt = 0
+  #sentBatches = 0
+  #reportedAt = 0
 
   constructor(deps: OutboxDeps) {
     const { spool, signal } = deps
@@ -59,7 +59,7 @@ export class Outbox {
     // Whoever waits hears of the session's end.
     begun.catch(() => undefined)
     this.drained.catch(() => undefined)
-    this.#turn = this.drained
+    this.#previous = this.drained
   }
 
   /** Ingest knows the symbols, and from here on every batch comes through here. */
@@ -73,9 +73,9 @@ export class Outbox {
     if (!spool) return this.#post('LIVE', batch)
     const { id, kept } = spool.append('live', spooledOf(batch))
     // What the disk does not take goes out all the same: the spool has counted it.
-    const turn = Promise.allSettled([this.#turn, kept])
-    this.#turn = turn
-    return turn.then(() => this.#post('LIVE', batch, id))
+    const ready = Promise.allSettled([this.#previous, kept])
+    this.#previous = ready
+    return ready.then(() => this.#post('LIVE', batch, id))
   }
 
   /** For a correction that nobody would read again: it is kept before its turn comes. */
@@ -94,23 +94,23 @@ export class Outbox {
     { message, count }: Pick<Packed<OutgoingBars>, 'message' | 'count'>,
     id?: number,
   ): Promise<Answer> {
-    const { talk, metrics, spool } = this.#deps
-    const answered = talk.bars(lane, message)
-    this.#posted += 1
-    const number = this.#posted
+    const { client, metrics, spool } = this.#deps
+    const answered = client.bars(lane, message)
+    this.#sentBatches += 1
+    const number = this.#sentBatches
     metrics?.sent(lane, count)
     const answer = await answered
     const refused = answer.refused.reduce((sum, each) => sum + each.count, 0)
     metrics?.acked(lane, count - refused)
     if (refused > 0) metrics?.refused(refused)
     if (id !== undefined) spool?.remove(id)
-    this.#tellLost(number)
+    this.#reportLost(number)
     return answer
   }
 
   async #drain(spool: Spool, backlog: readonly number[]): Promise<void> {
     const { signal, log } = this.#deps
-    this.#tellLost(this.#posted)
+    this.#reportLost(this.#sentBatches)
     const bars = new Semaphore(backlogBarsMax, signal)
     const messages = new Semaphore(backlogMessagesMax, signal)
     if (backlog.length > 0) log.info({ batches: backlog.length }, 'sends what the spool holds')
@@ -139,17 +139,17 @@ export class Outbox {
   }
 
   /** What left the spool at its bound is told until something that was sent after the gaps is acknowledged. */
-  #tellLost(acked: number): void {
-    const { spool, talk } = this.#deps
+  #reportLost(acked: number): void {
+    const { spool, client } = this.#deps
     if (!spool || spool.lost.length === 0) return
-    if (this.#toldVersion === spool.lostVersion) {
-      if (acked > this.#toldAt) spool.told()
+    if (this.#reportedVersion === spool.lostVersion) {
+      if (acked > this.#reportedAt) spool.acknowledgeLost()
       return
     }
-    this.#toldVersion = spool.lostVersion
-    this.#toldAt = this.#posted
+    this.#reportedVersion = spool.lostVersion
+    this.#reportedAt = this.#sentBatches
     for (const { symbol, resolution, from, to, bars } of spool.lost) {
-      talk.gap({
+      client.gap({
         symbol,
         resolution,
         from,

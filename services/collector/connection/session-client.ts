@@ -92,7 +92,7 @@ export class SessionClient {
   #revision = 0
   #isClosing = false
   /** Why it was cancelled from here. */
-  #given: Disconnected | undefined
+  #cancelCause: Disconnected | undefined
   #end: Disconnected | undefined
 
   constructor({ address, identity, hello, clock, dial = dialGrpc }: SessionClientDeps) {
@@ -111,7 +111,7 @@ export class SessionClient {
       },
     )
     this.#stream.send({ hello })
-    this.#cancelGreeting = clock.after(greetingTimeoutMs, () => this.#giveUp())
+    this.#cancelGreeting = clock.after(greetingTimeoutMs, () => this.#timeOut())
   }
 
   get isOver(): boolean {
@@ -119,7 +119,7 @@ export class SessionClient {
   }
 
   /** Nothing more may be sent. */
-  get #isShut(): boolean {
+  get #isClosed(): boolean {
     return this.#isClosing || this.isOver
   }
 
@@ -150,23 +150,23 @@ export class SessionClient {
   }
 
   heartbeat(heartbeat: Heartbeat): void {
-    if (!this.#isShut) this.#stream.send({ heartbeat })
+    if (!this.#isClosed) this.#stream.send({ heartbeat })
   }
 
   /** Has no answer: what is acknowledged later tells that it was heard. */
   gap(gap: Gap): void {
-    if (!this.#isShut) this.#stream.send({ gap })
+    if (!this.#isClosed) this.#stream.send({ gap })
   }
 
   /** Ends the session in order: what is under way is still answered. */
   async close(): Promise<void> {
     this.#isClosing = true
     this.#stream.end()
-    const inTime = new AbortController()
-    const late = this.#clock.sleep(closeTimeoutMs, inTime.signal).then(() => this.cancel())
+    const closed = new AbortController()
+    const timeout = this.#clock.sleep(closeTimeoutMs, closed.signal).then(() => this.cancel())
     await this.ended
-    inTime.abort()
-    await late
+    closed.abort()
+    await timeout
   }
 
   /** Ends the session at once. */
@@ -183,7 +183,7 @@ export class SessionClient {
   }
 
   #expect<T>(send: (pending: Pending<T>) => void): Promise<T> {
-    if (this.#isShut)
+    if (this.#isClosed)
       return Promise.reject(this.#end ?? new Disconnected('CANCELLED', 'the session is closing'))
     const expected = new Promise<T>((resolve, reject) => send({ resolve, reject }))
     // Whoever waits hears of a rejection; the others hear of the session's end.
@@ -212,9 +212,12 @@ export class SessionClient {
   }
 
   /** A peer that neither leads with it nor has it stand by keeps a collector from one that would. */
-  #giveUp(): void {
+  #timeOut(): void {
     const seconds = greetingTimeoutMs / 1_000
-    this.#given = new Disconnected('DEADLINE_EXCEEDED', `ingest has not answered Hello within ${seconds} s`)
+    this.#cancelCause = new Disconnected(
+      'DEADLINE_EXCEEDED',
+      `ingest has not answered Hello within ${seconds} s`,
+    )
     this.cancel()
   }
 
@@ -233,7 +236,7 @@ export class SessionClient {
 
   #over({ code, details }: Pick<StatusObject, 'code' | 'details'>): Disconnected {
     this.#cancelGreeting()
-    const end = this.#given ?? new Disconnected(status[code] ?? 'UNKNOWN', details)
+    const end = this.#cancelCause ?? new Disconnected(status[code] ?? 'UNKNOWN', details)
     this.#end = end
     this.#greeted.reject(end)
     for (const { reject } of this.#batches.values()) reject(end)

@@ -8,7 +8,7 @@ import type { SessionClient } from './session-client.ts'
 export const windowsMax = 128
 
 export interface WindowSenderDeps {
-  readonly talk: SessionClient
+  readonly client: SessionClient
   readonly log: Log
   /** Aborts with the session. */
   readonly signal: AbortSignal
@@ -26,10 +26,10 @@ export class WindowSender {
 
   /** Resolves once ingest has answered; the empty symbol is the whole feed. Rejects when the session ends. */
   async send(symbol: string, resolution: Resolution, { from, to }: Span): Promise<void> {
-    const { talk, log } = this.#deps
+    const { client, log } = this.#deps
     await this.#semaphore.enter(1)
     try {
-      const { refused } = await talk.window({ symbol, resolution, from, to })
+      const { refused } = await client.window({ symbol, resolution, from, to })
       if (refused[0])
         log.warn({ symbol, resolution, from, to, why: refused[0].message }, 'a window was refused')
     } finally {

@@ -4,7 +4,7 @@ import { finestFirst } from '../../core/feeds/resolution.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { CataloguedName__Output } from '../../wire/gen/fxd/v1/CataloguedName.ts'
 import type { Greeting, SessionClient } from '../connection/session-client.ts'
-import { type CollectedSeries, goOn, KnownFeed, newSeries } from '../series/collected-series.ts'
+import { type CollectedSeries, continueSeries, KnownFeed, newSeries } from '../series/collected-series.ts'
 import type { Listing, Source, SourceSymbol } from '../sources/source.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Collection } from './collection.ts'
@@ -14,7 +14,7 @@ import { type SourceCatalogue, toWire } from './source-catalogue.ts'
 
 export interface ActiveSessionDeps {
   readonly collection: Collection
-  readonly talk: SessionClient
+  readonly client: SessionClient
   readonly greeting: Greeting
   readonly definition: FeedDefinition
   readonly source: Source
@@ -33,7 +33,7 @@ export class ActiveSession {
   readonly collection: Collection
   readonly #deps: ActiveSessionDeps
   readonly #known: KnownFeed
-  #inStep: Promise<void> = Promise.resolve()
+  #pending: Promise<void> = Promise.resolve()
 
   constructor(deps: ActiveSessionDeps) {
     this.#deps = deps
@@ -44,10 +44,10 @@ export class ActiveSession {
 
   /** A source that has no symbols at all has not looked yet: it takes none away. */
   list(symbols: readonly SourceSymbol[], { snapshot }: Listing): void {
-    const { talk, log, offline } = this.#deps
+    const { client, log, offline } = this.#deps
     const hasLooked = symbols.length > 0
-    this.#inStep = this.#inStep
-      .then(() => talk.catalogue(symbols.map(toWire), { snapshot: snapshot && hasLooked }))
+    this.#pending = this.#pending
+      .then(() => client.catalogue(symbols.map(toWire), { snapshot: snapshot && hasLooked }))
       .then(({ names, refused }) => {
         if (refused.length > 0)
           log.warn({ refused: refused.slice(0, 20), count: refused.length }, 'symbols were refused')
@@ -60,10 +60,10 @@ export class ActiveSession {
 
   /** The session is over, and the next one lists everything anew; or what failed is a defect, which ends it. */
   #fail(cause: unknown): void {
-    const { talk, log, signal } = this.#deps
-    if (signal.aborted || talk.isOver) return
+    const { client, log, signal } = this.#deps
+    if (signal.aborted || client.isOver) return
     log.error({ err: cause }, 'symbols could not be collected: beginning anew')
-    talk.cancel()
+    client.cancel()
   }
 
   #collect(
@@ -75,18 +75,18 @@ export class ActiveSession {
     if (snapshot) this.collection.drop((raw) => !listed.has(raw))
     const added = names.flatMap((name) => this.#seriesOf(name))
     const fresh = added.filter((series) => !isSame(series, this.collection.get(series)))
-    const going = fresh.map((series) => this.#goOn(series, before))
+    const going = fresh.map((series) => this.#continued(series, before))
     this.collection.begin(going.sort((a, b) => finestFirst(a.resolution, b.resolution)))
   }
 
   /** A source that is read as a whole anyway is read to the end first. */
-  #goOn(series: CollectedSeries, before: readonly CollectedSeries[]): CollectedSeries {
+  #continued(series: CollectedSeries, before: readonly CollectedSeries[]): CollectedSeries {
     const { source, time } = this.#deps
     const now = time.now()
     const { raw, resolution, name } = series
     const same = before.find((each) => each.raw === raw && each.resolution === resolution)
     const isKept = same?.name === name && isSame(series, same) && source.capabilities.reads === 'pieces'
-    return isKept && now !== undefined ? goOn(series, same, now) : series
+    return isKept && now !== undefined ? continueSeries(series, same, now) : series
   }
 
   #seriesOf({ raw, symbol, digits, delaySeconds, since }: CataloguedName__Output): CollectedSeries[] {

@@ -63,7 +63,7 @@ export class CatchUp {
     do {
       series.readAgain = false
       const startedAt = time.now() ?? feedSeconds(0)
-      const from = feedSeconds(Math.max(series.cut, series.sentUntil) + 1)
+      const from = feedSeconds(Math.max(series.historyEnd, series.sentUntil) + 1)
       const span = { from, to: feedSeconds(Math.max(from, startedAt + 1)) }
       const claims: Span[] = []
       const stored: Promise<void>[] = []
@@ -72,7 +72,7 @@ export class CatchUp {
         span,
         async ({ bars: given, derived = false, complete }) => {
           const bars = takeClosed(series, within(given, span), derived, time.now())
-          stored.push(...(await lanes.sendInTurn(lanes.route(series, bars, derived))))
+          stored.push(...(await lanes.sendThrottled(lanes.route(series, bars, derived))))
           if (complete) claims.push(complete)
         },
         attempted,
@@ -96,11 +96,11 @@ export class CatchUp {
       const stored: Promise<void>[] = []
       await reader.read(series, allTimes, async ({ bars: given, derived = false, complete }) => {
         const bars = takeClosed(series, given, derived, time.now())
-        const start = countUntil(bars, series.cut)
+        const start = countUntil(bars, series.historyEnd)
         const old = outside(sliceBars(bars, 0, start), known)
         if (barCount(old) > 0) stored.push(...(await lanes.sendHistory(series, old, derived)))
         const later = sliceBars(bars, start, barCount(bars))
-        stored.push(...(await lanes.sendInTurn(lanes.route(series, later, derived))))
+        stored.push(...(await lanes.sendThrottled(lanes.route(series, later, derived))))
         if (complete) claims.push(complete)
       })
       if (isOver() || series.isGone) return

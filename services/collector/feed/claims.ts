@@ -29,7 +29,7 @@ export interface ClaimsDeps {
 export class Claims {
   readonly #deps: ClaimsDeps
   /** Where the feed-wide windows of this session begin and end. */
-  readonly #wide = new Map<Resolution, Span>()
+  readonly #feedWide = new Map<Resolution, Span>()
 
   constructor(deps: ClaimsDeps) {
     this.#deps = deps
@@ -40,7 +40,7 @@ export class Claims {
     const now = this.#deps.time.now()
     const claimed = joinSpans(spans.map((span) => trimClaim(series, span, now)))
     const missing = claimed.filter((span) => subtractSpans([span], series.covered).length > 0)
-    for (const span of missing) this.#after(stored, series, series.resolution, span)
+    for (const span of missing) this.#sendAfter(stored, series, series.resolution, span)
   }
 
   /**
@@ -56,15 +56,15 @@ export class Claims {
     const formingAt = Math.min(...all.map(({ forming }) => forming?.bars.time[0] ?? Number.POSITIVE_INFINITY))
     const to = feedSeconds(Math.min(span.to, formingAt))
     const start = latest(all.map(({ claimedUntil }) => claimedUntil))
-    const wide = this.#wide.get(r) ?? { from: start, to: start }
-    for (const series of all) this.#bridge(series, feedSeconds(Math.max(wide.from, series.since ?? 0)), to)
-    this.#wide.set(r, { from: wide.from, to: feedSeconds(Math.max(wide.to, to)) })
-    if (to > wide.to) this.#after([], undefined, r, { from: wide.to, to })
+    const wide = this.#feedWide.get(r) ?? { from: start, to: start }
+    for (const series of all) this.#fillUpTo(series, feedSeconds(Math.max(wide.from, series.since ?? 0)), to)
+    this.#feedWide.set(r, { from: wide.from, to: feedSeconds(Math.max(wide.to, to)) })
+    if (to > wide.to) this.#sendAfter([], undefined, r, { from: wide.to, to })
     return 'claimed'
   }
 
   /** Feed-wide windows count for this series from `start` on only: its own fills what lies before. */
-  #bridge(series: CollectedSeries, start: FeedSeconds, watchedTo: FeedSeconds): void {
+  #fillUpTo(series: CollectedSeries, start: FeedSeconds, watchedTo: FeedSeconds): void {
     const from = series.claimedUntil
     const { to } = trimClaim(
       series,
@@ -73,11 +73,11 @@ export class Claims {
     )
     if (from === undefined || from >= to) return
     series.claimedUntil = to
-    this.#after([], series, series.resolution, { from, to })
+    this.#sendAfter([], series, series.resolution, { from, to })
   }
 
   /** Sends the window of the series, or the feed-wide one, less the holes that are known by then. */
-  #after(
+  #sendAfter(
     stored: readonly Promise<void>[],
     series: CollectedSeries | undefined,
     resolution: Resolution,

@@ -10,9 +10,9 @@ import { LaneRouter } from '../connection/lane-router.ts'
 import type { OutboxDeps } from '../connection/outbox.ts'
 import type { SessionClient } from '../connection/session-client.ts'
 import { WindowSender } from '../connection/window-sender.ts'
-import type { Routed } from '../series/addressed-bars.ts'
 import { type CollectedSeries, keepClaim, keepWaiting } from '../series/collected-series.ts'
 import { formingCheckMs, releaseClosed, takeClosed } from '../series/forming.ts'
+import type { Routed } from '../series/prepared-bars.ts'
 import type { Stamps } from '../series/stamps.ts'
 import type { Source, SourceBars, SourceSeries } from '../sources/source.ts'
 import { CatchUp } from './catch-up.ts'
@@ -34,7 +34,7 @@ export interface CollectionDeps extends OutboxDeps {
  * it. Everything it knows ends with the session; the next one begins from what ingest holds.
  */
 export class Collection {
-  readonly #talk: SessionClient
+  readonly #client: SessionClient
   readonly #log: Log
   readonly #source: Source
   readonly #time: FeedTime
@@ -46,12 +46,12 @@ export class Collection {
   readonly #catchUp: CatchUp
 
   constructor(deps: CollectionDeps) {
-    const { talk, clock, signal } = deps
-    this.#talk = talk
+    const { client, clock, signal } = deps
+    this.#client = client
     this.#log = deps.log
     this.#source = deps.source
     this.#time = deps.time
-    const isOver = (): boolean => signal.aborted || talk.isOver
+    const isOver = (): boolean => signal.aborted || client.isOver
     const failed = this.#failed
     const lanes = new LaneRouter({ ...deps, failed })
     const reader = new SourceReader({ ...deps, isOver })
@@ -137,7 +137,7 @@ export class Collection {
     if (this.#claims.watched(r, span) !== 'interrupted') return
     this.#log.warn({ resolution: r }, 'the source was interrupted: what it missed is read again')
     for (const series of this.#series.values()) if (series.resolution === r) series.phase = 'queued'
-    this.#talk.cancel()
+    this.#client.cancel()
   }
 
   leftOut(of: SourceSeries, spans: readonly Span[]): void {
@@ -148,7 +148,7 @@ export class Collection {
     const series = this.#series.get(idOf(of))
     if (!series || series.phase === 'queued') return
     if (this.#source.capabilities.reads === 'pieces') {
-      const to = feedSeconds(Math.min(span.to, series.cut + 1))
+      const to = feedSeconds(Math.min(span.to, series.historyEnd + 1))
       this.#history.add(series, joinSpans([{ from: span.from, to }]))
       this.#history.run().catch(this.#failed)
     } else if (series.phase === 'reading') series.readAgain = true

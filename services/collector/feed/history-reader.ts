@@ -7,9 +7,9 @@ import { within } from '../series/bar-spans.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
 import { takeClosed } from '../series/forming.ts'
 import { sourceReadsMax } from '../sources/source.ts'
-import { Agenda, type Unit } from './agenda.ts'
 import { trimClaim } from './claims.ts'
 import type { FeedTime } from './feed-time.ts'
+import { HistoryQueue, type Unit } from './history-queue.ts'
 import type { SourceReader } from './source-reader.ts'
 
 export interface HistoryReaderDeps {
@@ -25,7 +25,7 @@ export interface HistoryReaderDeps {
 /** Fills in history behind the live lane, unit by unit, each with its windows. */
 export class HistoryReader {
   readonly #deps: HistoryReaderDeps
-  readonly #agenda = new Agenda<CollectedSeries>()
+  readonly #queue = new HistoryQueue<CollectedSeries>()
   readonly #units: Semaphore
   #isRunning = false
 
@@ -35,7 +35,7 @@ export class HistoryReader {
   }
 
   add(series: CollectedSeries, missing: readonly Span[]): void {
-    this.#agenda.add(series, missing)
+    this.#queue.add(series, missing)
   }
 
   /** Resolves when the last unit has begun; what is added meanwhile is taken up too. */
@@ -53,7 +53,7 @@ export class HistoryReader {
     if (this.#deps.isOver()) return false
     await this.#deps.lanes.idle()
     await this.#units.enter(1)
-    const unit = this.#agenda.next()
+    const unit = this.#queue.next()
     const leave = (): void => this.#units.leave(1)
     if (unit === undefined) leave()
     // What fails with the session is read again by the next one.
@@ -61,7 +61,7 @@ export class HistoryReader {
     return unit !== undefined
   }
 
-  async #read({ of: series, span }: Unit<CollectedSeries>): Promise<void> {
+  async #read({ item: series, span }: Unit<CollectedSeries>): Promise<void> {
     const { windows, reader, lanes, time } = this.#deps
     const claims: Span[] = []
     const stored: Promise<void>[] = []

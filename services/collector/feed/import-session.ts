@@ -92,7 +92,7 @@ export interface ImportSeries {
 /** Rejects with `Disconnected`: NOT_FOUND for an unknown feed, UNAUTHENTICATED, or UNAVAILABLE. */
 export async function openImport(deps: ImportSessionDeps): Promise<ImportSession> {
   const { feed, clock } = deps
-  const talk = new SessionClient({
+  const client = new SessionClient({
     ...deps,
     hello: {
       feed,
@@ -101,23 +101,25 @@ export async function openImport(deps: ImportSessionDeps): Promise<ImportSession
       terminal: 'import',
     },
   })
-  return importOver(talk, await talk.greeting, clock)
+  return importOver(client, await client.greeting, clock)
 }
 
-function importOver(talk: SessionClient, { welcome, offsetMs }: Greeting, clock: Clock): ImportSession {
+function importOver(client: SessionClient, { welcome, offsetMs }: Greeting, clock: Clock): ImportSession {
   const stamps = new Stamps(clock)
   stamps.offsetMs = offsetMs
   const semaphore = new Semaphore(importBatchesMax)
   const symbols = new Map<string, ImportedSymbol>()
-  const ahead = welcome.feedNow === undefined ? undefined : welcome.feedNow * 1000 - welcome.utcMs
+  const feedOffsetMs = welcome.feedNow === undefined ? undefined : welcome.feedNow * 1000 - welcome.utcMs
 
   return {
     resolutions: welcome.resolutions.filter(isResolution),
     feedNow: () =>
-      ahead === undefined ? undefined : feedSeconds(Math.floor((clock.utcMs() + offsetMs + ahead) / 1000)),
+      feedOffsetMs === undefined
+        ? undefined
+        : feedSeconds(Math.floor((clock.utcMs() + offsetMs + feedOffsetMs) / 1000)),
     async addSymbol({ name, digits, type = '', description = '' }) {
-      const asked = { name, digits, type, description }
-      const { names, refused } = await talk.catalogue([asked], { snapshot: false })
+      const requested = { name, digits, type, description }
+      const { names, refused } = await client.catalogue([requested], { snapshot: false })
       const added = names[0]
       if (!added) throw new ImportRefused(refused[0]?.reason ?? `${name} was not taken`)
       const decimalsMax = added.digits + (welcome.midQuoted ? 1 : 0)
@@ -135,7 +137,7 @@ function importOver(talk: SessionClient, { welcome, offsetMs }: Greeting, clock:
       let start = 0
       for (const { message, count } of packBars([{ symbol: name, resolution, scale, bars: revised }])) {
         await semaphore.enter(1)
-        const answer = talk.bars('BACKFILL', message).finally(() => semaphore.leave(1))
+        const answer = client.bars('BACKFILL', message).finally(() => semaphore.leave(1))
         // A later piece may be waiting for room when an earlier one fails; Promise.all below tells.
         answer.catch(() => undefined)
         answers.push(answer)
@@ -148,10 +150,10 @@ function importOver(talk: SessionClient, { welcome, offsetMs }: Greeting, clock:
       return outcomes.reduce(addOutcomes, { accepted: 0, revised: 0, unchanged: 0, refused })
     },
     async window({ name, resolution }, span) {
-      const { refused } = await talk.window({ ...span, symbol: name, resolution })
+      const { refused } = await client.window({ ...span, symbol: name, resolution })
       if (refused[0]) throw new ImportRefused(refused[0].message)
     },
-    close: () => talk.close(),
+    close: () => client.close(),
   }
 }
 
@@ -183,15 +185,15 @@ function outcomeOf(
   start: number,
   originOf: ((index: number) => number) | undefined,
 ): ImportOutcome {
-  const told = refused.map(({ index, count, reason, message }) => ({
+  const refusals = refused.map(({ index, count, reason, message }) => ({
     index: start + index,
     count,
     reason: reasonOf(reason),
     message,
   }))
   const { accepted, revised, unchanged } = counts
-  if (!originOf) return { accepted, revised, unchanged, refused: told }
-  const single = told.flatMap(({ index, count, ...why }) =>
+  if (!originOf) return { accepted, revised, unchanged, refused: refusals }
+  const single = refusals.flatMap(({ index, count, ...why }) =>
     Array.from({ length: count }, (_, i) => ({ ...why, index: originOf(index + i), count: 1 })),
   )
   return { accepted, revised, unchanged, refused: single }

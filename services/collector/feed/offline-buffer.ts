@@ -5,9 +5,9 @@ import type { Log } from '../../platform/log/log.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import { spooledOf } from '../connection/outbox.ts'
 import { packBars } from '../connection/pack-bars.ts'
-import { addresses, type Routed, route } from '../series/addressed-bars.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
 import { formingCheckMs, releaseClosed, takeClosed } from '../series/forming.ts'
+import { barPreparer, type Routed, route } from '../series/prepared-bars.ts'
 import type { Stamps } from '../series/stamps.ts'
 import type { SourceBars, SourceSeries } from '../sources/source.ts'
 import type { Spool } from '../spool/spool.ts'
@@ -25,12 +25,12 @@ export interface OfflineBufferDeps {
 export class OfflineBuffer {
   readonly #deps: OfflineBufferDeps
   readonly #series = new Map<string, CollectedSeries>()
-  readonly #outgoing: ReturnType<typeof addresses>
+  readonly #prepare: ReturnType<typeof barPreparer>
   #cancel: Cancel | undefined
 
   constructor(deps: OfflineBufferDeps) {
     this.#deps = deps
-    this.#outgoing = addresses(deps)
+    this.#prepare = barPreparer(deps)
   }
 
   get isRunning(): boolean {
@@ -88,7 +88,7 @@ export class OfflineBuffer {
   }
 
   #route(series: CollectedSeries, bars: Bars, derived: boolean): Routed {
-    return route(series, bars, (part) => this.#outgoing(series, part, derived))
+    return route(series, bars, (part) => this.#prepare(series, part, derived))
   }
 
   #keep(routed: readonly Routed[]): void {

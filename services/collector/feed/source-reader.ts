@@ -43,7 +43,7 @@ export class SourceReader {
     const { source, log, clock, signal } = this.#deps
     const isOver = (): boolean => this.#deps.isOver() || series.isGone
     const pauses = new Backoff(clock)
-    let told = ''
+    let lastError = ''
     for (; !isOver(); attempted(), await clock.sleep(pauses.nextMs(), signal)) {
       await this.#semaphore.enter(1)
       if (series.phase === 'queued') series.phase = 'reading'
@@ -59,8 +59,9 @@ export class SourceReader {
         if (cause instanceof NotLoadedYet) log.debug({ raw, resolution }, 'not loaded yet')
         else if (!(cause instanceof SourceFault))
           log.warn({ err: cause, raw, resolution }, 'the source could not be read; it is asked again')
-        else if (cause.message !== told) log.warn({ raw, resolution }, `${cause.message}; it is read again`)
-        told = cause instanceof Error ? cause.message : ''
+        else if (cause.message !== lastError)
+          log.warn({ raw, resolution }, `${cause.message}; it is read again`)
+        lastError = cause instanceof Error ? cause.message : ''
       } finally {
         this.#semaphore.leave(1)
       }

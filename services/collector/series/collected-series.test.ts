@@ -23,6 +23,6 @@ test('history as deep as 1970 is asked for from where a window may begin, and no
   const depth = { since: feedSeconds(0) }
   const series = newSeries(of, new KnownFeed([]), now)
   const [missing] = missingHistory(series, depth, now)
-  expect(missing).toEqual(span(1, series.cut + 1))
+  expect(missing).toEqual(span(1, series.historyEnd + 1))
   expect(missingHistory({ ...series, covered: missing ? [missing] : [] }, depth, now)).toEqual([])
 })

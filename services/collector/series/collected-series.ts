@@ -21,7 +21,7 @@ export interface CollectedSeries extends SourceSeries {
   /** Feed-wide windows count for it from here on. */
   readonly since: FeedSeconds | undefined
   /** Later bars are the live lane, earlier ones history. */
-  readonly cut: FeedSeconds
+  readonly historyEnd: FeedSeconds
   /** What windows already cover. */
   readonly covered: readonly Span[]
   /** What of it was read in this session and not stored: no window claims it. */
@@ -76,7 +76,7 @@ export const newSeries = (
   const newest = later(known.newest(of.name, of.resolution), spooled)
   return {
     ...of,
-    cut: cutOf(newest, now),
+    historyEnd: historyEndOf(newest, now),
     covered: known.covered(of.name, of.resolution, of.since, of.delaySeconds),
     holes: new Holes(of.resolution),
     sentUntil: newest ?? Number.NEGATIVE_INFINITY,
@@ -96,7 +96,11 @@ export const newSeries = (
  * The series in a new session, when everything that closed since the one before was given and kept: it
  * goes on at once. What no window covers up to now is read as history, behind the live lane.
  */
-export function goOn(series: CollectedSeries, before: CollectedSeries, now: FeedSeconds): CollectedSeries {
+export function continueSeries(
+  series: CollectedSeries,
+  before: CollectedSeries,
+  now: FeedSeconds,
+): CollectedSeries {
   const until = closedUntil(series.resolution, now, series.delaySeconds)
   const claimedUntil = feedSeconds(Math.min(until, before.forming?.bars.time[0] ?? until))
   return {
@@ -106,7 +110,7 @@ export function goOn(series: CollectedSeries, before: CollectedSeries, now: Feed
     forming: before.forming,
     readAt: before.readAt,
     claimedUntil,
-    cut: feedSeconds(claimedUntil - 1),
+    historyEnd: feedSeconds(claimedUntil - 1),
   }
 }
 
@@ -162,7 +166,7 @@ function decode(deltas: readonly number[]): Span[] {
 }
 
 /** Where the live lane begins: behind the last bar that is stored or in the spool, at most six hours back. */
-function cutOf(newest: FeedSeconds | undefined, now: FeedSeconds | undefined): FeedSeconds {
+function historyEndOf(newest: FeedSeconds | undefined, now: FeedSeconds | undefined): FeedSeconds {
   const reach = now === undefined ? undefined : now - liveReachSeconds
   // With neither known nothing is live but what closes from now on.
   if (newest === undefined && reach === undefined) return feedSeconds(Number.MAX_SAFE_INTEGER)
@@ -173,6 +177,6 @@ function cutOf(newest: FeedSeconds | undefined, now: FeedSeconds | undefined): F
 export function missingHistory(series: CollectedSeries, depth: Depth | undefined, now: FeedSeconds): Span[] {
   if (depth === undefined) return []
   const start = 'since' in depth ? depth.since : now - depth.seconds
-  const wanted = { from: feedSeconds(Math.max(windowFromMin, start)), to: feedSeconds(series.cut + 1) }
+  const wanted = { from: feedSeconds(Math.max(windowFromMin, start)), to: feedSeconds(series.historyEnd + 1) }
   return subtractSpans([wanted], series.covered)
 }

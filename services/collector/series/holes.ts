@@ -60,7 +60,7 @@ export class Holes {
 }
 
 interface Part {
-  readonly of: { readonly series: { readonly holes: Holes } }
+  readonly item: { readonly series: { readonly holes: Holes } }
   readonly bars: Bars
 }
 
@@ -68,7 +68,7 @@ interface Part {
 export function recordStored(parts: readonly Part[], refused: readonly RefusedBar__Output[]): void {
   // A refusal of no particular bars speaks for the whole message.
   const isWhole = refused.some(({ count }) => count === 0)
-  parts.forEach(({ of: { series }, bars }, position) => {
+  parts.forEach(({ item: { series }, bars }, position) => {
     const own = refused.filter((each) => each.series === position && each.count > 0)
     if (isWhole) series.holes.add(bars)
     else if (own.length === 0) series.holes.fill(bars)

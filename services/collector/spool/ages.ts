@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.ts'
 
 /** What an earlier life left gets so long to be sent, however old: clocks are often set soon after a start. */
-const chanceMs = 3_600_000
+const startGraceMs = 3_600_000
 
 /** When a batch came: by the wall clock, and in this life by the clock that nobody sets. */
 export interface Arrival {
@@ -16,13 +16,13 @@ export interface Arrival {
  */
 export class Ages {
   readonly #clock: Clock
-  readonly #begunMs: number
-  #begunUtcMs: number
+  readonly #startedMs: number
+  #startedUtcMs: number
 
   constructor(clock: Clock) {
     this.#clock = clock
-    this.#begunMs = clock.monotonicMs()
-    this.#begunUtcMs = clock.utcMs()
+    this.#startedMs = clock.monotonicMs()
+    this.#startedUtcMs = clock.utcMs()
   }
 
   get nowMs(): number {
@@ -31,15 +31,15 @@ export class Ages {
 
   ageMs({ utcMs, sinceMs }: Arrival): number {
     if (sinceMs !== undefined) return this.nowMs - sinceMs
-    this.#begunUtcMs = Math.min(this.#begunUtcMs, this.#clock.utcMs() - this.#livedMs)
-    return this.#livedMs + Math.max(0, this.#begunUtcMs - utcMs)
+    this.#startedUtcMs = Math.min(this.#startedUtcMs, this.#clock.utcMs() - this.#runMs)
+    return this.#runMs + Math.max(0, this.#startedUtcMs - utcMs)
   }
 
-  isPast(came: Arrival, ageMaxMs: number): boolean {
-    return this.ageMs(came) > ageMaxMs && (came.sinceMs !== undefined || this.#livedMs > chanceMs)
+  isExpired(came: Arrival, ageMaxMs: number): boolean {
+    return this.ageMs(came) > ageMaxMs && (came.sinceMs !== undefined || this.#runMs > startGraceMs)
   }
 
-  get #livedMs(): number {
-    return this.nowMs - this.#begunMs
+  get #runMs(): number {
+    return this.nowMs - this.#startedMs
   }
 }

@@ -31,7 +31,7 @@ test('at the bound in bytes the oldest leave, what was lost is named, and the bo
     { bytesMax },
   )
   expect(next.lost).toEqual(spool.lost)
-  next.told()
+  next.acknowledgeLost()
   expect(next.lost).toEqual([])
 })
 

@@ -8,7 +8,7 @@ export interface Entry extends Arrival {
   readonly kind: SpoolRecord['kind']
   readonly bars: number
   /** Another collector stands for these bars. */
-  isSpare: boolean
+  isHandedOver: boolean
   /** Until it is on the disk. */
   bytes: Uint8Array | undefined
   place: Place | undefined
@@ -24,11 +24,11 @@ export class Entries {
   #live = 0
   #lastId = 0
 
-  enter(record: SpoolRecord, at: Pick<Entry, 'bytes' | 'place' | 'sinceMs'>): number {
+  add(record: SpoolRecord, at: Pick<Entry, 'bytes' | 'place' | 'sinceMs'>): number {
     const { kind, utcMs, series } = record
     const bars = barsIn(record)
     this.#lastId += 1
-    this.#all.set(this.#lastId, { kind, utcMs, bars, isSpare: false, ...at })
+    this.#all.set(this.#lastId, { kind, utcMs, bars, isHandedOver: false, ...at })
     if (kind === 'lost') return this.#lastId
     this.batches += 1
     this.bars += bars
@@ -43,7 +43,7 @@ export class Entries {
   }
 
   /** `undefined`: it had left before. */
-  leave(id: number): Entry | undefined {
+  remove(id: number): Entry | undefined {
     const entry = this.#all.get(id)
     if (!entry) return undefined
     this.#all.delete(id)
@@ -56,8 +56,8 @@ export class Entries {
   }
 
   /** All that is in here now. */
-  spare(): void {
-    for (const entry of this.#all.values()) entry.isSpare = true
+  markHandedOver(): void {
+    for (const entry of this.#all.values()) entry.isHandedOver = true
   }
 
   get(id: number): Entry | undefined {
@@ -78,11 +78,11 @@ export class Entries {
   }
 
   /** Of the oldest batches, up to the first that is not past. */
-  past(isPast: (came: Arrival) => boolean): readonly number[] {
+  expired(isExpired: (came: Arrival) => boolean): readonly number[] {
     const old: number[] = []
     for (const [id, entry] of this.#all) {
       if (entry.kind === 'lost') continue
-      if (!entry.place || !isPast(entry)) break
+      if (!entry.place || !isExpired(entry)) break
       old.push(id)
     }
     return old

@@ -23,15 +23,15 @@ export class Lost {
 
   add(list: readonly SpooledSeries[]): void {
     for (const each of list) {
-      this.#join(each, this.#series.has(idOf({ ...each, symbol: '' })) ? '' : each.symbol)
+      this.#merge(each, this.#series.has(idOf({ ...each, symbol: '' })) ? '' : each.symbol)
       if (this.#series.size <= lostSeriesMax) continue
       const all = this.series
       this.clear()
-      for (const one of all) this.#join(one, '')
+      for (const one of all) this.#merge(one, '')
     }
   }
 
-  #join({ resolution, first, last, count }: SpooledSeries, symbol: string): void {
+  #merge({ resolution, first, last, count }: SpooledSeries, symbol: string): void {
     const id = idOf({ symbol, resolution })
     const had = this.#series.get(id)
     this.#series.set(id, {

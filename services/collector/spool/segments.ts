@@ -66,16 +66,16 @@ export class Segments {
       this.#all.push(segment)
       let end = 0
       for (const found of recordsIn(bytes)) {
-        this.#skip(name, end, found.offset, false)
+        this.#noteUnreadable(name, end, found.offset, false)
         segment.records += 1
         end = found.offset + found.length
         yield { found, segment }
       }
-      this.#skip(name, end, bytes.length, true)
+      this.#noteUnreadable(name, end, bytes.length, true)
     }
   }
 
-  #skip(file: string, from: number, to: number, isEnd: boolean): void {
+  #noteUnreadable(file: string, from: number, to: number, isEnd: boolean): void {
     if (from === to) return
     const { log } = this.#deps
     const bytes = to - from
@@ -113,7 +113,7 @@ export class Segments {
   }
 
   /** Files of which every record has left go; the one that is written to begins anew. */
-  async tidy(): Promise<void> {
+  async clean(): Promise<void> {
     for (const segment of this.#all.filter(({ records }) => records === 0)) {
       if (segment !== this.#current) await this.drop(segment)
       else if (segment.bytes > 0) {

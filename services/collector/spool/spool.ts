@@ -13,7 +13,7 @@ import { type Place, Segments } from './segments.ts'
 const segmentBytesMax = 8 * 1024 * 1024
 const segmentsMin = 4
 /** Bytes that wait for a disk which does not keep up; beyond, a batch is not spooled. */
-const waitingBytesMax = 64 * 1024 * 1024
+const queuedBytesMax = 64 * 1024 * 1024
 const ageCheckMs = 60_000
 
 export interface SpoolDeps {
@@ -39,7 +39,7 @@ export interface SpoolDepth {
   readonly ageMs: number
 }
 
-interface Waiting {
+interface QueuedBatch {
   readonly id: number
   readonly bytes: Uint8Array
   readonly resolve: () => void
@@ -70,8 +70,8 @@ export class Spool {
   readonly #ages: Ages
   readonly #lost = new Lost()
   readonly #stopChecking: Cancel
-  #waiting: Waiting[] = []
-  #waitingBytes = 0
+  #queue: QueuedBatch[] = []
+  #queuedBytes = 0
   #isDue = false
   #working: Promise<void> | undefined
 
@@ -94,7 +94,7 @@ export class Spool {
         this.lostVersion += 1
       }
       const place = { segment, offset, length }
-      this.#entries.enter(record, { bytes: undefined, place, sinceMs: undefined })
+      this.#entries.add(record, { bytes: undefined, place, sinceMs: undefined })
     }
     const { batches, bars } = this.#entries
     if (batches > 0) this.#deps.log.info({ batches, bars }, 'the spool holds what was not acknowledged')
@@ -104,16 +104,16 @@ export class Spool {
   append(kind: 'live' | 'history', series: readonly SpooledSeries[]): Kept {
     const record = { kind, utcMs: this.#deps.clock.utcMs(), series }
     const bytes = encodeRecord(record)
-    if (this.#waitingBytes + bytes.length > waitingBytesMax) {
+    if (this.#queuedBytes + bytes.length > queuedBytesMax) {
       this.failures += 1
-      const kept = Promise.reject(new Error(`${waitingBytesMax} bytes already wait for the spool's disk`))
+      const kept = Promise.reject(new Error(`${queuedBytesMax} bytes already wait for the spool's disk`))
       kept.catch(() => undefined)
       return { id: 0, kept }
     }
-    this.#waitingBytes += bytes.length
-    const id = this.#entries.enter(record, { bytes, place: undefined, sinceMs: this.#ages.nowMs })
+    this.#queuedBytes += bytes.length
+    const id = this.#entries.add(record, { bytes, place: undefined, sinceMs: this.#ages.nowMs })
     const kept = new Promise<void>((resolve, reject) => {
-      this.#waiting.push({ id, bytes, resolve, reject })
+      this.#queue.push({ id, bytes, resolve, reject })
     })
     // Whoever waits hears of it; the others find it in `failures`.
     kept.catch(() => undefined)
@@ -134,12 +134,12 @@ export class Spool {
 
   /** It was acknowledged. After a kill it may be here again, and ingest then finds it unchanged. */
   remove(id: number): void {
-    if (this.#entries.leave(id)) this.#wake()
+    if (this.#entries.remove(id)) this.#wake()
   }
 
   /** Another collector leads, and stands for what is in here: it still goes out, but is no loss at a bound. */
   handOver(): void {
-    this.#entries.spare()
+    this.#entries.markHandedOver()
   }
 
   /** The newest live bar of a series that is in here. */
@@ -163,7 +163,7 @@ export class Spool {
   }
 
   /** Ingest knows of what was lost so far. */
-  told(): void {
+  acknowledgeLost(): void {
     this.#replaceLost([])
     this.#wake()
   }
@@ -186,7 +186,7 @@ export class Spool {
       while (this.#isDue) {
         this.#isDue = false
         await this.#guarded(() => this.#expire())
-        await this.#guarded(() => this.#segments.tidy())
+        await this.#guarded(() => this.#segments.clean())
         const group = this.#takeGroup()
         if (group.length === 0) continue
         await this.#guarded(() => this.#makeRoom(group.reduce((sum, { bytes }) => sum + bytes.length, 0)))
@@ -205,15 +205,15 @@ export class Spool {
     }
   }
 
-  #takeGroup(): Waiting[] {
+  #takeGroup(): QueuedBatch[] {
     let bytes = 0
-    const end = this.#waiting.findIndex((each) => (bytes += each.bytes.length) > this.#bytesMax / segmentsMin)
-    const group = this.#waiting.splice(0, end === -1 ? this.#waiting.length : Math.max(1, end))
-    if (this.#waiting.length > 0) this.#isDue = true
+    const end = this.#queue.findIndex((each) => (bytes += each.bytes.length) > this.#bytesMax / segmentsMin)
+    const group = this.#queue.splice(0, end === -1 ? this.#queue.length : Math.max(1, end))
+    if (this.#queue.length > 0) this.#isDue = true
     return group
   }
 
-  async #write(group: readonly Waiting[]): Promise<void> {
+  async #write(group: readonly QueuedBatch[]): Promise<void> {
     try {
       const places = await this.#segments.write(group.map(({ bytes }) => bytes))
       group.forEach(({ id, resolve }, i) => {
@@ -229,11 +229,11 @@ export class Spool {
       this.failures += group.length
       this.#deps.log.error({ err: cause, batches: group.length }, 'the disk did not take batches')
       for (const { id, reject } of group) {
-        this.#entries.leave(id)
+        this.#entries.remove(id)
         reject(cause)
       }
     }
-    this.#waitingBytes -= group.reduce((sum, { bytes }) => sum + bytes.length, 0)
+    this.#queuedBytes -= group.reduce((sum, { bytes }) => sum + bytes.length, 0)
   }
 
   /** At the bound in bytes: the oldest file leaves. */
@@ -244,7 +244,7 @@ export class Spool {
       if (this.#segments.isCurrent(oldest)) return
       // A disk that is full must not keep from being made emptier.
       await this.#guarded(() =>
-        this.#lose(this.#entries.in(oldest), `the spool holds ${this.#bytesMax} bytes`),
+        this.#drop(this.#entries.in(oldest), `the spool holds ${this.#bytesMax} bytes`),
       )
       await this.#segments.drop(oldest)
     }
@@ -253,18 +253,18 @@ export class Spool {
   /** At the bound in age: the oldest batches leave. */
   async #expire(): Promise<void> {
     const { ageMaxMs } = this.#deps
-    const old = this.#entries.past((came) => this.#ages.isPast(came, ageMaxMs))
-    await this.#lose(old, `batches are kept for ${ageMaxMs / 3_600_000} hours`)
+    const old = this.#entries.expired((came) => this.#ages.isExpired(came, ageMaxMs))
+    await this.#drop(old, `batches are kept for ${ageMaxMs / 3_600_000} hours`)
   }
 
   /** What is lost is on the disk before what it names is gone from there. */
-  async #lose(ids: readonly number[], why: string): Promise<void> {
+  async #drop(ids: readonly number[], why: string): Promise<void> {
     let bars = 0
     for (const id of ids) {
       const record = await this.read(id).catch(() => undefined)
       // Acknowledged while it was read.
-      const entry = this.#entries.leave(id)
-      if (!entry || entry.isSpare) continue
+      const entry = this.#entries.remove(id)
+      if (!entry || entry.isHandedOver) continue
       bars += entry.bars
       this.#lost.add(record?.series ?? [])
     }
@@ -277,11 +277,11 @@ export class Spool {
     const record = { kind: 'lost' as const, utcMs: clock.utcMs(), series }
     const [place] = await this.#segments.write([encodeRecord(record)])
     this.#replaceLost(series)
-    this.#entries.enter(record, { bytes: undefined, place, sinceMs: undefined })
+    this.#entries.add(record, { bytes: undefined, place, sinceMs: undefined })
   }
 
   #replaceLost(series: readonly SpooledSeries[]): void {
-    for (const id of this.#entries.lost) this.#entries.leave(id)
+    for (const id of this.#entries.lost) this.#entries.remove(id)
     this.#lost.clear()
     this.#lost.add(series)
   }

@@ -20,24 +20,24 @@ interface Settling {
 export class CompleteMinutes {
   readonly #clock: Clock
   #settling: Settling | undefined
-  #toldTo = feedSeconds(0)
+  #reportedTo = feedSeconds(0)
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
   /** After each round: `wholeSinceMs` is when it began, absent when it could not read all files to their ends. */
-  tell(files: readonly FollowedFile[], wholeSinceMs: number | undefined, listener: SourceListener): void {
+  report(files: readonly FollowedFile[], wholeSinceMs: number | undefined, listener: SourceListener): void {
     const due = this.#settling
     if (due && wholeSinceMs !== undefined && wholeSinceMs - due.sinceMs >= settleMs) {
       for (const file of files) if (file.holes.length > 0) listener.leftOut(file.options.series, file.holes)
       // Nothing that was written is ever missed: files are read on from where reading ended.
       listener.watched('1', { from: feedSeconds(0), to: due.to })
-      this.#toldTo = due.to
+      this.#reportedTo = due.to
       this.#settling = undefined
     }
     const newest = files.reduce((most, { newestMinute }) => Math.max(most, newestMinute ?? 0), 0)
     const to = feedSeconds(newest === 0 ? 0 : newest + 60)
-    if (!this.#settling && to > this.#toldTo) this.#settling = { to, sinceMs: this.#clock.monotonicMs() }
+    if (!this.#settling && to > this.#reportedTo) this.#settling = { to, sinceMs: this.#clock.monotonicMs() }
   }
 }

@@ -52,7 +52,7 @@ export class ExportFiles {
   }
 
   /** Takes new files in and answers which they are. One without a bar yet, or that is no export, waits until it changes. */
-  async takeIn(): Promise<readonly SourceSeries[]> {
+  async addNew(): Promise<readonly SourceSeries[]> {
     const added: SourceSeries[] = []
     for (const file of await this.#list()) {
       if (this.index.has(file.path) || this.#hasOtherName(file)) continue
@@ -125,7 +125,7 @@ export class ExportFiles {
       series,
       decimalsMax: () => this.#digitsOf(series.raw) + (definition.quoteBasis === 'Mid' ? 1 : 0),
       maxGapSeconds: defaultMaxGapSeconds(series.resolution),
-      tellsTime: definition.clock.mode !== 'Measured' || delaySeconds === 0,
+      reportsTicks: definition.clock.mode !== 'Measured' || delaySeconds === 0,
       isClosed: (open) => {
         const now = nowOnFeed()
         // The rule's tolerance is for clocks that differ; a line that may still be rewritten waits for its end.

@@ -20,7 +20,7 @@ test('lines whose reading failed are read again', async () => {
     series: { raw: 'EURUSD.z', resolution: '1' },
     decimalsMax: () => 5,
     maxGapSeconds: 60,
-    tellsTime: true,
+    reportsTicks: true,
     isClosed: () => true,
     hasBegun: () => true,
     showsTime: () => true,
@@ -36,8 +36,8 @@ test('lines whose reading failed are read again', async () => {
   expect(await all(file.readAll())).toEqual(['14:57'])
   await appendFile(path, `x\r\n${line('14:58')}`)
   expect(await file.check()).toBe('appended')
-  await expect(all(file.readOn())).rejects.toThrow('the disk is gone')
+  await expect(all(file.readNew())).rejects.toThrow('the disk is gone')
   expect(await file.check()).toBe('appended')
-  expect(await all(file.readOn())).toEqual(['14:58'])
+  expect(await all(file.readNew())).toEqual(['14:58'])
   expect(await file.check()).toBe('none')
 })

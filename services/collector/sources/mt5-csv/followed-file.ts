@@ -23,7 +23,7 @@ export interface FollowedFileDeps {
   readonly decimalsMax: () => number
   readonly maxGapSeconds: number
   /** New bars of it show what time it is on the feed's clock. */
-  readonly tellsTime: boolean
+  readonly reportsTicks: boolean
   readonly isClosed: (open: FeedSeconds) => boolean
   /** Whether the feed's clock (less the symbol's delay) has come to a bar's open. */
   readonly hasBegun: (open: FeedSeconds) => boolean
@@ -64,7 +64,7 @@ export class FollowedFile {
   #forming: FeedSeconds | undefined
   #newestMinute: FeedSeconds | undefined
   /** Bad lines up to here were named. */
-  #toldUntil = 0
+  #reportedUntil = 0
 
   constructor(deps: FollowedFileDeps) {
     this.options = deps
@@ -116,17 +116,17 @@ export class FollowedFile {
   async *readAll(): AsyncGenerator<Bars> {
     this.#position = fileStart
     this.#forming = undefined
-    this.#toldUntil = 0
+    this.#reportedUntil = 0
     this.#clusters = this.#noClusters()
     this.#holes = new Holes(this.options.series.resolution)
-    yield* this.readOn()
+    yield* this.readNew()
   }
 
   /**
    * Reads the complete lines behind the last one read. The newest bar is not given while it is still
    * forming: its line is read again, with what stands behind it. A reading that fails is tried again whole.
    */
-  async *readOn(): AsyncGenerator<Bars> {
+  async *readNew(): AsyncGenerator<Bars> {
     const { path, openFile, series, hasBegun } = this.options
     const fingerprint = await fingerprintOf(path)
     const chunks = readExport(path, { resolution: series.resolution, openFile, from: this.#position })
@@ -197,7 +197,7 @@ export class FollowedFile {
     const tooFine = [...lines].flatMap((line, i) =>
       fits(i) ? [] : [{ line, reason: `a price has ${decimals[i]} decimals; the symbol has ${decimalsMax}` }],
     )
-    this.#tell([...bad, ...tooFine])
+    this.#reportBad([...bad, ...tooFine])
     if (tooFine.length === 0) {
       this.#holes.fill(bars)
       return { good: bars, indexes: undefined }
@@ -209,11 +209,11 @@ export class FollowedFile {
   }
 
   /** Each line once, however often it is read with a bar that is still forming. */
-  #tell(bad: readonly BadLine[]): void {
-    const untold = bad.filter(({ line }) => line > this.#toldUntil)
-    if (untold.length === 0) return
-    this.#toldUntil = untold.reduce((most, { line }) => Math.max(most, line), 0)
-    this.options.onBad(untold)
+  #reportBad(bad: readonly BadLine[]): void {
+    const unreported = bad.filter(({ line }) => line > this.#reportedUntil)
+    if (unreported.length === 0) return
+    this.#reportedUntil = unreported.reduce((most, { line }) => Math.max(most, line), 0)
+    this.options.onBad(unreported)
   }
 }
 

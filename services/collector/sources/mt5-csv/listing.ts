@@ -38,28 +38,28 @@ export function createListing(
   log: Log,
   max = filesMax,
 ): () => Promise<readonly ListedFile[]> {
-  const told = new Set<string>()
+  const reported = new Set<string>()
   let wasTooMany = false
   let isFolder = false
-  const leaveAlone = (name: string, why: string): void => {
-    if (told.has(name) || told.size >= max) return
-    told.add(name)
+  const ignore = (name: string, why: string): void => {
+    if (reported.has(name) || reported.size >= max) return
+    reported.add(name)
     const file = isFolder ? join(path, name) : path
     log.warn({ file }, `${file} is not read: ${why}`)
   }
   const seriesOf = (name: string): FileSeries | undefined => {
     const series = seriesOfFile(name)
-    if (!series) leaveAlone(name, nameFault(name))
+    if (!series) ignore(name, nameFault(name))
     else if (series.resolution === '30')
-      leaveAlone(name, '30 is derived from M1 when it is read: the file is not needed')
+      ignore(name, '30 is derived from M1 when it is read: the file is not needed')
     else if (!resolutions.includes(series.resolution))
-      leaveAlone(name, `${key} does not list resolution ${series.resolution} in spec.resolutions`)
+      ignore(name, `${key} does not list resolution ${series.resolution} in spec.resolutions`)
     else return series
     return undefined
   }
   return async () => {
     isFolder = (await stat(path)).isDirectory()
-    const names = isFolder ? await regularNames(path, leaveAlone) : [basename(path)]
+    const names = isFolder ? await regularNames(path, ignore) : [basename(path)]
     const isTooMany = names.length > max
     if (isTooMany && !wasTooMany)
       log.warn({ files: names.length, filesMax: max }, 'too many files: the rest is left alone')
@@ -72,13 +72,10 @@ export function createListing(
 }
 
 /** Sorted; pipes, devices and folders are left alone. Where links lead is seen when they are opened. */
-async function regularNames(
-  folder: string,
-  leaveAlone: (name: string, why: string) => void,
-): Promise<string[]> {
+async function regularNames(folder: string, ignore: (name: string, why: string) => void): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true })
   const isFit = (entry: Dirent): boolean => entry.isFile() || entry.isSymbolicLink()
-  for (const entry of entries) if (!isFit(entry)) leaveAlone(entry.name, 'not a regular file')
+  for (const entry of entries) if (!isFit(entry)) ignore(entry.name, 'not a regular file')
   return entries
     .filter(isFit)
     .map(({ name }) => name)

@@ -4,25 +4,25 @@ import { joinSpans } from '../../core/bars/coverage.ts'
 import type { Span } from '../../core/bars/window.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { type Resolution, storedResolutions } from '../../core/feeds/resolution.ts'
-import { Agenda } from './agenda.ts'
+import { HistoryQueue } from './history-queue.ts'
 
 const day = 86_400
 const span = (from: number, to: number): Span => ({ from: feedSeconds(from), to: feedSeconds(to) })
-const take = <T extends { resolution: Resolution }>(agenda: Agenda<T>) => {
+const take = <T extends { resolution: Resolution }>(queue: HistoryQueue<T>) => {
   const units = []
-  for (let unit = agenda.next(); unit; unit = agenda.next()) units.push(unit)
+  for (let unit = queue.next(); unit; unit = queue.next()) units.push(unit)
   return units
 }
 
 test('history is asked for newest day first over all series', () => {
-  const agenda = new Agenda<{ name: string; resolution: Resolution }>()
+  const queue = new HistoryQueue<{ name: string; resolution: Resolution }>()
   const [a, b] = [
     { name: 'A', resolution: '1' as const },
     { name: 'B', resolution: '1' as const },
   ]
-  agenda.add(a, [span(0, 2.5 * day)])
-  agenda.add(b, [span(day, 2.25 * day)])
-  expect(take(agenda).map(({ of, span: { from, to } }) => [of.name, from / day, to / day])).toEqual([
+  queue.add(a, [span(0, 2.5 * day)])
+  queue.add(b, [span(day, 2.25 * day)])
+  expect(take(queue).map(({ item, span: { from, to } }) => [item.name, from / day, to / day])).toEqual([
     ['A', 2, 2.5],
     ['B', 2, 2.25],
     ['A', 1, 2],
@@ -32,10 +32,10 @@ test('history is asked for newest day first over all series', () => {
 })
 
 test('the newest week of minutes comes before months of hours', () => {
-  const agenda = new Agenda<{ resolution: Resolution }>()
-  agenda.add({ resolution: '60' }, [span(0, 400 * day)])
-  agenda.add({ resolution: '1' }, [span(390 * day, 400 * day)])
-  const order = take(agenda).map(({ of }) => of.resolution)
+  const queue = new HistoryQueue<{ resolution: Resolution }>()
+  queue.add({ resolution: '60' }, [span(0, 400 * day)])
+  queue.add({ resolution: '1' }, [span(390 * day, 400 * day)])
+  const order = take(queue).map(({ item }) => item.resolution)
   expect(order.slice(0, 7)).toEqual(['1', '1', '1', '1', '1', '1', '60'])
 })
 
@@ -49,15 +49,15 @@ test('every second that is missing is asked for once, whatever is missing', () =
     fc.property(
       fc.array(fc.tuple(fc.constantFrom(...storedResolutions), missing), { maxLength: 6 }),
       (list) => {
-        const agenda = new Agenda<{ resolution: Resolution }>()
-        const wanted = list.map(([resolution, spans]) => ({ of: { resolution }, spans }))
-        for (const { of, spans } of wanted) agenda.add(of, spans)
-        const units = take(agenda)
-        const minutes = units.filter(({ of }) => of.resolution === '1')
+        const queue = new HistoryQueue<{ resolution: Resolution }>()
+        const wanted = list.map(([resolution, spans]) => ({ item: { resolution }, spans }))
+        for (const { item, spans } of wanted) queue.add(item, spans)
+        const units = take(queue)
+        const minutes = units.filter(({ item }) => item.resolution === '1')
         const days = minutes.map((unit) => Math.floor((unit.span.to - 1) / day))
         expect(days).toEqual([...days].sort((x, y) => y - x))
-        for (const { of, spans } of wanted) {
-          const asked = units.filter((unit) => unit.of === of).map((unit) => unit.span)
+        for (const { item, spans } of wanted) {
+          const asked = units.filter((unit) => unit.item === item).map((unit) => unit.span)
           expect(joinSpans(asked)).toEqual(spans)
           const seconds = (all: readonly Span[]) => all.reduce((sum, { from, to }) => sum + to - from, 0)
           expect(seconds(asked)).toBe(seconds(spans))
@@ -67,12 +67,12 @@ test('every second that is missing is asked for once, whatever is missing', () =
   )
 })
 
-test('what is added while the agenda is worked through takes its place', () => {
-  const agenda = new Agenda<{ resolution: Resolution }>()
-  agenda.add({ resolution: '1' }, [span(0, 2 * day)])
-  expect(agenda.next()?.span).toEqual(span(day, 2 * day))
-  agenda.add({ resolution: '1' }, [span(5 * day, 6 * day)])
-  expect(agenda.next()?.span).toEqual(span(5 * day, 6 * day))
-  expect(agenda.next()?.span).toEqual(span(0, day))
-  expect(agenda.next()).toBeUndefined()
+test('what is added while the queue is worked through takes its place', () => {
+  const queue = new HistoryQueue<{ resolution: Resolution }>()
+  queue.add({ resolution: '1' }, [span(0, 2 * day)])
+  expect(queue.next()?.span).toEqual(span(day, 2 * day))
+  queue.add({ resolution: '1' }, [span(5 * day, 6 * day)])
+  expect(queue.next()?.span).toEqual(span(5 * day, 6 * day))
+  expect(queue.next()?.span).toEqual(span(0, day))
+  expect(queue.next()).toBeUndefined()
 })

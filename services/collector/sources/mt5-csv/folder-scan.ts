@@ -7,25 +7,25 @@ import { CompleteMinutes } from './complete-minutes.ts'
 import type { ExportFiles } from './export-files.ts'
 import { warnOfFile } from './file-fault.ts'
 import type { FollowedFile } from './followed-file.ts'
-import type { Turns } from './turns.ts'
+import type { KeyedLock } from './keyed-lock.ts'
 
 /** So many files are looked at at once in a round through all of them. */
-const looksMax = 8
+const scansMax = 8
 
-interface RoundsDeps {
+interface FolderScanDeps {
   readonly files: ExportFiles
   /** Only what is added to a file after its first full read is live. */
   readonly readOnce: Set<FollowedFile>
-  readonly inTurn: Turns<FollowedFile>
+  readonly fileLock: KeyedLock<FollowedFile>
   readonly log: Log
   readonly clock: Clock
 }
 
-/** Looks at followed files for what was added, one by one as they change and all of them in rounds. */
-export class Rounds {
+/** Looks at followed files for what was added, one by one as they change and all of them in scan. */
+export class FolderScan {
   readonly #files: ExportFiles
   readonly #readOnce: Set<FollowedFile>
-  readonly #inTurn: Turns<FollowedFile>
+  readonly #fileLock: KeyedLock<FollowedFile>
   readonly #log: Log
   readonly #clock: Clock
   readonly #minutes: CompleteMinutes
@@ -34,10 +34,10 @@ export class Rounds {
   /** Told once when it begins, and once when it ends. */
   readonly #failing = new Set<FollowedFile>()
 
-  constructor({ files, readOnce, inTurn, log, clock }: RoundsDeps) {
+  constructor({ files, readOnce, fileLock, log, clock }: FolderScanDeps) {
     this.#files = files
     this.#readOnce = readOnce
-    this.#inTurn = inTurn
+    this.#fileLock = fileLock
     this.#log = log
     this.#clock = clock
     this.#minutes = new CompleteMinutes(clock)
@@ -45,7 +45,7 @@ export class Rounds {
 
   async #takeChange(file: FollowedFile, listener: SourceListener): Promise<void> {
     const change = await file.check()
-    if (change === 'appended') await tellAdded(file, listener)
+    if (change === 'appended') await sendAdded(file, listener)
     if (change !== 'anew') return
     this.#readOnce.delete(file)
     listener.again(file.options.series, allTimes)
@@ -55,12 +55,12 @@ export class Rounds {
    * A file whose turn is taken is looked at again in the next round, or once whoever looks at it is done. Resolves
    * whether this look read it to its end.
    */
-  async #lookAt(file: FollowedFile, listener: SourceListener): Promise<boolean> {
+  async #scanFile(file: FollowedFile, listener: SourceListener): Promise<boolean> {
     this.#again.add(file)
-    if (!this.#readOnce.has(file) || this.#inTurn.isTaken(file)) return false
+    if (!this.#readOnce.has(file) || this.#fileLock.isLocked(file)) return false
     while (this.#again.delete(file)) {
       try {
-        await this.#inTurn(file, () => this.#takeChange(file, listener))
+        await this.#fileLock(file, () => this.#takeChange(file, listener))
         if (this.#failing.delete(file))
           this.#log.info({ file: file.options.path }, 'the file can be read again')
       } catch (cause) {
@@ -71,9 +71,9 @@ export class Rounds {
     return this.#readOnce.has(file) && !this.#failing.has(file)
   }
 
-  async look(listener: SourceListener, signal: AbortSignal): Promise<void> {
+  async run(listener: SourceListener, signal: AbortSignal): Promise<void> {
     const begunMs = this.#clock.monotonicMs()
-    const added = await this.#files.takeIn()
+    const added = await this.#files.addNew()
     if (added.length > 0) listener.catalogue(this.#files.symbols(added), { snapshot: false })
     for (const series of added) listener.again(series, allTimes)
     const all = this.#files.index.all()
@@ -83,28 +83,28 @@ export class Rounds {
     const work = async (): Promise<void> => {
       for (const file of left) {
         if (signal.aborted) return
-        if (await this.#lookAt(file, listener)) unread.delete(file)
+        if (await this.#scanFile(file, listener)) unread.delete(file)
       }
     }
-    await Promise.all(Array.from({ length: looksMax }, work))
-    if (!signal.aborted) this.#minutes.tell(minutes, unread.size === 0 ? begunMs : undefined, listener)
+    await Promise.all(Array.from({ length: scansMax }, work))
+    if (!signal.aborted) this.#minutes.report(minutes, unread.size === 0 ? begunMs : undefined, listener)
   }
 
   /** A file that the system names goes before the rest of a round. */
   changed(name: string, listener: SourceListener): boolean {
     const file = this.#files.index.named(name)
-    if (file) void this.#lookAt(file, listener)
+    if (file) void this.#scanFile(file, listener)
     return file !== undefined
   }
 }
 
 /** New lines go out at once, and then the windows that they widened. */
-async function tellAdded(file: FollowedFile, listener: SourceListener): Promise<void> {
+async function sendAdded(file: FollowedFile, listener: SourceListener): Promise<void> {
   const { series } = file.options
   const before = new Set(file.spans.map(textOf))
-  for await (const bars of file.readOn()) {
+  for await (const bars of file.readNew()) {
     for (const piece of pieces(bars)) listener.closed([{ ...series, bars: piece }])
-    if (file.options.tellsTime) listener.tick(timeAt(bars, barCount(bars) - 1))
+    if (file.options.reportsTicks) listener.tick(timeAt(bars, barCount(bars) - 1))
   }
   for (const span of file.spans) if (!before.has(textOf(span))) listener.complete(series, span)
 }
