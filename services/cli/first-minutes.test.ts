@@ -92,7 +92,7 @@ describe('a start with own feeds', () => {
     const { logged } = start()
     await expect
       .poll(logged, patience)
-      .toContainEqual(expect.stringMatching(/^.*\/feeds\/exports does not exist; it is tried again$/))
+      .toContainEqual(expect.stringMatching(/^.*\/feeds\/exports does not exist; retrying$/))
     const aside = join(home, 'aside')
     mkdirSync(aside)
     const bars = exportText(minutes(monday, 5, 1.1, 5))
@@ -110,8 +110,8 @@ describe('a start with own feeds', () => {
     const at = (name: string): string => join(exports, name)
     const broken = 'The columns are separated by ";"; an MT5 export separates them by tabs'
     const wanted = [
-      `${at('EURUSD.z_M1.csv')} is no export: ${broken}; it is read again`,
-      `${at('USDJPY.z_M1.csv')} is no export: ${broken}; it is left alone until it changes`,
+      `${at('EURUSD.z_M1.csv')} is no export: ${broken}; retrying`,
+      `${at('USDJPY.z_M1.csv')} is no export: ${broken}; ignored until it changes`,
       `${at('GBPUSD_M1.csv')} is not read: the manifest calls GBPUSD GBPUSD.z; name the file GBPUSD.z_M1.csv`,
       `${at('GBPUSD.z_M5.csv')} is not read: MYBROKER:LIVE does not list resolution 5 in spec.resolutions`,
     ]

@@ -19,34 +19,34 @@ import type { Spool } from './spool/spool.ts'
 export interface CollectorDeps {
   readonly definition: FeedDefinition
   readonly source: Source
-  /** host:port of ingest; asked for at each connection, since there may be several to be tried in turn. */
+  /** Returns host:port of ingest. Called for each connection, because several ingests may be tried in sequence. */
   readonly address: () => string
-  /** Asked for at each connection. */
+  /** Called for each connection. */
   readonly identity: () => ClientIdentity
   /** Default: gRPC. */
   readonly dial?: Dial | undefined
   readonly clock: Clock
   readonly log: Log
   /**
-   * Of this feed alone, open; whoever opened it closes it after the collector's end. Without one nothing
-   * outlives a session but what the source can be asked for again.
+   * An open spool for this feed only. The caller closes it after the collector has ended. Without a spool,
+   * only bars that the source can be read for again survive the end of a session.
    */
   readonly spool?: Spool | undefined
-  /** Of this feed. */
+  /** The metrics of this feed. */
   readonly metrics?: FeedMetrics | undefined
-  /** Ends the collector: what is under way is still acknowledged. */
+  /** Ends the collector. Batches in flight are still acknowledged. */
   readonly signal: AbortSignal
 }
 
-/** A session that lasted so long was a good one: the next pause is short again. */
+/** Minimum duration of a stable session; after it the next pause is short again. */
 const stableSessionMs = 60_000
 const terminalLengthMax = 128
-/** Standing by for longer, another collector is the active one: what closes is its to keep. */
+/** Maximum time on standby that is buffered; after it, the active collector keeps the bars that close. */
 const standbyBufferMs = 60_000
 
 /**
- * Collects one feed from one source until the signal aborts; never rejects. A session that ends, for
- * whatever reason, is begun again after a pause, and goes on where ingest's store ends.
+ * Collects one feed from one source until the signal aborts; never rejects. After a session ends, for any
+ * reason, a new one begins after a pause and continues where the store of ingest ends.
  */
 export function runCollector(deps: CollectorDeps): Promise<void> {
   return new Collector(deps).run()
@@ -58,7 +58,7 @@ class Collector {
   readonly #log: Log
   readonly #stamps: Stamps
   readonly #time: FeedTime
-  /** Runs between an active session and the next. */
+  /** Runs between two active sessions. */
   readonly #offline: OfflineBuffer | undefined
   readonly #relay: SourceRelay
 
@@ -87,7 +87,7 @@ class Collector {
     unwatch?.()
   }
 
-  /** Again and again, after pauses with jitter, until the signal aborts. */
+  /** Repeats `run` after pauses with jitter until the signal aborts. */
   async #repeat(run: () => Promise<void>): Promise<void> {
     const { signal, clock } = this.#deps
     const pauses = new Backoff(clock, reconnectMaxMs)
@@ -98,8 +98,8 @@ class Collector {
         await run()
       } catch (cause) {
         const fault = cause instanceof SourceFault ? cause.message : ''
-        if (!signal.aborted && fault === '') this.#log.error({ err: cause }, 'collecting failed')
-        else if (!signal.aborted && fault !== lastFault) this.#log.error(`${fault}; it is tried again`)
+        if (!signal.aborted && fault === '') this.#log.error({ err: cause }, 'collecting failed; retrying')
+        else if (!signal.aborted && fault !== lastFault) this.#log.error(`${fault}; retrying`)
         lastFault = fault
       }
       if (clock.monotonicMs() - begunMs > stableSessionMs) pauses.reset()
@@ -107,7 +107,7 @@ class Collector {
     }
   }
 
-  /** One session, from Hello to its end. */
+  /** Runs one session, from Hello to its end. */
   async #runSession(): Promise<void> {
     const { clock, signal, definition, source, address, identity, spool, dial, metrics } = this.#deps
     const isKept = source.capabilities.rereadable || spool !== undefined
@@ -138,7 +138,7 @@ class Collector {
         )
         this.#sendHeartbeat(client)
       },
-      // `ended` tells why.
+      // `ended` has the reason.
       () => undefined,
     )
     const end = await client.ended
@@ -149,7 +149,7 @@ class Collector {
     stopHeartbeats()
     signal.removeEventListener('abort', close)
     if (!signal.aborted)
-      this.#log.warn({ code: end.code, why: end.message }, 'the session ended; connecting again')
+      this.#log.warn({ code: end.code, why: end.message }, 'session with ingest ended; retrying')
   }
 
   #startActiveSession(client: SessionClient, greeting: Greeting, signal: AbortSignal): ActiveSession {
@@ -168,8 +168,8 @@ class Collector {
   }
 
   #standBy(sessionEnd: AbortSignal): void {
-    this.#log.info('stands by: another collector is active')
-    // The lease of an ingest that is gone lapses sooner: until then nobody else keeps what closes.
+    this.#log.info('standing by: another collector is active')
+    // The lease of a crashed ingest expires sooner than this. Until then, no other collector keeps these bars.
     const cancel = this.#deps.clock.after(standbyBufferMs, () => {
       this.#offline?.stop()
       this.#deps.spool?.handOver()

@@ -10,23 +10,23 @@ interface SpoolFailures {
   readonly unreadableBytes: number
 }
 
-/** What is asked of a collector at each scrape. */
+/** The state of one collector, read at each scrape. */
 export interface CollectorStatus {
   readonly spool: (SpoolDepth & SpoolFailures) | undefined
   readonly isActive: boolean
   readonly isTerminalConnected: boolean
-  /** Since the newest tick came; absent before the first. */
+  /** Since the last tick arrived; `undefined` before the first. */
   readonly tickAgeSeconds: number | undefined
 }
 
-/** What one collector counts. */
+/** Counters of one collector. */
 export interface FeedMetrics {
   sent(lane: WireLane, bars: number): void
   acked(lane: WireLane, bars: number): void
   refused(bars: number): void
   sessionBegan(): void
   sessionEnded(): void
-  /** Asks at each scrape, until it is cancelled. */
+  /** Reads the state at each scrape until cancelled. */
   watch(read: () => CollectorStatus): Cancel
 }
 
@@ -34,7 +34,7 @@ export interface CollectorMetrics {
   of(feed: FeedKey): FeedMetrics
 }
 
-/** For all collectors of one process; the only label that is not a handful of words is the feed. */
+/** Metrics of all collectors of one process. Only the label `feed` has many values. */
 export function createCollectorMetrics(metrics: Metrics): CollectorMetrics {
   const readers = new Map<FeedKey, () => CollectorStatus>()
   createStatusMetrics(metrics, readers)
@@ -55,7 +55,7 @@ export function createCollectorMetrics(metrics: Metrics): CollectorMetrics {
       sessionEnded: () => reconnects.inc({ feed }),
       watch(read) {
         readers.set(feed, read)
-        // The next collector of the feed may be there already.
+        // The next collector of the feed may have registered already.
         return () => void (readers.get(feed) === read && readers.delete(feed))
       },
     }),

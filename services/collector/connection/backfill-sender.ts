@@ -8,11 +8,11 @@ import type { Outbox } from './outbox.ts'
 import { type Packed, packBars } from './pack-bars.ts'
 import type { Answer, SessionClient } from './session-client.ts'
 
-/** Bars of the backfill lane sent and not yet acknowledged: what ingest may have to work off before a live bar, a few milliseconds' worth. */
+/** Maximum unacknowledged bars of the backfill lane; ingest may process them before a live bar, in a few milliseconds. */
 const backfillBarsMax = 4_000
-/** In small messages, so that ingest turns to a live one soon. */
+/** Maximum bars of one backfill message; small, so that ingest reaches the next live message soon. */
 const messageBarsMax = 1_000
-/** Messages of the backfill lane likewise: below what ingest holds before it asks for a pause, or reads no more. */
+/** Maximum unacknowledged backfill messages; below the number at which ingest requests a pause or stops reading. */
 export const backfillMessagesMax = 8
 
 export interface BackfillSenderDeps {
@@ -21,11 +21,11 @@ export interface BackfillSenderDeps {
   readonly clock: Clock
   readonly log: Log
   readonly signal: AbortSignal
-  /** Resolves when nothing live is under way. */
+  /** Resolves when no live bars are in flight. */
   readonly idle: () => Promise<void>
 }
 
-/** The backfill lane of one session: yields to the live lane, and to ingest where it asks for a pause. */
+/** The backfill lane of one session: waits while live bars are in flight or ingest has requested a pause. */
 export class BackfillSender {
   readonly #deps: BackfillSenderDeps
   readonly #bars: Semaphore
@@ -41,7 +41,7 @@ export class BackfillSender {
     }
   }
 
-  /** Resolves once all of it was sent, with what will be known when it is stored. */
+  /** Resolves once all bars were sent; the inner promises resolve when they are stored. */
   send(list: readonly PreparedBars[]): Promise<Promise<void>[]> {
     return this.#send(packBars(list, messageBarsMax))
   }
@@ -51,7 +51,7 @@ export class BackfillSender {
   ): Promise<Promise<void>[]> {
     const { outbox } = this.#deps
     const answers: Promise<void>[] = []
-    // Else sessions that all end soon would fill the spool with history, and live bars would leave it.
+    // Otherwise a series of short sessions would fill the spool with history and displace live bars.
     await outbox.drained
     for (const batch of batches) {
       const { parts, count, kept } = batch
@@ -75,7 +75,7 @@ export class BackfillSender {
     return answers
   }
 
-  /** Resolves when there is room for a message of so many bars, with what leaves it. */
+  /** Waits for capacity for a message of `count` bars. Returns the function that frees it. */
   async #enter(count: number): Promise<() => void> {
     await this.#messages.enter(1)
     try {
@@ -90,7 +90,7 @@ export class BackfillSender {
     }
   }
 
-  /** Nothing live is under way, and ingest asks for no pause. */
+  /** Resolves when no live bars are in flight and no requested pause is running. */
   async #clearToSend(): Promise<void> {
     const { clock, signal, idle } = this.#deps
     await idle()
@@ -98,7 +98,7 @@ export class BackfillSender {
     if (pauseMs > 0) await clock.sleep(pauseMs, signal)
   }
 
-  /** Corrections as they happen: kept first. Resolves once all of it is stored. */
+  /** Sends corrections when they happen, after spooling them. Resolves once all are stored. */
   async store(list: readonly PreparedBars[]): Promise<void> {
     const { outbox } = this.#deps
     const batches = [...packBars(list, messageBarsMax)].map((batch) => ({
@@ -113,6 +113,6 @@ export class BackfillSender {
     if (!first) return
     const bars = refused.reduce((sum, { count }) => sum + count, 0)
     const { symbol, resolution } = item ?? {}
-    this.#deps.log.warn({ symbol, resolution, bars, why: first.message }, 'bars were refused')
+    this.#deps.log.warn({ symbol, resolution, bars, why: first.message }, 'bars rejected by ingest')
   }
 }

@@ -10,19 +10,19 @@ import { LiveSender } from './live-sender.ts'
 import { Outbox, type OutboxDeps } from './outbox.ts'
 import type { SessionClient } from './session-client.ts'
 
-/** Bars corrected as it happens and not yet stored; beyond, the session is given up and all is read again. */
+/** Maximum corrected bars in flight; above it the session ends and the bars are read again. */
 const correctionsMax = 200_000
 
 export interface LaneRouterDeps extends OutboxDeps {
   readonly stamps: Stamps
   readonly clock: Clock
-  /** A correction that failed. */
+  /** Called when a correction failed. */
   readonly failed: (cause: unknown) => void
 }
 
 /**
- * The two lanes of one session: decides which of a series' closed bars go out live, and which with the
- * history. Corrections are never pushed.
+ * The two lanes of one session: sends new bars on the live lane, and corrections and history on the backfill
+ * lane. Corrections are never pushed to clients.
  */
 export class LaneRouter {
   readonly #client: SessionClient
@@ -32,7 +32,7 @@ export class LaneRouter {
   readonly #live: LiveSender
   readonly #backfill: BackfillSender
   readonly #prepare: ReturnType<typeof barPreparer>
-  /** Corrections that go out as they happen, on their way to the store. */
+  /** Corrections that were sent when they happened and are not yet stored. */
   readonly #inFlight = new Set<Promise<void>>()
   #inFlightBars = 0
 
@@ -52,7 +52,7 @@ export class LaneRouter {
     this.#prepare = barPreparer(deps)
   }
 
-  /** Ingest knows the symbols: what earlier sessions left in the spool goes out, before anything else. */
+  /** Sends the batches that earlier sessions left in the spool, before all others. Ingest must know the symbols. */
   begin(): void {
     this.#outbox.begin()
   }
@@ -61,31 +61,34 @@ export class LaneRouter {
     return route(series, bars, (part) => this.#prepare(series, part, derived))
   }
 
-  /** Sends what has just happened, whatever is under way. */
+  /** Sends bars that have just closed, however many bars are in flight. */
   sendNow(routed: readonly Routed[]): void {
     const fresh = routed.flatMap((each) => each.fresh)
     if (fresh.length > 0) this.#live.send(fresh)
     for (const { corrections } of routed) this.#correct(corrections)
   }
 
-  /** Sends what was read, in turn; answers what will be known when the corrections among it are stored. */
+  /**
+   * Sends bars that were read, each series when there is capacity. The returned promises resolve when the
+   * corrections among them are stored.
+   */
   async sendThrottled({ corrections, fresh }: Routed): Promise<Promise<void>[]> {
     const stored = await this.#backfill.send(corrections)
     for (const each of fresh) await this.#live.sendThrottled(each)
     return stored
   }
 
-  /** Sends old bars on the backfill lane; resolves once all were sent, with what will be known when they are stored. */
+  /** Sends old bars on the backfill lane. Resolves once all were sent; the inner promises resolve when they are stored. */
   sendHistory(series: CollectedSeries, bars: Bars, derived: boolean): Promise<Promise<void>[]> {
     return this.#backfill.send([this.#prepare(series, bars, derived)])
   }
 
-  /** Resolves when history may be sent: nothing live is under way. */
+  /** Resolves when history may be sent: no live bars are in flight. */
   idle(): Promise<void> {
     return this.#live.idle()
   }
 
-  /** Resolves when everything live, and what was corrected meanwhile, is stored. */
+  /** Resolves when all live bars and corrections sent so far are stored. */
   async settled(): Promise<void> {
     await Promise.all([this.#live.settled(), ...this.#inFlight])
   }
@@ -101,11 +104,14 @@ export class LaneRouter {
     tracked.catch(this.#failed)
     this.#inFlight.add(tracked)
     if (this.#inFlightBars <= correctionsMax) return
-    this.#log.error({ bars: this.#inFlightBars }, 'ingest does not store corrections: beginning anew')
+    this.#log.error(
+      { bars: this.#inFlightBars },
+      'corrections not acknowledged by ingest; retrying in a new session',
+    )
     this.#client.cancel()
   }
 
-  /** By ingest's clock it has not closed: it goes out again a little later. */
+  /** Ingest rejected the bar as not closed by its clock: the bar is sent again later. */
   #keepForming(series: CollectedSeries, bar: Bars): void {
     const time = timeAt(bar, 0)
     if (series.isGone || series.sentUntil !== time) return
@@ -113,7 +119,7 @@ export class LaneRouter {
     const later = series.forming
     series.forming = undefined
     const derived = bar.revision[0] === derivedRevision
-    // One that came meanwhile closes it; alone it would be refused for ever.
+    // A later bar that arrived meanwhile closes this one. Sent alone, this one would be rejected again.
     if (later) this.sendNow([this.route(series, mergeBars(later.bars, bar), derived)])
     else series.forming = { bars: bar, derived }
   }

@@ -8,9 +8,9 @@ import type { Outbox } from './outbox.ts'
 import { packBars } from './pack-bars.ts'
 import { reasonOf, type SessionClient } from './session-client.ts'
 
-/** Of bars that were missed so many are sent and not yet acknowledged; the next wait. */
+/** Maximum unacknowledged catch-up bars; further bars wait. */
 const catchUpBarsMax = 20_000
-/** Of all bars of the live lane; beyond, ingest stores none of them, and the session is given up. */
+/** Maximum unacknowledged bars of the live lane; above it ingest is assumed to be stuck and the session ends. */
 const liveBarsMax = 200_000
 
 export interface LiveSenderDeps {
@@ -19,11 +19,11 @@ export interface LiveSenderDeps {
   readonly log: Log
   /** Aborts with the session. */
   readonly signal: AbortSignal
-  /** A bar that ingest holds to be forming still. */
+  /** Called for a bar that ingest rejected as still forming. */
   readonly onForming: (series: CollectedSeries, bar: Bars) => void
 }
 
-/** The live lane of one session: sends what it is given at once and in order, and knows what is not yet stored. */
+/** The live lane of one session: sends bars at once and in order, and tracks those that are not yet stored. */
 export class LiveSender {
   readonly #deps: LiveSenderDeps
   readonly #semaphore: Semaphore
@@ -35,18 +35,18 @@ export class LiveSender {
     this.#semaphore = new Semaphore(catchUpBarsMax, deps.signal)
   }
 
-  /** Resolves when everything sent so far is stored; rejects when the session ended before. */
+  /** Resolves when all bars sent so far are stored; rejects when the session ends before. */
   async settled(): Promise<void> {
     await Promise.all(this.#inFlight)
   }
 
-  /** Resolves when history may be sent: nothing live is under way, nor left by an earlier session. */
+  /** Resolves when history may be sent: no live bars are in flight or left by an earlier session. */
   async idle(): Promise<void> {
     await this.#deps.outbox.drained
     while (this.#inFlight.size > 0) await Promise.all(this.#inFlight)
   }
 
-  /** Sends as soon as it is kept, whatever is under way. */
+  /** Sends once the bars are spooled, however many bars are in flight. */
   send(list: readonly PreparedBars[]): void {
     const { client, outbox, log } = this.#deps
     for (const packed of packBars(list)) {
@@ -62,7 +62,7 @@ export class LiveSender {
           } else
             log.warn(
               { symbol: part.item.symbol, resolution: part.item.resolution, bars, why },
-              'bars were refused',
+              'bars rejected by ingest',
             )
         }
       })
@@ -74,11 +74,11 @@ export class LiveSender {
       this.#inFlight.add(tracked)
     }
     if (this.#inFlightBars <= liveBarsMax) return
-    log.error({ bars: this.#inFlightBars }, 'ingest does not store live bars: beginning anew')
+    log.error({ bars: this.#inFlightBars }, 'live bars not acknowledged by ingest; retrying in a new session')
     client.cancel()
   }
 
-  /** As `send`, for what can wait until there is room. */
+  /** Like `send`, but waits until fewer than `catchUpBarsMax` bars are in flight. */
   async sendThrottled(list: PreparedBars): Promise<void> {
     const weight = barCount(list.bars)
     await this.#semaphore.enter(weight)

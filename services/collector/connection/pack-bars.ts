@@ -14,17 +14,17 @@ export interface OutgoingBars {
 
 export interface Packed<T extends OutgoingBars> {
   readonly message: readonly EncodedSeries[]
-  /** What is in the message, in its order. */
+  /** The contents of the message, in its order. */
   readonly parts: readonly { readonly item: T; readonly bars: Bars }[]
   readonly count: number
 }
 
-/** What surrounds the series in a message. */
+/** Bytes reserved for the message around its series. */
 const messageOverheadBytes = 4 * 1024
-/** What stands before a series in a message. */
+/** Bytes before each series in a message. */
 const seriesOverheadBytes = 8
 
-/** Bars of any number of series as messages within the bounds of the wire, or smaller ones, in the order given. */
+/** Packs bars of any number of series into messages of at most `barsMax` bars, in the given order. */
 export function* packBars<T extends OutgoingBars>(
   list: readonly T[],
   barsMax = batchBarsMax,
@@ -53,7 +53,7 @@ export function* packBars<T extends OutgoingBars>(
   if (count > 0) yield { message, parts, count }
 }
 
-/** One series in pieces that fit a message each: by count, and halved where numbers are long. */
+/** Splits one series into pieces that each fit a message: by count, then in halves while the bytes are too many. */
 function* pieces(
   item: OutgoingBars,
   barsMax: number,

@@ -21,14 +21,14 @@ export interface ActiveSessionDeps {
   readonly catalogue: SourceCatalogue
   readonly time: FeedTime
   readonly spool?: Spool | undefined
-  /** Has what closed since the last session, until this one goes on with its series. */
+  /** Keeps bars that closed since the last session; stopped once this session continues its series. */
   readonly offline: OfflineBuffer | undefined
   readonly log: Log
   /** Aborts with the session. */
   readonly signal: AbortSignal
 }
 
-/** A session that was welcomed as the active one: keeps ingest's catalogue and the collected series in step. */
+/** A session that ingest accepted as the active one: keeps the collected series equal to ingest's catalogue. */
 export class ActiveSession {
   readonly collection: Collection
   readonly #deps: ActiveSessionDeps
@@ -42,7 +42,7 @@ export class ActiveSession {
     this.list(deps.catalogue.all, { snapshot: true })
   }
 
-  /** A source that has no symbols at all has not looked yet: it takes none away. */
+  /** An empty snapshot means that the source has not listed its symbols yet, so none is removed. */
   list(symbols: readonly SourceSymbol[], { snapshot }: Listing): void {
     const { client, log, offline } = this.#deps
     const hasLooked = symbols.length > 0
@@ -50,7 +50,7 @@ export class ActiveSession {
       .then(() => client.catalogue(symbols.map(toWire), { snapshot: snapshot && hasLooked }))
       .then(({ names, refused }) => {
         if (refused.length > 0)
-          log.warn({ refused: refused.slice(0, 20), count: refused.length }, 'symbols were refused')
+          log.warn({ refused: refused.slice(0, 20), count: refused.length }, 'symbols rejected by ingest')
         const before = offline?.stop() ?? []
         this.collection.sendSpooled()
         if (hasLooked) this.#collect(names, { snapshot }, before)
@@ -58,11 +58,11 @@ export class ActiveSession {
       .catch((cause: unknown) => this.#fail(cause))
   }
 
-  /** The session is over, and the next one lists everything anew; or what failed is a defect, which ends it. */
+  /** After the session's end the next one lists all symbols again. Any other failure is a defect, so it ends the session. */
   #fail(cause: unknown): void {
     const { client, log, signal } = this.#deps
     if (signal.aborted || client.isOver) return
-    log.error({ err: cause }, 'symbols could not be collected: beginning anew')
+    log.error({ err: cause }, 'failed to collect symbols; retrying in a new session')
     client.cancel()
   }
 
@@ -79,7 +79,7 @@ export class ActiveSession {
     this.collection.begin(going.sort((a, b) => finestFirst(a.resolution, b.resolution)))
   }
 
-  /** A source that is read as a whole anyway is read to the end first. */
+  /** Continues a series without reading it again, unless its source can only be read as a whole. */
   #continued(series: CollectedSeries, before: readonly CollectedSeries[]): CollectedSeries {
     const { source, time } = this.#deps
     const now = time.now()
@@ -107,6 +107,6 @@ export class ActiveSession {
   }
 }
 
-/** Of another scale or delay it is collected anew. */
+/** A series whose scale or delay changed is collected again from the start. */
 const isSame = (series: CollectedSeries, before: CollectedSeries | undefined): boolean =>
   before?.scale === series.scale && before.delaySeconds === series.delaySeconds

@@ -12,7 +12,7 @@ import type { FeedTime } from './feed-time.ts'
 import type { HistoryReader } from './history-reader.ts'
 import type { SourceReader } from './source-reader.ts'
 
-/** What was missed is read once the feed's clock is known; so often it is looked. */
+/** Poll interval while the feed's clock is unknown. */
 const tickCheckMs = 1_000
 
 export interface CatchUpDeps {
@@ -29,7 +29,7 @@ export interface CatchUpDeps {
   readonly failed: (cause: unknown) => void
 }
 
-/** Reads what the series of a session missed, until each of them is live. */
+/** Reads the bars that the series of a session missed, until each series is live. */
 export class CatchUp {
   readonly #deps: CatchUpDeps
 
@@ -37,7 +37,7 @@ export class CatchUp {
     this.#deps = deps
   }
 
-  /** From a source that is read in pieces: what was missed of all these series first, then their history. */
+  /** Reads a source that is read in pieces: first the missed bars of all series, then their history. */
   async readMissed(list: readonly CollectedSeries[]): Promise<void> {
     const { definition, history, failed } = this.#deps
     const now = await this.#now()
@@ -57,7 +57,7 @@ export class CatchUp {
     await history.run()
   }
 
-  /** What the terminal has not loaded yet is asked for again; `attempted` does not wait for that. */
+  /** Retries bars that the terminal has not loaded yet; `attempted` is called after the first attempt. */
   async #readMissedOf(series: CollectedSeries, attempted: () => void): Promise<void> {
     const { time, reader, lanes, isOver } = this.#deps
     do {
@@ -82,13 +82,13 @@ export class CatchUp {
     } while (series.readAgain)
   }
 
-  /** Everything that a source has of a series in one go; `all`: also what windows cover already. */
+  /** Reads all bars that a source has of a series in one pass; `all`: also those that windows cover already. */
   async readWhole(series: CollectedSeries, what: 'all' | 'uncovered'): Promise<void> {
     const { time, reader, lanes, isOver } = this.#deps
     series.phase = 'queued'
     series.readAgain = what === 'all'
     do {
-      // A line may come after its minute was claimed: bars newer than all that is stored are sent.
+      // A line may arrive after its minute was claimed. So bars newer than all stored ones are always sent.
       const known = series.readAgain ? [] : upTo(series.sentUntil, series.covered)
       series.readAgain = false
       const startedAt = time.now()
@@ -108,7 +108,7 @@ export class CatchUp {
     } while (series.readAgain)
   }
 
-  /** From here on what closes goes out at once, after what closed while the series was read. */
+  /** Makes the series live: sends the bars that closed during the read, and later ones at once. */
   #caughtUp(
     series: CollectedSeries,
     startedAt: FeedSeconds | undefined,
@@ -131,7 +131,7 @@ export class CatchUp {
     claims.series(series, waitingClaims, stored)
   }
 
-  /** The feed's time, as soon as there is one. */
+  /** Waits until the feed's time is known; `undefined` when the session ended before. */
   async #now(): Promise<FeedSeconds | undefined> {
     const { time, clock, signal, isOver } = this.#deps
     while (time.now() === undefined && !isOver()) await clock.sleep(tickCheckMs, signal)

@@ -30,8 +30,8 @@ export interface CollectionDeps extends OutboxDeps {
 }
 
 /**
- * One active session at work: reads what was missed, sends what closes, and fills in history behind
- * it. Everything it knows ends with the session; the next one begins from what ingest holds.
+ * The work of one active session: reads missed bars, sends bars that close, and then fills in history.
+ * Its state ends with the session. The next session begins from what ingest has stored.
  */
 export class Collection {
   readonly #client: SessionClient
@@ -79,17 +79,17 @@ export class Collection {
     return this.#series.get(idOf(of))
   }
 
-  /** Those of which everything that has closed was sent. */
+  /** Series whose closed bars were all sent. */
   get live(): readonly CollectedSeries[] {
     return [...this.#series.values()].filter(({ phase }) => phase === 'live')
   }
 
-  /** Ingest knows the symbols: what earlier sessions left in the spool goes out, before anything else. */
+  /** Sends the batches that earlier sessions left in the spool, before all others. Ingest must know the symbols. */
   sendSpooled(): void {
     this.#lanes.begin()
   }
 
-  /** Begins with these: what was missed first, in the order given, then their history. */
+  /** Starts these series: reads their missed bars in the given order, then their history. */
   begin(list: readonly CollectedSeries[]): void {
     for (const series of list) this.#put(series)
     if (this.#source.capabilities.reads === 'whole') {
@@ -97,7 +97,7 @@ export class Collection {
     } else this.#catchUp.readMissed(list).catch(this.#failed)
   }
 
-  /** No longer in the source's catalogue. */
+  /** Removes series that are no longer in the source's catalogue. */
   drop(isGone: (raw: string) => boolean): void {
     for (const [id, series] of this.#series) {
       if (!isGone(series.raw)) continue
@@ -106,7 +106,7 @@ export class Collection {
     }
   }
 
-  /** One that takes another's place reads all of it again; what that one sent live is not live again. */
+  /** A series that replaces another reads all bars again; bars that the old one sent live are not live again. */
   #put(series: CollectedSeries): void {
     const before = this.#series.get(idOf(series))
     if (before) {
@@ -135,7 +135,7 @@ export class Collection {
 
   watched(r: Resolution, span: Span): void {
     if (this.#claims.watched(r, span) !== 'interrupted') return
-    this.#log.warn({ resolution: r }, 'the source was interrupted: what it missed is read again')
+    this.#log.warn({ resolution: r }, 'source interrupted; retrying: the missed bars are read again')
     for (const series of this.#series.values()) if (series.resolution === r) series.phase = 'queued'
     this.#client.cancel()
   }
@@ -155,12 +155,12 @@ export class Collection {
     else this.#catchUp.readWhole(series, 'all').catch(this.#failed)
   }
 
-  /** What fails because the session is over is read again by the next one. */
+  /** Failures caused by the session's end are not logged: the next session reads these bars again. */
   readonly #failed = (cause: unknown): void => {
-    if (!this.#isOver()) this.#log.error({ err: cause }, 'collecting failed')
+    if (!this.#isOver()) this.#log.error({ err: cause }, 'collecting failed; the next session retries')
   }
 
-  /** Bars as the source gave them: what of them has closed. */
+  /** Routes those of the source's bars that have closed. */
   #take(series: CollectedSeries, given: Bars, derived: boolean): Routed {
     return this.#lanes.route(series, takeClosed(series, given, derived, this.#time.now()), derived)
   }

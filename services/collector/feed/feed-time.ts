@@ -2,7 +2,7 @@ import type { FeedClock } from '../../core/clocks/feed-clock.ts'
 import { type FeedSeconds, feedNow, fixedOffset, utcMs } from '../../core/clocks/feed-clock.ts'
 import type { Clock } from '../../ports/clock.ts'
 
-/** "Now" on the feed's clock, by ingest's time: a wrong clock of this machine does not matter. */
+/** The current time on the feed's clock, by the clock of ingest: a wrong clock of this machine has no effect. */
 export class FeedTime {
   readonly #feedClock: FeedClock
   readonly #clock: Clock
@@ -15,12 +15,12 @@ export class FeedTime {
     this.#clock = clock
   }
 
-  /** `undefined` while the feed's clock is unknown and no tick came. */
+  /** `undefined` while the feed's clock is unknown and no tick has arrived. */
   now(): FeedSeconds | undefined {
     return feedNow(utcMs(this.#clock.utcMs() + this.offsetMs), fixedOffset(this.#feedClock), this.newestTick)
   }
 
-  /** Since the last tick came; absent before the first. */
+  /** Milliseconds since the last tick arrived; `undefined` before the first. */
   get tickAgeMs(): number | undefined {
     return this.#tickedMs === undefined ? undefined : this.#clock.monotonicMs() - this.#tickedMs
   }

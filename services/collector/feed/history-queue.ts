@@ -3,7 +3,7 @@ import { daySeconds } from '../../core/clocks/calendar.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 
-/** What is asked of a terminal at once: some 1,500 bars. */
+/** Days of history in one read of a terminal: about 1,500 bars. */
 const unitDays: Readonly<Record<Resolution, number>> = {
   '1': 1,
   '5': 5,
@@ -18,7 +18,7 @@ const unitDays: Readonly<Record<Resolution, number>> = {
   '1M': 30_000,
 }
 
-/** A unit of months waits for the newest days of finer bars: a chart's newest days are what is looked at first. */
+/** Delay of units that span months: the newest days of finer bars are read first, because charts show them first. */
 const longUnitDelayDays = 6
 
 const readDayOf = (resolution: Resolution, newest: Span): number =>
@@ -32,11 +32,11 @@ export interface Unit<T> {
 interface Entry<T> {
   readonly item: T
   readonly unitSeconds: number
-  /** What is left, ascending. */
+  /** Spans still to be read, ascending. */
   readonly spans: Span[]
 }
 
-/** History still to be read, newest day first over all series; of one turn in the order they came. */
+/** History still to be read, newest day first over all series. Entries of one day keep the order in which they were added. */
 export class HistoryQueue<T extends { readonly resolution: Resolution }> {
   readonly #days = new Map<number, Entry<T>[]>()
   #newestDay = Number.NEGATIVE_INFINITY

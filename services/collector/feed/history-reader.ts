@@ -22,7 +22,7 @@ export interface HistoryReaderDeps {
   readonly signal: AbortSignal
 }
 
-/** Fills in history behind the live lane, unit by unit, each with its windows. */
+/** Fills in history while the live lane is idle, unit by unit, each with its windows. */
 export class HistoryReader {
   readonly #deps: HistoryReaderDeps
   readonly #queue = new HistoryQueue<CollectedSeries>()
@@ -38,7 +38,7 @@ export class HistoryReader {
     this.#queue.add(series, missing)
   }
 
-  /** Resolves when the last unit has begun; what is added meanwhile is taken up too. */
+  /** Resolves when the last unit has begun; includes history that is added meanwhile. */
   async run(): Promise<void> {
     if (this.#isRunning) return
     this.#isRunning = true
@@ -56,7 +56,7 @@ export class HistoryReader {
     const unit = this.#queue.next()
     const leave = (): void => this.#units.leave(1)
     if (unit === undefined) leave()
-    // What fails with the session is read again by the next one.
+    // A unit that fails with the session is read again by the next one.
     else this.#read(unit).then(leave, leave)
     return unit !== undefined
   }

@@ -21,7 +21,7 @@ export interface OfflineBufferDeps {
   readonly log: Log
 }
 
-/** Between two sessions: what closes meanwhile goes into the spool, as it would have been sent. */
+/** Writes bars that close between two sessions to the spool, in the form in which they would have been sent. */
 export class OfflineBuffer {
   readonly #deps: OfflineBufferDeps
   readonly #series = new Map<string, CollectedSeries>()
@@ -38,8 +38,8 @@ export class OfflineBuffer {
   }
 
   /**
-   * Begins with the series of which nothing was missed when the session ended; all others are read by the
-   * next one. While it runs it goes on with those that it has.
+   * Starts with the series that had missed no bar when the session ended; the next session reads all others.
+   * No effect while it runs: it keeps the series that it has.
    */
   start(series: readonly CollectedSeries[]): void {
     if (this.isRunning) return
@@ -47,7 +47,7 @@ export class OfflineBuffer {
     this.#cancel = this.#deps.clock.every(formingCheckMs, () => this.#release())
   }
 
-  /** Returns the series of which still nothing was missed; none where it did not run. */
+  /** Returns the series that still have missed no bar; none when it was not running. */
   stop(): readonly CollectedSeries[] {
     const series = [...this.#series.values()]
     this.#series.clear()
@@ -66,7 +66,7 @@ export class OfflineBuffer {
     this.#keep(routed)
   }
 
-  /** Of what was missed in an interruption nothing is kept: the next session reads it. */
+  /** Drops series that missed bars in an interruption: the next session reads them. */
   watched(r: Resolution, { from }: Span): void {
     for (const series of this.#series.values())
       if (series.resolution === r && (series.readAt === undefined || from > series.readAt)) this.drop(series)

@@ -8,7 +8,7 @@ import type { FeedTime } from './feed-time.ts'
 import type { OfflineBuffer } from './offline-buffer.ts'
 import { SourceCatalogue } from './source-catalogue.ts'
 
-/** Passes what a source reports to the active session, or to the offline buffer while that runs. */
+/** Passes the events of a source to the active session, or to the offline buffer while that runs. */
 export class SourceRelay implements SourceListener {
   readonly symbols = new SourceCatalogue()
   readonly #time: FeedTime

@@ -5,19 +5,19 @@ import type { OutgoingBars } from '../connection/pack-bars.ts'
 import type { CollectedSeries } from './collected-series.ts'
 import { derivedRevision, type Stamps } from './stamps.ts'
 
-/** Bars ready for the wire, and the series that they are of. */
+/** Bars ready for the wire, with their series. */
 export interface PreparedBars extends OutgoingBars {
   readonly series: CollectedSeries
 }
 
-/** Makes of bars as a source gave them bars for the wire: under their clean name, scaled, with a revision of this reading. */
+/** Prepares a source's bars for the wire: sets clean name, scale and revision; drops bars with too many decimals. */
 export const barPreparer =
   ({ stamps, log }: { readonly stamps: Stamps; readonly log: Log }) =>
   (series: CollectedSeries, given: Bars, derived: boolean): PreparedBars => {
     const { name: symbol, resolution, scale } = series
     const tooPrecise = new Set(beyondScale(given, scale))
     if (tooPrecise.size > 0) {
-      const why = `prices with more than ${scale} decimals are not sent`
+      const why = `bars dropped: their prices have more than ${scale} decimals`
       log.warn({ symbol, resolution, bars: tooPrecise.size }, why)
       series.holes.add(selectBars(given, (i) => tooPrecise.has(i)))
     }
@@ -27,13 +27,13 @@ export const barPreparer =
     return { series, symbol, resolution, scale, bars: { ...bars, revision } }
   }
 
-/** What is new, and corrections of what was sent before. */
+/** New bars, and corrections of bars that were sent before. */
 export interface Routed {
   readonly fresh: readonly PreparedBars[]
   readonly corrections: readonly PreparedBars[]
 }
 
-/** Which of a series' closed bars go out live, and which with the history: corrections are never pushed. */
+/** Splits a series' closed bars into new ones, for the live lane, and corrections, for the backfill lane. */
 export function route(series: CollectedSeries, bars: Bars, prepare: (bars: Bars) => PreparedBars): Routed {
   const count = barCount(bars)
   const start = countUntil(bars, series.sentUntil)

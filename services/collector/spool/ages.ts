@@ -1,18 +1,19 @@
 import type { Clock } from '../../ports/clock.ts'
 
-/** What an earlier life left gets so long to be sent, however old: clocks are often set soon after a start. */
+/** Minimum time to send batches of an earlier run, however old: clocks are often corrected soon after a start. */
 const startGraceMs = 3_600_000
 
-/** When a batch came: by the wall clock, and in this life by the clock that nobody sets. */
+/** When a batch arrived: by the wall clock, and in this run also by the monotonic clock. */
 export interface Arrival {
   readonly utcMs: number
-  /** `undefined`: in an earlier life. */
+  /** `undefined`: in an earlier run. */
   readonly sinceMs: number | undefined
 }
 
 /**
- * How old batches are, whoever sets the wall clock. What came in this life ages with it, not while the machine
- * sleeps; what an earlier one left was as old as the wall clock says when this one began, by its earliest reckoning.
+ * Ages of batches, protected against changes of the wall clock. Batches of this run age by the monotonic clock,
+ * so not while the machine sleeps. Batches of earlier runs age from the start of this run; until then by the
+ * wall clock, at the earliest start time computed so far.
  */
 export class Ages {
   readonly #clock: Clock

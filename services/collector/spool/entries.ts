@@ -7,19 +7,19 @@ import type { Place, Segment } from './segments.ts'
 export interface Entry extends Arrival {
   readonly kind: SpoolRecord['kind']
   readonly bars: number
-  /** Another collector stands for these bars. */
+  /** Another collector has these bars, so a drop is no loss. */
   isHandedOver: boolean
-  /** Until it is on the disk. */
+  /** The encoded batch, until it is on the disk. */
   bytes: Uint8Array | undefined
   place: Place | undefined
 }
 
-/** What is in a spool, in the order it came; the bars themselves are on the disk. */
+/** Index of the batches in a spool, in order of arrival; the bars are on the disk. */
 export class Entries {
   batches = 0
   bars = 0
   readonly #all = new Map<number, Entry>()
-  /** The newest live bar of each series in here. */
+  /** Time of the newest live bar per series. */
   readonly #until = new Map<string, FeedSeconds>()
   #live = 0
   #lastId = 0
@@ -42,7 +42,7 @@ export class Entries {
     return this.#lastId
   }
 
-  /** `undefined`: it had left before. */
+  /** Returns `undefined` when the entry was removed before. */
   remove(id: number): Entry | undefined {
     const entry = this.#all.get(id)
     if (!entry) return undefined
@@ -55,7 +55,7 @@ export class Entries {
     return entry
   }
 
-  /** All that is in here now. */
+  /** Marks all entries as handed over. */
   markHandedOver(): void {
     for (const entry of this.#all.values()) entry.isHandedOver = true
   }
@@ -64,7 +64,7 @@ export class Entries {
     return this.#all.get(id)
   }
 
-  /** Of all batches. */
+  /** Identifiers of all batches. */
   get ids(): readonly number[] {
     return this.#where(({ kind }) => kind !== 'lost')
   }
@@ -77,7 +77,7 @@ export class Entries {
     return this.#where(({ kind, place }) => kind !== 'lost' && place?.segment === segment)
   }
 
-  /** Of the oldest batches, up to the first that is not past. */
+  /** Returns the oldest batches, up to the first that has not expired. */
   expired(isExpired: (came: Arrival) => boolean): readonly number[] {
     const old: number[] = []
     for (const [id, entry] of this.#all) {

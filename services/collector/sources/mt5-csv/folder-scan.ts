@@ -9,19 +9,19 @@ import { warnOfFile } from './file-fault.ts'
 import type { FollowedFile } from './followed-file.ts'
 import type { KeyedLock } from './keyed-lock.ts'
 
-/** So many files are looked at at once in a round through all of them. */
+/** Maximum files that a scan reads at once. */
 const scansMax = 8
 
 interface FolderScanDeps {
   readonly files: ExportFiles
-  /** Only what is added to a file after its first full read is live. */
+  /** Files that were read in full once; only lines added after that are live. */
   readonly readOnce: Set<FollowedFile>
   readonly fileLock: KeyedLock<FollowedFile>
   readonly log: Log
   readonly clock: Clock
 }
 
-/** Looks at followed files for what was added, one by one as they change and all of them in scan. */
+/** Scans followed files for added lines: single files when they change, and all files regularly. */
 export class FolderScan {
   readonly #files: ExportFiles
   readonly #readOnce: Set<FollowedFile>
@@ -29,9 +29,9 @@ export class FolderScan {
   readonly #log: Log
   readonly #clock: Clock
   readonly #minutes: CompleteMinutes
-  /** To be looked at once more. */
+  /** Files that are to be scanned once more. */
   readonly #again = new Set<FollowedFile>()
-  /** Told once when it begins, and once when it ends. */
+  /** Files that fail; logged once when it begins, and once when it ends. */
   readonly #failing = new Set<FollowedFile>()
 
   constructor({ files, readOnce, fileLock, log, clock }: FolderScanDeps) {
@@ -52,8 +52,8 @@ export class FolderScan {
   }
 
   /**
-   * A file whose turn is taken is looked at again in the next round, or once whoever looks at it is done. Resolves
-   * whether this look read it to its end.
+   * Scans one file. A file that is locked is scanned by the next scan of the folder, or after the current scan of
+   * the file. Returns whether this call read the file to its end.
    */
   async #scanFile(file: FollowedFile, listener: SourceListener): Promise<boolean> {
     this.#again.add(file)
@@ -64,7 +64,7 @@ export class FolderScan {
         if (this.#failing.delete(file))
           this.#log.info({ file: file.options.path }, 'the file can be read again')
       } catch (cause) {
-        if (!this.#failing.has(file)) warnOfFile(this.#log, file.options.path, cause, 'it is tried again')
+        if (!this.#failing.has(file)) warnOfFile(this.#log, file.options.path, cause, 'retrying')
         this.#failing.add(file)
       }
     }
@@ -90,7 +90,7 @@ export class FolderScan {
     if (!signal.aborted) this.#minutes.report(minutes, unread.size === 0 ? begunMs : undefined, listener)
   }
 
-  /** A file that the system names goes before the rest of a round. */
+  /** Scans a file that the system named, before the rest of a folder scan. Returns whether it is known. */
   changed(name: string, listener: SourceListener): boolean {
     const file = this.#files.index.named(name)
     if (file) void this.#scanFile(file, listener)
@@ -98,7 +98,7 @@ export class FolderScan {
   }
 }
 
-/** New lines go out at once, and then the windows that they widened. */
+/** Reports new lines at once, and then the windows that they extended. */
 async function sendAdded(file: FollowedFile, listener: SourceListener): Promise<void> {
   const { series } = file.options
   const before = new Set(file.spans.map(textOf))

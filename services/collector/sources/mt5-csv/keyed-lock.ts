@@ -1,8 +1,8 @@
-/** Lets only one task at a time work on each key; others wait in the order in which they came. */
+/** A lock per key: one task at a time has it, others wait in the order of their calls. */
 export interface KeyedLock<Key extends object> {
   isLocked(key: Key): boolean
   <T>(key: Key, run: () => Promise<T>): Promise<T>
-  /** Waits for the key's turn; the function it resolves to ends it. Rejects with the signal: then there is none. */
+  /** Waits for the lock; resolves with the function that releases it. Rejects when the signal aborts; then the lock is not acquired. */
   acquire(key: Key, signal?: AbortSignal): Promise<() => void>
 }
 

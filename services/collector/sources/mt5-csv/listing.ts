@@ -11,12 +11,12 @@ import { type FileSeries, seriesOfFile } from './file-name.ts'
 
 export interface ListedFile {
   readonly path: string
-  /** The folder that it must not lead out of; absent for a source that is one file. */
+  /** The folder that a link must not leave; absent for a source that is one file. */
   readonly folder?: string | undefined
   readonly series: SourceSeries
 }
 
-/** What is wrong with a name that is no export's. */
+/** Describes why a name is not the name of an export. */
 function nameFault(name: string): string {
   const wanted = `wanted is RAW_RESOLUTION.csv with one of ${[...terminalCodes.keys()].join(', ')}, such as EURUSD_M1.csv`
   const [stem = '', ...after] = name.replace(/\.[^.]*$/, '').split('_')
@@ -25,12 +25,12 @@ function nameFault(name: string): string {
   return `${show(last)} is no resolution${didYouMean(last, terminalCodes.keys())}; ${wanted}`
 }
 
-/** More files than any terminal's symbols and resolutions make; the rest is left alone, with a warning. */
+/** Maximum files, more than any terminal writes; further files are ignored with a warning. */
 const filesMax = 20_000
 
 /**
- * Finds the exports of a folder (or the one file), and says once of every other file why it is left alone; of more
- * than `max` others it says nothing.
+ * Returns a function that lists the exports of a folder, or the one file. It logs once for each other file why that
+ * file is not read, for at most `max` files.
  */
 export function createListing(
   path: string,
@@ -62,7 +62,7 @@ export function createListing(
     const names = isFolder ? await regularNames(path, ignore) : [basename(path)]
     const isTooMany = names.length > max
     if (isTooMany && !wasTooMany)
-      log.warn({ files: names.length, filesMax: max }, 'too many files: the rest is left alone')
+      log.warn({ files: names.length, filesMax: max }, 'too many files; the rest is ignored')
     wasTooMany = isTooMany
     return names.slice(0, max).flatMap((name) => {
       const series = seriesOf(name)
@@ -71,7 +71,7 @@ export function createListing(
   }
 }
 
-/** Sorted; pipes, devices and folders are left alone. Where links lead is seen when they are opened. */
+/** Returns names of regular files and links, sorted; others are ignored. Targets of links are checked when they are opened. */
 async function regularNames(folder: string, ignore: (name: string, why: string) => void): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true })
   const isFit = (entry: Dirent): boolean => entry.isFile() || entry.isSymbolicLink()

@@ -228,7 +228,7 @@ test.each([
   await until(() => reported.complete.length > 0)
   expect(reported.closed.filter(({ time }) => time === feedMinute)).toHaveLength(1)
   expect(reported.complete.at(-1)?.to).toBe(feedMinute + 60)
-  expect(log.filter(({ msg }) => msg === 'lines were left out').length).toBeLessThanOrEqual(1)
+  expect(log.filter(({ msg }) => msg === 'lines rejected').length).toBeLessThanOrEqual(1)
 })
 
 test('a line far ahead of the clock does not have everything behind it read again and again', async () => {

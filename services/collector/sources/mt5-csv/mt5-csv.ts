@@ -8,10 +8,10 @@ import { createKeyedLock } from './keyed-lock.ts'
 import { Owners } from './owners.ts'
 import { watchFolder } from './watch-folder.ts'
 
-/** The exports that a terminal writes: one file, or a followed folder of them. */
+/** A source that reads the exports of a terminal: one file, or a folder that may be followed. */
 export function createMt5Csv(deps: Mt5CsvDeps): Source {
   const files = new ExportFiles(deps)
-  /** Only what is added to a file after its first full read is live. */
+  /** Files that were read in full once; only lines added after that are live. */
   const readOnce = new Set<FollowedFile>()
   const fileLock = createKeyedLock<FollowedFile>()
 
@@ -57,7 +57,7 @@ export function createMt5Csv(deps: Mt5CsvDeps): Source {
   }
 }
 
-/** Of a time that several files tell of, the last in the order of their names counts: it alone is given. */
+/** For a time that several files contain, only the bar of the last file, in the order of names, is returned. */
 async function ownersOf(files: readonly FollowedFile[], signal: AbortSignal): Promise<Owners> {
   const owners = new Owners()
   if (files.length < 2) return owners

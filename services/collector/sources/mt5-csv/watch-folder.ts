@@ -3,7 +3,7 @@ import type { Log } from '../../../platform/log/log.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { warnOfFile } from './file-fault.ts'
 
-/** Notifications of the system come at once but not everywhere and not always: the folder is looked at anyway. */
+/** Scan interval. Notifications of the system are faster, but not available everywhere and not complete. */
 const lookEveryMs = 1_000
 
 interface Watching {
@@ -11,17 +11,17 @@ interface Watching {
   readonly clock: Clock
   readonly log: Log
   readonly signal: AbortSignal
-  /** Takes in what changed; never runs twice at once. */
+  /** Scans the folder for changes; never runs twice at once. */
   readonly look: () => Promise<void>
-  /** Looks at the one file of this name at once; answers whether it is known. */
+  /** Scans the file of this name at once; returns whether it is known. */
   readonly changed: (name: string) => boolean
 }
 
-/** Looks when the system says that something changed, and every second. */
+/** Scans the folder every second, and when the system reports a change. */
 export function watchFolder({ path, clock, log, signal, look, changed }: Watching): void {
   let looking = false
   let again = false
-  /** Told once when it begins, and once when it ends. */
+  /** Logged once when it begins, and once when it ends. */
   let isLost = false
   const start = (): void => {
     if (signal.aborted) return
@@ -35,7 +35,7 @@ export function watchFolder({ path, clock, log, signal, look, changed }: Watchin
           isLost = false
         },
         (cause: unknown) => {
-          if (!isLost) warnOfFile(log, path, cause, 'it is tried again')
+          if (!isLost) warnOfFile(log, path, cause, 'retrying')
           isLost = true
         },
       )
@@ -50,9 +50,9 @@ export function watchFolder({ path, clock, log, signal, look, changed }: Watchin
     watch(path, { persistent: false, signal }, (_, name) => {
       if (name === null || !changed(name)) start()
     }).on('error', (cause) =>
-      log.warn({ err: cause, path }, 'changes are noticed within a second, not at once'),
+      log.warn({ err: cause, path }, 'file notifications unavailable; changes are noticed within a second'),
     )
   } catch (cause) {
-    log.warn({ err: cause, path }, 'changes are noticed within a second, not at once')
+    log.warn({ err: cause, path }, 'file notifications unavailable; changes are noticed within a second')
   }
 }

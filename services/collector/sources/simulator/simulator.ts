@@ -5,13 +5,13 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { Source, SourceListener } from '../source.ts'
 import { createMarket, type Market } from './market.ts'
 
-/** The tick that closes a minute comes so long after it. */
+/** Delay from the end of a minute to the tick that closes it. */
 const tickDelayMs = 150
 const minuteMs = 60_000
-/** What passed during a longer sleep (a laptop's lid) is not reportedTo minute by minute. */
+/** Maximum time reported minute by minute after a sleep (a closed laptop); earlier minutes are read as history. */
 const catchUpSeconds = 6 * 3_600
 
-/** A deterministic market: the same seed tells the same story on every machine, at every start, for every span. */
+/** A deterministic market: the same seed returns the same bars on every machine, at every start, for every span. */
 export function createSimulator(definition: FeedDefinition, seed: number, clock: Clock): Source {
   const offset = fixedOffset(definition.clock) ?? 0
   const market = createMarket(definition, seed, offset)
@@ -30,7 +30,7 @@ export function createSimulator(definition: FeedDefinition, seed: number, clock:
       listener.tick(reportedTo)
       everyMinute(clock, signal, () => {
         const at = now()
-        // After a long sleep the minutes in between are history: the session reads them again.
+        // After a long sleep the skipped minutes are history: the session reads them.
         if (at - reportedTo > catchUpSeconds) watchedFrom = reportedTo = feedSeconds(at - catchUpSeconds)
         report(market, listener, watchedFrom, reportedTo, at)
         reportedTo = at
@@ -45,7 +45,7 @@ export function createSimulator(definition: FeedDefinition, seed: number, clock:
   }
 }
 
-/** Tells what closed after `before` and until `at`; nothing was missed since `watchedFrom`. */
+/** Reports bars that closed after `before` and not after `at`; no bar was missed since `watchedFrom`. */
 function report(
   market: Market,
   listener: SourceListener,
