@@ -10,10 +10,10 @@ const answerBytesMax = 1_048_576
 export interface RestClientDeps {
   /** Base URL of REST, without a slash at its end. */
   readonly url: string
-  /** Asked for at each request: the file of the key may be replaced. */
+  /** Called for each request, because the file of the key may be replaced. */
   readonly key: () => string
   readonly clock: Clock
-  /** Ends requests that are under way. */
+  /** Aborts requests in flight. */
   readonly signal: AbortSignal
   readonly metrics: Pick<CanaryMetrics, 'requests'>
 }
@@ -32,7 +32,7 @@ interface Status {
   readonly feeds: Readonly<Record<string, { readonly clock_offset_seconds?: number }>>
 }
 
-/** What the canary asks over REST. A call rejects when no answer comes in 10 s, or another one than 200. */
+/** The REST requests of the canary. A call rejects after 10 s without an answer, or with a status other than 200. */
 export class RestClient {
   readonly #deps: RestClientDeps
 
@@ -80,7 +80,7 @@ export class RestClient {
     const answer = async (): Promise<T> => {
       const got = await fetch(`${url}/v1/${route}?${query.toString()}`, {
         headers: { 'X-API-Key': key() },
-        // The key goes nowhere else.
+        // The key must not be sent to another address.
         redirect: 'error',
         signal: AbortSignal.any([signal, timeout.signal]),
       })

@@ -5,12 +5,12 @@ import type { NamedGap } from './compared.ts'
 
 const upgradeTimeoutMs = 15_000
 const pingMs = 25_000
-/** A pong comes at once: a connection that is silent for longer ended without notice. */
+/** Maximum silence: a pong arrives at once, so a connection that is silent for longer has ended. */
 const silenceMs = 60_000
 const frameBytesMax = 1_048_576
 const retryAfterMsMax = 60_000
 
-/** What is heard on one socket. */
+/** Receives the events of one socket. */
 export interface SocketListener {
   opened(): void
   bar(symbol: string, bar: Bar): void
@@ -22,7 +22,7 @@ export interface SocketListener {
 export interface SocketEnd {
   /** Close code, or HTTP status of a refused upgrade; `undefined`: there was no answer. */
   readonly code: number | undefined
-  /** Told by `Retry-After` of a refused upgrade. */
+  /** From `Retry-After` of a refused upgrade. */
   readonly retryAfterMs: number
   /** What went wrong, in words. */
   readonly why: string

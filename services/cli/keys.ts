@@ -4,7 +4,7 @@ import type { KeyOptions } from './keys-actions.ts'
 import { countOption, listOption, withJson } from './options.ts'
 import type { Terminal } from './terminal.ts'
 
-/** The gRPC client is loaded when a command runs, so that `--help` does not wait for it. */
+/** Loads the gRPC client only when a command runs, so that `--help` does not wait for it. */
 const actions = () => import('./keys-actions.ts')
 
 export function addKeys(program: Command, terminal: Terminal): void {

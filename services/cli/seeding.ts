@@ -2,14 +2,14 @@ import type { RunningAll } from '../roles/all.ts'
 import type { Terminal } from './terminal.ts'
 
 const reportEveryMs = 5_000
-/** Nothing new for so long: the collectors have read what there is. */
+/** Time without new bars after which the history counts as read. */
 const quietMs = 15_000
 
 const counted = new Intl.NumberFormat('en')
 
 /**
- * Tells how the history of the collectors' feeds comes in behind a start, until no more comes. On a terminal it
- * tells the beginning and the end alone: the greeting stays on the screen.
+ * Reports the bars of history that collectors read after a start, until no more arrive. On a terminal only the
+ * beginning and the end are reported, so that the greeting stays on the screen.
  */
 export function reportSeeding(
   service: Pick<RunningAll, 'backfilled'>,

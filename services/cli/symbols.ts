@@ -33,7 +33,7 @@ async function removeSymbol(
   options: RemoveOptions,
   terminal: Terminal,
 ): Promise<void> {
-  // Loads the gRPC client, for which `--help` must not wait.
+  // The gRPC client is loaded only here, so that `--help` does not wait for it.
   const { withRegistry } = await import('./registry-client.ts')
   await withRegistry(terminal, async (registry) => {
     const { series } = await registry.call('RemoveSymbol', { feed, symbol })

@@ -16,14 +16,14 @@ import type { Resolution } from '../../core/feeds/resolution.ts'
 import { batchBarsMax } from '../../wire/limits.ts'
 import type { LineBars } from './read-lines.ts'
 
-/** Batches sent and not yet acknowledged: enough that neither side waits for the other. */
+/** Maximum unacknowledged batches: enough that neither side waits for the other. */
 const inFlightMax = 6
 
 export interface SentCounts {
   accepted: number
   revised: number
   unchanged: number
-  /** Not closed yet; to be imported another time. */
+  /** Bars that have not closed; a later import stores them. */
   forming: number
   refused: number
 }
@@ -36,19 +36,19 @@ export interface SeriesOptions {
   /** Resolves once the batch is stored. */
   readonly send: (bars: Bars) => Promise<ImportOutcome>
   readonly onRefused: (line: number, reason: string) => void
-  /** So many more bars have been dealt with. */
+  /** Called with the number of further bars that are done. */
   readonly onDone: (count: number) => void
 }
 
 interface Batch {
   readonly bars: LineBars
-  /** The last bar is given again as the first of the next batch, because only that may show it to be closed. */
+  /** Whether the last bar is repeated in the next batch, because only a later bar shows that it has closed. */
   readonly continues: boolean
-  /** The first bar was the last one of the batch before. */
+  /** Whether the first bar was the last one of the batch before. */
   readonly repeats: boolean
 }
 
-/** Sends the bars of one series, ascending, in batches, and counts what becomes of them. */
+/** Sends the bars of one series, ascending, in batches, and counts the results. */
 export class SeriesSender {
   readonly counts: SentCounts = { accepted: 0, revised: 0, unchanged: 0, forming: 0, refused: 0 }
   readonly #options: SeriesOptions
@@ -58,7 +58,7 @@ export class SeriesSender {
   #buffer = allocateBars(batchBarsMax)
   #filled = 0
   #repeats = false
-  /** What was said of the last bar of the last batch taken holds, also for its repetition. */
+  /** Whether the result of the last batch's last bar was final, so that its repetition is not counted. */
   #isCounted = false
 
   constructor(options: SeriesOptions) {
@@ -66,7 +66,7 @@ export class SeriesSender {
     this.#clusters = new BarClusters(options.resolution, options.maxGapSeconds)
   }
 
-  /** Windows for what was stored, or is stored already; ask after `end`. */
+  /** Windows for all stored bars; read it after `end`. */
   get spans(): readonly Span[] {
     return this.#clusters.spans()
   }
@@ -92,7 +92,7 @@ export class SeriesSender {
     await this.#last
   }
 
-  /** A bar that still forms stays here, unless the one before it can be shown to be closed only by it. */
+  /** A forming bar is not sent, unless only it can show that the bar before it has closed. */
   #newestIsForming(): boolean {
     const newest = this.#filled - 1
     const isKnown = this.#options.feedNow() !== undefined && !(newest === 0 && this.#repeats)
@@ -125,7 +125,7 @@ export class SeriesSender {
     const batch: Batch = { bars, continues, repeats: this.#repeats }
     const sent = this.#options.send(bars)
     this.#last = Promise.all([sent, this.#last]).then(([outcome]) => this.#take(batch, outcome))
-    // Whoever waits hears of a failure; nobody may be waiting yet.
+    // Later callers get the failure; until then it must not count as unhandled.
     this.#last.catch(() => undefined)
     this.#inFlight.push(this.#last)
     this.#buffer = allocateBars(batchBarsMax)

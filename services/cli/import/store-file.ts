@@ -21,7 +21,7 @@ export interface StoreFile {
   readonly progress: Progress
 }
 
-/** Sends a file's bars, what is derived from them and then their windows; resolves once all of it is stored. */
+/** Sends a file's bars, the bars derived from them, and then their windows. Resolves once all are stored. */
 export async function storeFile(work: StoreFile): Promise<Omit<ImportReport, 'seconds'>> {
   const { options, order, session, symbol } = work
   const refusals = new Refusals()
@@ -63,7 +63,7 @@ export async function storeFile(work: StoreFile): Promise<Omit<ImportReport, 'se
 const gapOf = ({ maxGapSeconds }: ImportOptions, r: Resolution): number =>
   maxGapSeconds ?? defaultMaxGapSeconds(r)
 
-/** The file's good bars, each time once: as they stand where the file ascends, else sorted. */
+/** The file's good bars, each time once: in the file's order if that ascends, otherwise sorted. */
 function ascendingBars(
   { options, order, session, symbol, progress }: StoreFile,
   refusals: Refusals,
@@ -83,7 +83,7 @@ function ascendingBars(
   return { bars, duplicates: () => duplicates }
 }
 
-/** The file was found to ascend before; what no longer does was written meanwhile. */
+/** The scan found that the file ascends. If it no longer does, it was changed meanwhile. */
 async function* checked(lines: AsyncIterable<LineBars>, name: string): AsyncGenerator<LineBars> {
   let last = Number.NEGATIVE_INFINITY
   for await (const bars of lines) {
@@ -111,7 +111,7 @@ async function* notifyFirst(lines: AsyncIterable<LineBars>, onFirst: () => void)
   }
 }
 
-/** With `refusals` the bars are the file's own lines; without, they are derived from them. */
+/** With `refusals` the bars are lines of the file; without, they are derived from them. */
 function senderOf(
   { options, session, symbol, progress }: StoreFile,
   resolution: Resolution,
@@ -132,7 +132,7 @@ function senderOf(
   return new SeriesSender(of)
 }
 
-/** Windows under way at once. */
+/** Maximum windows in flight. */
 const windowsAtOnce = 64
 
 async function addWindows(
