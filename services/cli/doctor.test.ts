@@ -21,7 +21,7 @@ const folder = (): string => {
   return made
 }
 
-/** A data folder with a feed three hours ahead of UTC, and one bar at so many seconds from its clock's now. */
+/** A data folder with a feed three hours ahead of UTC and one bar, placed relative to now on the feed's clock. */
 async function held(fromNowSeconds: number): Promise<string> {
   const made = folder()
   const stores = await openEmbeddedStores({ folder: made, clock: systemClock, log: silentLog })
@@ -58,7 +58,7 @@ async function doctor(dataDir: string, ...more: string[]) {
   return { code, lines, lineOf, err }
 }
 
-test('an embedded store that is well gets one line per thing and the exit code 0, also while a service runs on it', async () => {
+test('a healthy embedded store gets one line per finding and exit code 0, also while a service uses it', async () => {
   const dataDir = await held(-60)
   const stores = await openEmbeddedStores({ folder: dataDir, clock: systemClock, log: silentLog })
   const whileOpen = await doctor(dataDir)
@@ -77,7 +77,7 @@ test('an embedded store that is well gets one line per thing and the exit code 0
   )
 })
 
-test('a bar that is ahead of its feed’s clock is named', async () => {
+test('a bar that is ahead of its feed’s clock is reported', async () => {
   const found = await doctor(await held(3 * hourSeconds))
   expect(found.code).toBe(1)
   expect(found.lineOf('clock')).toMatch(
@@ -85,13 +85,13 @@ test('a bar that is ahead of its feed’s clock is named', async () => {
   )
 })
 
-test('a folder where nothing was started yet is a warning, and nothing is made', async () => {
+test('a folder without a store is a warning, and no file is created', async () => {
   const found = await doctor(join(folder(), 'none'))
   expect(found.code).toBe(0)
   expect(found.lineOf('store')).toMatch(/^warning .*there is no .*fxd\.db.*Cure: start fxd once/)
 })
 
-test('a schema of another fxd is wrong', async () => {
+test('the schema of another fxd version is an error', async () => {
   const dataDir = await held(-60)
   const db = new DatabaseSync(join(dataDir, 'fxd.db'))
   db.exec('PRAGMA user_version = 7')
@@ -101,16 +101,16 @@ test('a schema of another fxd is wrong', async () => {
   expect(found.lineOf('schema')).toMatch(/^WRONG .*version 7 .*Cure: run the fxd that wrote it/)
 })
 
-test('a damaged file is named with what to do', async () => {
+test('a damaged file is reported with its cure', async () => {
   const dataDir = await held(-60)
-  // Behind the first page, which holds the version.
+  // After the first page, which contains the version.
   overwrite(dataDir, Buffer.alloc(3 * 4_096, 0xa5), 4_096)
   const found = await doctor(dataDir)
   expect(found.code).toBe(1)
   expect(found.lines.join('\n')).toMatch(/WRONG .*fxd\.db(: | is damaged).*Cure: /)
 })
 
-test('a file that is no database is named with what to do', async () => {
+test('a file that is no database is reported with its cure', async () => {
   const dataDir = await held(-60)
   overwrite(dataDir, Buffer.alloc(4_096, 0x20), 0)
   const found = await doctor(dataDir)
@@ -118,7 +118,7 @@ test('a file that is no database is named with what to do', async () => {
   expect(found.lineOf('store')).toMatch(/^WRONG .*fxd\.db: .*not a database.*Cure: /)
 })
 
-test('--audit names bars that no window claims, and says that the rest agrees', async () => {
+test('--audit reports bars that no window claims, and that the rest agrees', async () => {
   const dataDir = await held(-60)
   expect((await doctor(dataDir)).lineOf('audit')).toContain('nothing about audit')
   expect((await doctor(dataDir, '--audit')).lineOf('audit')).toMatch(

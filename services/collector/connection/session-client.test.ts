@@ -5,7 +5,7 @@ import type { IngestMessage__Output } from '../../wire/gen/fxd/v1/IngestMessage.
 import type { CallListener, Dial } from './dial.ts'
 import { greetingTimeoutMs, SessionClient } from './session-client.ts'
 
-/** A conversation with an ingest that says what the test says. */
+/** A session with an ingest whose messages the test sends. */
 function begin() {
   const clock = createVirtualClock()
   let ingest: CallListener | undefined
@@ -19,7 +19,7 @@ function begin() {
   return { clock, client, says }
 }
 
-test('an ingest that answers Hello with nothing is left after a minute, with a reason', async () => {
+test('an ingest that does not answer Hello is abandoned after a minute, with a reason', async () => {
   const { clock, client } = begin()
   await clock.advance(greetingTimeoutMs - 1)
   expect(client.isOver).toBe(false)
@@ -32,7 +32,7 @@ test('an ingest that answers Hello with nothing is left after a minute, with a r
   await expect(client.greeting).rejects.toThrow('within 60 s')
 })
 
-test('whoever was told to stand by waits for as long as it takes', async () => {
+test('a client on standby waits without a timeout', async () => {
   const { clock, client, says } = begin()
   const welcome = { epoch: 0, utcMs: clock.utcMs(), resolutions: [], midQuoted: false }
   says({ welcome: { ...welcome, active: false } })
@@ -43,7 +43,7 @@ test('whoever was told to stand by waits for as long as it takes', async () => {
   expect(await client.greeting).toMatchObject({ welcome: { epoch: 7 } })
 })
 
-test('no timer is left of a conversation that ended', async () => {
+test('a session that ended leaves no timer', async () => {
   const { clock, client } = begin()
   client.cancel()
   await client.ended

@@ -14,7 +14,7 @@ const take = <T extends { resolution: Resolution }>(queue: HistoryQueue<T>) => {
   return units
 }
 
-test('history is asked for newest day first over all series', () => {
+test('history is read newest day first over all series', () => {
   const queue = new HistoryQueue<{ name: string; resolution: Resolution }>()
   const [a, b] = [
     { name: 'A', resolution: '1' as const },
@@ -31,7 +31,7 @@ test('history is asked for newest day first over all series', () => {
   ])
 })
 
-test('the newest week of minutes comes before months of hours', () => {
+test('the newest week of minute bars is read before months of hour bars', () => {
   const queue = new HistoryQueue<{ resolution: Resolution }>()
   queue.add({ resolution: '60' }, [span(0, 400 * day)])
   queue.add({ resolution: '1' }, [span(390 * day, 400 * day)])
@@ -39,7 +39,7 @@ test('the newest week of minutes comes before months of hours', () => {
   expect(order.slice(0, 7)).toEqual(['1', '1', '1', '1', '1', '1', '60'])
 })
 
-test('every second that is missing is asked for once, whatever is missing', () => {
+test('every missing second is read once, for any missing spans', () => {
   const missing = fc
     .array(fc.tuple(fc.integer({ min: 0, max: 400 * day }), fc.integer({ min: 1, max: 90 * day })), {
       maxLength: 5,
@@ -67,7 +67,7 @@ test('every second that is missing is asked for once, whatever is missing', () =
   )
 })
 
-test('what is added while the queue is worked through takes its place', () => {
+test('history added while the queue is read is sorted into it', () => {
   const queue = new HistoryQueue<{ resolution: Resolution }>()
   queue.add({ resolution: '1' }, [span(0, 2 * day)])
   expect(queue.next()?.span).toEqual(span(day, 2 * day))

@@ -11,7 +11,7 @@ const suite = new CollectorSuite()
 const patience = { timeout: 20_000 }
 const keptMinutes = 5
 
-/** A collector that keeps bars for five minutes, whose connection can be cut, and which is not alone. */
+/** A collector that spools bars for five minutes, with a connection that can be cut and a rival for its lease. */
 async function begin() {
   const source = suite.terminal()
   const bounds = { bytesMax: 1_000_000, ageMaxMs: keptMinutes * 60_000 }
@@ -41,7 +41,7 @@ async function begin() {
     source,
     spool,
     metrics,
-    /** Its session ends, and another collector leads before it is back. */
+    /** Ends its session; another collector becomes active before it reconnects. */
     async giveWay() {
       stream?.cancel()
       await expect.poll(() => leases.acquire(lease, 'other'), patience).toBeDefined()
@@ -51,7 +51,7 @@ async function begin() {
       }
       await expect.poll(isBack, patience).toBe(true)
     },
-    /** Minutes in which the other one leads. */
+    /** Lets minutes pass while the other collector is active. */
     async standBy(count: number) {
       for (let i = 0; i < count * 30; i++) {
         await leases.renew(lease, 'other')
@@ -63,7 +63,7 @@ async function begin() {
   }
 }
 
-test('what was kept until another collector led is no loss when it grows too old', async () => {
+test('spooled bars that expire after another collector took over are not counted as lost', async () => {
   const { spool, metrics, giveWay, standBy, takeBack, source } = await begin()
   await giveWay()
   await standBy(1)
@@ -81,7 +81,7 @@ test('what was kept until another collector led is no loss when it grows too old
   expect(await suite.fixture.metrics.total('fxd_ingest_alarms_total', { kind: 'gap' })).toBe(0)
 }, 60_000)
 
-test('what was kept until another collector led goes out when this one leads again', async () => {
+test('spooled bars are sent when this collector is active again after another one was', async () => {
   const { spool, giveWay, standBy, takeBack, source } = await begin()
   await giveWay()
   await standBy(3)

@@ -28,7 +28,7 @@ const patience = { timeout: 30_000 }
 let clock: VirtualClock
 let folder: string
 let stores: Stores
-/** The one that loses Redis alone, and the one that does not. */
+/** One ingest that alone loses Redis, and one that does not. */
 let cutOff: IngestFixture
 let well: IngestFixture
 let isCut: boolean
@@ -54,20 +54,22 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** What Redis holds does not answer while `isCut`. */
+/** Wraps the stores that are in Redis: they fail while `isCut`. */
 function withoutRedis(all: Stores): Stores {
   const unlessCut = <P extends object>(port: P): P =>
     new Proxy(port, {
       get: (of, name) => {
         const call = Reflect.get(of, name) as (...args: unknown[]) => unknown
         return (...args: unknown[]) =>
-          isCut && name !== 'follow' ? Promise.reject(new Error('Redis is away')) : call.apply(of, args)
+          isCut && name !== 'follow'
+            ? Promise.reject(new Error('Redis is unavailable'))
+            : call.apply(of, args)
       },
     })
   return { ...all, leases: unlessCut(all.leases), bus: unlessCut(all.bus), board: unlessCut(all.board) }
 }
 
-/** Tries the one that is cut off first, then the other, and so on. */
+/** Starts a collector that tries the cut-off ingest and the healthy one in alternation. */
 function collect(): { readonly dialled: string[] } {
   const dialled: string[] = []
   const address = (): string => {
@@ -80,7 +82,7 @@ function collect(): { readonly dialled: string[] } {
   return { dialled }
 }
 
-/** Lets time go by in short steps until it is so; gives how much went by. */
+/** Advances time in short steps until the condition is true; returns the milliseconds that passed. */
 async function until(is: () => boolean | Promise<boolean>): Promise<number> {
   const begunMs = clock.monotonicMs()
   const step = async (): Promise<boolean> => {
@@ -97,7 +99,7 @@ const isCovered = async (): Promise<boolean> =>
 const pushed = (): number[] =>
   well.events.flatMap(({ event }) => (event.type === 'bars' ? event.bars.map(({ bar }) => bar.time) : []))
 
-test('a collector that lands at an ingest without Redis is told so and collects through the next one', async () => {
+test('a collector that reaches an ingest without Redis is refused and collects through the next ingest', async () => {
   isCut = true
   const { dialled } = collect()
   const tookMs = await until(() => dialled.length === 2)
@@ -111,7 +113,7 @@ test('a collector that lands at an ingest without Redis is told so and collects 
   await expect.poll(pushed, patience).toContain(noon)
 }, 60_000)
 
-test('a standby at an ingest that loses Redis takes over through another one', async () => {
+test('a standby at an ingest that loses Redis takes over through another ingest', async () => {
   const active = new RawSession(well.address)
   await active.hello(feed.key, { id: 'active' })
   const { dialled } = collect()
@@ -124,7 +126,7 @@ test('a standby at an ingest that loses Redis takes over through another one', a
   expect(dialled).toHaveLength(2)
 }, 60_000)
 
-test('what leads already goes on through an outage of Redis', async () => {
+test('an active session continues through an outage of Redis', async () => {
   const { dialled } = collect()
   await until(isCovered)
   const accepted = (): Promise<number> => {

@@ -18,7 +18,7 @@ const line = (minute: number, price = '1.1'): string => {
 }
 const symbols = ['EURUSD', 'GBPUSD'] as const
 
-/** A followed folder with a file of each symbol, read to the minute before noon; the clock stands at noon. */
+/** A followed folder with a file of each symbol, read to the minute before noon; the clock is at noon. */
 async function follow(mode: 'UTC' | 'Measured' = 'UTC') {
   const folder = await mkdtemp(join(tmpdir(), 'fxd-minutes-'))
   const stop = new AbortController()
@@ -50,7 +50,7 @@ async function follow(mode: 'UTC' | 'Measured' = 'UTC') {
     for await (const _ of source.read({ raw, resolution: '1' }, allTimes, stop.signal)) continue
   }
   for (const raw of symbols) await read(raw)
-  /** With time for the rounds of each second. */
+  /** Advances the clock, with time for the scans of each second. */
   const pass = async (seconds: number): Promise<void> => {
     for (let i = 0; i < seconds; i++) {
       await clock.advance(1_000)
@@ -64,7 +64,7 @@ async function follow(mode: 'UTC' | 'Measured' = 'UTC') {
   return { path, clock, reported, read, pass, until }
 }
 
-test('a minute is complete once all files were read past the settling time after its first line', async () => {
+test('a minute is complete once all files were read after the settling time of its first line', async () => {
   const { path, clock, reported, pass, until } = await follow()
   await clock.advance(60_000 - (clock.utcMs() % 60_000))
   const minute = Math.floor((clock.utcMs() - noon) / 60_000) - 1
@@ -76,20 +76,20 @@ test('a minute is complete once all files were read past the settling time after
   expect(reported.watched).toEqual([0, minute + 1])
 })
 
-test('a terminal that writes nothing completes no minute, however late it is', async () => {
+test('a terminal that writes no line completes no minute, however much time passes', async () => {
   const { reported, pass } = await follow()
   await pass(180)
   expect(reported.watched).toEqual([0])
 })
 
-test('a line of the future completes no minute', async () => {
+test('a line with a future time completes no minute', async () => {
   const { path, reported, pass } = await follow()
   await appendFile(path('EURUSD'), line(600) + line(601))
   await pass(30)
   expect(reported.watched).toEqual([0])
 })
 
-test('no minute is complete while a file that was replaced is not read again', async () => {
+test('no minute is complete until a replaced file was read again', async () => {
   const { path, clock, reported, read, pass, until } = await follow()
   await clock.advance(60_000 - (clock.utcMs() % 60_000))
   const minute = Math.floor((clock.utcMs() - noon) / 60_000) - 1
@@ -103,7 +103,7 @@ test('no minute is complete while a file that was replaced is not read again', a
   await until(() => reported.watched.at(-1) === minute + 1)
 })
 
-test('a line that was left out is named before the minute is claimed', async () => {
+test('a rejected line is reported before its minute is claimed', async () => {
   const { path, clock, reported, until } = await follow()
   await clock.advance(60_000 - (clock.utcMs() % 60_000))
   const minute = Math.floor((clock.utcMs() - noon) / 60_000) - 1
@@ -114,7 +114,7 @@ test('a line that was left out is named before the minute is claimed', async () 
   expect(reported.leftOut).toEqual([{ from, to: from + 60 }])
 })
 
-test('where the clock is to be measured, a line alone shows the minute', async () => {
+test('with a measured clock a line alone shows the minute', async () => {
   const { path, reported, until } = await follow('Measured')
   await appendFile(path('EURUSD'), line(3) + line(4))
   await until(() => reported.watched.length > 0)

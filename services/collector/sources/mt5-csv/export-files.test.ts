@@ -7,7 +7,7 @@ import { createVirtualClock } from '../../../../test/support/fixtures/virtual-cl
 import { silentLog } from '../../../platform/log/log.ts'
 import { ExportFiles } from './export-files.ts'
 
-test('a new file that was seen without a bar is taken in when it grows within one tick of its time', async () => {
+test('a file that was found without a bar is added when it grows within the same modification time', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'fxd-exports-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const path = join(folder, 'GBPUSD_M1.csv')

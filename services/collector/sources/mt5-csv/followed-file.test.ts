@@ -9,7 +9,7 @@ import { FollowedFile } from './followed-file.ts'
 const header = '<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\r\n'
 const line = (time: string) => `2026.01.07\t${time}\t1.1\t1.2\t1.0\t1.1\t1\r\n`
 
-test('lines whose reading failed are read again', async () => {
+test('lines are read again after a read failed', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'fxd-followed-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const path = join(folder, 'EURUSD.z_M1.csv')

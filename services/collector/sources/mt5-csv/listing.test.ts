@@ -6,7 +6,7 @@ import { defineFeed } from '../../../../test/support/fixtures/ingest-fixture.ts'
 import { createLog } from '../../../platform/log/log.ts'
 import { createListing } from './listing.ts'
 
-test('of more names that are not read than the bound the rest is not reported, in no round', async () => {
+test('names that are not read are logged only up to the bound, over all scans', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'fxd-listing-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   for (let i = 0; i < 12; i++) mkdirSync(join(folder, `${i}_M1.csv`))

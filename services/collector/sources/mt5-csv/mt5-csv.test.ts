@@ -46,7 +46,7 @@ const feedMinute = Date.UTC(2026, 0, 7, 15, 0) / 1000
 const header = '<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>\r\n'
 const everything: Span = { from: feedSeconds(0), to: feedSeconds(1e11) }
 
-/** A line of the minute that opens so many minutes after 15:00 on the feed's clock. */
+/** A line of the minute that opens this number of minutes after 15:00 on the feed's clock. */
 const line = (minute: number, close = '1.09327') => {
   const at = new Date((feedMinute + minute * 60) * 1000).toISOString()
   return `${at.slice(0, 10).replaceAll('-', '.')}\t${at.slice(11, 19)}\t1.09321\t1.09330\t1.09318\t${close}\t42\t0\t3\r\n`
@@ -109,7 +109,7 @@ async function open() {
 }
 const times = (bars: readonly RevisedBar[]) => bars.map((bar) => (bar.time - feedMinute) / 60)
 
-test('a real export is read whole, with one window from its first open to its last end', async () => {
+test('a real export is read completely, with one window from its first open to its last end', async () => {
   await copyFile(
     join(import.meta.dirname, '../../../../test/data/BTCUSD_M1_201311.csv'),
     join(folder, 'BTCUSD_M1_201311.csv'),
@@ -122,7 +122,7 @@ test('a real export is read whole, with one window from its first open to its la
   expect(complete).toEqual([{ from: bars[0]?.time, to: last.time + 60 }])
 })
 
-test('a line appended after the first full read is given at once, in its own window', async () => {
+test('a line appended after the first full read is reported at once, in a separate window', async () => {
   const path = join(folder, 'EURUSD.z_M1.csv')
   await writeFile(path, header + line(-3))
   const { read, reported, until } = await open()
@@ -136,7 +136,7 @@ test('a line appended after the first full read is given at once, in its own win
   expect(reported.complete.at(-1)?.from).toBe(feedMinute - 180)
 })
 
-test('a bar that has not closed is held back and given, as its line then stands, when it has', async () => {
+test('a forming bar is reported once it has closed, with the values that its line then has', async () => {
   const path = join(folder, 'EURUSD.z_M1.csv')
   await writeFile(path, header + line(-1) + line(0, '1.09300'))
   const { read, reported, until } = await open()
@@ -149,7 +149,7 @@ test('a bar that has not closed is held back and given, as its line then stands,
   expect(reported.closed.map((bar) => [bar.time, bar.close])).toEqual([[feedMinute, 1.09322]])
 })
 
-test('a file that shrank, was replaced or begins otherwise is read anew', async () => {
+test('a file that shrank, was replaced or starts differently is read again', async () => {
   const path = join(folder, 'EURUSD.z_M1.csv')
   const changes = [
     () => writeFile(path, header + line(-3)),
@@ -169,7 +169,7 @@ test('a file that shrank, was replaced or begins otherwise is read anew', async 
   expect(times((await read('EURUSD.z', '1')).bars)).toEqual([-3, -2])
 })
 
-test('a file that comes later is taken in; others are named once', async () => {
+test('an export that appears later is added; other files are logged once', async () => {
   const { log, reported, until } = await open()
   await mkdir(join(folder, 'sub'))
   await writeFile(join(folder, 'notes.txt'), 'x')
@@ -187,7 +187,7 @@ test('a file that comes later is taken in; others are named once', async () => {
   expect(log).toHaveLength(3)
 })
 
-test('prices with more decimals than the symbol has are named, never rounded, and claimed by no window', async () => {
+test('prices with more decimals than the symbol has are rejected, never rounded, and claimed by no window', async () => {
   await writeFile(join(folder, 'EURUSD.z_M1.csv'), header + line(-3) + line(-2, '1.093275') + line(-1))
   const { log, read } = await open()
   const { bars, complete } = await read('EURUSD.z', '1')
@@ -199,7 +199,7 @@ test('prices with more decimals than the symbol has are named, never rounded, an
   expect(JSON.stringify(log)).toContain('a price has 6 decimals; the symbol has 5')
 })
 
-test('a late file with more decimals raises those of the other files of its symbol', async () => {
+test('a later file with more decimals raises the decimals of its symbol', async () => {
   const coarse = (text: string) => text.replaceAll(/(1\.09)\d+/g, '$1')
   const path = join(folder, 'GBP_M1_a.csv')
   await writeFile(path, header + coarse(line(-5)))
@@ -217,7 +217,7 @@ test.each([
   ['a bad line', 'x\r\n'],
   ['an earlier line', line(-4)],
   ['a line of the same minute', line(0, '1.09319')],
-])('a bar that is still forming is given when it has closed, with %s behind it', async (_, behind) => {
+])('a forming bar is reported once it has closed, with %s after it', async (_, behind) => {
   const path = join(folder, 'EURUSD.z_M1.csv')
   await writeFile(path, header + line(-1) + line(0) + behind)
   const { clock, log, reported, read, until } = await open()
@@ -231,7 +231,7 @@ test.each([
   expect(log.filter(({ msg }) => msg === 'lines rejected').length).toBeLessThanOrEqual(1)
 })
 
-test('a line far ahead of the clock does not have everything behind it read again and again', async () => {
+test('a line far ahead of the clock does not make the lines after it be read repeatedly', async () => {
   const path = join(folder, 'EURUSD.z_M1.csv')
   await writeFile(path, header + line(9_000) + line(-3))
   const { reported, read, until } = await open()
@@ -243,7 +243,7 @@ test('a line far ahead of the clock does not have everything behind it read agai
   expect(times(reported.closed)).toEqual([-2, -1])
 })
 
-test('a folder that is gone is told once, and that it is back', async () => {
+test('a missing folder is logged once, and once more when it can be read again', async () => {
   const { clock, log, until } = await open()
   const reported = (part: string) => log.filter(({ msg }) => msg.includes(part)).length
   await rename(folder, `${folder}-gone`)
@@ -254,7 +254,7 @@ test('a folder that is gone is told once, and that it is back', async () => {
   expect([reported('does not exist'), reported('can be read again')]).toEqual([1, 1])
 })
 
-test('a file that is being read keeps no other waiting', async () => {
+test('a file that is being read delays no other', async () => {
   const [busy, other] = [join(folder, 'A_M1.csv'), join(folder, 'B_M1.csv')]
   for (const path of [busy, other]) await writeFile(path, header + line(-4) + line(-3))
   const { reported, source, read, until } = await open()
@@ -271,7 +271,7 @@ test('a file that is being read keeps no other waiting', async () => {
   await read('A', '1')
 })
 
-test('of a time that several files tell of, the last in the order of their names is given, once', async () => {
+test('for a time that several files contain, only the bar of the last file by name is returned', async () => {
   await writeFile(join(folder, 'EURUSD.z_M1_b.csv'), header + line(-3, '1.09325') + line(-2, '1.09325'))
   await writeFile(join(folder, 'EURUSD.z_M1_a.csv'), header + line(-4) + line(-3) + line(-1))
   const { read } = await open()
@@ -286,7 +286,7 @@ test('of a time that several files tell of, the last in the order of their names
   }
 })
 
-test('a file that is no export, or has no bar yet, keeps no other from being taken in and waits until it changes', async () => {
+test('a file without a bar, or that is no export, does not block other files and is read when it changes', async () => {
   await writeFile(join(folder, 'AAA_M1.csv'), 'not an export\n')
   await writeFile(join(folder, 'BBB_M1.csv'), '')
   await writeFile(join(folder, 'CCC_M1.csv'), header + line(-3))
