@@ -21,7 +21,7 @@ const folder = (): string => {
   return made
 }
 
-/** A data folder with a feed three hours ahead of UTC and one bar, placed relative to now on the feed's clock. */
+/** A data folder with a feed three hours ahead of UTC and one bar, relative to the feed's current time. */
 async function held(fromNowSeconds: number): Promise<string> {
   const made = folder()
   const stores = await openEmbeddedStores({ folder: made, clock: systemClock, log: silentLog })

@@ -70,8 +70,8 @@ test('with FXD_INGEST the command line uses a remote service, with the token of 
     FXD_TLS_CA: ca,
   }
   expect(await fxd('feeds list', elsewhere)).toMatchObject({ code: 0, err: '' })
-  const away = await fxd('feeds list', { ...elsewhere, FXD_INGEST: '127.0.0.1:1' })
-  expect(away.err).toMatch(/127\.0\.0\.1:1 \(FXD_INGEST\) does not answer/)
+  const unreachable = await fxd('feeds list', { ...elsewhere, FXD_INGEST: '127.0.0.1:1' })
+  expect(unreachable.err).toMatch(/127\.0\.0\.1:1 \(FXD_INGEST\) does not answer/)
 })
 
 test('a service with an untrusted certificate gets another message than an unavailable one', async () => {

@@ -45,8 +45,8 @@ const terminalLengthMax = 128
 const standbyBufferMs = 60_000
 
 /**
- * Collects one feed from one source until the signal aborts; never rejects. After a session ends, for any
- * reason, a new one begins after a pause and continues where the store of ingest ends.
+ * Collects one feed from one source until the signal aborts; never rejects. After the end of a session, for any
+ * reason, there is a pause. The next session continues where the store of ingest ends.
  */
 export function runCollector(deps: CollectorDeps): Promise<void> {
   return new Collector(deps).run()

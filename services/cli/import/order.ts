@@ -22,15 +22,15 @@ export async function scanOrder(path: string, shape: FileShape): Promise<LineOrd
   const file = await open(path, 'r')
   try {
     const bytes = Buffer.allocUnsafe(chunkBytes)
-    let held = 0
+    let carried = 0
     for (let at = shape.markBytes; ; ) {
-      const { bytesRead } = await file.read(bytes, held, chunkBytes - held, at)
-      const filled = bytes.subarray(0, held + bytesRead)
+      const { bytesRead } = await file.read(bytes, carried, chunkBytes - carried, at)
+      const filled = bytes.subarray(0, carried + bytesRead)
       const taken = bytesRead === 0 ? scan.takeLast(filled) : scan.take(filled)
       if (bytesRead === 0) return scan.order
       at += bytesRead
       // A longer line means that the file is no export; reading the file reports that.
-      held = taken === 0 && filled.length === chunkBytes ? 0 : filled.length - taken
+      carried = taken === 0 && filled.length === chunkBytes ? 0 : filled.length - taken
       bytes.copyWithin(0, taken, filled.length)
     }
   } finally {

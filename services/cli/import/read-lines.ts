@@ -24,7 +24,7 @@ export interface LineRules {
 
 /**
  * Streams the file's good lines in its order, piece by piece. Other lines are refused by number. The service checks
- * the same rules. This check comes first, so that no bad line replaces a good one of the same time and none is folded.
+ * the same rules. This check comes first, so that a bad line neither replaces a good one of the same time nor is folded.
  */
 export async function* readLines(
   { path, name }: ImportedFile,

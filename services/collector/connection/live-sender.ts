@@ -78,7 +78,7 @@ export class LiveSender {
     client.cancel()
   }
 
-  /** Like `send`, but waits until fewer than `catchUpBarsMax` bars are in flight. */
+  /** Like `send`, but waits for capacity within `catchUpBarsMax`. */
   async sendThrottled(list: PreparedBars): Promise<void> {
     const weight = barCount(list.bars)
     await this.#semaphore.enter(weight)

@@ -15,8 +15,8 @@ function begin() {
     return { send: () => undefined, end: () => undefined, cancel: over }
   }
   const client = new SessionClient({ address: 'ingest:1', identity: {}, hello: {}, clock, dial })
-  const says = (message: IngestMessage__Output): void => ingest?.received(message)
-  return { clock, client, says }
+  const receive = (message: IngestMessage__Output): void => ingest?.received(message)
+  return { clock, client, receive }
 }
 
 test('an ingest that does not answer Hello is abandoned after a minute, with a reason', async () => {
@@ -33,13 +33,13 @@ test('an ingest that does not answer Hello is abandoned after a minute, with a r
 })
 
 test('a client on standby waits without a timeout', async () => {
-  const { clock, client, says } = begin()
+  const { clock, client, receive } = begin()
   const welcome = { epoch: 0, utcMs: clock.utcMs(), resolutions: [], midQuoted: false }
-  says({ welcome: { ...welcome, active: false } })
+  receive({ welcome: { ...welcome, active: false } })
   await clock.advance(20 * greetingTimeoutMs)
   expect(client.isOver).toBe(false)
-  says({ welcome: { ...welcome, active: true, epoch: 7 } })
-  says({ known: { series: [], last: true } })
+  receive({ welcome: { ...welcome, active: true, epoch: 7 } })
+  receive({ known: { series: [], last: true } })
   expect(await client.greeting).toMatchObject({ welcome: { epoch: 7 } })
 })
 

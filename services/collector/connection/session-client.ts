@@ -63,8 +63,8 @@ interface Pending<T> {
 }
 
 /**
- * Timeout of the greeting. Ingest itself needs less: 5 s to release the lease, 30 s to store the batches of an
- * earlier session, and 15 s to read the feed's windows.
+ * Timeout of the greeting. Ingest itself needs less. It releases a lease within 5 s, stores the batches of an
+ * earlier session within 30 s, and reads the feed's windows within 15 s.
  */
 export const greetingTimeoutMs = 60_000
 /** Timeout for the peer to end a closed stream; after it the stream is cancelled. */

@@ -75,8 +75,8 @@ export class ActiveSession {
     if (snapshot) this.collection.drop((raw) => !listed.has(raw))
     const added = names.flatMap((name) => this.#seriesOf(name))
     const fresh = added.filter((series) => !isSame(series, this.collection.get(series)))
-    const going = fresh.map((series) => this.#continued(series, before))
-    this.collection.begin(going.sort((a, b) => finestFirst(a.resolution, b.resolution)))
+    const started = fresh.map((series) => this.#continued(series, before))
+    this.collection.begin(started.sort((a, b) => finestFirst(a.resolution, b.resolution)))
   }
 
   /** Continues a series without reading it again, unless its source can only be read as a whole. */

@@ -97,11 +97,11 @@ export class Claims {
   async #sendWide(r: Resolution, span: Span): Promise<void> {
     const all = this.#deps.seriesOf(r)
     const whole = all.reduce<readonly Span[]>((left, { holes }) => holes.outside(left), [span])
-    const torn = subtractSpans([span], whole)
-    const own = torn.length === 0 ? [] : all
+    const withHoles = subtractSpans([span], whole)
+    const own = withHoles.length === 0 ? [] : all
     await Promise.all([
       this.#send('', r, whole),
-      ...own.map(({ name, holes }) => this.#send(name, r, holes.outside(torn))),
+      ...own.map(({ name, holes }) => this.#send(name, r, holes.outside(withHoles))),
     ])
   }
 

@@ -49,8 +49,8 @@ describe('greeting', () => {
   test('an unknown feed, a wrong token and an unavailable service have different codes', async () => {
     await expect(open('BROKERA:ZER0' as FeedKey)).rejects.toMatchObject({ code: 'NOT_FOUND' })
     await expect(open(bid.key, 'wrong')).rejects.toMatchObject({ code: 'UNAUTHENTICATED' })
-    const nobody = openImport({ feed: bid.key, address: '127.0.0.1:1', identity: {}, clock })
-    await expect(nobody).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    const unreachable = openImport({ feed: bid.key, address: '127.0.0.1:1', identity: {}, clock })
+    await expect(unreachable).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   })
 
   test("feedNow is on the feed's clock, and undefined while that is unknown", async () => {

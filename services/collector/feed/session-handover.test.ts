@@ -11,7 +11,7 @@ const suite = new CollectorSuite()
 const patience = { timeout: 20_000 }
 const keptMinutes = 5
 
-/** A collector that spools bars for five minutes, with a connection that can be cut and a rival for its lease. */
+/** A collector that spools bars for five minutes. Its connection can be cut, and another collector can get its lease. */
 async function begin() {
   const source = suite.terminal()
   const bounds = { bytesMax: 1_000_000, ageMaxMs: keptMinutes * 60_000 }
@@ -42,7 +42,7 @@ async function begin() {
     spool,
     metrics,
     /** Ends its session; another collector becomes active before it reconnects. */
-    async giveWay() {
+    async loseLease() {
       stream?.cancel()
       await expect.poll(() => leases.acquire(lease, 'other'), patience).toBeDefined()
       const isBack = async (): Promise<boolean> => {
@@ -52,27 +52,27 @@ async function begin() {
       await expect.poll(isBack, patience).toBe(true)
     },
     /** Lets minutes pass while the other collector is active. */
-    async standBy(count: number) {
+    async stayOnStandby(count: number) {
       for (let i = 0; i < count * 30; i++) {
         await leases.renew(lease, 'other')
         await suite.clock.advance(2_000)
         if (i % 30 === 29) source.closeMinute()
       }
     },
-    takeBack: () => leases.release(lease, 'other'),
+    freeLease: () => leases.release(lease, 'other'),
   }
 }
 
 test('spooled bars that expire after another collector took over are not counted as lost', async () => {
-  const { spool, metrics, giveWay, standBy, takeBack, source } = await begin()
-  await giveWay()
-  await standBy(1)
+  const { spool, metrics, loseLease, stayOnStandby, freeLease, source } = await begin()
+  await loseLease()
+  await stayOnStandby(1)
   expect(spool.depth.bars).toBeGreaterThan(0)
-  await standBy(keptMinutes + 1)
+  await stayOnStandby(keptMinutes + 1)
   expect(spool.depth.bars).toBe(0)
   expect(spool.lost).toEqual([])
   expect(spool.droppedBars).toBe(0)
-  await takeBack()
+  await freeLease()
   await suite.clock.advance(31_000)
   await expect.poll(() => metrics.total('fxd_collector_active', {}), patience).toBe(1)
   source.closeMinute()
@@ -82,12 +82,12 @@ test('spooled bars that expire after another collector took over are not counted
 }, 60_000)
 
 test('spooled bars are sent when this collector is active again after another one was', async () => {
-  const { spool, giveWay, standBy, takeBack, source } = await begin()
-  await giveWay()
-  await standBy(3)
+  const { spool, loseLease, stayOnStandby, freeLease, source } = await begin()
+  await loseLease()
+  await stayOnStandby(3)
   expect(spool.depth.bars).toBeGreaterThan(0)
   source.beforeRead = () => new Promise(() => undefined)
-  await takeBack()
+  await freeLease()
   await suite.clock.advance(31_000)
   await expect.poll(() => spool.depth.bars, patience).toBe(0)
   expect(await suite.times()).toContain(suite.noon)

@@ -30,7 +30,7 @@ let folder: string
 let stores: Stores
 /** One ingest that alone loses Redis, and one that does not. */
 let cutOff: IngestFixture
-let well: IngestFixture
+let healthy: IngestFixture
 let isCut: boolean
 let source: PaperTerminal
 let stop: AbortController
@@ -41,7 +41,7 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fxd-ingests-'))
   stores = await openEmbeddedStores({ folder, clock, log: silentLog })
   cutOff = await startIngest([feed], { clock, stores, around: withoutRedis })
-  well = await startIngest([feed], { clock, stores })
+  healthy = await startIngest([feed], { clock, stores })
   source = new PaperTerminal([paperSymbol('EURUSD')], () => Math.floor(clock.utcMs() / 1000))
   stop = new AbortController()
   running = Promise.resolve()
@@ -49,7 +49,7 @@ beforeEach(async () => {
 afterEach(async () => {
   stop.abort()
   await Promise.all([running, clock.advance(10_000)])
-  await Promise.all([cutOff.remove(), well.remove()])
+  await Promise.all([cutOff.remove(), healthy.remove()])
   await stores.close()
   rmSync(folder, { recursive: true })
 })
@@ -73,7 +73,7 @@ function withoutRedis(all: Stores): Stores {
 function collect(): { readonly dialled: string[] } {
   const dialled: string[] = []
   const address = (): string => {
-    dialled.push(dialled.length % 2 === 0 ? cutOff.address : well.address)
+    dialled.push(dialled.length % 2 === 0 ? cutOff.address : healthy.address)
     return dialled.at(-1) as string
   }
   const identity = () => ({ token: houseToken })
@@ -97,7 +97,7 @@ const isCovered = async (): Promise<boolean> =>
   (await stores.windows.of(feed.key)).some(({ from }) => from <= noon - 3_600)
 
 const pushed = (): number[] =>
-  well.events.flatMap(({ event }) => (event.type === 'bars' ? event.bars.map(({ bar }) => bar.time) : []))
+  healthy.events.flatMap(({ event }) => (event.type === 'bars' ? event.bars.map(({ bar }) => bar.time) : []))
 
 test('a collector that reaches an ingest without Redis is refused and collects through the next ingest', async () => {
   isCut = true
@@ -105,7 +105,7 @@ test('a collector that reaches an ingest without Redis is refused and collects t
   const tookMs = await until(() => dialled.length === 2)
   expect(tookMs).toBeLessThan(10_000)
   await until(isCovered)
-  expect(dialled).toEqual([cutOff.address, well.address])
+  expect(dialled).toEqual([cutOff.address, healthy.address])
   const ended = { code: 'UNAVAILABLE' }
   expect(await cutOff.metrics.total('fxd_ingest_sessions_ended_total', ended)).toBe(1)
   await clock.advance(60_000 - (clock.utcMs() % 60_000))
@@ -114,13 +114,13 @@ test('a collector that reaches an ingest without Redis is refused and collects t
 }, 60_000)
 
 test('a standby at an ingest that loses Redis takes over through another ingest', async () => {
-  const active = new RawSession(well.address)
+  const active = new RawSession(healthy.address)
   await active.hello(feed.key, { id: 'active' })
   const { dialled } = collect()
   await until(() => cutOff.metrics.total('fxd_ingest_sessions', { mode: 'live' }).then((n) => n === 1))
   isCut = true
-  await until(() => well.metrics.total('fxd_ingest_sessions', { mode: 'live' }).then((n) => n === 2))
-  expect(dialled).toEqual([cutOff.address, well.address])
+  await until(() => healthy.metrics.total('fxd_ingest_sessions', { mode: 'live' }).then((n) => n === 2))
+  expect(dialled).toEqual([cutOff.address, healthy.address])
   await active.close()
   await until(async () => (await stores.windows.of(feed.key)).length > 0)
   expect(dialled).toHaveLength(2)

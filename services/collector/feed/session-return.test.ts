@@ -26,7 +26,7 @@ describe('a new session', () => {
     let commits = 0
     let kills = 0
     let isHung = false
-    const deadly = (stores: Stores): Stores => ({
+    const killing = (stores: Stores): Stores => ({
       ...stores,
       bars: {
         ...stores.bars,
@@ -40,7 +40,7 @@ describe('a new session', () => {
         },
       },
     })
-    await suite.restart(deadly)
+    await suite.restart(killing)
     suite.collect(source)
     // The depth of the feed moves with the clock.
     const wanted = minutes(noon - 2 * day + 10 * minute, noon)
@@ -56,7 +56,7 @@ describe('a new session', () => {
       await expect.poll(isDue, { timeout: 10_000 }).toBe(true)
       if (!isHung) break
       kills += 1
-      await suite.restart(deadly, async () => {
+      await suite.restart(killing, async () => {
         isHung = false
       })
     }

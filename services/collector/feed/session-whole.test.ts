@@ -133,7 +133,7 @@ describe('a source that is read as a whole', () => {
     source.read = async function* () {
       yield { bars: this.bars('1', from, noon), complete: { from, to: feedSeconds(noon) } }
     }
-    // Every tenth minute has a price whose fifth decimal is 0.
+    // Only every tenth minute has prices whose fifth decimal is 0.
     const coarseTimes = () => minutes(from, noon).filter((time) => (time / minute) % 10 === 5)
     source.bars = (
       (bars) =>

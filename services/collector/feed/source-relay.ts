@@ -50,7 +50,7 @@ export class SourceRelay implements SourceListener {
   }
 
   closed(batch: readonly SourceBars[]): void {
-    this.#keeper?.closed(batch)
+    this.#receiver?.closed(batch)
   }
 
   complete(series: SourceSeries, span: Span): void {
@@ -58,7 +58,7 @@ export class SourceRelay implements SourceListener {
   }
 
   watched(resolution: Resolution, span: Span): void {
-    this.#keeper?.watched(resolution, span)
+    this.#receiver?.watched(resolution, span)
   }
 
   leftOut(series: SourceSeries, spans: readonly Span[]): void {
@@ -78,7 +78,7 @@ export class SourceRelay implements SourceListener {
     this.#isConnected = is
   }
 
-  get #keeper(): OfflineBuffer | Collection | undefined {
+  get #receiver(): OfflineBuffer | Collection | undefined {
     return this.#offline?.isRunning ? this.#offline : this.#session?.collection
   }
 }

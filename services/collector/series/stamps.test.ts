@@ -4,7 +4,7 @@ import { Stamps } from './stamps.ts'
 
 const eurusd = { symbol: 'EURUSD', resolution: '1' } as const
 
-test('a later reading of a series has a greater revision, also within a millisecond or after the clock was set back', () => {
+test('a later reading of a series has a greater revision, even after the clock was set back', () => {
   const clock = createVirtualClock()
   const stamps = new Stamps(clock)
   const first = stamps.next(eurusd)

@@ -41,7 +41,7 @@ export interface SourceCapabilities {
   /**
    * `pieces`: the cost of a read grows with its span. So history is read newest day first over all symbols,
    * back to the feed's `depth`. `whole`: each read goes through all bars. So a series is read once per
-   * start, with a span of all times, and bars of any age are stored.
+   * start, with a span of all times. Bars of any age are stored.
    */
   readonly reads: 'pieces' | 'whole'
 }

@@ -11,9 +11,9 @@ export interface Arrival {
 }
 
 /**
- * Ages of batches, protected against changes of the wall clock. Batches of this run age by the monotonic clock,
- * so not while the machine sleeps. Batches of earlier runs age from the start of this run; until then by the
- * wall clock, at the earliest start time computed so far.
+ * Ages of batches, protected against changes of the wall clock. All batches age by the monotonic clock during this
+ * run, so not while the machine sleeps. The age of earlier batches at the start of this run is by the wall clock,
+ * with the earliest start time computed so far.
  */
 export class Ages {
   readonly #clock: Clock

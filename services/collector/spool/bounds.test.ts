@@ -51,7 +51,7 @@ test('at the bound in age batches older than a day are dropped and named', async
   expect(spool.droppedBars).toBe(1)
 })
 
-test('a wall clock that is set a day ahead expires no batch, in this run or at the start of the next', async () => {
+test('a wall clock set a day ahead expires no batch, in this run or the next', async () => {
   const clock = createVirtualClock()
   let aheadMs = 0
   const jumping = { ...clock, utcMs: () => utcMs(clock.utcMs() + aheadMs) }

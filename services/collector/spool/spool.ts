@@ -231,7 +231,7 @@ export class Spool {
       this.failures += group.length
       this.#deps.log.error(
         { err: cause, batches: group.length },
-        'failed to write batches to the spool; they are sent without a copy on disk',
+        'spool write failed; batches are not spooled',
       )
       for (const { id, reject } of group) {
         this.#entries.remove(id)

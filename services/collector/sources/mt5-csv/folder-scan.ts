@@ -52,8 +52,8 @@ export class FolderScan {
   }
 
   /**
-   * Scans one file. A file that is locked is scanned by the next scan of the folder, or after the current scan of
-   * the file. Returns whether this call read the file to its end.
+   * Scans one file. A locked file is scanned when its current scan ends, or by the next scan of the folder. Returns
+   * whether this call read the file to its end.
    */
   async #scanFile(file: FollowedFile, listener: SourceListener): Promise<boolean> {
     this.#again.add(file)

@@ -19,8 +19,8 @@ export interface OddLine {
 }
 
 /**
- * Returns the most decimals of a price in an export's first lines, without a single line that has more than all
- * others; `undefined` when none of the lines is a bar.
+ * Returns the most decimals of a price in an export's first lines. A single line with more decimals than all others
+ * is ignored. Returns `undefined` when none of the lines is a bar.
  */
 export async function mostDecimals(
   path: string,

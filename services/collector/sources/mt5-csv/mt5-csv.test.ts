@@ -286,7 +286,7 @@ test('for a time that several files contain, only the bar of the last file by na
   }
 })
 
-test('a file without a bar, or that is no export, does not block other files and is read when it changes', async () => {
+test('a file without a bar, or no export, blocks no other file and is read when it changes', async () => {
   await writeFile(join(folder, 'AAA_M1.csv'), 'not an export\n')
   await writeFile(join(folder, 'BBB_M1.csv'), '')
   await writeFile(join(folder, 'CCC_M1.csv'), header + line(-3))

@@ -57,7 +57,7 @@ export function createMt5Csv(deps: Mt5CsvDeps): Source {
   }
 }
 
-/** For a time that several files contain, only the bar of the last file, in the order of names, is returned. */
+/** Decides which file owns each time that several files contain: the last one in the order of names. */
 async function ownersOf(files: readonly FollowedFile[], signal: AbortSignal): Promise<Owners> {
   const owners = new Owners()
   if (files.length < 2) return owners

@@ -74,16 +74,16 @@ export async function* readExport(path: string, options: ReadOptions): AsyncGene
 async function* readChunks(file: FileHandle, options: ReadOptions): AsyncGenerator<Chunk, Position> {
   const bytes = Buffer.allocUnsafe(chunkBytes)
   let position = options.from ?? fileStart
-  let held = 0
+  let carried = 0
   let reader: LineReader | undefined
   for (;;) {
-    const { bytesRead } = await file.read(bytes, held, chunkBytes - held, position.offset + held)
-    let filled = held + bytesRead
+    const { bytesRead } = await file.read(bytes, carried, chunkBytes - carried, position.offset + carried)
+    let filled = carried + bytesRead
     const atEnd = bytesRead === 0
     if (position.encoding === undefined && filled < encodingBytes && !(atEnd && options.finished)) {
       // The first bytes of a file that is being written do not show its encoding yet.
       if (atEnd) return position
-      held = filled
+      carried = filled
       continue
     }
     if (position.encoding === undefined && filled > 0) {
@@ -118,7 +118,7 @@ async function* readChunks(file: FileHandle, options: ReadOptions): AsyncGenerat
       }
       bytes.copyWithin(0, end, filled)
     }
-    held = filled - end
+    carried = filled - end
     if (atEnd) return position
   }
 }
