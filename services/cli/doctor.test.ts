@@ -22,7 +22,7 @@ const folder = (): string => {
 }
 
 /** A data folder with a feed three hours ahead of UTC and one bar, relative to the feed's current time. */
-async function held(fromNowSeconds: number): Promise<string> {
+async function folderWithBar(fromNowSeconds: number): Promise<string> {
   const made = folder()
   const stores = await openEmbeddedStores({ folder: made, clock: systemClock, log: silentLog })
   await stores.registry.append(0, [{ kind: 'feed', id: feed.key, body: { definition: feed, hidden: false } }])
@@ -59,7 +59,7 @@ async function doctor(dataDir: string, ...more: string[]) {
 }
 
 test('a healthy embedded store gets one line per finding and exit code 0, also while a service uses it', async () => {
-  const dataDir = await held(-60)
+  const dataDir = await folderWithBar(-60)
   const stores = await openEmbeddedStores({ folder: dataDir, clock: systemClock, log: silentLog })
   const whileOpen = await doctor(dataDir)
   await stores.close()
@@ -78,7 +78,7 @@ test('a healthy embedded store gets one line per finding and exit code 0, also w
 })
 
 test('a bar that is ahead of its feed’s clock is reported', async () => {
-  const found = await doctor(await held(3 * hourSeconds))
+  const found = await doctor(await folderWithBar(3 * hourSeconds))
   expect(found.code).toBe(1)
   expect(found.lineOf('clock')).toMatch(
     /^WRONG .*BROKERA:ZERO at 60 is 3 hours ahead.*Cure: check spec\.clock/,
@@ -92,7 +92,7 @@ test('a folder without a store is a warning, and no file is created', async () =
 })
 
 test('the schema of another fxd version is an error', async () => {
-  const dataDir = await held(-60)
+  const dataDir = await folderWithBar(-60)
   const db = new DatabaseSync(join(dataDir, 'fxd.db'))
   db.exec('PRAGMA user_version = 7')
   db.close()
@@ -102,7 +102,7 @@ test('the schema of another fxd version is an error', async () => {
 })
 
 test('a damaged file is reported with its cure', async () => {
-  const dataDir = await held(-60)
+  const dataDir = await folderWithBar(-60)
   // After the first page, which contains the version.
   overwrite(dataDir, Buffer.alloc(3 * 4_096, 0xa5), 4_096)
   const found = await doctor(dataDir)
@@ -111,7 +111,7 @@ test('a damaged file is reported with its cure', async () => {
 })
 
 test('a file that is no database is reported with its cure', async () => {
-  const dataDir = await held(-60)
+  const dataDir = await folderWithBar(-60)
   overwrite(dataDir, Buffer.alloc(4_096, 0x20), 0)
   const found = await doctor(dataDir)
   expect(found.code).toBe(1)
@@ -119,12 +119,12 @@ test('a file that is no database is reported with its cure', async () => {
 })
 
 test('--audit reports bars that no window claims, and that the rest agrees', async () => {
-  const dataDir = await held(-60)
+  const dataDir = await folderWithBar(-60)
   expect((await doctor(dataDir)).lineOf('audit')).toContain('nothing about audit')
   expect((await doctor(dataDir, '--audit')).lineOf('audit')).toMatch(
     /^ok .*BROKERA:ZERO: windows and bars agree/,
   )
-  const old = await held(-5 * 24 * hourSeconds)
+  const old = await folderWithBar(-5 * 24 * hourSeconds)
   const found = await doctor(old, '--audit')
   expect(found.lineOf('audit')).toMatch(/^warning .*BROKERA:ZERO at 60: 1 day of 1 symbol with bars that no/)
   expect(found.code).toBe(0)

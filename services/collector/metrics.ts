@@ -41,8 +41,8 @@ export function createCollectorMetrics(metrics: Metrics): CollectorMetrics {
   const counter = (name: string, help: string) => metrics.counter(`fxd_collector_${name}`, help, ['feed'])
   const byLane = (name: string, help: string) =>
     metrics.counter(`fxd_collector_${name}`, help, ['feed', 'lane'])
-  const sent = byLane('sent_bars_total', 'Bars sent to ingest; sent again they count again')
-  const acked = byLane('acked_bars_total', 'Bars that ingest stored, or had stored before')
+  const sent = byLane('sent_bars_total', 'Bars sent to ingest; retries are counted again')
+  const acked = byLane('acked_bars_total', 'Bars that ingest acknowledged as stored')
   const refused = counter('refused_bars_total', 'Bars that ingest refused')
   const sessions = counter('sessions_total', 'Sessions in which this collector was the active one')
   const reconnects = counter('reconnects_total', 'Sessions and attempts that ended, each followed by another')
@@ -89,17 +89,25 @@ function createStatusMetrics(metrics: Metrics, readers: ReadonlyMap<FeedKey, () 
   gauge('terminal_connected', '1: the terminal is connected to its broker', (status) =>
     Number(status.isTerminalConnected),
   )
-  gauge('tick_age_seconds', 'Since the newest tick came', ({ tickAgeSeconds }) => tickAgeSeconds)
-  gauge('spool_bytes', 'Files of the spool', ({ spool }) => spool?.bytes)
+  gauge('tick_age_seconds', 'Seconds since the last tick arrived', ({ tickAgeSeconds }) => tickAgeSeconds)
+  gauge('spool_bytes', 'Bytes of the files of the spool', ({ spool }) => spool?.bytes)
   gauge('spool_batches', 'Batches that ingest has not acknowledged', ({ spool }) => spool?.batches)
   gauge('spool_bars', 'Bars in these batches', ({ spool }) => spool?.bars)
-  gauge('spool_age_seconds', 'Age of the oldest batch', ({ spool }) => spool && spool.ageMs / 1_000)
+  gauge(
+    'spool_age_seconds',
+    'Age of the oldest batch, in seconds',
+    ({ spool }) => spool && spool.ageMs / 1_000,
+  )
   total(
     'spool_dropped_bars_total',
-    'Bars that left the spool at its bound, without an ack',
+    'Bars dropped from the spool at its bound, without an Ack',
     ({ spool }) => spool?.droppedBars,
   )
-  total('spool_failures_total', 'Batches that the disk did not take', ({ spool }) => spool?.failures)
+  total(
+    'spool_failures_total',
+    'Batches that could not be written to the spool',
+    ({ spool }) => spool?.failures,
+  )
   total(
     'spool_unreadable_bytes_total',
     'Bytes of its files that were damaged, or torn when they were written',

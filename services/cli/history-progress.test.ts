@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
-import { reportSeeding } from './seeding.ts'
+import { reportHistory } from './history-progress.ts'
 
 function start(bars: readonly number[], watched = false) {
   const clock = createVirtualClock()
   const lines: string[] = []
   let calls = 0
   const backfilled = async () => bars[Math.min(calls++, bars.length - 1)] ?? 0
-  reportSeeding({ backfilled }, { clock, watched, err: (text) => void lines.push(text) })
+  reportHistory({ backfilled }, { clock, watched, err: (text) => void lines.push(text) })
   return { clock, lines }
 }
 

@@ -11,7 +11,7 @@ const counted = new Intl.NumberFormat('en')
  * Reports the bars of history that collectors read after a start, until no more arrive. On a terminal only the
  * beginning and the end are reported, so that the greeting stays on the screen.
  */
-export function reportSeeding(
+export function reportHistory(
   service: Pick<RunningAll, 'backfilled'>,
   terminal: Pick<Terminal, 'err' | 'clock' | 'watched'>,
 ): void {
