@@ -56,7 +56,7 @@ export class Outbox {
       signal.addEventListener('abort', () => reject(signal.reason as Error))
     })
     this.drained = spool ? begun.then((ids) => this.#drain(spool, ids)) : Promise.resolve()
-    // Callers that wait get the rejection; without one it must not count as unhandled.
+    // Callers that wait get the rejection. Without callers it must not count as unhandled.
     begun.catch(() => undefined)
     this.drained.catch(() => undefined)
     this.#previous = this.drained
