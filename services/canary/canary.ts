@@ -10,31 +10,31 @@ import type { RestClient } from './rest-client.ts'
 import { CanarySocket, type SocketEnd, type SocketListener } from './socket.ts'
 
 const barSeconds = 60
-/** After a socket that lasted at least so long, the next pause is short again. */
-const steadyMs = 60_000
+/** Minimum duration of a stable socket; after it the next pause is short again. */
+const stableMs = 60_000
 const closeTimeoutMs = 1_000
-/** The first socket waits for the first comparison at most so long. */
-const firstMsMax = 10_000
+/** Maximum wait of the first socket for the first comparison with history. */
+const firstComparisonMaxMs = 10_000
 
 export interface CanaryDeps {
   /** Base URL of the stream, without a slash at its end. */
   readonly streamUrl: string
-  /** Asked for at each connection: the file of the key may be replaced. */
+  /** Called for each connection, because the file of the key may be replaced. */
   readonly key: () => string
   readonly symbols: readonly CompoundKey[]
-  /** Between two comparisons with history, and after which a bar of history that was not pushed is missed. */
+  /** Interval of comparisons with history, and the time after which a bar that was not pushed counts as missed. */
   readonly settleMs: number
   readonly rest: RestClient
   readonly clock: Clock
   readonly log: Log
   readonly metrics: CanaryMetrics
-  /** Ends it. */
+  /** Ends the canary. */
   readonly signal: AbortSignal
 }
 
 /**
- * A well-behaved client: one socket that comes back with jitter, subscribes again and asks with `since` for what it
- * missed, and beside it comparisons of what was pushed with history.
+ * A well-behaved client with one socket. It reconnects with jitter, subscribes again and requests missed bars with
+ * `since`. Meanwhile it compares pushed bars with history.
  */
 export class Canary implements SocketListener {
   readonly #deps: CanaryDeps
@@ -60,33 +60,33 @@ export class Canary implements SocketListener {
     }
   }
 
-  /** Until the signal aborts; never rejects. */
+  /** Runs until the signal aborts; never rejects. */
   async run(): Promise<void> {
     const { clock, signal } = this.#deps
-    // Where each symbol's history ends, so that the first socket asks for what follows.
+    // The first comparison finds the end of each symbol's history; the first socket requests later bars.
     const first = this.#compareAll()
-    await Promise.race([first, clock.sleep(firstMsMax, signal)])
-    await Promise.all([this.#hold(), first.then(() => this.#compareAgain())])
+    await Promise.race([first, clock.sleep(firstComparisonMaxMs, signal)])
+    await Promise.all([this.#keepConnected(), first.then(() => this.#compareAgain())])
   }
 
-  /** One socket after the other. */
-  async #hold(): Promise<void> {
+  /** Opens one socket after the other. */
+  async #keepConnected(): Promise<void> {
     const { clock, signal, log } = this.#deps
     const pauses = new Backoff(clock, { maxMs: reconnectMaxMs })
     const refusals = new Backoff(clock)
     while (!signal.aborted) {
       const begunMs = clock.monotonicMs()
-      const end = await this.#live()
+      const end = await this.#runSocket()
       if (signal.aborted) return
       const { code, why, retryAfterMs } = end
-      if (clock.monotonicMs() - begunMs > steadyMs) for (const each of [pauses, refusals]) each.reset()
-      const pauseMs = retryAfterMs + (isForPerson(code) ? refusals : pauses).nextMs()
-      log.warn({ code, why, retryInMs: pauseMs }, 'retrying: the socket ended')
+      if (clock.monotonicMs() - begunMs > stableMs) for (const each of [pauses, refusals]) each.reset()
+      const pauseMs = retryAfterMs + (needsOperator(code) ? refusals : pauses).nextMs()
+      log.warn({ code, why, retryInMs: pauseMs }, 'socket ended; retrying')
       await clock.sleep(pauseMs, signal)
     }
   }
 
-  async #live(): Promise<SocketEnd> {
+  async #runSocket(): Promise<SocketEnd> {
     const { streamUrl: url, clock, signal, metrics } = this.#deps
     try {
       this.#socket = new CanarySocket({ url, key: this.#deps.key(), clock, listener: this })
@@ -95,15 +95,15 @@ export class Canary implements SocketListener {
       return { code: undefined, retryAfterMs: 0, why: (cause as Error).message }
     }
     const socket = this.#socket
-    const leave = (): void => {
+    const close = (): void => {
       socket.close()
       clock.after(closeTimeoutMs, () => socket.terminate())
     }
-    signal.addEventListener('abort', leave)
+    signal.addEventListener('abort', close)
     const end = await socket.ended
-    signal.removeEventListener('abort', leave)
+    signal.removeEventListener('abort', close)
     this.#socket = undefined
-    this.#left([...this.#subscribed])
+    this.#markUnsubscribed([...this.#subscribed])
     metrics.ends.inc({ code: endLabel(end.code) })
     return end
   }
@@ -128,16 +128,16 @@ export class Canary implements SocketListener {
       this.#compared.get(symbol)?.live(true, this.#deps.clock.monotonicMs())
     }
     for (const symbol of rejected) this.#rejected.add(symbol)
-    if (rejected.length > 0) this.#deps.log.warn({ rejected }, 'rejected: symbols of the canary')
+    if (rejected.length > 0) this.#deps.log.warn({ rejected }, 'symbols of the canary rejected')
   }
 
   unsubscribed(symbols: readonly string[]): void {
-    this.#left(symbols)
+    this.#markUnsubscribed(symbols)
     for (const symbol of symbols) this.#rejected.add(symbol)
-    this.#deps.log.warn({ symbols }, 'unavailable: symbols were withdrawn from the canary')
+    this.#deps.log.warn({ symbols }, 'symbols of the canary unavailable: the service withdrew them')
   }
 
-  #left(symbols: readonly string[]): void {
+  #markUnsubscribed(symbols: readonly string[]): void {
     for (const symbol of symbols) {
       this.#subscribed.delete(symbol)
       this.#compared.get(symbol)?.live(false, this.#deps.clock.monotonicMs())
@@ -175,32 +175,32 @@ export class Canary implements SocketListener {
       await clock.sleep(settleMs, signal)
       if (signal.aborted) return
       await this.#compareAll()
-      // A feed may come later than its canary.
+      // A feed may be added after its canary started.
       this.#subscribe([...this.#rejected])
     }
   }
 
-  /** One request after the other; what fails of one symbol harms no other. */
+  /** Sends one request after the other. A failure of one symbol does not affect the others. */
   async #compareAll(): Promise<void> {
     const { rest, clock, signal } = this.#deps
     const offsets = async (): Promise<void> => void (this.#offsets = await rest.clockOffsets())
-    let isWhole = await this.#tries(offsets, 'the status')
+    let isWhole = await this.#attempt(offsets, 'the status')
     for (const [symbol, compared] of this.#compared) {
       if (signal.aborted) return
       const compare = async (): Promise<void> =>
         this.#count(symbol, compared, await rest.newestBars(symbol, rememberedMax))
-      if (!(await this.#tries(compare, symbol))) isWhole = false
+      if (!(await this.#attempt(compare, symbol))) isWhole = false
     }
     if (isWhole) this.#comparedMs = clock.monotonicMs()
   }
 
-  async #tries(run: () => Promise<void>, what: string): Promise<boolean> {
+  async #attempt(run: () => Promise<void>, what: string): Promise<boolean> {
     try {
       await run()
       return true
     } catch (cause) {
       if (!this.#deps.signal.aborted)
-        this.#deps.log.warn({ err: cause, what }, 'failed to ask REST; retrying')
+        this.#deps.log.warn({ err: cause, what }, 'REST request failed; retrying')
       return false
     }
   }
@@ -208,7 +208,7 @@ export class Canary implements SocketListener {
   #count(symbol: string, compared: Compared, history: readonly Bar[]): void {
     const { metrics, clock, log } = this.#deps
     const newest = history.at(-1)
-    // What history has at the beginning was pushed to others.
+    // Bars that history has at the start were pushed before this canary ran.
     if (newest && compared.newest === undefined) compared.follow(newest.time)
     const { missed, differing } = compared.compare(history, clock.monotonicMs())
     const feed = feedOf(symbol as CompoundKey)
@@ -218,6 +218,6 @@ export class Canary implements SocketListener {
   }
 }
 
-/** The key, its grants or its address: pauses grow, since coming back does not help. */
-const isForPerson = (code: number | undefined): boolean =>
+/** True when the key, its grants or its address are wrong: pauses grow, because reconnecting does not help. */
+const needsOperator = (code: number | undefined): boolean =>
   code === 401 || code === 403 || (code !== undefined && code >= 4500 && code < 5000)

@@ -26,7 +26,7 @@ function following(): Compared {
   return compared
 }
 
-test('a bar that was pushed is not missed and does not differ', () => {
+test('a pushed bar is not missed and does not differ', () => {
   const compared = following()
   compared.pushed(bar(1), 0)
   expect(compared.compare(bars(0, 1), settleMs * 5)).toEqual(none)
@@ -41,14 +41,14 @@ test('a bar of history that is not pushed within the settling time is missed onc
   expect(compared.compare(bars(0, 1), settleMs * 2)).toEqual(none)
 })
 
-test('a bar that is pushed after history has it and before it is decided is not missed', () => {
+test('a bar that is pushed within the settling time after history has it is not missed', () => {
   const compared = following()
   compared.compare(bars(0, 1), 0)
   compared.pushed(bar(1), settleMs - 1)
   expect(compared.compare(bars(0, 1), settleMs * 3)).toEqual(none)
 })
 
-test('bars that a gap names are not missed, those beside it are', () => {
+test('bars that a gap names are not missed, those outside it are', () => {
   const compared = following()
   compared.gap({ after: 60, until: 180 }, undefined)
   compared.compare(bars(0, 4), 0)
@@ -90,7 +90,7 @@ test('a bar that history gets while the socket is closed is missed after the set
   expect(compared.compare(bars(0, 1), settleMs * 11)).toEqual({ missed: 1, differing: 0 })
 })
 
-test('a bar is missed when sockets that are shorter than the settling time add up to it', () => {
+test('a bar is missed when the times of several short sockets add up to the settling time', () => {
   const compared = following()
   compared.compare(bars(0, 1), 0)
   compared.live(false, settleMs * 0.4)
@@ -103,7 +103,7 @@ test('a bar is missed when sockets that are shorter than the settling time add u
   expect(compared.compare(bars(0, 1), settleMs * 10.2)).toEqual({ missed: 1, differing: 0 })
 })
 
-test('a bar that history shows otherwise differs once, also one that it no longer has', () => {
+test('a bar that history has with other values, or no longer has, differs once', () => {
   const compared = following()
   compared.pushed(bar(1), 0)
   compared.pushed(bar(2), 0)
@@ -124,10 +124,10 @@ test('bars before the symbol was followed are not compared', () => {
   expect(compared.compare(bars(0, 6), settleMs * 2)).toEqual({ missed: 1, differing: 0 })
 })
 
-describe('a client that gets some bars', () => {
+describe('a client that receives some of the bars', () => {
   const fate = fc.constantFrom('pushed', 'late', 'named', 'withheld', 'corrected')
 
-  test('misses exactly those that were withheld, and remembers a bounded number', () => {
+  test('misses exactly the withheld bars, and remembers a bounded number', () => {
     fc.assert(
       fc.property(
         fc.array(fate, { minLength: 1, maxLength: 500 }),

@@ -1,18 +1,18 @@
 import type { Bar } from '../core/bars/bar.ts'
 
-/** Bars of one symbol that are remembered; the oldest leave first and are not compared again. */
+/** Maximum bars remembered per symbol; the oldest are dropped first and not compared again. */
 export const rememberedMax = 180
 
-/** Bars that opened later than `after` and not later than `until` may be missing, as a GAP frame says; absent: since ever, until now. */
+/** A GAP frame: bars that opened after `after` and not after `until` may be missing. Absent: without that limit. */
 export interface NamedGap {
   readonly after?: number | undefined
   readonly until?: number | undefined
 }
 
 export interface Difference {
-  /** In history, and for the settling time neither pushed nor named by a gap. */
+  /** Bars in history that for the settling time were neither pushed nor named by a gap. */
   readonly missed: number
-  /** Pushed, and otherwise in history or, after the settling time, not there. */
+  /** Pushed bars that history has with other values or, after the settling time, does not have. */
   readonly differing: number
 }
 
@@ -28,26 +28,26 @@ interface Range {
 }
 
 const barSeconds = 60
-/** Clocks of the service and of its client differ by at most so much; a bar too many in a gap is harmless. */
+/** Maximum difference between the clocks of service and client; one bar too many in a gap is harmless. */
 const clockSlackSeconds = 5
 
 const fields = ['open', 'high', 'low', 'close', 'volume'] as const
 const isSame = (a: Bar, b: Bar): boolean => fields.every((field) => a[field] === b[field])
 
 /**
- * What a client was sent of one symbol, compared with history. Each bar is counted once. Times of bars are epoch seconds
- * on the feed's clock, moments are monotonic milliseconds. It holds at most `rememberedMax` bars and as many gaps.
+ * Compares the pushed bars of one symbol with history. Each bar is counted once. Times of bars are epoch seconds on
+ * the feed's clock, other times are monotonic milliseconds. Keeps at most `rememberedMax` bars and as many gaps.
  */
 export class Compared {
   readonly #settleMs: number
   readonly #entries = new Map<number, Entry>()
-  /** An infinite end: the time of its arrival is unknown until the next comparison. */
+  /** An infinite end is set to the newest bar of the next comparison. */
   #gaps: Range[] = []
   /** Only later bars are compared; `undefined`: no bar was pushed yet. */
   #from: number | undefined
-  /** Since when the symbol is subscribed on an open socket; `undefined`: it is not. */
+  /** When the symbol was subscribed on the open socket; `undefined`: it is not subscribed. */
   #liveSinceMs: number | undefined
-  /** Time on earlier sockets. */
+  /** Subscribed time on earlier sockets. */
   #wasLiveMs = 0
 
   constructor(settleMs: number) {
@@ -62,23 +62,23 @@ export class Compared {
     return newest
   }
 
-  /** Bars that are remembered. */
+  /** Number of remembered bars. */
   get size(): number {
     return this.#entries.size
   }
 
-  /** The client follows the symbol after this time; without effect when it did already. */
+  /** Starts to follow the symbol after this time; no effect when it is followed already. */
   follow(after: number): void {
     this.#from ??= after
   }
 
-  /** Says whether an open socket has the symbol from now on. A repeat has no effect. */
+  /** Sets whether an open socket has the symbol from now on. A repeat has no effect. */
   live(isLive: boolean, nowMs: number): void {
     this.#wasLiveMs = this.#liveMs(nowMs)
     this.#liveSinceMs = isLive ? nowMs : undefined
   }
 
-  /** Time that the symbol was subscribed on open sockets, in all. */
+  /** Total time that the symbol was subscribed on open sockets. */
   #liveMs(nowMs: number): number {
     return this.#wasLiveMs + (this.#liveSinceMs === undefined ? 0 : nowMs - this.#liveSinceMs)
   }
@@ -87,16 +87,16 @@ export class Compared {
     this.follow(bar.time - 1)
     if (bar.time <= (this.#from ?? 0)) return
     this.#entries.set(bar.time, { state: 'pushed', bar, atMs: nowMs, differs: false })
-    this.#forget()
+    this.#evict()
   }
 
-  /** `feedNow`: the time of its arrival on the feed's clock; `undefined`: the offset of that clock is unknown. */
+  /** `feedNow`: the time of arrival on the feed's clock; `undefined`: the offset of that clock is unknown. */
   gap({ after = Number.NEGATIVE_INFINITY, until }: NamedGap, feedNow: number | undefined): void {
     this.#gaps.push({ after, until: until ?? newestClosed(feedNow) })
     this.#gaps = this.#gaps.slice(-rememberedMax)
   }
 
-  /** Compares with the newest bars of history in ascending order, which are all there are after the first of them. */
+  /** Compares with the newest bars of history, ascending and complete after the first of them. */
   compare(history: readonly Bar[], nowMs: number): Difference {
     const found = { missed: 0, differing: 0 }
     const times = new Set<number>()
@@ -112,7 +112,7 @@ export class Compared {
     for (const [time, entry] of this.#entries)
       if (first && time > first.time && !times.has(time))
         found.differing += this.#vanished(time, entry, nowMs)
-    this.#forget()
+    this.#evict()
     return found
   }
 
@@ -139,16 +139,16 @@ export class Compared {
     return Number(isLate)
   }
 
-  /** History does not have it. */
+  /** Handles a remembered bar that history does not have. */
   #vanished(time: number, entry: Entry, nowMs: number): number {
     if (entry.state !== 'pushed') this.#entries.delete(time)
     return entry.state === 'pushed' && nowMs - entry.atMs >= this.#settleMs ? this.#differs(entry, true) : 0
   }
 
-  #forget(): void {
-    const beyond = this.#entries.size - rememberedMax
-    if (beyond <= 0) return
-    const oldest = [...this.#entries.keys()].toSorted((a, b) => a - b).slice(0, beyond)
+  #evict(): void {
+    const surplus = this.#entries.size - rememberedMax
+    if (surplus <= 0) return
+    const oldest = [...this.#entries.keys()].toSorted((a, b) => a - b).slice(0, surplus)
     for (const time of oldest) this.#entries.delete(time)
     const from = oldest.at(-1) ?? 0
     this.#from = Math.max(this.#from ?? 0, from)

@@ -1,6 +1,6 @@
 import { type Counter, fromZero, type Gauge, type Histogram, type Metrics } from '../platform/metrics.ts'
 
-/** Around the promise of 0.1 s, up to what a client would rather read from history. */
+/** Seconds: around the promise of 0.1 s, up to delays after which a client would read history. */
 const arrivalBuckets = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300]
 
 /** Codes with which the service, a proxy or the network ends a socket. */
@@ -24,7 +24,7 @@ export interface CanaryMetrics {
   readonly requests: Counter<'route' | 'status'>
 }
 
-/** What the gauges read at each scrape. */
+/** The state of the canary, read at each scrape. */
 export interface CanarySigns {
   readonly isOpen: boolean
   readonly subscribed: number

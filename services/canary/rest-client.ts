@@ -10,10 +10,10 @@ const answerBytesMax = 1_048_576
 export interface RestClientDeps {
   /** Base URL of REST, without a slash at its end. */
   readonly url: string
-  /** Asked for at each request: the file of the key may be replaced. */
+  /** Called for each request, because the file of the key may be replaced. */
   readonly key: () => string
   readonly clock: Clock
-  /** Ends requests that are under way. */
+  /** Aborts requests in flight. */
   readonly signal: AbortSignal
   readonly metrics: Pick<CanaryMetrics, 'requests'>
 }
@@ -32,7 +32,7 @@ interface Status {
   readonly feeds: Readonly<Record<string, { readonly clock_offset_seconds?: number }>>
 }
 
-/** What the canary asks over REST. A call rejects when no answer comes in 10 s, or another one than 200. */
+/** The REST requests of the canary. A call rejects after 10 s without an answer, or with a status other than 200. */
 export class RestClient {
   readonly #deps: RestClientDeps
 
@@ -43,7 +43,15 @@ export class RestClient {
   /** The newest M1 bars of a compound key, oldest first. */
   async newestBars(symbol: string, count: number): Promise<readonly Bar[]> {
     const query = new URLSearchParams({ symbol, resolution: '1', countback: String(count) })
-    const { s, t = [], o = [], h = [], l = [], c = [], v = [] } = await this.#ask<History>('history', query)
+    const {
+      s,
+      t = [],
+      o = [],
+      h = [],
+      l = [],
+      c = [],
+      v = [],
+    } = await this.#request<History>('history', query)
     if (s !== 'ok' && s !== 'no_data') throw new Error(`history answered with s: ${s}`)
     return t.map((time, i) => ({
       time: time as FeedSeconds,
@@ -57,7 +65,7 @@ export class RestClient {
 
   /** By feed, `real_utc - feed_timestamp` in seconds, where it is known. */
   async clockOffsets(): Promise<ReadonlyMap<string, number>> {
-    const { feeds } = await this.#ask<Status>('status', new URLSearchParams())
+    const { feeds } = await this.#request<Status>('status', new URLSearchParams())
     return new Map(
       Object.entries(feeds).flatMap(([feed, { clock_offset_seconds: offset }]) =>
         offset === undefined ? [] : [[feed, offset]],
@@ -65,16 +73,16 @@ export class RestClient {
     )
   }
 
-  async #ask<T>(route: 'history' | 'status', query: URLSearchParams): Promise<T> {
+  async #request<T>(route: 'history' | 'status', query: URLSearchParams): Promise<T> {
     const { url, key, clock, metrics, signal } = this.#deps
-    const given = new AbortController()
+    const timeout = new AbortController()
     let status = 'none'
     const answer = async (): Promise<T> => {
       const got = await fetch(`${url}/v1/${route}?${query.toString()}`, {
         headers: { 'X-API-Key': key() },
-        // The key goes nowhere else.
+        // The key must not be sent to another address.
         redirect: 'error',
-        signal: AbortSignal.any([signal, given.signal]),
+        signal: AbortSignal.any([signal, timeout.signal]),
       })
       status = String(got.status)
       const text = await textOf(got)
@@ -82,7 +90,7 @@ export class RestClient {
       return JSON.parse(text) as T
     }
     try {
-      return await within(clock, timeoutMs, route, answer(), () => given.abort())
+      return await within(clock, timeoutMs, route, answer(), () => timeout.abort())
     } finally {
       metrics.requests.inc({ route, status })
     }

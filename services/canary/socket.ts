@@ -5,12 +5,12 @@ import type { NamedGap } from './compared.ts'
 
 const upgradeTimeoutMs = 15_000
 const pingMs = 25_000
-/** A pong comes at once: a connection that is silent for longer ended without notice. */
+/** Maximum silence: a pong arrives at once, so a connection that is silent for longer has ended. */
 const silenceMs = 60_000
 const frameBytesMax = 1_048_576
 const retryAfterMsMax = 60_000
 
-/** What is heard on one socket. */
+/** Receives the events of one socket. */
 export interface SocketListener {
   opened(): void
   bar(symbol: string, bar: Bar): void
@@ -22,7 +22,7 @@ export interface SocketListener {
 export interface SocketEnd {
   /** Close code, or HTTP status of a refused upgrade; `undefined`: there was no answer. */
   readonly code: number | undefined
-  /** Told by `Retry-After` of a refused upgrade. */
+  /** From `Retry-After` of a refused upgrade. */
   readonly retryAfterMs: number
   /** What went wrong, in words. */
   readonly why: string
@@ -60,9 +60,9 @@ export class CanarySocket {
       perMessageDeflate: false,
     })
     this.#socket = socket
-    let heardMs = clock.monotonicMs()
+    let lastMessageMs = clock.monotonicMs()
     const cancel = clock.every(pingMs, () => {
-      if (clock.monotonicMs() - heardMs > silenceMs) socket.terminate()
+      if (clock.monotonicMs() - lastMessageMs > silenceMs) socket.terminate()
       else this.#send({ action: 'ping' })
     })
     this.ended = new Promise((resolve) => {
@@ -74,9 +74,9 @@ export class CanarySocket {
         listener.opened()
       })
       socket.on('message', (data: Buffer) => {
-        heardMs = clock.monotonicMs()
+        lastMessageMs = clock.monotonicMs()
         const frame = parseFrame(data.toString())
-        if (frame) hear(frame, listener)
+        if (frame) dispatch(frame, listener)
         else {
           why = 'a frame is no JSON object'
           socket.terminate()
@@ -130,7 +130,7 @@ function parseFrame(text: string): Frame | undefined {
   }
 }
 
-function hear(frame: Frame, listener: SocketListener): void {
+function dispatch(frame: Frame, listener: SocketListener): void {
   const { type, code, symbol, bar, symbols = [], rejected = [], gaps = [] } = frame
   if (type === 'bar' && symbol !== undefined && bar !== undefined) listener.bar(symbol, bar)
   else if (type === 'subscribed') listener.subscribed(symbols, rejected)

@@ -9,17 +9,17 @@ export function addAll(program: Command, terminal: Terminal): void {
     .description('Run the whole service in this process, with its state in FXD_DATA_DIR, until Ctrl-C.')
     .action(async () => {
       const config = configOf(terminal)
-      const [{ startAll }, { greeting }, { tellSeeding }] = await Promise.all([
+      const [{ startAll }, { greeting }, { reportHistory }] = await Promise.all([
         import('../roles/all.ts'),
         import('./greeting.ts'),
-        import('./seeding.ts'),
+        import('./history-progress.ts'),
       ])
       await runRole(
         terminal,
         (ending) => startAll(config, { ending }),
         (service) => {
           terminal.out(greeting(config, service))
-          tellSeeding(service, terminal)
+          reportHistory(service, terminal)
         },
       )
     })

@@ -21,7 +21,7 @@ A role checks only the variables that it reads. \`fxd all\` and the other comman
 `
 
 const code = (text: string): string => `\`${text}\``
-/** A bar would end the cell. */
+/** Escapes `|`, which would end the cell. */
 const cell = (text: string): string => text.replaceAll('|', '\\|')
 
 const row = ({ name, roles, fallback, wants, meaning }: Variable): string => {
@@ -29,7 +29,7 @@ const row = ({ name, roles, fallback, wants, meaning }: Variable): string => {
   return `| ${cells.map(cell).join(' | ')} |\n`
 }
 
-/** The page docs/configuration.md: every variable, without what is set. */
+/** The page docs/configuration.md: all variables, without their current values. */
 const configMarkdown = (variables: readonly Variable[]): string => head + variables.map(row).join('')
 
 export function addConfig(program: Command, terminal: Terminal): void {
@@ -57,7 +57,7 @@ export function addConfig(program: Command, terminal: Terminal): void {
         ])
         terminal.out(table(['VARIABLE', 'SET TO', 'DEFAULT', 'MEANING'], rows))
       }
-      // Printed first, refused after: whoever asks wants to see all of them.
+      // Errors are reported after the table, because the user wants to see all variables.
       configOf(terminal)
     })
 }

@@ -21,8 +21,8 @@ const folder = (): string => {
   return made
 }
 
-/** A data folder with a feed three hours ahead of UTC, and one bar at so many seconds from its clock's now. */
-async function held(fromNowSeconds: number): Promise<string> {
+/** A data folder with a feed three hours ahead of UTC and one bar, relative to the feed's current time. */
+async function folderWithBar(fromNowSeconds: number): Promise<string> {
   const made = folder()
   const stores = await openEmbeddedStores({ folder: made, clock: systemClock, log: silentLog })
   await stores.registry.append(0, [{ kind: 'feed', id: feed.key, body: { definition: feed, hidden: false } }])
@@ -58,8 +58,8 @@ async function doctor(dataDir: string, ...more: string[]) {
   return { code, lines, lineOf, err }
 }
 
-test('an embedded store that is well gets one line per thing and the exit code 0, also while a service runs on it', async () => {
-  const dataDir = await held(-60)
+test('a healthy embedded store gets one line per finding and exit code 0, also while a service uses it', async () => {
+  const dataDir = await folderWithBar(-60)
   const stores = await openEmbeddedStores({ folder: dataDir, clock: systemClock, log: silentLog })
   const whileOpen = await doctor(dataDir)
   await stores.close()
@@ -77,22 +77,22 @@ test('an embedded store that is well gets one line per thing and the exit code 0
   )
 })
 
-test('a bar that is ahead of its feed’s clock is named', async () => {
-  const found = await doctor(await held(3 * hourSeconds))
+test('a bar that is ahead of its feed’s clock is reported', async () => {
+  const found = await doctor(await folderWithBar(3 * hourSeconds))
   expect(found.code).toBe(1)
   expect(found.lineOf('clock')).toMatch(
     /^WRONG .*BROKERA:ZERO at 60 is 3 hours ahead.*Cure: check spec\.clock/,
   )
 })
 
-test('a folder where nothing was started yet is a warning, and nothing is made', async () => {
+test('a folder without a store is a warning, and no file is created', async () => {
   const found = await doctor(join(folder(), 'none'))
   expect(found.code).toBe(0)
   expect(found.lineOf('store')).toMatch(/^warning .*there is no .*fxd\.db.*Cure: start fxd once/)
 })
 
-test('a schema of another fxd is wrong', async () => {
-  const dataDir = await held(-60)
+test('the schema of another fxd version is an error', async () => {
+  const dataDir = await folderWithBar(-60)
   const db = new DatabaseSync(join(dataDir, 'fxd.db'))
   db.exec('PRAGMA user_version = 7')
   db.close()
@@ -101,30 +101,30 @@ test('a schema of another fxd is wrong', async () => {
   expect(found.lineOf('schema')).toMatch(/^WRONG .*version 7 .*Cure: run the fxd that wrote it/)
 })
 
-test('a damaged file is named with what to do', async () => {
-  const dataDir = await held(-60)
-  // Behind the first page, which holds the version.
+test('a damaged file is reported with its cure', async () => {
+  const dataDir = await folderWithBar(-60)
+  // After the first page, which contains the version.
   overwrite(dataDir, Buffer.alloc(3 * 4_096, 0xa5), 4_096)
   const found = await doctor(dataDir)
   expect(found.code).toBe(1)
   expect(found.lines.join('\n')).toMatch(/WRONG .*fxd\.db(: | is damaged).*Cure: /)
 })
 
-test('a file that is no database is named with what to do', async () => {
-  const dataDir = await held(-60)
+test('a file that is no database is reported with its cure', async () => {
+  const dataDir = await folderWithBar(-60)
   overwrite(dataDir, Buffer.alloc(4_096, 0x20), 0)
   const found = await doctor(dataDir)
   expect(found.code).toBe(1)
   expect(found.lineOf('store')).toMatch(/^WRONG .*fxd\.db: .*not a database.*Cure: /)
 })
 
-test('--audit names bars that no window claims, and says that the rest agrees', async () => {
-  const dataDir = await held(-60)
+test('--audit reports bars that no window claims, and that the rest agrees', async () => {
+  const dataDir = await folderWithBar(-60)
   expect((await doctor(dataDir)).lineOf('audit')).toContain('nothing about audit')
   expect((await doctor(dataDir, '--audit')).lineOf('audit')).toMatch(
     /^ok .*BROKERA:ZERO: windows and bars agree/,
   )
-  const old = await held(-5 * 24 * hourSeconds)
+  const old = await folderWithBar(-5 * 24 * hourSeconds)
   const found = await doctor(old, '--audit')
   expect(found.lineOf('audit')).toMatch(/^warning .*BROKERA:ZERO at 60: 1 day of 1 symbol with bars that no/)
   expect(found.code).toBe(0)

@@ -1,8 +1,11 @@
 import type { Feed__Output } from '../wire/gen/fxd/v1/Feed.ts'
-import type { FeedOptions } from './feeds.ts'
 import { withRegistry } from './registry-client.ts'
 import { fields, json, table } from './table.ts'
 import type { Terminal } from './terminal.ts'
+
+export interface FeedOptions {
+  readonly json?: boolean
+}
 
 const feedJson = (feed: Feed__Output) => ({
   feed: feed.key,
@@ -15,7 +18,7 @@ const feedJson = (feed: Feed__Output) => ({
   symbol_count: feed.symbolCount,
 })
 
-/** Bar times stand on the feed's clock; they are shown as it reads. */
+/** Bar times are on the feed's clock and are shown without conversion. */
 const barTime = (seconds: number | undefined): string =>
   seconds === undefined ? '-' : new Date(seconds * 1_000).toISOString().slice(0, 16).replace('T', ' ')
 
@@ -85,7 +88,7 @@ export const purgeFeed = (key: string, options: FeedOptions, terminal: Terminal)
     )
   })
 
-/** The token alone on its line, so that a script can put it where its collector reads it. */
+/** Prints the token alone on standard output, so that a script can store it for its collector. */
 export const issueToken = (
   feeds: readonly string[],
   options: FeedOptions & { readonly expires: string },

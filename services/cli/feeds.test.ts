@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close())
 
 describe('feeds', () => {
-  test('list and show tell what is defined', async () => {
+  test('list and show print the defined feeds', async () => {
     expect(await fixture.answer('feeds list')).toEqual([
       expect.objectContaining({ feed: 'BROKERA:VIP', hidden: false, symbol_count: 1, status: 'offline' }),
       expect.objectContaining({ feed: 'BROKERA:ZERO', source: 'Push', last_candle_time: null }),
@@ -24,7 +24,7 @@ describe('feeds', () => {
     expect((await fixture.fxd('feeds show BROKERA:ZERO')).out).toContain('kind: Feed')
   })
 
-  test('token lets a collector push one feed and nothing else', async () => {
+  test('token issues a token that allows pushing one feed only', async () => {
     const { code, out, err } = await fixture.fxd('feeds token BROKERA:ZERO --expires 30d')
     expect([code, err]).toEqual([0, expect.stringMatching(/BROKERA:ZERO: this token may push until \d{4}-/)])
     writeFileSync(join(fixture.home, 'of-the-feed'), out)
@@ -47,20 +47,20 @@ describe('feeds', () => {
   })
 })
 
-describe('a service that cannot be asked', () => {
-  test('that is not running is said in a sentence, with the variable', async () => {
+describe('a service that is unavailable', () => {
+  test('because it is not running is reported in a sentence with the variable', async () => {
     const outcome = await fixture.fxd('keys list', { FXD_GRPC_ADDR: '127.0.0.1:1' })
     expect(outcome.code).toBe(69)
     expect(outcome.err).toMatch(/127\.0\.0\.1:1 \(FXD_GRPC_ADDR\) does not answer.*fxd all/)
   })
 
-  test('that never ran on this folder is said in a sentence', async () => {
+  test('because it never ran on this folder is reported in a sentence', async () => {
     const outcome = await fixture.fxd('keys list', { FXD_DATA_DIR: join(fixture.home, 'elsewhere') })
     expect(outcome.code).toBe(69)
     expect(outcome.err).toMatch(/no service has run on this folder/)
   })
 
-  test('that has another token is said in a sentence, and the token is not', async () => {
+  test('because it has another token is reported in a sentence without the token', async () => {
     writeFileSync(join(fixture.home, 'token'), 'another-token\n')
     const outcome = await fixture.fxd('keys list', { FXD_DATA_DIR: fixture.home })
     expect(outcome.code).toBe(77)

@@ -1,12 +1,9 @@
 import type { Command } from 'commander'
+import type { FeedOptions } from './feeds-actions.ts'
 import { withJson } from './options.ts'
 import type { Terminal } from './terminal.ts'
 
 const actions = () => import('./feeds-actions.ts')
-
-export interface FeedOptions {
-  readonly json?: boolean
-}
 
 export function addFeeds(program: Command, terminal: Terminal): void {
   const feeds = program

@@ -46,7 +46,7 @@ afterEach(async () => {
   rmSync(home, { recursive: true })
 })
 
-/** Starts `fxd all` as a process; gives what it prints. */
+/** Starts `fxd all` as a process; returns its output. */
 function start(more: Record<string, string> = { FXD_FEEDS: join(home, 'feeds') }) {
   const said = { out: '', err: '' }
   const child = spawn(process.execPath, [main, 'all'], {
@@ -72,7 +72,7 @@ function start(more: Record<string, string> = { FXD_FEEDS: join(home, 'feeds') }
   return { said, logged }
 }
 
-describe('a start with own feeds', () => {
+describe('a start with FXD_FEEDS', () => {
   test('shows the feeds, their symbols and how to make a key', async () => {
     mkdirSync(exports)
     const { said } = start()
@@ -88,11 +88,11 @@ describe('a start with own feeds', () => {
     expect(said.out).toContain('/v1/history?symbol=MYBROKER:LIVE:EURUSD&resolution=1&countback=5')
   }, 60_000)
 
-  test('a missing folder, a broken file and wrong names are one sentence each that names the file', async () => {
+  test('a missing folder, a damaged file and wrong names are logged in one sentence each that names the file', async () => {
     const { logged } = start()
     await expect
       .poll(logged, patience)
-      .toContainEqual(expect.stringMatching(/^.*\/feeds\/exports does not exist; it is tried again$/))
+      .toContainEqual(expect.stringMatching(/^.*\/feeds\/exports does not exist; retrying$/))
     const aside = join(home, 'aside')
     mkdirSync(aside)
     const bars = exportText(minutes(monday, 5, 1.1, 5))
@@ -105,13 +105,13 @@ describe('a start with own feeds', () => {
       'notes.txt': 'x',
     }
     for (const [name, text] of Object.entries(files)) writeFileSync(join(aside, name), text)
-    // All at once: a file that is seen while it is written is told of in other words.
+    // The files appear at once, because a file that is read while it is written gets another message.
     renameSync(aside, exports)
     const at = (name: string): string => join(exports, name)
     const broken = 'The columns are separated by ";"; an MT5 export separates them by tabs'
     const wanted = [
-      `${at('EURUSD.z_M1.csv')} is no export: ${broken}; it is read again`,
-      `${at('USDJPY.z_M1.csv')} is no export: ${broken}; it is left alone until it changes`,
+      `${at('EURUSD.z_M1.csv')} is no export: ${broken}; retrying`,
+      `${at('USDJPY.z_M1.csv')} is no export: ${broken}; ignored until it changes`,
       `${at('GBPUSD_M1.csv')} is not read: the manifest calls GBPUSD GBPUSD.z; name the file GBPUSD.z_M1.csv`,
       `${at('GBPUSD.z_M5.csv')} is not read: MYBROKER:LIVE does not list resolution 5 in spec.resolutions`,
     ]
@@ -125,7 +125,7 @@ describe('a start with own feeds', () => {
     expect(logged().filter((each) => each.includes('exports'))).toHaveLength(7)
   }, 90_000)
 
-  test('a later start of the demo feeds tells how to make a key', async () => {
+  test('a later start of the demo feeds explains how to create a key', async () => {
     const first = start({})
     await expect.poll(() => first.said.out, patience).toContain('This is a key for the demo feeds.')
     const running = service as ChildProcess

@@ -9,7 +9,7 @@ type Started = Pick<RunningAll, 'httpPort' | 'grpcPort' | 'opsPort' | 'firstKey'
 const feedsShown = 10
 const symbolsShown = 5
 
-/** What a person sees once the service is ready: where it is, what it serves and the next step. */
+/** Text for a person once the service is ready: its addresses, its feeds and the next step. */
 export function greeting(config: Config, started: Started): string {
   const { httpPort, grpcPort, opsPort, firstKey } = started
   const at = (address: Config['httpAddr'], port: number): string =>
@@ -32,7 +32,7 @@ export function greeting(config: Config, started: Started): string {
 const stateOf = ({ store, dataDir, questdbHttp }: Config): string =>
   store === 'questdb' ? `QuestDB at ${formatAddress(questdbHttp)}, and ${dataDir}` : dataDir
 
-/** With a symbol that trades at weekends too: the first try must not depend on the day. */
+/** A symbol that trades at weekends too, so that the first try works on any day. */
 const demoSymbol = 'BROKERA:ZERO:BTCUSD'
 
 function firstSteps(http: string, key: string): string[] {
@@ -53,7 +53,7 @@ function firstSteps(http: string, key: string): string[] {
   ]
 }
 
-/** The feeds of FXD_FEEDS; the demo feeds need no list. */
+/** Lists the feeds of FXD_FEEDS; the demo feeds need no list. */
 function ownFeeds(config: Config, feeds: readonly ShownFeed[]): string[] {
   if (config.feeds === undefined) return []
   const rows = feeds
@@ -76,7 +76,7 @@ function sourceText(source: ShownFeed['definition']['source']): string {
   return source.type === 'Push' ? 'a collector that connects, or fxd import' : 'a simulator'
 }
 
-/** A key is shown only when it is made: how to make one, and what to ask with it. */
+/** Explains how to create a key, because a key is shown only then, and a first request with it. */
 function keySteps(config: Config, http: string, { feeds, grpcPort }: Started): string[] {
   const all = feeds()
   if (all.length === 0) return []
@@ -101,7 +101,7 @@ function keySteps(config: Config, http: string, { feeds, grpcPort }: Started): s
   ]
 }
 
-/** The command line finds the service by these variables. */
+/** The variables by which the command line finds the service, where they differ from the defaults. */
 function settings(config: Config, grpcPort: number): string {
   const usual = parseConfig({})
   const address = formatAddress({ ...reachable(config.grpcAddr), port: grpcPort })

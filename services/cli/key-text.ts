@@ -4,7 +4,7 @@ import { fields, table } from './table.ts'
 const instant = (ms: number | undefined): string | null =>
   ms === undefined ? null : new Date(ms).toISOString().replace('.000Z', 'Z')
 
-/** A key as JSON, in the API's own words; `key`, the secret, only where it was issued. */
+/** A key as JSON, with the field names of the API; `key`, the secret, only when it was just issued. */
 export const keyJson = (key: Key__Output, secret?: string) => ({
   id: key.id,
   ...(secret !== undefined && { key: secret }),

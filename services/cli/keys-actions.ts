@@ -3,10 +3,23 @@ import { parseDuration } from '../core/keys/key-input.ts'
 import { Fatal } from '../platform/exit.ts'
 import type { Key__Output } from '../wire/gen/fxd/v1/Key.ts'
 import { keyFields, keyJson, keysTable } from './key-text.ts'
-import type { KeyOptions } from './keys.ts'
 import { type RegistryCaller, withRegistry } from './registry-client.ts'
 import { json } from './table.ts'
 import type { Terminal } from './terminal.ts'
+
+/** Options of create and update. An absent field keeps the value of the plan, or of the key. */
+export interface KeyOptions {
+  readonly plan?: string
+  readonly feeds?: readonly string[]
+  readonly rpm?: number
+  readonly rpd?: number
+  readonly wsConnections?: number
+  readonly wsSymbols?: number
+  readonly allowIp?: readonly string[]
+  readonly expires?: string
+  readonly name?: string
+  readonly json?: boolean
+}
 
 interface Json {
   readonly json?: boolean
@@ -35,7 +48,7 @@ const limitsOf = ({ rpm, rpd, wsConnections, wsSymbols }: KeyOptions) => ({
   ...(wsSymbols !== undefined && { wsSymbols }),
 })
 
-/** `any` is a word for an empty list, which a shell makes hard to say. */
+/** `any` means an empty list, which is hard to write in a shell. */
 const addressesOf = (list: readonly string[]): string[] =>
   list.length === 1 && list[0] === 'any' ? [] : [...list]
 
@@ -111,7 +124,7 @@ export const revokeKey = (id: string, options: Json, terminal: Terminal): Promis
     print(terminal, options, await registry.call('RevokeKey', { id })),
   )
 
-/** A change names the version it is based on; when somebody was faster the key is read again, once. */
+/** Applies a change to the latest version of a key; retries once when another change came first. */
 async function changeOnLatest<T>(
   registry: RegistryCaller,
   id: string,

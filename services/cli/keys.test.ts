@@ -16,7 +16,7 @@ const create = (more = ''): Promise<KeyAnswer> =>
   fixture.answer<KeyAnswer>(`keys create --plan pro --feeds BROKERA:ZERO ${more}`)
 
 describe('keys', () => {
-  test('create prints the key, alone on this one occasion', async () => {
+  test('create prints the key, and no other command prints it', async () => {
     const issued = await fixture.answer(
       'keys create --plan pro --feeds BROKERA:ZERO,BROKERA:VIP --rpm 7 --ws-symbols 9 ' +
         '--allow-ip 10.0.0.0/8,2001:db8::1 --expires 2999-01-31 --name charts',
@@ -44,7 +44,7 @@ describe('keys', () => {
     }
   })
 
-  test('a person gets the key among its fields, and words on the other stream', async () => {
+  test('without --json the key is one of the fields, and the advice is on standard error', async () => {
     const { code, out, err } = await fixture.fxd('keys create --plan basic --feeds BROKERA:ZERO')
     expect(code).toBe(0)
     expect(out).toMatch(/^key\s+fxd_[0-9a-f]{32}$/m)
@@ -52,7 +52,7 @@ describe('keys', () => {
     expect(err).not.toMatch(/fxd_[0-9a-f]{32}/)
   })
 
-  test('a key that is born expired is said to be', async () => {
+  test('create warns when the new key has expired already', async () => {
     const { code, err } = await fixture.fxd(
       'keys create --plan basic --feeds BROKERA:ZERO --expires 2020-01-01',
     )
@@ -60,7 +60,7 @@ describe('keys', () => {
     expect(err).toContain('expired already')
   })
 
-  test('update changes what is given, "any" and "never" take away', async () => {
+  test('update changes the given fields; "any" and "never" remove a limit', async () => {
     const { id } = await create('--allow-ip 10.0.0.1 --expires 2999-01-31')
     expect(await fixture.answer(`keys update ${id} --rpm 5 --feeds BROKERA:VIP --name other`)).toMatchObject({
       name: 'other',
@@ -75,7 +75,7 @@ describe('keys', () => {
     })
   })
 
-  test('changes at the same moment are read again and none is lost', async () => {
+  test('of concurrent changes none is lost, because the later one is retried', async () => {
     const { id } = await create()
     const outcomes = await Promise.all([
       fixture.fxd(`keys update ${id} --rpm 5`),
@@ -85,7 +85,7 @@ describe('keys', () => {
     expect(await fixture.answer(`keys show ${id}`)).toMatchObject({ name: 'both', limits: { rpm: 5 } })
   })
 
-  test('rotate gives a new key under the old id, with an overlap when asked', async () => {
+  test('rotate issues a new key with the same id, with an overlap on request', async () => {
     const { id, key } = await create()
     const rotated = await fixture.answer(`keys rotate ${id} --overlap 1h`)
     expect(rotated).toMatchObject({ id, key: expect.stringMatching(/^fxd_[0-9a-f]{32}$/) as unknown })

@@ -1,23 +1,10 @@
 import type { Command } from 'commander'
 import { plans } from '../core/keys/plan.ts'
+import type { KeyOptions } from './keys-actions.ts'
 import { countOption, listOption, withJson } from './options.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What create and update take; every field that is absent stays as the plan, or the key, has it. */
-export interface KeyOptions {
-  readonly plan?: string
-  readonly feeds?: readonly string[]
-  readonly rpm?: number
-  readonly rpd?: number
-  readonly wsConnections?: number
-  readonly wsSymbols?: number
-  readonly allowIp?: readonly string[]
-  readonly expires?: string
-  readonly name?: string
-  readonly json?: boolean
-}
-
-/** The gRPC client is loaded when a command runs, so that `--help` does not wait for it. */
+/** Loads the gRPC client only when a command runs, so that `--help` does not wait for it. */
 const actions = () => import('./keys-actions.ts')
 
 export function addKeys(program: Command, terminal: Terminal): void {

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 
-/** `a,b` and a repeated option are the same list. */
+/** Parses a list: `a,b` and a repeated option are equal. */
 export const listOption = (text: string, before: readonly string[] | undefined): readonly string[] => [
   ...(before ?? []),
   ...text
@@ -11,11 +11,11 @@ export const listOption = (text: string, before: readonly string[] | undefined):
 
 const countMax = 4_294_967_295
 
-/** The bounds that make sense are the service's to judge; beyond this a number would not fit the message. */
+/** Parses a whole number of at most 32 bits, the range of the message field. The service checks the real limits. */
 export function countOption(text: string): number {
   if (/^\d{1,10}$/.test(text) && Number(text) <= countMax) return Number(text)
   throw new InvalidArgumentError('It must be a whole number.')
 }
 
-/** Every command can answer for a program instead of a person. */
+/** Adds `--json`, for output that programs read. */
 export const withJson = (command: Command): Command => command.option('--json', 'print JSON')

@@ -9,7 +9,7 @@ import type { ClientIdentity } from '../wire/client.ts'
 import { type AnswerOf, type RegistryCall, type RequestOf, registryClient } from '../wire/unary-client.ts'
 import { configOf, type Terminal } from './terminal.ts'
 
-/** A purge of a large feed is the longest. */
+/** Timeout of a call; a purge of a large feed takes longest. */
 const callTimeoutMs = 60_000
 
 export interface RegistryCaller {
@@ -21,12 +21,12 @@ export interface RegistryCaller {
 export interface Service {
   /** host:port */
   readonly address: string
-  /** Where the address is from. */
+  /** The variable that has the address. */
   readonly variable: 'FXD_INGEST' | 'FXD_GRPC_ADDR'
   readonly config: Config
 }
 
-/** The first ingest of FXD_INGEST where that is set, as in the pods of the operator; otherwise the service of this machine. */
+/** Returns the first ingest of FXD_INGEST where that is set, as in the operator's pods; otherwise the local service. */
 export function serviceOf(terminal: Terminal): Service {
   const config = configOf(terminal)
   const [first] = terminal.environment['FXD_INGEST'] === undefined ? [] : config.ingest
@@ -34,7 +34,7 @@ export function serviceOf(terminal: Terminal): Service {
   return { address, variable: first ? 'FXD_INGEST' : 'FXD_GRPC_ADDR', config }
 }
 
-/** By the token of the service that has this data folder, or by a certificate. */
+/** Returns the token of the service that uses this data folder, or a client certificate. Throws `Fatal` without both. */
 export function neededIdentity(config: Config): ClientIdentity {
   const token = readToken(config)
   const tls = readTls(config)
@@ -46,7 +46,7 @@ export function neededIdentity(config: Config): ClientIdentity {
   )
 }
 
-/** Administration of that service; found by the configuration alone. */
+/** Opens the Registry client of that service. */
 function openRegistry(service: Service, clock: Clock): RegistryCaller {
   const client = registryClient(service.address, neededIdentity(service.config))
   return {
@@ -61,7 +61,7 @@ function openRegistry(service: Service, clock: Clock): RegistryCaller {
   }
 }
 
-/** For the length of one command. */
+/** Opens a Registry client for one command and closes it afterwards. */
 export async function withRegistry<T>(
   terminal: Terminal,
   act: (registry: RegistryCaller) => Promise<T>,
@@ -85,15 +85,15 @@ const exits: Readonly<Partial<Record<status, ExitName>>> = {
   [status.PERMISSION_DENIED]: 'noPermission',
 }
 
-/** What the service says of a refusal is a sentence already; what gRPC says of itself becomes one here. */
+/** Converts a gRPC error to a sentence. The service's own refusals are sentences already. */
 export function explain(error: Pick<ServiceError, 'code' | 'details'>, service: Service): Fatal {
   const where = `The fxd at ${service.address} (${service.variable})`
   const exit = exits[error.code] ?? 'internal'
   if (exit === 'unavailable' && /certificate|self[- ]signed|SSL|EPROTO|altname/i.test(error.details)) {
     return new Fatal(exit, `${where} cannot be trusted over TLS (FXD_TLS_CA): ${error.details}`, error)
   }
-  const isAway = exit === 'unavailable' && /no connection|ECONN|resolution failed/i.test(error.details)
-  if (isAway)
+  const isUnreachable = exit === 'unavailable' && /no connection|ECONN|resolution failed/i.test(error.details)
+  if (isUnreachable)
     return new Fatal(exit, `${where} does not answer. Is it running? Start it with "fxd all".`, error)
   if (error.code === status.DEADLINE_EXCEEDED)
     return new Fatal(exit, `${where} did not answer in time.`, error)

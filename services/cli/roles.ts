@@ -9,7 +9,7 @@ type Ports = Partial<Readonly<Record<'httpPort' | 'grpcPort' | 'opsPort', number
 
 interface Role {
   readonly name: RoleName
-  /** Whether an end waits for others, for FXD_DRAIN_SECONDS. */
+  /** Whether a stop drains for up to FXD_DRAIN_SECONDS. */
   readonly drains: boolean
   readonly summary: string
   readonly description: string
@@ -74,7 +74,7 @@ const roles: readonly Role[] = [
   },
 ]
 
-/** One command per role that a process of its own may have. */
+/** Adds one command per role that runs in a separate process. */
 export function addRoles(program: Command, terminal: Terminal): void {
   for (const { name, drains, summary, description, start } of roles) {
     program

@@ -4,7 +4,7 @@ import { runUntilSignal, type SignalSource } from '../platform/lifecycle.ts'
 import { outliveReaders } from '../platform/standard-streams.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Signals of this process; what they end, they end for good. A SIGHUP of a terminal that was closed is a SIGTERM. */
+/** The signals of this process. A SIGHUP because the terminal was closed counts as SIGTERM. */
 const processSignals = (terminal: Terminal): SignalSource => ({
   on(signal, listen) {
     if (signal !== 'SIGHUP') return process.on(signal, listen)
@@ -29,13 +29,13 @@ export interface Running {
 }
 
 /**
- * Runs a role until a signal ends it, and this process with it; `tell` is called once it is ready. An end may wait
- * for others for `drainMs`.
+ * Runs a role until a signal ends it, then ends this process. `onReady` is called once the role is ready. A stop may
+ * take `drainMs` longer, to drain.
  */
 export async function runRole<T extends Running>(
   terminal: Terminal,
   start: (ending: AbortSignal) => Promise<T>,
-  tell: (running: T) => void,
+  onReady: (running: T) => void,
   drainMs = 0,
 ): Promise<void> {
   outliveReaders()
@@ -59,7 +59,7 @@ export async function runRole<T extends Running>(
     terminal.clock,
   )
   const running = await starting
-  if (running !== undefined) tell(running)
-  // What is left open after a stop (a worker, a timer) must not hold the process.
+  if (running !== undefined) onReady(running)
+  // Handles that are still open after a stop (a worker, a timer) must not keep the process running.
   await endProcess(await ended, terminal.clock)
 }

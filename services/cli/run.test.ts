@@ -55,19 +55,19 @@ describe('help', () => {
     ['keys create -h', /--plan <plan>/],
     ['import -h', /- is standard input/],
     ['symbols -h', /remove/],
-  ])('"fxd %s" is there and ends well', async (line, words) => {
+  ])('"fxd %s" prints help and exits with 0', async (line, words) => {
     const outcome = await fxd(line, {})
     expect(outcome).toMatchObject({ code: 0, err: '' })
     expect(outcome.out).toMatch(words)
     expect(outcome.out).toMatch(/\n$/)
   })
 
-  test('the version is the package’s', async () => {
+  test('the version is that of the package', async () => {
     expect((await fxd('--version', {})).out).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
 })
 
-test('the program itself takes the command line, its environment and its exit code from there', async () => {
+test('the program uses the command line and the environment, and exits with the command’s code', async () => {
   const { environment, close } = await openCliFixture()
   const main = fileURLToPath(new URL('../main.ts', import.meta.url))
   const start = (...args: string[]) =>

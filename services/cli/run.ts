@@ -11,7 +11,7 @@ import { addRoles } from './roles.ts'
 import { addSymbols } from './symbols.ts'
 import type { Terminal } from './terminal.ts'
 
-/** One entry per command, in the order of `--help`; each loads what it runs on when it runs. */
+/** One entry per command, in the order of `--help`. Each loads its dependencies only when it runs. */
 const commands: readonly ((program: Command, terminal: Terminal) => void)[] = [
   addAll,
   addRoles,
@@ -40,7 +40,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   }
 }
 
-/** `help` in place of a command's name asks for `--help` of what follows: `fxd help keys create`, `fxd keys help`. */
+/** Converts the word `help` to `--help`: `fxd help keys create`, `fxd keys help`. */
 function withHelpWord(args: readonly string[], program: Command): readonly string[] {
   const group = program.commands.find((each) => each.name() === args[0] && each.commands.length > 0)
   const at = group === undefined ? 0 : 1

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { withJson } from './options.ts'
+import { json } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
 interface RemoveOptions {
@@ -21,7 +22,23 @@ export function addSymbols(program: Command, terminal: Terminal): void {
         'not served; an import under the same name serves them again. "fxd feeds purge" alone removes bars. A symbol\n' +
         "that the feed's manifest or collector lists is refused.",
     )
-    .action(async (feed: string, symbol: string, options: RemoveOptions) =>
-      (await import('./symbols-actions.ts')).removeSymbol(feed, symbol, options, terminal),
+    .action((feed: string, symbol: string, options: RemoveOptions) =>
+      removeSymbol(feed, symbol, options, terminal),
     )
+}
+
+async function removeSymbol(
+  feed: string,
+  symbol: string,
+  options: RemoveOptions,
+  terminal: Terminal,
+): Promise<void> {
+  // The gRPC client is loaded only here, so that `--help` does not wait for it.
+  const { withRegistry } = await import('./registry-client.ts')
+  await withRegistry(terminal, async (registry) => {
+    const { series } = await registry.call('RemoveSymbol', { feed, symbol })
+    const stays =
+      series === 0 ? 'It had no bars.' : `The bars of ${series} series stay stored and are no longer served.`
+    terminal.out(options.json ? json({ feed, symbol, series }) : `${feed}:${symbol} is removed. ${stays}\n`)
+  })
 }

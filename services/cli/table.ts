@@ -1,6 +1,6 @@
 const gap = '  '
 
-/** Columns wide enough for their longest cell; the last one is not padded. */
+/** Formats rows with padded columns; the last column is not padded. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows]
   const widths = head.map((_, i) => Math.max(...all.map((row) => (row[i] ?? '').length)))
@@ -12,7 +12,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return `${all.map(line).join('\n')}\n`
 }
 
-/** One thing, a line per field. */
+/** Formats one object, one line per field. */
 export function fields(pairs: readonly (readonly [name: string, value: string])[]): string {
   const width = Math.max(...pairs.map(([name]) => name.length))
   return pairs.map(([name, value]) => `${name.padEnd(width)}${gap}${value}`.trimEnd()).join('\n') + '\n'

@@ -5,13 +5,13 @@ import { type Config, parseConfig, processEnvironment } from '../platform/config
 import { systemClock } from '../platform/system-clock.ts'
 import type { Clock } from '../ports/clock.ts'
 
-/** What a command has of the world. Results go out, words for a person go to err. */
+/** The environment of a command. Results go to `out`, text for a person goes to `err`. */
 export interface Terminal {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
-  /** Whether a person watches err, so that a line may be drawn over. */
+  /** Whether a person watches `err`, so that a line may be overwritten. */
   readonly watched: boolean
-  /** Where the person stands: relative paths of the command line begin here. */
+  /** The person's folder: relative paths of the command line begin here. */
   readonly folder: string
   /** Standard input. */
   input(): AsyncIterable<Uint8Array>
@@ -19,13 +19,13 @@ export interface Terminal {
   err(text: string): void
 }
 
-/** Of a role: with its variables alone. */
+/** Reads the configuration; with `role`, only the variables of that role. */
 export const configOf = (terminal: Terminal, role?: RoleName): Config =>
   parseConfig(terminal.environment, role)
 
 const packageFolder = fileURLToPath(new URL('../..', import.meta.url))
 
-/** npm runs a script in the folder of its package and says in INIT_CWD where the person stands. */
+/** npm runs a script in the folder of its package; INIT_CWD has the folder of the person. */
 function personsFolder(): string {
   const folder = process.cwd()
   const isPackage = relative(packageFolder, folder) === ''

@@ -26,7 +26,7 @@ spec:
 const home = mkdtempSync(join(tmpdir(), 'fxd-tls-'))
 const certificates = new CertificateFixture()
 const ca = certificates.authority('ours')
-// A name that nobody on this machine calls it by: its own collectors do without.
+// No client on this machine uses this name: the service's own collectors do not need it.
 const server = certificates.certificate('server', { names: ['DNS:ingest.example', 'IP:127.0.0.1'] })
 const admin = certificates.certificate('admin', { names: ['URI:fxd://admin'] })
 
@@ -51,11 +51,11 @@ afterAll(async () => {
   rmSync(home, { recursive: true })
 })
 
-test('the collectors of the process itself bring their bars over TLS', async () => {
+test('collectors in the same process send their bars over TLS', async () => {
   await expect.poll(() => service.backfilled(), { timeout: 15_000 }).toBeGreaterThan(0)
 })
 
-test('the command line trusts the authority of FXD_TLS_CA, and comes with the token or a certificate', async () => {
+test('the command line trusts the authority of FXD_TLS_CA, and identifies itself by token or certificate', async () => {
   expect((await fxd('feeds list', { ...environment, FXD_TLS_CA: ca })).code).toBe(0)
   const nowhere = { ...environment, FXD_TLS_CA: ca, FXD_DATA_DIR: join(home, 'nowhere') }
   expect((await fxd('feeds list', nowhere)).err).toMatch(/There is no token/)
@@ -63,18 +63,18 @@ test('the command line trusts the authority of FXD_TLS_CA, and comes with the to
   expect(await fxd('feeds list', certified)).toMatchObject({ code: 0, err: '' })
 })
 
-test('FXD_INGEST leads the command line to a service elsewhere, by the token of a file', async () => {
+test('with FXD_INGEST the command line uses a remote service, with the token of FXD_TOKEN_FILE', async () => {
   const elsewhere = {
     FXD_INGEST: environment['FXD_GRPC_ADDR'] ?? '',
     FXD_TOKEN_FILE: join(home, 'data', 'token'),
     FXD_TLS_CA: ca,
   }
   expect(await fxd('feeds list', elsewhere)).toMatchObject({ code: 0, err: '' })
-  const away = await fxd('feeds list', { ...elsewhere, FXD_INGEST: '127.0.0.1:1' })
-  expect(away.err).toMatch(/127\.0\.0\.1:1 \(FXD_INGEST\) does not answer/)
+  const unreachable = await fxd('feeds list', { ...elsewhere, FXD_INGEST: '127.0.0.1:1' })
+  expect(unreachable.err).toMatch(/127\.0\.0\.1:1 \(FXD_INGEST\) does not answer/)
 })
 
-test('a service that it does not believe is told apart from one that is away', async () => {
+test('a service with an untrusted certificate gets another message than an unavailable one', async () => {
   const foreign = certificates.authority('another')
   const outcome = await fxd('feeds list', { ...environment, FXD_TLS_CA: foreign })
   expect(outcome.code).toBe(69)

@@ -4,45 +4,45 @@ import type { Cancel } from '../ports/clock.ts'
 import type { WireLane } from '../wire/encode-bars.ts'
 import type { SpoolDepth } from './spool/spool.ts'
 
-interface SpoolFailings {
+interface SpoolFailures {
   readonly droppedBars: number
   readonly failures: number
   readonly unreadableBytes: number
 }
 
-/** What is asked of a collector at each scrape. */
-export interface CollectorSigns {
-  readonly spool: (SpoolDepth & SpoolFailings) | undefined
+/** The state of one collector, read at each scrape. */
+export interface CollectorStatus {
+  readonly spool: (SpoolDepth & SpoolFailures) | undefined
   readonly isActive: boolean
   readonly isTerminalConnected: boolean
-  /** Since the newest tick came; absent before the first. */
+  /** Since the last tick arrived; `undefined` before the first. */
   readonly tickAgeSeconds: number | undefined
 }
 
-/** What one collector counts. */
+/** Counters of one collector. */
 export interface FeedMetrics {
   sent(lane: WireLane, bars: number): void
   acked(lane: WireLane, bars: number): void
   refused(bars: number): void
   sessionBegan(): void
   sessionEnded(): void
-  /** Asks at each scrape, until it is cancelled. */
-  watch(read: () => CollectorSigns): Cancel
+  /** Reads the state at each scrape until cancelled. */
+  watch(read: () => CollectorStatus): Cancel
 }
 
 export interface CollectorMetrics {
   of(feed: FeedKey): FeedMetrics
 }
 
-/** For all collectors of one process; the only label that is not a handful of words is the feed. */
+/** Metrics of all collectors of one process. Only the label `feed` has many values. */
 export function createCollectorMetrics(metrics: Metrics): CollectorMetrics {
-  const readers = new Map<FeedKey, () => CollectorSigns>()
-  createSigns(metrics, readers)
+  const readers = new Map<FeedKey, () => CollectorStatus>()
+  createStatusMetrics(metrics, readers)
   const counter = (name: string, help: string) => metrics.counter(`fxd_collector_${name}`, help, ['feed'])
   const byLane = (name: string, help: string) =>
     metrics.counter(`fxd_collector_${name}`, help, ['feed', 'lane'])
-  const sent = byLane('sent_bars_total', 'Bars sent to ingest; sent again they count again')
-  const acked = byLane('acked_bars_total', 'Bars that ingest stored, or had stored before')
+  const sent = byLane('sent_bars_total', 'Bars sent to ingest; retries are counted again')
+  const acked = byLane('acked_bars_total', 'Bars that ingest acknowledged as stored')
   const refused = counter('refused_bars_total', 'Bars that ingest refused')
   const sessions = counter('sessions_total', 'Sessions in which this collector was the active one')
   const reconnects = counter('reconnects_total', 'Sessions and attempts that ended, each followed by another')
@@ -55,43 +55,59 @@ export function createCollectorMetrics(metrics: Metrics): CollectorMetrics {
       sessionEnded: () => reconnects.inc({ feed }),
       watch(read) {
         readers.set(feed, read)
-        // The next collector of the feed may be there already.
+        // The next collector of the feed may have registered already.
         return () => void (readers.get(feed) === read && readers.delete(feed))
       },
     }),
   }
 }
 
-function createSigns(metrics: Metrics, readers: ReadonlyMap<FeedKey, () => CollectorSigns>): void {
-  const gauge = (name: string, help: string, value: (signs: CollectorSigns) => number | undefined): void => {
-    metrics.gauge(`fxd_collector_${name}`, help, ['feed'], (told) => {
-      told.reset()
+function createStatusMetrics(metrics: Metrics, readers: ReadonlyMap<FeedKey, () => CollectorStatus>): void {
+  const gauge = (
+    name: string,
+    help: string,
+    value: (status: CollectorStatus) => number | undefined,
+  ): void => {
+    metrics.gauge(`fxd_collector_${name}`, help, ['feed'], (metric) => {
+      metric.reset()
       for (const [feed, read] of readers) {
         const now = value(read())
-        if (now !== undefined) told.set({ feed }, now)
+        if (now !== undefined) metric.set({ feed }, now)
       }
     })
   }
-  const total = (name: string, help: string, value: (signs: CollectorSigns) => number | undefined): void => {
-    metrics.counter(`fxd_collector_${name}`, help, ['feed'], (told) => {
-      for (const [feed, read] of readers) told.inc({ feed }, value(read()) ?? 0)
+  const total = (
+    name: string,
+    help: string,
+    value: (status: CollectorStatus) => number | undefined,
+  ): void => {
+    metrics.counter(`fxd_collector_${name}`, help, ['feed'], (metric) => {
+      for (const [feed, read] of readers) metric.inc({ feed }, value(read()) ?? 0)
     })
   }
   gauge('active', '1: this collector is the active one of its feed', ({ isActive }) => Number(isActive))
-  gauge('terminal_connected', '1: the terminal is connected to its broker', (signs) =>
-    Number(signs.isTerminalConnected),
+  gauge('terminal_connected', '1: the terminal is connected to its broker', (status) =>
+    Number(status.isTerminalConnected),
   )
-  gauge('tick_age_seconds', 'Since the newest tick came', ({ tickAgeSeconds }) => tickAgeSeconds)
-  gauge('spool_bytes', 'Files of the spool', ({ spool }) => spool?.bytes)
+  gauge('tick_age_seconds', 'Seconds since the last tick arrived', ({ tickAgeSeconds }) => tickAgeSeconds)
+  gauge('spool_bytes', 'Bytes of the files of the spool', ({ spool }) => spool?.bytes)
   gauge('spool_batches', 'Batches that ingest has not acknowledged', ({ spool }) => spool?.batches)
   gauge('spool_bars', 'Bars in these batches', ({ spool }) => spool?.bars)
-  gauge('spool_age_seconds', 'Age of the oldest batch', ({ spool }) => spool && spool.ageMs / 1_000)
+  gauge(
+    'spool_age_seconds',
+    'Age of the oldest batch, in seconds',
+    ({ spool }) => spool && spool.ageMs / 1_000,
+  )
   total(
     'spool_dropped_bars_total',
-    'Bars that left the spool at its bound, without an ack',
+    'Bars dropped from the spool at its bound, without an Ack',
     ({ spool }) => spool?.droppedBars,
   )
-  total('spool_failures_total', 'Batches that the disk did not take', ({ spool }) => spool?.failures)
+  total(
+    'spool_failures_total',
+    'Batches that could not be written to the spool',
+    ({ spool }) => spool?.failures,
+  )
   total(
     'spool_unreadable_bytes_total',
     'Bytes of its files that were damaged, or torn when they were written',

@@ -94,7 +94,8 @@ export function collect(definition: FeedDefinition, deps: CollectingDeps): Colle
   if (!source) return undefined
   const ending = new AbortController()
   const address = inTurn(deps.addresses)
-  const ended = runCollector({ ...deps, address, definition, source, signal: ending.signal })
+  const metrics = deps.metrics?.of(definition.key)
+  const ended = runCollector({ ...deps, metrics, address, definition, source, signal: ending.signal })
   return {
     stop() {
       ending.abort()

@@ -26,17 +26,17 @@ const reasonsOf = (json: Record<string, unknown>): string[] =>
 const bars = minutes(Date.UTC(2024, 0, 8) / 1000, 30, 1.1, 5)
 const good = exportText(bars)
 const header = good.slice(0, good.indexOf('\r\n'))
-/** The export with some of its lines replaced, by their number; the header is the first. */
+/** The export with some lines replaced, by number; the header is line 1. */
 const withLines = (changes: Readonly<Record<number, string>>): string =>
   good
     .split('\r\n')
     .map((text, i) => changes[i + 1] ?? text)
     .join('\r\n')
 const cells = (number: number): string[] => (good.split('\r\n')[number - 1] ?? '').split('\t')
-/** That line with one cell changed: 0 is the date, 2 to 5 are the prices, 6 is the volume. */
+/** The line with one cell changed: 0 is the date, 2 to 5 are the prices, 6 is the volume. */
 const cell = (number: number, at: number, text: string): string => cells(number).with(at, text).join('\t')
 
-describe('what is no export stores nothing, adds no symbol and ends with 66', () => {
+describe('a file that is no export stores no bar, adds no symbol and exits with 66', () => {
   test.for([
     [
       'columns separated by semicolons',
@@ -71,13 +71,13 @@ describe('what is no export stores nothing, adds no symbol and ends with 66', ()
     expect(await isUnknown('NEVER')).toBe(true)
   })
 
-  test('a line longer than any export has, behind good ones', async () => {
+  test('a line longer than in any export, after good ones', async () => {
     const path = fixture.write(good + 'x'.repeat(3_000_000))
     const { code, stderr } = await fixture.importing(path, ...seriesOptions('ENDLESS'))
     expect([code, stderr]).toEqual([66, expect.stringMatching(/Line 32 is longer than/)])
   })
 
-  test('a folder, a device and a file that is not there', async () => {
+  test('a folder, a device and a missing file', async () => {
     mkdirSync(join(fixture.folder, 'some-folder'))
     for (const [path, sentence] of [
       [join(fixture.folder, 'some-folder'), 'is a folder'],
@@ -91,7 +91,7 @@ describe('what is no export stores nothing, adds no symbol and ends with 66', ()
   })
 })
 
-describe('a damaged file: its good lines are stored, the bad ones are listed, and it ends with 65', () => {
+describe('a damaged file: its good lines are stored, the bad ones are listed, and it exits with 65', () => {
   const far = line({ ...(bars[5] as Bar), time: Date.UTC(2099, 0, 1) / 1000 }).trimEnd()
   const old = line({ ...(bars[5] as Bar), time: -60 }).trimEnd()
 
@@ -130,7 +130,7 @@ describe('a damaged file: its good lines are stored, the bad ones are listed, an
     expect(await fixture.history(`BROKERA:ZERO:${symbol}`, '1')).toEqual(bars.toSpliced(5, 1))
   })
 
-  test('no window reaches to a line that was refused', async () => {
+  test('no window includes a line that was refused', async () => {
     const path = fixture.write(withLines({ 7: far, 8: old }))
     const { json } = await fixture.importing(path, ...seriesOptions('NOWINDOW'), '--json')
     expect(json).toMatchObject({
@@ -139,7 +139,7 @@ describe('a damaged file: its good lines are stored, the bad ones are listed, an
     })
   })
 
-  test('a bad line never takes the place of a good one of the same time', async () => {
+  test('a bad line never replaces a good one of the same time', async () => {
     const path = fixture.write(good + cell(7, 3, '1.0'))
     const { code, json } = await fixture.importing(path, ...seriesOptions('INSTEAD'), '--json')
     expect(code).toBe(65)
@@ -147,14 +147,14 @@ describe('a damaged file: its good lines are stored, the bad ones are listed, an
     expect(await fixture.history('BROKERA:ZERO:INSTEAD', '1')).toEqual(bars)
   })
 
-  test('and again it changes nothing', async () => {
+  test('a second import changes nothing', async () => {
     const path = fixture.write(withLines({ 3: 'x', 12: far, 20: cell(20, 2, '0') }))
     await fixture.importing(path, ...seriesOptions('ONCEMORE'))
     const { json } = await fixture.importing(path, ...seriesOptions('ONCEMORE'), '--json')
     expect(json).toMatchObject({ accepted: 0, revised: 0, unchanged: 27, refused: 3 })
   })
 
-  test('decimal commas everywhere: no line is a bar, so no symbol is added', async () => {
+  test('a file with only decimal commas has no bar, so no symbol is added', async () => {
     const path = fixture.write(
       good.replaceAll(/(\d)\.(\d+\t)/g, (_, a: string, b: string) =>
         b.length > 3 ? `${a},${b}` : `${a}.${b}`,
@@ -182,7 +182,7 @@ describe('a damaged file: its good lines are stored, the bad ones are listed, an
   })
 })
 
-describe('a wrong command line ends with 64 and names the option', () => {
+describe('a wrong command line exits with 64 and names the option', () => {
   const file = 'never-read.csv'
   const all = { '--feed': 'BROKERA:ZERO', '--symbol': 'EURUSD', '--resolution': '1' }
   const commandLine = (more: Record<string, string>): string[] => [
@@ -210,14 +210,14 @@ describe('a wrong command line ends with 64 and names the option', () => {
     expect(stderr).toMatch(sentence)
   })
 
-  test('--derive of anything but minutes', async () => {
+  test('--derive of a file without minutes', async () => {
     const { code, stderr } = await fixture.importing(
       ...commandLine({ '--resolution': '60', '--derive': '1D' }),
     )
     expect([code, stderr]).toEqual([64, expect.stringMatching(/--derive folds bars of resolution 1/)])
   })
 
-  test('what is missing and what is unknown', async () => {
+  test('missing and unknown options', async () => {
     for (const given of [
       [],
       [file],
@@ -229,8 +229,8 @@ describe('a wrong command line ends with 64 and names the option', () => {
   })
 })
 
-describe('what the service refuses ends with 1', () => {
-  test('a feed that does not exist, with the one that was meant', async () => {
+describe('a refusal by the service exits with 1', () => {
+  test('a feed that does not exist, with a similar name', async () => {
     const path = fixture.write(good)
     const { code, stderr } = await fixture.importing(
       path,
@@ -241,7 +241,7 @@ describe('what the service refuses ends with 1', () => {
     expect([code, stderr]).toEqual([1, expect.stringMatching(/did you mean BROKERA:ZERO/)])
   })
 
-  test('a resolution that the feed does not store, of the file or derived', async () => {
+  test('a resolution that the feed does not store, of the file or derived from it', async () => {
     const path = fixture.write(good)
     const one = await fixture.importing(path, ...seriesOptions('X', '1', 'HOURS'))
     expect([one.code, one.stderr]).toEqual([
@@ -251,8 +251,8 @@ describe('what the service refuses ends with 1', () => {
   })
 })
 
-describe('without a service it ends with 69', () => {
-  test('nothing listens there, or nothing ever ran on the folder', async () => {
+describe('without a service it exits with 69', () => {
+  test('when no service listens, or none ever ran on the folder', async () => {
     const path = fixture.write(good)
     const nobody = { ...fixture.environment(), FXD_GRPC_ADDR: '127.0.0.1:1' }
     const off = await fixture.importingIn(nobody, path, ...seriesOptions('X'))
@@ -271,7 +271,7 @@ describe('without a service it ends with 69', () => {
     ])
   })
 
-  test('with the token of another service it ends with 77', async () => {
+  test('with the token of another service it exits with 77', async () => {
     const other = join(fixture.folder, 'other-data')
     mkdirSync(other)
     writeFileSync(join(other, 'token'), 'of-another-service\n')
@@ -284,7 +284,7 @@ describe('without a service it ends with 69', () => {
   })
 })
 
-test('as a process, each ending has its own exit code', async () => {
+test('as a process, each result has its own exit code', async () => {
   const runs = await Promise.all([
     fixture.importingApart(fixture.write(good), ...seriesOptions('PROCESS'), '--json'),
     fixture.importingApart(fixture.write(good), ...seriesOptions('PROCESS', '1', 'HOURS')),

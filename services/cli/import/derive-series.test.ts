@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => fixture?.remove())
 
-/** Imports what must go in without a refused line; gives the report. */
+/** Imports a file that must have no refused line; returns the report. */
 const importing = async (path: string, ...args: readonly string[]) => {
   const ran = await fixture.importing(path, ...args, '--json')
   expect(ran.stderr).not.toContain('refused')
@@ -27,7 +27,7 @@ describe('--derive', () => {
   const seconds = { 5: 300, 10: 600, 15: 900, 60: 3_600, 120: 7_200, 240: 14_400, '1D': day }
 
   test.for([
-    ['as they stand', 'DERIVED', (text: string) => text],
+    ['in the order of the file', 'DERIVED', (text: string) => text],
     [
       'in any order',
       'DERIVEDANYHOW',
@@ -59,7 +59,7 @@ describe('--derive', () => {
     }
   })
 
-  test('leaves out what began where the file says nothing', async () => {
+  test('leaves out bars that begin in a gap of the file', async () => {
     const early = minutes(monday + 600, 120, 1.1, 5)
     const late = minutes(monday + 10 * day + 600, 120, 1.2, 5)
     await importing(
@@ -83,7 +83,7 @@ describe('--derive', () => {
     expect(length).toBe(Math.floor(Date.now() / 3_600_000) * 3_600 === hour ? 1 : 2)
   })
 
-  test('gives way to what the terminal itself says, and never the other way', async () => {
+  test('is replaced by the terminal’s own bars, and never replaces them', async () => {
     const bars = minutes(monday, 180, 1.1, 5)
     const hours = fold(bars, 3_600).map((bar) => ({ ...bar, volume: bar.volume + 7 }))
     const fine = fixture.write(exportText(bars))
@@ -96,7 +96,7 @@ describe('--derive', () => {
     expect(await fixture.history('BROKERA:ZERO:WHO', '60')).toEqual(hours)
   })
 
-  test('of a later file wins over an earlier one', async () => {
+  test('of a later file replaces that of an earlier one', async () => {
     const bars = minutes(monday, 180, 1.1, 5)
     const changed = bars.with(70, { ...(bars[70] as Bar), volume: 1 })
     await importing(fixture.write(exportText(bars)), ...seriesOptions('LATER', '1'), '--derive', '60')

@@ -9,11 +9,11 @@ interface Derived {
   readonly resolution: Resolution
   readonly fold: Fold
   readonly sender: SeriesSender
-  /** Opens of buckets that began where the file says nothing: what it has of them is a part. */
+  /** Opens of buckets whose first minutes the file lacks. */
   readonly parts: Set<number>
 }
 
-/** Derived bars that are not sent, because the file lacks minutes at their beginning. */
+/** Derived bars that are not sent because the file lacks their first minutes. */
 export interface LeftOut {
   readonly incomplete: number
   /** The first opens, on the feed's clock; at most `leftOutKept`. */
@@ -23,13 +23,13 @@ export interface LeftOut {
 const leftOutKept = 100
 
 export interface DeriveOptions {
-  /** Neighbours further apart than this leave a gap, in which nothing is known. */
+  /** Neighbours further apart than this leave a gap without coverage. */
   readonly maxGapSeconds: number
   readonly delaySeconds: number
   readonly feedNow: () => FeedSeconds | undefined
 }
 
-/** Folds the M1 bars of a file, given in ascending pieces, and sends what is whole and closed. */
+/** Folds the M1 bars of a file, given in ascending pieces, and sends derived bars that are whole and closed. */
 export class DerivedSeries {
   readonly #options: DeriveOptions
   readonly #all: readonly Derived[]
@@ -62,7 +62,7 @@ export class DerivedSeries {
     }
   }
 
-  /** Of one resolution, after `end`. */
+  /** Returns the bars of one resolution that were left out; call it after `end`. */
   leftOut(resolution: Resolution): LeftOut {
     const parts = this.#all.find((each) => each.resolution === resolution)?.parts ?? new Set()
     return { incomplete: parts.size, incomplete_from: [...parts].slice(0, leftOutKept) }

@@ -30,7 +30,7 @@ afterAll(() => fixture?.remove())
 
 const exported = (name: string): string =>
   fileURLToPath(new URL(`../../../test/data/${name}`, import.meta.url))
-/** Imports what must go in without a complaint; gives the report. */
+/** Imports a file without any fault; returns the report. */
 const importing = async (path: string, ...args: readonly string[]) => {
   const ran = await fixture.importing(path, ...args, '--json')
   expect(ran.code, ran.stderr).toBe(0)
@@ -54,7 +54,7 @@ describe('a real export', () => {
     ['EURUSD_H1_2017.csv', 'EURUSD', '60', euroHours()],
     ['GOOGL_D1.csv', 'GOOGL_CFD.US', '1D', googleDays()],
   ] as const)(
-    '%s comes back over REST to the last figure, and again it changes nothing',
+    '%s is returned over REST exactly, and a second import changes nothing',
     async ([file, symbol, resolution, bars]) => {
       const key = `BROKERA:ZERO:${symbol}`
       const first = await importing(exported(file), ...seriesOptions(symbol, resolution))
@@ -108,7 +108,7 @@ describe('a real export', () => {
 describe('the symbol', () => {
   const words = ['--type', 'crypto', '--description', 'Some coin']
 
-  test('is added when the feed lacks it, its digits taken from the file', async () => {
+  test('is added when the feed lacks it, with the digits of the file', async () => {
     const path = fixture.write(exportText(minutes(monday, 20, 190, 3)))
     expect(await importing(path, ...seriesOptions('COIN', '1'), ...words)).toMatchObject({ digits: 3 })
     expect(await fixture.symbol('BROKERA:ZERO:COIN')).toMatchObject({
@@ -119,13 +119,13 @@ describe('the symbol', () => {
     })
   })
 
-  test('has the digits that were asked for', async () => {
+  test('has the digits of --digits', async () => {
     const path = fixture.write(exportText(minutes(monday, 20, 190, 2)))
     await importing(path, ...seriesOptions('ASKED', '1'), '--digits', '4')
     expect(await fixture.symbol('BROKERA:ZERO:ASKED')).toMatchObject({ digits: 4, type: 'cfd' })
   })
 
-  test('stays as the manifest says', async () => {
+  test('keeps the digits of the manifest', async () => {
     const path = fixture.write(exportText(minutes(monday, 20, 1.1, 4)))
     expect(await importing(path, ...seriesOptions('EURUSD', '1'), '--digits', '3', ...words)).toMatchObject({
       digits: 5,
@@ -133,7 +133,7 @@ describe('the symbol', () => {
     expect(await fixture.symbol('BROKERA:ZERO:EURUSD')).toMatchObject({ digits: 5, type: 'forex' })
   })
 
-  test('is the clean name as given: no suffix is taken off, and its case stays', async () => {
+  test('is the given clean name: no suffix is removed, and its case is kept', async () => {
     const path = fixture.write(exportText(minutes(monday, 20, 1.1, 4)))
     await importing(path, ...seriesOptions('BRKb_CFD.US', '1'))
     expect(await fixture.history('BROKERA:ZERO:BRKb_CFD.US', '1')).toHaveLength(20)
@@ -149,8 +149,8 @@ describe('the symbol', () => {
   })
 })
 
-describe('what is stored already', () => {
-  test('gives way to what is imported now, and that to what is imported later', async () => {
+describe('a bar that is stored already', () => {
+  test('is replaced by an import, and that by a later import', async () => {
     const bars = minutes(monday, 200, 1.1, 5)
     const changed = bars.map((bar, i) => (i % 4 === 0 ? { ...bar, volume: bar.volume + 1 } : bar))
     const [first, second] = [fixture.write(exportText(bars)), fixture.write(exportText(changed))]
@@ -167,10 +167,10 @@ describe('what is stored already', () => {
 })
 
 describe('lines in any order', () => {
-  test('are stored, of duplicates the last, however far apart in the file', async () => {
+  test('are stored, and of duplicates the last, however far apart in the file', async () => {
     const bars = minutes(monday, 40_000, 1.1, 5)
     const wrong = bars.filter((_, i) => i % 1_000 === 0).map((bar) => ({ ...bar, volume: 1 }))
-    // Newest first, and before all of them lines that later ones put right.
+    // Newest first; before all of them, lines that later lines correct.
     const path = fixture.write(exportText([...wrong, ...bars.toReversed()]))
     const report = await importing(path, ...seriesOptions('ANYHOW', '1'))
     expect(report).toMatchObject(counts(40_000, { duplicates: 40 }))
@@ -180,12 +180,12 @@ describe('lines in any order', () => {
   })
 })
 
-describe('bars that are not over yet', () => {
+describe('bars that have not closed', () => {
   const minuteNow = () => Math.floor(Date.now() / 60_000) * 60
 
-  test('are still forming: not stored, not refused', async () => {
+  test('are reported as forming: not stored, not refused', async () => {
     const bars = minutes(minuteNow() - 9 * 60, 10, 1.1, 5)
-    // The minute may be over by the time of the import.
+    // The minute may have closed when the import runs.
     const { accepted, forming, refused } = await importing(
       fixture.write(exportText(bars)),
       ...seriesOptions('NOW', '1'),
@@ -198,13 +198,13 @@ describe('bars that are not over yet', () => {
     expect(await fixture.history('BROKERA:ZERO:NOW', '1')).toEqual(bars.slice(0, Number(accepted)))
   })
 
-  test('are the last ones of a delayed symbol, but for those that a later one closes', async () => {
+  test('are the last ones of a delayed symbol, except those that a later bar closes', async () => {
     const bars = minutes(minuteNow() - 30 * 60, 25, 190, 2)
     const report = await importing(fixture.write(exportText(bars)), ...seriesOptions('SLOW', '1', 'LATE'))
     expect(report).toMatchObject(counts(24, { forming: 1 }))
   })
 
-  test('is the last one where the clock is unknown, however many batches the file makes', async () => {
+  test('is the last one while the clock is unknown, for any number of batches', async () => {
     const bars = minutes(monday, 12_000, 1.1, 5)
     const path = fixture.write(exportText(bars))
     const report = await importing(path, ...seriesOptions('EURUSD', '1', 'UNKNOWN'), '--derive', '60')
@@ -220,7 +220,7 @@ describe('bars that are not over yet', () => {
 })
 
 describe('windows', () => {
-  test('end where neighbours lie more than four days apart, days from twelve on', async () => {
+  test('end where neighbours are more than four days apart, for bars of days more than twelve', async () => {
     const part = (at: number) => minutes(at, 10, 1.1, 5)
     const [a, b, c] = [part(monday), part(monday + 4 * day), part(monday + 8 * day + 600)] as const
     const report = await importing(
@@ -262,7 +262,7 @@ describe('windows', () => {
   })
 })
 
-test('without --json a person reads what happened, and progress goes to standard error', async () => {
+test('without --json the report is text, and progress goes to standard error', async () => {
   const path = fixture.write(
     exportText(minutes(monday, 20, 1.1, 5)) + line(minutes(monday, 1, 1.1, 5)[0] as Bar),
   )

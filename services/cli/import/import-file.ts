@@ -14,8 +14,8 @@ import { standardInput, withStandardInput } from './standard-input.ts'
 import { storeFile } from './store-file.ts'
 
 /**
- * `fxd import`: rejects with `Fatal` when nothing could be stored, when lines were refused or derived
- * bars left out. The name `-` is standard input.
+ * Runs `fxd import`. Rejects with `Fatal` when no line could be stored, lines were refused or derived bars were
+ * left out. The name `-` means standard input.
  */
 export async function importFile(name: string, given: GivenOptions, terminal: Terminal): Promise<void> {
   const isPiped = name === '-'
@@ -43,10 +43,10 @@ function* refusedText({ refused, accepted, revised, unchanged, forming }: Outcom
 function* leftOutText({ derived }: Outcome): Generator<string> {
   const leftOut = Object.entries(derived).filter(([, { incomplete }]) => incomplete > 0)
   if (leftOut.length === 0) return
-  const told = leftOut.map(
+  const counts = leftOut.map(
     ([resolution, { incomplete }]) => `${grouped(incomplete)} of resolution ${resolution}`,
   )
-  yield `Derived bars were left out (${told.join(', ')}): the file lacks their earlier minutes.`
+  yield `Derived bars were left out (${counts.join(', ')}): the file lacks their earlier minutes.`
 }
 
 type Outcome = Omit<ImportReport, 'seconds'>
@@ -67,7 +67,7 @@ async function run(options: ImportOptions, terminal: Terminal, progress: Progres
   })
 }
 
-/** No line is a bar: no symbol is added, and the service is not asked. */
+/** Reports a file without a valid bar: no symbol is added, and the service is not called. */
 async function nothingGood(options: ImportOptions, { lines }: LineOrder): Promise<Outcome> {
   const { name, feed, symbol, resolution } = options
   const refusals = new Refusals()

@@ -11,16 +11,16 @@ import { Fatal } from '../../platform/exit.ts'
 import { fileReason } from '../../platform/files/path-failures.ts'
 import type { ImportedFile } from './options.ts'
 
-/** What is known of a file before it is read. */
+/** The properties of a file that are known before it is read. */
 export interface FileShape extends Detected {
   readonly bytes: number
   readonly layout: Layout
 }
 
-/** Longer than any first line of an export, in any encoding. */
+/** Bytes read to detect the layout; more than any first line of an export has. */
 const headBytes = 64 * 1024
 
-/** Tells how the file is to be read. Throws `Fatal` with a sentence when it is no export. */
+/** Detects encoding and layout of a file. Throws `Fatal` with a sentence when it is no export. */
 export function inspectFile({ path, name }: ImportedFile, resolution: Resolution): Promise<FileShape> {
   return explained(name, async () => {
     const found = await stat(path)
@@ -53,7 +53,7 @@ async function readHead(path: string): Promise<Uint8Array> {
 
 const noInput = (message: string, cause?: unknown): Fatal => new Fatal('noInput', message, cause)
 
-/** Turns what the file system and the layout complain about into a sentence that names the file. */
+/** Converts errors of the file system and of the layout to a sentence that names the file. */
 export async function explained<T>(name: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run()

@@ -18,16 +18,16 @@ beforeAll(async () => {
 afterAll(() => fixture?.remove())
 
 const mebibyte = 2 ** 20
-/** The machine may be busy with other tests. */
+/** Timeout for a machine that is busy with other tests. */
 const patienceMs = 60_000 * Math.max(1, effort)
-/** Makes a process tell on standard error how much memory it had at most. */
-const tellsMemory = {
+/** Makes a process print its maximum memory on standard error. */
+const reportsMemory = {
   NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(
     "process.on('exit', () => process.stderr.write('memory ' + process.resourceUsage().maxRSS / 1024))",
   )}`,
 }
 
-/** Every line is nearly as long as a line may be, most of it a hole that takes no room on the disk. */
+/** Each line is almost of maximum length; most of it is a hole of the file that uses no disk space. */
 function writeSparse(path: string, bytes: number): Bar[] {
   const lineBytes = 900_000
   const bars = minutes(Date.UTC(2024, 0, 8) / 1000, Math.floor(bytes / lineBytes), 1.1, 5)
@@ -47,13 +47,13 @@ describe('a large file', () => {
   // 2 GB with an effort of 8.
   const bytes = 256 * mebibyte * Math.min(8, Math.max(1, effort))
 
-  test('is streamed: the command needs the same memory whatever its size', {
+  test('is streamed: the command needs the same memory for any size', {
     timeout: patienceMs,
   }, async () => {
     const path = join(fixture.folder, 'sparse.csv')
     const bars = writeSparse(path, bytes)
     const args = ['import', path, ...seriesOptions('SPARSE'), '--json']
-    const { code, stdout, stderr } = await runFxd(args, { ...fixture.environment(), ...tellsMemory })
+    const { code, stdout, stderr } = await runFxd(args, { ...fixture.environment(), ...reportsMemory })
     expect(code, stderr).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ accepted: bars.length, refused: 0 })
     expect(await fixture.history('BROKERA:ZERO:SPARSE', '1')).toEqual(bars)
@@ -63,7 +63,7 @@ describe('a large file', () => {
   })
 })
 
-test('more unsorted lines than memory takes need a folder for them, which is named when it cannot be used', async () => {
+test('unsorted lines that exceed memory need a temporary folder, which is named when it cannot be used', async () => {
   const path = join(fixture.folder, 'unsorted.csv')
   writeRepeated(path, 265_000, (weeks) => weeks.toReversed())
   const nowhere = join(fixture.folder, 'nowhere')
@@ -75,8 +75,8 @@ test('more unsorted lines than memory takes need a folder for them, which is nam
   ])
 })
 
-describe('while a file is on its way', () => {
-  test('progress is told now and then, and drawn where a person watches', {
+describe('while a file is imported', () => {
+  test('progress is logged at intervals, and drawn for a person', {
     timeout: patienceMs,
   }, async () => {
     const path = join(fixture.folder, 'progress.csv')
@@ -90,7 +90,7 @@ describe('while a file is on its way', () => {
     expect(shown.stdout).toMatch(new RegExp(`^ {2}accepted +${bars.toLocaleString('en')}$`, 'm'))
   })
 
-  test('a service that goes away ends it with 69; what was acknowledged is stored, and again brings the rest', {
+  test('a service that stops ends it with 69: acknowledged lines are stored, and a second import stores the rest', {
     timeout: patienceMs,
   }, async () => {
     const path = join(fixture.folder, 'long.csv')

@@ -16,7 +16,7 @@ const monday = Date.UTC(2024, 0, 8) / 1000
 const hour = 3_600
 
 describe('a derived bar whose earlier minutes the file lacks', () => {
-  test('is left out, named by bucket and resolution, and ends with the code of partial success', async () => {
+  test('is left out, listed by bucket and resolution, and the import exits with the code of partial success', async () => {
     const path = fixture.write(exportText(minutes(monday + 2 * hour + 600, 200, 1.1, 5)))
     const { code, stdout, stderr } = await fixture.importing(
       path,
@@ -39,7 +39,7 @@ describe('a derived bar whose earlier minutes the file lacks', () => {
     )
   })
 
-  test('is left out behind a gap too', async () => {
+  test('is left out after a gap too', async () => {
     const bars = [...minutes(monday, 120, 1.1, 5), ...minutes(monday + 10 * hour + 60, 119, 1.1, 5)]
     const args = [...seriesOptions('GAP'), '--derive', '60', '--max-gap', '1h', '--json']
     const { code, json } = await fixture.importing(fixture.write(exportText(bars)), ...args)
@@ -49,7 +49,7 @@ describe('a derived bar whose earlier minutes the file lacks', () => {
     })
   })
 
-  test('is none where the file begins with its bars', async () => {
+  test('does not exist when the file begins with its first minute', async () => {
     const path = fixture.write(exportText(minutes(monday, 120, 1.1, 5)))
     const { code, stderr } = await fixture.importing(path, ...seriesOptions('WHOLE'), '--derive', '5,60,1D')
     expect([code, stderr]).toEqual([0, ''])
@@ -78,7 +78,7 @@ describe('a single line with more decimals than all others', () => {
     expect(await fixture.history(`BROKERA:ZERO:ODD${at}`, '1')).toHaveLength(29)
   })
 
-  test('decides where --digits says so', async () => {
+  test('decides when --digits allows its decimals', async () => {
     const { code, stdout } = await fixture.importing(
       fixture.write(odd(9)),
       ...seriesOptions('SEVEN'),

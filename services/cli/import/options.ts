@@ -13,7 +13,7 @@ import { show } from '../../core/show.ts'
 import { didYouMean } from '../../core/suggest.ts'
 import { Fatal } from '../../platform/exit.ts'
 
-/** As the command line gives them. */
+/** Options as text from the command line. */
 export interface GivenOptions {
   readonly feed: string
   readonly symbol: string
@@ -27,16 +27,16 @@ export interface GivenOptions {
 }
 
 export interface ImportedFile {
-  /** Where it is read. */
+  /** Path at which the file is read. */
   readonly path: string
-  /** What the person calls it. */
+  /** The name that the person typed. */
   readonly name: string
 }
 
 export interface ImportOptions extends ImportedFile {
-  /** As given: the service knows which feeds there are. */
+  /** Not checked here: the service has the list of feeds. */
   readonly feed: string
-  /** The clean name; a name with a suffix of its feed is refused by the service. */
+  /** The clean name. The service refuses a name with a suffix of its feed. */
   readonly symbol: string
   readonly resolution: Resolution
   /** Absent: the most decimals in the file's first lines. */
@@ -56,7 +56,7 @@ const refuse = (option: string, got: string, wanted: string): never => {
   throw new Fatal('usage', `${option} is ${show(got)}; it must be ${wanted}.`)
 }
 
-/** Throws `Fatal` naming the first option that is wrong, what it got and what is wanted. */
+/** Parses all options. Throws `Fatal` that names the first wrong option, its value and what is wanted. */
 export function parseOptions(name: string, given: GivenOptions, folder: string): ImportOptions {
   const resolution = parseStored('--resolution', given.resolution)
   return {

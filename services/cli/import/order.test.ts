@@ -22,14 +22,14 @@ const utf16 = (text: string, mark: boolean, big: boolean): Buffer => {
   return big ? bytes.swap16() : bytes
 }
 
-describe('an ascending file is told from an unsorted one', () => {
+describe('an ascending file is distinguished from an unsorted one', () => {
   const ascending = [header, bar('10:00:00'), bar('10:01:00'), bar('10:02:00')]
   const swapped = [header, bar('10:00:00'), bar('10:02:00'), bar('10:01:00')]
 
   test.for([
     ['CRLF', '\r\n'],
     ['LF', '\n'],
-  ] as const)('with lines that end in %s, the last one or not', async ([, end]) => {
+  ] as const)('with lines that end in %s, with or without a last line end', async ([, end]) => {
     expect(await orderOf(ascending.join(end) + end)).toEqual({ lines: 4, ascends: true })
     expect(await orderOf(ascending.join(end))).toEqual({ lines: 4, ascends: true })
     expect(await orderOf(swapped.join(end) + end)).toEqual({ lines: 4, ascends: false })
@@ -43,7 +43,7 @@ describe('an ascending file is told from an unsorted one', () => {
     }
   })
 
-  test('a time that comes twice does not ascend', async () => {
+  test('a repeated time does not ascend', async () => {
     expect(await orderOf([header, bar('10:00:00'), bar('10:00:00')].join('\n'))).toMatchObject({
       ascends: false,
     })
@@ -52,7 +52,7 @@ describe('an ascending file is told from an unsorted one', () => {
     })
   })
 
-  test('blank lines and lines that are too short to hold a time do not count', async () => {
+  test('blank lines and lines that are too short for a time do not count', async () => {
     const lines = ['', header, '', bar('10:00:00'), 'end of day', '', bar('10:01:00'), '', '']
     expect(await orderOf(lines.join('\n'))).toMatchObject({ ascends: true })
   })
@@ -78,7 +78,7 @@ describe('an ascending file is told from an unsorted one', () => {
     })
   })
 
-  test('over a file that is read in several pieces', async () => {
+  test('in a file that is read in several pieces', async () => {
     const minutes = Array.from({ length: 60_000 }, (_, i) => {
       const at = new Date(Date.UTC(2024, 0, 2) + i * 60_000).toISOString()
       return `${at.slice(0, 10).replaceAll('-', '.')}\t${at.slice(11, 19)}\t1\t1\t1\t1\t1\t0\t0`

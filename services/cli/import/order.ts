@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import type { FileShape } from './inspect-file.ts'
 
-/** `YYYY.MM.DD` and, with a time, a separator and `HH:MM`: as text it sorts like the time it means. */
+/** Characters of `YYYY.MM.DD`, and with a separator and `HH:MM`. As text they sort like the times. */
 const dateLength = 10
 const minuteLength = 16
 const chunkBytes = 1 << 20
@@ -14,24 +14,23 @@ export interface LineOrder {
 }
 
 /**
- * Goes over a file once, fast, to learn how it must be read: told from the beginnings of the lines
- * alone. A damaged line can make an ascending file look unsorted, which costs time and nothing else;
- * an unsorted one never looks ascending.
+ * Scans a file once to find whether its lines ascend, from the beginnings of the lines only. A damaged line can make
+ * an ascending file look unsorted, which only costs time. An unsorted file never looks ascending.
  */
 export async function scanOrder(path: string, shape: FileShape): Promise<LineOrder> {
   const scan = new LineScan(shape)
   const file = await open(path, 'r')
   try {
     const bytes = Buffer.allocUnsafe(chunkBytes)
-    let held = 0
+    let carried = 0
     for (let at = shape.markBytes; ; ) {
-      const { bytesRead } = await file.read(bytes, held, chunkBytes - held, at)
-      const filled = bytes.subarray(0, held + bytesRead)
+      const { bytesRead } = await file.read(bytes, carried, chunkBytes - carried, at)
+      const filled = bytes.subarray(0, carried + bytesRead)
       const taken = bytesRead === 0 ? scan.takeLast(filled) : scan.take(filled)
       if (bytesRead === 0) return scan.order
       at += bytesRead
-      // A line longer than all this is no export's; reading the file says so.
-      held = taken === 0 && filled.length === chunkBytes ? 0 : filled.length - taken
+      // A longer line means that the file is no export; reading the file reports that.
+      carried = taken === 0 && filled.length === chunkBytes ? 0 : filled.length - taken
       bytes.copyWithin(0, taken, filled.length)
     }
   } finally {
@@ -40,10 +39,10 @@ export async function scanOrder(path: string, shape: FileShape): Promise<LineOrd
 }
 
 class LineScan {
-  /** How much of a line is compared. */
+  /** Bytes of a line that are compared. */
   readonly #prefixBytes: number
   readonly #wide: boolean
-  /** In UTF-16, where the low byte of a character stands. */
+  /** In UTF-16, the offset of the low byte of a character. */
   readonly #low: number
   readonly #before: Uint8Array
   #isHeader: boolean
@@ -62,7 +61,7 @@ class LineScan {
     return { lines: this.#lines, ascends: this.#ascends }
   }
 
-  /** Takes the complete lines; gives how many bytes they were. */
+  /** Processes the complete lines; returns their number of bytes. */
   take(bytes: Buffer): number {
     let start = 0
     for (let end = this.#lineEnd(bytes, start); end > 0; end = this.#lineEnd(bytes, start)) {
@@ -72,13 +71,13 @@ class LineScan {
     return start
   }
 
-  /** A last line need not have an end. */
+  /** Processes a last line, which may have no line end. */
   takeLast(bytes: Buffer): number {
     if (bytes.length > 0) this.#line(bytes, 0, bytes.length)
     return bytes.length
   }
 
-  /** Behind the next line feed; 0: there is none. */
+  /** Returns the offset after the next line feed; 0 when there is none. */
   #lineEnd(bytes: Buffer, from: number): number {
     let at = bytes.indexOf(lineFeed, from)
     if (!this.#wide) return at + 1
@@ -89,7 +88,7 @@ class LineScan {
 
   #line(bytes: Buffer, start: number, end: number): void {
     this.#lines++
-    // Too short to hold a time: a blank or damaged line.
+    // Too short for a time: a blank or damaged line.
     if (end - start < this.#prefixBytes) return
     if (this.#isHeader) this.#isHeader = false
     else this.#compare(bytes, start)

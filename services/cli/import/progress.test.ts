@@ -14,7 +14,7 @@ beforeEach(() => {
 })
 
 describe('progress', () => {
-  test('is a line every five seconds in a log, however often it moves', async () => {
+  test('is one line every five seconds in a log, however often it changes', async () => {
     const progress = start(false)
     progress.begin('stored', 40_000)
     for (let second = 0; second < 12; second++) {
@@ -25,7 +25,7 @@ describe('progress', () => {
     expect(shown).toBe('stored 5,010 of 40,000 lines (12 %)\nstored 10,010 of 40,000 lines (25 %)\n')
   })
 
-  test('is a bar that is drawn ten times a second for a person, and gone in the end', async () => {
+  test('is a bar that is drawn ten times a second for a person and erased at the end', async () => {
     const progress = start(true)
     progress.begin('stored', 1_000)
     for (let i = 0; i < 100; i++) {
@@ -39,7 +39,7 @@ describe('progress', () => {
     expect(drawn[4]).toBe('[============            ] stored 510 of 1,000 lines (51 %)')
   })
 
-  test('says nothing of what is over at once', () => {
+  test('is not shown for work that ends at once', () => {
     const progress = start(true)
     progress.begin('stored', 10)
     progress.add(10)

@@ -1,6 +1,6 @@
 import type { Terminal } from '../terminal.ts'
 
-/** A person sees a bar move; a log gets a line now and then. */
+/** Intervals of output: a person sees a moving bar, a log gets a line. */
 const drawnEveryMs = 100
 const loggedEveryMs = 5_000
 const barWidth = 24
@@ -9,7 +9,7 @@ export const grouped = (count: number): string => String(count).replace(/\B(?=(\
 
 type ProgressTerminal = Pick<Terminal, 'clock' | 'watched' | 'err'>
 
-/** How far an import is, on standard error, at a bounded rate. */
+/** Shows the progress of an import on standard error, at a bounded rate. */
 export class Progress {
   readonly #terminal: ProgressTerminal
   readonly #everyMs: number
@@ -25,7 +25,7 @@ export class Progress {
     this.#shownMs = terminal.clock.monotonicMs()
   }
 
-  /** A stretch of work of so many lines begins. */
+  /** Begins a phase of `total` lines. */
   begin(what: string, total: number): void {
     this.#what = what
     this.#total = total
@@ -40,7 +40,7 @@ export class Progress {
     this.#show()
   }
 
-  /** Takes the bar away; what comes next stands in its place. */
+  /** Erases the bar; later output takes its line. */
   end(): void {
     if (this.#drawn) this.#terminal.err('\r\u001B[K')
     this.#drawn = false

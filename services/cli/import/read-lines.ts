@@ -8,24 +8,23 @@ import type { ImportedFile } from './options.ts'
 import type { Refusals } from './refusals.ts'
 
 /**
- * Bars on their way from the file to the service. Until they are sent their `revision` column holds the
- * number of the line: the greater one is the later line, which is the rule for duplicates too.
+ * Bars between file and service. Until they are sent, their `revision` column has the line number: the later
+ * line is the greater one, as in the rule for duplicates.
  */
 export type LineBars = Bars
 
 export interface LineRules {
   readonly resolution: Resolution
   readonly digits: number
-  /** Decimals that a price may have: the digits, or one more where prices are half-way between two. */
+  /** Maximum decimals of a price: the digits, or one more on mid-quoted feeds. */
   readonly decimalsMax: number
-  /** "Now" on the feed's clock; `undefined` while that is unknown. */
+  /** The current time on the feed's clock; `undefined` while that clock is unknown. */
   readonly feedNow: () => FeedSeconds | undefined
 }
 
 /**
- * Streams the file's good lines in its order, piece by piece; the others are refused by line. The
- * service holds bars to the same rules: this look comes first so that no bad line takes the place of a
- * good one of the same time, and none is folded.
+ * Streams the file's good lines in its order, piece by piece. Other lines are refused by number. The service checks
+ * the same rules. This check comes first, so that a bad line neither replaces a good one of the same time nor is folded.
  */
 export async function* readLines(
   { path, name }: ImportedFile,

@@ -4,10 +4,10 @@ export interface Refusal {
   readonly reason: string
 }
 
-/** So many are kept to be told; the others are only counted. */
+/** Maximum refusals kept for the report; further ones are only counted. */
 const refusalsKept = 1_000
 
-/** Lines that were not stored and why, in the order of the file: the first ones and a count of all. */
+/** Lines that were not stored, with reasons, in the order of the file: the first ones, and a count of all. */
 export class Refusals {
   #count = 0
   readonly #first: Refusal[] = []
@@ -20,7 +20,7 @@ export class Refusals {
     return this.#first
   }
 
-  /** Lines come nearly in order: what the service refuses comes later than what a look at the line shows. */
+  /** Lines arrive nearly in order: refusals of the service arrive later than those of the local check. */
   add(line: number, reason: string): void {
     this.#count++
     const first = this.#first

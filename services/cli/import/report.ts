@@ -8,7 +8,7 @@ import { grouped } from './progress.ts'
 import type { Refusal } from './refusals.ts'
 import type { SentCounts } from './send-series.ts'
 
-/** Refused lines that a person is shown; `--json` has more. */
+/** Maximum refused lines in the text for a person; `--json` has more. */
 const refusalsShown = 20
 const spansShown = 5
 
@@ -18,26 +18,26 @@ export interface ImportReport {
   readonly symbol: string
   readonly resolution: Resolution
   readonly digits: number
-  /** Of the file, its header included. */
+  /** Lines of the file, including its header. */
   readonly lines: number
   readonly accepted: number
   readonly revised: number
   readonly unchanged: number
   readonly forming: number
   readonly refused: number
-  /** Lines whose time a later line has again; that one was taken. */
+  /** Lines whose time a later line repeats; the later line was used. */
   readonly duplicates: number
   /** The first refused lines. */
   readonly refusals: readonly Refusal[]
   /** Half-open, on the feed's clock. */
   readonly windows: readonly Span[]
   readonly derived: Readonly<Partial<Record<Resolution, SentCounts & LeftOut>>>
-  /** A single line with more decimals than all others, which did not decide the digits. */
+  /** A single line with more decimals than all others; it was ignored for the digits. */
   readonly odd_line?: OddLine
   readonly seconds: number
 }
 
-/** What an import did, for a person. */
+/** Formats the result of an import for a person. */
 export function reportText(report: ImportReport): string {
   const rate = report.seconds > 0 ? Math.round(report.lines / report.seconds) : 0
   return [
@@ -83,8 +83,8 @@ const countNames = ['accepted', 'revised', 'unchanged', 'forming', 'refused'] as
 
 function* derivedLines({ derived }: ImportReport): Generator<string> {
   for (const [resolution, counts] of Object.entries(derived)) {
-    const told = countNames.filter((name) => counts[name] > 0 || name === 'accepted')
-    yield `  derived ${resolution}: ${told.map((name) => `${grouped(counts[name])} ${name}`).join(', ')}\n`
+    const shown = countNames.filter((name) => counts[name] > 0 || name === 'accepted')
+    yield `  derived ${resolution}: ${shown.map((name) => `${grouped(counts[name])} ${name}`).join(', ')}\n`
     for (const open of counts.incomplete_from.slice(0, spansShown))
       yield `    left out: the bar of resolution ${resolution} at ${timeText(open)}; the file lacks its earlier minutes\n`
     const more = counts.incomplete - Math.min(counts.incomplete, spansShown)

@@ -16,14 +16,14 @@ import type { Resolution } from '../../core/feeds/resolution.ts'
 import { batchBarsMax } from '../../wire/limits.ts'
 import type { LineBars } from './read-lines.ts'
 
-/** Batches sent and not yet acknowledged: enough that neither side waits for the other. */
-const underWayMax = 6
+/** Maximum unacknowledged batches: enough that neither side waits for the other. */
+const inFlightMax = 6
 
 export interface SentCounts {
   accepted: number
   revised: number
   unchanged: number
-  /** Not closed yet; to be imported another time. */
+  /** Bars that have not closed; a later import stores them. */
   forming: number
   refused: number
 }
@@ -36,37 +36,37 @@ export interface SeriesOptions {
   /** Resolves once the batch is stored. */
   readonly send: (bars: Bars) => Promise<ImportOutcome>
   readonly onRefused: (line: number, reason: string) => void
-  /** So many more bars have been dealt with. */
+  /** Called with the number of further bars that are done. */
   readonly onDone: (count: number) => void
 }
 
 interface Batch {
   readonly bars: LineBars
-  /** The last bar is given again as the first of the next batch, because only that may show it to be closed. */
-  readonly goesOn: boolean
-  /** The first bar was the last one of the batch before. */
+  /** Whether the last bar is repeated in the next batch, because only a later bar shows that it has closed. */
+  readonly continues: boolean
+  /** Whether the first bar was the last one of the batch before. */
   readonly repeats: boolean
 }
 
-/** Sends the bars of one series, ascending, in batches, and counts what becomes of them. */
+/** Sends the bars of one series, ascending, in batches, and counts the results. */
 export class SeriesSender {
   readonly counts: SentCounts = { accepted: 0, revised: 0, unchanged: 0, forming: 0, refused: 0 }
   readonly #options: SeriesOptions
   readonly #clusters: BarClusters
-  readonly #underWay: Promise<void>[] = []
+  readonly #inFlight: Promise<void>[] = []
   #last: Promise<void> = Promise.resolve()
   #buffer = allocateBars(batchBarsMax)
   #filled = 0
   #repeats = false
-  /** What was said of the last bar of the last batch taken holds, also for its repetition. */
-  #isTold = false
+  /** Whether the result of the last batch's last bar was final, so that its repetition is not counted. */
+  #isCounted = false
 
   constructor(options: SeriesOptions) {
     this.#options = options
     this.#clusters = new BarClusters(options.resolution, options.maxGapSeconds)
   }
 
-  /** Windows for what was stored, or is stored already; ask after `end`. */
+  /** Windows for all stored bars; read it after `end`. */
   get spans(): readonly Span[] {
     return this.#clusters.spans()
   }
@@ -92,7 +92,7 @@ export class SeriesSender {
     await this.#last
   }
 
-  /** A bar that still forms stays here, unless the one before it can be shown to be closed only by it. */
+  /** A forming bar is not sent, unless only it can show that the bar before it has closed. */
   #newestIsForming(): boolean {
     const newest = this.#filled - 1
     const isKnown = this.#options.feedNow() !== undefined && !(newest === 0 && this.#repeats)
@@ -110,39 +110,39 @@ export class SeriesSender {
   }
 
   async #next(): Promise<void> {
-    const goesOn = !this.#isClosedAt(this.#filled - 1)
+    const continues = !this.#isClosedAt(this.#filled - 1)
     const full = this.#buffer
-    await this.#send(goesOn)
-    this.#repeats = goesOn
-    if (!goesOn) return
+    await this.#send(continues)
+    this.#repeats = continues
+    if (!continues) return
     copyInto(this.#buffer, 0, sliceBars(full, batchBarsMax - 1, batchBarsMax))
     this.#filled = 1
   }
 
-  async #send(goesOn: boolean): Promise<void> {
-    if (this.#underWay.length >= underWayMax) await this.#underWay.shift()
+  async #send(continues: boolean): Promise<void> {
+    if (this.#inFlight.length >= inFlightMax) await this.#inFlight.shift()
     const bars = sliceBars(this.#buffer, 0, this.#filled)
-    const batch: Batch = { bars, goesOn, repeats: this.#repeats }
+    const batch: Batch = { bars, continues, repeats: this.#repeats }
     const sent = this.#options.send(bars)
     this.#last = Promise.all([sent, this.#last]).then(([outcome]) => this.#take(batch, outcome))
-    // Whoever waits hears of a failure; nobody may be waiting yet.
+    // Later callers get the failure; until then it must not count as unhandled.
     this.#last.catch(() => undefined)
-    this.#underWay.push(this.#last)
+    this.#inFlight.push(this.#last)
     this.#buffer = allocateBars(batchBarsMax)
     this.#filled = 0
   }
 
-  #take({ bars, goesOn, repeats }: Batch, outcome: ImportOutcome): void {
+  #take({ bars, continues, repeats }: Batch, outcome: ImportOutcome): void {
     const { counts } = this
     const newest = barCount(bars) - 1
-    const wasTold = repeats && this.#isTold
+    const wasCounted = repeats && this.#isCounted
     const refused = new Set<number>()
     let openEnd = false
     for (const { index, count, reason, message } of outcome.refused) {
       for (let i = index; i < index + count; i++) {
         refused.add(i)
-        if (i === 0 && wasTold) continue
-        if (reason === 'NOT_CLOSED' && i === newest && goesOn) openEnd = true
+        if (i === 0 && wasCounted) continue
+        if (reason === 'NOT_CLOSED' && i === newest && continues) openEnd = true
         else if (reason === 'NOT_CLOSED') counts.forming++
         else {
           counts.refused++
@@ -152,10 +152,10 @@ export class SeriesSender {
     }
     counts.accepted += outcome.accepted
     counts.revised += outcome.revised
-    counts.unchanged += outcome.unchanged - (wasTold && !refused.has(0) ? 1 : 0)
-    this.#isTold = goesOn && !openEnd
+    counts.unchanged += outcome.unchanged - (wasCounted && !refused.has(0) ? 1 : 0)
+    this.#isCounted = continues && !openEnd
     this.#clusters.add(refused.size === 0 ? bars : pickBars(bars, (i) => !refused.has(i)))
-    this.#options.onDone(barCount(bars) - (wasTold ? 1 : 0) - (openEnd ? 1 : 0))
+    this.#options.onDone(barCount(bars) - (wasCounted ? 1 : 0) - (openEnd ? 1 : 0))
   }
 }
 

@@ -8,10 +8,10 @@ import { explain, neededIdentity, serviceOf } from '../registry-client.ts'
 import type { Terminal } from '../terminal.ts'
 import type { ImportOptions } from './options.ts'
 
-/** A service that does not greet within this hangs. */
+/** Timeout of the greeting. */
 const greetingTimeoutMs = 10_000
 
-/** Runs with a session of the service that the configuration names; what goes wrong in it becomes a sentence. */
+/** Opens a session with the configured service for `run`. Failures of the session become sentences. */
 export async function withSession<T>(
   options: ImportOptions,
   terminal: Terminal,
@@ -42,16 +42,16 @@ export async function withSession<T>(
 }
 
 async function greeted(opening: Promise<ImportSession>, clock: Clock): Promise<ImportSession> {
-  const inTime = new AbortController()
-  const late = clock.sleep(greetingTimeoutMs, inTime.signal)
-  const session = await Promise.race([opening, late]).finally(() => inTime.abort())
+  const timer = new AbortController()
+  const timeout = clock.sleep(greetingTimeoutMs, timer.signal)
+  const session = await Promise.race([opening, timeout]).finally(() => timer.abort())
   if (session) return session
-  // Whenever it does greet, it is sent away.
+  // A session that opens later is closed at once.
   opening.then((opened) => opened.close()).catch(() => undefined)
   throw new Disconnected('DEADLINE_EXCEEDED', '')
 }
 
-/** A feed stores what its manifest lists, but for 30, which is derived on reading. */
+/** A feed stores the resolutions that its manifest lists, except 30, which is derived on reading. */
 function checkStored({ feed, resolution, derive }: ImportOptions, { resolutions }: ImportSession): void {
   const missing = [resolution, ...derive].filter((r) => !resolutions.includes(r))
   if (missing.length === 0) return

@@ -10,7 +10,7 @@ interface Line {
   readonly price: number
 }
 
-/** Lines as the reader gives them: in the file's order, numbered from 2, in pieces. */
+/** Lines in the form of the reader: in the file's order, numbered from 2, in pieces. */
 async function* piecesOf(lines: readonly Line[], size: number): AsyncGenerator<LineBars> {
   for (let at = 0; at < lines.length; at += size) {
     yield barsOf(
@@ -38,7 +38,7 @@ async function sort(lines: readonly Line[], sizes: { piece: number; runBars: num
 const line = fc.record({ minute: fc.integer({ min: 0, max: 60 }), price: fc.integer({ min: 1, max: 9 }) })
 
 describe('lines in any order', () => {
-  test('come out ascending, the last of duplicates, whatever fits into memory', () =>
+  test('are yielded ascending, of duplicates the last, with any size of memory', () =>
     fc.assert(
       fc.asyncProperty(
         fc.array(line, { maxLength: 80 }),
@@ -57,7 +57,7 @@ describe('lines in any order', () => {
       ),
     ))
 
-  test('are given in pieces of a bounded size once they went through the disk', async () => {
+  test('are yielded in pieces of bounded size when they were sorted on the disk', async () => {
     const lines = Array.from({ length: 1_000 }, (_, i) => ({ minute: 1_000 - i, price: i + 1 }))
     const { bars, pieces } = await sort(lines, { piece: 64, runBars: 100, blockBars: 16 })
     expect(bars).toHaveLength(1_000)

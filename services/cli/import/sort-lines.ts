@@ -4,9 +4,9 @@ import { Fatal } from '../../platform/exit.ts'
 import type { LineBars } from './read-lines.ts'
 import { SortedRuns } from './sorted-runs.ts'
 
-/** Bars that are sorted in memory at a time, 56 bytes each; more are sorted in runs on the disk and merged. */
+/** Bars sorted in memory at a time, 56 bytes each; more bars are sorted in runs on the disk and merged. */
 const runBars = 1 << 18
-/** Each run costs about 100 KiB of memory while all are merged: a file of so many lines is beyond any export. */
+/** Maximum runs, far more than any export needs; each takes about 100 KiB of memory during the merge. */
 const runsMax = 1_000
 
 export interface SortSizes {
@@ -17,8 +17,8 @@ export interface SortSizes {
 const defaultSizes: SortSizes = { runBars, blockBars: 2_048 }
 
 /**
- * Gives the bars ascending, each time once: of duplicates the last line wins, the others are counted.
- * Memory is bounded whatever the number of bars; a temporary file takes what is beyond one run.
+ * Yields the bars ascending, each time once. Of duplicates the last line is kept, the others are counted. Memory is
+ * bounded for any number of bars: a temporary file stores all runs when there is more than one.
  */
 export async function* sortLines(
   lines: AsyncIterable<LineBars>,

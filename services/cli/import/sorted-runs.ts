@@ -5,7 +5,7 @@ import { onDisk, openNameless } from './temporary-file.ts'
 const use = "The file's lines do not ascend and are sorted"
 const bytesPerBar = columns.length * Float64Array.BYTES_PER_ELEMENT
 
-/** Ascending runs of bars in one temporary file that has no name any more: whatever happens, it is gone in the end. */
+/** Ascending runs of bars in one temporary file without a name, so that no file is left. */
 export class SortedRuns {
   readonly #file: FileHandle
   readonly #blockBars: number
@@ -25,7 +25,7 @@ export class SortedRuns {
     return this.#runs.length
   }
 
-  /** Bars ascending, each time once. */
+  /** Adds a run. Bars ascend, each time once. */
   async add(bars: Bars): Promise<void> {
     this.#runs.push(new Run(this.#file, this.#bytes, barCount(bars), this.#blockBars))
     for (let at = 0; at < barCount(bars); at += this.#blockBars) {
@@ -35,7 +35,7 @@ export class SortedRuns {
     }
   }
 
-  /** All runs as one, ascending; of bars with one time the greatest revision stays, the others are counted. */
+  /** Merges all runs, ascending. Of bars with one time the greatest revision is kept; the others are counted. */
   async *merge(onDuplicates: (count: number) => void): AsyncGenerator<Bars> {
     for (const run of this.#runs) await run.load()
     let out = allocateBars(this.#blockBars)
@@ -55,7 +55,7 @@ export class SortedRuns {
     if (filled > 0) yield sliceBars(out, 0, filled)
   }
 
-  /** The run whose turn it is, and the time at which another one's begins. */
+  /** Returns the run with the earliest bar, and the time until which no other run has an earlier one. */
   async #next(onDuplicates: (count: number) => void): Promise<{ run: Run; until: number } | undefined> {
     let first: Run | undefined
     for (const run of this.#runs) {
@@ -97,7 +97,7 @@ class Run {
     this.#blockBars = blockBars
   }
 
-  /** Of the bar at the head; beyond all times when the run is over. */
+  /** Time of the next bar; infinite at the end of the run. */
   get time(): number {
     return this.#block.time[this.#at] ?? Number.POSITIVE_INFINITY
   }
@@ -110,7 +110,7 @@ class Run {
     for (const column of columns) out[column][index] = this.#block[column][this.#at] as number
   }
 
-  /** Goes on to the next bar; `true`: the next block must be loaded first. */
+  /** Moves to the next bar; `true`: call `load` before the next access. */
   advance(): boolean {
     return ++this.#at === barCount(this.#block)
   }
@@ -143,7 +143,7 @@ function unpacked(bytes: Buffer, count: number): Bars {
   return bars
 }
 
-/** A nearly full disk takes less than it was given, and says so the next time only. */
+/** Repeats short writes: a nearly full disk may write fewer bytes and report the error only at the next write. */
 async function writeAll(file: FileHandle, bytes: Uint8Array, offset: number): Promise<void> {
   for (let at = 0; at < bytes.length; ) {
     at += (await file.write(bytes, at, bytes.length - at, offset + at)).bytesWritten

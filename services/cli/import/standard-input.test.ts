@@ -43,7 +43,7 @@ describe('standard input, named -', () => {
   })
 
   test('leaves no temporary file', async () => {
-    // A folder of this test's own, because other tests make temporary files meanwhile.
+    // A separate folder, because other tests create temporary files at the same time.
     const folder = mkdtempSync(join(fixture.folder, 'temporary-'))
     vi.stubEnv('TMPDIR', folder)
     onTestFinished(() => void vi.unstubAllEnvs())
@@ -58,7 +58,7 @@ describe('standard input, named -', () => {
 })
 
 describe('a relative path', () => {
-  test('begins in the folder in which the person stands', async () => {
+  test('begins in the current folder of the person', async () => {
     const path = fixture.write(exportText(bars))
     const { code, json } = await fixture.importingAt(
       fixture.folder,
@@ -69,12 +69,12 @@ describe('a relative path', () => {
     expect([code, json['file'], json['accepted']]).toEqual([0, basename(path), 50])
   })
 
-  test('begins there under npm run too, which changes the folder', async () => {
+  test('begins there under npm run too, although npm changes the folder', async () => {
     const root = fileURLToPath(new URL('../../..', import.meta.url))
     const folder = mkdtempSync(join(fixture.folder, 'person-'))
     writeFileSync(join(folder, 'mine.csv'), exportText(bars))
     const args = ['import', 'mine.csv', ...seriesOptions('NPM'), '--json']
-    // As npm starts a script: in the folder of the package, with the person's in INIT_CWD.
+    // npm starts a script in the folder of the package, with the person's folder in INIT_CWD.
     const { stdout } = await promisify(execFile)(
       join(root, 'bin/node'),
       [join(root, 'services/main.ts'), ...args],

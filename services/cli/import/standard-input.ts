@@ -5,9 +5,9 @@ export const standardInput = 'standard input'
 const use = 'Standard input is kept'
 
 /**
- * Runs with a path of standard input's bytes: an import reads its file several times. They are kept in
- * a temporary file without a name, so nothing stays behind, however the import ends. Its only bound is
- * the disk of TMPDIR. Throws `Fatal` when that cannot take the bytes.
+ * Calls `run` with a path of standard input's bytes, because an import reads its file several times. The bytes are
+ * in a temporary file without a name, so no file is left however the import ends. Its only limit is the disk of
+ * TMPDIR. Throws `Fatal` when that disk cannot store the bytes.
  */
 export async function withStandardInput<T>(
   input: AsyncIterable<Uint8Array>,

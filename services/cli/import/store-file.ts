@@ -21,7 +21,7 @@ export interface StoreFile {
   readonly progress: Progress
 }
 
-/** Sends a file's bars, what is derived from them and then their windows; resolves once all of it is stored. */
+/** Sends a file's bars, the bars derived from them, and then their windows. Resolves once all are stored. */
 export async function storeFile(work: StoreFile): Promise<Omit<ImportReport, 'seconds'>> {
   const { options, order, session, symbol } = work
   const refusals = new Refusals()
@@ -63,7 +63,7 @@ export async function storeFile(work: StoreFile): Promise<Omit<ImportReport, 'se
 const gapOf = ({ maxGapSeconds }: ImportOptions, r: Resolution): number =>
   maxGapSeconds ?? defaultMaxGapSeconds(r)
 
-/** The file's good bars, each time once: as they stand where the file ascends, else sorted. */
+/** The file's good bars, each time once: in the file's order if that ascends, otherwise sorted. */
 function ascendingBars(
   { options, order, session, symbol, progress }: StoreFile,
   refusals: Refusals,
@@ -79,11 +79,11 @@ function ascendingBars(
   progress.begin(order.ascends ? 'stored' : 'sorted', order.lines)
   if (order.ascends) return { bars: checked(lines, options.name), duplicates: () => 0 }
   const sorted = sortLines(counted(lines, progress), (count) => void (duplicates += count))
-  const bars = told(sorted, () => progress.begin('stored', order.lines))
+  const bars = notifyFirst(sorted, () => progress.begin('stored', order.lines))
   return { bars, duplicates: () => duplicates }
 }
 
-/** The file was found to ascend before; what no longer does was written meanwhile. */
+/** The scan found that the file ascends. If it no longer does, it was changed meanwhile. */
 async function* checked(lines: AsyncIterable<LineBars>, name: string): AsyncGenerator<LineBars> {
   let last = Number.NEGATIVE_INFINITY
   for await (const bars of lines) {
@@ -102,7 +102,7 @@ async function* counted(lines: AsyncIterable<LineBars>, progress: Progress): Asy
   }
 }
 
-async function* told(lines: AsyncIterable<LineBars>, onFirst: () => void): AsyncGenerator<LineBars> {
+async function* notifyFirst(lines: AsyncIterable<LineBars>, onFirst: () => void): AsyncGenerator<LineBars> {
   let isFirst = true
   for await (const bars of lines) {
     if (isFirst) onFirst()
@@ -111,7 +111,7 @@ async function* told(lines: AsyncIterable<LineBars>, onFirst: () => void): Async
   }
 }
 
-/** With `refusals` the bars are the file's own lines; without, they are derived from them. */
+/** With `refusals` the bars are lines of the file; without, they are derived from them. */
 function senderOf(
   { options, session, symbol, progress }: StoreFile,
   resolution: Resolution,
@@ -132,7 +132,7 @@ function senderOf(
   return new SeriesSender(of)
 }
 
-/** Windows under way at once. */
+/** Maximum windows in flight. */
 const windowsAtOnce = 64
 
 async function addWindows(

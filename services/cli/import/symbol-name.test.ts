@@ -27,7 +27,7 @@ const importing = (symbol: string, text = exportText(bars)) =>
   fixture.importing(fixture.write(text), ...seriesOptions(symbol))
 
 describe('a name with a suffix of its feed', () => {
-  test('is refused with the clean name, and no symbol is added', async () => {
+  test('is refused with its clean name, and no symbol is added', async () => {
     const { code, stderr } = await importing('GBPUSD.z')
     expect([code, stderr]).toEqual([
       1,
@@ -38,14 +38,14 @@ describe('a name with a suffix of its feed', () => {
 })
 
 describe('a symbol whose bars are all refused', () => {
-  test('is not added when the lines are no bars', async () => {
+  test('is not added when no line is a bar', async () => {
     const odd = exportText(bars.map((bar) => ({ ...bar, high: bar.low - 1 })))
     const { code, stderr } = await importing('ODD', odd)
     expect([code, stderr]).toEqual([65, 'fxd: 20 lines were refused; none is stored.\n'])
     expect(await symbolsOf()).toEqual(['BROKERA:ZERO:EURUSD'])
   })
 
-  test('is not added when the service alone refuses them', async () => {
+  test('is not added when only the service refuses them', async () => {
     const past = minutes(Date.UTC(2001, 0, 8) / 1000, 20, 1.1, 5)
     expect(await importing('PAST', exportText(past))).toMatchObject({ code: 65 })
     expect(await symbolsOf()).toEqual(['BROKERA:ZERO:EURUSD'])
@@ -66,7 +66,7 @@ describe('a symbol whose bars are all refused', () => {
   })
 })
 
-test('feeds show tells of a symbol without bars', async () => {
+test('feeds show marks a symbol without bars', async () => {
   const { stdout } = await fixture.running('feeds', 'show', 'BROKERA:ZERO')
   expect(stdout).toMatch(/^BROKERA:ZERO:EURUSD {2}\(no bars yet\)$/m)
 })
@@ -74,7 +74,7 @@ test('feeds show tells of a symbol without bars', async () => {
 describe('symbols remove', () => {
   const remove = (feed: string, symbol: string) => fixture.running('symbols', 'remove', feed, symbol)
 
-  test('takes a mistyped import back; the same name imported again serves its bars again', async () => {
+  test('removes a mistyped import; an import under the same name serves its bars again', async () => {
     await importing('EURSUD')
     expect(await symbolsOf()).toContain('BROKERA:ZERO:EURSUD')
     expect(await remove('BROKERA:ZERO', 'EURSUD')).toMatchObject({
@@ -88,7 +88,7 @@ describe('symbols remove', () => {
     expect(await fixture.history('BROKERA:ZERO:EURSUD', '1')).toEqual(bars)
   })
 
-  test('refuses a symbol of the manifest and says who lists it', async () => {
+  test('refuses a symbol of the manifest and names what lists it', async () => {
     expect(await remove('BROKERA:ZERO', 'EURUSD')).toMatchObject({
       code: 1,
       stderr:
@@ -96,7 +96,7 @@ describe('symbols remove', () => {
     })
   })
 
-  test('an unknown symbol or feed is code 1 with the one that was meant', async () => {
+  test('an unknown symbol or feed exits with 1 and a similar name', async () => {
     await importing('EURSUD')
     expect(await remove('BROKERA:ZERO', 'EURSUDD')).toMatchObject({
       code: 1,
@@ -109,7 +109,7 @@ describe('symbols remove', () => {
   })
 })
 
-test('an unknown feed is code 1 with the feed that was meant, whatever the command', async () => {
+test('an unknown feed exits with 1 and a similar name, for every command', async () => {
   const file = fixture.write(exportText(bars))
   const outcomes = await Promise.all([
     fixture.importing(file, '--feed', 'BROKERA:ZER', '--symbol', 'X', '--resolution', '1'),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Fatal } from '../../platform/exit.ts'
 
-/** A temporary file that has no name any more: whatever happens, it is gone in the end. */
+/** Opens a temporary file and removes its name, so that no file is left however the process ends. */
 export async function openNameless(): Promise<FileHandle> {
   const folder = await mkdtemp(join(tmpdir(), 'fxd-import-'))
   const path = join(folder, 'bytes')
@@ -13,7 +13,7 @@ export async function openNameless(): Promise<FileHandle> {
   return file
 }
 
-/** Runs what uses the temporary file; throws `Fatal` with a sentence that begins with its use. */
+/** Runs an operation on the temporary file; throws `Fatal` with a sentence that begins with `use`. */
 export async function onDisk<T>(use: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run()

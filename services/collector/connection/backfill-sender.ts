@@ -1,63 +1,63 @@
 import type { Log } from '../../platform/log/log.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { AddressedBars } from '../series/addressed-bars.ts'
-import { recordStored } from '../series/record-stored.ts'
+import { recordStored } from '../series/holes.ts'
+import type { PreparedBars } from '../series/prepared-bars.ts'
 import type { Kept } from '../spool/spool.ts'
 import type { Outbox } from './outbox.ts'
 import { type Packed, packBars } from './pack-bars.ts'
 import type { Answer, SessionClient } from './session-client.ts'
 
-/** Bars of the backfill lane sent and not yet acknowledged: what ingest may have to work off before a live bar, a few milliseconds' worth. */
+/** Maximum unacknowledged bars of the backfill lane; ingest may process them before a live bar, in a few milliseconds. */
 const backfillBarsMax = 4_000
-/** In small messages, so that ingest turns to a live one soon. */
+/** Maximum bars of one backfill message; small, so that ingest reaches the next live message soon. */
 const messageBarsMax = 1_000
-/** Messages of the backfill lane likewise: below what ingest holds before it asks for a pause, or reads no more. */
+/** Maximum unacknowledged backfill messages; below the number at which ingest requests a pause or stops reading. */
 export const backfillMessagesMax = 8
 
 export interface BackfillSenderDeps {
-  readonly talk: SessionClient
+  readonly client: SessionClient
   readonly outbox: Outbox
   readonly clock: Clock
   readonly log: Log
   readonly signal: AbortSignal
-  /** Resolves when nothing live is under way. */
+  /** Resolves when no live bars are in flight. */
   readonly idle: () => Promise<void>
 }
 
-/** The backfill lane of one session: yields to the live lane, and to ingest where it asks for a pause. */
+/** The backfill lane of one session: waits while live bars are in flight or ingest has requested a pause. */
 export class BackfillSender {
   readonly #deps: BackfillSenderDeps
-  readonly #semaphore: Semaphore
+  readonly #bars: Semaphore
   readonly #messages: Semaphore
   #pausedUntilMs = 0
 
   constructor(deps: BackfillSenderDeps) {
     this.#deps = deps
-    this.#semaphore = new Semaphore(backfillBarsMax, deps.signal)
+    this.#bars = new Semaphore(backfillBarsMax, deps.signal)
     this.#messages = new Semaphore(backfillMessagesMax, deps.signal)
-    deps.talk.onSlow = (pauseMs) => {
+    deps.client.onSlow = (pauseMs) => {
       this.#pausedUntilMs = deps.clock.monotonicMs() + pauseMs
     }
   }
 
-  /** Resolves once all of it was sent, with what will be known when it is stored. */
-  send(list: readonly AddressedBars[]): Promise<Promise<void>[]> {
+  /** Resolves once all bars were sent; the inner promises resolve when they are stored. */
+  send(list: readonly PreparedBars[]): Promise<Promise<void>[]> {
     return this.#send(packBars(list, messageBarsMax))
   }
 
   async #send(
-    batches: Iterable<Packed<AddressedBars> & { readonly kept?: Kept | undefined }>,
+    batches: Iterable<Packed<PreparedBars> & { readonly kept?: Kept | undefined }>,
   ): Promise<Promise<void>[]> {
     const { outbox } = this.#deps
     const answers: Promise<void>[] = []
-    // Else sessions that all end soon would fill the spool with history, and live bars would leave it.
+    // Otherwise a series of short sessions would fill the spool with history and displace live bars.
     await outbox.drained
     for (const batch of batches) {
       const { parts, count, kept } = batch
       const leave = await this.#enter(count)
       try {
-        await this.#turn()
+        await this.#clearToSend()
       } catch (cause) {
         leave()
         throw cause
@@ -65,9 +65,9 @@ export class BackfillSender {
       const answer = outbox
         .backfill(batch, kept)
         .finally(leave)
-        .then((told) => {
-          recordStored(parts, told.refused)
-          this.#tellRefused(parts[0]?.of, told)
+        .then((answered) => {
+          recordStored(parts, answered.refused)
+          this.#logRefused(parts[0]?.item, answered)
         })
       answer.catch(() => undefined)
       answers.push(answer)
@@ -75,31 +75,31 @@ export class BackfillSender {
     return answers
   }
 
-  /** Resolves when there is room for a message of so many bars, with what leaves it. */
+  /** Waits for capacity for a message of `count` bars. Returns the function that frees it. */
   async #enter(count: number): Promise<() => void> {
     await this.#messages.enter(1)
     try {
-      await this.#semaphore.enter(count)
+      await this.#bars.enter(count)
     } catch (cause) {
       this.#messages.leave(1)
       throw cause
     }
     return () => {
-      this.#semaphore.leave(count)
+      this.#bars.leave(count)
       this.#messages.leave(1)
     }
   }
 
-  /** Nothing live is under way, and ingest asks for no pause. */
-  async #turn(): Promise<void> {
+  /** Resolves when no live bars are in flight and no requested pause is running. */
+  async #clearToSend(): Promise<void> {
     const { clock, signal, idle } = this.#deps
     await idle()
     const pauseMs = this.#pausedUntilMs - clock.monotonicMs()
     if (pauseMs > 0) await clock.sleep(pauseMs, signal)
   }
 
-  /** Corrections as they happen: kept first. Resolves once all of it is stored. */
-  async store(list: readonly AddressedBars[]): Promise<void> {
+  /** Sends corrections when they happen, after spooling them. Resolves once all are stored. */
+  async store(list: readonly PreparedBars[]): Promise<void> {
     const { outbox } = this.#deps
     const batches = [...packBars(list, messageBarsMax)].map((batch) => ({
       ...batch,
@@ -108,11 +108,11 @@ export class BackfillSender {
     await Promise.all(await this.#send(batches))
   }
 
-  #tellRefused(of: AddressedBars | undefined, { refused }: Answer): void {
+  #logRefused(item: PreparedBars | undefined, { refused }: Answer): void {
     const first = refused[0]
     if (!first) return
     const bars = refused.reduce((sum, { count }) => sum + count, 0)
-    const { symbol, resolution } = of ?? {}
-    this.#deps.log.warn({ symbol, resolution, bars, why: first.message }, 'bars were refused')
+    const { symbol, resolution } = item ?? {}
+    this.#deps.log.warn({ symbol, resolution, bars, why: first.message }, 'bars rejected by ingest')
   }
 }

@@ -8,7 +8,7 @@ import { partBytesMax } from '../../wire/limits.ts'
 const bytesPerSymbol = 64
 const bytesPerCharacter = 3
 
-/** A catalogue in messages that fit the wire; at least one, the last one marked. */
+/** Splits a catalogue into messages within the wire's size limit. At least one; the last has `last` set. */
 export function* catalogueParts(
   revision: number,
   symbols: readonly CatalogueSymbol[],
@@ -30,7 +30,7 @@ export function* catalogueParts(
   yield { revision, snapshot, last: true, symbols: part }
 }
 
-/** What became of a catalogue. */
+/** The result of a catalogue. */
 export interface Catalogued {
   readonly names: readonly CataloguedName__Output[]
   readonly refused: readonly CatalogueRefusal__Output[]

@@ -5,21 +5,21 @@ import type { IngestMessage__Output } from '../../wire/gen/fxd/v1/IngestMessage.
 import { channelOptions } from '../../wire/limits.ts'
 import { Collector } from '../../wire/load.ts'
 
-/** A message, or the bytes of one that carries bars. */
+/** A message, or the bytes of a message of bars. */
 export type Outgoing = CollectorMessage | Buffer
 
-/** One stream of `fxd.v1.Collector` as its client holds it. */
+/** The client side of one call of `fxd.v1.Collector.Session`. */
 export interface CallStream {
   send(message: Outgoing): void
-  /** No more will be sent; answers still come. */
+  /** Sends no more messages; answers still arrive. */
   end(): void
-  /** Ends it at once. */
+  /** Ends the call at once. */
   cancel(): void
 }
 
 export interface CallListener {
   received(message: IngestMessage__Output): void
-  /** The last thing heard of it, once. */
+  /** Called once, as the last event. */
   over(status: Pick<StatusObject, 'code' | 'details'>): void
 }
 
@@ -29,7 +29,7 @@ export interface Peer {
   readonly identity: ClientIdentity
 }
 
-/** Opens a line; nothing is heard before the call has returned. */
+/** Opens a call. The listener is not called before this function has returned. */
 export type Dial = (peer: Peer, listener: CallListener) => CallStream
 
 const { path, requestSerialize, responseDeserialize } = Collector.service.Session
@@ -40,7 +40,7 @@ export const serializeOutgoing = (message: Outgoing): Buffer =>
 export const dialGrpc: Dial = ({ address, identity }, listener) => {
   const client = new Collector(address, channelCredentials(identity), {
     ...channelOptions,
-    // Reconnecting is the session's, with its own pauses.
+    // The collector reconnects, with pauses of its own, so gRPC must not retry.
     'grpc.enable_retries': 0,
     'grpc.use_local_subchannel_pool': 1,
   })
@@ -50,7 +50,7 @@ export const dialGrpc: Dial = ({ address, identity }, listener) => {
     responseDeserialize,
     callMetadata(identity),
   )
-  // The status says what an error event says.
+  // The status event reports the same failure.
   stream.on('error', () => undefined)
   stream.on('status', (status: StatusObject) => {
     client.close()

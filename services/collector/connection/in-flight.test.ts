@@ -15,20 +15,20 @@ const of = { raw: 'A', resolution: '1', name: 'A', scale: 0, delaySeconds: 0, si
 const series = newSeries(of, new KnownFeed([]), undefined)
 const bars = barsOf([{ time: feedSeconds(0), open: 1, high: 1, low: 1, close: 1, volume: 1 }])
 
-/** An ingest that answers when told to. */
+/** An ingest that answers when the test resolves a call. */
 function ingest() {
   const waiting: ((answer: Answer) => void)[] = []
   const post = () => new Promise<Answer>((resolve) => void waiting.push(resolve))
-  const talk = { bars: post, window: post, onSlow: () => undefined } as unknown as SessionClient
+  const client = { bars: post, window: post, onSlow: () => undefined } as unknown as SessionClient
   const stop = new AbortController()
-  const base = { talk, clock: createVirtualClock(), log: silentLog, signal: stop.signal }
+  const base = { client, clock: createVirtualClock(), log: silentLog, signal: stop.signal }
   const shared = { ...base, outbox: new Outbox(base) }
   return { waiting, shared, stop }
 }
 
 const settle = () => new Promise((resolve) => void setImmediate(resolve))
 
-test('history in flight is bounded in messages, however small, below what ingest asks to be spared', async () => {
+test('backfill messages in flight are bounded, however small, below the number at which ingest requests a pause', async () => {
   const { waiting, shared, stop } = ingest()
   const backfill = new BackfillSender({ ...shared, idle: async () => undefined })
   const sent = Array.from({ length: 20 }, () => backfill.send([{ ...of, symbol: 'A', series, bars }]))
@@ -44,10 +44,10 @@ test('history in flight is bounded in messages, however small, below what ingest
   expect(ended.filter((status) => status === 'rejected')).toHaveLength(20 - backfillMessagesMax - 1)
 })
 
-test('no more than a few milliseconds of history are in front of a live bar, in small messages', async () => {
+test('a live bar waits behind at most four small backfill messages', async () => {
   const { waiting, shared, stop } = ingest()
   const sizes: number[] = []
-  shared.talk.bars = (_lane, message) => {
+  shared.client.bars = (_lane, message) => {
     sizes.push(message.reduce((sum, { byteLength }) => sum + byteLength, 0))
     return new Promise((resolve) => void waiting.push(resolve))
   }
@@ -59,16 +59,16 @@ test('no more than a few milliseconds of history are in front of a live bar, in 
   sent.catch(() => undefined)
   await settle()
   expect(sizes).toHaveLength(4)
-  // Of a bar each column is a byte or two.
+  // Each column of a bar has one or two bytes.
   expect(Math.max(...sizes)).toBeLessThan(1_000 * 14)
   stop.abort()
 })
 
-test('history waits for as long as ingest asks it to', async () => {
+test('the backfill lane waits for the pause that ingest requests', async () => {
   const { waiting, shared, stop } = ingest()
   const clock = createVirtualClock()
   const backfill = new BackfillSender({ ...shared, clock, idle: async () => undefined })
-  shared.talk.onSlow(500)
+  shared.client.onSlow(500)
   const sent = backfill.send([{ ...of, symbol: 'A', series, bars }])
   await clock.advance(400)
   expect(waiting.length).toBe(0)
@@ -78,7 +78,7 @@ test('history waits for as long as ingest asks it to', async () => {
   stop.abort()
 })
 
-test('windows in flight are bounded below what makes ingest read no more', async () => {
+test('windows in flight are bounded, below the number at which ingest stops reading', async () => {
   const { waiting, shared, stop } = ingest()
   const windows = new WindowSender(shared)
   const span = { from: feedSeconds(0), to: feedSeconds(60) }

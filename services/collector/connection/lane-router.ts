@@ -1,72 +1,126 @@
-import { type Bars, barCount } from '../../core/bars/bar.ts'
+import { type Bars, barCount, timeAt } from '../../core/bars/bar.ts'
+import { mergeBars } from '../../core/bars/revision.ts'
 import type { Log } from '../../platform/log/log.ts'
-import type { AddressedBars } from '../series/addressed-bars.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
-import { type Routed, route } from '../series/route.ts'
-import type { BackfillSender } from './backfill-sender.ts'
-import type { LiveSender } from './live-sender.ts'
+import { barPreparer, type PreparedBars, type Routed, route } from '../series/prepared-bars.ts'
+import { derivedRevision, type Stamps } from '../series/stamps.ts'
+import { BackfillSender } from './backfill-sender.ts'
+import { LiveSender } from './live-sender.ts'
+import { Outbox, type OutboxDeps } from './outbox.ts'
 import type { SessionClient } from './session-client.ts'
 
-/** Bars corrected as it happens and not yet stored; beyond, the session is given up and all is read again. */
+/** Maximum corrected bars in flight; above it the session ends and the bars are read again. */
 const correctionsMax = 200_000
 
-export interface LaneRouterDeps {
-  readonly live: LiveSender
-  readonly backfill: BackfillSender
-  readonly talk: SessionClient
-  readonly log: Log
-  readonly outgoing: (series: CollectedSeries, bars: Bars, derived: boolean) => AddressedBars
-  /** A correction that failed. */
+export interface LaneRouterDeps extends OutboxDeps {
+  readonly stamps: Stamps
+  readonly clock: Clock
+  /** Called when a correction failed. */
   readonly failed: (cause: unknown) => void
 }
 
-/** Which of a series' closed bars go out live, and which with the history: corrections are never pushed. */
+/**
+ * The two lanes of one session: sends new bars on the live lane, and corrections and history on the backfill
+ * lane. Corrections are never pushed to clients.
+ */
 export class LaneRouter {
-  readonly #deps: LaneRouterDeps
-  /** Corrections that go out as they happen, on their way to the store. */
-  readonly #underWay = new Set<Promise<void>>()
-  #count = 0
+  readonly #client: SessionClient
+  readonly #log: Log
+  readonly #failed: (cause: unknown) => void
+  readonly #outbox: Outbox
+  readonly #live: LiveSender
+  readonly #backfill: BackfillSender
+  readonly #prepare: ReturnType<typeof barPreparer>
+  /** Corrections that were sent when they happened and are not yet stored. */
+  readonly #inFlight = new Set<Promise<void>>()
+  #inFlightBars = 0
 
   constructor(deps: LaneRouterDeps) {
-    this.#deps = deps
+    this.#client = deps.client
+    this.#log = deps.log
+    this.#failed = deps.failed
+    const outbox = new Outbox(deps)
+    const live = new LiveSender({
+      ...deps,
+      outbox,
+      onForming: (series, bar) => this.#keepForming(series, bar),
+    })
+    this.#outbox = outbox
+    this.#live = live
+    this.#backfill = new BackfillSender({ ...deps, outbox, idle: () => live.idle() })
+    this.#prepare = barPreparer(deps)
+  }
+
+  /** Sends the batches that earlier sessions left in the spool, before all others. Ingest must know the symbols. */
+  begin(): void {
+    this.#outbox.begin()
   }
 
   route(series: CollectedSeries, bars: Bars, derived: boolean): Routed {
-    return route(series, bars, (part) => this.#deps.outgoing(series, part, derived))
+    return route(series, bars, (part) => this.#prepare(series, part, derived))
   }
 
-  /** Sends what has just happened, whatever is under way. */
+  /** Sends bars that have just closed, however many bars are in flight. */
   sendNow(routed: readonly Routed[]): void {
     const fresh = routed.flatMap((each) => each.fresh)
-    if (fresh.length > 0) this.#deps.live.send(fresh)
+    if (fresh.length > 0) this.#live.send(fresh)
     for (const { corrections } of routed) this.#correct(corrections)
   }
 
-  /** Sends what was read, in turn; answers what will be known when the corrections among it are stored. */
-  async sendInTurn({ corrections, fresh }: Routed): Promise<Promise<void>[]> {
-    const stored = await this.#deps.backfill.send(corrections)
-    for (const each of fresh) await this.#deps.live.sendInTurn(each)
+  /**
+   * Sends bars that were read, each series when there is capacity. The returned promises resolve when the
+   * corrections among them are stored.
+   */
+  async sendThrottled({ corrections, fresh }: Routed): Promise<Promise<void>[]> {
+    const stored = await this.#backfill.send(corrections)
+    for (const each of fresh) await this.#live.sendThrottled(each)
     return stored
   }
 
-  /** Resolves when everything live, and what was corrected meanwhile, is stored. */
-  async settled(): Promise<void> {
-    await Promise.all([this.#deps.live.settled(), ...this.#underWay])
+  /** Sends old bars on the backfill lane. Resolves once all were sent; the inner promises resolve when they are stored. */
+  sendHistory(series: CollectedSeries, bars: Bars, derived: boolean): Promise<Promise<void>[]> {
+    return this.#backfill.send([this.#prepare(series, bars, derived)])
   }
 
-  #correct(list: readonly AddressedBars[]): void {
+  /** Resolves when history may be sent: no live bars are in flight. */
+  idle(): Promise<void> {
+    return this.#live.idle()
+  }
+
+  /** Resolves when all live bars and corrections sent so far are stored. */
+  async settled(): Promise<void> {
+    await Promise.all([this.#live.settled(), ...this.#inFlight])
+  }
+
+  #correct(list: readonly PreparedBars[]): void {
     if (list.length === 0) return
-    const { backfill, log, talk, failed } = this.#deps
     const count = list.reduce((sum, { bars }) => sum + barCount(bars), 0)
-    this.#count += count
-    const tracked = backfill.store(list).finally(() => {
-      this.#count -= count
-      this.#underWay.delete(tracked)
+    this.#inFlightBars += count
+    const tracked = this.#backfill.store(list).finally(() => {
+      this.#inFlightBars -= count
+      this.#inFlight.delete(tracked)
     })
-    tracked.catch(failed)
-    this.#underWay.add(tracked)
-    if (this.#count <= correctionsMax) return
-    log.error({ bars: this.#count }, 'ingest does not store corrections: beginning anew')
-    talk.cancel()
+    tracked.catch(this.#failed)
+    this.#inFlight.add(tracked)
+    if (this.#inFlightBars <= correctionsMax) return
+    this.#log.error(
+      { bars: this.#inFlightBars },
+      'corrections not acknowledged by ingest; retrying in a new session',
+    )
+    this.#client.cancel()
+  }
+
+  /** Ingest rejected the bar as not closed by its clock: the bar is sent again later. */
+  #keepForming(series: CollectedSeries, bar: Bars): void {
+    const time = timeAt(bar, 0)
+    if (series.isGone || series.sentUntil !== time) return
+    series.sentUntil = time - 1
+    const later = series.forming
+    series.forming = undefined
+    const derived = bar.revision[0] === derivedRevision
+    // A later bar that arrived meanwhile closes this one. Sent alone, this one would be rejected again.
+    if (later) this.sendNow([this.route(series, mergeBars(later.bars, bar), derived)])
+    else series.forming = { bars: bar, derived }
   }
 }

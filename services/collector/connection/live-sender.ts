@@ -1,86 +1,85 @@
 import { type Bars, barCount, sliceBars } from '../../core/bars/bar.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
-import type { AddressedBars } from '../series/addressed-bars.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
-import { recordStored } from '../series/record-stored.ts'
+import { recordStored } from '../series/holes.ts'
+import type { PreparedBars } from '../series/prepared-bars.ts'
 import type { Outbox } from './outbox.ts'
 import { packBars } from './pack-bars.ts'
-import { reasonOf } from './refusal-reason.ts'
-import type { SessionClient } from './session-client.ts'
+import { reasonOf, type SessionClient } from './session-client.ts'
 
-/** Of bars that were missed so many are sent and not yet acknowledged; the next wait. */
-const liveBarsSlow = 20_000
-/** Of all bars of the live lane; beyond, ingest stores none of them, and the session is given up. */
+/** Maximum unacknowledged catch-up bars; further bars wait. */
+const catchUpBarsMax = 20_000
+/** Maximum unacknowledged bars of the live lane; above it ingest is assumed to be stuck and the session ends. */
 const liveBarsMax = 200_000
 
 export interface LiveSenderDeps {
-  readonly talk: SessionClient
+  readonly client: SessionClient
   readonly outbox: Outbox
   readonly log: Log
   /** Aborts with the session. */
   readonly signal: AbortSignal
-  /** A bar that ingest holds to be forming still. */
+  /** Called for a bar that ingest rejected as still forming. */
   readonly onForming: (series: CollectedSeries, bar: Bars) => void
 }
 
-/** The live lane of one session: sends what it is given at once and in order, and knows what is not yet stored. */
+/** The live lane of one session: sends bars at once and in order, and tracks those that are not yet stored. */
 export class LiveSender {
   readonly #deps: LiveSenderDeps
   readonly #semaphore: Semaphore
-  readonly #underWay = new Set<Promise<void>>()
-  #count = 0
+  readonly #inFlight = new Set<Promise<void>>()
+  #inFlightBars = 0
 
   constructor(deps: LiveSenderDeps) {
     this.#deps = deps
-    this.#semaphore = new Semaphore(liveBarsSlow, deps.signal)
+    this.#semaphore = new Semaphore(catchUpBarsMax, deps.signal)
   }
 
-  /** Resolves when everything sent so far is stored; rejects when the session ended before. */
+  /** Resolves when all bars sent so far are stored; rejects when the session ends before. */
   async settled(): Promise<void> {
-    await Promise.all(this.#underWay)
+    await Promise.all(this.#inFlight)
   }
 
-  /** Resolves when history may be sent: nothing live is under way, nor left by an earlier session. */
+  /** Resolves when history may be sent: no live bars are in flight or left by an earlier session. */
   async idle(): Promise<void> {
     await this.#deps.outbox.drained
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay)
+    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight)
   }
 
-  /** Sends as soon as it is kept, whatever is under way. */
-  send(list: readonly AddressedBars[]): void {
-    const { talk, outbox, log } = this.#deps
+  /** Sends once the bars are spooled, however many bars are in flight. */
+  send(list: readonly PreparedBars[]): void {
+    const { client, outbox, log } = this.#deps
     for (const packed of packBars(list)) {
       const { parts, count } = packed
-      this.#count += count
+      this.#inFlightBars += count
       const answered = outbox.live(packed).then(({ refused }) => {
         recordStored(parts, refused)
         for (const { series, index, count: bars, reason, message: why } of refused) {
           const part = parts[series]
           if (!part) continue
           if (reasonOf(reason) === 'NOT_CLOSED') {
-            this.#deps.onForming(part.of.series, sliceBars(part.bars, index, index + 1))
+            this.#deps.onForming(part.item.series, sliceBars(part.bars, index, index + 1))
           } else
             log.warn(
-              { symbol: part.of.symbol, resolution: part.of.resolution, bars, why },
-              'bars were refused',
+              { symbol: part.item.symbol, resolution: part.item.resolution, bars, why },
+              'bars rejected by ingest',
             )
         }
       })
       const tracked = answered.finally(() => {
-        this.#count -= count
-        this.#underWay.delete(tracked)
+        this.#inFlightBars -= count
+        this.#inFlight.delete(tracked)
       })
       tracked.catch(() => undefined)
-      this.#underWay.add(tracked)
+      this.#inFlight.add(tracked)
     }
-    if (this.#count <= liveBarsMax) return
-    log.error({ bars: this.#count }, 'ingest does not store live bars: beginning anew')
-    talk.cancel()
+    if (this.#inFlightBars <= liveBarsMax) return
+    log.error({ bars: this.#inFlightBars }, 'live bars not acknowledged by ingest; retrying in a new session')
+    client.cancel()
   }
 
-  /** As `send`, for what can wait until there is room. */
-  async sendInTurn(list: AddressedBars): Promise<void> {
+  /** Like `send`, but waits for capacity within `catchUpBarsMax`. */
+  async sendThrottled(list: PreparedBars): Promise<void> {
     const weight = barCount(list.bars)
     await this.#semaphore.enter(weight)
     this.send([list])

@@ -22,7 +22,7 @@ function batch(time: number) {
   return packed
 }
 
-test('what was lost is told until something that was sent after it is acknowledged', async () => {
+test('a gap is reported until a batch that was sent after the report is acknowledged', async () => {
   const clock = createVirtualClock()
   const folder = new MemoryFolder()
   const spool = await openSpool({ folder, clock, log: silentLog, ...spoolBounds })
@@ -31,17 +31,17 @@ test('what was lost is told until something that was sent after it is acknowledg
 
   const acks: (() => void)[] = []
   const gaps: number[] = []
-  const talk = {
+  const client = {
     bars: () => new Promise<Answer>((resolve) => void acks.push(() => resolve(answer))),
     gap: ({ from }: { from: number }) => void gaps.push(from),
   } as unknown as SessionClient
   const stop = new AbortController()
-  const outbox = new Outbox({ talk, spool, log: silentLog, signal: stop.signal })
+  const outbox = new Outbox({ client, spool, log: silentLog, signal: stop.signal })
   outbox.begin()
   await expect.poll(() => acks.length).toBe(1)
   const inFlight = [outbox.live(batch(120)), outbox.live(batch(180))]
   await expect.poll(() => acks.length).toBe(3)
-  // The one that was left from before grows too old while all three are on their way.
+  // The batch of the earlier run expires while all three are in flight.
   await clock.advance(60_000)
   await expect.poll(() => spool.lost.length).toBe(1)
   acks[1]?.()
@@ -49,7 +49,7 @@ test('what was lost is told until something that was sent after it is acknowledg
   expect(gaps).toEqual([60])
   acks[2]?.()
   await inFlight[1]
-  // Cut here, another session must tell it again, and so must another life.
+  // If the session ended here, another session or another run would have to report the gap again.
   expect(spool.lost).toMatchObject([{ from: 60, to: 120 }])
   const next = await openSpool({ folder: folder.crash(() => 0), clock, log: silentLog, ...spoolBounds })
   expect(next.lost).toHaveLength(1)

@@ -8,23 +8,23 @@ import type { Kept, Spool } from '../spool/spool.ts'
 import type { OutgoingBars, Packed } from './pack-bars.ts'
 import type { Answer, SessionClient } from './session-client.ts'
 
-/** Of what earlier sessions left, so much is sent and not yet acknowledged. */
+/** Maximum unacknowledged bars, and messages, from the spool of earlier sessions; further ones wait. */
 const backlogBarsMax = 20_000
 const backlogMessagesMax = 8
 
 export interface OutboxDeps {
-  readonly talk: SessionClient
+  readonly client: SessionClient
   readonly log: Log
   /** Aborts with the session. */
   readonly signal: AbortSignal
-  /** Without one nothing is kept: what was not acknowledged is read from the source again. */
+  /** Without a spool, unacknowledged bars are read from the source again. */
   readonly spool?: Spool | undefined
   readonly metrics?: FeedMetrics | undefined
 }
 
-/** A batch as the spool keeps it. */
+/** Converts a batch to the form that the spool stores. */
 export const spooledOf = ({ message, parts }: Packed<OutgoingBars>): SpooledSeries[] =>
-  parts.map(({ of: { symbol, resolution }, bars }, i) => ({
+  parts.map(({ item: { symbol, resolution }, bars }, i) => ({
     symbol,
     resolution,
     first: timeAt(bars, 0),
@@ -34,19 +34,19 @@ export const spooledOf = ({ message, parts }: Packed<OutgoingBars>): SpooledSeri
   }))
 
 /**
- * The way out of one session. With a spool every batch is on the disk before it is sent and stays there
- * until its Ack; what earlier sessions left goes out first.
+ * Sends the batches of one session. With a spool, each batch is on the disk before it is sent and stays there
+ * until its Ack. Batches of earlier sessions are sent first.
  */
 export class Outbox {
-  /** Resolves once all that earlier sessions left was sent; rejects with the session's end. */
+  /** Resolves once all batches of earlier sessions were sent; rejects when the session ends. */
   readonly drained: Promise<void>
   readonly #deps: OutboxDeps
-  #turn: Promise<unknown>
+  #previous: Promise<unknown>
   #begin: () => void = () => undefined
-  #toldVersion = 0
-  /** Batches sent in this session, and how many of them when the gaps were told last. */
-  #posted = 0
-  #toldAt = 0
+  #reportedVersion = 0
+  /** Batches sent in this session: all, and up to the last report of gaps. */
+  #sentBatches = 0
+  #reportedAt = 0
 
   constructor(deps: OutboxDeps) {
     const { spool, signal } = deps
@@ -56,34 +56,34 @@ export class Outbox {
       signal.addEventListener('abort', () => reject(signal.reason as Error))
     })
     this.drained = spool ? begun.then((ids) => this.#drain(spool, ids)) : Promise.resolve()
-    // Whoever waits hears of the session's end.
+    // Callers that wait get the rejection. Without callers it must not count as unhandled.
     begun.catch(() => undefined)
     this.drained.catch(() => undefined)
-    this.#turn = this.drained
+    this.#previous = this.drained
   }
 
-  /** Ingest knows the symbols, and from here on every batch comes through here. */
+  /** Starts sending. Ingest must know the symbols. */
   begin(): void {
     this.#begin()
   }
 
-  /** In the order of the calls; resolves at the Ack. */
+  /** Sends on the live lane, in the order of the calls; resolves at the Ack. */
   live(batch: Packed<OutgoingBars>): Promise<Answer> {
     const { spool } = this.#deps
     if (!spool) return this.#post('LIVE', batch)
     const { id, kept } = spool.append('live', spooledOf(batch))
-    // What the disk does not take goes out all the same: the spool has counted it.
-    const turn = Promise.allSettled([this.#turn, kept])
-    this.#turn = turn
-    return turn.then(() => this.#post('LIVE', batch, id))
+    // A batch that the disk rejects is sent anyway; the spool has counted the failure.
+    const ready = Promise.allSettled([this.#previous, kept])
+    this.#previous = ready
+    return ready.then(() => this.#post('LIVE', batch, id))
   }
 
-  /** For a correction that nobody would read again: it is kept before its turn comes. */
+  /** Spools a correction before it is sent, because it would not be read from the source again. */
   keep(batch: Packed<OutgoingBars>): Kept | undefined {
     return this.#deps.spool?.append('history', spooledOf(batch))
   }
 
-  /** Resolves at the Ack. */
+  /** Sends on the backfill lane; resolves at the Ack. */
   async backfill(batch: Packed<OutgoingBars>, kept = this.keep(batch)): Promise<Answer> {
     await kept?.kept.catch(() => undefined)
     return this.#post('BACKFILL', batch, kept?.id)
@@ -94,29 +94,29 @@ export class Outbox {
     { message, count }: Pick<Packed<OutgoingBars>, 'message' | 'count'>,
     id?: number,
   ): Promise<Answer> {
-    const { talk, metrics, spool } = this.#deps
-    const answered = talk.bars(lane, message)
-    this.#posted += 1
-    const number = this.#posted
+    const { client, metrics, spool } = this.#deps
+    const answered = client.bars(lane, message)
+    this.#sentBatches += 1
+    const number = this.#sentBatches
     metrics?.sent(lane, count)
     const answer = await answered
     const refused = answer.refused.reduce((sum, each) => sum + each.count, 0)
     metrics?.acked(lane, count - refused)
     if (refused > 0) metrics?.refused(refused)
     if (id !== undefined) spool?.remove(id)
-    this.#tellLost(number)
+    this.#reportLost(number)
     return answer
   }
 
   async #drain(spool: Spool, backlog: readonly number[]): Promise<void> {
     const { signal, log } = this.#deps
-    this.#tellLost(this.#posted)
+    this.#reportLost(this.#sentBatches)
     const bars = new Semaphore(backlogBarsMax, signal)
     const messages = new Semaphore(backlogMessagesMax, signal)
-    if (backlog.length > 0) log.info({ batches: backlog.length }, 'sends what the spool holds')
+    if (backlog.length > 0) log.info({ batches: backlog.length }, 'sending the spooled batches')
     for (const id of backlog) {
       const record = await spool.read(id).catch((cause: unknown) => {
-        log.error({ err: cause }, 'a batch of the spool cannot be read')
+        log.error({ err: cause }, 'failed to read a spooled batch; skipped')
         return undefined
       })
       if (!record) continue
@@ -127,9 +127,9 @@ export class Outbox {
       this.#post(record.kind === 'live' ? 'LIVE' : 'BACKFILL', { message, count }, id)
         .then(({ refused }) => {
           const [first] = refused
-          if (first) log.warn({ bars: refused.length, why: first.message }, 'bars of the spool were refused')
+          if (first) log.warn({ bars: refused.length, why: first.message }, 'spooled bars rejected by ingest')
         })
-        // The session is over: it is still in the spool.
+        // The session has ended; the batch is still in the spool.
         .catch(() => undefined)
         .finally(() => {
           messages.leave(1)
@@ -138,18 +138,18 @@ export class Outbox {
     }
   }
 
-  /** What left the spool at its bound is told until something that was sent after the gaps is acknowledged. */
-  #tellLost(acked: number): void {
-    const { spool, talk } = this.#deps
+  /** Reports bars dropped at the spool's bound, until a batch sent after the report is acknowledged. */
+  #reportLost(acked: number): void {
+    const { spool, client } = this.#deps
     if (!spool || spool.lost.length === 0) return
-    if (this.#toldVersion === spool.lostVersion) {
-      if (acked > this.#toldAt) spool.told()
+    if (this.#reportedVersion === spool.lostVersion) {
+      if (acked > this.#reportedAt) spool.acknowledgeLost()
       return
     }
-    this.#toldVersion = spool.lostVersion
-    this.#toldAt = this.#posted
+    this.#reportedVersion = spool.lostVersion
+    this.#reportedAt = this.#sentBatches
     for (const { symbol, resolution, from, to, bars } of spool.lost) {
-      talk.gap({
+      client.gap({
         symbol,
         resolution,
         from,

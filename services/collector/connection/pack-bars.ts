@@ -14,35 +14,38 @@ export interface OutgoingBars {
 
 export interface Packed<T extends OutgoingBars> {
   readonly message: readonly EncodedSeries[]
-  /** What is in the message, in its order. */
-  readonly parts: readonly { readonly of: T; readonly bars: Bars }[]
+  /** The contents of the message, in its order. */
+  readonly parts: readonly { readonly item: T; readonly bars: Bars }[]
   readonly count: number
 }
 
-/** What surrounds the series in a message. */
-const roomForRest = 4 * 1024
-/** What stands before a series in a message. */
-const roomPerSeries = 8
+/** Bytes reserved for the message around its series. */
+const messageOverheadBytes = 4 * 1024
+/** Bytes before each series in a message. */
+const seriesOverheadBytes = 8
 
-/** Bars of any number of series as messages within the bounds of the wire, or smaller ones, in the order given. */
+/** Packs bars of any number of series into messages of at most `barsMax` bars, in the given order. */
 export function* packBars<T extends OutgoingBars>(
   list: readonly T[],
   barsMax = batchBarsMax,
 ): Generator<Packed<T>> {
   let message: EncodedSeries[] = []
-  let parts: { of: T; bars: Bars }[] = []
+  let parts: { item: T; bars: Bars }[] = []
   let count = 0
   let bytes = 0
-  for (const of of list) {
-    for (const { bars, encoded, size } of pieces(of, barsMax)) {
-      if (count > 0 && (count + barCount(bars) > barsMax || bytes + size > messageBytesMax - roomForRest)) {
+  for (const item of list) {
+    for (const { bars, encoded, size } of pieces(item, barsMax)) {
+      if (
+        count > 0 &&
+        (count + barCount(bars) > barsMax || bytes + size > messageBytesMax - messageOverheadBytes)
+      ) {
         yield { message, parts, count }
         message = []
         parts = []
         count = bytes = 0
       }
       message.push(encoded)
-      parts.push({ of, bars })
+      parts.push({ item, bars })
       count += barCount(bars)
       bytes += size
     }
@@ -50,19 +53,19 @@ export function* packBars<T extends OutgoingBars>(
   if (count > 0) yield { message, parts, count }
 }
 
-/** One series in pieces that fit a message each: by count, and halved where numbers are long. */
+/** Splits one series into pieces that each fit a message: by count, then in halves while the bytes are too many. */
 function* pieces(
-  of: OutgoingBars,
+  item: OutgoingBars,
   barsMax: number,
 ): Generator<{ bars: Bars; encoded: EncodedSeries; size: number }> {
-  const total = barCount(of.bars)
+  const total = barCount(item.bars)
   for (let start = 0; start < total; ) {
     let end = Math.min(total, start + barsMax)
     for (;;) {
-      const bars = sliceBars(of.bars, start, end)
-      const encoded = encodeSeriesBars(of, bars)
-      const size = encoded.byteLength + roomPerSeries
-      if (size <= messageBytesMax - roomForRest || end - start === 1) {
+      const bars = sliceBars(item.bars, start, end)
+      const encoded = encodeSeriesBars(item, bars)
+      const size = encoded.byteLength + seriesOverheadBytes
+      if (size <= messageBytesMax - messageOverheadBytes || end - start === 1) {
         yield { bars, encoded, size }
         break
       }

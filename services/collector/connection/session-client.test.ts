@@ -5,7 +5,7 @@ import type { IngestMessage__Output } from '../../wire/gen/fxd/v1/IngestMessage.
 import type { CallListener, Dial } from './dial.ts'
 import { greetingTimeoutMs, SessionClient } from './session-client.ts'
 
-/** A conversation with an ingest that says what the test says. */
+/** A session with an ingest whose messages the test sends. */
 function begin() {
   const clock = createVirtualClock()
   let ingest: CallListener | undefined
@@ -14,38 +14,38 @@ function begin() {
     const over = (): void => listener.over({ code: status.CANCELLED, details: 'cancelled' })
     return { send: () => undefined, end: () => undefined, cancel: over }
   }
-  const talk = new SessionClient({ address: 'ingest:1', identity: {}, hello: {}, clock, dial })
-  const says = (message: IngestMessage__Output): void => ingest?.received(message)
-  return { clock, talk, says }
+  const client = new SessionClient({ address: 'ingest:1', identity: {}, hello: {}, clock, dial })
+  const receive = (message: IngestMessage__Output): void => ingest?.received(message)
+  return { clock, client, receive }
 }
 
-test('an ingest that answers Hello with nothing is left after a minute, with a reason', async () => {
-  const { clock, talk } = begin()
+test('an ingest that does not answer Hello is abandoned after a minute, with a reason', async () => {
+  const { clock, client } = begin()
   await clock.advance(greetingTimeoutMs - 1)
-  expect(talk.isOver).toBe(false)
+  expect(client.isOver).toBe(false)
   await clock.advance(1)
-  expect(talk.isOver).toBe(true)
-  expect(await talk.ended).toMatchObject({
+  expect(client.isOver).toBe(true)
+  expect(await client.ended).toMatchObject({
     code: 'DEADLINE_EXCEEDED',
     message: 'ingest has not answered Hello within 60 s',
   })
-  await expect(talk.greeting).rejects.toThrow('within 60 s')
+  await expect(client.greeting).rejects.toThrow('within 60 s')
 })
 
-test('whoever was told to stand by waits for as long as it takes', async () => {
-  const { clock, talk, says } = begin()
+test('a client on standby waits without a timeout', async () => {
+  const { clock, client, receive } = begin()
   const welcome = { epoch: 0, utcMs: clock.utcMs(), resolutions: [], midQuoted: false }
-  says({ welcome: { ...welcome, active: false } })
+  receive({ welcome: { ...welcome, active: false } })
   await clock.advance(20 * greetingTimeoutMs)
-  expect(talk.isOver).toBe(false)
-  says({ welcome: { ...welcome, active: true, epoch: 7 } })
-  says({ known: { series: [], last: true } })
-  expect(await talk.greeting).toMatchObject({ welcome: { epoch: 7 } })
+  expect(client.isOver).toBe(false)
+  receive({ welcome: { ...welcome, active: true, epoch: 7 } })
+  receive({ known: { series: [], last: true } })
+  expect(await client.greeting).toMatchObject({ welcome: { epoch: 7 } })
 })
 
-test('no timer is left of a conversation that ended', async () => {
-  const { clock, talk } = begin()
-  talk.cancel()
-  await talk.ended
+test('a session that ended leaves no timer', async () => {
+  const { clock, client } = begin()
+  client.cancel()
+  await client.ended
   expect(clock.pending).toBe(0)
 })

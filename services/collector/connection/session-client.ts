@@ -1,4 +1,5 @@
 import { type StatusObject, status } from '@grpc/grpc-js'
+import { type RefusalReason, refusalReasons } from '../../core/bars/bar-rules.ts'
 import { type Span, windowFromMin } from '../../core/bars/window.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
@@ -28,7 +29,7 @@ export interface Greeting {
   readonly offsetMs: number
 }
 
-/** What became of one batch or window; it is committed. */
+/** The result of one batch or window, after its commit. */
 export interface Answer {
   readonly accepted: number
   readonly revised: number
@@ -36,7 +37,12 @@ export interface Answer {
   readonly refused: readonly RefusedBar__Output[]
 }
 
-/** The session is over: `code` is the gRPC status, the message ingest's sentence. */
+const knownReasons = new Map(refusalReasons.map((reason) => [`REFUSAL_REASON_${reason}`, reason]))
+
+/** The reason of a refused bar. A reason that this version does not know counts as malformed. */
+export const reasonOf = (wire: string): RefusalReason => knownReasons.get(wire) ?? 'MALFORMED'
+
+/** The session has ended: `code` is the gRPC status, the message comes from ingest. */
 export class Disconnected extends Error {
   readonly code: string
   constructor(code: string, details: string) {
@@ -57,20 +63,20 @@ interface Pending<T> {
 }
 
 /**
- * Longer than ingest may take by itself: it gives the lease up after 5 s, what an earlier session left
- * has 30 s to be stored, and the feed's windows 15 s to be read.
+ * Timeout of the greeting. Ingest itself needs less. It releases a lease within 5 s, stores the batches of an
+ * earlier session within 30 s, and reads the feed's windows within 15 s.
  */
 export const greetingTimeoutMs = 60_000
-/** After so long a peer that does not end a closed stream is cut off. */
+/** Timeout for the peer to end a closed stream; after it the stream is cancelled. */
 const closeTimeoutMs = 5_000
 
-/** One session as its client sees it: says Hello, numbers what it sends, and matches the answers to it. */
+/** The client of one session: sends Hello, numbers the messages, and matches the answers to them. */
 export class SessionClient {
   /** Rejects with `Disconnected` when the session ends before its first active Welcome. */
   readonly greeting: Promise<Greeting>
   /** How the session ended; never rejects. */
   readonly ended: Promise<Disconnected>
-  /** Set when ingest says that it stands by, or asks for a pause. */
+  /** Called when ingest puts this collector on standby, or requests a pause. */
   onStandby: () => void = () => undefined
   onSlow: (pauseMs: number) => void = () => undefined
 
@@ -85,8 +91,8 @@ export class SessionClient {
   #sequence = 0
   #revision = 0
   #isClosing = false
-  /** Why it was cancelled from here. */
-  #given: Disconnected | undefined
+  /** The reason for which this side cancelled the session. */
+  #cancelCause: Disconnected | undefined
   #end: Disconnected | undefined
 
   constructor({ address, identity, hello, clock, dial = dialGrpc }: SessionClientDeps) {
@@ -105,19 +111,19 @@ export class SessionClient {
       },
     )
     this.#stream.send({ hello })
-    this.#cancelGreeting = clock.after(greetingTimeoutMs, () => this.#giveUp())
+    this.#cancelGreeting = clock.after(greetingTimeoutMs, () => this.#timeOut())
   }
 
   get isOver(): boolean {
     return this.#end !== undefined
   }
 
-  /** Nothing more may be sent. */
-  get #isShut(): boolean {
+  /** True when no more messages may be sent. */
+  get #isClosed(): boolean {
     return this.#isClosing || this.isOver
   }
 
-  /** Resolves with what was made of the symbols, once that is in force. */
+  /** Resolves with the accepted names and the refusals, once they are in effect. */
   catalogue(
     symbols: readonly CatalogueSymbol[],
     options: { readonly snapshot: boolean },
@@ -130,13 +136,13 @@ export class SessionClient {
     })
   }
 
-  /** One message (see `packBars`); resolves at its Ack. */
+  /** Sends one message (see `packBars`); resolves at its Ack. */
   bars(lane: WireLane, series: readonly EncodedSeries[]): Promise<Answer> {
     const sequence = this.#sequence + 1
     return this.#post(sequence, encodeBars(sequence, lane, series))
   }
 
-  /** Resolves at its Ack. A window that begins at 0 begins a second later: ingest takes 0 for an unset `from`. */
+  /** Resolves at its Ack. A window from 0 is sent from 1 s, because ingest reads 0 as an unset `from`. */
   window({ symbol, resolution, from, to }: ClaimedWindow): Promise<Answer> {
     const sequence = this.#sequence + 1
     const window = { sequence, symbol, resolution, from: Math.max(from, windowFromMin), to }
@@ -144,23 +150,23 @@ export class SessionClient {
   }
 
   heartbeat(heartbeat: Heartbeat): void {
-    if (!this.#isShut) this.#stream.send({ heartbeat })
+    if (!this.#isClosed) this.#stream.send({ heartbeat })
   }
 
-  /** Has no answer: what is acknowledged later tells that it was heard. */
+  /** Has no answer. The Ack of a later batch proves that ingest received it. */
   gap(gap: Gap): void {
-    if (!this.#isShut) this.#stream.send({ gap })
+    if (!this.#isClosed) this.#stream.send({ gap })
   }
 
-  /** Ends the session in order: what is under way is still answered. */
+  /** Ends the session after all messages in flight were answered. */
   async close(): Promise<void> {
     this.#isClosing = true
     this.#stream.end()
-    const inTime = new AbortController()
-    const late = this.#clock.sleep(closeTimeoutMs, inTime.signal).then(() => this.cancel())
+    const closed = new AbortController()
+    const timeout = this.#clock.sleep(closeTimeoutMs, closed.signal).then(() => this.cancel())
     await this.ended
-    inTime.abort()
-    await late
+    closed.abort()
+    await timeout
   }
 
   /** Ends the session at once. */
@@ -177,10 +183,10 @@ export class SessionClient {
   }
 
   #expect<T>(send: (pending: Pending<T>) => void): Promise<T> {
-    if (this.#isShut)
+    if (this.#isClosed)
       return Promise.reject(this.#end ?? new Disconnected('CANCELLED', 'the session is closing'))
     const expected = new Promise<T>((resolve, reject) => send({ resolve, reject }))
-    // Whoever waits hears of a rejection; the others hear of the session's end.
+    // Callers that wait get the rejection; the others learn of it by the session's end.
     expected.catch(() => undefined)
     return expected
   }
@@ -205,10 +211,13 @@ export class SessionClient {
     if (slow) this.onSlow(slow.pauseMs)
   }
 
-  /** A peer that neither leads with it nor has it stand by keeps a collector from one that would. */
-  #giveUp(): void {
+  /** A peer that sends no Welcome would keep this collector from reaching another ingest. */
+  #timeOut(): void {
     const seconds = greetingTimeoutMs / 1_000
-    this.#given = new Disconnected('DEADLINE_EXCEEDED', `ingest has not answered Hello within ${seconds} s`)
+    this.#cancelCause = new Disconnected(
+      'DEADLINE_EXCEEDED',
+      `ingest has not answered Hello within ${seconds} s`,
+    )
     this.cancel()
   }
 
@@ -227,7 +236,7 @@ export class SessionClient {
 
   #over({ code, details }: Pick<StatusObject, 'code' | 'details'>): Disconnected {
     this.#cancelGreeting()
-    const end = this.#given ?? new Disconnected(status[code] ?? 'UNKNOWN', details)
+    const end = this.#cancelCause ?? new Disconnected(status[code] ?? 'UNKNOWN', details)
     this.#end = end
     this.#greeted.reject(end)
     for (const { reject } of this.#batches.values()) reject(end)

@@ -4,17 +4,17 @@ import type { Log } from '../../platform/log/log.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { SessionClient } from './session-client.ts'
 
-/** Windows sent and not yet acknowledged: below what ingest holds before it reads no more, live bars included. */
+/** Maximum unacknowledged windows; below the number at which ingest stops reading the session, live bars included. */
 export const windowsMax = 128
 
 export interface WindowSenderDeps {
-  readonly talk: SessionClient
+  readonly client: SessionClient
   readonly log: Log
   /** Aborts with the session. */
   readonly signal: AbortSignal
 }
 
-/** The windows of one session, a bounded number at once. */
+/** Sends the windows of one session, a bounded number at once. */
 export class WindowSender {
   readonly #deps: WindowSenderDeps
   readonly #semaphore: Semaphore
@@ -24,14 +24,14 @@ export class WindowSender {
     this.#semaphore = new Semaphore(windowsMax, deps.signal)
   }
 
-  /** Resolves once ingest has answered; the empty symbol is the whole feed. Rejects when the session ends. */
+  /** Resolves once ingest has answered. The empty symbol means the whole feed. Rejects when the session ends. */
   async send(symbol: string, resolution: Resolution, { from, to }: Span): Promise<void> {
-    const { talk, log } = this.#deps
+    const { client, log } = this.#deps
     await this.#semaphore.enter(1)
     try {
-      const { refused } = await talk.window({ symbol, resolution, from, to })
+      const { refused } = await client.window({ symbol, resolution, from, to })
       if (refused[0])
-        log.warn({ symbol, resolution, from, to, why: refused[0].message }, 'a window was refused')
+        log.warn({ symbol, resolution, from, to, why: refused[0].message }, 'window rejected by ingest')
     } finally {
       this.#semaphore.leave(1)
     }

@@ -1,55 +1,69 @@
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { FeedDefinition } from '../../core/feeds/feed.ts'
 import { finestFirst } from '../../core/feeds/resolution.ts'
+import type { Log } from '../../platform/log/log.ts'
 import type { CataloguedName__Output } from '../../wire/gen/fxd/v1/CataloguedName.ts'
-import type { Greeting } from '../connection/session-client.ts'
-import { type CollectedSeries, goOn, KnownFeed, newSeries } from '../series/collected-series.ts'
-import type { Listing, SourceSymbol } from '../sources/source.ts'
-import { Collection, type CollectionDeps } from './collection.ts'
+import type { Greeting, SessionClient } from '../connection/session-client.ts'
+import { type CollectedSeries, continueSeries, KnownFeed, newSeries } from '../series/collected-series.ts'
+import type { Listing, Source, SourceSymbol } from '../sources/source.ts'
+import type { Spool } from '../spool/spool.ts'
+import type { Collection } from './collection.ts'
+import type { FeedTime } from './feed-time.ts'
+import type { OfflineBuffer } from './offline-buffer.ts'
 import { type SourceCatalogue, toWire } from './source-catalogue.ts'
 
-export interface ActiveSessionDeps extends CollectionDeps {
+export interface ActiveSessionDeps {
+  readonly collection: Collection
+  readonly client: SessionClient
   readonly greeting: Greeting
+  readonly definition: FeedDefinition
+  readonly source: Source
   readonly catalogue: SourceCatalogue
-  /** What was kept since the last session is kept here from now on; gives the series it goes on with. */
-  readonly takeOver: () => readonly CollectedSeries[]
+  readonly time: FeedTime
+  readonly spool?: Spool | undefined
+  /** Keeps bars that closed since the last session; stopped once this session continues its series. */
+  readonly offline: OfflineBuffer | undefined
+  readonly log: Log
+  /** Aborts with the session. */
+  readonly signal: AbortSignal
 }
 
-/** A session that was welcomed as the active one: keeps ingest's catalogue and the collected series in step. */
+/** A session that ingest accepted as the active one: keeps the collected series equal to ingest's catalogue. */
 export class ActiveSession {
   readonly collection: Collection
   readonly #deps: ActiveSessionDeps
   readonly #known: KnownFeed
-  #inStep: Promise<void> = Promise.resolve()
+  #pending: Promise<void> = Promise.resolve()
 
   constructor(deps: ActiveSessionDeps) {
     this.#deps = deps
     this.#known = new KnownFeed(deps.greeting.known)
-    this.collection = new Collection(deps)
+    this.collection = deps.collection
     this.list(deps.catalogue.all, { snapshot: true })
   }
 
-  /** A source that has no symbols at all has not looked yet: it takes none away. */
+  /** An empty snapshot means that the source has not listed its symbols yet, so none is removed. */
   list(symbols: readonly SourceSymbol[], { snapshot }: Listing): void {
-    const { talk, log, takeOver } = this.#deps
+    const { client, log, offline } = this.#deps
     const hasLooked = symbols.length > 0
-    this.#inStep = this.#inStep
-      .then(() => talk.catalogue(symbols.map(toWire), { snapshot: snapshot && hasLooked }))
+    this.#pending = this.#pending
+      .then(() => client.catalogue(symbols.map(toWire), { snapshot: snapshot && hasLooked }))
       .then(({ names, refused }) => {
         if (refused.length > 0)
-          log.warn({ refused: refused.slice(0, 20), count: refused.length }, 'symbols were refused')
-        const before = takeOver()
+          log.warn({ refused: refused.slice(0, 20), count: refused.length }, 'symbols rejected by ingest')
+        const before = offline?.stop() ?? []
         this.collection.sendSpooled()
         if (hasLooked) this.#collect(names, { snapshot }, before)
       })
       .catch((cause: unknown) => this.#fail(cause))
   }
 
-  /** The session is over, and the next one lists everything anew; or what failed is a defect, which ends it. */
+  /** After the session's end the next one lists all symbols again. Any other failure is a defect, so it ends the session. */
   #fail(cause: unknown): void {
-    const { talk, log, signal } = this.#deps
-    if (signal.aborted || talk.isOver) return
-    log.error({ err: cause }, 'symbols could not be collected: beginning anew')
-    talk.cancel()
+    const { client, log, signal } = this.#deps
+    if (signal.aborted || client.isOver) return
+    log.error({ err: cause }, 'failed to collect symbols; retrying in a new session')
+    client.cancel()
   }
 
   #collect(
@@ -61,18 +75,18 @@ export class ActiveSession {
     if (snapshot) this.collection.drop((raw) => !listed.has(raw))
     const added = names.flatMap((name) => this.#seriesOf(name))
     const fresh = added.filter((series) => !isSame(series, this.collection.get(series)))
-    const going = fresh.map((series) => this.#goOn(series, before))
-    this.collection.begin(going.sort((a, b) => finestFirst(a.resolution, b.resolution)))
+    const started = fresh.map((series) => this.#continued(series, before))
+    this.collection.begin(started.sort((a, b) => finestFirst(a.resolution, b.resolution)))
   }
 
-  /** A source that is read as a whole anyway is read to the end first. */
-  #goOn(series: CollectedSeries, before: readonly CollectedSeries[]): CollectedSeries {
+  /** Continues a series without reading it again, unless its source can only be read as a whole. */
+  #continued(series: CollectedSeries, before: readonly CollectedSeries[]): CollectedSeries {
     const { source, time } = this.#deps
     const now = time.now()
     const { raw, resolution, name } = series
     const same = before.find((each) => each.raw === raw && each.resolution === resolution)
     const isKept = same?.name === name && isSame(series, same) && source.capabilities.reads === 'pieces'
-    return isKept && now !== undefined ? goOn(series, same, now) : series
+    return isKept && now !== undefined ? continueSeries(series, same, now) : series
   }
 
   #seriesOf({ raw, symbol, digits, delaySeconds, since }: CataloguedName__Output): CollectedSeries[] {
@@ -93,6 +107,6 @@ export class ActiveSession {
   }
 }
 
-/** Of another scale or delay it is collected anew. */
+/** A series whose scale or delay changed is collected again from the start. */
 const isSame = (series: CollectedSeries, before: CollectedSeries | undefined): boolean =>
   before?.scale === series.scale && before.delaySeconds === series.delaySeconds

@@ -7,7 +7,7 @@ import { closedUntil } from '../series/closed-until.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
 import type { FeedTime } from './feed-time.ts'
 
-/** What may be claimed of a reading: nothing that could still change. */
+/** The part of a span that may be claimed as complete: times whose bars can no longer change. */
 export function trimClaim(series: CollectedSeries, span: Span, now: FeedSeconds | undefined): Span {
   const formingAt = series.forming?.bars.time[0] ?? Number.POSITIVE_INFINITY
   const end = now === undefined ? span.to : closedUntil(series.resolution, now, series.delaySeconds)
@@ -16,37 +16,37 @@ export function trimClaim(series: CollectedSeries, span: Span, now: FeedSeconds 
 
 export interface ClaimsDeps {
   readonly windows: WindowSender
-  /** Resolves when everything sent outside of history is stored. */
+  /** Resolves when all live bars and corrections sent so far are stored. */
   readonly settled: () => Promise<void>
   readonly time: FeedTime
   /** All series of a resolution. */
   readonly seriesOf: (r: Resolution) => readonly CollectedSeries[]
-  /** Told of what could not be claimed; the next session reads it again. */
+  /** Called for a claim that failed; the next session reads these bars again. */
   readonly failed: (cause: unknown) => void
 }
 
-/** Sends windows, each only after the bars it speaks for were acknowledged. */
+/** Sends windows, each only after all bars in it were acknowledged. */
 export class Claims {
   readonly #deps: ClaimsDeps
   /** Where the feed-wide windows of this session begin and end. */
-  readonly #wide = new Map<Resolution, Span>()
+  readonly #feedWide = new Map<Resolution, Span>()
 
   constructor(deps: ClaimsDeps) {
     this.#deps = deps
   }
 
-  /** Of one series; `stored` tells when those of its bars are that went as history. */
+  /** Claims spans of one series. `stored` resolves when its bars on the backfill lane are stored. */
   series(series: CollectedSeries, spans: readonly Span[], stored: readonly Promise<void>[] = []): void {
     const now = this.#deps.time.now()
     const claimed = joinSpans(spans.map((span) => trimClaim(series, span, now)))
     const missing = claimed.filter((span) => subtractSpans([span], series.covered).length > 0)
-    for (const span of missing) this.#after(stored, series, series.resolution, span)
+    for (const span of missing) this.#sendAfter(stored, series, series.resolution, span)
   }
 
   /**
-   * The source has watched all symbols since `span.from` and gave everything that opened before
-   * `span.to`. One feed-wide window grows by that; the first of a session begins where the last of
-   * its series was read to, and those read less far get a window of their own up to there.
+   * The source has watched all symbols since `span.from` and reported all bars that opened before `span.to`.
+   * The feed-wide window grows by that span. In a new session it begins at the latest time that any series
+   * was read to. Series that were read less far get separate windows up to that time.
    */
   watched(r: Resolution, span: Span): 'claimed' | 'early' | 'interrupted' {
     const all = this.#deps.seriesOf(r)
@@ -56,15 +56,15 @@ export class Claims {
     const formingAt = Math.min(...all.map(({ forming }) => forming?.bars.time[0] ?? Number.POSITIVE_INFINITY))
     const to = feedSeconds(Math.min(span.to, formingAt))
     const start = latest(all.map(({ claimedUntil }) => claimedUntil))
-    const wide = this.#wide.get(r) ?? { from: start, to: start }
-    for (const series of all) this.#bridge(series, feedSeconds(Math.max(wide.from, series.since ?? 0)), to)
-    this.#wide.set(r, { from: wide.from, to: feedSeconds(Math.max(wide.to, to)) })
-    if (to > wide.to) this.#after([], undefined, r, { from: wide.to, to })
+    const wide = this.#feedWide.get(r) ?? { from: start, to: start }
+    for (const series of all) this.#fillUpTo(series, feedSeconds(Math.max(wide.from, series.since ?? 0)), to)
+    this.#feedWide.set(r, { from: wide.from, to: feedSeconds(Math.max(wide.to, to)) })
+    if (to > wide.to) this.#sendAfter([], undefined, r, { from: wide.to, to })
     return 'claimed'
   }
 
-  /** Feed-wide windows count for this series from `start` on only: its own fills what lies before. */
-  #bridge(series: CollectedSeries, start: FeedSeconds, watchedTo: FeedSeconds): void {
+  /** Feed-wide windows count for this series only from `start` on; a separate window covers earlier times. */
+  #fillUpTo(series: CollectedSeries, start: FeedSeconds, watchedTo: FeedSeconds): void {
     const from = series.claimedUntil
     const { to } = trimClaim(
       series,
@@ -73,11 +73,11 @@ export class Claims {
     )
     if (from === undefined || from >= to) return
     series.claimedUntil = to
-    this.#after([], series, series.resolution, { from, to })
+    this.#sendAfter([], series, series.resolution, { from, to })
   }
 
-  /** Sends the window of the series, or the feed-wide one, less the holes that are known by then. */
-  #after(
+  /** Sends the window of the series, or the feed-wide one, without the holes known when the bars are stored. */
+  #sendAfter(
     stored: readonly Promise<void>[],
     series: CollectedSeries | undefined,
     resolution: Resolution,
@@ -93,15 +93,15 @@ export class Claims {
       .catch(this.#deps.failed)
   }
 
-  /** Where one series has a hole, the others get windows of their own. */
+  /** Where one series has a hole, the other series get separate windows. */
   async #sendWide(r: Resolution, span: Span): Promise<void> {
     const all = this.#deps.seriesOf(r)
     const whole = all.reduce<readonly Span[]>((left, { holes }) => holes.outside(left), [span])
-    const torn = subtractSpans([span], whole)
-    const own = torn.length === 0 ? [] : all
+    const withHoles = subtractSpans([span], whole)
+    const own = withHoles.length === 0 ? [] : all
     await Promise.all([
       this.#send('', r, whole),
-      ...own.map(({ name, holes }) => this.#send(name, r, holes.outside(torn))),
+      ...own.map(({ name, holes }) => this.#send(name, r, holes.outside(withHoles))),
     ])
   }
 

@@ -1,36 +1,31 @@
-import { type Bars, barCount } from '../../core/bars/bar.ts'
+import { barCount } from '../../core/bars/bar.ts'
 import type { Span } from '../../core/bars/window.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
-import type { BackfillSender } from '../connection/backfill-sender.ts'
-import type { LiveSender } from '../connection/live-sender.ts'
+import type { LaneRouter } from '../connection/lane-router.ts'
 import type { WindowSender } from '../connection/window-sender.ts'
-import type { AddressedBars } from '../series/addressed-bars.ts'
 import { within } from '../series/bar-spans.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
 import { takeClosed } from '../series/forming.ts'
 import { sourceReadsMax } from '../sources/source.ts'
-import { Agenda, type Unit } from './agenda.ts'
 import { trimClaim } from './claims.ts'
 import type { FeedTime } from './feed-time.ts'
+import { HistoryQueue, type Unit } from './history-queue.ts'
 import type { SourceReader } from './source-reader.ts'
 
 export interface HistoryReaderDeps {
   readonly windows: WindowSender
   readonly reader: SourceReader
-  readonly live: LiveSender
-  readonly backfill: BackfillSender
+  readonly lanes: LaneRouter
   readonly time: FeedTime
   readonly isOver: () => boolean
   /** Aborts with the session. */
   readonly signal: AbortSignal
-  /** Stamps bars for the wire. */
-  readonly outgoing: (series: CollectedSeries, bars: Bars, derived: boolean) => AddressedBars
 }
 
-/** Fills in history behind the live lane, unit by unit, each with its windows. */
+/** Fills in history while the live lane is idle, unit by unit, each with its windows. */
 export class HistoryReader {
   readonly #deps: HistoryReaderDeps
-  readonly #agenda = new Agenda<CollectedSeries>()
+  readonly #queue = new HistoryQueue<CollectedSeries>()
   readonly #units: Semaphore
   #isRunning = false
 
@@ -40,10 +35,10 @@ export class HistoryReader {
   }
 
   add(series: CollectedSeries, missing: readonly Span[]): void {
-    this.#agenda.add(series, missing)
+    this.#queue.add(series, missing)
   }
 
-  /** Resolves when the last unit has begun; what is added meanwhile is taken up too. */
+  /** Resolves when the last unit has begun; includes history that is added meanwhile. */
   async run(): Promise<void> {
     if (this.#isRunning) return
     this.#isRunning = true
@@ -56,23 +51,23 @@ export class HistoryReader {
 
   async #next(): Promise<boolean> {
     if (this.#deps.isOver()) return false
-    await this.#deps.live.idle()
+    await this.#deps.lanes.idle()
     await this.#units.enter(1)
-    const unit = this.#agenda.next()
+    const unit = this.#queue.next()
     const leave = (): void => this.#units.leave(1)
     if (unit === undefined) leave()
-    // What fails with the session is read again by the next one.
+    // A unit that fails with the session is read again by the next one.
     else this.#read(unit).then(leave, leave)
     return unit !== undefined
   }
 
-  async #read({ of: series, span }: Unit<CollectedSeries>): Promise<void> {
-    const { windows, reader, backfill, time, outgoing } = this.#deps
+  async #read({ item: series, span }: Unit<CollectedSeries>): Promise<void> {
+    const { windows, reader, lanes, time } = this.#deps
     const claims: Span[] = []
     const stored: Promise<void>[] = []
     await reader.read(series, span, async ({ bars, derived = false, complete }) => {
       const closed = takeClosed(series, within(bars, span), derived, time.now())
-      if (barCount(closed) > 0) stored.push(...(await backfill.send([outgoing(series, closed, derived)])))
+      if (barCount(closed) > 0) stored.push(...(await lanes.sendHistory(series, closed, derived)))
       if (complete) claims.push(trimClaim(series, complete, time.now()))
     })
     await Promise.all(stored)

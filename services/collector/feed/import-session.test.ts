@@ -46,14 +46,14 @@ const bar = (time: number, price = 1.1) => ({
 })
 
 describe('greeting', () => {
-  test('an unknown feed and a wrong token are told apart', async () => {
+  test('an unknown feed, a wrong token and an unavailable service have different codes', async () => {
     await expect(open('BROKERA:ZER0' as FeedKey)).rejects.toMatchObject({ code: 'NOT_FOUND' })
     await expect(open(bid.key, 'wrong')).rejects.toMatchObject({ code: 'UNAUTHENTICATED' })
-    const nobody = openImport({ feed: bid.key, address: '127.0.0.1:1', identity: {}, clock })
-    await expect(nobody).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    const unreachable = openImport({ feed: bid.key, address: '127.0.0.1:1', identity: {}, clock })
+    await expect(unreachable).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   })
 
-  test("the feed's time is told on its own clock, and not at all while that is unknown", async () => {
+  test("feedNow is on the feed's clock, and undefined while that is unknown", async () => {
     const session = await open()
     expect(session.feedNow()).toBe(noon + 10_800)
     expect(session.resolutions).toEqual(['1', '5', '60', '1D'])
@@ -65,7 +65,7 @@ describe('greeting', () => {
 })
 
 describe('bars', () => {
-  test('a symbol is added, its bars are stored, the same again changes nothing', async () => {
+  test('a symbol is added and its bars are stored; sending them again changes nothing', async () => {
     const session = await open()
     const symbol = await session.addSymbol({ name: 'EURUSD', digits: 5, type: 'forex' })
     expect(symbol).toEqual({ digits: 5, decimalsMax: 5, delaySeconds: 0 })
@@ -85,7 +85,7 @@ describe('bars', () => {
     await again.close()
   })
 
-  test('within one session the later bar of a time wins, even in the same millisecond', async () => {
+  test('within one session the later bar of a time replaces the earlier, even in the same millisecond', async () => {
     const session = await open()
     await session.addSymbol({ name: 'TWICE', digits: 2 })
     for (const price of [1.01, 1.02, 1.03]) {
@@ -95,7 +95,7 @@ describe('bars', () => {
     await session.close()
   })
 
-  test('a price with too many decimals is refused here, by its place, and never rounded', async () => {
+  test('a price with too many decimals is refused by its index and never rounded', async () => {
     const session = await open()
     await session.addSymbol({ name: 'FINE', digits: 2 })
     const bars = barsOf([
@@ -113,7 +113,7 @@ describe('bars', () => {
     await session.close()
   })
 
-  test('a mid-quoted feed takes the half unit', async () => {
+  test('a mid-quoted feed accepts the half unit', async () => {
     const session = await open(mid.key)
     expect(await session.addSymbol({ name: 'EURUSD', digits: 5 })).toMatchObject({ decimalsMax: 6 })
     await session.send({ name: 'EURUSD', resolution: '1' }, barsOf([bar(noon - 60, 1.123455)]))
@@ -121,7 +121,7 @@ describe('bars', () => {
     await session.close()
   })
 
-  test('any number of bars fits, however long their numbers are', async () => {
+  test('any number of bars can be sent, with numbers of any length', async () => {
     const session = await open()
     await session.addSymbol({ name: 'WILD', digits: 5 })
     const bars = allocateBars(12_000)
@@ -136,7 +136,7 @@ describe('bars', () => {
     await session.close()
   })
 
-  test('many batches may be under way at once, fewer than make ingest ask for a pause', async () => {
+  test('many batches may be in flight, fewer than make ingest request a pause', async () => {
     const session = await open()
     await session.addSymbol({ name: 'MANY', digits: 5 })
     const outcomes = await Promise.all(
@@ -149,7 +149,7 @@ describe('bars', () => {
     await session.close()
   })
 
-  test('a derived bar does not win over one that was read', async () => {
+  test('a derived bar does not replace one that was read', async () => {
     const session = await open()
     await session.addSymbol({ name: 'FOLDED', digits: 2 })
     await session.send({ name: 'FOLDED', resolution: '1' }, barsOf([bar(noon - 60, 1.01)]))
@@ -158,7 +158,7 @@ describe('bars', () => {
     await session.close()
   })
 
-  test('a span that begins with 1970 itself is stored from a second later on', async () => {
+  test('a window from the epoch second 0 is stored from second 1', async () => {
     const session = await open()
     await session.addSymbol({ name: 'OLD', digits: 2 })
     const days = Array.from({ length: 400 }, (_, i) => bar(i * 86_400, 1.1))
@@ -173,7 +173,7 @@ describe('bars', () => {
 })
 
 describe('refusals', () => {
-  test('a symbol and a window that are refused say why', async () => {
+  test('refusals of a symbol and of a window have a reason', async () => {
     const session = await open()
     await expect(session.addSymbol({ name: 'TWO WORDS', digits: 2 })).rejects.toThrow(
       'wanted 1 to 64 printable',
@@ -185,7 +185,7 @@ describe('refusals', () => {
     await session.close()
   })
 
-  test('a service that goes away ends what is under way with a reason', async () => {
+  test('a service that stops ends batches in flight with a reason', async () => {
     const other = await startIngest([bid], { clock })
     const session = await openImport({
       feed: bid.key,

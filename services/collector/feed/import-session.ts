@@ -9,11 +9,10 @@ import type { Clock } from '../../ports/clock.ts'
 import { beyondScale } from '../../wire/beyond-scale.ts'
 import type { ClientIdentity } from '../../wire/client.ts'
 import { packBars } from '../connection/pack-bars.ts'
-import { reasonOf } from '../connection/refusal-reason.ts'
-import { type Answer, type Greeting, SessionClient } from '../connection/session-client.ts'
+import { type Answer, type Greeting, reasonOf, SessionClient } from '../connection/session-client.ts'
 import { derivedRevision, Stamps } from '../series/stamps.ts'
 
-/** Sent and not yet acknowledged: below what ingest holds before it asks for a pause. */
+/** Maximum unacknowledged batches; below the number at which ingest requests a pause. */
 export const importBatchesMax = 8
 
 export interface ImportSessionDeps {
@@ -33,16 +32,16 @@ export interface ImportSymbol {
   readonly description?: string | undefined
 }
 
-/** The symbol as it stands in the registry; where the feed's manifest or collector lists it, theirs is what counts. */
+/** The symbol in the registry. What the feed's manifest or collector lists has priority over an import. */
 export interface ImportedSymbol {
   readonly digits: number
-  /** A price may carry so many: one more than `digits` on mid-quoted feeds. */
+  /** Maximum decimals of a price: one more than `digits` on mid-quoted feeds. */
   readonly decimalsMax: number
   readonly delaySeconds: number
 }
 
 export interface ImportRefusal {
-  /** Of the first bar it speaks for, in the bars as they were sent. */
+  /** Index of the first refused bar, in the bars as they were sent. */
   readonly index: number
   readonly count: number
   readonly reason: RefusalReason
@@ -53,7 +52,7 @@ export interface ImportOutcome {
   readonly accepted: number
   readonly revised: number
   readonly unchanged: number
-  /** `NOT_CLOSED` among them is a bar that is still forming. */
+  /** The reason `NOT_CLOSED` means a bar that is still forming. */
   readonly refused: readonly ImportRefusal[]
 }
 
@@ -61,23 +60,23 @@ export interface ImportOutcome {
 export class ImportRefused extends Error {}
 
 /**
- * An import into a running service: a second way into ingest, beside the feed's own collector. Every
- * promise rejects with `Disconnected` when the connection ends; what was resolved before is stored, and
- * sending all of it once more changes nothing.
+ * An import into a running service, in addition to the feed's own collector. Every promise rejects with
+ * `Disconnected` when the connection ends. Bars whose promise resolved before are stored, and sending all
+ * of them again changes nothing.
  */
 export interface ImportSession {
-  /** What the feed lists. */
+  /** The resolutions that the feed lists. */
   readonly resolutions: readonly Resolution[]
-  /** "Now" on the feed's clock, by ingest's clock; `undefined` while the feed's is unknown. */
+  /** The current time on the feed's clock, by ingest's clock; `undefined` while the feed's clock is unknown. */
   feedNow(): FeedSeconds | undefined
   /** Adds the symbol where the feed lacks it. Rejects with `ImportRefused`. */
   addSymbol(symbol: ImportSymbol): Promise<ImportedSymbol>
   /**
-   * Resolves once the good ones are stored and visible. Bars ascend strictly; their revision column is
-   * not read. Any number may be given; call it again without waiting to keep `importBatchesMax` busy.
+   * Resolves once all valid bars are stored and visible. Bars ascend strictly; their revision column is
+   * not read. Their number has no limit. For throughput, call it again without waiting for the result.
    */
   send(series: ImportSeries, bars: Bars): Promise<ImportOutcome>
-  /** "All there is of this series in this span was sent." Call it after the bars resolved. */
+  /** Claims that all bars of this series in this span were sent. Call it after `send` has resolved. */
   window(series: Omit<ImportSeries, 'derived'>, span: Span): Promise<void>
   close(): Promise<void>
 }
@@ -86,14 +85,14 @@ export interface ImportSeries {
   /** Clean name of a symbol that was added. */
   readonly name: string
   readonly resolution: Resolution
-  /** Folded from finer bars: anything read from a terminal wins over it. */
+  /** Folded from finer bars: bars read from a terminal have priority. */
   readonly derived?: boolean | undefined
 }
 
 /** Rejects with `Disconnected`: NOT_FOUND for an unknown feed, UNAUTHENTICATED, or UNAVAILABLE. */
 export async function openImport(deps: ImportSessionDeps): Promise<ImportSession> {
   const { feed, clock } = deps
-  const talk = new SessionClient({
+  const client = new SessionClient({
     ...deps,
     hello: {
       feed,
@@ -102,25 +101,27 @@ export async function openImport(deps: ImportSessionDeps): Promise<ImportSession
       terminal: 'import',
     },
   })
-  return importOver(talk, await talk.greeting, clock)
+  return importOver(client, await client.greeting, clock)
 }
 
-function importOver(talk: SessionClient, { welcome, offsetMs }: Greeting, clock: Clock): ImportSession {
+function importOver(client: SessionClient, { welcome, offsetMs }: Greeting, clock: Clock): ImportSession {
   const stamps = new Stamps(clock)
   stamps.offsetMs = offsetMs
   const semaphore = new Semaphore(importBatchesMax)
   const symbols = new Map<string, ImportedSymbol>()
-  const ahead = welcome.feedNow === undefined ? undefined : welcome.feedNow * 1000 - welcome.utcMs
+  const feedOffsetMs = welcome.feedNow === undefined ? undefined : welcome.feedNow * 1000 - welcome.utcMs
 
   return {
     resolutions: welcome.resolutions.filter(isResolution),
     feedNow: () =>
-      ahead === undefined ? undefined : feedSeconds(Math.floor((clock.utcMs() + offsetMs + ahead) / 1000)),
+      feedOffsetMs === undefined
+        ? undefined
+        : feedSeconds(Math.floor((clock.utcMs() + offsetMs + feedOffsetMs) / 1000)),
     async addSymbol({ name, digits, type = '', description = '' }) {
-      const asked = { name, digits, type, description }
-      const { names, refused } = await talk.catalogue([asked], { snapshot: false })
+      const requested = { name, digits, type, description }
+      const { names, refused } = await client.catalogue([requested], { snapshot: false })
       const added = names[0]
-      if (!added) throw new ImportRefused(refused[0]?.reason ?? `${name} was not taken`)
+      if (!added) throw new ImportRefused(refused[0]?.reason ?? `${name} was not accepted`)
       const decimalsMax = added.digits + (welcome.midQuoted ? 1 : 0)
       const symbol = { digits: added.digits, decimalsMax, delaySeconds: added.delaySeconds }
       symbols.set(name, symbol)
@@ -136,8 +137,8 @@ function importOver(talk: SessionClient, { welcome, offsetMs }: Greeting, clock:
       let start = 0
       for (const { message, count } of packBars([{ symbol: name, resolution, scale, bars: revised }])) {
         await semaphore.enter(1)
-        const answer = talk.bars('BACKFILL', message).finally(() => semaphore.leave(1))
-        // A later piece may be waiting for room when an earlier one fails; Promise.all below tells.
+        const answer = client.bars('BACKFILL', message).finally(() => semaphore.leave(1))
+        // An earlier piece may fail while a later one waits for capacity; Promise.all below reports the failure.
         answer.catch(() => undefined)
         answers.push(answer)
         starts.push(start)
@@ -149,10 +150,10 @@ function importOver(talk: SessionClient, { welcome, offsetMs }: Greeting, clock:
       return outcomes.reduce(addOutcomes, { accepted: 0, revised: 0, unchanged: 0, refused })
     },
     async window({ name, resolution }, span) {
-      const { refused } = await talk.window({ ...span, symbol: name, resolution })
+      const { refused } = await client.window({ ...span, symbol: name, resolution })
       if (refused[0]) throw new ImportRefused(refused[0].message)
     },
-    close: () => talk.close(),
+    close: () => client.close(),
   }
 }
 
@@ -161,7 +162,7 @@ const stamped = (bars: Bars, revision: number): Bars => ({
   revision: new Float64Array(barCount(bars)).fill(revision),
 })
 
-/** Takes out what the wire would have to round. */
+/** Removes bars whose prices the wire format would have to round. */
 function fitScale(
   bars: Bars,
   scale: number,
@@ -178,21 +179,21 @@ function fitScale(
   }
 }
 
-/** With the indexes of the message turned into those of the bars as they were sent. */
+/** Converts indexes within the message to indexes within the bars as they were sent. */
 function outcomeOf(
   { refused, ...counts }: Answer,
   start: number,
   originOf: ((index: number) => number) | undefined,
 ): ImportOutcome {
-  const told = refused.map(({ index, count, reason, message }) => ({
+  const refusals = refused.map(({ index, count, reason, message }) => ({
     index: start + index,
     count,
     reason: reasonOf(reason),
     message,
   }))
   const { accepted, revised, unchanged } = counts
-  if (!originOf) return { accepted, revised, unchanged, refused: told }
-  const single = told.flatMap(({ index, count, ...why }) =>
+  if (!originOf) return { accepted, revised, unchanged, refused: refusals }
+  const single = refusals.flatMap(({ index, count, ...why }) =>
     Array.from({ length: count }, (_, i) => ({ ...why, index: originOf(index + i), count: 1 })),
   )
   return { accepted, revised, unchanged, refused: single }

@@ -5,18 +5,15 @@ import type { Log } from '../../platform/log/log.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import { spooledOf } from '../connection/outbox.ts'
 import { packBars } from '../connection/pack-bars.ts'
-import { addresses } from '../series/addressed-bars.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
 import { formingCheckMs, releaseClosed, takeClosed } from '../series/forming.ts'
-import { type Routed, route } from '../series/route.ts'
+import { barPreparer, type Routed, route } from '../series/prepared-bars.ts'
 import type { Stamps } from '../series/stamps.ts'
 import type { SourceBars, SourceSeries } from '../sources/source.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { FeedTime } from './feed-time.ts'
 
 export interface OfflineBufferDeps {
-  /** Those of which nothing was missed when the session ended; all others are read by the next one. */
-  readonly series: readonly CollectedSeries[]
   readonly spool: Spool
   readonly time: FeedTime
   readonly stamps: Stamps
@@ -24,18 +21,39 @@ export interface OfflineBufferDeps {
   readonly log: Log
 }
 
-/** Between two sessions: what closes meanwhile goes into the spool, as it would have been sent. */
+/** Writes bars that close between two sessions to the spool, in the form in which they would have been sent. */
 export class OfflineBuffer {
   readonly #deps: OfflineBufferDeps
-  readonly #series: Map<string, CollectedSeries>
-  readonly #outgoing: ReturnType<typeof addresses>
-  readonly #stop: Cancel
+  readonly #series = new Map<string, CollectedSeries>()
+  readonly #prepare: ReturnType<typeof barPreparer>
+  #cancel: Cancel | undefined
 
   constructor(deps: OfflineBufferDeps) {
     this.#deps = deps
-    this.#series = new Map(deps.series.map((each) => [`${each.resolution} ${each.raw}`, each]))
-    this.#outgoing = addresses(deps)
-    this.#stop = deps.clock.every(formingCheckMs, () => this.#release())
+    this.#prepare = barPreparer(deps)
+  }
+
+  get isRunning(): boolean {
+    return this.#cancel !== undefined
+  }
+
+  /**
+   * Starts with the series that had missed no bar when the session ended; the next session reads all others.
+   * No effect while it runs: it keeps the series that it has.
+   */
+  start(series: readonly CollectedSeries[]): void {
+    if (this.isRunning) return
+    for (const each of series) this.#series.set(`${each.resolution} ${each.raw}`, each)
+    this.#cancel = this.#deps.clock.every(formingCheckMs, () => this.#release())
+  }
+
+  /** Returns the series that still have missed no bar; none when it was not running. */
+  stop(): readonly CollectedSeries[] {
+    const series = [...this.#series.values()]
+    this.#series.clear()
+    this.#cancel?.()
+    this.#cancel = undefined
+    return series
   }
 
   closed(batch: readonly SourceBars[]): void {
@@ -48,23 +66,14 @@ export class OfflineBuffer {
     this.#keep(routed)
   }
 
-  /** Those of which still nothing was missed. */
-  get series(): readonly CollectedSeries[] {
-    return [...this.#series.values()]
-  }
-
-  /** Of what was missed in an interruption nothing is kept: the next session reads it. */
+  /** Drops series that missed bars in an interruption: the next session reads them. */
   watched(r: Resolution, { from }: Span): void {
-    for (const series of this.series)
+    for (const series of this.#series.values())
       if (series.resolution === r && (series.readAt === undefined || from > series.readAt)) this.drop(series)
   }
 
   drop({ raw, resolution }: SourceSeries): void {
     this.#series.delete(`${resolution} ${raw}`)
-  }
-
-  stop(): void {
-    this.#stop()
   }
 
   #release(): void {
@@ -79,7 +88,7 @@ export class OfflineBuffer {
   }
 
   #route(series: CollectedSeries, bars: Bars, derived: boolean): Routed {
-    return route(series, bars, (part) => this.#outgoing(series, part, derived))
+    return route(series, bars, (part) => this.#prepare(series, part, derived))
   }
 
   #keep(routed: readonly Routed[]): void {

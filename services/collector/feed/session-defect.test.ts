@@ -9,7 +9,7 @@ import type { FeedTime } from './feed-time.ts'
 
 const suite = new CollectorSuite()
 
-test('a defect while symbols are taken up costs a session, not the feed', async () => {
+test('a defect while symbols are added ends one session, and the next one collects the feed', async () => {
   let faults = 2
   const source = new PaperTerminal([paperSymbol('EURUSD.z')], () => Math.floor(suite.clock.utcMs() / 1000), {
     rereadable: true,
@@ -30,18 +30,18 @@ test('a defect while symbols are taken up costs a session, not the feed', async 
   expect(faults).toBe(0)
 }, 60_000)
 
-test('a claim that fails is told', async () => {
-  const told: unknown[] = []
+test('a claim that fails is reported', async () => {
+  const reported: unknown[] = []
   const defect = new TypeError('a defect')
   const claims = new Claims({
     windows: { send: () => Promise.reject(defect) } as unknown as WindowSender,
     settled: async () => undefined,
     time: { now: () => undefined } as unknown as FeedTime,
     seriesOf: () => [],
-    failed: (cause) => void told.push(cause),
+    failed: (cause) => void reported.push(cause),
   })
   const of = { raw: 'A', resolution: '1', name: 'A', scale: 0, delaySeconds: 0, since: undefined } as const
   const series = newSeries(of, new KnownFeed([]), undefined)
   claims.series(series, [{ from: feedSeconds(0), to: feedSeconds(60) }])
-  await expect.poll(() => told).toEqual([defect])
+  await expect.poll(() => reported).toEqual([defect])
 })

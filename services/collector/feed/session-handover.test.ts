@@ -11,7 +11,7 @@ const suite = new CollectorSuite()
 const patience = { timeout: 20_000 }
 const keptMinutes = 5
 
-/** A collector that keeps bars for five minutes, whose connection can be cut, and which is not alone. */
+/** A collector that spools bars for five minutes. Its connection can be cut, and another collector can get its lease. */
 async function begin() {
   const source = suite.terminal()
   const bounds = { bytesMax: 1_000_000, ageMaxMs: keptMinutes * 60_000 }
@@ -21,7 +21,7 @@ async function begin() {
   let standsBy = false
   suite.collect(source, {
     spool,
-    metrics: createCollectorMetrics(metrics),
+    metrics: createCollectorMetrics(metrics).of(suite.feed.key),
     dial: (peer, listener) => {
       stream = dialGrpc(peer, {
         over: (end) => listener.over(end),
@@ -41,8 +41,8 @@ async function begin() {
     source,
     spool,
     metrics,
-    /** Its session ends, and another collector leads before it is back. */
-    async giveWay() {
+    /** Ends its session; another collector becomes active before it reconnects. */
+    async loseLease() {
       stream?.cancel()
       await expect.poll(() => leases.acquire(lease, 'other'), patience).toBeDefined()
       const isBack = async (): Promise<boolean> => {
@@ -51,28 +51,28 @@ async function begin() {
       }
       await expect.poll(isBack, patience).toBe(true)
     },
-    /** Minutes in which the other one leads. */
-    async standBy(count: number) {
+    /** Lets minutes pass while the other collector is active. */
+    async stayOnStandby(count: number) {
       for (let i = 0; i < count * 30; i++) {
         await leases.renew(lease, 'other')
         await suite.clock.advance(2_000)
         if (i % 30 === 29) source.closeMinute()
       }
     },
-    takeBack: () => leases.release(lease, 'other'),
+    freeLease: () => leases.release(lease, 'other'),
   }
 }
 
-test('what was kept until another collector led is no loss when it grows too old', async () => {
-  const { spool, metrics, giveWay, standBy, takeBack, source } = await begin()
-  await giveWay()
-  await standBy(1)
+test('spooled bars that expire after another collector took over are not counted as lost', async () => {
+  const { spool, metrics, loseLease, stayOnStandby, freeLease, source } = await begin()
+  await loseLease()
+  await stayOnStandby(1)
   expect(spool.depth.bars).toBeGreaterThan(0)
-  await standBy(keptMinutes + 1)
+  await stayOnStandby(keptMinutes + 1)
   expect(spool.depth.bars).toBe(0)
   expect(spool.lost).toEqual([])
   expect(spool.droppedBars).toBe(0)
-  await takeBack()
+  await freeLease()
   await suite.clock.advance(31_000)
   await expect.poll(() => metrics.total('fxd_collector_active', {}), patience).toBe(1)
   source.closeMinute()
@@ -81,13 +81,13 @@ test('what was kept until another collector led is no loss when it grows too old
   expect(await suite.fixture.metrics.total('fxd_ingest_alarms_total', { kind: 'gap' })).toBe(0)
 }, 60_000)
 
-test('what was kept until another collector led goes out when this one leads again', async () => {
-  const { spool, giveWay, standBy, takeBack, source } = await begin()
-  await giveWay()
-  await standBy(3)
+test('spooled bars are sent when this collector is active again after another one was', async () => {
+  const { spool, loseLease, stayOnStandby, freeLease, source } = await begin()
+  await loseLease()
+  await stayOnStandby(3)
   expect(spool.depth.bars).toBeGreaterThan(0)
   source.beforeRead = () => new Promise(() => undefined)
-  await takeBack()
+  await freeLease()
   await suite.clock.advance(31_000)
   await expect.poll(() => spool.depth.bars, patience).toBe(0)
   expect(await suite.times()).toContain(suite.noon)

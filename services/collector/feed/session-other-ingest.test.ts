@@ -28,9 +28,9 @@ const patience = { timeout: 30_000 }
 let clock: VirtualClock
 let folder: string
 let stores: Stores
-/** The one that loses Redis alone, and the one that does not. */
+/** One ingest that alone loses Redis, and one that does not. */
 let cutOff: IngestFixture
-let well: IngestFixture
+let healthy: IngestFixture
 let isCut: boolean
 let source: PaperTerminal
 let stop: AbortController
@@ -41,7 +41,7 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fxd-ingests-'))
   stores = await openEmbeddedStores({ folder, clock, log: silentLog })
   cutOff = await startIngest([feed], { clock, stores, around: withoutRedis })
-  well = await startIngest([feed], { clock, stores })
+  healthy = await startIngest([feed], { clock, stores })
   source = new PaperTerminal([paperSymbol('EURUSD')], () => Math.floor(clock.utcMs() / 1000))
   stop = new AbortController()
   running = Promise.resolve()
@@ -49,29 +49,31 @@ beforeEach(async () => {
 afterEach(async () => {
   stop.abort()
   await Promise.all([running, clock.advance(10_000)])
-  await Promise.all([cutOff.remove(), well.remove()])
+  await Promise.all([cutOff.remove(), healthy.remove()])
   await stores.close()
   rmSync(folder, { recursive: true })
 })
 
-/** What Redis holds does not answer while `isCut`. */
+/** Wraps the stores that are in Redis: they fail while `isCut`. */
 function withoutRedis(all: Stores): Stores {
   const unlessCut = <P extends object>(port: P): P =>
     new Proxy(port, {
       get: (of, name) => {
         const call = Reflect.get(of, name) as (...args: unknown[]) => unknown
         return (...args: unknown[]) =>
-          isCut && name !== 'follow' ? Promise.reject(new Error('Redis is away')) : call.apply(of, args)
+          isCut && name !== 'follow'
+            ? Promise.reject(new Error('Redis is unavailable'))
+            : call.apply(of, args)
       },
     })
   return { ...all, leases: unlessCut(all.leases), bus: unlessCut(all.bus), board: unlessCut(all.board) }
 }
 
-/** Tries the one that is cut off first, then the other, and so on. */
+/** Starts a collector that tries the cut-off ingest and the healthy one in alternation. */
 function collect(): { readonly dialled: string[] } {
   const dialled: string[] = []
   const address = (): string => {
-    dialled.push(dialled.length % 2 === 0 ? cutOff.address : well.address)
+    dialled.push(dialled.length % 2 === 0 ? cutOff.address : healthy.address)
     return dialled.at(-1) as string
   }
   const identity = () => ({ token: houseToken })
@@ -80,7 +82,7 @@ function collect(): { readonly dialled: string[] } {
   return { dialled }
 }
 
-/** Lets time go by in short steps until it is so; gives how much went by. */
+/** Advances time in short steps until the condition is true; returns the milliseconds that passed. */
 async function until(is: () => boolean | Promise<boolean>): Promise<number> {
   const begunMs = clock.monotonicMs()
   const step = async (): Promise<boolean> => {
@@ -95,15 +97,15 @@ const isCovered = async (): Promise<boolean> =>
   (await stores.windows.of(feed.key)).some(({ from }) => from <= noon - 3_600)
 
 const pushed = (): number[] =>
-  well.events.flatMap(({ event }) => (event.type === 'bars' ? event.bars.map(({ bar }) => bar.time) : []))
+  healthy.events.flatMap(({ event }) => (event.type === 'bars' ? event.bars.map(({ bar }) => bar.time) : []))
 
-test('a collector that lands at an ingest without Redis is told so and collects through the next one', async () => {
+test('a collector that reaches an ingest without Redis is refused and collects through the next ingest', async () => {
   isCut = true
   const { dialled } = collect()
   const tookMs = await until(() => dialled.length === 2)
   expect(tookMs).toBeLessThan(10_000)
   await until(isCovered)
-  expect(dialled).toEqual([cutOff.address, well.address])
+  expect(dialled).toEqual([cutOff.address, healthy.address])
   const ended = { code: 'UNAVAILABLE' }
   expect(await cutOff.metrics.total('fxd_ingest_sessions_ended_total', ended)).toBe(1)
   await clock.advance(60_000 - (clock.utcMs() % 60_000))
@@ -111,20 +113,20 @@ test('a collector that lands at an ingest without Redis is told so and collects 
   await expect.poll(pushed, patience).toContain(noon)
 }, 60_000)
 
-test('a standby at an ingest that loses Redis takes over through another one', async () => {
-  const active = new RawSession(well.address)
+test('a standby at an ingest that loses Redis takes over through another ingest', async () => {
+  const active = new RawSession(healthy.address)
   await active.hello(feed.key, { id: 'active' })
   const { dialled } = collect()
   await until(() => cutOff.metrics.total('fxd_ingest_sessions', { mode: 'live' }).then((n) => n === 1))
   isCut = true
-  await until(() => well.metrics.total('fxd_ingest_sessions', { mode: 'live' }).then((n) => n === 2))
-  expect(dialled).toEqual([cutOff.address, well.address])
+  await until(() => healthy.metrics.total('fxd_ingest_sessions', { mode: 'live' }).then((n) => n === 2))
+  expect(dialled).toEqual([cutOff.address, healthy.address])
   await active.close()
   await until(async () => (await stores.windows.of(feed.key)).length > 0)
   expect(dialled).toHaveLength(2)
 }, 60_000)
 
-test('what leads already goes on through an outage of Redis', async () => {
+test('an active session continues through an outage of Redis', async () => {
   const { dialled } = collect()
   await until(isCovered)
   const accepted = (): Promise<number> => {

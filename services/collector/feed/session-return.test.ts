@@ -5,8 +5,8 @@ import type { Stores } from '../../ports/stores.ts'
 
 const suite = new CollectorSuite()
 
-describe('coming back', () => {
-  test('a session goes on behind the last stored bar and reads no covered history again', async () => {
+describe('a new session', () => {
+  test('a session continues after the last stored bar and does not read covered history again', async () => {
     const { noon } = suite
     const source = suite.terminal()
     suite.collect(source)
@@ -20,29 +20,29 @@ describe('coming back', () => {
     expect(await suite.times()).toEqual(minutes(noon - 2 * day, noon + 5 * minute))
   })
 
-  test('a kill between commit and ack loses nothing and stores nothing twice', async () => {
+  test('a kill between commit and Ack loses no bar and stores none twice', async () => {
     const { noon } = suite
     const source = suite.terminal([paperSymbol('EURUSD.z'), paperSymbol('GBPUSD')])
     let commits = 0
     let kills = 0
     let isHung = false
-    const deadly = (stores: Stores): Stores => ({
+    const killing = (stores: Stores): Stores => ({
       ...stores,
       bars: {
         ...stores.bars,
         async write(batch, lane) {
           await stores.bars.write(batch, lane)
           commits += 1
-          // Committed, and the process is gone before it can say so.
+          // The process is killed after the commit and before the Ack.
           if (kills >= 4 || commits % 3 !== 0) return
           isHung = true
           await new Promise(() => undefined)
         },
       },
     })
-    await suite.restart(deadly)
+    await suite.restart(killing)
     suite.collect(source)
-    // The depth moves on with the clock.
+    // The depth of the feed moves with the clock.
     const wanted = minutes(noon - 2 * day + 10 * minute, noon)
     const isWhole = async (): Promise<boolean> => {
       const windows = await suite.windows()
@@ -56,7 +56,7 @@ describe('coming back', () => {
       await expect.poll(isDue, { timeout: 10_000 }).toBe(true)
       if (!isHung) break
       kills += 1
-      await suite.restart(deadly, async () => {
+      await suite.restart(killing, async () => {
         isHung = false
       })
     }
@@ -69,7 +69,7 @@ describe('coming back', () => {
     }
   }, 60_000)
 
-  test('what passed while ingest was away is pushed in order after it came back', async () => {
+  test('minutes that closed while ingest was unavailable are pushed in order after it is available again', async () => {
     const { noon } = suite
     const source = suite.terminal()
     suite.collect(source)
@@ -85,7 +85,7 @@ describe('coming back', () => {
     await expect.poll(() => suite.times()).toEqual(minutes(noon - 2 * day, noon + 5 * minute))
   })
 
-  test('an interruption of the terminal is read again', async () => {
+  test('bars missed in an interruption of the terminal are read again', async () => {
     const { noon } = suite
     const source = suite.terminal()
     suite.collect(source)
@@ -106,7 +106,7 @@ describe('coming back', () => {
       .toEqual(expect.arrayContaining(minutes(noon - 2 * day, noon + 7 * minute)))
   })
 
-  test('stopping leaves nothing behind: the collector ends, the lease is free', async () => {
+  test('a stop ends the collector and frees its lease', async () => {
     suite.collect(suite.terminal())
     await suite.settled()
     await suite.stop()
@@ -115,7 +115,7 @@ describe('coming back', () => {
       .toBeDefined()
   })
 
-  test('what a delayed symbol had not told when the session ended is read by the next one', async () => {
+  test('bars that a delayed symbol had not reported when the session ended are read by the next one', async () => {
     const { noon } = suite
     const source = suite.terminal([{ ...paperSymbol('EURUSD.z'), delaySeconds: 900 }, paperSymbol('GBPUSD')])
     suite.collect(source)
@@ -127,7 +127,7 @@ describe('coming back', () => {
       source.closeMinute()
     }
     await expect.poll(async () => (await suite.times('GBPUSD')).at(-1)).toBe(noon + minute)
-    // Longer than the live lane reaches back: what is missing is history now.
+    // Longer than the reach of the live lane, so the missing bars are history now.
     await suite.restart(undefined, async () => suite.clock.standStill(7 * hour * 1000))
     source.interrupted()
     await suite.clock.advance(31_000)

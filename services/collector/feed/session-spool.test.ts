@@ -23,20 +23,20 @@ async function closeMinutes(source: PaperTerminal, count: number): Promise<void>
   }
 }
 
-/** From here on the terminal has nothing but what it tells as it happens. */
+/** From here on reads of the terminal fail; it only reports new bars. */
 const forget = (source: PaperTerminal): void => {
   source.beforeRead = () => {
     throw new NotLoadedYet()
   }
 }
 
-/** As the store, but that no write ever ends: nothing is acknowledged. */
+/** A store whose writes never end, so that no batch is acknowledged. */
 const hung = (stores: Stores): Stores => ({
   ...stores,
   bars: { ...stores.bars, write: () => new Promise(() => undefined) },
 })
 
-/** The same for history alone. */
+/** The same for the backfill lane only. */
 const hungBackfill = (stores: Stores): Stores => ({
   ...stores,
   bars: {
@@ -47,7 +47,7 @@ const hungBackfill = (stores: Stores): Stores => ({
 })
 
 describe('the spool', () => {
-  test('what closes while ingest is away for hours comes in order when it is back, though the terminal has forgotten it', async () => {
+  test('after hours without ingest, spooled bars are sent in order, though the terminal no longer has them', async () => {
     const { noon } = suite
     const source = suite.terminal()
     const spool = await spoolIn(new MemoryFolder())
@@ -56,7 +56,7 @@ describe('the spool', () => {
     forget(source)
     await suite.restart(undefined, async () => {
       await closeMinutes(source, 3)
-      // Longer than the live lane reaches back.
+      // Longer than the reach of the live lane.
       suite.clock.standStill(7 * hour * 1_000)
       await closeMinutes(source, 2)
       expect(spool.depth.batches).toBeGreaterThanOrEqual(5)
@@ -69,7 +69,7 @@ describe('the spool', () => {
     await expect.poll(() => spool.depth.batches, patience).toBe(0)
   }, 60_000)
 
-  test('a bar is pushed again with its first reading after collector and ingest both died, and stored once', async () => {
+  test('after kills of collector and ingest a bar is pushed again with its first values and stored once', async () => {
     const { noon } = suite
     const source = suite.terminal()
     const folder = new MemoryFolder()
@@ -85,7 +85,7 @@ describe('the spool', () => {
     const stopped = suite.stop()
     await suite.restart(undefined, () => suite.clock.advance(10_000))
     await stopped
-    // The terminal's own correction must not pass for what was pushed.
+    // A correction of the terminal must not replace the pushed values.
     source.shift = 1
     forget(source)
     suite.collect(source, { spool: await spoolIn(left) })
@@ -93,7 +93,7 @@ describe('the spool', () => {
     expect((await suite.times()).filter((time) => time === noon)).toEqual([noon])
   }, 60_000)
 
-  test('what the terminal missed while ingest was away is read when it is back', async () => {
+  test('bars that the terminal missed while ingest was unavailable are read when it is available again', async () => {
     const { noon } = suite
     const source = suite.terminal()
     suite.collect(source, { spool: await spoolIn(new MemoryFolder()) })
@@ -110,7 +110,7 @@ describe('the spool', () => {
     await expect.poll(async () => (await suite.covered('EURUSD')).length, patience).toBe(1)
   }, 60_000)
 
-  test('a correction that came while ingest was away is stored and not pushed', async () => {
+  test('a correction that arrived while ingest was unavailable is stored and not pushed', async () => {
     const { noon } = suite
     const source = suite.terminal()
     suite.collect(source, { spool: await spoolIn(new MemoryFolder()) })
@@ -129,7 +129,7 @@ describe('the spool', () => {
     expect(suite.pushed()).toEqual([])
   }, 60_000)
 
-  test('history too stays in it until it is acknowledged, longer than the collector lives', async () => {
+  test('history stays spooled until its Ack, also over a restart of the collector', async () => {
     const folder = new MemoryFolder()
     const first = await spoolIn(folder)
     await suite.restart(hungBackfill)
@@ -148,12 +148,12 @@ describe('the spool', () => {
     expect((await suite.times()).length).toBeGreaterThanOrEqual(bars)
   }, 60_000)
 
-  test('what was left unsent at the bound is told to ingest, and the rest arrives', async () => {
+  test('bars dropped at the bound are reported to ingest, and the others arrive', async () => {
     const { noon } = suite
     const source = suite.terminal()
     const spool = await spoolIn(new MemoryFolder(), 1_024)
     const metrics = createMetrics({ ofProcess: false })
-    suite.collect(source, { spool, metrics: createCollectorMetrics(metrics) })
+    suite.collect(source, { spool, metrics: createCollectorMetrics(metrics).of(suite.feed.key) })
     await suite.settled()
     await closeMinutes(source, 1)
     await expect.poll(() => suite.pushed().at(-1), patience).toBe(noon)
@@ -172,12 +172,12 @@ describe('the spool', () => {
     await expect.poll(() => spool.lost, patience).toEqual([])
   }, 60_000)
 
-  test('heartbeats and metrics tell how much waits', async () => {
+  test('metrics report how many bars wait', async () => {
     const source = suite.terminal()
     const spool = await spoolIn(new MemoryFolder())
     const metrics = createMetrics({ ofProcess: false })
     const of = (name: string, labels = {}) => metrics.total(`fxd_collector_${name}`, labels)
-    suite.collect(source, { spool, metrics: createCollectorMetrics(metrics) })
+    suite.collect(source, { spool, metrics: createCollectorMetrics(metrics).of(suite.feed.key) })
     await suite.settled()
     await closeMinutes(source, 1)
     await expect.poll(() => of('acked_bars_total', { lane: 'live' }), patience).toBeGreaterThanOrEqual(360)

@@ -4,11 +4,11 @@ import { paperSymbol } from '../../../test/support/samples/paper-terminal.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 
 const suite = new CollectorSuite()
-/** For a busy machine. */
+/** Timeout for a busy machine. */
 const patient = { timeout: 8_000 }
 
 describe('a source that is read as a whole', () => {
-  test('all it has is stored, however old; what is new since is live', async () => {
+  test('all of its bars are stored, however old, and later ones are live', async () => {
     const { noon } = suite
     const source = suite.terminal([paperSymbol('EURUSD.z')], 'whole')
     const old = noon - 400 * day
@@ -47,7 +47,7 @@ describe('a source that is read as a whole', () => {
       .toEqual(['EURUSD', noon - hour, noon + minute])
   })
 
-  test('a line that came after its minute was claimed is sent by the next session, however late it is', async () => {
+  test('a line that arrived after its minute was claimed is sent by the next session, however late', async () => {
     const { noon } = suite
     const source = suite.terminal([paperSymbol('EURUSD.z')], 'whole')
     const from = feedSeconds(noon - 10 * day)
@@ -63,7 +63,7 @@ describe('a source that is read as a whole', () => {
     await expect.poll(() => suite.times(), patient).toEqual(minutes(from, from + hour))
   })
 
-  test('a file that changed is read anew, covered or not, and its corrections win', async () => {
+  test('a file that changed is read again, covered or not, and its corrections replace stored bars', async () => {
     const { noon } = suite
     const source = suite.terminal([paperSymbol('EURUSD.z')], 'whole')
     source.read = async function* () {
@@ -83,7 +83,7 @@ describe('a source that is read as a whole', () => {
       .toEqual([...source.bars('1', noon - 10 * day, noon - 10 * day + hour).close])
   })
 
-  test('what was dropped or refused is claimed by no window, and the next session sends it', async () => {
+  test('no window claims bars that were dropped or refused, and the next session sends them', async () => {
     const { noon } = suite
     const source = suite.terminal([paperSymbol('EURUSD.z')], 'whole')
     const old = feedSeconds(noon - 10 * day)
@@ -125,7 +125,7 @@ describe('a source that is read as a whole', () => {
       ])
   })
 
-  test('a symbol that gets more decimals is collected anew with them, and pushed no second time', async () => {
+  test('a symbol that gets more decimals is collected again, and its bars are not pushed twice', async () => {
     const { noon } = suite
     const coarse = { ...paperSymbol('EURUSD.z'), digits: 4 }
     const source = suite.terminal([coarse], 'whole')
@@ -133,7 +133,7 @@ describe('a source that is read as a whole', () => {
     source.read = async function* () {
       yield { bars: this.bars('1', from, noon), complete: { from, to: feedSeconds(noon) } }
     }
-    // Of five decimals the last is 0 in every tenth minute only.
+    // Only every tenth minute has prices whose fifth decimal is 0.
     const coarseTimes = () => minutes(from, noon).filter((time) => (time / minute) % 10 === 5)
     source.bars = (
       (bars) =>
@@ -154,12 +154,12 @@ describe('a source that is read as a whole', () => {
     await suite.clock.advance(60_000)
     source.listener.closed([source.closedBars('EURUSD.z', '1', noon, noon + minute)])
     await expect.poll(() => suite.pushed().at(-1), patient).toBe(noon)
-    // It is pushed beside its write.
+    // The push may be earlier than the write.
     const closes = async () => (await suite.stored()).at(-1)?.close
     await expect.poll(closes, patient).toBe(source.bars('1', noon, noon + minute).close[0])
   })
 
-  test('a session that ends while history waits leaves no reading behind, and the next one reads all', async () => {
+  test('a session that ends while history waits stops all reads, and the next one reads everything', async () => {
     const { noon } = suite
     const long = 5_000 * minute
     const names = ['B', 'C', 'D', 'E']

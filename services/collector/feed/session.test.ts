@@ -6,7 +6,7 @@ import { NotLoadedYet } from '../sources/source.ts'
 const suite = new CollectorSuite()
 
 describe('a first session', () => {
-  test('what lies less than six hours back goes out live, in order; the rest behind it, newest day first', async () => {
+  test('bars of the last six hours are sent live in order, then older ones as history, newest day first', async () => {
     const { noon } = suite
     const source = suite.terminal()
     suite.collect(source)
@@ -18,7 +18,7 @@ describe('a first session', () => {
     expect(await suite.windows()).toEqual([['EURUSD', noon - 2 * day, noon]])
   })
 
-  test('the forming bar waits for its time', async () => {
+  test('a forming bar is sent once it has closed', async () => {
     const { noon } = suite
     suite.collect(suite.terminal())
     await suite.settled()
@@ -28,7 +28,7 @@ describe('a first session', () => {
     expect(suite.pushed().at(-1)).toBe(noon)
   })
 
-  test("the catalogue's clean names are used, and the raw ones towards the terminal", async () => {
+  test("ingest gets the catalogue's clean names, the terminal gets raw names", async () => {
     const source = suite.terminal([paperSymbol('EURUSD.z'), paperSymbol('GBPUSD')])
     suite.collect(source)
     await suite.settled()
@@ -41,7 +41,7 @@ describe('a first session', () => {
     ).toEqual(['EURUSD', 'GBPUSD'])
   })
 
-  test('history that is not loaded yet is asked for again, and makes no window before', async () => {
+  test('history that the terminal has not loaded is read again, and no window claims it before', async () => {
     const source = suite.terminal([paperSymbol('EURUSD.z'), paperSymbol('GBPUSD')])
     let loaded = false
     source.beforeRead = ({ raw }) => {
@@ -61,7 +61,7 @@ describe('a first session', () => {
 })
 
 describe('the live lane', () => {
-  test('a minute that closes is pushed at once and becomes part of one feed-wide window', async () => {
+  test('a closed minute is pushed at once and extends one feed-wide window', async () => {
     const { noon } = suite
     const source = suite.terminal([paperSymbol('EURUSD.z'), paperSymbol('GBPUSD')])
     suite.collect(source)
@@ -81,7 +81,7 @@ describe('the live lane', () => {
       ])
   })
 
-  test('a corrected bar is stored and never pushed', async () => {
+  test('a corrected bar is stored and not pushed', async () => {
     const { noon } = suite
     const source = suite.terminal()
     suite.collect(source)
@@ -96,7 +96,7 @@ describe('the live lane', () => {
     expect(suite.pushed()).toEqual([])
   })
 
-  test('bars that close while their series is still being read go out after it, in order', async () => {
+  test('bars that close while their series is read are sent after the read, in order', async () => {
     const { noon } = suite
     const source = suite.terminal()
     let release = (): void => undefined
@@ -111,7 +111,7 @@ describe('the live lane', () => {
     expect(suite.pushed()).toEqual(minutes(noon - 6 * hour + minute, noon + minute))
   })
 
-  test('a symbol that appears later is listed, read and watched', async () => {
+  test('a symbol that is added later is listed, read and followed', async () => {
     const { noon } = suite
     const source = suite.terminal()
     suite.collect(source)
@@ -127,7 +127,7 @@ describe('the live lane', () => {
     await expect.poll(() => suite.covered('GBPUSD')).toEqual([[noon - 2 * day, noon + 2 * minute]])
   })
 
-  test('a heartbeat tells every five seconds whether the terminal is connected', async () => {
+  test('a heartbeat reports every five seconds whether the terminal is connected', async () => {
     const source = suite.terminal()
     suite.collect(source)
     await suite.settled()

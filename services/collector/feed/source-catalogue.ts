@@ -1,7 +1,7 @@
 import type { CatalogueSymbol } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
 import type { Listing, SourceSymbol } from '../sources/source.ts'
 
-/** All symbols of a source, over any number of sessions. */
+/** All symbols of a source; kept over all sessions. */
 export class SourceCatalogue {
   #symbols = new Map<string, SourceSymbol>()
 
@@ -20,7 +20,7 @@ export class SourceCatalogue {
   }
 }
 
-/** A file that appears adds a resolution to its symbol; it takes none away. */
+/** A new file adds a resolution to its symbol and removes none. */
 const withResolutionsOf = (symbol: SourceSymbol, had: SourceSymbol | undefined): SourceSymbol =>
   had ? { ...symbol, resolutions: [...new Set([...had.resolutions, ...symbol.resolutions])] } : symbol
 

@@ -20,7 +20,7 @@ export interface SourceReaderDeps {
   readonly isOver: () => boolean
 }
 
-/** Asks the source for spans, a few at a time, again and again until it has answered. */
+/** Reads spans from the source, a few at a time, and retries until it has answered. */
 export class SourceReader {
   readonly #deps: SourceReaderDeps
   readonly #semaphore: Semaphore
@@ -31,8 +31,8 @@ export class SourceReader {
   }
 
   /**
-   * Resolves once the source has answered, or the session is over or the series gone. `attempted` is called after every
-   * attempt that failed; the next one begins at the start of the span.
+   * Resolves once the source has answered, the session has ended or the series was removed. `attempted` is
+   * called after each failed attempt; the next attempt begins at the start of the span.
    */
   async read(
     series: CollectedSeries,
@@ -43,7 +43,7 @@ export class SourceReader {
     const { source, log, clock, signal } = this.#deps
     const isOver = (): boolean => this.#deps.isOver() || series.isGone
     const pauses = new Backoff(clock)
-    let told = ''
+    let lastError = ''
     for (; !isOver(); attempted(), await clock.sleep(pauses.nextMs(), signal)) {
       await this.#semaphore.enter(1)
       if (series.phase === 'queued') series.phase = 'reading'
@@ -56,11 +56,12 @@ export class SourceReader {
       } catch (cause) {
         if (isOver()) return
         const { raw, resolution } = series
-        if (cause instanceof NotLoadedYet) log.debug({ raw, resolution }, 'not loaded yet')
+        if (cause instanceof NotLoadedYet)
+          log.debug({ raw, resolution }, 'history not loaded by the terminal yet; retrying')
         else if (!(cause instanceof SourceFault))
-          log.warn({ err: cause, raw, resolution }, 'the source could not be read; it is asked again')
-        else if (cause.message !== told) log.warn({ raw, resolution }, `${cause.message}; it is read again`)
-        told = cause instanceof Error ? cause.message : ''
+          log.warn({ err: cause, raw, resolution }, 'failed to read the source; retrying')
+        else if (cause.message !== lastError) log.warn({ raw, resolution }, `${cause.message}; retrying`)
+        lastError = cause instanceof Error ? cause.message : ''
       } finally {
         this.#semaphore.leave(1)
       }

@@ -3,11 +3,11 @@ import { subtractSpans } from '../../core/bars/coverage.ts'
 import type { Span } from '../../core/bars/window.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 
-/** Of ascending bars those that open in the span. */
+/** Returns the bars that open in the span. Bars ascend. */
 export const within = (bars: Bars, { from, to }: Span): Bars =>
   sliceBars(bars, countUntil(bars, from - 1), countUntil(bars, to - 1))
 
-/** Of ascending bars those that open in none of the spans. */
+/** Returns the bars that open in none of the spans. Bars ascend. */
 export function outside(bars: Bars, spans: readonly Span[]): Bars {
   if (barCount(bars) === 0 || spans.length === 0) return bars
   const whole = { from: timeAt(bars, 0), to: feedSeconds(timeAt(bars, barCount(bars) - 1) + 1) }

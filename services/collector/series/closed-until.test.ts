@@ -9,7 +9,7 @@ import { closedUntil } from './closed-until.ts'
 const now = fc.integer({ min: 1_000_000_000, max: 2_000_000_000 }).map(feedSeconds)
 const delay = fc.constantFrom(0, 900)
 
-test('before it every bar has closed, and at it none that could still be forming', () => {
+test('bars before the returned time have closed, and the bar at it may still be forming', () => {
   fc.assert(
     fc.property(fc.constantFrom(...storedResolutions), now, delay, (r, at, delaySeconds) => {
       const until = closedUntil(r, at, delaySeconds)
@@ -17,7 +17,7 @@ test('before it every bar has closed, and at it none that could still be forming
       const before = r === '1M' ? bucketOpen(feedSeconds(until - 1), r) : feedSeconds(until - grid)
       const moment = { now: at, newest: undefined, delaySeconds }
       expect(isClosed(before, r, moment)).toBe(true)
-      // The rule of closing has a tolerance of five seconds; a claim has none.
+      // `isClosed` has a tolerance of five seconds; a claim has none.
       expect(isClosed(until, r, { ...moment, now: feedSeconds(at - 5) })).toBe(false)
     }),
   )

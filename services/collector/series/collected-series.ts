@@ -9,48 +9,49 @@ import type { SourceBars, SourceSeries } from '../sources/source.ts'
 import { closedUntil } from './closed-until.ts'
 import { Holes } from './holes.ts'
 
-/** So far back, bars that were missed are still live: they go out in order, before any history. */
+/** Maximum age of missed bars that are still sent live: in order, before any history. */
 const liveReachSeconds = 6 * 3_600
 
-/** One series at work in one session. */
+/** The state of one series in one session. */
 export interface CollectedSeries extends SourceSeries {
   /** Clean name. */
   readonly name: string
   readonly scale: number
   readonly delaySeconds: number
-  /** Feed-wide windows count for it from here on. */
+  /** Feed-wide windows count for this series from this time on. */
   readonly since: FeedSeconds | undefined
-  /** Later bars are the live lane, earlier ones history. */
-  readonly cut: FeedSeconds
-  /** What windows already cover. */
+  /** Later bars go on the live lane, the others are history. */
+  readonly historyEnd: FeedSeconds
+  /** Spans that windows cover already. */
   readonly covered: readonly Span[]
-  /** What of it was read in this session and not stored: no window claims it. */
+  /** Times read in this session whose bars were not stored: no window claims them. */
   readonly holes: Holes
-  /** The newest bar stored or spooled before the session or sent since; what is not newer is a correction. */
+  /** Time of the newest bar stored or spooled before the session, or sent since; other bars are corrections. */
   sentUntil: number
-  /** Dropped or replaced: what is still under way for it ends. */
+  /** True once it was removed or replaced: work in progress for it ends. */
   isGone: boolean
-  /** Until it was read to the end once, what closes meanwhile waits. */
+  /** Bars that close before the series was read to its end once wait in `waiting`. */
   phase: 'queued' | 'reading' | 'live'
-  /** What was read is no longer all there is: to be read once more. */
+  /** True when the last read is incomplete: the series is read again. */
   readAgain: boolean
   waiting: SourceBars[]
   waitingCount: number
-  /** Claims about what waits. */
+  /** Claims about waiting bars. */
   waitingClaims: Span[]
-  /** A last bar that had not closed when it was given. */
+  /** The last bar, which had not closed when the source reported it. */
   forming: { readonly bars: Bars; readonly derived: boolean } | undefined
-  /** Up to here windows of its own claim it, and from here on feed-wide ones may. */
+  /** Separate windows cover it up to this time; later times may be covered by feed-wide ones. */
   claimedUntil: FeedSeconds | undefined
-  /** The time at which it was last read to the end; what came later was given as it happened. */
+  /** The feed time at which it was last read to its end; later bars were reported when they closed. */
   readAt: FeedSeconds | undefined
 }
 
+/** Maximum bars that wait for the read of their series; above it the series is read again. */
 const waitingBarsMax = 10_000
-/** Of minutes without a hole there is one. */
+/** Maximum claims that wait for the read of their series; minutes without a hole are one claim. */
 export const waitingClaimsMax = 100
 
-/** Keeps bars that closed while their series is being read; more than the bound are read once more instead. */
+/** Keeps bars that close while their series is read. Above the bound they are dropped and the series is read again. */
 export function keepWaiting(series: CollectedSeries, given: SourceBars): void {
   series.waiting.push(given)
   series.waitingCount += barCount(given.bars)
@@ -60,23 +61,23 @@ export function keepWaiting(series: CollectedSeries, given: SourceBars): void {
   series.readAgain = true
 }
 
-/** Keeps a claim about what waits; beyond the bound the oldest go, and the next session reads what they spoke for. */
+/** Keeps a claim about waiting bars. Above the bound the oldest are dropped; the next session reads these spans. */
 export function keepClaim(series: CollectedSeries, span: Span): void {
   series.waitingClaims = joinSpans([...series.waitingClaims, span]).slice(-waitingClaimsMax)
 }
 
-/** A series at the beginning of its session. */
+/** Creates a series at the beginning of its session. */
 export const newSeries = (
   of: Pick<CollectedSeries, 'raw' | 'resolution' | 'name' | 'scale' | 'delaySeconds' | 'since'>,
   known: KnownFeed,
   now: FeedSeconds | undefined,
-  /** The newest live bar of it that a spool holds. */
+  /** Time of its newest live bar in the spool. */
   spooled?: FeedSeconds,
 ): CollectedSeries => {
   const newest = later(known.newest(of.name, of.resolution), spooled)
   return {
     ...of,
-    cut: cutOf(newest, now),
+    historyEnd: historyEndOf(newest, now),
     covered: known.covered(of.name, of.resolution, of.since, of.delaySeconds),
     holes: new Holes(of.resolution),
     sentUntil: newest ?? Number.NEGATIVE_INFINITY,
@@ -93,10 +94,14 @@ export const newSeries = (
 }
 
 /**
- * The series in a new session, when everything that closed since the one before was given and kept: it
- * goes on at once. What no window covers up to now is read as history, behind the live lane.
+ * Continues a series in a new session when all bars that closed since the last one were spooled: it is live
+ * at once. Spans that no window covers are read as history later.
  */
-export function goOn(series: CollectedSeries, before: CollectedSeries, now: FeedSeconds): CollectedSeries {
+export function continueSeries(
+  series: CollectedSeries,
+  before: CollectedSeries,
+  now: FeedSeconds,
+): CollectedSeries {
   const until = closedUntil(series.resolution, now, series.delaySeconds)
   const claimedUntil = feedSeconds(Math.min(until, before.forming?.bars.time[0] ?? until))
   return {
@@ -106,11 +111,11 @@ export function goOn(series: CollectedSeries, before: CollectedSeries, now: Feed
     forming: before.forming,
     readAt: before.readAt,
     claimedUntil,
-    cut: feedSeconds(claimedUntil - 1),
+    historyEnd: feedSeconds(claimedUntil - 1),
   }
 }
 
-/** It was read to the end, beginning then. While the feed's clock was unknown: when the newest bar sent opened. */
+/** Records a read to the end that began at `startedAt`; while the feed's clock is unknown, at the newest bar sent. */
 export function noteRead(series: CollectedSeries, startedAt: FeedSeconds | undefined): void {
   const newest = Number.isFinite(series.sentUntil) ? feedSeconds(series.sentUntil) : undefined
   series.readAt = startedAt ?? newest
@@ -119,7 +124,7 @@ export function noteRead(series: CollectedSeries, startedAt: FeedSeconds | undef
   series.claimedUntil = feedSeconds(Math.min(until, series.forming?.bars.time[0] ?? until))
 }
 
-/** What ingest knows of a feed, by clean name and resolution; feed-wide windows under the empty name. */
+/** What ingest has stored of a feed, by clean name and resolution; feed-wide windows have the empty name. */
 export class KnownFeed {
   readonly #newest = new Map<string, FeedSeconds>()
   readonly #windows = new Map<string, Span[]>()
@@ -138,7 +143,7 @@ export class KnownFeed {
     return this.#newest.get(`${r} ${name}`)
   }
 
-  /** Feed-wide windows count from `since` on, and of a delayed symbol each ends earlier by its delay. */
+  /** Feed-wide windows count from `since` on. For a delayed symbol each ends earlier by the delay. */
   covered(name: string, r: Resolution, since: FeedSeconds | undefined, delaySeconds: number): Span[] {
     const own = this.#windows.get(`${r} ${name}`) ?? []
     if (since === undefined) return joinSpans(own)
@@ -161,18 +166,18 @@ function decode(deltas: readonly number[]): Span[] {
   return spans
 }
 
-/** Where the live lane begins: behind the last bar that is stored or in the spool, at most six hours back. */
-function cutOf(newest: FeedSeconds | undefined, now: FeedSeconds | undefined): FeedSeconds {
+/** Where history ends and the live lane begins: after the last bar stored or spooled, at most six hours ago. */
+function historyEndOf(newest: FeedSeconds | undefined, now: FeedSeconds | undefined): FeedSeconds {
   const reach = now === undefined ? undefined : now - liveReachSeconds
-  // With neither known nothing is live but what closes from now on.
+  // With neither known, only bars that close from now on are live.
   if (newest === undefined && reach === undefined) return feedSeconds(Number.MAX_SAFE_INTEGER)
   return feedSeconds(Math.max(newest ?? 0, reach ?? 0))
 }
 
-/** What of a series' history no window covers, as far back as the feed wants it. */
+/** Returns the spans of a series' history that no window covers, back to the feed's depth. */
 export function missingHistory(series: CollectedSeries, depth: Depth | undefined, now: FeedSeconds): Span[] {
   if (depth === undefined) return []
   const start = 'since' in depth ? depth.since : now - depth.seconds
-  const wanted = { from: feedSeconds(Math.max(windowFromMin, start)), to: feedSeconds(series.cut + 1) }
+  const wanted = { from: feedSeconds(Math.max(windowFromMin, start)), to: feedSeconds(series.historyEnd + 1) }
   return subtractSpans([wanted], series.covered)
 }

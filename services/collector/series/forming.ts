@@ -4,12 +4,12 @@ import { mergeBars } from '../../core/bars/revision.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { CollectedSeries } from './collected-series.ts'
 
-/** So often bars that were kept back are looked at. */
+/** Check interval for bars that were kept because they were still forming. */
 export const formingCheckMs = 1_000
 
 /**
- * Of bars as a source gave them (ascending), those that have closed. A last one that has not is kept
- * with its series until it has; one kept before goes out as soon as a later one is there.
+ * Returns the source's bars (ascending) that have closed. A last bar that is still forming is kept in its
+ * series until it closes. A bar kept before is returned as soon as a later one has arrived.
  */
 export function takeClosed(
   series: CollectedSeries,
@@ -23,19 +23,19 @@ export function takeClosed(
   const keptTime = kept && timeAt(kept, 0)
   if (kept && keptTime !== undefined && keptTime > newest) return given
   series.forming = undefined
-  // Of one time, what was given later is what counts.
+  // For one time, the later report counts.
   const isRead = keptTime !== undefined && given.time.includes(keptTime)
   const bars = kept && !isRead ? mergeBars(given, kept) : given
   if (hasClosed(series, newest, now)) return bars
   const last = barCount(bars) - 1
-  // What only a later bar closes goes out together with that bar, or ingest could not know it; it gives
-  // the later one back as still forming.
+  // A bar that only a later bar closes is sent together with that bar: ingest needs both. Ingest returns the
+  // later bar as still forming.
   if (last > 0 && !hasClosed(series, timeAt(bars, last - 1), now)) return bars
   series.forming = { bars: sliceBars(bars, last, last + 1), derived }
   return sliceBars(bars, 0, last)
 }
 
-/** The bar kept back, once its time is over. */
+/** Returns the kept bar once it has closed. */
 export function releaseClosed(series: CollectedSeries, now: FeedSeconds | undefined): Bars | undefined {
   const { forming } = series
   if (!forming || !hasClosed(series, timeAt(forming.bars, 0), now)) return undefined

@@ -7,7 +7,7 @@ const minutes = (...list: number[]) =>
   barsOf(list.map((at) => ({ time: feedSeconds(at * 60), open: 1, high: 1, low: 1, close: 1, volume: 1 })))
 const span = (from: number, to: number) => ({ from: feedSeconds(from * 60), to: feedSeconds(to * 60) })
 
-test('a claim leaves out what was not stored, until it is', () => {
+test('a claim leaves out times that were not stored, until they are', () => {
   const holes = new Holes('1')
   holes.add(minutes(3, 4, 7))
   expect(holes.outside([span(0, 10)])).toEqual([span(0, 3), span(5, 7), span(8, 10)])
@@ -15,7 +15,7 @@ test('a claim leaves out what was not stored, until it is', () => {
   expect(holes.outside([span(0, 10)])).toEqual([span(0, 4), span(5, 10)])
 })
 
-test('a series with holes all over is one hole, so that their number stays bounded', () => {
+test('too many holes become one hole, so that their number is bounded', () => {
   const holes = new Holes('1')
   holes.add(minutes(...Array.from({ length: 300 }, (_, i) => 2 * i)))
   expect(holes.outside([span(-10, 700)])).toEqual([span(-10, 0), span(599, 700)])

@@ -1,14 +1,15 @@
-import { type Bars, barCount, timeAt } from '../../core/bars/bar.ts'
+import { type Bars, barCount, pickBars, sliceBars, timeAt } from '../../core/bars/bar.ts'
 import { barEnd } from '../../core/bars/closed.ts'
 import { joinSpans, subtractSpans } from '../../core/bars/coverage.ts'
 import type { Span } from '../../core/bars/window.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
+import type { RefusedBar__Output } from '../../wire/gen/fxd/v1/RefusedBar.ts'
 
-/** A series with more is damaged as a whole: then all between its first and its last hole counts as one. */
+/** Maximum holes of a series; above it all times from the first to the last hole become one hole. */
 const holesMax = 256
 
-/** Where a series has bars that were read and not stored: no window may claim these times. */
+/** Times of a series whose bars were read and not stored: no window may claim them. */
 export class Holes {
   readonly #resolution: Resolution
   #spans: Span[] = []
@@ -17,7 +18,7 @@ export class Holes {
     this.#resolution = resolution
   }
 
-  /** The times `[open, end)` of these bars were not stored. */
+  /** Adds the times `[open, end)` of bars that were not stored. */
   add(bars: Bars): void {
     if (barCount(bars) === 0) return
     this.addSpans(this.#cells(bars))
@@ -28,18 +29,18 @@ export class Holes {
     return this.#spans
   }
 
-  /** Nothing in these spans was stored. */
+  /** Adds spans in which no bar was stored. */
   addSpans(spans: readonly Span[]): void {
     this.#take(joinSpans([...this.#spans, ...spans]))
   }
 
-  /** The times of these bars were stored. */
+  /** Removes the times of bars that were stored. */
   fill(bars: Bars): void {
     if (this.#spans.length === 0 || barCount(bars) === 0) return
     this.#take(subtractSpans(this.#spans, this.#cells(bars)))
   }
 
-  /** What is left of these spans. */
+  /** Returns the parts of these spans that have no hole. */
   outside(spans: readonly Span[]): Span[] {
     return subtractSpans(spans, this.#spans)
   }
@@ -52,8 +53,30 @@ export class Holes {
   #cells(bars: Bars): Span[] {
     return Array.from({ length: barCount(bars) }, (_, i) => {
       const open = timeAt(bars, i)
-      // A time off the grid still stands for the bar that it was meant to be.
+      // A time off the grid covers the bar that it was meant to be.
       return { from: feedSeconds(open), to: barEnd(open, this.#resolution) }
     })
   }
+}
+
+interface Part {
+  readonly item: { readonly series: { readonly holes: Holes } }
+  readonly bars: Bars
+}
+
+/** Records for each series of one message which bars were stored and which were refused. */
+export function recordStored(parts: readonly Part[], refused: readonly RefusedBar__Output[]): void {
+  // A refusal without a bar count is for the whole message.
+  const isWhole = refused.some(({ count }) => count === 0)
+  parts.forEach(({ item: { series }, bars }, position) => {
+    const own = refused.filter((each) => each.series === position && each.count > 0)
+    if (isWhole) series.holes.add(bars)
+    else if (own.length === 0) series.holes.fill(bars)
+    else {
+      const lost = new Uint8Array(barCount(bars))
+      for (const { index, count } of own) lost.fill(1, index, index + count)
+      series.holes.fill(pickBars(bars, (i) => lost[i] === 0))
+      for (const { index, count } of own) series.holes.add(sliceBars(bars, index, index + count))
+    }
+  })
 }

@@ -2,25 +2,25 @@ import { nextRevision } from '../../core/bars/revision.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { Clock } from '../../ports/clock.ts'
 
-/** The revision of every bar that a collector or an import derived; ingest counts on where it meets an earlier one. */
+/** The revision of every derived bar. Where ingest has stored an earlier one, it assigns the next revision itself. */
 export const derivedRevision = 1
 
 /**
- * Revisions of readings: UTC milliseconds by ingest's clock, each greater than the one before of its
- * series, over all sessions. So a later reading wins over an earlier one even within a millisecond, and a
- * minute in which thousands of series close runs no second ahead of the clock.
+ * Revisions of bars: UTC milliseconds by ingest's clock, ascending per series over all sessions. So a later
+ * reading replaces an earlier one even within a millisecond. When thousands of series close in one minute,
+ * revisions do not run ahead of the clock.
  */
 export class Stamps {
   readonly #clock: Clock
   #offsetMs = 0
-  /** By series: as many as a catalogue lists, at its resolutions. */
+  /** By series; bounded by the catalogue's symbols and resolutions. */
   readonly #last = new Map<string, number>()
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** Ingest's clock minus ours, as the last Welcome told. */
+  /** Ingest's clock minus the local clock, from the last Welcome. */
   set offsetMs(offsetMs: number) {
     this.#offsetMs = offsetMs
   }

@@ -5,44 +5,43 @@ import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { Session, SymbolType } from '../../core/feeds/symbol.ts'
 
 /**
- * Where bars come from: one file behind this interface per kind of terminal.
+ * The origin of bars: one implementation of this interface per kind of terminal.
  *
- * A source knows its terminal and nothing else: it speaks raw names, plain prices and the feed's
- * clock. Everything between it and ingest is the session's (clean names, lanes, revisions, scales,
- * windows, forming bars, reconnecting). It is opened once and lives over any number of sessions.
+ * A source depends on its terminal only. It uses raw names, plain prices and the feed's clock. The session does
+ * all else: clean names, lanes, revisions, scales, windows, forming bars, reconnecting. A source is opened once
+ * and is used by all sessions of its collector.
  */
 export interface Source {
-  /** What Hello and the log show, such as `mt5-csv exports/` or `simulator seed 7`. */
+  /** Text for Hello and the log, such as `mt5-csv exports/` or `simulator seed 7`. */
   readonly terminal: string
   readonly capabilities: SourceCapabilities
   /**
-   * Starts watching. Resolves once the first catalogue snapshot was given to the listener; goes on
-   * calling the listener until the signal aborts, then stops by itself. Rejects when the terminal
-   * cannot be reached at all: the session opens it again later, with growing pauses.
+   * Starts watching. Resolves once the listener has received the first catalogue snapshot. Calls the
+   * listener until the signal aborts. Rejects when the terminal is unavailable: the collector opens the
+   * source again later, with growing pauses.
    */
   open(listener: SourceListener, signal: AbortSignal): Promise<void>
   /**
-   * What the terminal holds of one series inside the half-open span, oldest first, in answers of at
-   * most `sourceBarsMax` bars. Ending normally only says that there is no more to come; what was
-   * answered *completely* is what the answers name in `complete`, and only that becomes coverage.
-   * Throws `NotLoadedYet` while the terminal is still fetching this history: it is asked again later.
-   * Any other error is logged (a `SourceFault` as its sentence, once) and asked again too. May be called for several series at once (at most
-   * `sourceReadsMax`) and for any series of the catalogue. The last bar may still be forming: the
-   * session holds it back.
+   * Yields the terminal's bars of one series in the half-open span, oldest first, in answers of at most
+   * `sourceBarsMax` bars. A normal end means only that no more answers follow. Only spans that answers name
+   * in `complete` become coverage. Throws `NotLoadedYet` while the terminal is still fetching this history;
+   * the read is then retried later. Any other error is logged (a `SourceFault` as its sentence, once) and
+   * retried too. Called for any series of the catalogue, for at most `sourceReadsMax` series at once. The
+   * last bar may still be forming: the session keeps it until it closes.
    */
   read(series: SourceSeries, span: Span, signal: AbortSignal): AsyncIterable<SourceAnswer>
 }
 
 export interface SourceCapabilities {
   /**
-   * Every bar given to the listener can be read again after a crash (files, the simulator): its live
-   * bars may then be published while their commit is still under way.
+   * Every bar reported to the listener can be read again after a crash (files, the simulator). Ingest may
+   * then publish live bars before their commit.
    */
   readonly rereadable: boolean
   /**
-   * `pieces`: any span costs about as much as it is long, so history is asked newest day first over
-   * all symbols, as far back as the feed's `depth`. `whole`: a read walks through everything, so at
-   * each start a series is asked for once, with a span of all times, and all of it counts, however old.
+   * `pieces`: the cost of a read grows with its span. So history is read newest day first over all symbols,
+   * back to the feed's `depth`. `whole`: each read goes through all bars. So a series is read once per
+   * start, with a span of all times. Bars of any age are stored.
    */
   readonly reads: 'pieces' | 'whole'
 }
@@ -55,9 +54,9 @@ export interface SourceSeries {
 export interface SourceSymbol {
   /** The terminal's own name. */
   readonly raw: string
-  /** Decimals of the price. On mid-quoted feeds prices may carry one more, the half unit. */
+  /** Decimals of the price. On mid-quoted feeds prices may have one more, the half unit. */
   readonly digits: number
-  /** What can be read of this symbol; resolutions the feed does not list are left alone by the session. */
+  /** Resolutions that can be read. The session ignores those that the feed does not list. */
   readonly resolutions: readonly Resolution[]
   readonly display?: string | undefined
   readonly description?: string | undefined
@@ -71,7 +70,7 @@ export interface SourceSymbol {
 /** Bars of one series, strictly ascending in time. The `revision` column is not read: the session stamps it. */
 export interface SourceBars extends SourceSeries {
   readonly bars: Bars
-  /** The source folded them from finer bars, so that anything read from the terminal wins over them. */
+  /** True when the source folded them from finer bars: bars read from the terminal have priority. */
   readonly derived?: boolean | undefined
 }
 
@@ -79,55 +78,57 @@ export interface SourceAnswer {
   readonly bars: Bars
   readonly derived?: boolean | undefined
   /**
-   * With these bars, and those of the answers before, everything that the terminal has in this
-   * half-open span was given (nothing at all is an answer too). Absent: no claim.
+   * This answer and earlier ones contain all bars that the terminal has in this half-open span, possibly
+   * none. Absent: no claim.
    */
   readonly complete?: Span | undefined
 }
 
-/** `snapshot`: these are all symbols there are; else these are added or changed. */
+/** `snapshot`: these are all symbols; otherwise these are added or changed. */
 export interface Listing {
   readonly snapshot: boolean
 }
 
 /**
- * What a source tells as it happens. No call blocks or throws; while no session is up, bars go into the
- * spool, or without one are dropped here and read again later (`rereadable`).
+ * Receives the events of a source. No call blocks or throws. While no session is active, bars go into the
+ * spool. Without a spool they are dropped here and read again later (`rereadable`).
  */
 export interface SourceListener {
   catalogue(symbols: readonly SourceSymbol[], listing: Listing): void
   /**
-   * Bars that just closed (or were just corrected), of several series: a minute of all symbols is one
-   * call. The last of a series may still be forming: the session holds it back.
+   * Bars that just closed or were just corrected, of several series: one call per minute for all symbols.
+   * The last bar of a series may still be forming: the session keeps it until it closes.
    */
   closed(batch: readonly SourceBars[]): void
   /**
-   * Everything that the terminal has of this series in this half-open span was given, to `closed` or in
-   * an answer to `read`; becomes coverage of this series as it stands (a followed file's new lines).
+   * All bars that the terminal has of this series in this half-open span were reported, by `closed` or by
+   * `read`. The span becomes coverage of this series (used for new lines of a followed file).
    */
   complete(series: SourceSeries, span: Span): void
   /**
-   * For sources that watch all symbols at once, about once a minute: since `span.from` nothing was
-   * missed, and every bar of this resolution that opened before `span.to`, of any symbol (delayed ones
-   * may lag by their delay), has closed and was given to `closed`. `from` stays the same from call to
-   * call and moves only after an interruption; the session then reads again what lies between.
+   * Called about once a minute by sources that watch all symbols at once. Since `span.from` no bar was missed.
+   * All bars of this resolution that opened before `span.to` have closed and were reported to `closed`, of
+   * all symbols; delayed symbols may lag by their delay. `from` changes only after an interruption; the
+   * session then reads the time between again.
    */
   watched(resolution: Resolution, span: Span): void
-  /** Bars in these spans were found and cannot be taken: no window claims them until they can. */
+  /** Bars in these spans exist but were rejected: no window claims them until they are accepted. */
   leftOut(series: SourceSeries, spans: readonly Span[]): void
-  /** What was there has changed as a whole (a file that shrank): read the span again, covered or not. */
+  /** The whole series may have changed (a file that shrank): read the span again, covered or not. */
   again(series: SourceSeries, span: Span): void
-  /** Time of the newest tick, on the feed's clock. Where that is to be measured, ticks of delayed symbols are left out. */
+  /** Time of the newest tick, on the feed's clock. While that clock is measured, ticks of delayed symbols are not reported. */
   tick(newest: FeedSeconds): void
-  /** Whether the terminal is connected to its broker; counts as connected until told otherwise. */
+  /** Whether the terminal is connected to its broker; assumed to be connected until this is called. */
   connected(is: boolean): void
 }
 
-/** The terminal has not fetched this history yet: no answer, so no window. */
+/** The terminal has not fetched this history yet: there is no answer, so no window. */
 export class NotLoadedYet extends Error {}
 
-/** Something at the source that a person can put right; the message is a sentence that names it. */
+/** A fault of the source that a person can mend; the message is a sentence that names it. */
 export class SourceFault extends Error {}
 
+/** Maximum bars of one answer. */
 export const sourceBarsMax = 5_000
+/** Maximum reads of one source at once. */
 export const sourceReadsMax = 4

@@ -1,28 +1,29 @@
 import type { Clock } from '../../ports/clock.ts'
 
-/** What an earlier life left gets so long to be sent, however old: clocks are often set soon after a start. */
-const chanceMs = 3_600_000
+/** Minimum time to send batches of an earlier run, however old: clocks are often corrected soon after a start. */
+const startGraceMs = 3_600_000
 
-/** When a batch came: by the wall clock, and in this life by the clock that nobody sets. */
+/** When a batch arrived: by the wall clock, and in this run also by the monotonic clock. */
 export interface Arrival {
   readonly utcMs: number
-  /** `undefined`: in an earlier life. */
+  /** `undefined`: in an earlier run. */
   readonly sinceMs: number | undefined
 }
 
 /**
- * How old batches are, whoever sets the wall clock. What came in this life ages with it, not while the machine
- * sleeps; what an earlier one left was as old as the wall clock says when this one began, by its earliest reckoning.
+ * Ages of batches, protected against changes of the wall clock. All batches age by the monotonic clock during this
+ * run, so not while the machine sleeps. The age of earlier batches at the start of this run is by the wall clock,
+ * with the earliest start time computed so far.
  */
 export class Ages {
   readonly #clock: Clock
-  readonly #begunMs: number
-  #begunUtcMs: number
+  readonly #startedMs: number
+  #startedUtcMs: number
 
   constructor(clock: Clock) {
     this.#clock = clock
-    this.#begunMs = clock.monotonicMs()
-    this.#begunUtcMs = clock.utcMs()
+    this.#startedMs = clock.monotonicMs()
+    this.#startedUtcMs = clock.utcMs()
   }
 
   get nowMs(): number {
@@ -31,15 +32,15 @@ export class Ages {
 
   ageMs({ utcMs, sinceMs }: Arrival): number {
     if (sinceMs !== undefined) return this.nowMs - sinceMs
-    this.#begunUtcMs = Math.min(this.#begunUtcMs, this.#clock.utcMs() - this.#livedMs)
-    return this.#livedMs + Math.max(0, this.#begunUtcMs - utcMs)
+    this.#startedUtcMs = Math.min(this.#startedUtcMs, this.#clock.utcMs() - this.#runMs)
+    return this.#runMs + Math.max(0, this.#startedUtcMs - utcMs)
   }
 
-  isPast(came: Arrival, ageMaxMs: number): boolean {
-    return this.ageMs(came) > ageMaxMs && (came.sinceMs !== undefined || this.#livedMs > chanceMs)
+  isExpired(came: Arrival, ageMaxMs: number): boolean {
+    return this.ageMs(came) > ageMaxMs && (came.sinceMs !== undefined || this.#runMs > startGraceMs)
   }
 
-  get #livedMs(): number {
-    return this.nowMs - this.#begunMs
+  get #runMs(): number {
+    return this.nowMs - this.#startedMs
   }
 }

@@ -7,7 +7,7 @@ import { storedResolutions } from '../../core/feeds/resolution.ts'
 
 const hour = 3_600_000
 
-test('at the bound in bytes the oldest leave, what was lost is named, and the bound holds', async () => {
+test('at the bound in bytes the oldest batches are dropped and named, and the bound is never exceeded', async () => {
   const bytesMax = 8_192
   const folder = new MemoryFolder()
   const spool = await open(folder, { bytesMax })
@@ -25,17 +25,17 @@ test('at the bound in bytes the oldest leave, what was lost is named, and the bo
   expect(of('EURUSD')).toMatchObject({ resolution: '1', from: 120 })
   expect(Math.max(Number(of('GBPUSD')?.to), Number(of('EURUSD')?.to))).toBe(60 * lost + 60)
   expect(Number(of('GBPUSD')?.bars) + Number(of('EURUSD')?.bars)).toBe(lost)
-  // Another life knows of it too, until ingest was told.
+  // The next run knows of the loss too, until ingest knows of it.
   const next = await open(
     folder.crash(() => 0),
     { bytesMax },
   )
   expect(next.lost).toEqual(spool.lost)
-  next.told()
+  next.acknowledgeLost()
   expect(next.lost).toEqual([])
 })
 
-test('at the bound in age batches older than a day leave and are named', async () => {
+test('at the bound in age batches older than a day are dropped and named', async () => {
   const clock = createVirtualClock()
   const folder = new MemoryFolder()
   const spool = await open(folder, { clock })
@@ -51,7 +51,7 @@ test('at the bound in age batches older than a day leave and are named', async (
   expect(spool.droppedBars).toBe(1)
 })
 
-test('at the bound in age a wall clock that is set a day on takes nothing out, in this life and at the start of the next', async () => {
+test('a wall clock set a day ahead expires no batch, in this run or the next', async () => {
   const clock = createVirtualClock()
   let aheadMs = 0
   const jumping = { ...clock, utcMs: () => utcMs(clock.utcMs() + aheadMs) }
@@ -62,7 +62,7 @@ test('at the bound in age a wall clock that is set a day on takes nothing out, i
   await clock.advance(hour)
   expect(await timesIn(spool)).toEqual([60])
   expect(spool.depth.ageMs).toBe(hour)
-  // Ahead already when it starts, as a machine without a clock of its own that asks the net a little later.
+  // The clock is ahead at the start, as on a machine that reads the network time a little later.
   const next = await open(
     folder.crash(() => 0),
     { clock: jumping },
@@ -78,7 +78,7 @@ test('at the bound in age a wall clock that is set a day on takes nothing out, i
   expect([spool.lost, next.lost]).toEqual([[], []])
 })
 
-test('at the bound in age what an earlier life left is as old as it is, and is first given an hour to be sent', async () => {
+test('batches of an earlier run keep their age and have at least an hour to be sent', async () => {
   const clock = createVirtualClock()
   const folder = new MemoryFolder()
   const spool = await open(folder, { clock })
@@ -97,7 +97,7 @@ test('at the bound in age what an earlier life left is as old as it is, and is f
   expect(next.droppedBars).toBe(1)
 })
 
-test('what was lost of a whole catalogue is known in the next life, with what came after it', async () => {
+test('losses of a whole catalogue are known after a restart, with later batches', async () => {
   const clock = createVirtualClock()
   const folder = new MemoryFolder()
   const spool = await open(folder, { clock })
@@ -120,7 +120,7 @@ test('what was lost of a whole catalogue is known in the next life, with what ca
   expect((await next.read(next.ids.at(-1) as number))?.series).toMatchObject([{ first: 120 }])
 }, 30_000)
 
-test('a disk that takes nothing is told of, and what comes later is kept again', async () => {
+test('a disk that rejects a write is reported, and later batches are spooled again', async () => {
   const folder = new MemoryFolder()
   const spool = await open(folder)
   folder.beforeSync = () => Promise.reject(new Error('no space left on device'))

@@ -11,7 +11,7 @@ function temporaryFolder(): string {
   return path
 }
 
-/** Which files and folders are synced from here on, by their inodes. */
+/** Inodes of the files and folders that are synced from here on. */
 async function watchSyncs(): Promise<ReadonlySet<number>> {
   const synced = new Set<number>()
   const any = await open(tmpdir(), 'r')
@@ -26,7 +26,7 @@ async function watchSyncs(): Promise<ReadonlySet<number>> {
   return synced
 }
 
-test('a new folder is there after a loss of power, with all that it lies in', async () => {
+test('a new folder and its parents survive a loss of power', async () => {
   const root = temporaryFolder()
   const synced = await watchSyncs()
   const path = join(root, 'data', 'spool', 'BROKERA-ZERO')
@@ -37,7 +37,7 @@ test('a new folder is there after a loss of power, with all that it lies in', as
     expect(synced, each).toContain(statSync(each).ino)
 })
 
-test('a folder that was made before may not be on the disk yet', async () => {
+test('the parent of an existing folder is synced, because an earlier run may not have done it', async () => {
   const root = temporaryFolder()
   mkdirSync(join(root, 'spool'))
   const synced = await watchSyncs()

@@ -3,23 +3,23 @@ import { dirname, join, resolve } from 'node:path'
 import { lockFolder } from '../../platform/files/lock-folder.ts'
 import type { SpoolFolder } from './folder.ts'
 
-/** Bars are nobody else's business. */
+/** Only the user of this process may read the bars. */
 const folderMode = 0o700
 const fileMode = 0o600
 
 /**
- * A folder of its own on this machine's disk, made where it is missing. Rejects when it cannot be used, or
- * another collector uses it.
+ * Opens a dedicated folder on the local disk, and creates it when it is missing. Rejects when it cannot be used
+ * or another collector uses it.
  */
 export async function openDiskFolder(path: string): Promise<SpoolFolder> {
   await makeLasting(resolve(path))
   return new DiskFolder(path, lockFolder(join(path, 'lock.db'), path))
 }
 
-/** Makes the folder, with those it lies in; a loss of power takes none of them away again. */
+/** Creates the folder and its parents so that they survive a loss of power. */
 async function makeLasting(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode: folderMode })
-  // A folder that an earlier life made may still be in memory alone.
+  // A folder that an earlier run created may not be on the disk yet.
   let made = path
   await syncFolder(dirname(made))
   while (first !== undefined && made !== first && dirname(made) !== made) {
@@ -28,7 +28,7 @@ async function makeLasting(path: string): Promise<void> {
   }
 }
 
-/** What was made in the folder is found after a loss of power. */
+/** Makes new entries of the folder survive a loss of power. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r')
   try {
@@ -41,7 +41,7 @@ async function syncFolder(path: string): Promise<void> {
 class DiskFolder implements SpoolFolder {
   readonly #path: string
   readonly #unlock: () => void
-  /** The file that is written to. */
+  /** The file that is open for writing. */
   #open: { readonly name: string; readonly file: FileHandle } | undefined
 
   constructor(path: string, unlock: () => void) {

@@ -7,28 +7,28 @@ import type { Place, Segment } from './segments.ts'
 export interface Entry extends Arrival {
   readonly kind: SpoolRecord['kind']
   readonly bars: number
-  /** Another collector stands for these bars. */
-  isSpare: boolean
-  /** Until it is on the disk. */
+  /** Another collector has these bars, so a drop is no loss. */
+  isHandedOver: boolean
+  /** The encoded batch, until it is on the disk. */
   bytes: Uint8Array | undefined
   place: Place | undefined
 }
 
-/** What is in a spool, in the order it came; the bars themselves are on the disk. */
+/** Index of the batches in a spool, in order of arrival; the bars are on the disk. */
 export class Entries {
   batches = 0
   bars = 0
   readonly #all = new Map<number, Entry>()
-  /** The newest live bar of each series in here. */
+  /** Time of the newest live bar per series. */
   readonly #until = new Map<string, FeedSeconds>()
   #live = 0
   #lastId = 0
 
-  enter(record: SpoolRecord, at: Pick<Entry, 'bytes' | 'place' | 'sinceMs'>): number {
+  add(record: SpoolRecord, at: Pick<Entry, 'bytes' | 'place' | 'sinceMs'>): number {
     const { kind, utcMs, series } = record
     const bars = barsIn(record)
     this.#lastId += 1
-    this.#all.set(this.#lastId, { kind, utcMs, bars, isSpare: false, ...at })
+    this.#all.set(this.#lastId, { kind, utcMs, bars, isHandedOver: false, ...at })
     if (kind === 'lost') return this.#lastId
     this.batches += 1
     this.bars += bars
@@ -42,8 +42,8 @@ export class Entries {
     return this.#lastId
   }
 
-  /** `undefined`: it had left before. */
-  leave(id: number): Entry | undefined {
+  /** Returns `undefined` when the entry was removed before. */
+  remove(id: number): Entry | undefined {
     const entry = this.#all.get(id)
     if (!entry) return undefined
     this.#all.delete(id)
@@ -55,16 +55,16 @@ export class Entries {
     return entry
   }
 
-  /** All that is in here now. */
-  spare(): void {
-    for (const entry of this.#all.values()) entry.isSpare = true
+  /** Marks all entries as handed over. */
+  markHandedOver(): void {
+    for (const entry of this.#all.values()) entry.isHandedOver = true
   }
 
   get(id: number): Entry | undefined {
     return this.#all.get(id)
   }
 
-  /** Of all batches. */
+  /** Identifiers of all batches. */
   get ids(): readonly number[] {
     return this.#where(({ kind }) => kind !== 'lost')
   }
@@ -77,12 +77,12 @@ export class Entries {
     return this.#where(({ kind, place }) => kind !== 'lost' && place?.segment === segment)
   }
 
-  /** Of the oldest batches, up to the first that is not past. */
-  past(isPast: (came: Arrival) => boolean): readonly number[] {
+  /** Returns the oldest batches, up to the first that has not expired. */
+  expired(isExpired: (came: Arrival) => boolean): readonly number[] {
     const old: number[] = []
     for (const [id, entry] of this.#all) {
       if (entry.kind === 'lost') continue
-      if (!entry.place || !isPast(entry)) break
+      if (!entry.place || !isExpired(entry)) break
       old.push(id)
     }
     return old

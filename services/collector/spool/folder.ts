@@ -1,15 +1,15 @@
 /**
- * The few things that a spool does with files. Contract:
- *  - calls come one after another, but for `read`;
- *  - what `write` resolved for, the file's name included, survives a kill and a loss of power;
- *  - of a write that was cut off any part may be there; a `cut` or a `remove` may be forgotten.
+ * The file operations of a spool. Contract:
+ *  - calls are sequential, except `read`;
+ *  - after `write` has resolved, its bytes and the file's name survive a kill and a loss of power;
+ *  - an interrupted write may leave any part of its bytes; a `cut` or a `remove` may be lost.
  */
 export interface SpoolFolder {
-  /** Names of the files there are. */
+  /** Returns the names of all files. */
   list(): Promise<readonly string[]>
-  /** Bytes from `position` on, at most `length`: fewer where the file ends. */
+  /** Returns at most `length` bytes from `position` on; fewer where the file ends. */
   read(name: string, position: number, length: number): Promise<Uint8Array>
-  /** Writes at the end of a file, which is made where it is missing; `position` is that end. */
+  /** Appends to a file, and creates it when it is missing; `position` is the file's length. */
   write(name: string, position: number, bytes: Uint8Array): Promise<void>
   /** Empties a file. */
   cut(name: string): Promise<void>

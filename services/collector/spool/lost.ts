@@ -5,33 +5,33 @@ import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { EncodedSeries } from '../../wire/encode-bars.ts'
 import type { SpooledSeries } from './record.ts'
 
-/** What of one series left a spool at its bound; other bars may lie between. */
+/** The range of one series' bars that were dropped at the spool's bound; kept bars may lie between. */
 export interface LostSpan extends Span {
-  /** Clean name; empty where so many series were lost that those of a resolution are told as one. */
+  /** Clean name; empty when so many series lost bars that all of a resolution are merged. */
   readonly symbol: string
   readonly resolution: Resolution
   readonly bars: number
 }
 
-/** Beyond, those of a resolution are one: a record holds no more names, and nobody reads them. */
+/** Maximum series with a range of their own; above it all of a resolution are merged, so that a record stays small. */
 const lostSeriesMax = 10_000
 const nothing = new Uint8Array(0) as EncodedSeries
 
-/** What left the spool without an ack, one range for each series; ingest has not been told of it yet. */
+/** Bars dropped from the spool without an Ack, one range per series, until ingest knows of them. */
 export class Lost {
   readonly #series = new Map<string, SpooledSeries>()
 
   add(list: readonly SpooledSeries[]): void {
     for (const each of list) {
-      this.#join(each, this.#series.has(idOf({ ...each, symbol: '' })) ? '' : each.symbol)
+      this.#merge(each, this.#series.has(idOf({ ...each, symbol: '' })) ? '' : each.symbol)
       if (this.#series.size <= lostSeriesMax) continue
       const all = this.series
       this.clear()
-      for (const one of all) this.#join(one, '')
+      for (const one of all) this.#merge(one, '')
     }
   }
 
-  #join({ resolution, first, last, count }: SpooledSeries, symbol: string): void {
+  #merge({ resolution, first, last, count }: SpooledSeries, symbol: string): void {
     const id = idOf({ symbol, resolution })
     const had = this.#series.get(id)
     this.#series.set(id, {
@@ -48,7 +48,7 @@ export class Lost {
     this.#series.clear()
   }
 
-  /** As a record of the spool keeps it. */
+  /** In the form of a spool record. */
   get series(): readonly SpooledSeries[] {
     return [...this.#series.values()]
   }

@@ -3,7 +3,7 @@ import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import { isResolution, type Resolution } from '../../core/feeds/resolution.ts'
 import type { EncodedSeries } from '../../wire/encode-bars.ts'
 
-/** Bars of the live lane, of the backfill lane, or what left the spool at its bound. */
+/** Bars of the live lane, bars of the backfill lane, or the ranges dropped at the spool's bound. */
 export type RecordKind = 'live' | 'history' | 'lost'
 
 /** One series of a record. */
@@ -15,28 +15,28 @@ export interface SpooledSeries {
   readonly first: FeedSeconds
   readonly last: FeedSeconds
   readonly count: number
-  /** As it goes over the wire, revisions included; empty for what is lost. */
+  /** In the wire format, revisions included; empty for lost bars. */
   readonly encoded: EncodedSeries
 }
 
 export interface SpoolRecord {
   readonly kind: RecordKind
-  /** When it came into the spool. */
+  /** When it entered the spool. */
   readonly utcMs: number
   readonly series: readonly SpooledSeries[]
 }
 
-/** Length and checksum of what follows. */
+/** Length and checksum of the body. */
 const headBytes = 8
 /** Kind, time, number of series. */
 const fixedBytes = 1 + 8 + 4
 /** Two lengths of names, two times, a count, the length of the bars. */
 const bytesPerSeries = 2 + 1 + 8 + 8 + 4 + 4
-/** No record is nearly as long: a length beyond is no length. */
+/** Maximum bytes of a record. A greater length in a file is damage. */
 const recordBytesMax = 4 * 1024 * 1024
 const kinds: readonly (RecordKind | undefined)[] = [undefined, 'live', 'history', 'lost']
 
-/** The record as it stands in a file: its length, its checksum, itself. Throws for one that could not be read back. */
+/** Encodes a record for a file: length, checksum, body. Throws when it is too long to be read back. */
 export function encodeRecord({ kind, utcMs, series }: SpoolRecord): Uint8Array {
   const named = series.map((each) => ({ ...each, name: Buffer.from(each.symbol) }))
   const length = named.reduce(
@@ -45,7 +45,7 @@ export function encodeRecord({ kind, utcMs, series }: SpoolRecord): Uint8Array {
     fixedBytes,
   )
   if (length > recordBytesMax)
-    throw new Error(`a record of the spool: got ${length} bytes, wanted at most ${recordBytesMax}`)
+    throw new Error(`spool record: got ${length} bytes, wanted at most ${recordBytesMax}`)
   const bytes = Buffer.alloc(headBytes + length)
   let at = headBytes
   at = bytes.writeUInt8(kinds.indexOf(kind), at)
@@ -74,13 +74,13 @@ export interface FoundRecord {
   readonly length: number
 }
 
-/** The whole records in these bytes; between and behind them lies what was damaged, or torn when it was written. */
+/** Yields the whole records in these bytes. All other bytes were damaged, or torn when they were written. */
 export function* recordsIn(bytes: Uint8Array): Generator<FoundRecord> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   for (let offset = 0; offset + headBytes + fixedBytes <= buffer.length; ) {
     const found = recordAt(buffer, offset)
     if (found) yield found
-    // Behind damage no length can be trusted: the next checksum that is right tells where it goes on.
+    // After damage no length is reliable. The search continues at the next byte with a correct checksum.
     offset += found?.length ?? 1
   }
 }
@@ -96,7 +96,7 @@ function recordAt(buffer: Buffer, offset: number): FoundRecord | undefined {
   return record && { record, offset, length: headBytes + length }
 }
 
-/** `undefined` for what another version of this program may have written. */
+/** Returns `undefined` for a body that another version of this program may have written. */
 function decode(kind: RecordKind, body: Buffer): SpoolRecord | undefined {
   const utcMs = body.readDoubleLE(1)
   const series: SpooledSeries[] = []

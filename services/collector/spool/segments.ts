@@ -6,7 +6,7 @@ import { type FoundRecord, recordsIn } from './record.ts'
 export interface Segment {
   readonly name: string
   bytes: number
-  /** Records that have not left. */
+  /** Records that are still in the spool. */
   records: number
 }
 
@@ -18,19 +18,19 @@ export interface Place {
 
 const nameOf = (number: number): string => `${String(number).padStart(10, '0')}.spool`
 const named = /^(\d{10})\.spool$/
-/** No file of a spool is nearly as long. */
+/** Maximum bytes read of one file; no file of a spool comes near it. */
 const fileBytesMax = 512 * 1024 * 1024
 
 export interface SegmentsDeps {
   readonly folder: SpoolFolder
   readonly log: Log
-  /** A file that is longer is not written on. */
+  /** Bytes after which a file takes no more records; the next one begins. */
   readonly segmentBytesMax: number
 }
 
-/** The files of a spool, oldest first. One is written at its end; all others wait for their last record to leave. */
+/** The files of a spool, oldest first. Records are appended to the newest; others are removed with their last record. */
 export class Segments {
-  /** Found at the start, in which there is no whole record. */
+  /** Bytes found at the start that belong to no whole record. */
   unreadableBytes = 0
   readonly #deps: SegmentsDeps
   readonly #all: Segment[] = []
@@ -49,12 +49,12 @@ export class Segments {
     return this.#all[0]
   }
 
-  /** It is still written to. */
+  /** True while records are appended to this file. */
   isCurrent(segment: Segment): boolean {
     return segment === this.#current
   }
 
-  /** What earlier lives left, in order. A file that was written before is never written on. */
+  /** Yields the records that earlier runs left, in order. No record is appended to their files. */
   async *recover(): AsyncGenerator<{ readonly found: FoundRecord; readonly segment: Segment }> {
     const { folder } = this.#deps
     for (const name of [...(await folder.list())].sort()) {
@@ -66,26 +66,26 @@ export class Segments {
       this.#all.push(segment)
       let end = 0
       for (const found of recordsIn(bytes)) {
-        this.#skip(name, end, found.offset, false)
+        this.#noteUnreadable(name, end, found.offset, false)
         segment.records += 1
         end = found.offset + found.length
         yield { found, segment }
       }
-      this.#skip(name, end, bytes.length, true)
+      this.#noteUnreadable(name, end, bytes.length, true)
     }
   }
 
-  #skip(file: string, from: number, to: number, isEnd: boolean): void {
+  #noteUnreadable(file: string, from: number, to: number, isEnd: boolean): void {
     if (from === to) return
     const { log } = this.#deps
     const bytes = to - from
     this.unreadableBytes += bytes
-    // Nobody was told that a write which was cut off is kept.
-    if (isEnd) log.warn({ file, from, bytes }, 'the end of a spool file is torn and was left out')
-    else log.error({ file, from, bytes }, 'a spool file is damaged: the batches there cannot be read')
+    // A torn write at the end was never reported as spooled.
+    if (isEnd) log.warn({ file, from, bytes }, 'spool file ends in a torn write; its last bytes are dropped')
+    else log.error({ file, from, bytes }, 'spool file damaged; unreadable batches are dropped')
   }
 
-  /** Resolves once all of them are on the disk; rejects when that is not known of any of them. */
+  /** Resolves once all records are on the disk; rejects when it is unknown whether they are. */
   async write(records: readonly Uint8Array[]): Promise<readonly Place[]> {
     const segment = this.#segmentFor()
     const offsets: number[] = []
@@ -100,7 +100,7 @@ export class Segments {
     try {
       await this.#deps.folder.write(segment.name, start, Buffer.concat(records))
     } catch (cause) {
-      // What stands behind a torn record would not be found again: this file ends here.
+      // Records after a torn one may not be found again, so no more are appended to this file.
       segment.records -= records.length
       this.#current = undefined
       throw cause
@@ -112,8 +112,8 @@ export class Segments {
     return this.#deps.folder.read(segment.name, offset, length)
   }
 
-  /** Files of which every record has left go; the one that is written to begins anew. */
-  async tidy(): Promise<void> {
+  /** Removes files without records; empties the current one. */
+  async clean(): Promise<void> {
     for (const segment of this.#all.filter(({ records }) => records === 0)) {
       if (segment !== this.#current) await this.drop(segment)
       else if (segment.bytes > 0) {

@@ -9,7 +9,7 @@ import { createLog } from '../../platform/log/log.ts'
 import { openDiskFolder } from './disk-folder.ts'
 import { recordsIn } from './record.ts'
 
-/** As they stand in a line of the log. */
+/** Levels in a line of the log. */
 const warnLevel = 40
 const errorLevel = 50
 
@@ -19,8 +19,8 @@ function temporaryFolder(): string {
   return path
 }
 
-describe('what was kept', () => {
-  test('is there after any end, in order and byte for byte, and what was acknowledged is not', async () => {
+describe('spooled batches', () => {
+  test('are read after any end, in order and byte for byte, without acknowledged ones', async () => {
     const path = temporaryFolder()
     const spool = await open(await openDiskFolder(path))
     const kept = [60, 120, 180].map((time) => spool.append('live', batch(time)))
@@ -28,11 +28,11 @@ describe('what was kept', () => {
     spool.remove(Number(kept[0]?.id))
     await spool.append('history', batch(60, 'GBPUSD')).kept
     await expect(openDiskFolder(path)).rejects.toThrow('is in use by another fxd')
-    // What a killed process leaves: nobody closes anything.
+    // A killed process closes nothing.
     const left = temporaryFolder()
     cpSync(path, left, { recursive: true })
     const next = await open(await openDiskFolder(left))
-    // The acknowledged one may come once more; nothing else may be missing or doubled.
+    // The acknowledged batch may appear again; no other may be missing or doubled.
     expect((await timesIn(next)).filter((time, i) => i > 0 || time !== 60)).toEqual([120, 180, 60])
     const last = await next.read(next.ids.at(-1) as number)
     expect(last?.kind).toBe('history')
@@ -42,7 +42,7 @@ describe('what was kept', () => {
     await Promise.all([spool.close(), next.close()])
   })
 
-  test('an empty spool leaves nothing on the disk', async () => {
+  test('use no bytes on the disk once all were removed', async () => {
     const path = temporaryFolder()
     const spool = await open(await openDiskFolder(path))
     const { id, kept } = spool.append('live', batch(60))
@@ -55,7 +55,7 @@ describe('what was kept', () => {
     expect(files.map((name) => readFileSync(join(path, name)).length)).toEqual([0])
   })
 
-  test('of batches that come during a write all share the next one', async () => {
+  test('that arrive during a write share the next write', async () => {
     const folder = new MemoryFolder()
     const spool = await open(folder)
     const all = Array.from({ length: 50 }, (_, i) => spool.append('live', batch(60 * i)).kept)
@@ -63,7 +63,7 @@ describe('what was kept', () => {
     expect(folder.writes).toBeLessThanOrEqual(2)
   })
 
-  test('nothing is said to be kept before it is on the disk', async () => {
+  test('are not reported as spooled before they are on the disk', async () => {
     const folder = new MemoryFolder()
     let sync: () => void = () => undefined
     folder.beforeSync = () => new Promise((resolve) => void (sync = resolve))
@@ -79,7 +79,7 @@ describe('what was kept', () => {
     expect(await timesIn(await open(folder.crash(() => 0)))).toEqual([60])
   })
 
-  test('the newest live bar of a series is known, over lives too', async () => {
+  test('have the newest live bar of a series, also after a restart', async () => {
     const folder = new MemoryFolder()
     const spool = await open(folder)
     await spool.append('live', batch(120)).kept
@@ -90,8 +90,8 @@ describe('what was kept', () => {
   })
 })
 
-describe('what a crash left', () => {
-  test('a torn end is left out, wherever it was torn', async () => {
+describe('the files after a crash', () => {
+  test('a torn end is dropped, wherever it was torn', async () => {
     const path = temporaryFolder()
     const spool = await open(await openDiskFolder(path))
     for (const time of [60, 120]) await spool.append('live', batch(time)).kept
@@ -108,7 +108,7 @@ describe('what a crash left', () => {
     }
   })
 
-  test('a damaged byte costs the batch it stands in, wherever it stands, and is told with its bytes', async () => {
+  test('a damaged byte drops only its own batch, and the log names the file and the bytes', async () => {
     const folder = new MemoryFolder()
     const spool = await open(folder)
     for (const time of [60, 120, 180]) await spool.append('live', batch(time)).kept
@@ -132,7 +132,7 @@ describe('what a crash left', () => {
     }
   })
 
-  test('a page of nothing in a file costs the batches it lies on and no others', async () => {
+  test('a page of zeros in a file drops only the batches on it', async () => {
     const folder = new MemoryFolder()
     const spool = await open(folder)
     for (let i = 1; i <= 200; i++) await spool.append('live', batch(60 * i)).kept
@@ -147,7 +147,7 @@ describe('what a crash left', () => {
     expect(next.unreadableBytes).toBeGreaterThanOrEqual(to - from)
   })
 
-  test('through any crashes: what was kept and not acknowledged is there, once, in order', async () => {
+  test('after any crashes, unacknowledged batches are there once and in order', async () => {
     const step = fc.oneof(
       { weight: 4, arbitrary: fc.constant('append' as const) },
       { weight: 3, arbitrary: fc.constant('acknowledge' as const) },

@@ -9,25 +9,25 @@ import { Lost, type LostSpan } from './lost.ts'
 import { encodeRecord, recordsIn, type SpooledSeries, type SpoolRecord } from './record.ts'
 import { type Place, Segments } from './segments.ts'
 
-/** The oldest file leaves as a whole, so files are a small part of it all. */
+/** Maximum bytes of one file. The oldest file is dropped as a whole, so each is a small part of the spool. */
 const segmentBytesMax = 8 * 1024 * 1024
 const segmentsMin = 4
-/** Bytes that wait for a disk which does not keep up; beyond, a batch is not spooled. */
-const waitingBytesMax = 64 * 1024 * 1024
+/** Maximum bytes queued for a slow disk; above it a batch is not spooled. */
+const queuedBytesMax = 64 * 1024 * 1024
 const ageCheckMs = 60_000
 
 export interface SpoolDeps {
   readonly folder: SpoolFolder
   readonly clock: Clock
   readonly log: Log
-  /** At either bound the oldest batches leave; a gap names their series and range. */
+  /** At either bound the oldest batches are dropped; a gap names their series and range. */
   readonly bytesMax: number
   readonly ageMaxMs: number
 }
 
 export interface Kept {
   readonly id: number
-  /** Resolves once the batch is on the disk; rejects when it is not there, nor in the spool then. */
+  /** Resolves once the batch is on the disk; rejects when it is not spooled. */
   readonly kept: Promise<void>
 }
 
@@ -35,18 +35,18 @@ export interface SpoolDepth {
   readonly bytes: number
   readonly batches: number
   readonly bars: number
-  /** Of the oldest batch; 0 when there is none. */
+  /** Age of the oldest batch; 0 when there is none. */
   readonly ageMs: number
 }
 
-interface Waiting {
+interface QueuedBatch {
   readonly id: number
   readonly bytes: Uint8Array
   readonly resolve: () => void
   readonly reject: (cause: unknown) => void
 }
 
-/** Opens what an earlier life left, whatever ended it. Rejects when the folder cannot be read. */
+/** Opens a spool with the batches of earlier runs, however those ended. Rejects when the folder cannot be read. */
 export async function openSpool(deps: SpoolDeps): Promise<Spool> {
   const spool = new Spool(deps)
   await spool.recover()
@@ -54,14 +54,14 @@ export async function openSpool(deps: SpoolDeps): Promise<Spool> {
 }
 
 /**
- * What a collector has sent or is about to send, until ingest has acknowledged it: on the disk before it
- * is sent, in the order it came, over any number of sessions and lives. Bounded in bytes and age.
+ * Batches that a collector has sent or will send, until ingest acknowledges them. A batch is on the disk before
+ * it is sent. Batches keep their order over all sessions and restarts. Bounded in bytes and age.
  */
 export class Spool {
-  /** Bars that left at a bound, and batches that the disk did not take. */
+  /** Bars dropped at a bound, and batches that could not be written. */
   droppedBars = 0
   failures = 0
-  /** Grows whenever more is lost. */
+  /** Grows with each loss. */
   lostVersion = 0
   readonly #deps: SpoolDeps
   readonly #bytesMax: number
@@ -70,8 +70,8 @@ export class Spool {
   readonly #ages: Ages
   readonly #lost = new Lost()
   readonly #stopChecking: Cancel
-  #waiting: Waiting[] = []
-  #waitingBytes = 0
+  #queue: QueuedBatch[] = []
+  #queuedBytes = 0
   #isDue = false
   #working: Promise<void> | undefined
 
@@ -88,66 +88,68 @@ export class Spool {
   async recover(): Promise<void> {
     for await (const { found, segment } of this.#segments.recover()) {
       const { record, offset, length } = found
-      // The newest of these says all that the earlier ones said.
+      // The newest record of lost bars contains the earlier ones.
       if (record.kind === 'lost') {
         this.#replaceLost(record.series)
         this.lostVersion += 1
       }
       const place = { segment, offset, length }
-      this.#entries.enter(record, { bytes: undefined, place, sinceMs: undefined })
+      this.#entries.add(record, { bytes: undefined, place, sinceMs: undefined })
     }
     const { batches, bars } = this.#entries
-    if (batches > 0) this.#deps.log.info({ batches, bars }, 'the spool holds what was not acknowledged')
+    if (batches > 0) this.#deps.log.info({ batches, bars }, 'unacknowledged batches found in the spool')
     this.#wake()
   }
 
   append(kind: 'live' | 'history', series: readonly SpooledSeries[]): Kept {
     const record = { kind, utcMs: this.#deps.clock.utcMs(), series }
     const bytes = encodeRecord(record)
-    if (this.#waitingBytes + bytes.length > waitingBytesMax) {
+    if (this.#queuedBytes + bytes.length > queuedBytesMax) {
       this.failures += 1
-      const kept = Promise.reject(new Error(`${waitingBytesMax} bytes already wait for the spool's disk`))
+      const kept = Promise.reject(
+        new Error(`batch dropped: ${queuedBytesMax} bytes already wait for the spool's disk`),
+      )
       kept.catch(() => undefined)
       return { id: 0, kept }
     }
-    this.#waitingBytes += bytes.length
-    const id = this.#entries.enter(record, { bytes, place: undefined, sinceMs: this.#ages.nowMs })
+    this.#queuedBytes += bytes.length
+    const id = this.#entries.add(record, { bytes, place: undefined, sinceMs: this.#ages.nowMs })
     const kept = new Promise<void>((resolve, reject) => {
-      this.#waiting.push({ id, bytes, resolve, reject })
+      this.#queue.push({ id, bytes, resolve, reject })
     })
-    // Whoever waits hears of it; the others find it in `failures`.
+    // Callers that wait get the rejection; `failures` counts it for the others.
     kept.catch(() => undefined)
     this.#wake()
     return { id, kept }
   }
 
-  /** Of all batches, oldest first. */
+  /** Identifiers of all batches, oldest first. */
   get ids(): readonly number[] {
     return this.#entries.ids
   }
 
-  /** `undefined`: it has left meanwhile. Rejects when the disk does not give it back. */
+  /** Returns `undefined` when the batch was removed meanwhile. Rejects when it cannot be read from the disk. */
   async read(id: number): Promise<SpoolRecord | undefined> {
     const entry = this.#entries.get(id)
     return entry && this.#recordOf(entry)
   }
 
-  /** It was acknowledged. After a kill it may be here again, and ingest then finds it unchanged. */
+  /** Removes an acknowledged batch. After a kill it may appear again; ingest then finds its bars unchanged. */
   remove(id: number): void {
-    if (this.#entries.leave(id)) this.#wake()
+    if (this.#entries.remove(id)) this.#wake()
   }
 
-  /** Another collector leads, and stands for what is in here: it still goes out, but is no loss at a bound. */
+  /** Another collector is active and has these bars: they are still sent, but not counted as lost at a bound. */
   handOver(): void {
-    this.#entries.spare()
+    this.#entries.markHandedOver()
   }
 
-  /** The newest live bar of a series that is in here. */
+  /** Time of the newest live bar of a series in the spool. */
   until(symbol: string, resolution: Resolution): FeedSeconds | undefined {
     return this.#entries.until(symbol, resolution)
   }
 
-  /** Of its files when it was opened: damaged, or torn when they were written. */
+  /** Bytes of its files that were damaged, or torn when they were written; counted when it was opened. */
   get unreadableBytes(): number {
     return this.#segments.unreadableBytes
   }
@@ -157,18 +159,18 @@ export class Spool {
     return { batches, bars, bytes: this.#segments.bytes, ageMs: oldest ? this.#ages.ageMs(oldest) : 0 }
   }
 
-  /** What left at a bound and ingest has not been told of. */
+  /** Ranges dropped at a bound that ingest does not know of yet. */
   get lost(): readonly LostSpan[] {
     return this.#lost.spans
   }
 
-  /** Ingest knows of what was lost so far. */
-  told(): void {
+  /** Forgets the losses so far: ingest knows of them. */
+  acknowledgeLost(): void {
     this.#replaceLost([])
     this.#wake()
   }
 
-  /** Resolves when all of it that can be is on the disk. */
+  /** Resolves when all batches that can be written are on the disk. */
   async close(): Promise<void> {
     this.#stopChecking()
     while (this.#working) await this.#working
@@ -180,13 +182,13 @@ export class Spool {
     this.#working ??= this.#work()
   }
 
-  /** All that touches files, one after another; batches that come during a write share the next one. */
+  /** Does all file operations in sequence. Batches that arrive during a write share the next write. */
   async #work(): Promise<void> {
     try {
       while (this.#isDue) {
         this.#isDue = false
         await this.#guarded(() => this.#expire())
-        await this.#guarded(() => this.#segments.tidy())
+        await this.#guarded(() => this.#segments.clean())
         const group = this.#takeGroup()
         if (group.length === 0) continue
         await this.#guarded(() => this.#makeRoom(group.reduce((sum, { bytes }) => sum + bytes.length, 0)))
@@ -201,19 +203,19 @@ export class Spool {
     try {
       await work()
     } catch (cause) {
-      this.#deps.log.error({ err: cause }, 'the spool cannot tidy its folder')
+      this.#deps.log.error({ err: cause }, 'failed to clean up the spool folder')
     }
   }
 
-  #takeGroup(): Waiting[] {
+  #takeGroup(): QueuedBatch[] {
     let bytes = 0
-    const end = this.#waiting.findIndex((each) => (bytes += each.bytes.length) > this.#bytesMax / segmentsMin)
-    const group = this.#waiting.splice(0, end === -1 ? this.#waiting.length : Math.max(1, end))
-    if (this.#waiting.length > 0) this.#isDue = true
+    const end = this.#queue.findIndex((each) => (bytes += each.bytes.length) > this.#bytesMax / segmentsMin)
+    const group = this.#queue.splice(0, end === -1 ? this.#queue.length : Math.max(1, end))
+    if (this.#queue.length > 0) this.#isDue = true
     return group
   }
 
-  async #write(group: readonly Waiting[]): Promise<void> {
+  async #write(group: readonly QueuedBatch[]): Promise<void> {
     try {
       const places = await this.#segments.write(group.map(({ bytes }) => bytes))
       group.forEach(({ id, resolve }, i) => {
@@ -227,44 +229,47 @@ export class Spool {
       })
     } catch (cause) {
       this.failures += group.length
-      this.#deps.log.error({ err: cause, batches: group.length }, 'the disk did not take batches')
+      this.#deps.log.error(
+        { err: cause, batches: group.length },
+        'spool write failed; batches are not spooled',
+      )
       for (const { id, reject } of group) {
-        this.#entries.leave(id)
+        this.#entries.remove(id)
         reject(cause)
       }
     }
-    this.#waitingBytes -= group.reduce((sum, { bytes }) => sum + bytes.length, 0)
+    this.#queuedBytes -= group.reduce((sum, { bytes }) => sum + bytes.length, 0)
   }
 
-  /** At the bound in bytes: the oldest file leaves. */
+  /** Drops the oldest files at the bound in bytes. */
   async #makeRoom(bytes: number): Promise<void> {
     for (;;) {
       const { oldest } = this.#segments
       if (oldest === undefined || this.#segments.bytes + bytes <= this.#bytesMax) return
       if (this.#segments.isCurrent(oldest)) return
-      // A disk that is full must not keep from being made emptier.
+      // The file is removed even when the loss cannot be recorded, or a full disk would stay full.
       await this.#guarded(() =>
-        this.#lose(this.#entries.in(oldest), `the spool holds ${this.#bytesMax} bytes`),
+        this.#drop(this.#entries.in(oldest), `the spool is full at ${this.#bytesMax} bytes`),
       )
       await this.#segments.drop(oldest)
     }
   }
 
-  /** At the bound in age: the oldest batches leave. */
+  /** Drops batches above the bound in age. */
   async #expire(): Promise<void> {
     const { ageMaxMs } = this.#deps
-    const old = this.#entries.past((came) => this.#ages.isPast(came, ageMaxMs))
-    await this.#lose(old, `batches are kept for ${ageMaxMs / 3_600_000} hours`)
+    const old = this.#entries.expired((came) => this.#ages.isExpired(came, ageMaxMs))
+    await this.#drop(old, `batches are kept for at most ${ageMaxMs / 3_600_000} hours`)
   }
 
-  /** What is lost is on the disk before what it names is gone from there. */
-  async #lose(ids: readonly number[], why: string): Promise<void> {
+  /** Drops batches. The record of the loss is on the disk before their bytes are removed. */
+  async #drop(ids: readonly number[], why: string): Promise<void> {
     let bars = 0
     for (const id of ids) {
       const record = await this.read(id).catch(() => undefined)
-      // Acknowledged while it was read.
-      const entry = this.#entries.leave(id)
-      if (!entry || entry.isSpare) continue
+      // It may have been acknowledged during the read.
+      const entry = this.#entries.remove(id)
+      if (!entry || entry.isHandedOver) continue
       bars += entry.bars
       this.#lost.add(record?.series ?? [])
     }
@@ -273,15 +278,15 @@ export class Spool {
     this.lostVersion += 1
     const { series } = this.#lost
     const { log, clock } = this.#deps
-    log.error({ bars, series: series.length, why }, 'the oldest batches left the spool')
+    log.error({ bars, series: series.length, why }, 'oldest batches dropped from the spool')
     const record = { kind: 'lost' as const, utcMs: clock.utcMs(), series }
     const [place] = await this.#segments.write([encodeRecord(record)])
     this.#replaceLost(series)
-    this.#entries.enter(record, { bytes: undefined, place, sinceMs: undefined })
+    this.#entries.add(record, { bytes: undefined, place, sinceMs: undefined })
   }
 
   #replaceLost(series: readonly SpooledSeries[]): void {
-    for (const id of this.#entries.lost) this.#entries.leave(id)
+    for (const id of this.#entries.lost) this.#entries.remove(id)
     this.#lost.clear()
     this.#lost.add(series)
   }
@@ -289,7 +294,7 @@ export class Spool {
   async #recordOf({ bytes, place }: Entry): Promise<SpoolRecord> {
     const found = bytes ?? (place && (await this.#segments.read(place)))
     const [first] = found ? recordsIn(found) : []
-    if (!first) throw new Error('a spooled batch cannot be read back')
+    if (!first) throw new Error('spooled batch is unreadable')
     return first.record
   }
 }

@@ -18,7 +18,7 @@ const line = (minute: number, price = '1.1'): string => {
 }
 const symbols = ['EURUSD', 'GBPUSD'] as const
 
-/** A followed folder with a file of each symbol, read to the minute before noon; the clock stands at noon. */
+/** A followed folder with a file of each symbol, read to the minute before noon; the clock is at noon. */
 async function follow(mode: 'UTC' | 'Measured' = 'UTC') {
   const folder = await mkdtemp(join(tmpdir(), 'fxd-minutes-'))
   const stop = new AbortController()
@@ -29,15 +29,16 @@ async function follow(mode: 'UTC' | 'Measured' = 'UTC') {
   const path = (raw: string): string => join(folder, `${raw}_M1.csv`)
   for (const raw of symbols) await writeFile(path(raw), header + line(-1))
   const clock = createVirtualClock({ start: noon })
-  const told = { watched: [] as number[], leftOut: [] as Span[], again: [] as SourceSeries[] }
+  const reported = { watched: [] as number[], leftOut: [] as Span[], again: [] as SourceSeries[] }
   const nothing = (): void => undefined
   const listener: SourceListener = {
     catalogue: nothing,
     closed: nothing,
     complete: nothing,
-    watched: (resolution, { to }) => void (resolution === '1' && told.watched.push((to - noon / 1000) / 60)),
-    leftOut: (_, spans) => void told.leftOut.push(...spans),
-    again: (series) => void told.again.push(series),
+    watched: (resolution, { to }) =>
+      void (resolution === '1' && reported.watched.push((to - noon / 1000) / 60)),
+    leftOut: (_, spans) => void reported.leftOut.push(...spans),
+    again: (series) => void reported.again.push(series),
     tick: nothing,
     connected: nothing,
   }
@@ -49,7 +50,7 @@ async function follow(mode: 'UTC' | 'Measured' = 'UTC') {
     for await (const _ of source.read({ raw, resolution: '1' }, allTimes, stop.signal)) continue
   }
   for (const raw of symbols) await read(raw)
-  /** With time for the rounds of each second. */
+  /** Advances the clock, with time for the scans of each second. */
   const pass = async (seconds: number): Promise<void> => {
     for (let i = 0; i < seconds; i++) {
       await clock.advance(1_000)
@@ -59,63 +60,63 @@ async function follow(mode: 'UTC' | 'Measured' = 'UTC') {
   const until = async (condition: () => boolean): Promise<void> => {
     await expect.poll(() => clock.advance(200).then(condition), { interval: 5, timeout: 8_000 }).toBe(true)
   }
-  if (mode === 'UTC') await until(() => told.watched.includes(0))
-  return { path, clock, told, read, pass, until }
+  if (mode === 'UTC') await until(() => reported.watched.includes(0))
+  return { path, clock, reported, read, pass, until }
 }
 
-test('a minute is complete once all files were read past the settling time after its first line', async () => {
-  const { path, clock, told, pass, until } = await follow()
+test('a minute is complete once all files were read after the settling time of its first line', async () => {
+  const { path, clock, reported, pass, until } = await follow()
   await clock.advance(60_000 - (clock.utcMs() % 60_000))
   const minute = Math.floor((clock.utcMs() - noon) / 60_000) - 1
   await appendFile(path('EURUSD'), line(minute))
   await pass(settleMs / 1_000 - 2)
   await appendFile(path('GBPUSD'), line(minute))
-  expect(told.watched).toEqual([0])
-  await until(() => told.watched.length === 2)
-  expect(told.watched).toEqual([0, minute + 1])
+  expect(reported.watched).toEqual([0])
+  await until(() => reported.watched.length === 2)
+  expect(reported.watched).toEqual([0, minute + 1])
 })
 
-test('a terminal that writes nothing completes no minute, however late it is', async () => {
-  const { told, pass } = await follow()
+test('a terminal that writes no line completes no minute, however much time passes', async () => {
+  const { reported, pass } = await follow()
   await pass(180)
-  expect(told.watched).toEqual([0])
+  expect(reported.watched).toEqual([0])
 })
 
-test('a line of the future completes no minute', async () => {
-  const { path, told, pass } = await follow()
+test('a line with a future time completes no minute', async () => {
+  const { path, reported, pass } = await follow()
   await appendFile(path('EURUSD'), line(600) + line(601))
   await pass(30)
-  expect(told.watched).toEqual([0])
+  expect(reported.watched).toEqual([0])
 })
 
-test('no minute is complete while a file that was replaced is not read again', async () => {
-  const { path, clock, told, read, pass, until } = await follow()
+test('no minute is complete until a replaced file was read again', async () => {
+  const { path, clock, reported, read, pass, until } = await follow()
   await clock.advance(60_000 - (clock.utcMs() % 60_000))
   const minute = Math.floor((clock.utcMs() - noon) / 60_000) - 1
   await writeFile(`${path('GBPUSD')}.new`, header + line(-1) + line(minute))
   await rename(`${path('GBPUSD')}.new`, path('GBPUSD'))
   await appendFile(path('EURUSD'), line(minute))
-  await until(() => told.again.length > 0)
+  await until(() => reported.again.length > 0)
   await pass(30)
-  expect(told.watched).toEqual([0])
+  expect(reported.watched).toEqual([0])
   await read('GBPUSD')
-  await until(() => told.watched.at(-1) === minute + 1)
+  await until(() => reported.watched.at(-1) === minute + 1)
 })
 
-test('a line that was left out is named before the minute is claimed', async () => {
-  const { path, clock, told, until } = await follow()
+test('a rejected line is reported before its minute is claimed', async () => {
+  const { path, clock, reported, until } = await follow()
   await clock.advance(60_000 - (clock.utcMs() % 60_000))
   const minute = Math.floor((clock.utcMs() - noon) / 60_000) - 1
   await appendFile(path('EURUSD'), line(minute))
   await appendFile(path('GBPUSD'), line(minute, '1.1234567'))
-  await until(() => told.watched.length === 2)
+  await until(() => reported.watched.length === 2)
   const from = noon / 1000 + minute * 60
-  expect(told.leftOut).toEqual([{ from, to: from + 60 }])
+  expect(reported.leftOut).toEqual([{ from, to: from + 60 }])
 })
 
-test('where the clock is to be measured, a line alone shows the minute', async () => {
-  const { path, told, until } = await follow('Measured')
+test('with a measured clock a line alone shows the minute', async () => {
+  const { path, reported, until } = await follow('Measured')
   await appendFile(path('EURUSD'), line(3) + line(4))
-  await until(() => told.watched.length > 0)
-  expect(told.watched).toEqual([4])
+  await until(() => reported.watched.length > 0)
+  expect(reported.watched).toEqual([4])
 })

@@ -7,7 +7,7 @@ import { createVirtualClock } from '../../../../test/support/fixtures/virtual-cl
 import { silentLog } from '../../../platform/log/log.ts'
 import { ExportFiles } from './export-files.ts'
 
-test('a new file that was seen without a bar is taken in when it grows within one tick of its time', async () => {
+test('a file that was found without a bar is added when it grows within the same modification time', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'fxd-exports-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const path = join(folder, 'GBPUSD_M1.csv')
@@ -17,8 +17,8 @@ test('a new file that was seen without a bar is taken in when it grows within on
   const definition = defineFeed({ symbols: { list: [] } })
   const clock = createVirtualClock()
   const files = new ExportFiles({ definition, path: folder, follow: true, clock, log: silentLog })
-  expect(await files.takeIn()).toEqual([])
+  expect(await files.addNew()).toEqual([])
   await appendFile(path, '2026.01.06\t12:00:00\t1.1\t1.1\t1.1\t1.1\t1\r\n')
   await utimes(path, tick, tick)
-  expect(await files.takeIn()).toEqual([{ raw: 'GBPUSD', resolution: '1' }])
+  expect(await files.addNew()).toEqual([{ raw: 'GBPUSD', resolution: '1' }])
 })

@@ -16,34 +16,34 @@ import { createListing, type ListedFile } from './listing.ts'
 import { mostDecimals } from './most-decimals.ts'
 import type { BadLine, OpenFile } from './read-export.ts'
 
-/** So many bad lines of one reading are named; the rest is counted. */
+/** Maximum bad lines of one read that are logged; further ones are counted. */
 const badLinesNamed = 20
 
 export interface Mt5CsvDeps {
   readonly definition: FeedDefinition
   readonly path: string
-  /** Goes on watching the folder (or the file) for lines and files that are added. */
+  /** Whether the folder (or the file) is watched for added lines and files. */
   readonly follow: boolean
   readonly clock: Clock
   readonly log: Log
 }
 
-/** Whoever writes into the folder must not choose what else is read. */
+/** Opens a file only within the folder: a user who may write links there must not choose other files to be read. */
 const openWithin =
   (folder: string | undefined): OpenFile =>
   (path) =>
     openRegular(path, folder)
 
-/** The exports found so far, and what they say of their symbols. */
+/** The exports found so far, and the symbols that they define. */
 export class ExportFiles {
   readonly #deps: Mt5CsvDeps
   readonly #list: () => Promise<readonly ListedFile[]>
   readonly index = new FileIndex()
   /** Digits of symbols that the manifest does not list. */
   readonly #digits = new Map<string, number>()
-  /** Files that said nothing of their symbol, with the size and time of modification that they had then. */
+  /** Files without a usable bar, with the size and time of modification at that check. */
   readonly #waiting = new Map<string, string>()
-  /** Files with a name that is not the manifest's. */
+  /** Files whose name differs from the manifest's. */
   readonly #misnamed = new Set<string>()
 
   constructor(deps: Mt5CsvDeps) {
@@ -51,8 +51,8 @@ export class ExportFiles {
     this.#list = createListing(deps.path, deps.definition, deps.log)
   }
 
-  /** Takes new files in and answers which they are. One without a bar yet, or that is no export, waits until it changes. */
-  async takeIn(): Promise<readonly SourceSeries[]> {
+  /** Adds new files and returns their series. A file without a bar, or that is no export, is checked again when it changes. */
+  async addNew(): Promise<readonly SourceSeries[]> {
     const added: SourceSeries[] = []
     for (const file of await this.#list()) {
       if (this.index.has(file.path) || this.#hasOtherName(file)) continue
@@ -63,7 +63,7 @@ export class ExportFiles {
     return added
   }
 
-  /** The manifest gives a file's clean name to another raw name: the service would refuse the file's. */
+  /** True when the manifest has another raw name for the file's clean name: the service would refuse the file's symbol. */
   #hasOtherName({ path, series: { raw } }: ListedFile): boolean {
     if (this.#listed(raw)) return false
     const { definition, log } = this.#deps
@@ -79,16 +79,16 @@ export class ExportFiles {
     return true
   }
 
-  /** Digits of a symbol that the manifest does not list are those of its files. */
+  /** Determines the digits of a symbol that the manifest does not list, from its files. */
   async #knowsDigits({ path, folder, series: { raw, resolution } }: ListedFile): Promise<boolean> {
     if (this.#listed(raw)) return true
     const now = await stat(path).catch(() => undefined)
-    // Two writes may share one tick of the file system's clock.
+    // Two writes may have the same modification time, so the size is compared too.
     const state = now && `${now.size} ${now.mtimeMs}`
     if (state === undefined || this.#waiting.get(path) === state) return false
     this.#waiting.set(path, state)
     const found = await mostDecimals(path, resolution, openWithin(folder)).catch((cause: unknown) => {
-      const { text, cause: defect } = fileFailure(path, cause, 'it is left alone until it changes')
+      const { text, cause: defect } = fileFailure(path, cause, 'ignored until it changes')
       this.#deps.log.warn({ err: defect, file: path }, text)
       return undefined
     })
@@ -126,10 +126,10 @@ export class ExportFiles {
       series,
       decimalsMax: () => this.#digitsOf(series.raw) + (definition.quoteBasis === 'Mid' ? 1 : 0),
       maxGapSeconds: defaultMaxGapSeconds(series.resolution),
-      tellsTime: definition.clock.mode !== 'Measured' || delaySeconds === 0,
+      reportsTicks: definition.clock.mode !== 'Measured' || delaySeconds === 0,
       isClosed: (open) => {
         const now = nowOnFeed()
-        // The rule's tolerance is for clocks that differ; a line that may still be rewritten waits for its end.
+        // The tolerance of `isClosed` is for clocks that differ. Here a line may still be rewritten until the bar's end.
         const strictly = now === undefined ? undefined : feedSeconds(now - closeToleranceSeconds)
         return isClosed(open, series.resolution, { now: strictly, newest: undefined, delaySeconds })
       },
@@ -143,10 +143,7 @@ export class ExportFiles {
         return now !== undefined && open <= now
       },
       onBad: (bad: readonly BadLine[]) =>
-        log.warn(
-          { file: path, badLines: bad.length, first: bad.slice(0, badLinesNamed) },
-          'lines were left out',
-        ),
+        log.warn({ file: path, badLines: bad.length, first: bad.slice(0, badLinesNamed) }, 'lines rejected'),
     })
   }
 }

@@ -4,16 +4,16 @@ import type { OutageFailure } from '../../../platform/outage-log.ts'
 import { SourceFault } from '../source.ts'
 import { LayoutError } from './layout.ts'
 
-/** What is wrong with a file or folder, as a sentence that begins with its path; `undefined` for a defect. */
+/** Describes the fault of a file or folder in a sentence that begins with its path; `undefined` for a defect. */
 function fileFault(path: string, cause: unknown): string | undefined {
   if (cause instanceof LayoutError) return `${path} is no export: ${cause.message.replace(/\.$/, '')}`
-  // Its message names the path.
+  // The message names the path already.
   if (cause instanceof NotRegular) return cause.message
   const reason = fileReason(cause)
   return reason && `${path} ${reason}`
 }
 
-/** What a log says about it, in one sentence; a defect comes with its stack. */
+/** The log text of the fault, one sentence; of a defect also its cause, which the log shows with its stack. */
 export function fileFailure(path: string, cause: unknown, then: string): OutageFailure {
   const fault = fileFault(path, cause)
   return fault === undefined
@@ -21,7 +21,7 @@ export function fileFailure(path: string, cause: unknown, then: string): OutageF
     : { text: `${fault}; ${then}` }
 }
 
-/** Runs what reads the path: what is wrong with it becomes a `SourceFault`. */
+/** Converts a fault of the path to a `SourceFault`; returns a defect unchanged. */
 export function asSourceFault(path: string, cause: unknown): unknown {
   const fault = fileFault(path, cause)
   return fault === undefined ? cause : new SourceFault(fault, { cause })

@@ -3,7 +3,7 @@ import type { Resolution } from '../../../core/feeds/resolution.ts'
 import type { SourceSeries } from '../source.ts'
 import type { FollowedFile } from './followed-file.ts'
 
-/** The exports found so far, by path, by name and by series: no question walks through all of them. */
+/** Index of the exports found so far, by path, by name and by series. */
 export class FileIndex {
   readonly #byPath = new Map<string, FollowedFile>()
   readonly #byName = new Map<string, FollowedFile>()
@@ -32,12 +32,12 @@ export class FileIndex {
     return [...this.#byPath.values()]
   }
 
-  /** By its name within the folder. */
+  /** Finds a file by its name within the folder. */
   named(name: string): FollowedFile | undefined {
     return this.#byName.get(name)
   }
 
-  /** Several files may tell of one series: a year each, for instance. In the order of their names. */
+  /** Returns the files of one series in the order of their names. Several files may have bars of it, such as one per year. */
   of(series: SourceSeries): readonly FollowedFile[] {
     return this.#bySeries.get(idOf(series)) ?? []
   }

@@ -1,14 +1,14 @@
 import { type Resolution, terminalCodes } from '../../../core/feeds/resolution.ts'
 
 export interface FileSeries {
-  /** The terminal's own name, which may hold `_` itself. */
+  /** The terminal's own name, which may contain `_`. */
   readonly raw: string
   readonly resolution: Resolution
 }
 
 /**
  * `<RAW>_<RES>[_anything].csv`: the leftmost `_<RES>` followed by `_` or `.csv` ends the raw name.
- * Other names are no exports: `undefined`.
+ * Returns `undefined` for other names: they are no exports.
  */
 export function seriesOfFile(fileName: string): FileSeries | undefined {
   if (!fileName.toLowerCase().endsWith('.csv')) return undefined

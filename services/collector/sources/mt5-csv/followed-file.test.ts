@@ -9,7 +9,7 @@ import { FollowedFile } from './followed-file.ts'
 const header = '<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\r\n'
 const line = (time: string) => `2026.01.07\t${time}\t1.1\t1.2\t1.0\t1.1\t1\r\n`
 
-test('lines whose reading failed are read again', async () => {
+test('lines are read again after a read failed', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'fxd-followed-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const path = join(folder, 'EURUSD.z_M1.csv')
@@ -20,7 +20,7 @@ test('lines whose reading failed are read again', async () => {
     series: { raw: 'EURUSD.z', resolution: '1' },
     decimalsMax: () => 5,
     maxGapSeconds: 60,
-    tellsTime: true,
+    reportsTicks: true,
     isClosed: () => true,
     hasBegun: () => true,
     showsTime: () => true,
@@ -36,8 +36,8 @@ test('lines whose reading failed are read again', async () => {
   expect(await all(file.readAll())).toEqual(['14:57'])
   await appendFile(path, `x\r\n${line('14:58')}`)
   expect(await file.check()).toBe('appended')
-  await expect(all(file.readOn())).rejects.toThrow('the disk is gone')
+  await expect(all(file.readNew())).rejects.toThrow('the disk is gone')
   expect(await file.check()).toBe('appended')
-  expect(await all(file.readOn())).toEqual(['14:58'])
+  expect(await all(file.readNew())).toEqual(['14:58'])
   expect(await file.check()).toBe('none')
 })

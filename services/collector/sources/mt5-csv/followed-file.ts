@@ -19,20 +19,20 @@ export interface FollowedFileDeps {
   readonly path: string
   readonly openFile: OpenFile
   readonly series: SourceSeries
-  /** Decimals that a price of this symbol may have; another file of it may raise them. */
+  /** Maximum decimals of a price of this symbol; another file of the symbol may raise it. */
   readonly decimalsMax: () => number
   readonly maxGapSeconds: number
-  /** New bars of it show what time it is on the feed's clock. */
-  readonly tellsTime: boolean
+  /** Whether new bars are reported as ticks of the feed's clock. */
+  readonly reportsTicks: boolean
   readonly isClosed: (open: FeedSeconds) => boolean
-  /** Whether the feed's clock (less the symbol's delay) has come to a bar's open. */
+  /** Whether the feed's clock, less the symbol's delay, has reached a bar's open. */
   readonly hasBegun: (open: FeedSeconds) => boolean
-  /** Whether a bar of this open shows what minute the terminal writes: none of the future, nor of delayed quotes. */
+  /** Whether a bar with this open shows which minute the terminal writes; not for future bars or delayed quotes. */
   readonly showsTime: (open: FeedSeconds) => boolean
   readonly onBad: (bad: readonly BadLine[]) => void
 }
 
-/** `anew`: it shrank, was replaced or begins otherwise, so all of it is to be read again. */
+/** `anew`: it shrank, was replaced or its start changed, so all of it must be read again. */
 export type Change = 'none' | 'anew' | 'appended'
 
 interface Fingerprint {
@@ -41,14 +41,14 @@ interface Fingerprint {
   readonly modifiedMs: number
 }
 
-/** A bar that is held back, and where its line begins. */
+/** A bar that is still forming, and where its line begins. */
 interface Forming {
   readonly time: FeedSeconds
   readonly bars: Bars
   readonly position: Position
 }
 
-/** So much of a file's start tells whether it is still the same: the first line, and what follows it. */
+/** Bytes at the start of a file that are compared to detect another file: the first line and some more. */
 const headBytes = 512
 
 /** One export on the disk and how far it was read. */
@@ -58,13 +58,13 @@ export class FollowedFile {
   #fingerprint: Fingerprint | undefined
   #head = ''
   #clusters: BarClusters
-  /** Lines left out for their decimals. */
+  /** Times of lines rejected for their decimals. */
   #holes: Holes
-  /** The newest bar, while it has not closed: its line is read again until it has. */
+  /** The newest bar while it is forming: its line is read again until it has closed. */
   #forming: FeedSeconds | undefined
   #newestMinute: FeedSeconds | undefined
-  /** Bad lines up to here were named. */
-  #toldUntil = 0
+  /** Bad lines up to this number were reported. */
+  #reportedUntil = 0
 
   constructor(deps: FollowedFileDeps) {
     this.options = deps
@@ -76,22 +76,22 @@ export class FollowedFile {
     return new BarClusters(this.options.series.resolution, this.options.maxGapSeconds)
   }
 
-  /** The windows that the file speaks for, as far as it was read. */
+  /** Windows for the lines read so far. */
   get spans(): readonly Span[] {
     return this.#holes.outside(this.#clusters.spans())
   }
 
-  /** Times whose lines were left out, as far as it was read. */
+  /** Times of lines rejected so far. */
   get holes(): readonly Span[] {
     return this.#holes.spans
   }
 
-  /** Open of the newest bar given that shows what minute it is. */
+  /** Open of the newest reported bar that shows which minute the terminal writes. */
   get newestMinute(): FeedSeconds | undefined {
     return this.#newestMinute
   }
 
-  /** Compares the file on the disk with what was read of it. */
+  /** Compares the file on the disk with what was read. */
   async check(): Promise<Change> {
     const before = this.#fingerprint
     const now = await fingerprintOf(this.options.path)
@@ -103,7 +103,7 @@ export class FollowedFile {
     return touched || closedSince ? 'appended' : 'none'
   }
 
-  /** What the complete lines that fit the symbol say now; leaves how far it was read as it is. */
+  /** Yields the bars of all complete lines that fit the symbol, without moving the read position. */
   async *peek(): AsyncGenerator<Bars> {
     const { path, openFile, series, decimalsMax } = this.options
     const { resolution } = series
@@ -112,21 +112,21 @@ export class FollowedFile {
     }
   }
 
-  /** Reads the whole file, in pieces each ascending in time. */
+  /** Reads the whole file, in pieces that each ascend in time. */
   async *readAll(): AsyncGenerator<Bars> {
     this.#position = fileStart
     this.#forming = undefined
-    this.#toldUntil = 0
+    this.#reportedUntil = 0
     this.#clusters = this.#noClusters()
     this.#holes = new Holes(this.options.series.resolution)
-    yield* this.readOn()
+    yield* this.readNew()
   }
 
   /**
-   * Reads the complete lines behind the last one read. The newest bar is not given while it is still
-   * forming: its line is read again, with what stands behind it. A reading that fails is tried again whole.
+   * Reads the complete lines after the last one read. The newest bar is not returned while it is forming: its
+   * line is read again later, with the lines after it. A read that fails is retried as a whole.
    */
-  async *readOn(): AsyncGenerator<Bars> {
+  async *readNew(): AsyncGenerator<Bars> {
     const { path, openFile, series, hasBegun } = this.options
     const fingerprint = await fingerprintOf(path)
     const chunks = readExport(path, { resolution: series.resolution, openFile, from: this.#position })
@@ -152,7 +152,7 @@ export class FollowedFile {
     } finally {
       await chunks.return(fileStart)
     }
-    // One that the clock has not come to yet is given: nothing else closes those before it.
+    // A bar of the future is returned, because no other bar closes those before it.
     if (forming && !hasBegun(forming.time)) yield forming.bars
     const position = forming?.position ?? chunk.value
     this.#head = await headOf(this.options, Math.min(headBytes, position.offset))
@@ -178,11 +178,11 @@ export class FollowedFile {
     }
   }
 
-  /** The good bars of a chunk, and the newest of them unless it has closed. */
+  /** Returns the good bars of a chunk, and the newest of them while it is forming. */
   #newestOf(chunk: Chunk): { good: Bars; newest: Forming | undefined } {
     const { good, indexes } = this.#good(chunk)
     let last = newestIndex(good, () => true)
-    // A line that is far ahead of the clock holds nothing back but itself, and only while it is the last.
+    // A line far ahead of the clock is itself kept back, and only while it is the last; it delays no other.
     if (last >= 0 && last < barCount(good) - 1 && !this.options.hasBegun(timeAt(good, last)))
       last = newestIndex(good, this.options.hasBegun)
     if (last < 0 || this.options.isClosed(timeAt(good, last))) return { good, newest: undefined }
@@ -190,14 +190,14 @@ export class FollowedFile {
     return { good, newest: { time: timeAt(good, last), bars: sliceBars(good, last, last + 1), position } }
   }
 
-  /** Lines with more decimals than the symbol has are named, never rounded. */
+  /** Rejects lines with more decimals than the symbol has; they are never rounded. */
   #good({ bars, lines, decimals, bad }: Chunk): { good: Bars; indexes: readonly number[] | undefined } {
     const decimalsMax = this.options.decimalsMax()
     const fits = (i: number): boolean => (decimals[i] as number) <= decimalsMax
     const tooFine = [...lines].flatMap((line, i) =>
       fits(i) ? [] : [{ line, reason: `a price has ${decimals[i]} decimals; the symbol has ${decimalsMax}` }],
     )
-    this.#tell([...bad, ...tooFine])
+    this.#reportBad([...bad, ...tooFine])
     if (tooFine.length === 0) {
       this.#holes.fill(bars)
       return { good: bars, indexes: undefined }
@@ -208,16 +208,16 @@ export class FollowedFile {
     return { good, indexes: [...bars.time.keys()].filter(fits) }
   }
 
-  /** Each line once, however often it is read with a bar that is still forming. */
-  #tell(bad: readonly BadLine[]): void {
-    const untold = bad.filter(({ line }) => line > this.#toldUntil)
-    if (untold.length === 0) return
-    this.#toldUntil = untold.reduce((most, { line }) => Math.max(most, line), 0)
-    this.options.onBad(untold)
+  /** Reports each bad line once, however often it is read. */
+  #reportBad(bad: readonly BadLine[]): void {
+    const unreported = bad.filter(({ line }) => line > this.#reportedUntil)
+    if (unreported.length === 0) return
+    this.#reportedUntil = unreported.reduce((most, { line }) => Math.max(most, line), 0)
+    this.options.onBad(unreported)
   }
 }
 
-/** Of one time the last line counts. */
+/** Returns the index of the newest bar; for equal times, of the last line. */
 function newestIndex(bars: Bars, counts: (open: FeedSeconds) => boolean): number {
   let newest = -1
   for (let i = 0; i < barCount(bars); i++) {

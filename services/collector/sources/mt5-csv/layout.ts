@@ -1,20 +1,20 @@
 import type { Resolution } from '../../../core/feeds/resolution.ts'
 
-/** How the lines of one export are read. */
+/** The line format of one export. */
 export interface Layout {
   readonly separator: '\t' | ','
-  /** MT4's comma form has no header; its first line is a bar. */
+  /** False for MT4's comma form: its first line is a bar. */
   readonly hasHeader: boolean
-  /** Daily and longer exports leave the time column out. */
+  /** Exports of 1D and longer have no time column. */
   readonly hasTime: boolean
-  /** Columns of a line: `<VOL>` and `<SPREAD>` may be missing in MT5's, are absent in MT4's. */
+  /** Columns of a line: `<VOL>` and `<SPREAD>` are optional in MT5 exports and absent in MT4 ones. */
   readonly columnsMin: number
   readonly columnsMax: number
 }
 
 /**
- * A file that cannot be read as an export at all; the message says what is wanted, and nothing that the file holds:
- * it may be none of the terminal's, and the message goes into the log.
+ * A file that is no export. The message says what is wanted, and quotes nothing of the file: it goes into the log,
+ * and the file may be any file.
  */
 export class LayoutError extends Error {}
 

@@ -2,7 +2,7 @@ import { parseDate } from '../../../core/clocks/calendar.ts'
 import { show } from '../../../core/show.ts'
 import type { Layout } from './layout.ts'
 
-/** One line's values, reused for every line: no object per bar. */
+/** The values of one line; one object is reused for all lines. */
 export interface LineValues {
   time: number
   open: number
@@ -14,14 +14,14 @@ export interface LineValues {
   decimals: number
 }
 
-/** 10^0 to 10^15: a mantissa beyond 2^53 is refused, so no more are needed. */
+/** 10^0 to 10^15: a mantissa above 2^53 is rejected, so no more are needed. */
 const powers = Array.from({ length: 16 }, (_, exponent) => 10 ** exponent)
 
 const code = { dot: 46, comma: 44, colon: 58, zero: 48, nine: 57, tab: 9 } as const
 
 /**
- * Reads lines of one layout. `read` fills `values` and answers `undefined`, or says what is wrong with
- * the line. Times stand as they are: they are the feed's clock.
+ * Reads lines of one layout. `read` fills `values` and returns `undefined`, or returns the fault of the line.
+ * Times are not converted: they are on the feed's clock.
  */
 export class LineReader {
   readonly values: LineValues = { time: 0, open: 0, high: 0, low: 0, close: 0, volume: 0, decimals: 0 }
@@ -122,7 +122,7 @@ export class LineReader {
     return value
   }
 
-  /** What follows the tick volume (real volume, spread) is not used, but too many columns are a damaged line. */
+  /** Columns after the tick volume (real volume, spread) are not used, but too many columns mean a damaged line. */
   #rest(): void {
     let columns = this.#layout.columnsMin
     while (this.#at <= this.#text.length) {
@@ -155,7 +155,7 @@ export class LineReader {
     return this.#bad(`the ${name} is ${show(cell)}${hint}; wanted is a plain number`)
   }
 
-  /** The first fault of a line is the one that is told. */
+  /** Only the first fault of a line is reported. */
   #bad(message: string): number {
     this.#fault ??= message
     return 0

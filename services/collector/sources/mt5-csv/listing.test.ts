@@ -6,13 +6,13 @@ import { defineFeed } from '../../../../test/support/fixtures/ingest-fixture.ts'
 import { createLog } from '../../../platform/log/log.ts'
 import { createListing } from './listing.ts'
 
-test('of more names that are not read than the bound the rest is not told, in no round', async () => {
+test('names that are not read are logged only up to the bound, over all scans', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'fxd-listing-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   for (let i = 0; i < 12; i++) mkdirSync(join(folder, `${i}_M1.csv`))
-  let told = 0
-  const log = createLog('warn', { write: () => void told++ })
+  let reported = 0
+  const log = createLog('warn', { write: () => void reported++ })
   const list = createListing(folder, defineFeed({}), log, 10)
   expect([await list(), await list()]).toEqual([[], []])
-  expect(told).toBe(10)
+  expect(reported).toBe(10)
 })

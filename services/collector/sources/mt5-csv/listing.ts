@@ -11,12 +11,12 @@ import { type FileSeries, seriesOfFile } from './file-name.ts'
 
 export interface ListedFile {
   readonly path: string
-  /** The folder that it must not lead out of; absent for a source that is one file. */
+  /** The folder that a link must not leave; absent for a source that is one file. */
   readonly folder?: string | undefined
   readonly series: SourceSeries
 }
 
-/** What is wrong with a name that is no export's. */
+/** Describes why a name is not the name of an export. */
 function nameFault(name: string): string {
   const wanted = `wanted is RAW_RESOLUTION.csv with one of ${[...terminalCodes.keys()].join(', ')}, such as EURUSD_M1.csv`
   const [stem = '', ...after] = name.replace(/\.[^.]*$/, '').split('_')
@@ -25,12 +25,12 @@ function nameFault(name: string): string {
   return `${show(last)} is no resolution${didYouMean(last, terminalCodes.keys())}; ${wanted}`
 }
 
-/** More files than any terminal's symbols and resolutions make; the rest is left alone, with a warning. */
+/** Maximum files, more than any terminal writes; further files are ignored with a warning. */
 const filesMax = 20_000
 
 /**
- * Finds the exports of a folder (or the one file), and says once of every other file why it is left alone; of more
- * than `max` others it says nothing.
+ * Returns a function that lists the exports of a folder, or the one file. It logs once for each other file why that
+ * file is not read, for at most `max` files.
  */
 export function createListing(
   path: string,
@@ -38,31 +38,31 @@ export function createListing(
   log: Log,
   max = filesMax,
 ): () => Promise<readonly ListedFile[]> {
-  const told = new Set<string>()
+  const reported = new Set<string>()
   let wasTooMany = false
   let isFolder = false
-  const leaveAlone = (name: string, why: string): void => {
-    if (told.has(name) || told.size >= max) return
-    told.add(name)
+  const ignore = (name: string, why: string): void => {
+    if (reported.has(name) || reported.size >= max) return
+    reported.add(name)
     const file = isFolder ? join(path, name) : path
     log.warn({ file }, `${file} is not read: ${why}`)
   }
   const seriesOf = (name: string): FileSeries | undefined => {
     const series = seriesOfFile(name)
-    if (!series) leaveAlone(name, nameFault(name))
+    if (!series) ignore(name, nameFault(name))
     else if (series.resolution === '30')
-      leaveAlone(name, '30 is derived from M1 when it is read: the file is not needed')
+      ignore(name, '30 is derived from M1 when it is read: the file is not needed')
     else if (!resolutions.includes(series.resolution))
-      leaveAlone(name, `${key} does not list resolution ${series.resolution} in spec.resolutions`)
+      ignore(name, `${key} does not list resolution ${series.resolution} in spec.resolutions`)
     else return series
     return undefined
   }
   return async () => {
     isFolder = (await stat(path)).isDirectory()
-    const names = isFolder ? await regularNames(path, leaveAlone) : [basename(path)]
+    const names = isFolder ? await regularNames(path, ignore) : [basename(path)]
     const isTooMany = names.length > max
     if (isTooMany && !wasTooMany)
-      log.warn({ files: names.length, filesMax: max }, 'too many files: the rest is left alone')
+      log.warn({ files: names.length, filesMax: max }, 'too many files; the rest is ignored')
     wasTooMany = isTooMany
     return names.slice(0, max).flatMap((name) => {
       const series = seriesOf(name)
@@ -71,14 +71,11 @@ export function createListing(
   }
 }
 
-/** Sorted; pipes, devices and folders are left alone. Where links lead is seen when they are opened. */
-async function regularNames(
-  folder: string,
-  leaveAlone: (name: string, why: string) => void,
-): Promise<string[]> {
+/** Returns names of regular files and links, sorted; others are ignored. Targets of links are checked when they are opened. */
+async function regularNames(folder: string, ignore: (name: string, why: string) => void): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true })
   const isFit = (entry: Dirent): boolean => entry.isFile() || entry.isSymbolicLink()
-  for (const entry of entries) if (!isFit(entry)) leaveAlone(entry.name, 'not a regular file')
+  for (const entry of entries) if (!isFit(entry)) ignore(entry.name, 'not a regular file')
   return entries
     .filter(isFit)
     .map(({ name }) => name)

@@ -1,14 +1,14 @@
 import type { Resolution } from '../../../core/feeds/resolution.ts'
 import { type OpenFile, readExport } from './read-export.ts'
 
-/** Digits are taken from so many lines. */
+/** Lines from which the digits are determined. */
 const digitsLines = 1_000
-/** So many other lines agree against a single one. */
+/** Minimum other lines that are needed to ignore a single odd one. */
 const othersMin = 2
 
 export interface MostDecimals {
   readonly digits: number
-  /** A single line that has more decimals than all others: it does not count. */
+  /** A single line with more decimals than all others; it is ignored. */
   readonly odd?: OddLine
 }
 
@@ -19,8 +19,8 @@ export interface OddLine {
 }
 
 /**
- * The most decimals of a price in an export's first lines, but for a single line that has more than
- * all others; `undefined` when none of them is a bar.
+ * Returns the most decimals of a price in an export's first lines. A single line with more decimals than all others
+ * is ignored. Returns `undefined` when none of the lines is a bar.
  */
 export async function mostDecimals(
   path: string,

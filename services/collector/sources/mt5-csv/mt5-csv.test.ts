@@ -46,7 +46,7 @@ const feedMinute = Date.UTC(2026, 0, 7, 15, 0) / 1000
 const header = '<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>\r\n'
 const everything: Span = { from: feedSeconds(0), to: feedSeconds(1e11) }
 
-/** A line of the minute that opens so many minutes after 15:00 on the feed's clock. */
+/** A line of the minute that opens this number of minutes after 15:00 on the feed's clock. */
 const line = (minute: number, close = '1.09327') => {
   const at = new Date((feedMinute + minute * 60) * 1000).toISOString()
   return `${at.slice(0, 10).replaceAll('-', '.')}\t${at.slice(11, 19)}\t1.09321\t1.09330\t1.09318\t${close}\t42\t0\t3\r\n`
@@ -66,19 +66,19 @@ afterEach(async () => {
 async function open() {
   const clock = createVirtualClock({ start: utcNow })
   const log: { msg: string; file?: string }[] = []
-  const told = {
+  const reported = {
     symbols: [] as SourceSymbol[],
     closed: [] as RevisedBar[],
     complete: [] as Span[],
     again: [] as SourceSeries[],
   }
   const listener: SourceListener = {
-    catalogue: (symbols) => void told.symbols.push(...symbols),
-    closed: (batch) => void told.closed.push(...batch.flatMap(({ bars }) => toList(bars))),
-    complete: (_, span) => void told.complete.push(span),
+    catalogue: (symbols) => void reported.symbols.push(...symbols),
+    closed: (batch) => void reported.closed.push(...batch.flatMap(({ bars }) => toList(bars))),
+    complete: (_, span) => void reported.complete.push(span),
     watched: () => undefined,
     leftOut: () => undefined,
-    again: (series) => void told.again.push(series),
+    again: (series) => void reported.again.push(series),
     tick: () => undefined,
     connected: () => undefined,
   }
@@ -105,51 +105,51 @@ async function open() {
   const until = async (condition: () => boolean) => {
     await expect.poll(() => poll(condition), { interval: 2, timeout: 5_000 }).toBe(true)
   }
-  return { clock, log, told, source, read, until }
+  return { clock, log, reported, source, read, until }
 }
 const times = (bars: readonly RevisedBar[]) => bars.map((bar) => (bar.time - feedMinute) / 60)
 
-test('a real export is read whole, with one window from its first open to its last end', async () => {
+test('a real export is read completely, with one window from its first open to its last end', async () => {
   await copyFile(
     join(import.meta.dirname, '../../../../test/data/BTCUSD_M1_201311.csv'),
     join(folder, 'BTCUSD_M1_201311.csv'),
   )
-  const { read, told } = await open()
-  expect(told.symbols).toEqual([{ raw: 'BTCUSD', digits: 2, resolutions: ['1'] }])
+  const { read, reported } = await open()
+  expect(reported.symbols).toEqual([{ raw: 'BTCUSD', digits: 2, resolutions: ['1'] }])
   const { bars, complete } = await read('BTCUSD', '1')
   expect(bars).toHaveLength(9_399)
   const last = bars.at(-1) as RevisedBar
   expect(complete).toEqual([{ from: bars[0]?.time, to: last.time + 60 }])
 })
 
-test('a line appended after the first full read is given at once, in its own window', async () => {
+test('a line appended after the first full read is reported at once, in a separate window', async () => {
   const path = join(folder, 'EURUSD.z_M1.csv')
   await writeFile(path, header + line(-3))
-  const { read, told, until } = await open()
+  const { read, reported, until } = await open()
   expect(times((await read('EURUSD.z', '1')).bars)).toEqual([-3])
   await appendFile(path, line(-2) + line(-1).slice(0, 20))
-  await until(() => told.closed.length > 0)
-  expect(times(told.closed)).toEqual([-2])
+  await until(() => reported.closed.length > 0)
+  expect(times(reported.closed)).toEqual([-2])
   await appendFile(path, line(-1).slice(20))
-  await until(() => told.complete.at(-1)?.to === feedMinute)
-  expect(times(told.closed)).toEqual([-2, -1])
-  expect(told.complete.at(-1)?.from).toBe(feedMinute - 180)
+  await until(() => reported.complete.at(-1)?.to === feedMinute)
+  expect(times(reported.closed)).toEqual([-2, -1])
+  expect(reported.complete.at(-1)?.from).toBe(feedMinute - 180)
 })
 
-test('a bar that has not closed is held back and given, as its line then stands, when it has', async () => {
+test('a forming bar is reported once it has closed, with the values that its line then has', async () => {
   const path = join(folder, 'EURUSD.z_M1.csv')
   await writeFile(path, header + line(-1) + line(0, '1.09300'))
-  const { read, told, until } = await open()
+  const { read, reported, until } = await open()
   const { bars, complete } = await read('EURUSD.z', '1')
   expect([times(bars), complete]).toEqual([[-1], [{ from: feedMinute - 60, to: feedMinute }]])
   const inPlace = await openFile(path, 'r+')
   await inPlace.write(line(0, '1.09322'), (header + line(-1)).length)
   await inPlace.close()
-  await until(() => told.closed.length > 0)
-  expect(told.closed.map((bar) => [bar.time, bar.close])).toEqual([[feedMinute, 1.09322]])
+  await until(() => reported.closed.length > 0)
+  expect(reported.closed.map((bar) => [bar.time, bar.close])).toEqual([[feedMinute, 1.09322]])
 })
 
-test('a file that shrank, was replaced or begins otherwise is read anew', async () => {
+test('a file that shrank, was replaced or starts differently is read again', async () => {
   const path = join(folder, 'EURUSD.z_M1.csv')
   const changes = [
     () => writeFile(path, header + line(-3)),
@@ -160,24 +160,24 @@ test('a file that shrank, was replaced or begins otherwise is read anew', async 
     },
   ]
   await writeFile(path, header + line(-3) + line(-2))
-  const { read, told, until } = await open()
+  const { read, reported, until } = await open()
   for (const [index, change] of changes.entries()) {
     await read('EURUSD.z', '1')
     await change()
-    await until(() => told.again.length > index)
+    await until(() => reported.again.length > index)
   }
   expect(times((await read('EURUSD.z', '1')).bars)).toEqual([-3, -2])
 })
 
-test('a file that comes later is taken in; others are named once', async () => {
-  const { log, told, until } = await open()
+test('an export that appears later is added; other files are logged once', async () => {
+  const { log, reported, until } = await open()
   await mkdir(join(folder, 'sub'))
   await writeFile(join(folder, 'notes.txt'), 'x')
   await writeFile(join(folder, 'EURUSD.z_M30.csv'), header)
   await writeFile(join(folder, 'GBP_USD_H1_2025.csv'), header + line(-120))
-  await until(() => told.again.length > 0)
-  expect(told.symbols).toEqual([{ raw: 'GBP_USD', digits: 5, resolutions: ['60'] }])
-  expect(told.again).toEqual([{ raw: 'GBP_USD', resolution: '60' }])
+  await until(() => reported.again.length > 0)
+  expect(reported.symbols).toEqual([{ raw: 'GBP_USD', digits: 5, resolutions: ['60'] }])
+  expect(reported.again).toEqual([{ raw: 'GBP_USD', resolution: '60' }])
   await until(() => log.length >= 3)
   expect(Object.fromEntries(log.map(({ file, msg }) => [file, msg.includes('derived')]))).toEqual({
     [join(folder, 'EURUSD.z_M30.csv')]: true,
@@ -187,7 +187,7 @@ test('a file that comes later is taken in; others are named once', async () => {
   expect(log).toHaveLength(3)
 })
 
-test('prices with more decimals than the symbol has are named, never rounded, and claimed by no window', async () => {
+test('prices with more decimals than the symbol has are rejected, never rounded, and claimed by no window', async () => {
   await writeFile(join(folder, 'EURUSD.z_M1.csv'), header + line(-3) + line(-2, '1.093275') + line(-1))
   const { log, read } = await open()
   const { bars, complete } = await read('EURUSD.z', '1')
@@ -199,16 +199,16 @@ test('prices with more decimals than the symbol has are named, never rounded, an
   expect(JSON.stringify(log)).toContain('a price has 6 decimals; the symbol has 5')
 })
 
-test('a late file with more decimals raises those of the other files of its symbol', async () => {
+test('a later file with more decimals raises the decimals of its symbol', async () => {
   const coarse = (text: string) => text.replaceAll(/(1\.09)\d+/g, '$1')
   const path = join(folder, 'GBP_M1_a.csv')
   await writeFile(path, header + coarse(line(-5)))
-  const { told, read, until } = await open()
+  const { reported, read, until } = await open()
   await read('GBP', '1')
   await appendFile(path, line(-4))
   await writeFile(join(folder, 'GBP_M1_b.csv'), header + line(-3))
-  await until(() => told.again.length > 0)
-  expect(told.symbols.map(({ digits }) => digits)).toEqual([2, 5])
+  await until(() => reported.again.length > 0)
+  expect(reported.symbols.map(({ digits }) => digits)).toEqual([2, 5])
   expect(times((await read('GBP', '1')).bars)).toEqual([-5, -4, -3])
 })
 
@@ -217,61 +217,61 @@ test.each([
   ['a bad line', 'x\r\n'],
   ['an earlier line', line(-4)],
   ['a line of the same minute', line(0, '1.09319')],
-])('a bar that is still forming is given when it has closed, with %s behind it', async (_, behind) => {
+])('a forming bar is reported once it has closed, with %s after it', async (_, behind) => {
   const path = join(folder, 'EURUSD.z_M1.csv')
   await writeFile(path, header + line(-1) + line(0) + behind)
-  const { clock, log, told, read, until } = await open()
+  const { clock, log, reported, read, until } = await open()
   const { bars, complete } = await read('EURUSD.z', '1')
   expect(times(bars)).not.toContain(0)
   expect(complete.at(-1)?.to).toBe(feedMinute)
   await clock.advance(40_000)
-  await until(() => told.complete.length > 0)
-  expect(told.closed.filter(({ time }) => time === feedMinute)).toHaveLength(1)
-  expect(told.complete.at(-1)?.to).toBe(feedMinute + 60)
-  expect(log.filter(({ msg }) => msg === 'lines were left out').length).toBeLessThanOrEqual(1)
+  await until(() => reported.complete.length > 0)
+  expect(reported.closed.filter(({ time }) => time === feedMinute)).toHaveLength(1)
+  expect(reported.complete.at(-1)?.to).toBe(feedMinute + 60)
+  expect(log.filter(({ msg }) => msg === 'lines rejected').length).toBeLessThanOrEqual(1)
 })
 
-test('a line far ahead of the clock does not have everything behind it read again and again', async () => {
+test('a line far ahead of the clock does not make the lines after it be read repeatedly', async () => {
   const path = join(folder, 'EURUSD.z_M1.csv')
   await writeFile(path, header + line(9_000) + line(-3))
-  const { told, read, until } = await open()
+  const { reported, read, until } = await open()
   await read('EURUSD.z', '1')
   for (const minute of [-2, -1]) {
     await appendFile(path, line(minute))
-    await until(() => told.closed.at(-1)?.time === feedMinute + minute * 60)
+    await until(() => reported.closed.at(-1)?.time === feedMinute + minute * 60)
   }
-  expect(times(told.closed)).toEqual([-2, -1])
+  expect(times(reported.closed)).toEqual([-2, -1])
 })
 
-test('a folder that is gone is told once, and that it is back', async () => {
+test('a missing folder is logged once, and once more when it can be read again', async () => {
   const { clock, log, until } = await open()
-  const told = (part: string) => log.filter(({ msg }) => msg.includes(part)).length
+  const reported = (part: string) => log.filter(({ msg }) => msg.includes(part)).length
   await rename(folder, `${folder}-gone`)
-  await until(() => told('does not exist') > 0)
+  await until(() => reported('does not exist') > 0)
   for (let i = 0; i < 5; i++) await clock.advance(1_000)
   await rename(`${folder}-gone`, folder)
-  await until(() => told('can be read again') > 0)
-  expect([told('does not exist'), told('can be read again')]).toEqual([1, 1])
+  await until(() => reported('can be read again') > 0)
+  expect([reported('does not exist'), reported('can be read again')]).toEqual([1, 1])
 })
 
-test('a file that is being read keeps no other waiting', async () => {
+test('a file that is being read delays no other', async () => {
   const [busy, other] = [join(folder, 'A_M1.csv'), join(folder, 'B_M1.csv')]
   for (const path of [busy, other]) await writeFile(path, header + line(-4) + line(-3))
-  const { told, source, read, until } = await open()
+  const { reported, source, read, until } = await open()
   await read('A', '1')
   await read('B', '1')
   const slow = source.read({ raw: 'A', resolution: '1' }, everything, stop.signal)
   for await (const { bars } of slow) {
     expect(times(toList(bars))).toEqual([-4, -3])
     for (const path of [busy, other]) await appendFile(path, line(-2))
-    await until(() => told.closed.length > 0)
+    await until(() => reported.closed.length > 0)
     break
   }
-  expect(times(told.closed)).toEqual([-2])
+  expect(times(reported.closed)).toEqual([-2])
   await read('A', '1')
 })
 
-test('of a time that several files tell of, the last in the order of their names is given, once', async () => {
+test('for a time that several files contain, only the bar of the last file by name is returned', async () => {
   await writeFile(join(folder, 'EURUSD.z_M1_b.csv'), header + line(-3, '1.09325') + line(-2, '1.09325'))
   await writeFile(join(folder, 'EURUSD.z_M1_a.csv'), header + line(-4) + line(-3) + line(-1))
   const { read } = await open()
@@ -286,13 +286,13 @@ test('of a time that several files tell of, the last in the order of their names
   }
 })
 
-test('a file that is no export, or has no bar yet, keeps no other from being taken in and waits until it changes', async () => {
+test('a file without a bar, or no export, blocks no other file and is read when it changes', async () => {
   await writeFile(join(folder, 'AAA_M1.csv'), 'not an export\n')
   await writeFile(join(folder, 'BBB_M1.csv'), '')
   await writeFile(join(folder, 'CCC_M1.csv'), header + line(-3))
-  const { told, until } = await open()
-  expect(told.symbols.map(({ raw, digits }) => [raw, digits])).toEqual([['CCC', 5]])
+  const { reported, until } = await open()
+  expect(reported.symbols.map(({ raw, digits }) => [raw, digits])).toEqual([['CCC', 5]])
   for (const raw of ['BBB', 'AAA']) await writeFile(join(folder, `${raw}_M1.csv`), header + line(-3))
-  await until(() => told.symbols.length === 3)
-  expect(told.symbols.map(({ digits }) => digits)).toEqual([5, 5, 5])
+  await until(() => reported.symbols.length === 3)
+  expect(reported.symbols.map(({ digits }) => digits)).toEqual([5, 5, 5])
 })

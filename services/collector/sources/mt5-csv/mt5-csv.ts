@@ -2,26 +2,26 @@ import { noBars } from '../../../core/bars/bar.ts'
 import type { Source, SourceAnswer } from '../source.ts'
 import { ExportFiles, type Mt5CsvDeps } from './export-files.ts'
 import { asSourceFault } from './file-fault.ts'
+import { FolderScan, pieces } from './folder-scan.ts'
 import type { FollowedFile } from './followed-file.ts'
+import { createKeyedLock } from './keyed-lock.ts'
 import { Owners } from './owners.ts'
-import { pieces, Rounds } from './rounds.ts'
-import { createTurns } from './turns.ts'
 import { watchFolder } from './watch-folder.ts'
 
-/** The exports that a terminal writes: one file, or a followed folder of them. */
+/** A source that reads the exports of a terminal: one file, or a folder that may be followed. */
 export function createMt5Csv(deps: Mt5CsvDeps): Source {
   const files = new ExportFiles(deps)
-  /** Only what is added to a file after its first full read is live. */
+  /** Files that were read in full once; only lines added after that are live. */
   const readOnce = new Set<FollowedFile>()
-  const inTurn = createTurns<FollowedFile>()
+  const fileLock = createKeyedLock<FollowedFile>()
 
-  const rounds = new Rounds({ ...deps, files, readOnce, inTurn })
+  const scan = new FolderScan({ ...deps, files, readOnce, fileLock })
 
   return {
     terminal: `mt5-csv ${deps.path}`,
     capabilities: { rereadable: true, reads: 'whole' },
     async open(listener, signal) {
-      await files.takeIn().catch((cause: unknown) => {
+      await files.addNew().catch((cause: unknown) => {
         throw asSourceFault(deps.path, cause)
       })
       listener.catalogue(files.symbols(files.index.all().map((file) => file.options.series)), {
@@ -31,15 +31,15 @@ export function createMt5Csv(deps: Mt5CsvDeps): Source {
       watchFolder({
         ...deps,
         signal,
-        look: () => rounds.look(listener, signal),
-        changed: (name) => rounds.changed(name, listener),
+        look: () => scan.run(listener, signal),
+        changed: (name) => scan.changed(name, listener),
       })
     },
     async *read(series, _span, signal) {
       const all = files.index.of(series)
       const owners = await ownersOf(all, signal)
       for (const [index, file] of all.entries()) {
-        const done = await inTurn.begin(file, signal)
+        const done = await fileLock.acquire(file, signal)
         try {
           for await (const bars of file.readAll()) {
             if (signal.aborted) return
@@ -57,7 +57,7 @@ export function createMt5Csv(deps: Mt5CsvDeps): Source {
   }
 }
 
-/** Of a time that several files tell of, the last in the order of their names counts: it alone is given. */
+/** Decides which file owns each time that several files contain: the last one in the order of names. */
 async function ownersOf(files: readonly FollowedFile[], signal: AbortSignal): Promise<Owners> {
   const owners = new Owners()
   if (files.length < 2) return owners

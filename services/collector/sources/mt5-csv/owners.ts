@@ -1,14 +1,14 @@
 import { type Bars, barCount, pickBars } from '../../../core/bars/bar.ts'
 
-/** Bars open on whole minutes; so many of them share one piece of memory, two bytes each. */
+/** Minutes per block of memory, two bytes each; bars open on whole minutes. */
 const blockMinutes = 64
 const minuteSeconds = 60
 
-/** Of several files that tell of one series, which is the last to tell of each time. */
+/** For several files of one series: which file is the last that contains each time. */
 export class Owners {
   readonly #blocks = new Map<number, Uint16Array>()
 
-  /** Files claim in their order: a later one takes a time over. */
+  /** Called for the files in their order: a later file takes over a time. */
   claim(bars: Bars, file: number): void {
     for (const time of bars.time) {
       const minute = Math.floor(time / minuteSeconds)
@@ -19,7 +19,7 @@ export class Owners {
     }
   }
 
-  /** Those of the bars that no later file tells of. */
+  /** Returns the bars whose times no later file contains. */
   of(bars: Bars, file: number): Bars {
     const isTaken = (i: number): boolean => {
       const minute = Math.floor((bars.time[i] as number) / minuteSeconds)

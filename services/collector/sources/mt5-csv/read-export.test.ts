@@ -61,7 +61,7 @@ const first: RevisedBar = {
   revision: 0,
 }
 
-describe('every way in which a terminal writes an export is read to the same bars', () => {
+describe('all forms of an export are read to the same bars', () => {
   const text = `${header}\r\n${lineAt('13:01:00')}\r\n${lineAt('13:02:00')}\r\n`
   const utf16be = (s: string) => Buffer.from(s, 'utf16le').swap16()
   test.each<[string, string | Buffer]>([
@@ -72,7 +72,7 @@ describe('every way in which a terminal writes an export is read to the same bar
     ['UTF-16 little endian without a mark', Buffer.from(text, 'utf16le')],
     ['UTF-16 big endian with a mark', utf16be(`\ufeff${text}`)],
     ['times without seconds', text.replaceAll(':00\t', '\t')],
-    ['a last line without its end', text.slice(0, -2)],
+    ['a last line without its line end', text.slice(0, -2)],
     ['blank lines between', text.replace('\r\n2024', '\r\n\r\n2024')],
     [
       "MT4's headerless comma form",
@@ -89,7 +89,7 @@ describe('every way in which a terminal writes an export is read to the same bar
   })
 })
 
-test('the real exports are read whole', async () => {
+test('the real exports are read completely', async () => {
   const count = async (name: string, resolution: Resolution) => {
     const { bars, bad } = await readFile(join(import.meta.dirname, '../../../../test/data', name), {
       resolution,
@@ -101,7 +101,7 @@ test('the real exports are read whole', async () => {
   expect(await count('GOOGL_D1.csv', '1D')).toEqual([2_335, 0])
 })
 
-describe('a file that is no export is refused with what was found and what is wanted', () => {
+describe('a file that is no export is rejected with what was found and what is wanted', () => {
   test.each<[string, string, Resolution, RegExp]>([
     [
       'wrong separator',
@@ -123,7 +123,7 @@ describe('a file that is no export is refused with what was found and what is wa
       '1',
       /decimal commas/,
     ],
-    ['something else', 'hello world', '1', /The first line has 11 characters; wanted is MT5's header/],
+    ['another text', 'hello world', '1', /The first line has 11 characters; wanted is MT5's header/],
     ['one endless line', 'x'.repeat(3 << 20), '1', /longer than 1048576 bytes/],
   ])('%s', async (_, content, resolution, message) => {
     await expect(readText(content, resolution)).rejects.toThrow(LayoutError)
@@ -131,7 +131,7 @@ describe('a file that is no export is refused with what was found and what is wa
   })
 })
 
-test('good lines of a damaged file are read and each bad one is named with its number and reason', async () => {
+test('good lines of a damaged file are read, and each bad one is reported with number and reason', async () => {
   const damage: [string, RegExp][] = [
     [lineAt('13:02:00').replace('1.09330', '1,09330'), /high is "1,09330" \(a decimal comma/],
     [lineAt('25:00:00'), /time is "25:00:00"/],
@@ -156,7 +156,7 @@ test('an empty file has no bars and no layout', async () => {
   expect([bars, position.layout]).toEqual([[], undefined])
 })
 
-test('a last line without a line end waits, and what is appended is read from there on', async () => {
+test('a last line without a line end is read once it is complete', async () => {
   const path = join(folder, 'followed.csv')
   await writeFile(path, `${header}\r\n${lineAt('13:01:00')}\r\n${lineAt('13:02:00').slice(0, 30)}`)
   const one = await readFile(path, { resolution: '1' })
@@ -168,7 +168,7 @@ test('a last line without a line end waits, and what is appended is read from th
   await truncate(path, 10)
 })
 
-test('a file of many chunks is read as if it were one', async () => {
+test('a file of many chunks is read like one of a single chunk', async () => {
   const rows = 60_000
   const price = (i: number) => (1 + (i % 977) / 100_000).toFixed(5)
   const time = (i: number) =>
@@ -185,7 +185,7 @@ test('a file of many chunks is read as if it were one', async () => {
   expect(new Set(decimals)).toEqual(new Set([5]))
 })
 
-test('every printed price comes back as exactly the double that the text means', async () => {
+test('every printed price is read as exactly the double that the text means', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.nat(10_000_000), fc.integer({ min: 0, max: 8 })), { minLength: 1, maxLength: 50 }),
@@ -201,7 +201,7 @@ test('every printed price comes back as exactly the double that the text means',
   )
 })
 
-test('no bytes of any kind do more than name bad lines or refuse the file', async () => {
+test('any bytes are read as bars or bad lines, or the file is rejected', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 400 }), fc.boolean(), async (bytes, withHeader) => {
       const content = Buffer.concat([Buffer.from(withHeader ? `${header}\r\n` : ''), bytes])
@@ -212,7 +212,7 @@ test('no bytes of any kind do more than name bad lines or refuse the file', asyn
   )
 })
 
-test('columns stay views of one chunk', async () => {
+test('columns are views of one chunk', async () => {
   const path = join(folder, 'one.csv')
   await writeFile(path, `${header}\n${lineAt('13:01:00')}\n`)
   const chunks = readExport(path, { resolution: '1' })
@@ -221,7 +221,7 @@ test('columns stay views of one chunk', async () => {
   expect(value && 'bars' in value && [barCount(value.bars), barAt(value.bars, 0)]).toEqual([1, first])
 })
 
-test('a file caught at its first bytes is read in its own encoding once more of it is there', async () => {
+test('a file that is read at its first bytes gets its encoding once more bytes are there', async () => {
   const path = join(folder, 'begun.csv')
   const text = `${header}\r\n${lineAt('13:01:00')}\r\n`
   for (const content of [Buffer.from(`\ufeff${text}`, 'utf16le'), Buffer.from(text, 'utf16le')]) {

@@ -5,7 +5,7 @@ import { type Layout, LayoutError, layoutOf } from './layout.ts'
 import { LineReader } from './line.ts'
 import { completeEnd, decoderOf, detectEncoding, type Encoding, lineStart, withoutReturn } from './text.ts'
 
-/** Memory per open file is bounded by this, whatever the file's size; a longer line is no export's. */
+/** Maximum bytes in memory per open file; a longer line means that the file is no export. */
 const chunkBytes = 1 << 20
 /** The longest mark, or a character before the first zero byte of either UTF-16. */
 const encodingBytes = 4
@@ -16,7 +16,7 @@ export interface BadLine {
   readonly reason: string
 }
 
-/** A run of lines read: the good ones as columns (revision 0), in the order of the file. */
+/** A run of lines: the good ones as columns (revision 0), in the order of the file. */
 export interface Chunk {
   readonly bars: Bars
   /** The line number of each bar. */
@@ -24,11 +24,11 @@ export interface Chunk {
   /** Most decimals among the four prices of each bar. */
   readonly decimals: Uint8Array
   readonly bad: readonly BadLine[]
-  /** Where the line of such a bar begins, to read on from there; to be asked before the next chunk is. */
+  /** Returns where the line of a bar begins, to read from there later. Call it before the next chunk is read. */
   readonly positionOf: (index: number) => Position
 }
 
-/** Where reading goes on after what was read so far; the start of a file is `fileStart`. */
+/** Where reading continues; the start of a file is `fileStart`. */
 export interface Position {
   readonly offset: number
   readonly line: number
@@ -52,14 +52,14 @@ const openAny: OpenFile = (path) => open(path, 'r')
 export interface ReadOptions {
   readonly resolution: Resolution
   readonly from?: Position
-  /** How the file is opened; by default whatever stands at the path. */
+  /** How the file is opened; default: any file at the path. */
   readonly openFile?: OpenFile
-  /** Takes a last line without a line end too: the file is finished. Without it that line waits. */
+  /** Whether the file is finished: then a last line without a line end is read too. */
   readonly finished?: boolean
 }
 
 /**
- * Streams an export's complete lines. Returns the position behind the last one.
+ * Streams an export's complete lines. Returns the position after the last one.
  * Errors: `LayoutError` when the file is no export; the file system's own.
  */
 export async function* readExport(path: string, options: ReadOptions): AsyncGenerator<Chunk, Position> {
@@ -74,16 +74,16 @@ export async function* readExport(path: string, options: ReadOptions): AsyncGene
 async function* readChunks(file: FileHandle, options: ReadOptions): AsyncGenerator<Chunk, Position> {
   const bytes = Buffer.allocUnsafe(chunkBytes)
   let position = options.from ?? fileStart
-  let held = 0
+  let carried = 0
   let reader: LineReader | undefined
   for (;;) {
-    const { bytesRead } = await file.read(bytes, held, chunkBytes - held, position.offset + held)
-    let filled = held + bytesRead
+    const { bytesRead } = await file.read(bytes, carried, chunkBytes - carried, position.offset + carried)
+    let filled = carried + bytesRead
     const atEnd = bytesRead === 0
     if (position.encoding === undefined && filled < encodingBytes && !(atEnd && options.finished)) {
-      // So few bytes of a file that is being written tell nothing yet.
+      // The first bytes of a file that is being written do not show its encoding yet.
       if (atEnd) return position
-      held = filled
+      carried = filled
       continue
     }
     if (position.encoding === undefined && filled > 0) {
@@ -118,7 +118,7 @@ async function* readChunks(file: FileHandle, options: ReadOptions): AsyncGenerat
       }
       bytes.copyWithin(0, end, filled)
     }
-    held = filled - end
+    carried = filled - end
     if (atEnd) return position
   }
 }

@@ -1,13 +1,13 @@
-/** How the bytes of an export become lines. Terminals write UTF-16 or UTF-8, with or without a mark. */
+/** The encoding of an export. Terminals write UTF-16 or UTF-8, with or without a byte order mark. */
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be'
 
 export interface Detected {
   readonly encoding: Encoding
-  /** Bytes of the byte order mark, to be left out. */
+  /** Bytes of the byte order mark, to be skipped. */
   readonly markBytes: number
 }
 
-/** Tells the encoding from the first bytes: a mark, or a zero byte beside the first ASCII character. */
+/** Detects the encoding from the first bytes: a mark, or a zero byte beside the first ASCII character. */
 export function detectEncoding(head: Uint8Array): Detected {
   const [a, b, c] = head
   if (a === 0xff && b === 0xfe) return { encoding: 'utf-16le', markBytes: 2 }
@@ -20,7 +20,7 @@ export function detectEncoding(head: Uint8Array): Detected {
 
 const lineFeed = 10
 
-/** The end (exclusive) of the last complete line in the bytes; 0 when there is none. */
+/** Returns the end (exclusive) of the last complete line in the bytes; 0 when there is none. */
 export function completeEnd(bytes: Uint8Array, encoding: Encoding): number {
   if (encoding === 'utf-8') return bytes.lastIndexOf(lineFeed) + 1
   const low = encoding === 'utf-16le' ? 0 : 1
@@ -30,7 +30,7 @@ export function completeEnd(bytes: Uint8Array, encoding: Encoding): number {
   return 0
 }
 
-/** Where the line begins that has so many line ends before it; the bytes hold them. */
+/** Returns the offset of the line that follows `before` line ends; the bytes contain all of them. */
 export function lineStart(bytes: Uint8Array, encoding: Encoding, before: number): number {
   const step = encoding === 'utf-8' ? 1 : 2
   const low = encoding === 'utf-16be' ? 1 : 0
@@ -42,7 +42,7 @@ export function lineStart(bytes: Uint8Array, encoding: Encoding, before: number)
   return at
 }
 
-/** Decodes whole lines; a broken sequence becomes U+FFFD, which no field accepts, so its line is named. */
+/** Decodes whole lines. A broken sequence becomes U+FFFD, which no field accepts, so its line is rejected. */
 export const decoderOf = (encoding: Encoding): ((bytes: Uint8Array) => string) => {
   const decoder = new TextDecoder(encoding, { ignoreBOM: true })
   return (bytes) => decoder.decode(bytes)

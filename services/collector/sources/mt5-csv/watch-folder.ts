@@ -5,7 +5,7 @@ import { SharedRun } from '../../../platform/serial.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { fileFailure } from './file-fault.ts'
 
-/** Notifications of the system come at once but not everywhere and not always: the folder is looked at anyway. */
+/** Scan interval. Notifications of the system are faster, but not available everywhere and not complete. */
 const lookEveryMs = 1_000
 
 interface Watching {
@@ -13,13 +13,13 @@ interface Watching {
   readonly clock: Clock
   readonly log: Log
   readonly signal: AbortSignal
-  /** Takes in what changed; never runs twice at once. */
+  /** Scans the folder for changes; never runs twice at once. */
   readonly look: () => Promise<void>
-  /** Looks at the one file of this name at once; answers whether it is known. */
+  /** Scans the file of this name at once; returns whether it is known. */
   readonly changed: (name: string) => boolean
 }
 
-/** Looks when the system says that something changed, and every second. */
+/** Scans the folder every second, and when the system reports a change. */
 export function watchFolder({ path, clock, log, signal, look, changed }: Watching): void {
   const outage = new OutageLog({ log, clock, about: { file: path } })
   const looks = new SharedRun(async () => {
@@ -38,9 +38,9 @@ export function watchFolder({ path, clock, log, signal, look, changed }: Watchin
     watch(path, { persistent: false, signal }, (_, name) => {
       if (name === null || !changed(name)) start()
     }).on('error', (cause) =>
-      log.warn({ err: cause, path }, 'changes are noticed within a second, not at once'),
+      log.warn({ err: cause, path }, 'file notifications unavailable; changes are noticed within a second'),
     )
   } catch (cause) {
-    log.warn({ err: cause, path }, 'changes are noticed within a second, not at once')
+    log.warn({ err: cause, path }, 'file notifications unavailable; changes are noticed within a second')
   }
 }

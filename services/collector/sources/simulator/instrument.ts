@@ -4,7 +4,7 @@ import { busy, quiet } from './liquidity.ts'
 import { chance, seedOf } from './noise.ts'
 import type { Instrument } from './price-path.ts'
 
-/** Prices that a person expects to see; any other name gets one of its type's size. */
+/** Prices that a person expects; other names get a price typical for their type. */
 const knownPrices: ReadonlyMap<string, number> = new Map([
   ['EURUSD', 1.085],
   ['GBPUSD', 1.27],
@@ -31,7 +31,7 @@ export interface SimulatedSymbol {
   readonly session: Session
 }
 
-/** The same name and seed always give the same instrument. */
+/** The same name and seed always return the same instrument. */
 export function instrumentOf(symbol: SimulatedSymbol, feedSeed: number): Instrument {
   const seed = seedOf(`${feedSeed} ${symbol.name}`)
   const { price, volatility } = typical[symbol.type]

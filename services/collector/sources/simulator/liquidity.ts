@@ -1,9 +1,9 @@
 import { chance } from './noise.ts'
 
-/** Which minutes of an hour trade and how the hour's ticks spread over them; `total` is the sum of `weights`. */
+/** The minutes of an hour that have trades, and how the hour's ticks spread over them; `total` is the sum of `weights`. */
 export interface Liquidity {
   readonly weights: Uint8Array
-  /** Minutes that trade, strictly inside the hour, ascending. */
+  /** Minutes with trades, without the first and the last, ascending. */
   readonly inner: readonly number[]
   readonly total: number
 }
@@ -11,7 +11,7 @@ export interface Liquidity {
 const patternCount = 32
 const minutes = 60
 
-/** The first and last minute always trade, so that an hour's open and close are those of its minutes. */
+/** The first and last minute always have trades, so that an hour's open and close are those of its minutes. */
 function pattern(index: number, quietShare: number): Liquidity {
   const weights = new Uint8Array(minutes)
   const inner: number[] = []
@@ -27,7 +27,7 @@ function pattern(index: number, quietShare: number): Liquidity {
 const patterns = (quietShare: number): readonly Liquidity[] =>
   Array.from({ length: patternCount }, (_, index) => pattern(index, quietShare))
 
-/** Every minute trades. */
+/** Every minute has trades. */
 export const busy = patterns(0)
-/** About one minute in four passes without a trade. */
+/** About one minute in four has no trade. */
 export const quiet = patterns(0.25)

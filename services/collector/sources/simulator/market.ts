@@ -13,9 +13,9 @@ import { type Simulation, simulate } from './simulate.ts'
 /** All instruments of one feed; every moment is on the feed's clock. */
 export interface Market {
   readonly resolutions: readonly Resolution[]
-  /** What had closed by `now` of one series, in ascending answers. */
+  /** Yields the bars of one series that had closed by `now`, in ascending answers. */
   read(series: SourceSeries, span: Span, now: FeedSeconds): Generator<SourceAnswer>
-  /** What closed after `before` and until `at`, of all symbols and resolutions, as one batch. */
+  /** Returns the bars of all series that closed after `before` and not after `at`, as one batch. */
   closedBetween(before: FeedSeconds, at: FeedSeconds): SourceBars[]
 }
 
@@ -24,7 +24,7 @@ interface Listed {
   readonly delaySeconds: number
 }
 
-/** The end of what has closed: bars that open before it are over, a delayed symbol's later. */
+/** Bars that open before this time have closed; for a delayed symbol it is earlier by the delay. */
 const closedUntil = ({ delaySeconds }: Listed, r: Resolution, at: FeedSeconds): FeedSeconds =>
   bucketOpen(feedSeconds(at - delaySeconds), r)
 

@@ -1,4 +1,4 @@
-/** Deterministic chance: the same seed and place always give the same number, in any order of asking. */
+/** Deterministic random number: the same arguments always return the same number, in any order of calls. */
 function hash(seed: number, place: number, salt: number): number {
   let h =
     Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^

@@ -1,7 +1,7 @@
 import type { Liquidity } from './liquidity.ts'
 import { chance, noise, pick } from './noise.ts'
 
-/** What one simulated instrument is like. */
+/** The properties of one simulated instrument. */
 export interface Instrument {
   readonly seed: number
   readonly basePrice: number
@@ -18,7 +18,7 @@ export interface Hour {
   readonly low: number
   readonly close: number
   readonly volume: number
-  /** The minutes in which the extremes are reached, and the liquidity that the hour follows. */
+  /** The minutes of the extremes, and the liquidity of the hour. */
   readonly highMinute: number
   readonly lowMinute: number
   readonly liquidity: Liquidity
@@ -34,7 +34,7 @@ const salt = {
   ticks: 16,
   jitter: 17,
 } as const
-/** Hours between the points of each layer of noise; a slower layer moves further. */
+/** Hours between the points of each layer of noise; slower layers have larger moves. */
 const layers = [1, 5, 24, 24 * 9, 24 * 70, 24 * 500]
 
 /** The price at the start of an hour, in points. Hours count from 1970 in UTC. */
@@ -47,8 +47,8 @@ function priceAt(instrument: Instrument, hour: number): number {
 }
 
 /**
- * One hour of one instrument. Everything coarser is folded from hours and everything finer lies
- * inside one, so that every resolution tells the same story and any span can be asked for directly.
+ * Computes one hour of one instrument. Longer bars are folded from hours, and shorter ones lie within one. So all
+ * resolutions agree, and any span can be computed directly.
  */
 export function hourOf(instrument: Instrument, hour: number): Hour {
   const { seed, volatility } = instrument
@@ -74,7 +74,7 @@ export function hourOf(instrument: Instrument, hour: number): Hour {
   }
 }
 
-/** The points through which the hour's price runs, in time order. */
+/** The points that the hour's price passes, in time order. */
 function turningPoints(hour: Hour): readonly (readonly [minute: number, price: number])[] {
   const extremes: [number, number][] =
     hour.highMinute < hour.lowMinute

@@ -32,7 +32,7 @@ describe.each(symbols)('the simulated $name', (symbol) => {
   const simulation = simulationOf(symbol)
 
   test.each(['5', '15', '60', '120', '240', '1D', '1W'] as const)(
-    'tells at %s what its minutes tell',
+    'has the same bars at %s as its folded minutes',
     (r) => {
       const from = feedSeconds(monday - daySeconds)
       const to = feedSeconds(monday + 6 * daySeconds)
@@ -42,7 +42,7 @@ describe.each(symbols)('the simulated $name', (symbol) => {
     },
   )
 
-  test('gives the same bars for every way of cutting a span', () => {
+  test('returns the same bars however a span is divided', () => {
     const whole = all(simulation, '60', monday, monday + 21 * daySeconds)
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 21 * 24 - 1 }), (hours) => {
@@ -56,7 +56,7 @@ describe.each(symbols)('the simulated $name', (symbol) => {
     )
   })
 
-  test('keeps the rules that ingest holds bars to', () => {
+  test('returns bars that ingest accepts', () => {
     for (const r of ['1', '5', '60', '1D', '1M'] as const) {
       for (const bar of all(simulation, r, monday - 40 * daySeconds, monday + 5 * daySeconds)) {
         expect(barFault(bar, r, {})).toBeUndefined()
@@ -65,7 +65,7 @@ describe.each(symbols)('the simulated $name', (symbol) => {
   })
 })
 
-test('a 24x5 symbol rests on the weekend, a share outside its hours and in quiet minutes', () => {
+test('a 24x5 symbol has no bars at weekends, a share none outside its hours and in quiet minutes', () => {
   const [forex, crypto, share] = symbols.map(simulationOf) as [Simulation, Simulation, Simulation]
   const count = (simulation: Simulation) =>
     [...simulate(simulation, '1', feedSeconds(monday), feedSeconds(monday + 7 * daySeconds))].reduce(

@@ -12,7 +12,7 @@ const hoursPerDay = 24
 const weekday = (hour: number): number => (Math.floor(hour / hoursPerDay) + 4) % 7
 const hourOfDay = (hour: number): number => ((hour % hoursPerDay) + hoursPerDay) % hoursPerDay
 
-/** Hours of the day, on the feed's clock, in which shares trade (and not in every minute of them). */
+/** Hours of the day, on the feed's clock, in which shares trade; some of their minutes have no trade. */
 const shareOpens = 14
 const shareCloses = 21
 
@@ -25,18 +25,18 @@ function trades(symbol: SimulatedSymbol, hour: number): boolean {
 }
 
 const hourSeconds = 3_600
-/** Hours that are simulated at once: at most 2,880 minutes, or as many hours. */
+/** Maximum hours that are simulated at once: 2,880 minutes of bars, or 2,880 hours. */
 const minuteHoursPerStep = 48
 const hoursPerStep = 2_880
 
 export interface Simulation {
   readonly symbol: SimulatedSymbol
   readonly instrument: Instrument
-  /** Whole hours from the feed's clock to UTC: all feeds see one market. */
+  /** Whole hours from the feed's clock to UTC, so that all feeds have the same market. */
   readonly hoursToUtc: number
 }
 
-/** All bars of a resolution that open inside `[from, to)`, in ascending pieces. Hours and longer are folded from hours. */
+/** Yields all bars of a resolution that open in `[from, to)`, in ascending pieces. Longer bars are folded from hours. */
 export function* simulate(
   simulation: Simulation,
   r: Resolution,

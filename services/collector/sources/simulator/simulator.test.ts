@@ -54,7 +54,7 @@ async function open(start: number) {
 const utc = Date.UTC(2026, 0, 7, 11, 58, 30)
 const feedNoon = Date.UTC(2026, 0, 7, 15, 0) / 1000
 
-test('each minute closes once for every symbol, a delayed one its delay later, on the feed clock', async () => {
+test('each minute closes once for every symbol on the feed clock, for a delayed symbol later by its delay', async () => {
   const { clock, closed, watched, stop } = await open(utc)
   await clock.advance(2 * 60_000)
   const times = (raw: string, r: Resolution) =>
@@ -73,7 +73,7 @@ test('each minute closes once for every symbol, a delayed one its delay later, o
   expect(clock.pending).toBe(0)
 })
 
-test('what was told live is what is read again later', async () => {
+test('bars that were reported live are equal when they are read again', async () => {
   const { clock, closed, simulator, stop } = await open(utc)
   await clock.advance(12 * 60_000)
   const live = closed

@@ -5,13 +5,13 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { Source, SourceListener } from '../source.ts'
 import { createMarket, type Market } from './market.ts'
 
-/** The tick that closes a minute comes so long after it. */
+/** Delay from the end of a minute to the tick that closes it. */
 const tickDelayMs = 150
 const minuteMs = 60_000
-/** What passed during a longer sleep (a laptop's lid) is not told minute by minute. */
+/** Maximum time reported minute by minute after a sleep (a closed laptop); earlier minutes are read as history. */
 const catchUpSeconds = 6 * 3_600
 
-/** A deterministic market: the same seed tells the same story on every machine, at every start, for every span. */
+/** A deterministic market: the same seed returns the same bars on every machine, at every start, for every span. */
 export function createSimulator(definition: FeedDefinition, seed: number, clock: Clock): Source {
   const offset = fixedOffset(definition.clock) ?? 0
   const market = createMarket(definition, seed, offset)
@@ -25,15 +25,15 @@ export function createSimulator(definition: FeedDefinition, seed: number, clock:
         definition.symbols.map((symbol) => ({ ...symbol, resolutions: market.resolutions })),
         { snapshot: true },
       )
-      let watching = now()
-      let told = watching
-      listener.tick(told)
+      let watchedFrom = now()
+      let reportedTo = watchedFrom
+      listener.tick(reportedTo)
       everyMinute(clock, signal, () => {
         const at = now()
-        // After a long sleep the minutes in between are history: the session reads them again.
-        if (at - told > catchUpSeconds) watching = told = feedSeconds(at - catchUpSeconds)
-        tell(market, listener, watching, told, at)
-        told = at
+        // After a long sleep the skipped minutes are history: the session reads them.
+        if (at - reportedTo > catchUpSeconds) watchedFrom = reportedTo = feedSeconds(at - catchUpSeconds)
+        report(market, listener, watchedFrom, reportedTo, at)
+        reportedTo = at
       })
     },
     async *read(series, span, signal) {
@@ -45,11 +45,11 @@ export function createSimulator(definition: FeedDefinition, seed: number, clock:
   }
 }
 
-/** Tells what closed after `before` and until `at`; nothing was missed since `watching`. */
-function tell(
+/** Reports bars that closed after `before` and not after `at`; no bar was missed since `watchedFrom`. */
+function report(
   market: Market,
   listener: SourceListener,
-  watching: FeedSeconds,
+  watchedFrom: FeedSeconds,
   before: FeedSeconds,
   at: FeedSeconds,
 ): void {
@@ -59,7 +59,7 @@ function tell(
   for (const resolution of market.resolutions) {
     const to = bucketOpen(at, resolution)
     if (bucketOpen(before, resolution) < to)
-      listener.watched(resolution, { from: bucketOpen(watching, resolution), to })
+      listener.watched(resolution, { from: bucketOpen(watchedFrom, resolution), to })
   }
 }
 

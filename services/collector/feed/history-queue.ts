@@ -3,7 +3,7 @@ import { daySeconds } from '../../core/clocks/calendar.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 
-/** What is asked of a terminal at once: some 1,500 bars. */
+/** Days of history in one read of a terminal: about 1,500 bars. */
 const unitDays: Readonly<Record<Resolution, number>> = {
   '1': 1,
   '5': 5,
@@ -18,33 +18,33 @@ const unitDays: Readonly<Record<Resolution, number>> = {
   '1M': 30_000,
 }
 
-/** A unit of months waits for the newest days of finer bars: a chart's newest days are what is looked at first. */
-const longUnitWaitsDays = 6
+/** Delay of units that span months: the newest days of finer bars are read first, because charts show them first. */
+const longUnitDelayDays = 6
 
-const turnOf = (resolution: Resolution, newest: Span): number =>
-  Math.floor((newest.to - 1) / daySeconds) - Math.min(unitDays[resolution] - 1, longUnitWaitsDays)
+const readDayOf = (resolution: Resolution, newest: Span): number =>
+  Math.floor((newest.to - 1) / daySeconds) - Math.min(unitDays[resolution] - 1, longUnitDelayDays)
 
 export interface Unit<T> {
-  readonly of: T
+  readonly item: T
   readonly span: Span
 }
 
 interface Entry<T> {
-  readonly of: T
+  readonly item: T
   readonly unitSeconds: number
-  /** What is left, ascending. */
+  /** Spans still to be read, ascending. */
   readonly spans: Span[]
 }
 
-/** History still to be read, newest day first over all series; of one turn in the order they came. */
-export class Agenda<T extends { readonly resolution: Resolution }> {
+/** History still to be read, newest day first over all series. Entries of one day keep the order in which they were added. */
+export class HistoryQueue<T extends { readonly resolution: Resolution }> {
   readonly #days = new Map<number, Entry<T>[]>()
   #newestDay = Number.NEGATIVE_INFINITY
   #oldestDay = Number.POSITIVE_INFINITY
 
   /** `missing` ascends and does not overlap. */
-  add(of: T, missing: readonly Span[]): void {
-    this.#put({ of, unitSeconds: unitDays[of.resolution] * daySeconds, spans: [...missing] })
+  add(item: T, missing: readonly Span[]): void {
+    this.#put({ item, unitSeconds: unitDays[item.resolution] * daySeconds, spans: [...missing] })
   }
 
   next(): Unit<T> | undefined {
@@ -65,13 +65,13 @@ export class Agenda<T extends { readonly resolution: Resolution }> {
     const from = Math.max(newest.from, Math.floor((newest.to - 1) / entry.unitSeconds) * entry.unitSeconds)
     if (from > newest.from) entry.spans.push({ from: newest.from, to: feedSeconds(from) })
     this.#put(entry)
-    return { of: entry.of, span: { from: feedSeconds(from), to: newest.to } }
+    return { item: entry.item, span: { from: feedSeconds(from), to: newest.to } }
   }
 
   #put(entry: Entry<T>): void {
     const newest = entry.spans.at(-1)
     if (!newest) return
-    const day = turnOf(entry.of.resolution, newest)
+    const day = readDayOf(entry.item.resolution, newest)
     const entries = this.#days.get(day)
     if (entries) entries.push(entry)
     else this.#days.set(day, [entry])

@@ -8,36 +8,36 @@ import { CompleteMinutes } from './complete-minutes.ts'
 import type { ExportFiles } from './export-files.ts'
 import { fileFailure } from './file-fault.ts'
 import type { FollowedFile } from './followed-file.ts'
-import type { Turns } from './turns.ts'
+import type { KeyedLock } from './keyed-lock.ts'
 
-/** So many files are looked at at once in a round through all of them. */
-const looksMax = 8
+/** Maximum files that a scan reads at once. */
+const scansMax = 8
 
-interface RoundsDeps {
+interface FolderScanDeps {
   readonly files: ExportFiles
-  /** Only what is added to a file after its first full read is live. */
+  /** Files that were read in full once; only lines added after that are live. */
   readonly readOnce: Set<FollowedFile>
-  readonly inTurn: Turns<FollowedFile>
+  readonly fileLock: KeyedLock<FollowedFile>
   readonly log: Log
   readonly clock: Clock
 }
 
-/** Looks at followed files for what was added, one by one as they change and all of them in rounds. */
-export class Rounds {
+/** Scans followed files for added lines: single files when they change, and all files regularly. */
+export class FolderScan {
   readonly #files: ExportFiles
   readonly #readOnce: Set<FollowedFile>
-  readonly #inTurn: Turns<FollowedFile>
+  readonly #fileLock: KeyedLock<FollowedFile>
   readonly #log: Log
   readonly #clock: Clock
   readonly #minutes: CompleteMinutes
-  /** To be looked at once more. */
+  /** Files that are to be scanned once more. */
   readonly #again = new Set<FollowedFile>()
   readonly #outages = new WeakMap<FollowedFile, OutageLog>()
 
-  constructor({ files, readOnce, inTurn, log, clock }: RoundsDeps) {
+  constructor({ files, readOnce, fileLock, log, clock }: FolderScanDeps) {
     this.#files = files
     this.#readOnce = readOnce
-    this.#inTurn = inTurn
+    this.#fileLock = fileLock
     this.#log = log
     this.#clock = clock
     this.#minutes = new CompleteMinutes(clock)
@@ -45,23 +45,23 @@ export class Rounds {
 
   async #takeChange(file: FollowedFile, listener: SourceListener): Promise<void> {
     const change = await file.check()
-    if (change === 'appended') await tellAdded(file, listener)
+    if (change === 'appended') await sendAdded(file, listener)
     if (change !== 'anew') return
     this.#readOnce.delete(file)
     listener.again(file.options.series, allTimes)
   }
 
   /**
-   * A file whose turn is taken is looked at again in the next round, or once whoever looks at it is done. Resolves
-   * whether this look read it to its end.
+   * Scans one file. A locked file is scanned when its current scan ends, or by the next scan of the folder. Returns
+   * whether this call read the file to its end.
    */
-  async #lookAt(file: FollowedFile, listener: SourceListener): Promise<boolean> {
+  async #scanFile(file: FollowedFile, listener: SourceListener): Promise<boolean> {
     this.#again.add(file)
     const outage = this.#outageOf(file)
-    if (!this.#readOnce.has(file) || this.#inTurn.isTaken(file)) return false
+    if (!this.#readOnce.has(file) || this.#fileLock.isLocked(file)) return false
     while (this.#again.delete(file)) {
       try {
-        await this.#inTurn(file, () => this.#takeChange(file, listener))
+        await this.#fileLock(file, () => this.#takeChange(file, listener))
         outage.worked('the file can be read again')
       } catch (cause) {
         outage.failed(fileFailure(file.options.path, cause, 'retrying'))
@@ -77,9 +77,9 @@ export class Rounds {
     return outage
   }
 
-  async look(listener: SourceListener, signal: AbortSignal): Promise<void> {
+  async run(listener: SourceListener, signal: AbortSignal): Promise<void> {
     const begunMs = this.#clock.monotonicMs()
-    const added = await this.#files.takeIn()
+    const added = await this.#files.addNew()
     if (added.length > 0) listener.catalogue(this.#files.symbols(added), { snapshot: false })
     for (const series of added) listener.again(series, allTimes)
     const all = this.#files.index.all()
@@ -89,28 +89,28 @@ export class Rounds {
     const work = async (): Promise<void> => {
       for (const file of left) {
         if (signal.aborted) return
-        if (await this.#lookAt(file, listener)) unread.delete(file)
+        if (await this.#scanFile(file, listener)) unread.delete(file)
       }
     }
-    await Promise.all(Array.from({ length: looksMax }, work))
-    if (!signal.aborted) this.#minutes.tell(minutes, unread.size === 0 ? begunMs : undefined, listener)
+    await Promise.all(Array.from({ length: scansMax }, work))
+    if (!signal.aborted) this.#minutes.report(minutes, unread.size === 0 ? begunMs : undefined, listener)
   }
 
-  /** A file that the system names goes before the rest of a round. */
+  /** Scans a file that the system named, before the rest of a folder scan. Returns whether it is known. */
   changed(name: string, listener: SourceListener): boolean {
     const file = this.#files.index.named(name)
-    if (file) void this.#lookAt(file, listener)
+    if (file) void this.#scanFile(file, listener)
     return file !== undefined
   }
 }
 
-/** New lines go out at once, and then the windows that they widened. */
-async function tellAdded(file: FollowedFile, listener: SourceListener): Promise<void> {
+/** Reports new lines at once, and then the windows that they extended. */
+async function sendAdded(file: FollowedFile, listener: SourceListener): Promise<void> {
   const { series } = file.options
   const before = new Set(file.spans.map(textOf))
-  for await (const bars of file.readOn()) {
+  for await (const bars of file.readNew()) {
     for (const piece of pieces(bars)) listener.closed([{ ...series, bars: piece }])
-    if (file.options.tellsTime) listener.tick(timeAt(bars, barCount(bars) - 1))
+    if (file.options.reportsTicks) listener.tick(timeAt(bars, barCount(bars) - 1))
   }
   for (const span of file.spans) if (!before.has(textOf(span))) listener.complete(series, span)
 }

@@ -18,7 +18,7 @@ const lines = (...minutes: readonly number[]): string =>
     )
     .join('')
 
-test('where the clock is to be measured, the times of delayed quotes do not pass for ticks', async () => {
+test('with a measured clock, bars of delayed symbols are not reported as ticks', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'fxd-ticks-'))
   const stop = new AbortController()
   onTestFinished(async () => {

@@ -1,0 +1,140 @@
+import { barCount, countUntil, sliceBars } from '../../core/bars/bar.ts'
+import { allTimes, type Span } from '../../core/bars/window.ts'
+import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { FeedDefinition } from '../../core/feeds/feed.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { LaneRouter } from '../connection/lane-router.ts'
+import { outside, upTo, within } from '../series/bar-spans.ts'
+import { type CollectedSeries, missingHistory, noteRead } from '../series/collected-series.ts'
+import { takeClosed } from '../series/forming.ts'
+import type { Claims } from './claims.ts'
+import type { FeedTime } from './feed-time.ts'
+import type { HistoryReader } from './history-reader.ts'
+import type { SourceReader } from './source-reader.ts'
+
+/** Poll interval while the feed's clock is unknown. */
+const tickCheckMs = 1_000
+
+export interface CatchUpDeps {
+  readonly definition: FeedDefinition
+  readonly reader: SourceReader
+  readonly lanes: LaneRouter
+  readonly history: HistoryReader
+  readonly claims: Claims
+  readonly time: FeedTime
+  readonly clock: Clock
+  /** Aborts with the session. */
+  readonly signal: AbortSignal
+  readonly isOver: () => boolean
+  readonly failed: (cause: unknown) => void
+}
+
+/** Reads the bars that the series of a session missed, until each series is live. */
+export class CatchUp {
+  readonly #deps: CatchUpDeps
+
+  constructor(deps: CatchUpDeps) {
+    this.#deps = deps
+  }
+
+  /** Reads a source that is read in pieces: first the missed bars of all series, then their history. */
+  async readMissed(list: readonly CollectedSeries[]): Promise<void> {
+    const { definition, history, failed } = this.#deps
+    const now = await this.#now()
+    if (now === undefined) return
+    const missed = list.filter(({ phase }) => phase === 'queued')
+    await Promise.all(
+      missed.map(
+        (series) =>
+          new Promise<void>((attempted) => {
+            this.#readMissedOf(series, attempted).catch(failed).finally(attempted)
+          }),
+      ),
+    )
+    for (const series of list) {
+      history.add(series, missingHistory(series, definition.depth[series.resolution], now))
+    }
+    await history.run()
+  }
+
+  /** Retries bars that the terminal has not loaded yet; `attempted` is called after the first attempt. */
+  async #readMissedOf(series: CollectedSeries, attempted: () => void): Promise<void> {
+    const { time, reader, lanes, isOver } = this.#deps
+    do {
+      series.readAgain = false
+      const startedAt = time.now() ?? feedSeconds(0)
+      const from = feedSeconds(Math.max(series.historyEnd, series.sentUntil) + 1)
+      const span = { from, to: feedSeconds(Math.max(from, startedAt + 1)) }
+      const claims: Span[] = []
+      const stored: Promise<void>[] = []
+      await reader.read(
+        series,
+        span,
+        async ({ bars: given, derived = false, complete }) => {
+          const bars = takeClosed(series, within(given, span), derived, time.now())
+          stored.push(...(await lanes.sendThrottled(lanes.route(series, bars, derived))))
+          if (complete) claims.push(complete)
+        },
+        attempted,
+      )
+      if (isOver() || series.isGone) return
+      this.#caughtUp(series, startedAt, claims, stored)
+    } while (series.readAgain)
+  }
+
+  /** Reads all bars that a source has of a series in one pass; `all`: also those that windows cover already. */
+  async readWhole(series: CollectedSeries, what: 'all' | 'uncovered'): Promise<void> {
+    const { time, reader, lanes, isOver } = this.#deps
+    series.phase = 'queued'
+    series.readAgain = what === 'all'
+    do {
+      // A line may arrive after its minute was claimed. So bars newer than all stored ones are always sent.
+      const known = series.readAgain ? [] : upTo(series.sentUntil, series.covered)
+      series.readAgain = false
+      const startedAt = time.now()
+      const claims: Span[] = []
+      const stored: Promise<void>[] = []
+      await reader.read(series, allTimes, async ({ bars: given, derived = false, complete }) => {
+        const bars = takeClosed(series, given, derived, time.now())
+        const start = countUntil(bars, series.historyEnd)
+        const old = outside(sliceBars(bars, 0, start), known)
+        if (barCount(old) > 0) stored.push(...(await lanes.sendHistory(series, old, derived)))
+        const later = sliceBars(bars, start, barCount(bars))
+        stored.push(...(await lanes.sendThrottled(lanes.route(series, later, derived))))
+        if (complete) claims.push(complete)
+      })
+      if (isOver() || series.isGone) return
+      this.#caughtUp(series, startedAt, claims, stored)
+    } while (series.readAgain)
+  }
+
+  /** Makes the series live: sends the bars that closed during the read, and later ones at once. */
+  #caughtUp(
+    series: CollectedSeries,
+    startedAt: FeedSeconds | undefined,
+    spans: readonly Span[],
+    stored: readonly Promise<void>[],
+  ): void {
+    const { claims, lanes, time } = this.#deps
+    noteRead(series, startedAt)
+    claims.series(series, spans, stored)
+    if (series.readAgain) return
+    series.phase = 'live'
+    const { waiting, waitingClaims } = series
+    series.waiting = []
+    series.waitingCount = 0
+    series.waitingClaims = []
+    const routed = waiting.map(({ bars, derived = false }) =>
+      lanes.route(series, takeClosed(series, bars, derived, time.now()), derived),
+    )
+    lanes.sendNow(routed)
+    claims.series(series, waitingClaims, stored)
+  }
+
+  /** Waits until the feed's time is known; `undefined` when the session ended before. */
+  async #now(): Promise<FeedSeconds | undefined> {
+    const { time, clock, signal, isOver } = this.#deps
+    while (time.now() === undefined && !isOver()) await clock.sleep(tickCheckMs, signal)
+    return time.now()
+  }
+}

@@ -1,0 +1,45 @@
+import { type Bars, barCount, countUntil, pickBars, sliceBars, timeAt } from '../../core/bars/bar.ts'
+import type { Log } from '../../platform/log/log.ts'
+import { beyondScale } from '../../wire/beyond-scale.ts'
+import type { OutgoingBars } from '../connection/pack-bars.ts'
+import type { CollectedSeries } from './collected-series.ts'
+import { derivedRevision, type Stamps } from './stamps.ts'
+
+/** Bars ready for the wire, with their series. */
+export interface PreparedBars extends OutgoingBars {
+  readonly series: CollectedSeries
+}
+
+/** Prepares a source's bars for the wire: sets clean name, scale and revision; drops bars with too many decimals. */
+export const barPreparer =
+  ({ stamps, log }: { readonly stamps: Stamps; readonly log: Log }) =>
+  (series: CollectedSeries, given: Bars, derived: boolean): PreparedBars => {
+    const { name: symbol, resolution, scale } = series
+    const tooPrecise = new Set(beyondScale(given, scale))
+    if (tooPrecise.size > 0) {
+      const why = `bars dropped: their prices have more than ${scale} decimals`
+      log.warn({ symbol, resolution, bars: tooPrecise.size }, why)
+      series.holes.add(pickBars(given, (i) => tooPrecise.has(i)))
+    }
+    const bars = tooPrecise.size === 0 ? given : pickBars(given, (i) => !tooPrecise.has(i))
+    const stamp = derived ? derivedRevision : stamps.next({ symbol, resolution })
+    const revision = new Float64Array(barCount(bars)).fill(stamp)
+    return { series, symbol, resolution, scale, bars: { ...bars, revision } }
+  }
+
+/** New bars, and corrections of bars that were sent before. */
+export interface Routed {
+  readonly fresh: readonly PreparedBars[]
+  readonly corrections: readonly PreparedBars[]
+}
+
+/** Splits a series' closed bars into new ones, for the live lane, and corrections, for the backfill lane. */
+export function route(series: CollectedSeries, bars: Bars, prepare: (bars: Bars) => PreparedBars): Routed {
+  const count = barCount(bars)
+  const start = countUntil(bars, series.sentUntil)
+  const of = (from: number, to: number): PreparedBars[] =>
+    from === to ? [] : [prepare(sliceBars(bars, from, to))]
+  const routed = { corrections: of(0, start), fresh: of(start, count) }
+  if (start < count) series.sentUntil = timeAt(bars, count - 1)
+  return routed
+}
