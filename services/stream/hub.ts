@@ -85,7 +85,7 @@ export class Hub {
     }
     this.#fanOut = new FanOut(
       clock,
-      subscriptions,
+      subscriptions.matrix,
       (row, frames) => this.#byRow[row]?.write(frames),
       (ms) => metrics.burst.observe(ms / 1000),
     )

@@ -75,7 +75,7 @@ export function createStream(deps: StreamDeps): Stream {
   const metrics = createStreamMetrics(deps.metrics, {
     connections: () => hub.connections,
     draining: () => draining.isOn,
-    subscriptions: () => subscriptions.total,
+    subscriptions: () => subscriptions.symbols.subscriptions,
     backlogBytes: () => hub.backlogBytes,
     replays: () => hub.replays,
   })
@@ -101,7 +101,7 @@ export function createStream(deps: StreamDeps): Stream {
     load: () => ({
       connections: hub.connections,
       connectionsMax: deps.connectionsMax,
-      subscriptions: subscriptions.total,
+      subscriptions: subscriptions.symbols.subscriptions,
       backlogBytes: hub.backlogBytes,
       forcedCloses: draining.forced,
     }),

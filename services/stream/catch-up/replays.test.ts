@@ -81,10 +81,10 @@ function asking(key?: string) {
   const caller = { key: record, digest: '', address: '', sessionId: '' }
   const socket = { readyState: WebSocket.OPEN } as StreamSocket
   const connection = new Connection(caller, subscriptions.openRow(), socket, raw, host)
-  const id = subscriptions.idOf(symbol)
-  subscriptions.hold(connection.row, id)
+  const id = subscriptions.symbols.idOf(symbol)
+  subscriptions.addDeferred(connection.row, id)
   replays.begin(connection, [{ id, symbol, feed: zero, after: timeOf(-1) }])
-  return { raw, connection, isHeld: () => subscriptions.isHeld(connection.row, id) }
+  return { raw, connection, isHeld: () => subscriptions.isDeferred(connection.row, id) }
 }
 
 test('sockets that take nothing keep nobody else from a replay, and get theirs when they read on', async () => {
@@ -127,9 +127,9 @@ test('one that is given up ahead of the live lane joins with the first bar later
   const { isHeld } = asking()
   await clock.advance(replayMsMax)
   expect(gaps).toMatchObject([{ after: timeOf(499) }])
-  replays.arriving(subscriptions.idOf(symbol), timeOf(499))
+  replays.arriving(subscriptions.symbols.idOf(symbol), timeOf(499))
   expect(isHeld()).toBe(true)
-  replays.arriving(subscriptions.idOf(symbol), timeOf(500))
+  replays.arriving(subscriptions.symbols.idOf(symbol), timeOf(500))
   expect(isHeld()).toBe(false)
 })
 

@@ -42,7 +42,7 @@ type Pause = () => Promise<unknown>
 
 /**
  * Sends the bars that a client missed, then lets it join the live lane, each bar once and in order. The
- * symbol is held (`Subscriptions.hold`) meanwhile; its live bars are remembered by `Recent`. A store that
+ * symbol is held (`Subscriptions.addDeferred`) meanwhile; its live bars are remembered by `Recent`. A store that
  * is ahead of the bus is waited for: the socket joins with the first bar later than all it was sent.
  * Few read at once; who has to wait, for its client, the store or a hole of the bus, keeps none of the others.
  */
@@ -292,6 +292,6 @@ export class Replays {
   }
 
   #isHeld(connection: Connection, id: number): boolean {
-    return connection.open && this.#deps.subscriptions.isHeld(connection.row, id)
+    return connection.open && this.#deps.subscriptions.isDeferred(connection.row, id)
   }
 }

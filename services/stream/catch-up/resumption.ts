@@ -89,7 +89,7 @@ export class Resumption {
     })
     if (rest.length > 0) nameGaps(connection, rest, this.#deps.metrics)
     const resumed = [...starts].map(([symbol, after]) => ({
-      id: this.#deps.subscriptions.idOf(symbol),
+      id: this.#deps.subscriptions.symbols.idOf(symbol),
       symbol,
       feed: feedOf(symbol),
       after,
@@ -113,7 +113,9 @@ export class Resumption {
     const feeds = this.#markers.feedsOf(connection)
     if (feeds.length === 0) return
     const { subscriptions } = this.#deps
-    const left = new Set(subscriptions.idsOf(connection.row).map((id) => feedOf(subscriptions.symbol(id))))
+    const left = new Set(
+      subscriptions.idsOf(connection.row).map((id) => feedOf(subscriptions.symbols.symbol(id))),
+    )
     for (const feed of feeds) if (!left.has(feed)) this.#markers.leave(connection, feed)
   }
 

@@ -14,12 +14,12 @@ function open(sockets: number) {
   const bursts: number[] = []
   const fanOut = new FanOut(
     clock,
-    subscriptions,
+    subscriptions.matrix,
     (row, frames) => writes.push({ row, frames }),
     (ms) => bursts.push(ms),
   )
   const rows = Array.from({ length: sockets }, () => subscriptions.openRow())
-  const id = (name: string) => subscriptions.idOf(compoundKey(feed, name))
+  const id = (name: string) => subscriptions.symbols.idOf(compoundKey(feed, name))
   for (const row of rows) for (const name of ['A', 'B']) subscriptions.add(row, id(name))
   return { clock, subscriptions, writes, bursts, fanOut, id }
 }

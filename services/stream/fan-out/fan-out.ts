@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.ts'
+import type { BitMatrix } from './bit-matrix.ts'
 import { Burst } from './burst.ts'
 import type { Frames } from './frame.ts'
-import type { Subscriptions } from './subscriptions.ts'
 
 /** Sockets written to before other work of the process gets its turn. */
 const socketsPerSlice = 500
@@ -13,7 +13,7 @@ const socketsPerSlice = 500
  */
 export class FanOut {
   readonly #clock: Clock
-  readonly #subscriptions: Subscriptions
+  readonly #matrix: BitMatrix
   readonly #deliver: (row: number, frames: Frames) => void
   readonly #onBurst: (ms: number) => void
   #running = new Burst()
@@ -28,12 +28,12 @@ export class FanOut {
   /** `onBurst` is told how long a burst took from its first frame to its last write. */
   constructor(
     clock: Clock,
-    subscriptions: Subscriptions,
+    matrix: BitMatrix,
     deliver: (row: number, frames: Frames) => void,
     onBurst: (ms: number) => void,
   ) {
     this.#clock = clock
-    this.#subscriptions = subscriptions
+    this.#matrix = matrix
     this.#deliver = deliver
     this.#onBurst = onBurst
   }
@@ -73,7 +73,7 @@ export class FanOut {
     const end = Math.min(this.#rows, this.#served + rowsMax)
     for (; this.#served < end; this.#served++) {
       const row = (this.#first + this.#served) % this.#rows
-      const frames = this.#subscriptions.gather(row, this.#running)
+      const frames = this.#matrix.gather(row, this.#running)
       if (frames !== '') this.#deliver(row, frames)
     }
     if (this.#served < this.#rows) return
@@ -85,7 +85,7 @@ export class FanOut {
     const burst = this.#waiting
     this.#waiting = this.#running
     this.#running = burst
-    this.#rows = this.#subscriptions.rows
+    this.#rows = this.#matrix.rows
     this.#served = 0
     // A step that shares no factor with most numbers of sockets visits every start in the long run.
     this.#first = (this.#first + 7_919) % Math.max(1, this.#rows)

@@ -27,7 +27,7 @@ describe('who subscribed to what', () => {
             rows[each.row] = subscriptions.openRow()
             model[each.row] = new Set()
           } else {
-            const id = subscriptions.idOf(symbolOf(each.symbol))
+            const id = subscriptions.symbols.idOf(symbolOf(each.symbol))
             subscriptions[each.kind](rows[each.row]!, id)
             if (each.kind === 'add') model[each.row]!.add(id)
             else model[each.row]!.delete(id)
@@ -38,11 +38,11 @@ describe('who subscribed to what', () => {
           expect(subscriptions.count(at)).toBe(model[i]!.size)
         })
         const ids = new Set(model.flatMap((set) => [...set]))
-        expect(new Set(subscriptions.subscribedIds())).toEqual(ids)
+        expect(new Set(subscriptions.symbols.subscribedIds())).toEqual(ids)
         for (const id of ids) {
-          expect(subscriptions.subscribers(id)).toBe(model.filter((set) => set.has(id)).length)
+          expect(subscriptions.symbols.subscribers(id)).toBe(model.filter((set) => set.has(id)).length)
         }
-        expect(subscriptions.total).toBe(model.reduce((sum, set) => sum + set.size, 0))
+        expect(subscriptions.symbols.subscriptions).toBe(model.reduce((sum, set) => sum + set.size, 0))
       }),
     )
   })
@@ -52,11 +52,11 @@ describe('who subscribed to what', () => {
       fc.property(fc.uniqueArray(fc.nat(400)), fc.array(fc.nat(400)), (subscribed, closed) => {
         const subscriptions = new Subscriptions()
         const row = subscriptions.openRow()
-        const ids = Array.from({ length: 401 }, (_, n) => subscriptions.idOf(symbolOf(n)))
+        const ids = Array.from({ length: 401 }, (_, n) => subscriptions.symbols.idOf(symbolOf(n)))
         for (const n of subscribed) subscriptions.add(row, ids[n]!)
         const burst = new Burst()
         closed.forEach((n, i) => burst.add(ids[n]!, `[${n} ${i}]`))
-        const frames = subscriptions.gather(row, burst).match(/\[.*?\]/g) ?? []
+        const frames = subscriptions.matrix.gather(row, burst).match(/\[.*?\]/g) ?? []
         const expected = closed.flatMap((n, i) => (subscribed.includes(n) ? [`[${n} ${i}]`] : []))
         expect(frames.toSorted()).toEqual(expected.toSorted())
         for (const n of new Set(closed)) {
@@ -76,7 +76,7 @@ describe('who subscribed to what', () => {
     burst.add(3, 'new')
     const subscriptions = new Subscriptions()
     const row = subscriptions.openRow()
-    for (let n = 0; n <= 300; n++) subscriptions.add(row, subscriptions.idOf(symbolOf(n)))
-    expect(subscriptions.gather(row, burst)).toBe('new')
+    for (let n = 0; n <= 300; n++) subscriptions.add(row, subscriptions.symbols.idOf(symbolOf(n)))
+    expect(subscriptions.matrix.gather(row, burst)).toBe('new')
   })
 })

@@ -95,7 +95,7 @@ export class LiveDelivery {
   }
 
   frame(id: number, bar: Bar): Frames {
-    return barFrame(this.#prefix(id, this.#deps.subscriptions.symbol(id)), bar)
+    return barFrame(this.#prefix(id, this.#deps.subscriptions.symbols.symbol(id)), bar)
   }
 
   close(): void {
@@ -130,14 +130,14 @@ export class LiveDelivery {
   /** Bars of the feed were lost; of other symbols than these nobody read them. */
   #broken(feed: FeedKey, filled: ReadonlySet<CompoundKey>): void {
     const { subscriptions, resumption } = this.#deps
-    for (const id of new Set([...this.#lastTimes.keys(), ...subscriptions.subscribedIds()])) {
-      const symbol = subscriptions.symbol(id)
+    for (const id of new Set([...this.#lastTimes.keys(), ...subscriptions.symbols.subscribedIds()])) {
+      const symbol = subscriptions.symbols.symbol(id)
       if (feedOf(symbol) === feed && !filled.has(symbol)) resumption.broken(id)
     }
   }
 
   #revised({ symbol, resolution }: Series, to: FeedSeconds): void {
-    const id = this.#deps.subscriptions.knownId(symbol)
+    const id = this.#deps.subscriptions.symbols.knownId(symbol)
     if (resolution === '1' && id !== undefined) this.#deps.resumption.revised(id, to)
   }
 
@@ -160,13 +160,13 @@ export class LiveDelivery {
 
   #emit(symbol: CompoundKey, bar: Bar): void {
     const { subscriptions, fanOut, metrics, resumption } = this.#deps
-    const id = subscriptions.idOf(symbol)
+    const id = subscriptions.symbols.idOf(symbol)
     const last = this.#lastTimes[id]
     if (last !== undefined && bar.time <= last) return metrics.stale.inc()
     while (this.#lastTimes.length < id) this.#lastTimes.push(undefined)
     resumption.arriving(id, bar)
     this.#lastTimes[id] = bar.time
-    const subscribers = subscriptions.subscribers(id)
+    const subscribers = subscriptions.symbols.subscribers(id)
     if (subscribers === 0) return
     fanOut.push(id, this.frame(id, bar))
     metrics.bars.inc(subscribers)
@@ -181,17 +181,17 @@ export class LiveDelivery {
 
   /** The feed of a symbol, if minutes ever come for it. */
   #liveFeed(id: number): FeedKey | undefined {
-    const feed = feedOf(this.#deps.subscriptions.symbol(id))
+    const feed = feedOf(this.#deps.subscriptions.symbols.symbol(id))
     const definition = this.#deps.registry.view().feed(feed)
     return definition?.resolutions.includes('1') ? feed : undefined
   }
 
   #subscribed(feed: FeedKey): CompoundKey[] {
     const { subscriptions } = this.#deps
-    return subscriptions
+    return subscriptions.symbols
       .subscribedIds()
       .filter((id) => this.#liveFeed(id) === feed)
-      .map((id) => subscriptions.symbol(id))
+      .map((id) => subscriptions.symbols.symbol(id))
   }
 
   #wanted(feed: FeedKey): WantedSymbol[] {
@@ -200,20 +200,20 @@ export class LiveDelivery {
 
   /** What is later was delivered, or may be missed. */
   #last(symbol: CompoundKey): FeedSeconds | undefined {
-    return this.#lastTimes[this.#deps.subscriptions.idOf(symbol)] ?? this.#baseline.of(symbol)
+    return this.#lastTimes[this.#deps.subscriptions.symbols.idOf(symbol)] ?? this.#baseline.of(symbol)
   }
 
   /** What a socket that hears nothing more of the symbol misses from now on. */
   gapOf(id: number): SymbolGap {
-    const symbol = this.#deps.subscriptions.symbol(id)
+    const symbol = this.#deps.subscriptions.symbols.symbol(id)
     return { symbol, after: this.#last(symbol) }
   }
 
   #nameGap(missing: readonly WantedSymbol[]): void {
     const { subscriptions, fanOut, nameGaps } = this.#deps
     fanOut.settle()
-    const ids = new Set(missing.map(({ symbol }) => subscriptions.idOf(symbol)))
-    for (let row = 0; row < subscriptions.rows; row++) {
+    const ids = new Set(missing.map(({ symbol }) => subscriptions.symbols.idOf(symbol)))
+    for (let row = 0; row < subscriptions.matrix.rows; row++) {
       const concerned = subscriptions.idsOf(row).filter((id) => ids.has(id))
       if (concerned.length > 0)
         nameGaps(

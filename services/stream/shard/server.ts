@@ -1,24 +1,15 @@
 import { Server } from '@grpc/grpc-js'
-import type { Secrets } from '../../platform/credentials/secrets.ts'
 import type { WatchedTls } from '../../platform/credentials/tls.ts'
-import type { Log } from '../../platform/log/log.ts'
 import { serverOptions, shardConnectionsMax } from '../../wire/limits.ts'
 import { type ConnectionCounts, type Listening, listen } from '../../wire/listen.ts'
 import { Shard } from '../../wire/load.ts'
 import { serverCredentials } from '../../wire/server-credentials.ts'
-import type { Stream } from '../stream.ts'
-import { shardService } from './service.ts'
+import { type ShardServiceDeps, shardService } from './service.ts'
 
-export interface ShardServerDeps {
-  readonly stream: Pick<Stream, 'load' | 'draining' | 'onFault'>
-  /** As `/readyz` says. */
-  readonly notReady: () => string | undefined
-  /** One of these every call must carry as `authorization: Bearer <token>`. */
-  readonly tokens: Secrets
+export interface ShardServerDeps extends ShardServiceDeps {
   /** Without: calls are not encrypted. */
   readonly tls?: WatchedTls | undefined
   readonly connectionCounts?: ConnectionCounts
-  readonly log: Log
 }
 
 export interface ShardServer {

@@ -1,15 +1,26 @@
 import { type handleUnaryCall, status } from '@grpc/grpc-js'
+import type { Secrets } from '../../platform/credentials/secrets.ts'
+import type { Log } from '../../platform/log/log.ts'
 import { bearerOf, tokenCheck } from '../../wire/bearer.ts'
 import { defectStatus } from '../../wire/defect-status.ts'
 import type { DrainRequest__Output } from '../../wire/gen/fxd/v1/DrainRequest.ts'
 import type { Load } from '../../wire/gen/fxd/v1/Load.ts'
 import type { ShardHandlers } from '../../wire/gen/fxd/v1/Shard.ts'
-import type { ShardServerDeps } from './server.ts'
+import type { Stream } from '../stream.ts'
 
 const drainSecondsMax = 3_600
 
+export interface ShardServiceDeps {
+  readonly stream: Pick<Stream, 'load' | 'draining' | 'onFault'>
+  /** The reason that `/readyz` gives. */
+  readonly notReady: () => string | undefined
+  /** Every call must have one of these as `authorization: Bearer <token>`. */
+  readonly tokens: Secrets
+  readonly log: Log
+}
+
 /** The calls of `fxd.v1.Shard`; each answers the load as it is then. */
-export function shardService({ stream, notReady, tokens, log }: ShardServerDeps): ShardHandlers {
+export function shardService({ stream, notReady, tokens, log }: ShardServiceDeps): ShardHandlers {
   const isToken = tokenCheck(tokens)
   const load = (): Load => {
     const { connections, connectionsMax, subscriptions, backlogBytes, forcedCloses } = stream.load()

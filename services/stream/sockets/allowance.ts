@@ -1,5 +1,8 @@
 import type { Cancel, Clock } from '../../ports/clock.ts'
 
+/** Maximum messages, pings and pongs of one socket per second; as many may arrive at once. */
+export const messagesPerSecond = 50
+
 /** Messages that may be answered: as many at once as in a second. What is spent comes back with time. */
 export class Allowance {
   readonly #perSecond: number

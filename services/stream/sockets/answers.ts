@@ -88,24 +88,24 @@ export class Answers {
     const record = view.symbol(symbol as CompoundKey)
     if (!record || !isGranted(key, record.feed)) return undefined
     const isFull = this.#subscriptions.count(row) >= key.limits.wsSymbols
-    return isFull && !this.#subscriptions.has(row, this.#subscriptions.idOf(record.symbol))
+    return isFull && !this.#subscriptions.has(row, this.#subscriptions.symbols.idOf(record.symbol))
       ? undefined
       : record
   }
 
   /** Whether it is new: a symbol that is subscribed already goes on as it is. */
   #subscribeTo({ row }: Connection, { symbol }: SymbolRecord, since: FeedSeconds | undefined): boolean {
-    const id = this.#subscriptions.idOf(symbol)
+    const id = this.#subscriptions.symbols.idOf(symbol)
     if (this.#subscriptions.has(row, id)) return false
     if (since === undefined) this.#subscriptions.add(row, id)
-    else this.#subscriptions.hold(row, id)
+    else this.#subscriptions.addDeferred(row, id)
     return true
   }
 
   #unsubscribe(connection: Connection, symbols: ReadonlySet<string>): void {
     this.#fanOut.settle()
     for (const symbol of symbols) {
-      const id = this.#subscriptions.knownId(symbol as CompoundKey)
+      const id = this.#subscriptions.symbols.knownId(symbol as CompoundKey)
       if (id !== undefined) this.#subscriptions.remove(connection.row, id)
     }
     this.#withdrawals.forget(connection, symbols)

@@ -3,9 +3,8 @@ import { WebSocket } from 'ws'
 import type { KeyRecord } from '../../core/keys/api-key.ts'
 import type { Cancel } from '../../ports/clock.ts'
 import { type Frames, textFrame } from '../fan-out/frame.ts'
-import { Allowance } from './allowance.ts'
+import { Allowance, messagesPerSecond } from './allowance.ts'
 import { type Closing, closings } from './close-codes.ts'
-import { type Inbox, messagesPerSecond } from './throttle.ts'
 
 /** Bytes that may wait for a client that reads slowly, beside one flush; beyond, it is closed with 4001. */
 export const backlogBytesMax = 1_048_576
@@ -37,6 +36,13 @@ export interface Caller {
   readonly digest: string
   readonly address: string
   readonly sessionId: string
+}
+
+/** Messages that are read and not yet answered. */
+export interface Inbox {
+  readonly texts: string[]
+  /** UTF-16 units of all texts. */
+  size: number
 }
 
 /** One open socket. Small: a hub holds ten thousands of them. */

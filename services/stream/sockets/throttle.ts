@@ -2,8 +2,6 @@ import type { Cancel, Clock } from '../../ports/clock.ts'
 import { type Allowance, KeyAllowances } from './allowance.ts'
 import type { Connection } from './connection.ts'
 
-/** Messages, pings and pongs of one socket that are taken in a second; as many may come at once. */
-export const messagesPerSecond = 50
 /** The same for all sockets of a key in this process: as much as forty of them at full pace. */
 const keyMessagesPerSecond = 2_000
 /** Symbols and times that cost as much as one message. */
@@ -21,12 +19,6 @@ const inboxBytesMax = 65_536
 /** Pings and pongs leave nothing to wait, so a flood of them is paid for by silence; this much at most. */
 const debtMax = 50
 const stepMs = 100
-
-export interface Inbox {
-  readonly texts: string[]
-  /** UTF-16 units of all of them. */
-  size: number
-}
 
 /** Answers a message and gives how many entries its lists had. */
 export type Handle = (connection: Connection, text: string) => number

@@ -43,7 +43,7 @@ export class Withdrawals {
   unknown(view: RegistryView, open: Iterable<Connection>): void {
     const { subscriptions } = this.#deps
     const unknown = new Set(
-      subscriptions.subscribedIds().filter((id) => !view.symbol(subscriptions.symbol(id))),
+      subscriptions.symbols.subscribedIds().filter((id) => !view.symbol(subscriptions.symbols.symbol(id))),
     )
     if (unknown.size === 0) return
     for (const connection of open) this.#withdraw(connection, (id) => unknown.has(id), 'SYMBOL_NOT_FOUND')
@@ -54,7 +54,7 @@ export class Withdrawals {
     const { subscriptions } = this.#deps
     const isUngranted = (symbol: CompoundKey): boolean => !isGranted(connection.key, feedOf(symbol))
     this.forget(connection, [...(this.#awaited.get(connection)?.keys() ?? [])].filter(isUngranted))
-    this.#withdraw(connection, (id) => isUngranted(subscriptions.symbol(id)), 'SYMBOL_NOT_PERMITTED')
+    this.#withdraw(connection, (id) => isUngranted(subscriptions.symbols.symbol(id)), 'SYMBOL_NOT_PERMITTED')
   }
 
   /** Subscribes sockets again to what returned to the registry, and names what passed. */
@@ -101,7 +101,7 @@ export class Withdrawals {
     resumption.review(connection)
     connection.send(
       messages.unsubscribed(
-        ids.map((id) => subscriptions.symbol(id)),
+        ids.map((id) => subscriptions.symbols.symbol(id)),
         reason,
       ),
     )
@@ -114,7 +114,7 @@ export class Withdrawals {
     const awaited = this.#awaited.get(connection) ?? new Map<CompoundKey, Awaited>()
     this.#awaited.set(connection, awaited)
     for (const id of ids) {
-      const symbol = subscriptions.symbol(id)
+      const symbol = subscriptions.symbols.symbol(id)
       const gap = owed.get(symbol) ?? gapOf(id)
       this.#absent.add(symbol)
       awaited.set(symbol, { gap, hasMarkers: marked.has(feedOf(symbol)) })
@@ -133,7 +133,7 @@ export class Withdrawals {
     fanOut.settle()
     if (!connection.open) return
     for (const { symbol, hasMarkers } of begun) {
-      subscriptions.add(connection.row, subscriptions.idOf(symbol))
+      subscriptions.add(connection.row, subscriptions.symbols.idOf(symbol))
       if (hasMarkers) resumption.mark(connection, feedOf(symbol))
     }
     nameGaps(
