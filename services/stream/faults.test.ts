@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import type { StreamSocket } from '../../test/acceptance/client/socket.ts'
 import { type OpenedStream, openStream } from '../../test/support/clients/open-stream.ts'
 import { Subscriptions } from './fan-out/subscriptions.ts'
-import { LiveDelivery } from './live/live-delivery.ts'
+import { LiveSymbols } from './live/live-symbols.ts'
 
 let fixture: OpenedStream
 beforeAll(async () => {
@@ -49,7 +49,7 @@ test('a defect while a message is handled that had to wait closes that socket wi
 
 test('a defect while bars are replayed closes that socket with 1011', async () => {
   const [broken, beside] = [await connect(), await connect()]
-  vi.spyOn(LiveDelivery.prototype, 'lastTime').mockImplementationOnce(defect)
+  vi.spyOn(LiveSymbols.prototype, 'lastTime').mockImplementationOnce(defect)
   const since = Math.floor(fixture.clock.utcMs() / 1000) - 600
   broken.send({ action: 'subscribe', symbols: ['BROKERA:ZERO:SYM0'], since })
   await expectOneSocketClosed(broken, beside)

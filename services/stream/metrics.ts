@@ -4,7 +4,7 @@ import { closings } from './sockets/close-codes.ts'
 export type StreamMetrics = ReturnType<typeof createStreamMetrics>
 
 export const faultPlaces = ['socket', 'upgrade', 'shard'] as const
-export const givenUpReasons = ['late', 'failed', 'too_many_replays', 'too_many_bars', 'unproven'] as const
+export const replayGapReasons = ['late', 'failed', 'too_many_replays', 'too_many_bars', 'unproven'] as const
 export const slotCalls = ['open', 'close', 'renew'] as const
 
 interface Readings {
@@ -83,7 +83,7 @@ const createLossMetrics = (metrics: Metrics) => ({
       ['reason'],
     ),
     'reason',
-    givenUpReasons,
+    replayGapReasons,
   ),
   losses: metrics.counter(
     'fxd_stream_bus_losses_total',

@@ -73,19 +73,19 @@ export interface Stream {
 export function createStream(deps: StreamDeps): Stream {
   const subscriptions = new Subscriptions()
   const metrics = createStreamMetrics(deps.metrics, {
-    connections: () => hub.connections,
+    connections: () => hub.sockets.count,
     draining: () => draining.isOn,
     subscriptions: () => subscriptions.symbols.subscriptions,
-    backlogBytes: () => hub.backlogBytes,
+    backlogBytes: () => hub.sockets.backlogBytes,
     replays: () => hub.replays,
   })
   const draining: Draining = new Draining(
     deps.clock,
     {
       get open() {
-        return hub.connections
+        return hub.sockets.count
       },
-      close: (count) => hub.closeFirst(count),
+      close: (count) => hub.sockets.closeFirst(count),
     },
     (count) => metrics.forcedCloses.inc(count),
   )
@@ -97,12 +97,12 @@ export function createStream(deps: StreamDeps): Stream {
   return {
     upgrade: upgradeHandler.upgrade,
     onFault,
-    connections: () => hub.connections,
+    connections: () => hub.sockets.count,
     load: () => ({
-      connections: hub.connections,
+      connections: hub.sockets.count,
       connectionsMax: deps.connectionsMax,
       subscriptions: subscriptions.symbols.subscriptions,
-      backlogBytes: hub.backlogBytes,
+      backlogBytes: hub.sockets.backlogBytes,
       forcedCloses: draining.forced,
     }),
     notReady() {
@@ -112,7 +112,7 @@ export function createStream(deps: StreamDeps): Stream {
     draining,
     drain() {
       upgradeHandler.drain()
-      return hub.drain()
+      return hub.sockets.drain()
     },
     close() {
       draining.stop()

@@ -52,9 +52,9 @@ beforeEach(() => {
       },
     },
     isFilling: () => false,
-    isUnproven: () => false,
+    isUnconfirmed: () => false,
     lastTime: () => lane,
-    isOnItsWay: () => false,
+    isInFanOut: () => false,
     settle: () => settle(),
     frame: (_, bar) => barFrame(barPrefix(symbol), bar),
     nameGap: (connection, _, after, why) => void gaps.push({ connection, after, why }),
@@ -65,7 +65,7 @@ beforeEach(() => {
 const host: ConnectionDeps = {
   now: () => clock.monotonicMs(),
   leave: () => Promise.resolve(),
-  sayLast: () => undefined,
+  beforeClose: () => undefined,
   after: (delayMs, run) => clock.after(delayMs, run),
   closed: () => undefined,
   keyAllowance: () => new Allowance(1, 0),
@@ -136,10 +136,10 @@ test('one that is given up ahead of the live lane joins with the first bar later
 test('what a socket is still owed is known until it was sent', async () => {
   const { raw, connection } = asking()
   await clock.advance(1_000)
-  expect(replays.owed(connection)).toEqual([{ symbol, after: timeOf(499) }])
+  expect(replays.unsentGaps(connection)).toEqual([{ symbol, after: timeOf(499) }])
   raw.resume()
   await until('all', () => replays.counts.waiting === 0)
-  expect(replays.owed(connection)).toEqual([])
+  expect(replays.unsentGaps(connection)).toEqual([])
 })
 
 test('nothing is kept for a socket that is closed as too slow when its replay joins the live lane', async () => {

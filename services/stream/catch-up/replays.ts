@@ -6,8 +6,8 @@ import type { Reader } from '../../core/turns.ts'
 import type { Cancel } from '../../ports/clock.ts'
 import type { Connection } from '../sockets/connection.ts'
 import type { SymbolGap } from '../sockets/protocol.ts'
-import { CaughtUp } from './caught.ts'
-import type { GivenUp, ReplayDeps, Resumed } from './replay-deps.ts'
+import { CaughtUp } from './caught-up.ts'
+import type { ReplayDeps, ReplayGapReason, Resumed } from './replay-deps.ts'
 import { ReplayQueue } from './replay-queue.ts'
 
 /** Symbols of all sockets that wait for their replay; beyond, a GAP frame names what a replay would have brought. */
@@ -75,7 +75,7 @@ export class Replays {
   }
 
   /** What the socket was promised and not sent yet. */
-  owed(connection: Connection): readonly SymbolGap[] {
+  unsentGaps(connection: Connection): readonly SymbolGap[] {
     return [...(this.#waiting.get(connection)?.values() ?? [])]
       .filter(({ id }) => this.#isHeld(connection, id))
       .map(({ symbol, last }) => ({ symbol, after: last }))
@@ -116,7 +116,7 @@ export class Replays {
   /** Before a live bar of the symbol is pushed: those who wait for one as late as this join in. */
   arriving(id: number, time: FeedSeconds): void {
     if (!this.#caught.has(id)) return
-    if (this.#deps.isOnItsWay(id)) this.#deps.settle()
+    if (this.#deps.isInFanOut(id)) this.#deps.settle()
     for (const [connection, last] of this.#caught.of(id)) {
       if (time <= last) continue
       this.#caught.delete(connection, id)
@@ -171,12 +171,12 @@ export class Replays {
 
   /** Until the symbol joined, was given up, or has to wait. */
   async #turn(connection: Connection, replay: Replay): Promise<Pause | undefined> {
-    const { clock, recent, isFilling, isUnproven } = this.#deps
+    const { clock, recent, isFilling, isUnconfirmed } = this.#deps
     const { id, feed } = replay
     while (this.#isWanted(connection, replay)) {
       if (isFilling(feed)) return () => clock.sleep(holePauseMs)
       const isRead = replay.mark !== undefined && recent.coversSince(id, replay.mark)
-      if (isRead && isUnproven(feed)) this.#nameGap(connection, replay, 'unproven')
+      if (isRead && isUnconfirmed(feed)) this.#nameGap(connection, replay, 'unproven')
       if (isRead || recent.covers(id, replay.last)) {
         this.#join(connection, replay)
         return undefined
@@ -265,7 +265,7 @@ export class Replays {
       }
   }
 
-  #giveUp(connection: Connection, replay: Replay, why: GivenUp): void {
+  #giveUp(connection: Connection, replay: Replay, why: ReplayGapReason): void {
     if (this.#isWanted(connection, replay)) {
       this.#nameGap(connection, replay, why)
       this.#enter(connection, replay.id, replay.last)
@@ -273,7 +273,7 @@ export class Replays {
     this.#end(connection, replay)
   }
 
-  #nameGap(connection: Connection, { symbol, last }: Replay, why: GivenUp): void {
+  #nameGap(connection: Connection, { symbol, last }: Replay, why: ReplayGapReason): void {
     this.#deps.settle()
     this.#deps.nameGap(connection, symbol, last, why)
   }

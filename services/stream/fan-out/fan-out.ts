@@ -45,7 +45,7 @@ export class FanOut {
   }
 
   /** Whether a frame of the symbol is on its way. */
-  holds(symbol: number): boolean {
+  has(symbol: number): boolean {
     return this.#running.has(symbol) || this.#waiting.has(symbol)
   }
 

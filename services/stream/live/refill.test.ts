@@ -18,7 +18,7 @@ import { feedBody, live, openStream, symbolBody, zero } from '../../../test/supp
 import { effort } from '../../../test/support/effort.ts'
 import { type CompoundKey, compoundKey } from '../../core/feeds/compound-key.ts'
 import type { BarStore } from '../../ports/bars.ts'
-import { heldMsMax, quietMs, quietMsMax, refillBarsMax } from './refill.ts'
+import { queuedMsMax, quietMs, quietMsMax, refillBarsMax } from './refill.ts'
 
 describe('when the bus loses an event', () => {
   test('what is missing is read from the store and sent in order, before what came since', async () => {
@@ -54,7 +54,7 @@ describe('when the bus loses an event', () => {
       'both reads',
       async () => (await fixture.metric('fxd_stream_refill_failures_total')) > failures + 1,
     )
-    await fixture.clock.advance(heldMsMax)
+    await fixture.clock.advance(queuedMsMax)
     await until('the next bar', () => minutesOf(socket, a).length === 2)
     expect(minutesOf(socket, a)).toEqual([1, 3])
     expect(gapsOf(socket)).toEqual([
@@ -142,7 +142,7 @@ describe('when the bus loses an event', () => {
     await fixture.publish([a], 1)
     await lose(() => fixture.publish([a], 2))
     await fixture.publish([a], 3)
-    await fixture.clock.advance(heldMsMax)
+    await fixture.clock.advance(queuedMsMax)
     await socket.settled()
     expect(minutesOf(socket, a)).toEqual([1, 3])
     expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a, after: timeOf(1) }] }])
@@ -168,7 +168,7 @@ describe('when the bus loses an event', () => {
     await lose(() => fixture.publish([a], 2))
     await fixture.publish([a], 3)
     for (const minute of [4, 6, 8, 10]) {
-      await fixture.clock.advance(heldMsMax / 4 - 1)
+      await fixture.clock.advance(queuedMsMax / 4 - 1)
       await lose(() => fixture.publish([a], minute))
       await fixture.publish([a], minute + 1)
     }
@@ -220,7 +220,7 @@ describe('when the bus loses an event', () => {
     await fixture.publish([a], 3)
     await late.settled()
     expect(minutesOf(late, a)).toEqual([3])
-    await fixture.clock.advance(heldMsMax)
+    await fixture.clock.advance(queuedMsMax)
     await socket.settled()
     expect([...gapsOf(socket), ...gapsOf(late)]).toEqual([])
   })
@@ -269,7 +269,7 @@ describe('when the bus loses an event', () => {
           if (each.waitMs > 0) await fixture.clock.advance(each.waitMs)
         }
         await fixture.publish(symbols, ++minute)
-        await fixture.clock.advance(heldMsMax)
+        await fixture.clock.advance(queuedMsMax)
         // A read under way in another thread takes real time; a store that is away, at most 10 s of this clock.
         await until('the last bars', async () => {
           await fixture.clock.advance(1_000)

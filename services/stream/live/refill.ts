@@ -8,7 +8,7 @@ import type { LiveBar } from '../../ports/bus.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 
 /** Bars wait this long for the store to show what the bus lost before them; then the gap is named. */
-export const heldMsMax = 10_000
+export const queuedMsMax = 10_000
 /** And this long for each answer of the store, once it shows that. */
 const answerMsMax = 10_000
 /** In all, while the store answers read after read: a slow one is still faster than each client asking for itself. */
@@ -24,7 +24,7 @@ export const refillBarsMax = 240
 /** For one hole: half of a process's connections for reading QuestDB, so that replays, and in `fxd all` REST, find others. */
 const readsAtOnce = 8
 /** As many as the tail of the bus keeps for history. */
-const heldBarsMax = 100_000
+const queuedBarsMax = 100_000
 const reader = readerNamed('refill')
 
 /** A symbol someone is subscribed to, with the open time of its last bar on the bus, or of one before all it may miss. */
@@ -53,7 +53,7 @@ interface Hole {
   /** The last position that may have been lost. */
   readonly upTo: number
   /** What came since, waiting for its turn. */
-  readonly held: LiveBar[]
+  readonly queued: LiveBar[]
   /** Monotonic milliseconds of its first loss. */
   readonly begunMs: number
   /** When it is given up; further losses move it only while nothing is held. */
@@ -98,23 +98,23 @@ export class Refill {
     const before = this.#holes.get(feed)
     before?.cancel()
     const nowMs = this.#clock.monotonicMs()
-    const { held, begunMs } = before ?? { held: [], begunMs: nowMs }
+    const { queued, begunMs } = before ?? { queued: [], begunMs: nowMs }
     const quietEndMs = Math.min(nowMs + quietMs, begunMs + quietMsMax)
-    const endMs = before && held.length > 0 ? before.endMs : quietEndMs
+    const endMs = before && queued.length > 0 ? before.endMs : quietEndMs
     const cancel = this.#giveUpAfter(feed, endMs - nowMs)
-    this.#holes.set(feed, { upTo, held, begunMs, endMs, cancel, reading: undefined })
+    this.#holes.set(feed, { upTo, queued, begunMs, endMs, cancel, reading: undefined })
   }
 
-  hold(feed: FeedKey, bars: readonly LiveBar[]): void {
+  queue(feed: FeedKey, bars: readonly LiveBar[]): void {
     const hole = this.#holes.get(feed)
     if (!hole || bars.length === 0) return
-    if (hole.held.length === 0 && !hole.reading) {
+    if (hole.queued.length === 0 && !hole.reading) {
       hole.cancel()
-      hole.endMs = this.#clock.monotonicMs() + heldMsMax
-      hole.cancel = this.#giveUpAfter(feed, heldMsMax)
+      hole.endMs = this.#clock.monotonicMs() + queuedMsMax
+      hole.cancel = this.#giveUpAfter(feed, queuedMsMax)
     }
-    hole.held.push(...bars)
-    if (hole.held.length > heldBarsMax) this.#giveUp(feed)
+    hole.queued.push(...bars)
+    if (hole.queued.length > queuedBarsMax) this.#giveUp(feed)
   }
 
   applied(feed: FeedKey, position: number): void {
@@ -190,7 +190,7 @@ export class Refill {
     this.#delivery.broken(feed, new Set([...found.keys()].map(({ symbol }) => symbol)))
     const missing = wanted.filter((each) => !found.has(each))
     if (missing.length > 0) this.#delivery.nameGap(missing)
-    for (const { symbol, bar } of hole.held) this.#delivery.emit(symbol, bar)
+    for (const { symbol, bar } of hole.queued) this.#delivery.emit(symbol, bar)
     this.#delivery.ended(feed, missing.length === 0)
   }
 }

@@ -19,7 +19,7 @@ export interface ConnectionDeps {
   /** Frees everything the connection held; called once, at the latest when its socket is gone. Never rejects. */
   leave(connection: Connection): Promise<void>
   /** Says what must still be said before the server closes the connection. */
-  sayLast(connection: Connection): void
+  beforeClose(connection: Connection): void
   after(delayMs: number, run: () => void): Cancel
   /** A close code was sent or received, once per connection; 1006 when the socket just went away. */
   closed(code: number): void
@@ -140,7 +140,7 @@ export class Connection {
   /** Closes from our side; what must be said first is said first. Harmless when it is closing already. */
   end(closing: Closing): void {
     if (!this.open) return
-    if (closing !== closings.tooSlow) this.#deps.sayLast(this)
+    if (closing !== closings.tooSlow) this.#deps.beforeClose(this)
     // A socket that is not read would never see the client's half of the closing handshake.
     this.socket.resume()
     this.socket.close(closing.code, closing.reason)

@@ -8,7 +8,7 @@ import {
   zero,
 } from '../../../test/support/clients/open-stream.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
-import { Markers } from '../catch-up/markers.ts'
+import { MinuteMarkers } from '../catch-up/minute-markers.ts'
 import { closings } from './close-codes.ts'
 import { Connection } from './connection.ts'
 
@@ -72,12 +72,12 @@ test('a socket that is closed as too slow while its symbol leaves is not subscri
 })
 
 test('a socket that is closed by the answer to its subscription is not told of minutes', async () => {
-  const listens = vi.spyOn(Markers.prototype, 'listen')
+  const listens = vi.spyOn(MinuteMarkers.prototype, 'listen')
   const slow = await connect()
   closeAtNextFrame()
   slow.send({ action: 'subscribe', symbols: [a], markers: true })
   expect(await slow.closed).toMatchObject({ code: 4001 })
   const [[connection] = []] = listens.mock.calls
-  const [markers] = listens.mock.contexts as unknown as readonly Markers[]
+  const [markers] = listens.mock.contexts as unknown as readonly MinuteMarkers[]
   expect(connection && markers?.feedsOf(connection)).toEqual([])
 })

@@ -102,7 +102,7 @@ export class UpgradeHandler {
 
   /** Those under way may still become sockets. */
   get isFull(): boolean {
-    return this.#deps.hub.connections + this.#pending.size >= this.#deps.connectionsMax
+    return this.#deps.hub.sockets.count + this.#pending.size >= this.#deps.connectionsMax
   }
 
   get #isClosed(): boolean {

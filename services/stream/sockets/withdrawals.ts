@@ -4,9 +4,9 @@ import type { RegistryView } from '../../core/feeds/registry.ts'
 import type { Resumption } from '../catch-up/resumption.ts'
 import type { FanOut } from '../fan-out/fan-out.ts'
 import type { Subscriptions } from '../fan-out/subscriptions.ts'
-import { nameGaps } from '../live/name-gaps.ts'
 import type { StreamMetrics } from '../metrics.ts'
 import type { Connection } from './connection.ts'
+import { nameGaps } from './name-gaps.ts'
 import { messages, type SymbolGap, type WithdrawalReason } from './protocol.ts'
 
 /** A subscription whose symbol left the registry. */
@@ -109,7 +109,7 @@ export class Withdrawals {
 
   #await(connection: Connection, ids: readonly number[]): void {
     const { subscriptions, resumption, gapOf } = this.#deps
-    const owed = new Map(resumption.owed(connection).map((gap) => [gap.symbol, gap]))
+    const owed = new Map(resumption.unsentGaps(connection).map((gap) => [gap.symbol, gap]))
     const marked = new Set(resumption.markedFeeds(connection))
     const awaited = this.#awaited.get(connection) ?? new Map<CompoundKey, Awaited>()
     this.#awaited.set(connection, awaited)
