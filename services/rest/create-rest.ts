@@ -1,10 +1,10 @@
 import type { RequestListener } from 'node:http'
 import { type FastifyInstance, fastify } from 'fastify'
 import type { TObject } from 'typebox'
+import { pathOf } from '../platform/http/request-path.ts'
 import { isJsonText, sendJson, sendText } from './answer.ts'
 import { containFaults } from './contain-faults.ts'
 import type { RestDeps } from './deps.ts'
-import { routedTarget } from './path.ts'
 import { countOnly, countOrRefuse, createIdentify, requireKey, welcomeKey } from './plugins/authenticate.ts'
 import { letAnyPageRead } from './plugins/cors.ts'
 import { answerFailures, refuseUnknown } from './plugins/errors.ts'
@@ -92,6 +92,16 @@ function createApp({ clock, log, metrics }: RestDeps): FastifyInstance {
   refuseUnknown(app)
   refuseBodies(app)
   return app
+}
+
+/**
+ * The target that the router receives. No path of this service needs an escape, so a path with an escape, or `*`,
+ * is unknown. The router would answer a broken escape in the framework's own words.
+ */
+function routedTarget(target: string): string {
+  const path = pathOf(target)
+  const query = target.indexOf('?')
+  return (/^\/[^%]*$/.test(path) ? path : '/unknown') + (query < 0 ? '' : target.slice(query))
 }
 
 function addKeyed<Q extends TObject>(

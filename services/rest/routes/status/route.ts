@@ -1,5 +1,5 @@
 import { grantedFeeds } from '../../../access/grant.ts'
-import type { NewestBar } from '../../../core/bars/newest-bar.ts'
+import { type NewestBar, newestByOpen } from '../../../core/bars/newest-bar.ts'
 import { knownClock } from '../../../core/clocks/clock-history.ts'
 import { toSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../../core/feeds/compound-key.ts'
@@ -11,9 +11,10 @@ import {
   feedStatus,
   platformStatus,
 } from '../../../core/feeds/feed-status.ts'
+import { readerNamed } from '../../../core/turns.ts'
+import type { BarStore } from '../../../ports/bars.ts'
 import type { RestDeps } from '../../deps.ts'
 import type { Call, Route } from '../../route.ts'
-import { createNewestStored } from './newest-stored.ts'
 import { statusSchema } from './schema.ts'
 
 type StatusDeps = Pick<RestDeps, 'bars' | 'board' | 'clock'>
@@ -100,4 +101,24 @@ function answersInTime(
       )
       .finally(cancel)
   })
+}
+
+/**
+ * Returns a function that reads a feed's newest bar from the store. The read covers every series, so requests
+ * that arrive during a read share it.
+ */
+function createNewestStored(
+  bars: Pick<BarStore, 'lastTimes'>,
+): (feed: FeedKey) => Promise<NewestBar | undefined> {
+  const looking = new Map<FeedKey, Promise<NewestBar | undefined>>()
+  return (feed) => {
+    const under = looking.get(feed)
+    if (under) return under
+    const look = bars
+      .lastTimes(feed, { reader: readerNamed('status') })
+      .then(newestByOpen)
+      .finally(() => looking.delete(feed))
+    looking.set(feed, look)
+    return look
+  }
 }
