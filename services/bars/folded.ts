@@ -12,17 +12,17 @@ const bucketSeconds = durationSeconds['30']
 const barsPerBucket = bucketSeconds / durationSeconds['1']
 const lastSecondOf = (open: FeedSeconds): FeedSeconds => feedSeconds(open + bucketSeconds - 1)
 
-/** Who reads, and what decides whether a bucket of the series is closed. */
+/** The reader, and what decides whether a bucket of the series is closed. */
 export interface Asking {
   readonly reader: Reader
-  /** "Now" on the feed's clock; `undefined` while that is unknown. */
+  /** The current time on the feed's clock; `undefined` if it is unknown. */
   readonly now: FeedSeconds | undefined
   readonly delaySeconds: number
 }
 
 /**
- * `30`, which is never stored, folded from M1 after the tail and the revisions were laid over it.
- * A bucket is given once it is closed; the oldest is left out when M1 begins inside it.
+ * Folds resolution `30`, which is never stored, from M1 with the tail and the revisions. A bucket is returned once
+ * it is closed. The oldest is left out if M1 begins inside it.
  */
 export function createFolded(m1: Reading, countMax: number = sliceBarsMax) {
   async function* range(series: Series, from: FeedSeconds, to: FeedSeconds, asking: Asking) {
@@ -54,13 +54,13 @@ export function createFolded(m1: Reading, countMax: number = sliceBarsMax) {
       const oldestOpen = bucketOpen(timeAt(slice, 0), '30')
       const bars = await foldWhole(minutes, isOldest ? slice : after(slice, lastSecondOf(oldestOpen)), {
         ...(isOldest && { firstStored: timeAt(slice, 0) }),
-        // Only the newest bucket may be open still.
+        // Only the newest bucket may still be open.
         ...(found.length === 0 && { asking }),
       })
       found.unshift(bars)
       total += barCount(bars)
       if (isOldest) break
-      // The bucket in which a full slice began is read again, whole.
+      // The bucket in which a full slice began is read again as a whole.
       end = lastSecondOf(oldestOpen)
     }
     return newestOf(join(found), count)
@@ -77,7 +77,7 @@ export function createFolded(m1: Reading, countMax: number = sliceBarsMax) {
     return foldBars(bars, '30', { isClosed: (open) => open !== last || lastCloses, firstStored })
   }
 
-  /** The bucket that M1 begins inside of, if this first bar's is one. */
+  /** The bucket of the first bar, if M1 begins inside it. */
   async function halfBucket(
     minutes: Series,
     first: FeedSeconds,

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import { show } from '../core/show.ts'
 
-/** The words of JSON Schema that this reader knows; a test compares it with a validator that knows all. */
+/** The JSON Schema keywords that `faultOf` supports; a test compares it with a full validator. */
 interface Rule {
   readonly type?: string
   readonly const?: string
@@ -16,15 +16,15 @@ interface Rule {
 }
 
 interface Found {
-  /** Inside the field: `[3]`, or ` of "x"`. */
+  /** Path inside the field: `[3]`, or ` of "x"`. */
   readonly path: string
   readonly value: unknown
   readonly rule: Rule
 }
 
 /**
- * Why the value of a field is not as its schema says: a sentence with the field, what it got and what it
- * wants. `undefined` for a good value. It copies nothing and never throws.
+ * Validates a field. Returns a sentence with the field, its value and what its schema wants; `undefined` for a
+ * valid value. Copies nothing and never throws.
  */
 export function faultOf(field: string, value: unknown, schema: TSchema): string | undefined {
   const found = find(value, schema)
@@ -44,7 +44,7 @@ function find(value: unknown, rule: Rule): Found | undefined {
   return typeof value === 'object' ? findEntry(value as Readonly<Record<string, unknown>>, rule) : undefined
 }
 
-/** A fault of the whole value is told in the words of the whole rule. */
+/** A fault of the whole value is described by the whole rule. */
 const inside = (found: Found | undefined, whole: Found): Found | undefined =>
   found?.path === '' ? whole : found
 

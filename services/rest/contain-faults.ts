@@ -6,8 +6,8 @@ import type { Metrics } from '../platform/metrics.ts'
 import { jsonType } from './answer.ts'
 
 /**
- * Answers 500 for a defect that a request meets outside of routes and hooks, where the framework catches
- * nothing and the exception would end the process.
+ * Answers 500 for a defect outside of routes and hooks. The framework does not catch it there, and the exception
+ * would end the process.
  */
 export function containFaults(handle: RequestListener, log: Log, metrics: Metrics): RequestListener {
   const faults = metrics.counter(

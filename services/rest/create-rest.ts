@@ -26,14 +26,14 @@ import { symbolsRoute } from './routes/symbols/route.ts'
 import { createUsageRoute } from './routes/usage/route.ts'
 
 export interface Rest {
-  /** For an HTTP server that the role owns; upgrades are not its business. */
+  /** For the HTTP server of the role; it handles no upgrades. */
   readonly handler: RequestListener
-  /** The document that /openapi.json answers. */
+  /** The document of /openapi.json. */
   readonly openapi: object
   close(): Promise<void>
 }
 
-/** The HTTP edge. It never listens by itself. */
+/** The HTTP edge. It opens no port. */
 export async function createRest(deps: RestDeps): Promise<Rest> {
   const app = createApp(deps)
   const keyed = [
@@ -72,11 +72,11 @@ export async function createRest(deps: RestDeps): Promise<Rest> {
 /** Hooks run in this order, before those of a route's own scope. */
 function createApp({ clock, log, metrics }: RestDeps): FastifyInstance {
   const app = fastify({
-    // Ours is in plugins/request-log: the framework's own line holds the raw URL and with it a key.
+    // plugins/log-and-metrics logs requests: the framework's own line contains the raw URL, and with it a key.
     logger: false,
     genReqId: makeRequestId(clock),
     requestIdHeader: false,
-    // Addresses are access/client-address's business; here nobody is ever believed.
+    // access/client-address finds the client's address; the framework trusts no proxy.
     trustProxy: false,
     return503OnClosing: false,
     rewriteUrl: ({ url = '/' }) => routedTarget(url),

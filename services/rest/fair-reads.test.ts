@@ -90,7 +90,7 @@ test('what a key cannot get in time is 500 with Retry-After, and one warning per
   expect(loud()).toEqual([])
   await edge.clock.advance(60_000)
   // It does not blame the key: others may hold the room that all keys share.
-  const msg = 'refused requests: more was asked for at once than there is time or room for'
+  const msg = 'requests rejected: too many at once for the time or the answer memory'
   expect(loud()).toEqual([
     expect.objectContaining({ level: 40, keyPrefix: 'fxd_abcd', count: 3, msg }),
     expect.objectContaining({ level: 40, keyPrefix: 'fxd_ef01', count: 1 }),

@@ -11,7 +11,7 @@ export interface Found {
   readonly symbol: SymbolRecord
 }
 
-/** The symbol that a compound key names, `undefined` when there is none; a feed that exists must be granted. */
+/** Finds the symbol of a compound key; `undefined` if there is none. Throws a `Failure` if its feed is not granted. */
 export function findSymbol(text: string, key: KeyRecord, view: RegistryView): Found | undefined {
   const parts = parseCompoundKey(text)
   const feed = parts && view.feed(parts.feed)
@@ -21,7 +21,7 @@ export function findSymbol(text: string, key: KeyRecord, view: RegistryView): Fo
   return symbol && { feed, symbol }
 }
 
-/** The same where an unknown symbol is refused. */
+/** Like `findSymbol`, but throws SYMBOL_NOT_FOUND if there is none. */
 export function mustFindSymbol(text: string, key: KeyRecord, view: RegistryView): Found {
   const found = findSymbol(text, key, view)
   if (!found) throw new Failure('SYMBOL_NOT_FOUND')

@@ -3,7 +3,7 @@ import { listenFailure } from '../platform/listen.ts'
 import type { ProcessContext } from '../platform/process-context.ts'
 import type { ConnectionCounts } from '../wire/listen.ts'
 
-/** Measures the connections of the gRPC port of this process. */
+/** Makes metrics for the connections of this process's gRPC port. */
 export function grpcConnections({
   metrics,
   handles,
@@ -20,7 +20,7 @@ export function grpcConnections({
   }
 }
 
-/** Passes on why gRPC cannot listen, as a sentence that names the variable. */
+/** Converts the cause why gRPC cannot listen to an error that names the variable. */
 export const grpcListenFailure =
   (address: Address) =>
   (cause: unknown): never => {

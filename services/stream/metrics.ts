@@ -11,12 +11,12 @@ interface Readings {
   connections(): number
   subscriptions(): number
   backlogBytes(): number
-  /** Symbols of sockets. */
+  /** Counted once per socket and symbol. */
   replays(): { readonly waiting: number; readonly caught: number }
   draining(): boolean
 }
 
-/** What the stream counts. No label grows with keys, symbols or anything a client chooses. */
+/** Metrics of the stream. The values of no label depend on keys, symbols or anything else a client chooses. */
 export const createStreamMetrics = (metrics: Metrics, read: Readings) => {
   addGauges(metrics, read)
   return {
@@ -73,7 +73,7 @@ export const createStreamMetrics = (metrics: Metrics, read: Readings) => {
   }
 }
 
-/** What sockets missed, and how it was closed. */
+/** Bars that sockets missed, and how they were delivered or named. */
 const createLossMetrics = (metrics: Metrics) => ({
   gaps: metrics.counter('fxd_stream_gaps_total', 'Symbols named in GAP frames, one per socket.'),
   replayGaps: fromZero(

@@ -7,19 +7,19 @@ import { serverCredentials } from '../../wire/server-credentials.ts'
 import { type ShardServiceDeps, shardService } from './service.ts'
 
 export interface ShardServerDeps extends ShardServiceDeps {
-  /** Without: calls are not encrypted. */
+  /** If absent, calls are not encrypted. */
   readonly tls?: WatchedTls | undefined
   readonly connectionCounts?: ConnectionCounts
 }
 
 export interface ShardServer {
-  /** Gives the port (a free one for port 0); rejects when the address cannot be listened on. */
+  /** Resolves to the port (a free one for port 0); rejects if the address cannot be used. */
   listen(host: string, port: number): Promise<number>
-  /** Cuts off what is under way: every call may be repeated. */
+  /** Cuts running calls: every call may be repeated. */
   close(): void
 }
 
-/** Where the operator asks a shard for its load and drains it. */
+/** The gRPC server through which the operator reads a shard's load and drains it. */
 export function createShardServer(deps: ShardServerDeps): ShardServer {
   const server = new Server(serverOptions)
   server.addService(Shard.service, shardService(deps))

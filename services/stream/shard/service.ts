@@ -19,7 +19,7 @@ export interface ShardServiceDeps {
   readonly log: Log
 }
 
-/** The calls of `fxd.v1.Shard`; each answers the load as it is then. */
+/** The calls of `fxd.v1.Shard`; each answers the current load. */
 export function shardService({ stream, notReady, tokens, log }: ShardServiceDeps): ShardHandlers {
   const isToken = tokenCheck(tokens)
   const load = (): Load => {
@@ -37,13 +37,13 @@ export function shardService({ stream, notReady, tokens, log }: ShardServiceDeps
       forcedCloses,
     }
   }
-  /** With the token only; `act` gives a sentence when it refuses what is asked. */
+  /** Refuses calls without a valid token. `act` returns a sentence if it refuses the request. */
   const answering =
     <Request>(act: (request: Request) => string | undefined): handleUnaryCall<Request, Load> =>
     (call, answer) => {
       try {
-        const given = bearerOf(call.metadata)
-        if (given === undefined || !isToken(given)) {
+        const token = bearerOf(call.metadata)
+        if (token === undefined || !isToken(token)) {
           const details = 'this service wants the metadata "authorization: Bearer <token of the shards>"'
           return answer({ code: status.UNAUTHENTICATED, details })
         }
@@ -60,13 +60,13 @@ export function shardService({ stream, notReady, tokens, log }: ShardServiceDeps
     GetLoad: answering(() => undefined),
     Drain: answering(({ seconds }: DrainRequest__Output) => {
       if (seconds > drainSecondsMax) return `seconds: got ${seconds}, wanted at most ${drainSecondsMax}`
-      log.info({ seconds }, 'drains: sockets are sent elsewhere')
+      log.info({ seconds }, 'drain started: sockets are closed with 1012 a few at a time')
       void stream.draining.start(seconds * 1_000)
       return undefined
     }),
     Undrain: answering(() => {
-      if (stream.draining.callOff()) log.info('the drain was cancelled')
-      else log.info('the drain goes on: the process ends')
+      if (stream.draining.callOff()) log.info('drain cancelled')
+      else log.info('Undrain rejected: the process is ending')
       return undefined
     }),
   }

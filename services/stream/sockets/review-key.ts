@@ -4,7 +4,7 @@ import { type FailureCode, failures } from '../../core/failure.ts'
 import { type KeyRecord, secretIsOpen } from '../../core/keys/api-key.ts'
 import { type Closing, closings } from './close-codes.ts'
 
-/** Why an open socket must go: the error frame that comes first, and the close. */
+/** Why an open socket must be closed: the error frame that is sent first, and the close code. */
 export interface Verdict {
   readonly code: FailureCode
   readonly message: string
@@ -25,8 +25,8 @@ const verdicts = {
 } as const
 
 /**
- * Whether a socket may stay: the questions of the upgrade, asked again. A secret that a rotation took
- * away, or whose overlap ended, is gone for open sockets too: who rotates a leaked key means those.
+ * Repeats the checks of the upgrade; `undefined` if the socket may stay open. A rotation also closes open
+ * sockets with the old secret once its overlap ends: a leaked key must not stay usable.
  */
 export function reviewKey(
   key: KeyRecord,

@@ -94,7 +94,10 @@ export class SocketReview {
   }
 
   #expel(connection: Connection, { code, message, closing }: Verdict): void {
-    this.#deps.log.info({ session: connection.sessionId, key: connection.key.id, code }, 'a socket was cut')
+    this.#deps.log.info(
+      { session: connection.sessionId, key: connection.key.id, code },
+      'socket closed: its key may no longer be used',
+    )
     this.#deps.fanOut.settle()
     connection.send(messages.error(code, message))
     connection.end(closing)

@@ -53,7 +53,7 @@ describe('the room for long answers', () => {
     const waits = [follow(memory.open('f').grow(20)), follow(memory.open('g').grow(10))]
     await clock.advance(0)
     expect(waits).toEqual([{ outcome: 'waits' }, { outcome: 'waits' }])
-    expect([memory.bytes, memory.held, memory.waiting]).toEqual([110, 5, 2])
+    expect([memory.bytes, memory.answers, memory.waiting]).toEqual([110, 5, 2])
     answers[0]?.leave()
     answers[0]?.leave()
     await clock.advance(0)
@@ -61,7 +61,7 @@ describe('the room for long answers', () => {
     beyond.leave()
     await clock.advance(0)
     expect(waits).toEqual([{ outcome: 'in' }, { outcome: 'in' }])
-    expect([memory.bytes, memory.held, memory.waiting]).toEqual([105, 5, 0])
+    expect([memory.bytes, memory.answers, memory.waiting]).toEqual([105, 5, 0])
     expect(clock.pending).toBe(0)
   })
 
@@ -142,7 +142,7 @@ describe('the room for long answers', () => {
         const all = Promise.allSettled(answers.map(run))
         await clock.advance(20_000)
         await all
-        expect([memory.bytes, memory.held, memory.waiting, clock.pending]).toEqual([0, 0, 0, 0])
+        expect([memory.bytes, memory.answers, memory.waiting, clock.pending]).toEqual([0, 0, 0, 0])
       }),
     )
   })
