@@ -30,7 +30,7 @@ const fields = clientActions.flatMap((action) =>
   ),
 )
 
-/** Both see what came over the wire: JSON has neither `undefined` nor -0. */
+/** Both get parsed JSON, which has neither `undefined` nor -0. */
 const overTheWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
 test.each(fields)(

@@ -6,8 +6,8 @@ import type { Cancel, Clock } from '../ports/clock.ts'
 export const deadlineMs = 2_000
 
 /**
- * Limits the waiting of one request. The deadline counts from the last progress, so that a long answer may take
- * longer than one wait for a dependency.
+ * Limits the waiting of one request. The deadline counts from the last progress: a long answer may take longer than
+ * one wait for a dependency.
  */
 export class Deadline {
   readonly #clock: Clock

@@ -14,18 +14,19 @@ type Part = 'bars' | 'windows' | 'board' | 'limits' | 'usageDays' | 'slots' | 'r
 type Absence = 'refusing' | 'silent' | 'broken'
 
 let edge: RestEdge
-/** As limits keep them that forget. */
+/** The number of days that the limits keep. */
 const daysKept = 3
+/** Parts that are unavailable, and how they fail. */
 let away: Partial<Record<Part, Absence>> = {}
 
-/** Every call of a port that is away fails as the port's contract says, hangs, or breaks the contract. */
+/** Every call of an unavailable port fails as its contract says, hangs, or breaks the contract. */
 const takenAway = (stores: Stores): Stores => {
   const through = <T extends object>(part: Part, port: T): T =>
     new Proxy(port, {
       get(target, name) {
-        const held: unknown = Reflect.get(target, name)
-        if (typeof held !== 'function') return name === 'daysKept' ? daysKept : held
-        const method = held as (...args: unknown[]) => unknown
+        const member: unknown = Reflect.get(target, name)
+        if (typeof member !== 'function') return name === 'daysKept' ? daysKept : member
+        const method = member as (...args: unknown[]) => unknown
         return (...args: unknown[]) => {
           if (away[part] === 'refusing')
             return Promise.reject(new Unavailable(part, new Error('inner words')))
@@ -71,7 +72,7 @@ const range = '/v1/history?symbol=BROKERA:ZERO:EURUSD&resolution=1&from=0&to=999
 const half = '/v1/history?symbol=BROKERA:ZERO:EURUSD&resolution=30&countback=5'
 const coverage = '/v1/coverage?symbol=BROKERA:ZERO:EURUSD'
 
-describe('a dependency that is away', () => {
+describe('an unavailable dependency', () => {
   test.each([
     [history, 'bars'],
     [range, 'bars'],
@@ -107,24 +108,24 @@ describe('a dependency that is away', () => {
       'SERVER_ERROR',
       '2',
     ])
-    // The request itself takes some of the time that passes.
+    // The request takes some of the advanced time.
     expect(ms).toBeGreaterThanOrEqual(2_000)
   })
 
-  test('leaves what does not need it alone', async () => {
+  test('does not affect requests that do not need it', async () => {
     away = { bars: 'refusing', windows: 'refusing', board: 'refusing' }
     for (const target of ['/v1/symbols', '/v1/usage', '/v1/config', '/v1/status']) {
       expect((await edge.ask(target, { key: 1 })).status).toBe(200)
     }
   })
 
-  test('does not fail the usage of days that the counters still have', async () => {
+  test('does not fail usage requests for days that the counters have', async () => {
     away = { usageDays: 'refusing' }
     const { status, body } = await edge.ask(`/v1/usage?days=${daysKept}`, { key: 1 })
     expect([status, body.history.length]).toEqual([200, daysKept])
   })
 
-  test('never refuses the config', async () => {
+  test('does not fail requests for the config', async () => {
     away = { limits: 'refusing' }
     const { status, headers } = await edge.ask('/v1/config', { key: 1 })
     expect(status).toBe(200)
@@ -133,7 +134,7 @@ describe('a dependency that is away', () => {
     expect((await askWhileTimePasses('/v1/config')).told.status).toBe(200)
   })
 
-  test('a defect of ours is 500 without Retry-After, its words in the log alone', async () => {
+  test('with a defect is 500 without Retry-After, and its message appears in the log only', async () => {
     away = { bars: 'broken' }
     const { status, headers, text } = await edge.ask(history, { key: 1 })
     expect([status, headers['retry-after']]).toEqual([500, undefined])
@@ -141,7 +142,7 @@ describe('a dependency that is away', () => {
     expect(edge.logged.join('')).toContain('inner words')
   })
 
-  test('goes on with the last good registry', async () => {
+  test('does not stop requests, which use the last good registry', async () => {
     away = { registry: 'refusing' }
     await edge.clock.advance(10_000)
     expect((await edge.ask('/v1/symbols', { key: 1 })).body.total).toBe(1)

@@ -42,8 +42,8 @@ export interface RunningAll {
 
 /**
  * Runs the whole service in one process. Resolves when it is ready; bars of its collectors arrive later. Rejects
- * with `Fatal`, after it stopped everything, if manifests are invalid, an address is in use or the data folder
- * cannot be used. While a remote store is unavailable it waits, is not ready, and REST answers 500.
+ * with `Fatal` if manifests are invalid, an address is in use or the data folder cannot be used; then everything is
+ * stopped. While a remote store is unavailable it waits, is not ready, and REST answers 500.
  */
 export const startAll = (config: Config, overrides: RoleOverrides = {}): Promise<RunningAll> =>
   runProcess(config, overrides, (context) => startParts(context, overrides))

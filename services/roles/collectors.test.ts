@@ -26,7 +26,7 @@ function start() {
   return { heard, endings, collectors, slowDown: () => void (slowly = true) }
 }
 
-test('new feeds start, changed ones start anew, those that are gone end, the others go on', async () => {
+test('new feeds start, changed ones restart, removed ones stop, the others continue', async () => {
   const { heard, collectors } = start()
   collectors.follow([feed('A'), feed('B'), feed('C'), feed('PUSHED')])
   await settled()
@@ -52,7 +52,7 @@ test('the new collector of a changed feed starts after the old one has ended', a
   expect(heard).toEqual(['start A', 'stop A', 'start A2'])
 })
 
-test('a collector that cannot start costs no other feed its own, and later changes still happen', async () => {
+test('a collector that cannot start does not stop the others, and later changes are applied', async () => {
   const { heard, collectors } = start()
   collectors.follow([feed('BROKEN'), feed('A')])
   await settled()
@@ -62,7 +62,7 @@ test('a collector that cannot start costs no other feed its own, and later chang
   await collectors.stop()
 })
 
-test('a stop ends all of them, and nothing starts afterwards', async () => {
+test('stop ends all of them, and nothing starts afterwards', async () => {
   const { heard, collectors } = start()
   collectors.follow([feed('A'), feed('B')])
   const stopped = collectors.stop()

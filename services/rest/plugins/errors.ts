@@ -12,9 +12,8 @@ import { setExceeded } from './headers.ts'
 const minuteMs = 60_000
 
 /**
- * Logs requests that were refused because of earlier requests of their key, or because the memory for long
- * answers, which all keys share, was used. One line per key prefix and minute has their count, so that a key
- * with many requests does not flood the log.
+ * Logs refused requests. Their key had too many requests, or the memory for long answers was used, which all keys
+ * share. One line per key prefix and minute has their count: a key with many requests must not flood the log.
  */
 class OverloadLog {
   readonly #log: Log

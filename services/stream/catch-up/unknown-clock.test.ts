@@ -31,7 +31,7 @@ afterAll(() => fixture.close())
 
 test.each([
   [ahead, 3 * 60],
-  // Years behind, as a feed whose clock was set wrong is.
+  // Years behind, like a feed whose clock was set wrong.
   [behind, -4_018 * 1_440],
 ])('while nobody knows the clock of %s, bars follow the time that was asked for', async (feed, offset) => {
   const now = 2_000 + offset

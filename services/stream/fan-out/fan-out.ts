@@ -7,8 +7,8 @@ import type { Frames } from './frame.ts'
 const socketsPerSlice = 500
 
 /**
- * Writes frames to sockets. All frames that arrive in one turn of the event loop are one burst, and every socket
- * gets one write per burst. Each burst starts at another socket, so that none is always last. Frames that arrive
+ * Writes frames to sockets. All frames that arrive in one turn of the event loop are one burst. Every socket gets
+ * one write per burst. Each burst starts at another socket, so that none is always last. Frames that arrive
  * during a burst belong to the next one.
  */
 export class FanOut {

@@ -7,8 +7,8 @@ import { Subscriptions } from './subscriptions.ts'
 const feed = feedKey('BROKERA', 'ZERO')
 const symbolOf = (n: number) => compoundKey(feed, `S${n}`)
 
-describe('who subscribed to what', () => {
-  test('it is what a map of sets says, through growth, closing and new sockets in old places', () => {
+describe('subscriptions', () => {
+  test('they equal a map of sets, through growth, closed rows and reused rows', () => {
     const row = fc.nat(99)
     const symbol = fc.nat(599)
     const step = fc.oneof(
@@ -47,7 +47,7 @@ describe('who subscribed to what', () => {
     )
   })
 
-  test('a socket is given the frames of its symbols and no others', () => {
+  test('a socket gets the frames of its symbols and no others', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat(400)), fc.array(fc.nat(400)), (subscribed, closed) => {
         const subscriptions = new Subscriptions()
@@ -67,7 +67,7 @@ describe('who subscribed to what', () => {
     )
   })
 
-  test('a burst that was emptied holds nothing of before', () => {
+  test('a cleared burst contains no earlier frames', () => {
     const burst = new Burst()
     burst.add(3, 'old')
     burst.add(300, 'old')

@@ -202,9 +202,8 @@ export class Connection {
 }
 
 /**
- * The library's socket, with one difference: the slot is freed before the close frame is sent, whether the
- * server, the client, a protocol fault or the library closes it. So a client that reconnects at once after the
- * close is never refused because of its old socket.
+ * The library's socket, with one difference: at every kind of close the slot is freed before the close frame is
+ * sent. So a client that reconnects at once after the close is never refused because of its old socket.
  */
 export class StreamSocket extends WebSocket {
   connection: Connection | undefined

@@ -21,7 +21,7 @@ const codeOf = (text: string) => {
 /** Two short strings may be quoted, each character of them escaped. */
 const errorLengthMax = 800
 
-describe('what a client says', () => {
+describe('client messages', () => {
   test.each([
     ['{"action":"ping"}', 'ping', []],
     ['{"action":"ping","symbols":7,"type":"x"}', 'ping', []],
@@ -69,7 +69,7 @@ describe('what a client says', () => {
     expect(codeOf(`{"action":"subscribe","symbols":["A:B:C"],"type":${type}}`)).toBe('UNSUPPORTED_TYPE'),
   )
 
-  test('the error names what was wrong, what it got and what it wants', () => {
+  test('the error has the field, its value and what is wanted', () => {
     expect(parseMessage('{"action":"subscribe","symbols":["A:B:C",7]}')).toEqual({
       code: 'BAD_MESSAGE',
       message: 'symbols[1] is number 7; it wants a compound key.',
@@ -79,14 +79,14 @@ describe('what a client says', () => {
     })
   })
 
-  test('a key sent by mistake is not repeated in an error, nor any part of it', () => {
+  test('an error quotes no part of a key that was sent by mistake', () => {
     const key = `fxd_${'0123456789abcdef'.repeat(2)}`
     for (const text of [key, JSON.stringify(key), JSON.stringify({ action: key }), JSON.stringify([key])]) {
       expect(JSON.stringify(parseMessage(text))).not.toMatch(/fxd_[0-9a-f]/)
     }
   })
 
-  test('no text throws, and what is understood is only what was said', () => {
+  test('no text throws, and a parsed message equals the JSON that was sent', () => {
     const json = fc.json().map((text) => text.replace(/"([a-z])/, '"action'))
     const shaped = fc.record(
       {
@@ -134,13 +134,13 @@ describe('a list', () => {
     },
   )
 
-  test('that is too long is refused for its length before its entries are looked at', () => {
+  test('that is too long is refused for its length before its entries are checked', () => {
     const symbols = Array.from({ length: 5_001 }, () => 7)
     const message = parseMessage(JSON.stringify({ action: 'subscribe', symbols }))
     expect((message as Misunderstood).message).toContain('a list of 5001')
   })
 
-  test('of 5,000 times is understood, a longer one is refused', () => {
+  test('of 5,000 times is accepted, a longer one is refused', () => {
     const ask = (count: number) =>
       parseMessage(JSON.stringify({ action: 'subscribe', symbols: names(5_000), since: times(count) }))
     expect(ask(5_000)).toMatchObject({ entries: 10_000 })
@@ -150,10 +150,10 @@ describe('a list', () => {
   })
 })
 
-describe('what the server says', () => {
+describe('server messages', () => {
   const euro = compoundKey(feedKey('BROKERA', 'ZERO'), 'EURUSD')
 
-  test('fields come in the order of the specification', () => {
+  test('fields are in the order of the specification', () => {
     expect([
       messages.connected('5e55', utcSeconds(1_000), {
         maxSymbols: 200,
@@ -178,7 +178,7 @@ describe('what the server says', () => {
     ])
   })
 
-  test('every frame is as its schema says', () => {
+  test('every frame matches its schema', () => {
     const symbol = euro as string
     const since = new Map([[symbol, feedSeconds(60)]])
     const frames: [keyof typeof serverFrames, string][] = [
@@ -206,7 +206,7 @@ describe('what the server says', () => {
       expect(ajv.validate(serverFrames[name], JSON.parse(text)), text).toBe(true)
   })
 
-  test('an answer to subscribe is never larger than the question plus a constant', () => {
+  test('an answer to subscribe is at most as large as the message plus a constant', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' })), (symbols) => {
         const question = Buffer.byteLength(JSON.stringify({ action: 'subscribe', symbols }))
@@ -217,7 +217,7 @@ describe('what the server says', () => {
   })
 })
 
-describe('what a client missed', () => {
+describe('`since`', () => {
   const symbol = 'BROKERA:ZERO:SYM0'
   const ask = (since: string) =>
     parseMessage(`{"action":"subscribe","symbols":["${symbol}"],"since":${since}}`)
@@ -236,7 +236,7 @@ describe('what a client missed', () => {
     expect((ask(since) as { message: string }).message).toContain(words)
   })
 
-  test("one time is every symbol's, an object says it for each", () => {
+  test('one time applies to every symbol; an object has a time for each', () => {
     const symbols = new Map([[symbol, 1_767_600_000]])
     expect(ask('1767600000')).toMatchObject({ symbols, resumes: true })
     expect(ask(`{"${symbol}":1767600000}`)).toMatchObject({ symbols, resumes: true })

@@ -8,7 +8,7 @@ import { type Slots, slotLeaseMs } from '../../ports/slots.ts'
 import { createStreamMetrics } from '../metrics.ts'
 import { Sessions } from './sessions.ts'
 
-/** These slots, which can be taken away. */
+/** Slots that a test can make unavailable. */
 function leaving(slots: Slots) {
   const reach = { away: false, closes: 0 }
   const asked = <A extends unknown[], R>(call: (...args: A) => Promise<R>, ...args: A): Promise<R> =>
@@ -36,8 +36,8 @@ const metricsOf = () =>
     draining: () => false,
   })
 
-describe('the slot of a socket that was closed while slots could not be reached', () => {
-  test('is free a second after they can be, and the client gets in again', async () => {
+describe('the slot of a socket that was closed while slots were unavailable', () => {
+  test('is free a second after they are available, and the client can connect again', async () => {
     const limits = { rpm: 1, rpd: 1, wsConnections: 1, wsSymbols: 1 }
     let reach = { away: false, closes: 0 }
     const own = await openStream({
@@ -57,14 +57,14 @@ describe('the slot of a socket that was closed while slots could not be reached'
     await own.clock.advance(1_000)
     expect(await key.inUse()).toBe(0)
     await (await own.connect(key.secret)).close()
-    // Nothing is left to be tried again.
+    // No retry is left.
     const { closes } = reach
     await own.clock.advance(5_000)
     expect(reach.closes).toBe(closes)
     await own.close()
   })
 
-  test('is freed before others are renewed, and given up when it has lapsed', async () => {
+  test('is freed before others are renewed, and not retried after it lapsed', async () => {
     const clock = createVirtualClock()
     const calls: string[] = []
     let away = true
@@ -83,7 +83,7 @@ describe('the slot of a socket that was closed while slots could not be reached'
     await Promise.all(['a', 'b'].map((session) => sessions.close(session)))
     calls.length = 0
     await clock.advance(2_000)
-    // The first says for both that slots are still away.
+    // One failed call shows that slots are still unavailable; the second is not made.
     expect(calls).toEqual(['close a', 'renew', 'close a', 'renew'])
     calls.length = 0
     away = false
@@ -100,7 +100,7 @@ describe('the slot of a socket that was closed while slots could not be reached'
   })
 })
 
-test('a crowd that is refused while slots are away does not push out the slot of a socket that was open', async () => {
+test('many refused upgrades while slots are unavailable do not displace the slot of a closed socket', async () => {
   const clock = createVirtualClock()
   let away = false
   const closed: string[] = []
@@ -132,7 +132,7 @@ interface Told {
   readonly call: string
 }
 
-test('an outage of the slots is told once a kind of call, however many are refused, and the next one again', async () => {
+test('an outage of the slots is logged once per kind of call, and the next outage again', async () => {
   const clock = createVirtualClock()
   const told: string[] = []
   const log = createLog('warn', { write: (line) => void told.push((JSON.parse(line) as Told).call) })

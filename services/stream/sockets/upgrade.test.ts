@@ -33,7 +33,7 @@ describe('a refused upgrade', () => {
     expect(answer.head).not.toContain('fxd_')
   })
 
-  test('a revoked, an expired and a foreign caller are told so', async () => {
+  test('a revoked key, an expired key and a foreign address get their own error codes', async () => {
     const revoked = await fixture.issue({ revoked: true })
     const expired = await fixture.issue({ expiresAt: utcMs(fixture.clock.utcMs()) })
     const elsewhere = await fixture.issue({ allowIps: ['203.0.113.7'] })
@@ -55,7 +55,7 @@ describe('a refused upgrade', () => {
     expect(forwarded.body.error.code).toBe('BAD_REQUEST')
   })
 
-  test('at the cap it is 429 with its three headers in their casing, counted, and frees nothing', async () => {
+  test('at the connection cap is 429 with its three headers, is counted, and frees no slot', async () => {
     const limits = { rpm: 1, rpd: 1, wsConnections: 2, wsSymbols: 1 }
     const { secret, record, inUse } = await fixture.issue({ limits })
     await Promise.all([fixture.connect(secret), fixture.connect(secret)])
@@ -115,7 +115,7 @@ describe('a broken handshake takes no slot', () => {
   })
 })
 
-test('of many upgrades at the same moment exactly the cap succeeds', async () => {
+test('of many simultaneous upgrades exactly as many as the cap succeed', async () => {
   const { secret, inUse } = await fixture.issue({
     limits: { rpm: 1, rpd: 1, wsConnections: 5, wsSymbols: 1 },
   })
@@ -124,7 +124,7 @@ test('of many upgrades at the same moment exactly the cap succeeds', async () =>
   expect(await inUse()).toBe(5)
 })
 
-test('slots that cannot be proven are 503 SERVER_ERROR with Retry-After', async () => {
+test('an unknown outcome of the slots is 503 SERVER_ERROR with Retry-After', async () => {
   const away = await openStream({
     change: ({ slots }) => ({
       slots: { ...slots, open: () => Promise.reject(new Unavailable('slots')) },
@@ -138,10 +138,10 @@ test('slots that cannot be proven are 503 SERVER_ERROR with Retry-After', async 
   await away.close()
 })
 
-describe('a failure of ours is SERVER_ERROR', () => {
+describe('a failure of the service is SERVER_ERROR', () => {
   const doubled = '/v1/stream?api_key=a&api_key=a'
 
-  test('without a registry whatever the key, with Retry-After', async () => {
+  test('without a registry, for any key, with Retry-After', async () => {
     const unloaded = await openStream({ unloaded: true })
     for (const target of [doubled, '/v1/stream']) {
       const answer = await ask(unloaded, request(target))
@@ -151,7 +151,7 @@ describe('a failure of ours is SERVER_ERROR', () => {
     await unloaded.close()
   })
 
-  test('that no waiting cures promises none', async () => {
+  test('without Retry-After if a retry cannot help', async () => {
     const broken = await openStream({
       change: ({ slots }) => ({ slots: { ...slots, open: () => Promise.reject(new Error('a defect')) } }),
     })
@@ -161,7 +161,7 @@ describe('a failure of ours is SERVER_ERROR', () => {
     await broken.close()
   })
 
-  test('after the 101 it cuts the socket and frees the slot', async () => {
+  test('after the 101: the socket is cut and the slot is freed', async () => {
     let fail = (): void => undefined
     const broken = await openStream({
       change: ({ slots }) => ({
@@ -196,7 +196,7 @@ describe('a failure of ours is SERVER_ERROR', () => {
   })
 })
 
-test('no upgrade request of any kind is answered 5xx, ends the process or leaves a slot behind', {
+test('no upgrade request is answered 5xx, ends the process or keeps a slot in use', {
   timeout: 60_000 * Math.max(1, effort),
 }, async () => {
   const { secret, inUse } = await fixture.issue()

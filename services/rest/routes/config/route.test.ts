@@ -58,12 +58,12 @@ describe('GET /v1/config', () => {
     expect(headers).not.toHaveProperty(minuteLeft)
   })
 
-  test('a repeated api_key is as none', async () => {
+  test('a repeated api_key counts as none', async () => {
     const { status } = await edge.ask(`/v1/config?api_key=${secretOf(1)}&api_key=${secretOf(1)}`)
     expect(status).toBe(200)
   })
 
-  test('a valid key counts, carries the headers and consumes nothing', async () => {
+  test('a valid key is counted, gets the rate headers and consumes nothing', async () => {
     await edge.ask('/v1/config', { key: 1 })
     const { headers } = await edge.ask('/v1/config', { key: 1 })
     expect(headers[minuteLeft]).toBe('1000000')
@@ -71,7 +71,7 @@ describe('GET /v1/config', () => {
     expect(body.today).toMatchObject({ requests: 3, config: 2, usage: 1 })
   })
 
-  test('it is never refused for a limit', async () => {
+  test('it is never refused because of a limit', async () => {
     expect((await edge.ask('/v1/status', { key: 3 })).status).toBe(200)
     expect((await edge.ask('/v1/status', { key: 3 })).status).toBe(429)
     const { status, headers } = await edge.ask('/v1/config', { key: 3 })

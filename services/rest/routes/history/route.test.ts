@@ -10,7 +10,7 @@ import {
 import { utcMs } from '../../../core/clocks/feed-clock.ts'
 
 const day = Date.UTC(2026, 0, 5) / 1000
-/** Noon UTC: on the clock of ZERO it is 15:00, on TADIL's years ago. */
+/** Noon UTC. The clock of ZERO has 15:00, that of TADIL is years behind. */
 const noon = day + 43_200
 const tadilOffset = 4018 * 86_400
 const minutes = Array.from({ length: 600 }, (_, i) => aBar(day + i * 60, (110_000 + i) / 100_000, i))
@@ -56,7 +56,7 @@ describe('GET /v1/history', () => {
     )
   })
 
-  test('nothing there is no_data and nothing else', async () => {
+  test('a range without bars is no_data and nothing else', async () => {
     expect((await ask(`${eurusd}&from=0&to=60`)).text).toBe('{"s":"no_data"}')
   })
 
@@ -138,7 +138,7 @@ describe('GET /v1/history', () => {
     expect((await ask('symbol=BROKERB:LIVE:EURUSD&resolution=7&countback=5')).status).toBe(422)
   })
 
-  test('a window is read on the clock of the feed, never in UTC', async () => {
+  test("from and to are times on the feed's clock, not UTC", async () => {
     const hours = 'symbol=BROKERC:TADIL:EURUSD&resolution=60'
     expect(await times(`${hours}&from=${day}&to=${noon}`)).toEqual([])
     expect(await times(`${hours}&from=${day - tadilOffset}&to=${noon - tadilOffset}`)).toHaveLength(2)
@@ -217,7 +217,7 @@ describe('a very long answer', () => {
     expect(body.o[99_999]).toBe(1 + 99_999 / 1e5)
   })
 
-  test('more of them than are held at once are all answered', async () => {
+  test('more of them than the memory allows at once are all answered', async () => {
     const told = await Promise.all(Array.from({ length: 6 }, () => ask(wide)))
     expect(told.map(({ status, body }) => [status, body.meta.bar_count])).toEqual(
       Array.from({ length: 6 }, () => [200, count]),

@@ -18,7 +18,7 @@ const noon = Date.UTC(2026, 0, 5, 12) / 1000
 const tadilOffset = 4018 * 86_400
 
 let edge: RestEdge
-/** What is away now, and how it is away. */
+/** The unavailable dependencies, and how they fail. */
 let away: Partial<Record<'bars' | 'board', 'refusing' | 'silent' | 'slow'>> = {}
 
 const takenAway = (stores: Stores): Stores => {
@@ -90,7 +90,7 @@ describe('GET /v1/status', () => {
     )
   })
 
-  test('ages grow with the clock, and a heartbeat that stops degrades', async () => {
+  test('ages grow with the clock, and without heartbeats the feed is degraded', async () => {
     await edge.clock.advance(1_790_001)
     const stale = (await status()).body
     expect(stale.feeds['BROKERA:ZERO']).toMatchObject({ status: 'stale', last_heartbeat_age_seconds: 1_800 })
@@ -117,7 +117,7 @@ describe('GET /v1/status', () => {
     },
   )
 
-  test('a clock that was measured is shown with how long ago that was', async () => {
+  test('a measured clock is shown with the age of its measurement', async () => {
     const feed = feedKey('BROKERF', 'LIVE')
     const { registry } = edge.stores
     const now = edge.clock.utcMs()
@@ -130,27 +130,27 @@ describe('GET /v1/status', () => {
       .toMatchObject({ clock_offset_seconds: -7_200, clock_offset_age_seconds: 60 })
   })
 
-  /** The answer while time passes. */
+  /** The answer, while the clock advances. */
   const statusMeanwhile = async (): Promise<Awaited<ReturnType<typeof status>>> => {
     const answer = status()
     let told: Awaited<typeof answer> | undefined
     void answer.then((each) => (told = each))
     while (!told) {
       await edge.clock.advance(50)
-      // A ping of the store goes to a real thread and back.
+      // A ping of the store runs in a real thread.
       await pause(5)
     }
     return told
   }
 
-  test('a store that is silent costs a second, not the answer', async () => {
+  test('a store that does not answer delays the answer by a second', async () => {
     away = { bars: 'silent' }
     const { body } = await statusMeanwhile()
     away = {}
     expect(body.status).toBe('degraded')
   })
 
-  test('a store that answers its ping and is slow to tell a silent feed’s newest bar is no outage', async () => {
+  test('a slow read of a silent feed’s newest bar is no outage while the store answers its ping', async () => {
     const before = (await statusMeanwhile()).body
     away = { bars: 'slow' }
     const { body } = await statusMeanwhile()

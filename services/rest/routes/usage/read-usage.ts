@@ -7,8 +7,8 @@ type ReaderDeps = Pick<RestDeps, 'limits' | 'usageDays' | 'clock'>
 const storeMs = 1_000
 
 /**
- * Returns a function that reads the counters of the given days (ascending, the last is today), from the limits and
- * from the store of past days. If both have a day, the greater of each counter is used: the stored copy may be
+ * Returns a function that reads the counters of days, from the limits and from the store of past days. The days
+ * are ascending, and the last is today. If both have a day, the greater of each counter is used: the stored copy may be
  * older, and the counters may have been reset. Rejects if only the store can have a day and is unavailable.
  */
 export function createUsageReader({ limits, usageDays, clock }: ReaderDeps) {
