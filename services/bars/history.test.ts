@@ -223,8 +223,8 @@ describe('the tail', () => {
     const reader = open(0)
     await publish(reader, [bar(5, 3), bar(4)])
     await publish(reader, [bar(5, 2), bar(4, 2)])
-    const held = toList(reader.tail.bars(reader.series, feedSeconds(0), feedSeconds(start * 2)))
-    expect(held.map(({ revision }) => revision)).toEqual([2, 3])
+    const list = toList(reader.tail.bars(reader.series, feedSeconds(0), feedSeconds(start * 2)))
+    expect(list.map(({ revision }) => revision)).toEqual([2, 3])
     reader.tail.close()
   })
 

@@ -47,9 +47,9 @@ describe('the order of the checks', () => {
   test.each([
     ['no key', {}, '', 401, 'UNAUTHORIZED'],
     ['an unknown key', { key: 99 }, '', 401, 'KEY_INVALID'],
-    ['a revoked key, expired as well', { key: 2 }, '', 401, 'KEY_INACTIVE'],
+    ['a revoked and expired key', { key: 2 }, '', 401, 'KEY_INACTIVE'],
     ['an expired key', { key: 3 }, '', 401, 'KEY_EXPIRED'],
-    ['an address not allowed', { key: 4 }, '', 401, 'IP_NOT_ALLOWED'],
+    ['an address that is not allowed', { key: 4 }, '', 401, 'IP_NOT_ALLOWED'],
   ])('%s', async (_, asked, query, status, code) => {
     for (const endpoint of endpoints) {
       const answer = await edge.ask(`/v1/${endpoint}?limit=x${query}`, asked)
@@ -192,7 +192,7 @@ describe('paths and methods', () => {
 
 describe('every answer', () => {
   test.each([...paths, '/v1/nothing', '/v1/stream', '/openapi.json'])(
-    '%s is JSON, kept by no cache, readable by any page, with an id',
+    '%s is JSON, is not cached, is readable by any page and has an id',
     async (path) => {
       const { headers, rawHeaders } = await edge.ask(path, { key: 1 })
       expect(headers).toMatchObject({

@@ -115,6 +115,6 @@ export class KeyConcurrency {
 
   #refusal(): Overloaded {
     this.#refused += 1
-    return new Overloaded('a place for a request of the key')
+    return new Overloaded('capacity for a request of the key')
   }
 }

@@ -42,7 +42,7 @@ test.each<[ParamValue, IntegerRule, string]>([
   ['9'.repeat(400), {}, `got "${'9'.repeat(48)}…"`],
   [['1', '2'], { min: 1, max: 5 }, 'n: got it 2 times, wanted it once, a whole number from 1 to 5'],
   [['1'], {}, 'n: got it 1 times'],
-])('%j with %j is refused, naming the parameter, what it got and what it wants', (value, rule, words) => {
+])('%j with %j is refused with the parameter, its value and what is wanted', (value, rule, words) => {
   expect(refusal(() => integerParam('n', value, rule))).toContain(words)
 })
 

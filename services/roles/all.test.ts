@@ -125,7 +125,7 @@ test('other users can read nothing in the data folder', async () => {
 })
 
 test.each(['httpAddr', 'grpcAddr', 'opsAddr'] as const)(
-  'a busy %s is an error that names the variable, and everything is stopped again',
+  'a %s in use is an error that names the variable, and everything is stopped',
   async (name) => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
@@ -151,8 +151,8 @@ test('a data folder that another service uses is refused with its name and varia
 
 test.each([
   ['is a file', ['file'], 'it is a file, not a folder'],
-  ['lies below a file', ['file', 'data'], 'a part of its path is a file, not a folder'],
-])('a data folder that %s is refused in a sentence with path and variable', async (_name, path, reason) => {
+  ['is inside a file', ['file', 'data'], 'a part of its path is a file, not a folder'],
+])('a data folder that %s is refused with its path and variable', async (_name, path, reason) => {
   writeFileSync(join(home, 'file'), '')
   const dataDir = join(home, ...path)
   const failure = await failing({ dataDir })

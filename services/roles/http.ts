@@ -21,10 +21,13 @@ export const httpConnectionsMax = ({ config }: Pick<ProcessContext, 'config'>, h
 /** Starts the HTTP server of a process, and returns its port. A stop lets running requests finish. */
 export async function startHttp(context: ProcessContext, { handle, stream }: HttpDeps): Promise<number> {
   const { config, clock, metrics, lifecycle, handles } = context
-  const dropped = metrics.counter('fxd_http_dropped_connections_total', 'Connections beyond the bound.')
+  const dropped = metrics.counter(
+    'fxd_http_dropped_connections_total',
+    'Connections dropped above the maximum.',
+  )
   const cut = metrics.counter(
     'fxd_http_cut_connections_total',
-    'Connections closed by reason: more than 8 requests under way (pipelined), or answers not read while all of them held their bound of 64 MiB (unread).',
+    'Connections closed by reason: more than 8 requests under way (pipelined), or unread answers while all answers used their maximum of 64 MiB (unread).',
     ['reason'],
   )
   const http = await lifecycle.start({
@@ -50,7 +53,7 @@ export async function startHttp(context: ProcessContext, { handle, stream }: Htt
   metrics.gauge('fxd_http_connections', 'Open connections, sockets included.', [], (gauge) =>
     gauge.set(http.connections()),
   )
-  metrics.gauge('fxd_http_unread_bytes', 'What answers hold until their clients read them.', [], (gauge) =>
+  metrics.gauge('fxd_http_unread_bytes', 'Bytes of answers that their clients have not read.', [], (gauge) =>
     gauge.set(http.unreadBytes()),
   )
   return http.port

@@ -134,13 +134,13 @@ test('bars that a collector sends to one role are answered by the others, each i
     .toContain('"bar_count":3')
   await expect.poll(async () => (await ask(shard.opsPort, '/readyz')).status, { timeout: 10_000 }).toBe(200)
   const socket = new WebSocket(`ws://127.0.0.1:${shard.httpPort}/v1/stream?api_key=${secret}`)
-  const heard: string[] = []
-  socket.on('message', (data: Buffer) => heard.push(data.toString()))
+  const frames: string[] = []
+  socket.on('message', (data: Buffer) => frames.push(data.toString()))
   socket.on('open', () =>
     socket.send(JSON.stringify({ action: 'subscribe', symbols: ['BROKERA:ZERO:BTCUSD'], type: 'bar' })),
   )
   await expect
-    .poll(() => heard.join(''), { timeout: 10_000 })
+    .poll(() => frames.join(''), { timeout: 10_000 })
     .toContain('"type":"subscribed","symbols":["BROKERA:ZERO:BTCUSD"]')
   socket.terminate()
 })
@@ -162,7 +162,7 @@ test('until the registry is loaded REST listens, is not ready, and answers 500, 
   await starting
   await expect.poll(async () => (await ask(opsPort, '/readyz')).status, { timeout: 10_000 }).toBe(200)
   isAway = true
-  expect((await ask(opsPort, '/readyz')).status, 'a store that went away later').toBe(200)
+  expect((await ask(opsPort, '/readyz')).status, 'a store that is unavailable after the start').toBe(200)
 })
 
 test('a process with a shard only answers other paths with NOT_FOUND', async () => {

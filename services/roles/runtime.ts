@@ -94,7 +94,7 @@ export async function startReading(context: ProcessContext, { stores, registry }
   })
   metrics.counter(
     'fxd_tail_dropped_bars_total',
-    'Live bars that left the tail at its bound, before the store was known to show them.',
+    'Live bars dropped from the tail at its maximum, before the store was known to show them.',
     [],
     (counter) => counter.inc(tail.dropped),
   )

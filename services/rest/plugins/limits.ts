@@ -18,7 +18,7 @@ export function limitConcurrency(app: FastifyInstance, clock: Clock, metrics: Me
   )
   metrics.counter(
     'fxd_http_overloaded_requests_total',
-    'Requests that earlier ones of their key left no time for.',
+    'Requests refused because earlier ones of their key used the time.',
     [],
     (counter) => counter.inc(concurrency.refused),
   )

@@ -21,7 +21,7 @@ let clock: VirtualClock
 let subscriptions: Subscriptions
 let replays: Replays
 /** Open time of the last live bar. */
-let lane = timeOf(day - 1)
+let lastLive = timeOf(day - 1)
 let gaps: { connection: Connection; after: number; why: string }[]
 /** Writes the frames of the fan-out. */
 let settle: () => void
@@ -36,7 +36,7 @@ beforeEach(() => {
   clock = createVirtualClock()
   subscriptions = new Subscriptions()
   gaps = []
-  lane = timeOf(day - 1)
+  lastLive = timeOf(day - 1)
   replays = new Replays({
     clock,
     subscriptions,
@@ -53,7 +53,7 @@ beforeEach(() => {
     },
     isFilling: () => false,
     isUnconfirmed: () => false,
-    lastTime: () => lane,
+    lastTime: () => lastLive,
     isInFanOut: () => false,
     settle: () => settle(),
     frame: (_, bar) => barFrame(barPrefix(symbol), bar),
@@ -123,7 +123,7 @@ test('a replay that takes too long gets a gap after its last bar, then live bars
 })
 
 test('after a replay timed out ahead of the bus, live bars follow with the first one later than all sent', async () => {
-  lane = timeOf(100)
+  lastLive = timeOf(100)
   const { isDeferred } = asking()
   await clock.advance(replayMsMax)
   expect(gaps).toMatchObject([{ after: timeOf(499) }])
@@ -143,7 +143,7 @@ test('unsent bars of a replay are reported as gaps until they are sent', async (
 })
 
 test('nothing is kept for a socket that is closed as too slow at the end of its replay', async () => {
-  lane = timeOf(0)
+  lastLive = timeOf(0)
   const { raw, connection } = asking()
   settle = () => {
     Object.assign(connection.socket, { readyState: WebSocket.CLOSED })

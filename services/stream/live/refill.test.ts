@@ -282,7 +282,7 @@ describe('when the bus loses an event', () => {
           const missing = published.filter((bar) => bar.symbol === symbol && !got.includes(bar.minute))
           for (const bar of missing) {
             const named = gaps.some((gap) => gap.symbol === symbol && (gap.after ?? 0) < timeOf(bar.minute))
-            expect(named, `${symbol} ${bar.minute} is missing and nobody said so`).toBe(true)
+            expect(named, `${symbol} ${bar.minute} is missing and not named`).toBe(true)
           }
         }
         await socket.close()

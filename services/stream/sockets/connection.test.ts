@@ -59,13 +59,13 @@ describe('an idle connection', () => {
   test('is not closed by the first sweep after a pause of the process, but by the second', async () => {
     const own = await openStream()
     const key = await own.issue()
-    const [speaks, silent] = [await own.connect(key.secret), await own.connect(key.secret)]
+    const [active, silent] = [await own.connect(key.secret), await own.connect(key.secret)]
     own.clock.standStill(70_000)
     await own.clock.advance(1)
-    await speaks.settled()
+    await active.settled()
     await own.clock.advance(1_000)
     expect((await silent.closed).code).toBe(4000)
-    await speaks.settled()
+    await active.settled()
     await own.close()
   })
 
@@ -130,24 +130,24 @@ describe('slots', () => {
   })
 
   test('that lapsed and cannot be taken again are retried each second, before an emptied Redis grants them to others', async () => {
-    let away = false
+    let isUnavailable = false
     const own = await openStream({
       change: ({ slots }) => ({
         slots: {
           ...slots,
-          open: (...args) => (away ? Promise.reject(new Unavailable('slots')) : slots.open(...args)),
+          open: (...args) => (isUnavailable ? Promise.reject(new Unavailable('slots')) : slots.open(...args)),
         },
       }),
     })
     const key = await own.issue()
     const socket = await own.connect(key.secret)
     own.clock.standStill(slotLeaseMs + slotRenewMs)
-    away = true
+    isUnavailable = true
     await own.clock.advance(1)
     await socket.settled()
     await own.clock.advance(2_000)
     expect(await key.inUse()).toBe(0)
-    away = false
+    isUnavailable = false
     await own.clock.advance(1_000)
     await socket.settled()
     expect(await key.inUse()).toBe(1)
@@ -166,15 +166,15 @@ describe('slots', () => {
   })
 
   test.each([
-    ['a client that says 1000', frame(Buffer.from([0x03, 0xe8]), { opcode: 8 }), 1000],
-    ['a client that says no code', frame('', { opcode: 8 }), 1005],
-    ['a client that makes up a code', frame(Buffer.from([0x13, 0x87]), { opcode: 8 }), 4999],
+    ['a client that sends 1000', frame(Buffer.from([0x03, 0xe8]), { opcode: 8 }), 1000],
+    ['a client that sends no code', frame('', { opcode: 8 }), 1005],
+    ['a client that sends an unknown code', frame(Buffer.from([0x13, 0x87]), { opcode: 8 }), 4999],
     ['a binary message', frame('x', { opcode: 2 }), 1003],
-    ['a message beyond 64 KiB', frame('x', { length: 65_537 }), 1009],
+    ['a message above 64 KiB', frame('x', { length: 65_537 }), 1009],
     ['a frame without a mask', frame('x', { masked: false }), 1002],
     ['text that is no UTF-8', frame(Buffer.from([0xff])), 1007],
     ['a reserved opcode', frame('x', { opcode: 3 }), 1002],
-  ])('are free before the close frame goes out: %s', async (_, bytes, code) => {
+  ])('are free before the close frame is sent: %s', async (_, bytes, code) => {
     const { secret: only } = await fixture.issue({
       limits: { rpm: 1, rpd: 1, wsConnections: 1, wsSymbols: 1 },
     })
@@ -202,16 +202,16 @@ describe('slots', () => {
 
   test('slots that cannot be renewed or freed are counted, and sockets stay open', async () => {
     const gone = () => Promise.reject(new Unavailable('slots'))
-    const away = await openStream({
+    const broken = await openStream({
       change: ({ slots }) => ({ slots: { ...slots, renew: gone, close: gone } }),
     })
-    const socket = await away.connect((await away.issue()).secret)
-    await away.clock.advance(20_000)
+    const socket = await broken.connect((await broken.issue()).secret)
+    await broken.clock.advance(20_000)
     await socket.settled()
     await socket.close()
-    const failures = (call: string) => away.metric(`fxd_stream_slot_failures_total{call="${call}"}`)
+    const failures = (call: string) => broken.metric(`fxd_stream_slot_failures_total{call="${call}"}`)
     expect([await failures('renew'), await failures('close')]).toEqual([1, 1])
-    await away.close()
+    await broken.close()
   })
 
   test('are free before a drain sends the close frame', async () => {

@@ -47,7 +47,7 @@ const fields: Readonly<Record<string, (value: string) => string>> = {
 }
 
 test.each(Object.entries(fields))(
-  'nested JSON up to 64 KiB as %s is answered by a short error, and the socket goes on',
+  'nested JSON up to 64 KiB as %s is answered by a short error, and the socket stays open',
   async (_field, message) => {
     await fc.assert(
       fc.asyncProperty(nested, async (value) => {

@@ -29,7 +29,7 @@ describe('client messages', () => {
     ['{"action":"subscribe","symbols":[]}', 'subscribe', []],
     ['{"action":"unsubscribe","symbols":["x","x"]}', 'unsubscribe', ['x']],
     [' {"symbols":["__proto__"],"action":"subscribe"} ', 'subscribe', ['__proto__']],
-  ])('%s is understood', (text, action, symbols) => {
+  ])('%s is accepted', (text, action, symbols) => {
     const message = parseMessage(text)
     expect(message).toMatchObject({ action })
     expect(symbolsOf(message)).toEqual(symbols)
@@ -108,9 +108,9 @@ describe('client messages', () => {
           const { code, message } = parsed
           return ['BAD_MESSAGE', 'UNSUPPORTED_TYPE'].includes(code) && message.length < errorLengthMax
         }
-        const said = JSON.parse(text) as { action: string; symbols: string[] }
-        const wanted = parsed.action === 'ping' ? [] : [...new Set(said.symbols)]
-        return parsed.action === said.action && isDeepStrictEqual(symbolsOf(parsed), wanted)
+        const sent = JSON.parse(text) as { action: string; symbols: string[] }
+        const wanted = parsed.action === 'ping' ? [] : [...new Set(sent.symbols)]
+        return parsed.action === sent.action && isDeepStrictEqual(symbolsOf(parsed), wanted)
       }),
       { numRuns: Math.ceil(2_000 * effort) },
     )
@@ -122,7 +122,7 @@ describe('a list', () => {
   const times = (count: number) => Object.fromEntries(names(count).map((name) => [name, 1]))
 
   test.each(['subscribe', 'unsubscribe'])(
-    'of 5,000 symbols is understood by %s, a longer one is refused',
+    'of 5,000 symbols is accepted by %s, a longer one is refused',
     (action) => {
       expect(parseMessage(JSON.stringify({ action, symbols: names(5_000) }))).toMatchObject({
         entries: 5_000,
@@ -231,7 +231,7 @@ describe('`since`', () => {
     ['{"BROKERA:ZERO:SYM0":"1"}', 'since of "BROKERA:ZERO:SYM0'],
     ['[1]', 'since is a list of 1'],
     ['null', 'since is null'],
-  ])('since %s is refused with a sentence', (since, words) => {
+  ])('since %s is refused with a reason', (since, words) => {
     expect(ask(since)).toMatchObject({ code: 'BAD_MESSAGE' })
     expect((ask(since) as { message: string }).message).toContain(words)
   })

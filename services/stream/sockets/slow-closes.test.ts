@@ -40,11 +40,11 @@ async function aboutToClose(): Promise<StreamSocket> {
 }
 
 async function expectNothingForNewcomer(): Promise<void> {
-  const newcomer = await connect()
+  const next = await connect()
   await fixture.publish([a, b], 2)
-  await newcomer.settled()
-  expect(newcomer.messages.map(({ type }) => type)).toEqual(['connected', 'pong'])
-  newcomer.raw.terminate()
+  await next.settled()
+  expect(next.messages.map(({ type }) => type)).toEqual(['connected', 'pong'])
+  next.raw.terminate()
   await vi.waitUntil(() => fixture.stream.connections() === 0)
 }
 
@@ -62,12 +62,12 @@ test('a socket that is closed as too slow when its symbol leaves is not subscrib
   await fixture.hideSymbol(zero, 'SYM0')
   expect(await slow.closed).toMatchObject({ code: 4001 })
   fixture.turns.release()
-  const newcomer = await connect()
+  const next = await connect()
   await fixture.change(symbolBody(zero, 'SYM0'))
   await fixture.publish([a], 3)
-  await newcomer.settled()
-  expect(newcomer.messages.map(({ type }) => type)).toEqual(['connected', 'pong'])
-  newcomer.raw.terminate()
+  await next.settled()
+  expect(next.messages.map(({ type }) => type)).toEqual(['connected', 'pong'])
+  next.raw.terminate()
   await vi.waitUntil(() => fixture.stream.connections() === 0)
 })
 

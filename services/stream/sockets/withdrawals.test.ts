@@ -99,8 +99,8 @@ describe('a symbol that left the registry and returns', () => {
     await comeBack(a)
     stall.resolve()
     await fixture.publish([a], 4)
-    const owed = gap({ symbol: a, after: minuteBar(1).time })
-    expect(await afterAnswer(socket)).toEqual([gone(a), owed, returned(a), bar(a, 4)])
+    const unsent = gap({ symbol: a, after: minuteBar(1).time })
+    expect(await afterAnswer(socket)).toEqual([gone(a), unsent, returned(a), bar(a, 4)])
   })
 
   test('is looked up once per change of the registry, for any number of sockets', async () => {

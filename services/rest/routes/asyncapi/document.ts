@@ -70,7 +70,7 @@ export function asyncapiDocument() {
       push: {
         action: 'send',
         channel,
-        summary: 'Frames that nobody asked for with a message.',
+        summary: 'Frames that the server sends without a message of the client.',
         messages: onChannel('connected', 'bar', 'minute', 'gap', 'unsubscribed', 'subscribed', 'error'),
       },
     },

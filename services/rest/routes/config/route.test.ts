@@ -50,9 +50,9 @@ describe('GET /v1/config', () => {
   test.each([
     ['unknown', { key: 9 }],
     ['revoked', { key: 2 }],
-    ['used from elsewhere', { key: 4 }],
-    ['of the wrong shape', { headers: { 'X-API-Key': 'x' } }],
-  ])('a key that is %s is as none', async (_, asked) => {
+    ['used from a foreign address', { key: 4 }],
+    ['malformed', { headers: { 'X-API-Key': 'x' } }],
+  ])('a key that is %s counts as none', async (_, asked) => {
     const { status, headers } = await edge.ask('/v1/config', asked)
     expect(status).toBe(200)
     expect(headers).not.toHaveProperty(minuteLeft)

@@ -109,8 +109,8 @@ describe('GET /v1/coverage', () => {
     ['BROKERC:LIVE:EURUSD', 403, 'SYMBOL_NOT_PERMITTED'],
     ['BROKERC:LIVE:NOPE', 403, 'SYMBOL_NOT_PERMITTED'],
   ])('symbol=%s is %i %s', async (symbol, status, code) => {
-    const told = await edge.ask(`/v1/coverage?symbol=${symbol}`, { key: 1 })
-    expect([told.status, told.body.error.code]).toEqual([status, code])
+    const answer = await edge.ask(`/v1/coverage?symbol=${symbol}`, { key: 1 })
+    expect([answer.status, answer.body.error.code]).toEqual([status, code])
   })
 
   test('a repeated symbol is 422', async () => {

@@ -48,8 +48,8 @@ describe('the memory for long answers', () => {
     const memory = new AnswerMemory(clock, max)
     const answers = ['a', 'b', 'c', 'd'].map((key) => memory.open(key))
     for (const reservation of answers) await reservation.grow(25)
-    const beyond = memory.open('e')
-    await beyond.grow(10)
+    const oversize = memory.open('e')
+    await oversize.grow(10)
     const waits = [follow(memory.open('f').grow(20)), follow(memory.open('g').grow(10))]
     await clock.advance(0)
     expect(waits).toEqual([{ outcome: 'waits' }, { outcome: 'waits' }])
@@ -58,7 +58,7 @@ describe('the memory for long answers', () => {
     answers[0]?.leave()
     await clock.advance(0)
     expect(waits).toEqual([{ outcome: 'in' }, { outcome: 'waits' }])
-    beyond.leave()
+    oversize.leave()
     await clock.advance(0)
     expect(waits).toEqual([{ outcome: 'in' }, { outcome: 'in' }])
     expect([memory.bytes, memory.answers, memory.waiting]).toEqual([105, 5, 0])
@@ -169,10 +169,10 @@ describe('a client of a long answer', () => {
   })
   afterAll(() => edge.close())
 
-  const held = async (): Promise<string | undefined> =>
+  const longAnswers = async (): Promise<string | undefined> =>
     /fxd_history_long_answers\{state="held"\} (\d+)/.exec(await edge.metrics())?.[1]
   const untilHeld = async (wanted: string): Promise<void> => {
-    while ((await held()) !== wanted) await edge.clock.advance(0)
+    while ((await longAnswers()) !== wanted) await edge.clock.advance(0)
   }
   const heldBytes = 'fxd_history_held_bytes'
   const waiting = 'fxd_history_long_answers{state="waiting"}'
@@ -205,7 +205,7 @@ describe('a client of a long answer', () => {
     const closed = new Promise((resolve) => socket.once('close', resolve))
     while (!asked.isAnswered) await edge.clock.advance(0)
     await edge.clock.advance(takeMs(wholeBytes) - 1_000)
-    expect(await held()).toBe('1')
+    expect(await longAnswers()).toBe('1')
     await edge.clock.advance(1_000)
     await untilHeld('0')
     socket.resume()
@@ -227,14 +227,14 @@ describe('a client of a long answer', () => {
     while (!last.isAnswered && (await measured(waiting)) === 0) await turns()
     const already = await measured(waiting)
     const answer = edge.ask(target, { key: 1 })
-    let told: Told | undefined
-    void answer.then((each) => (told = each))
+    let refused: Told | undefined
+    void answer.then((each) => (refused = each))
     while ((await measured(waiting)) === already) await turns()
     await edge.clock.advance(waitMs)
-    while (!told) await edge.clock.advance(0)
+    while (!refused) await edge.clock.advance(0)
     expect(await measured(heldBytes)).toBeGreaterThan(keyBytes - wholeBytes)
     expect(await measured('fxd_history_refused_answers_total')).toBeGreaterThan(0)
-    expect([told.status, told.headers['retry-after'], told.body.s]).toEqual([500, '2', 'error'])
+    expect([refused.status, refused.headers['retry-after'], refused.body.s]).toEqual([500, '2', 'error'])
     expect(await measured(heldBytes)).toBeLessThan(keyBytes + wholeBytes)
     expect((await edge.ask(target, { key: 2 })).status).toBe(200)
     for (const { socket } of [...stared, last]) socket.destroy()

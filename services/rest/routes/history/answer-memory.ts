@@ -121,7 +121,7 @@ export class AnswerMemory {
 
   #refuse(): Overloaded {
     this.#refused++
-    return new Overloaded('room for a long answer')
+    return new Overloaded('memory for a long answer')
   }
 
   #wait(own: Reservation, more: number): Promise<void> {

@@ -50,19 +50,19 @@ export function createHistoryRoute({
 function measure(memory: AnswerMemory, metrics: HistoryDeps['metrics']): void {
   metrics.gauge(
     'fxd_history_long_answers',
-    'Answers above 1 MiB, by state: held until they are taken, or waiting for room.',
+    'Answers above 1 MiB, by state: held until the client has read them, or waiting for memory.',
     ['state'],
     (gauge) => {
       gauge.set({ state: 'held' }, memory.answers)
       gauge.set({ state: 'waiting' }, memory.waiting)
     },
   )
-  metrics.gauge('fxd_history_held_bytes', 'What the long answers hold.', [], (gauge) =>
+  metrics.gauge('fxd_history_held_bytes', 'Memory of the long answers.', [], (gauge) =>
     gauge.set(memory.bytes),
   )
   metrics.counter(
     'fxd_history_refused_answers_total',
-    'Long answers that found no room in time.',
+    'Long answers refused because no memory was free in time.',
     [],
     (counter) => counter.inc(memory.refused),
   )

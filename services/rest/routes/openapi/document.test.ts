@@ -46,7 +46,7 @@ describe('/openapi.json', () => {
     ['/v1/coverage', ['symbol']],
     ['/v1/status', []],
     ['/v1/usage', ['days']],
-  ])('%s takes the parameters of the specification', (path, expected) => {
+  ])('%s has the parameters of the specification', (path, expected) => {
     expect(parameters(path)).toEqual(expected)
   })
 
@@ -81,7 +81,7 @@ describe('/openapi.json', () => {
     ['/v1/status', '200 422 429 500'],
     ['/v1/usage', '200 422 429 500'],
     ['/v1/config', '200 422 500'],
-  ])('%s has the headers of the rate with %s', (path, statuses) => {
+  ])('%s has the rate headers with %s', (path, statuses) => {
     const withRate = Object.entries(document.paths[path]?.get.responses ?? {})
       .filter(([, { headers = {} }]) => 'X-RateLimit-Remaining-Day' in headers)
       .map(([status]) => status)

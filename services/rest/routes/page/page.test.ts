@@ -84,9 +84,9 @@ test('a symbol that the stream rejects is shown as rejected', async () => {
 test.each([
   [[1.5], '1 minutes; last close 1.5; the first read of its history is under way'],
   [[], 'no data yet: the first read of its history is to come or under way'],
-])('bars %j without coverage: the first read is told', async (bars, told) => {
+])('bars %j without coverage: the output is that of the first read', async (bars, text) => {
   closes = bars
   coverage = []
   await watch()
-  expect(output.textContent).toBe(told)
+  expect(output.textContent).toBe(text)
 })

@@ -19,7 +19,7 @@ const tadilOffset = 4018 * 86_400
 
 let edge: RestEdge
 /** The unavailable dependencies, and how they fail. */
-let away: Partial<Record<'bars' | 'board', 'refusing' | 'silent' | 'slow'>> = {}
+let outage: Partial<Record<'bars' | 'board', 'refusing' | 'silent' | 'slow'>> = {}
 
 const takenAway = (stores: Stores): Stores => {
   const through = <T extends object>(part: 'bars' | 'board', port: T): T =>
@@ -27,9 +27,10 @@ const takenAway = (stores: Stores): Stores => {
       get(target, name) {
         const method = Reflect.get(target, name) as (...args: unknown[]) => unknown
         return (...args: unknown[]) => {
-          if (away[part] === 'refusing') return Promise.reject(new Unavailable(part))
-          if (away[part] === 'slow') return name === 'ping' ? Promise.resolve() : new Promise(() => undefined)
-          if (away[part] === 'silent') return new Promise(() => undefined)
+          if (outage[part] === 'refusing') return Promise.reject(new Unavailable(part))
+          if (outage[part] === 'slow')
+            return name === 'ping' ? Promise.resolve() : new Promise(() => undefined)
+          if (outage[part] === 'silent') return new Promise(() => undefined)
           return method.apply(target, args)
         }
       },
@@ -107,12 +108,12 @@ describe('GET /v1/status', () => {
   })
 
   test.each([{ bars: 'refusing' }, { board: 'refusing' }] as const)(
-    'with %j it answers degraded from what it last knew',
+    'with %j it answers degraded, with the last known values',
     async (gone) => {
       const before = (await status()).body
-      away = gone
+      outage = gone
       const { body } = await status()
-      away = {}
+      outage = {}
       expect(body).toEqual({ ...before, status: 'degraded' })
     },
   )
@@ -133,28 +134,28 @@ describe('GET /v1/status', () => {
   /** The answer, while the clock advances. */
   const statusMeanwhile = async (): Promise<Awaited<ReturnType<typeof status>>> => {
     const answer = status()
-    let told: Awaited<typeof answer> | undefined
-    void answer.then((each) => (told = each))
-    while (!told) {
+    let settled: Awaited<typeof answer> | undefined
+    void answer.then((each) => (settled = each))
+    while (!settled) {
       await edge.clock.advance(50)
       // A ping of the store runs in a real thread.
       await pause(5)
     }
-    return told
+    return settled
   }
 
   test('a store that does not answer delays the answer by a second', async () => {
-    away = { bars: 'silent' }
+    outage = { bars: 'silent' }
     const { body } = await statusMeanwhile()
-    away = {}
+    outage = {}
     expect(body.status).toBe('degraded')
   })
 
   test('a slow read of a silent feed’s newest bar is no outage while the store answers its ping', async () => {
     const before = (await statusMeanwhile()).body
-    away = { bars: 'slow' }
+    outage = { bars: 'slow' }
     const { body } = await statusMeanwhile()
-    away = {}
+    outage = {}
     expect(body.status).toBe('ok')
     expect(body.feeds['BROKERC:TADIL']).toHaveProperty('last_candle_time', noon - tadilOffset - 7_200)
     expect(Object.keys(body.feeds)).toEqual(Object.keys(before.feeds))

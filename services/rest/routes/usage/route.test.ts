@@ -96,13 +96,13 @@ describe('GET /v1/usage', () => {
     ['?days=91', 90],
     ['?days=9007199254740991', 90],
     ['?days=', 7],
-  ])('%s has %i entries, the last of them today', async (query, count) => {
+  ])('%s has %i entries, the last one for today', async (query, count) => {
     const { body } = await edge.ask(`/v1/usage${query}`, { key: 2 })
     expect(body.history).toHaveLength(count)
     expect(body.history.at(-1)).toEqual({ date: '2026-03-01', ...body.today })
   })
 
-  test.each(['0', '-1', '1.5', 'x', '1&days=2'])('days=%s is 422 naming it', async (days) => {
+  test.each(['0', '-1', '1.5', 'x', '1&days=2'])('days=%s is 422 with its name', async (days) => {
     const { status, body } = await edge.ask(`/v1/usage?days=${days}`, { key: 2 })
     expect([status, body.error.code]).toEqual([422, 'INVALID_PARAMS'])
     expect(body.error.message).toMatch(/^days: /)
