@@ -54,7 +54,8 @@ export class Hub {
   readonly sockets: OpenSockets
   readonly #clock: Clock
   readonly #registry: FollowedRegistry
-  readonly #live: LiveParts
+  readonly #resumption: Resumption
+  readonly #delivery: LiveDelivery
   readonly #throttle: Throttle
   readonly #review: SocketReview
   readonly #connectionDeps: ConnectionDeps
@@ -72,8 +73,7 @@ export class Hub {
       (ms) => metrics.burst.observe(ms / 1000),
     )
     const shared = { ...deps, sockets, fanOut }
-    this.#live = createLiveParts(shared)
-    const { resumption, losses, liveSymbols } = this.#live
+    const { liveSymbols, resumption, losses, delivery } = createLiveParts(shared)
     const withdrawals = new Withdrawals({ ...shared, resumption, gapOf: (id) => liveSymbols.gapOf(id) })
     const answers = new Answers({ ...shared, resumption, withdrawals })
     const throttle = new Throttle(
@@ -83,6 +83,8 @@ export class Hub {
     )
     const departures = new Departures({ ...shared, throttle, losses, resumption, withdrawals })
     this.sockets = sockets
+    this.#resumption = resumption
+    this.#delivery = delivery
     this.#throttle = throttle
     this.#connectionDeps = {
       now: () => clock.monotonicMs(),
@@ -98,7 +100,7 @@ export class Hub {
   }
 
   get replays(): Resumption['replays'] {
-    return this.#live.resumption.replays
+    return this.#resumption.replays
   }
 
   /** Adds a socket whose handshake is done and whose slot is taken. */
@@ -119,7 +121,8 @@ export class Hub {
   close(): void {
     this.#review.close()
     this.#throttle.close()
-    this.#live.close()
+    this.#delivery.close()
+    this.#resumption.close()
     this.sockets.terminate()
   }
 }
@@ -128,7 +131,7 @@ interface LiveParts {
   readonly liveSymbols: LiveSymbols
   readonly resumption: Resumption
   readonly losses: BusLosses
-  close(): void
+  readonly delivery: LiveDelivery
 }
 
 /** The path of live bars: from the bus, or from the store after a loss, to the fan-out. */
@@ -156,15 +159,5 @@ function createLiveParts(
     },
   })
   const delivery = new LiveDelivery({ ...shared, resumption, livePush, losses })
-  return {
-    liveSymbols,
-    resumption,
-    losses,
-    close() {
-      delivery.close()
-      losses.close()
-      liveSymbols.close()
-      resumption.close()
-    },
-  }
+  return { liveSymbols, resumption, losses, delivery }
 }

@@ -129,6 +129,7 @@ export class BusLosses {
 
   close(): void {
     this.#refill.close()
+    this.#liveSymbols.close()
   }
 
   #wanted(feed: FeedKey): WantedSymbol[] {

@@ -32,6 +32,7 @@ export class LiveDelivery {
 
   close(): void {
     this.#unfollow()
+    this.#deps.losses.close()
   }
 
   #receive({ position, event }: Delivered): void {
