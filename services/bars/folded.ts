@@ -13,7 +13,7 @@ const barsPerBucket = bucketSeconds / durationSeconds['1']
 const lastSecondOf = (open: FeedSeconds): FeedSeconds => feedSeconds(open + bucketSeconds - 1)
 
 /** The reader, and what decides whether a bucket of the series is closed. */
-export interface Asking {
+export interface FoldContext {
   readonly reader: Reader
   /** The current time on the feed's clock; `undefined` if it is unknown. */
   readonly now: FeedSeconds | undefined
@@ -25,37 +25,37 @@ export interface Asking {
  * it is closed. The oldest is left out if M1 begins inside it.
  */
 export function createFolded(m1: Reading, countMax: number = sliceBarsMax) {
-  async function* range(series: Series, from: FeedSeconds, to: FeedSeconds, asking: Asking) {
+  async function* range(series: Series, from: FeedSeconds, to: FeedSeconds, context: FoldContext) {
     const minutes: Series = { ...series, resolution: '1' }
     const first = bucketOpen(feedSeconds(from + bucketSeconds - 1), '30')
     const fold = createFold('30')
     let half: FeedSeconds | undefined
     let begun = false
-    for await (const slice of m1.range(minutes, first, lastSecondOf(bucketOpen(to, '30')), asking.reader)) {
-      if (!begun) half = await halfBucket(minutes, timeAt(slice, 0), asking.reader)
+    for await (const slice of m1.range(minutes, first, lastSecondOf(bucketOpen(to, '30')), context.reader)) {
+      if (!begun) half = await halfBucket(minutes, timeAt(slice, 0), context.reader)
       begun = true
       const whole = without(half, fold.push(slice))
       if (barCount(whole) > 0) yield whole
     }
     const last = without(half, fold.end())
-    if (barCount(last) > 0 && (await closes(minutes, timeAt(last, 0), asking))) yield last
+    if (barCount(last) > 0 && (await closes(minutes, timeAt(last, 0), context))) yield last
   }
 
-  async function newest(series: Series, count: number, to: FeedSeconds, asking: Asking): Promise<Bars> {
+  async function newest(series: Series, count: number, to: FeedSeconds, context: FoldContext): Promise<Bars> {
     const minutes: Series = { ...series, resolution: '1' }
     const found: Bars[] = []
     let total = 0
     let end = lastSecondOf(bucketOpen(to, '30'))
     while (total < count) {
       const wanted = Math.min(countMax, (count - total + 2) * barsPerBucket)
-      const slice = await m1.newest(minutes, wanted, end, asking.reader)
+      const slice = await m1.newest(minutes, wanted, end, context.reader)
       if (barCount(slice) === 0) break
       const isOldest = barCount(slice) < wanted
       const oldestOpen = bucketOpen(timeAt(slice, 0), '30')
       const bars = await foldWhole(minutes, isOldest ? slice : after(slice, lastSecondOf(oldestOpen)), {
         ...(isOldest && { firstStored: timeAt(slice, 0) }),
         // Only the newest bucket may still be open.
-        ...(found.length === 0 && { asking }),
+        ...(found.length === 0 && { context }),
       })
       found.unshift(bars)
       total += barCount(bars)
@@ -69,11 +69,11 @@ export function createFolded(m1: Reading, countMax: number = sliceBarsMax) {
   async function foldWhole(
     minutes: Series,
     bars: Bars,
-    { firstStored, asking }: { firstStored?: FeedSeconds; asking?: Asking },
+    { firstStored, context }: { firstStored?: FeedSeconds; context?: FoldContext },
   ): Promise<Bars> {
     if (barCount(bars) === 0) return noBars
     const last = bucketOpen(timeAt(bars, barCount(bars) - 1), '30')
-    const lastCloses = asking === undefined || (await closes(minutes, last, asking))
+    const lastCloses = context === undefined || (await closes(minutes, last, context))
     return foldBars(bars, '30', { isClosed: (open) => open !== last || lastCloses, firstStored })
   }
 
@@ -92,7 +92,7 @@ export function createFolded(m1: Reading, countMax: number = sliceBarsMax) {
   async function closes(
     minutes: Series,
     open: FeedSeconds,
-    { now, delaySeconds, reader }: Asking,
+    { now, delaySeconds, reader }: FoldContext,
   ): Promise<boolean> {
     if (isClosed(open, '30', { now, delaySeconds, newest: undefined })) return true
     const last = await m1.newest(minutes, 1, barTimeMax, reader)

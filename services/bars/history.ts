@@ -9,7 +9,7 @@ import type { Reader } from '../core/turns.ts'
 import type { BarStore } from '../ports/bars.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FeedBoard } from '../ports/feed-board.ts'
-import { type Asking, createFolded } from './folded.ts'
+import { createFolded, type FoldContext } from './folded.ts'
 import { createReading, sliceBarsMax } from './reading.ts'
 import type { Tail } from './tail.ts'
 
@@ -45,7 +45,7 @@ export function createHistory(deps: HistoryDeps, countMax: number = sliceBarsMax
     const signs = offset === undefined ? (await deps.board.read([feed])).get(feed) : undefined
     return feedNow(deps.clock.utcMs(), offset, signs?.newestTick)
   }
-  const askingOf = async (series: Series, reader: Reader): Promise<Asking> => ({
+  const contextOf = async (series: Series, reader: Reader): Promise<FoldContext> => ({
     reader,
     now: await nowOf(series.feed),
     delaySeconds: deps.registry.view().symbol(series.symbol)?.delaySeconds ?? 0,
@@ -54,13 +54,14 @@ export function createHistory(deps: HistoryDeps, countMax: number = sliceBarsMax
   return {
     async *range(series, from, to, reader) {
       const [first, last] = [notBefore(from), notAfter(to)]
-      if (series.resolution === '30') yield* folded.range(series, first, last, await askingOf(series, reader))
+      if (series.resolution === '30')
+        yield* folded.range(series, first, last, await contextOf(series, reader))
       else yield* stored.range(series, first, last, reader)
     },
     async countback(series, count, to, reader) {
       if (series.resolution === '30') {
-        const asking = await askingOf(series, reader)
-        return folded.newest(series, count, notAfter(to ?? asking.now ?? barTimeMax), asking)
+        const context = await contextOf(series, reader)
+        return folded.newest(series, count, notAfter(to ?? context.now ?? barTimeMax), context)
       }
       // With an unknown clock there is no current time: reads the newest bars of all.
       return stored.newest(series, count, notAfter(to ?? (await nowOf(series.feed)) ?? barTimeMax), reader)

@@ -5,10 +5,10 @@ import { pathOf } from '../platform/http/request-path.ts'
 import { isJsonText, sendJson, sendText } from './answer.ts'
 import { containFaults } from './contain-faults.ts'
 import type { RestDeps } from './deps.ts'
-import { countOnly, countOrRefuse, createIdentify, requireKey, welcomeKey } from './plugins/authenticate.ts'
-import { letAnyPageRead } from './plugins/cors.ts'
+import { acceptKey, countOnly, countOrRefuse, createIdentify, requireKey } from './plugins/authenticate.ts'
+import { allowAnyOrigin } from './plugins/cors.ts'
 import { answerFailures, refuseUnknown } from './plugins/errors.ts'
-import { addAnswerHeaders, makeRequestId, showRequestId } from './plugins/headers.ts'
+import { addAnswerHeaders, addRequestId, makeRequestId } from './plugins/headers.ts'
 import { limitConcurrency, refuseBodies, setDeadlines } from './plugins/limits.ts'
 import { logRequests, measureRequests } from './plugins/log-and-metrics.ts'
 import { parseQuery } from './query.ts'
@@ -54,7 +54,7 @@ export async function createRest(deps: RestDeps): Promise<Rest> {
   addAsyncapiRoute(app)
   addPageRoute(app)
   await app.register(async (open) => {
-    welcomeKey(open, identify)
+    acceptKey(open, identify)
     countOnly(open, deps.limits, deps.log)
     addOpen(open, configRoute, deps)
   })
@@ -82,9 +82,9 @@ function createApp({ clock, log, metrics }: RestDeps): FastifyInstance {
     rewriteUrl: ({ url = '/' }) => routedTarget(url),
     routerOptions: { querystringParser: (text) => new URLSearchParams(text) as never },
   })
-  showRequestId(app)
+  addRequestId(app)
   addAnswerHeaders(app)
-  letAnyPageRead(app)
+  allowAnyOrigin(app)
   setDeadlines(app, clock)
   measureRequests(app, metrics)
   logRequests(app, log)

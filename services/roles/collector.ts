@@ -69,10 +69,10 @@ export async function startCollector(
       start: () => openSpoolOf(definition.key, context),
       stop: (opened) => opened.close(),
     })
-    const collecting = { ...collectingFrom(context), spool, metrics: createCollectorMetrics(metrics) }
+    const feedDeps = { ...collectorDeps(context), spool, metrics: createCollectorMetrics(metrics) }
     const collectors = await lifecycle.start({
       name: 'collector',
-      start: () => createCollectors((each) => collect(each, collecting), log),
+      start: () => createCollectors((each) => collect(each, feedDeps), log),
       stop: (running) => running.stop(),
       stopTimeoutMs: collectorsStopTimeoutMs,
     })
@@ -122,7 +122,7 @@ function identityOf(config: Config): ClientIdentity {
 }
 
 /** Each new connection uses the next ingest of the list. */
-function collectingFrom({ config, clock, log }: ProcessContext): Parameters<typeof collect>[1] {
+function collectorDeps({ config, clock, log }: ProcessContext): Parameters<typeof collect>[1] {
   const addresses = config.ingest.map((address) => formatAddress(reachable(address)))
   return { addresses, identity: () => identityOf(config), clock, log }
 }

@@ -12,7 +12,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { ClientIdentity } from '../wire/client.ts'
 
 /** A running collector. */
-export interface Collecting {
+export interface FeedCollector {
   /** Resolves when nothing of it runs. */
   stop(): Promise<void>
 }
@@ -25,12 +25,12 @@ export interface Collectors {
 
 interface Running {
   readonly definition: FeedDefinition
-  readonly collecting: Collecting | undefined
+  readonly collector: FeedCollector | undefined
 }
 
 /** Runs one collector per feed; `start` returns `undefined` for a feed whose bars another process pushes. */
 export function createCollectors(
-  start: (definition: FeedDefinition) => Collecting | undefined,
+  start: (definition: FeedDefinition) => FeedCollector | undefined,
   log: Log,
 ): Collectors {
   const running = new Map<FeedKey, Running>()
@@ -44,11 +44,11 @@ export function createCollectors(
   const change = async (definitions: readonly FeedDefinition[]): Promise<void> => {
     const wanted = new Map(definitions.map((definition) => [definition.key, definition]))
     const ending: Promise<void>[] = []
-    for (const [key, { definition, collecting }] of running) {
+    for (const [key, { definition, collector }] of running) {
       if (isDeepStrictEqual(wanted.get(key), definition)) wanted.delete(key)
       else {
         running.delete(key)
-        if (collecting) ending.push(collecting.stop().catch(failed(key, 'stopped')))
+        if (collector) ending.push(collector.stop().catch(failed(key, 'stopped')))
       }
     }
     // The lease of the old collector of a changed feed would block the new one.
@@ -56,7 +56,7 @@ export function createCollectors(
     if (stopped) return
     for (const [key, definition] of wanted) {
       try {
-        running.set(key, { definition, collecting: start(definition) })
+        running.set(key, { definition, collector: start(definition) })
       } catch (cause) {
         // The next change of the manifests retries it. The other collectors continue.
         failed(key, 'started')(cause)
@@ -78,7 +78,7 @@ export function createCollectors(
 }
 
 /** Dependencies that the collectors of one process share. */
-export interface CollectingDeps {
+export interface FeedCollectorDeps {
   /** host:port of the ingests; each new connection uses the next one. */
   readonly addresses: readonly string[]
   readonly identity: () => ClientIdentity
@@ -90,7 +90,7 @@ export interface CollectingDeps {
 }
 
 /** Starts to collect a feed over gRPC; returns `undefined` if a collector in another process pushes it. */
-export function collect(definition: FeedDefinition, deps: CollectingDeps): Collecting | undefined {
+export function collect(definition: FeedDefinition, deps: FeedCollectorDeps): FeedCollector | undefined {
   const source = sourceOf(definition, deps.clock, deps.log)
   if (!source) return undefined
   const ending = new AbortController()

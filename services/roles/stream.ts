@@ -38,7 +38,7 @@ export function startStream(config: Config, overrides: RoleOverrides = {}): Prom
       httpPort,
       grpcPort,
       opsPort: health.port,
-      ...leaveThrough(context, health, (hurried) => emptyShard(context, edge, hurried)),
+      ...leaveThrough(context, health, (hurried) => drainShard(context, edge, hurried)),
     }
   })
 }
@@ -89,7 +89,7 @@ async function startShardServer(
   })
 }
 
-async function emptyShard(
+async function drainShard(
   { config }: ProcessContext,
   { draining }: Stream,
   hurried: AbortSignal,

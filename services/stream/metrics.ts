@@ -47,7 +47,7 @@ export const createStreamMetrics = (metrics: Metrics, read: Readings) => {
       'fxd_stream_throttled_total',
       'Times a client exceeded the message rate, and was read more slowly.',
     ),
-    misunderstood: metrics.counter('fxd_stream_bad_messages_total', 'Messages answered by an error frame.'),
+    badMessages: metrics.counter('fxd_stream_bad_messages_total', 'Messages answered by an error frame.'),
     faults: fromZero(
       metrics.counter(
         'fxd_stream_faults_total',

@@ -49,7 +49,7 @@ export function requireKey(app: FastifyInstance, identify: Identify): void {
 }
 
 /** Identifies a valid key, so that it is counted; an invalid one counts as none. */
-export function welcomeKey(app: FastifyInstance, identify: Identify): void {
+export function acceptKey(app: FastifyInstance, identify: Identify): void {
   app.addHook('onRequest', (request, _reply, next) => {
     try {
       request.caller = identify(request)

@@ -17,7 +17,7 @@ export const preflightHeaders = {
   'Access-Control-Max-Age': 86_400,
 } as const
 
-export function letAnyPageRead(app: FastifyInstance): void {
+export function allowAnyOrigin(app: FastifyInstance): void {
   app.addHook('onRequest', (_request, reply, next) => {
     setHeaders(reply, anyPage)
     next()

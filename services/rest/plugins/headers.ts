@@ -11,7 +11,7 @@ import { setHeaders } from '../answer.ts'
  */
 export const makeRequestId = (clock: Clock) => (_: IncomingMessage) => clock.randomHex(8)
 
-export function showRequestId(app: FastifyInstance): void {
+export function addRequestId(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, next) => {
     setHeaders(reply, { 'X-Request-Id': request.id })
     next()

@@ -46,7 +46,7 @@ export class Answers {
   answer(connection: Connection, text: string): number {
     const message = parseMessage(text)
     if ('code' in message) {
-      this.#metrics.misunderstood.inc()
+      this.#metrics.badMessages.inc()
       connection.send(messages.error(message.code, message.message))
       return 0
     }

@@ -8,7 +8,7 @@ import { feedSeconds, utcSeconds } from '../../core/clocks/feed-clock.ts'
 import { compoundKey, feedKey } from '../../core/feeds/compound-key.ts'
 import { serverFrames } from '../../frames/server-frames.ts'
 import { barFrame, barPrefix } from '../fan-out/frame.ts'
-import { type Misunderstood, messages, parseMessage } from './protocol.ts'
+import { type InvalidMessage, messages, parseMessage } from './protocol.ts'
 
 const symbolsOf = (message: ReturnType<typeof parseMessage>): string[] =>
   'symbols' in message ? [...message.symbols.keys()] : []
@@ -137,14 +137,14 @@ describe('a list', () => {
   test('that is too long is refused for its length before its entries are checked', () => {
     const symbols = Array.from({ length: 5_001 }, () => 7)
     const message = parseMessage(JSON.stringify({ action: 'subscribe', symbols }))
-    expect((message as Misunderstood).message).toContain('a list of 5001')
+    expect((message as InvalidMessage).message).toContain('a list of 5001')
   })
 
   test('of 5,000 times is accepted, a longer one is refused', () => {
     const ask = (count: number) =>
       parseMessage(JSON.stringify({ action: 'subscribe', symbols: names(5_000), since: times(count) }))
     expect(ask(5_000)).toMatchObject({ entries: 10_000 })
-    const { code, message } = ask(5_001) as Misunderstood
+    const { code, message } = ask(5_001) as InvalidMessage
     expect(code).toBe('BAD_MESSAGE')
     expect(message).toContain('since is a mapping; it wants an object of at most 5000 symbols')
   })

@@ -20,16 +20,16 @@ export type ClientMessage =
   | { readonly action: 'unsubscribe'; readonly symbols: ReadonlySet<string>; readonly entries: number }
   | { readonly action: 'ping'; readonly entries: 0 }
 
-export interface Misunderstood {
+export interface InvalidMessage {
   readonly code: 'BAD_MESSAGE' | 'UNSUPPORTED_TYPE'
   readonly message: string
 }
 
-const bad = (message: string): Misunderstood => ({ code: 'BAD_MESSAGE', message })
+const bad = (message: string): InvalidMessage => ({ code: 'BAD_MESSAGE', message })
 const wantsObject = 'it wants an object such as {"action":"ping"}.'
 
 /** Reads one text message. Never throws, copies no list that is too long, and quotes short strings only. */
-export function parseMessage(text: string): ClientMessage | Misunderstood {
+export function parseMessage(text: string): ClientMessage | InvalidMessage {
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -54,7 +54,7 @@ export function parseMessage(text: string): ClientMessage | Misunderstood {
 function subscription(
   { since, markers }: Readonly<Record<string, unknown>>,
   list: readonly string[],
-): ClientMessage | Misunderstood {
+): ClientMessage | InvalidMessage {
   const symbols = new Map<string, FeedSeconds | undefined>()
   for (const symbol of list) symbols.set(symbol, timeOf(symbol, since))
   const times = typeof since === 'object' ? Object.keys(since as object) : []

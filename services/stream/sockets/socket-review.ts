@@ -7,7 +7,7 @@ import { closings } from './close-codes.ts'
 import type { Connection } from './connection.ts'
 import type { OpenSockets } from './open-sockets.ts'
 import { messages } from './protocol.ts'
-import { reviewKey, type Verdict } from './review-key.ts'
+import { type KeyRefusal, reviewKey } from './review-key.ts'
 import type { Sessions } from './sessions.ts'
 import type { Withdrawals } from './withdrawals.ts'
 
@@ -49,8 +49,8 @@ export class SocketReview {
   check(connection: Connection, view: RegistryView): void {
     const key = view.key(connection.key.id)
     if (!key || !connection.open) return
-    const verdict = reviewKey(key, connection, this.#deps.clock.utcMs())
-    if (verdict) return this.#expel(connection, verdict)
+    const refusal = reviewKey(key, connection, this.#deps.clock.utcMs())
+    if (refusal) return this.#close(connection, refusal)
     if (key === connection.key) return
     connection.key = key
     this.#deps.withdrawals.ungranted(connection)
@@ -93,7 +93,7 @@ export class SocketReview {
     )
   }
 
-  #expel(connection: Connection, { code, message, closing }: Verdict): void {
+  #close(connection: Connection, { code, message, closing }: KeyRefusal): void {
     this.#deps.log.info(
       { session: connection.sessionId, key: connection.key.id, code },
       'socket closed: its key may no longer be used',

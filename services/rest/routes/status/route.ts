@@ -110,15 +110,15 @@ function answersInTime(
 function createNewestStored(
   bars: Pick<BarStore, 'lastTimes'>,
 ): (feed: FeedKey) => Promise<NewestBar | undefined> {
-  const looking = new Map<FeedKey, Promise<NewestBar | undefined>>()
+  const reads = new Map<FeedKey, Promise<NewestBar | undefined>>()
   return (feed) => {
-    const under = looking.get(feed)
-    if (under) return under
-    const look = bars
+    const running = reads.get(feed)
+    if (running) return running
+    const read = bars
       .lastTimes(feed, { reader: readerNamed('status') })
       .then(newestByOpen)
-      .finally(() => looking.delete(feed))
-    looking.set(feed, look)
-    return look
+      .finally(() => reads.delete(feed))
+    reads.set(feed, read)
+    return read
   }
 }
