@@ -12,7 +12,7 @@ interface Readings {
   subscriptions(): number
   backlogBytes(): number
   /** Counted once per socket and symbol. */
-  replays(): { readonly waiting: number; readonly caught: number }
+  replays(): { readonly waiting: number; readonly caughtUp: number }
   draining(): boolean
 }
 
@@ -111,6 +111,6 @@ function addGauges(metrics: Metrics, read: Readings): void {
     'fxd_stream_replays_caught',
     'Replays that wait for the next live bar, one per socket and symbol.',
     [],
-    (gauge) => gauge.set(read.replays().caught),
+    (gauge) => gauge.set(read.replays().caughtUp),
   )
 }

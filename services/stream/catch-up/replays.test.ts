@@ -28,10 +28,10 @@ let settle: () => void
 /** Reads of the history so far. */
 let reads = 0
 /** While true, reads get no answer. */
-let isDeferredUp = false
+let areReadsBlocked = false
 beforeEach(() => {
   reads = 0
-  isDeferredUp = false
+  areReadsBlocked = false
   settle = () => undefined
   clock = createVirtualClock()
   subscriptions = new Subscriptions()
@@ -45,7 +45,7 @@ beforeEach(() => {
       // A day of minutes.
       async *range(_, from) {
         reads += 1
-        if (isDeferredUp) await new Promise(() => undefined)
+        if (areReadsBlocked) await new Promise(() => undefined)
         await Promise.resolve()
         const minutes = [...Array(day).keys()].map(minuteBar).filter(({ time }) => time >= from)
         if (minutes.length > 0) yield barsOf(minutes)
@@ -101,11 +101,11 @@ test('sockets that do not read block no other replay, and get theirs when they r
 })
 
 test('one key uses at most half of the concurrent reads, so that another key gets its replay', async () => {
-  isDeferredUp = true
+  areReadsBlocked = true
   for (let i = 0; i < 20; i++) asking('one')
   await clock.advance(0)
   expect(reads).toBe(4)
-  isDeferredUp = false
+  areReadsBlocked = false
   const other = asking('other')
   other.raw.resume()
   await until('all bars of the other key', () => !other.isDeferred())
@@ -153,5 +153,5 @@ test('nothing is kept for a socket that is closed as too slow at the end of its 
   raw.resume()
   await clock.advance(1_000)
   await until('the end of the replay', () => replays.counts.waiting === 0)
-  expect(replays.counts.caught).toBe(0)
+  expect(replays.counts.caughtUp).toBe(0)
 })

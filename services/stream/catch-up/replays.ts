@@ -64,8 +64,8 @@ export class Replays {
   }
 
   /** Counted per socket and symbol: queued or running replays, and replays that wait for the next live bar. */
-  get counts(): { readonly waiting: number; readonly caught: number } {
-    return { waiting: this.#count, caught: this.#caughtUp.count }
+  get counts(): { readonly waiting: number; readonly caughtUp: number } {
+    return { waiting: this.#count, caughtUp: this.#caughtUp.count }
   }
 
   isBusy(connection: Connection, feed: FeedKey): boolean {
