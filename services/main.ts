@@ -1,12 +1,12 @@
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 
-// Halves the start of every command; where the folder cannot be written it is simply not used.
+// Halves the start time of every command; a folder that cannot be written is ignored.
 enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/compile'))
 
-// A reader that has seen enough (`fxd keys list | head -1`) is no failure.
+// A reader that closes the pipe early (`fxd keys list | head -1`) is no failure.
 process.stdout.on('error', () => process.exit())
-// Nobody is left to be told that what is told here cannot be told.
+// If stderr fails, there is no place left to report it.
 process.stderr.on('error', () => undefined)
 
 const [{ run }, { systemTerminal }] = await Promise.all([import('./cli/run.ts'), import('./cli/terminal.ts')])

@@ -16,9 +16,9 @@ export interface Range {
   readonly to: number
 }
 
-/** Where a symbol has data without a gap, from acknowledged windows and the bars inside them. */
+/** The ranges in which a symbol has data without a gap, from acknowledged windows and the bars inside them. */
 export interface Coverage {
-  /** Resolves one feed's windows once; the result then answers for any of its symbols. */
+  /** Reads the windows of a feed once; the returned function answers for each of its symbols. */
   ofFeed(feed: FeedKey, reader: Reader): Promise<(symbol: SymbolRecord) => Promise<readonly Range[]>>
 }
 
@@ -61,7 +61,7 @@ function group(windows: readonly Window[]): Grouped {
   return bySymbol
 }
 
-/** Its own windows, and those of the whole feed from the moment a live session first listed it. */
+/** The symbol's own windows, and those of the whole feed from the time a live session first listed it. */
 function spansOf(symbol: SymbolRecord, bySymbol: Grouped): Map<Resolution, readonly Span[]> {
   const spans = new Map<Resolution, readonly Span[]>(bySymbol.get(symbol.symbol))
   const { since } = symbol

@@ -12,55 +12,55 @@ const bucketSeconds = durationSeconds['30']
 const barsPerBucket = bucketSeconds / durationSeconds['1']
 const lastSecondOf = (open: FeedSeconds): FeedSeconds => feedSeconds(open + bucketSeconds - 1)
 
-/** Who reads, and what decides whether a bucket of the series is closed. */
-export interface Asking {
+/** The reader, and what decides whether a bucket of the series is closed. */
+export interface FoldContext {
   readonly reader: Reader
-  /** "Now" on the feed's clock; `undefined` while that is unknown. */
+  /** The current time on the feed's clock; `undefined` if it is unknown. */
   readonly now: FeedSeconds | undefined
   readonly delaySeconds: number
 }
 
 /**
- * `30`, which is never stored, folded from M1 after the tail and the revisions were laid over it.
- * A bucket is given once it is closed; the oldest is left out when M1 begins inside it.
+ * Folds resolution `30`, which is never stored, from M1 with the tail and the revisions. A bucket is returned once
+ * it is closed. The oldest is left out if M1 begins inside it.
  */
 export function createFolded(m1: Reading, countMax: number = sliceBarsMax) {
-  async function* range(series: Series, from: FeedSeconds, to: FeedSeconds, asking: Asking) {
+  async function* range(series: Series, from: FeedSeconds, to: FeedSeconds, context: FoldContext) {
     const minutes: Series = { ...series, resolution: '1' }
     const first = bucketOpen(feedSeconds(from + bucketSeconds - 1), '30')
     const fold = createFold('30')
     let half: FeedSeconds | undefined
     let begun = false
-    for await (const slice of m1.range(minutes, first, lastSecondOf(bucketOpen(to, '30')), asking.reader)) {
-      if (!begun) half = await halfBucket(minutes, timeAt(slice, 0), asking.reader)
+    for await (const slice of m1.range(minutes, first, lastSecondOf(bucketOpen(to, '30')), context.reader)) {
+      if (!begun) half = await halfBucket(minutes, timeAt(slice, 0), context.reader)
       begun = true
       const whole = without(half, fold.push(slice))
       if (barCount(whole) > 0) yield whole
     }
     const last = without(half, fold.end())
-    if (barCount(last) > 0 && (await closes(minutes, timeAt(last, 0), asking))) yield last
+    if (barCount(last) > 0 && (await closes(minutes, timeAt(last, 0), context))) yield last
   }
 
-  async function newest(series: Series, count: number, to: FeedSeconds, asking: Asking): Promise<Bars> {
+  async function newest(series: Series, count: number, to: FeedSeconds, context: FoldContext): Promise<Bars> {
     const minutes: Series = { ...series, resolution: '1' }
     const found: Bars[] = []
     let total = 0
     let end = lastSecondOf(bucketOpen(to, '30'))
     while (total < count) {
       const wanted = Math.min(countMax, (count - total + 2) * barsPerBucket)
-      const slice = await m1.newest(minutes, wanted, end, asking.reader)
+      const slice = await m1.newest(minutes, wanted, end, context.reader)
       if (barCount(slice) === 0) break
       const isOldest = barCount(slice) < wanted
       const oldestOpen = bucketOpen(timeAt(slice, 0), '30')
       const bars = await foldWhole(minutes, isOldest ? slice : after(slice, lastSecondOf(oldestOpen)), {
         ...(isOldest && { firstStored: timeAt(slice, 0) }),
-        // Only the newest bucket may be open still.
-        ...(found.length === 0 && { asking }),
+        // Only the newest bucket may still be open.
+        ...(found.length === 0 && { context }),
       })
       found.unshift(bars)
       total += barCount(bars)
       if (isOldest) break
-      // The bucket in which a full slice began is read again, whole.
+      // The bucket in which a full slice began is read again as a whole.
       end = lastSecondOf(oldestOpen)
     }
     return newestOf(join(found), count)
@@ -69,15 +69,15 @@ export function createFolded(m1: Reading, countMax: number = sliceBarsMax) {
   async function foldWhole(
     minutes: Series,
     bars: Bars,
-    { firstStored, asking }: { firstStored?: FeedSeconds; asking?: Asking },
+    { firstStored, context }: { firstStored?: FeedSeconds; context?: FoldContext },
   ): Promise<Bars> {
     if (barCount(bars) === 0) return noBars
     const last = bucketOpen(timeAt(bars, barCount(bars) - 1), '30')
-    const lastCloses = asking === undefined || (await closes(minutes, last, asking))
+    const lastCloses = context === undefined || (await closes(minutes, last, context))
     return foldBars(bars, '30', { isClosed: (open) => open !== last || lastCloses, firstStored })
   }
 
-  /** The bucket that M1 begins inside of, if this first bar's is one. */
+  /** The bucket of the first bar, if M1 begins inside it. */
   async function halfBucket(
     minutes: Series,
     first: FeedSeconds,
@@ -92,7 +92,7 @@ export function createFolded(m1: Reading, countMax: number = sliceBarsMax) {
   async function closes(
     minutes: Series,
     open: FeedSeconds,
-    { now, delaySeconds, reader }: Asking,
+    { now, delaySeconds, reader }: FoldContext,
   ): Promise<boolean> {
     if (isClosed(open, '30', { now, delaySeconds, newest: undefined })) return true
     const last = await m1.newest(minutes, 1, barTimeMax, reader)

@@ -18,7 +18,7 @@ import { openEmbeddedStores } from '../stores/embedded/open.ts'
 import { createHistory, type History } from './history.ts'
 import { createTail, type Tail } from './tail.ts'
 
-/** Small, so that every answer is put together from many slices. */
+/** Small, so that every answer has many slices. */
 const sliceMax = 35
 const start = 1_767_571_200
 const minutesMax = 240
@@ -36,7 +36,7 @@ afterAll(async () => {
 })
 
 let names = 0
-/** A reader of a symbol of its own, whose clock stands `now` seconds after the start (unknown: undefined). */
+/** A reader of a new symbol, whose clock is `now` seconds after the start; `undefined` if unknown. */
 function open(now: number | undefined, delaySeconds = 0): { series: Series; tail: Tail; history: History } {
   const feedClock: FeedClock =
     now === undefined ? { mode: 'Measured' } : { mode: 'Fixed', offsetSeconds: -now }
@@ -53,7 +53,7 @@ function open(now: number | undefined, delaySeconds = 0): { series: Series; tail
 
 type Reader = ReturnType<typeof open>
 
-/** One revision of a minute has one set of values, whoever brings it. */
+/** A revision of a minute always has the same values. */
 interface Reading {
   readonly minute: number
   readonly revision: number
@@ -92,7 +92,7 @@ async function collect(slices: AsyncIterable<Bars>): Promise<RevisedBar[]> {
   return all
 }
 
-/** What a reader should see of M1: each time once, the greatest revision of it, ascending. */
+/** The expected M1 bars: each time once, with its greatest revision, ascending. */
 function union(lists: readonly (readonly RevisedBar[])[]): RevisedBar[] {
   const byTime = new Map<number, RevisedBar>()
   for (const bar of lists.flat()) {
@@ -101,7 +101,7 @@ function union(lists: readonly (readonly RevisedBar[])[]): RevisedBar[] {
   return [...byTime.values()].sort((a, b) => a.time - b.time)
 }
 
-/** The plain fold, from the words of the design. */
+/** A simple fold, written from the specification. */
 function halfHours(m1: readonly RevisedBar[], now: number | undefined, delay: number): RevisedBar[] {
   const buckets = Map.groupBy(m1, ({ time }) => Math.floor(time / 1800) * 1800)
   return [...buckets].flatMap(([time, parts]) => {
@@ -145,34 +145,37 @@ const scene = fc.record({
 })
 
 describe('a reader of store, tail and revisions', () => {
-  test.each(['1', '30'] as const)('sees of %s what the plain model sees', async (resolution: Resolution) => {
-    await fc.assert(
-      fc.asyncProperty(scene, async ({ stored, pushed, late, now, delay, from, to, count }) => {
-        const reader = open(now, delay)
-        const lists = [stored, pushed, late].map((list) => list.map(barOf))
-        await store(reader, lists[0] ?? [])
-        await publish(reader, lists[1] ?? [])
-        await store(reader, lists[2] ?? [])
-        const series = { ...reader.series, resolution }
-        const m1 = union(lists)
-        const model = resolution === '1' ? m1 : halfHours(m1, now, delay)
-        const [first, last] = [start + from, start + to]
-        const inRange = model.filter(({ time }) => time >= first && time <= last)
-        const upTo = (end: number) => model.filter(({ time }) => time <= end).slice(-count)
+  test.each(['1', '30'] as const)(
+    'reads of %s the bars of the simple model',
+    async (resolution: Resolution) => {
+      await fc.assert(
+        fc.asyncProperty(scene, async ({ stored, pushed, late, now, delay, from, to, count }) => {
+          const reader = open(now, delay)
+          const lists = [stored, pushed, late].map((list) => list.map(barOf))
+          await store(reader, lists[0] ?? [])
+          await publish(reader, lists[1] ?? [])
+          await store(reader, lists[2] ?? [])
+          const series = { ...reader.series, resolution }
+          const m1 = union(lists)
+          const model = resolution === '1' ? m1 : halfHours(m1, now, delay)
+          const [first, last] = [start + from, start + to]
+          const inRange = model.filter(({ time }) => time >= first && time <= last)
+          const upTo = (end: number) => model.filter(({ time }) => time <= end).slice(-count)
 
-        const read = reader.history.range(series, feedSeconds(first), feedSeconds(last), asker)
-        expect(await collect(read)).toEqual(inRange)
-        const counted = await reader.history.countback(series, count, feedSeconds(last), asker)
-        expect(toList(counted)).toEqual(upTo(last))
-        const latest = await reader.history.countback(series, count, undefined, asker)
-        expect(toList(latest)).toEqual(upTo(now === undefined ? Number.POSITIVE_INFINITY : start + now))
-        reader.tail.close()
-      }),
-      { numRuns: 60 * effort },
-    )
-  })
+          const read = reader.history.range(series, feedSeconds(first), feedSeconds(last), asker)
+          expect(await collect(read)).toEqual(inRange)
+          const counted = await reader.history.countback(series, count, feedSeconds(last), asker)
+          expect(toList(counted)).toEqual(upTo(last))
+          const latest = await reader.history.countback(series, count, undefined, asker)
+          expect(toList(latest)).toEqual(upTo(now === undefined ? Number.POSITIVE_INFINITY : start + now))
+          reader.tail.close()
+        }),
+        { numRuns: 60 * effort },
+      )
+    },
+  )
 
-  test('a bucket of a feed without a known clock closes by the newest tick that its session reported', async () => {
+  test('a bucket of a feed with an unknown clock closes by the newest tick of its session', async () => {
     const reader = open(undefined)
     await store(
       reader,
@@ -188,7 +191,7 @@ describe('a reader of store, tail and revisions', () => {
     reader.tail.close()
   })
 
-  test('10,000 half hours are found across gaps of weeks', async () => {
+  test('10,000 half hours are read across gaps of weeks', async () => {
     const reader = open(10 ** 9)
     const sparse = Array.from({ length: 300 }, (_, i) => barOf({ minute: i * 20_160, revision: 1 }))
     await store(reader, sparse)
@@ -205,7 +208,7 @@ describe('the tail', () => {
   const shown = ({ tail, series }: Reader) =>
     toList(tail.bars(series, feedSeconds(0), feedSeconds(start * 2))).map(({ time }) => (time - start) / 60)
 
-  test('holds what was pushed until the store is known to show it', async () => {
+  test('keeps pushed bars until the store is known to show them', async () => {
     const reader = open(0)
     const first = await publish(reader, [bar(1)])
     await publish(reader, [bar(2), bar(3)])
@@ -216,16 +219,16 @@ describe('the tail', () => {
     reader.tail.close()
   })
 
-  test('keeps the greater revision of a time in whatever order they come', async () => {
+  test('keeps the greater revision of a time in any order of arrival', async () => {
     const reader = open(0)
     await publish(reader, [bar(5, 3), bar(4)])
     await publish(reader, [bar(5, 2), bar(4, 2)])
-    const held = toList(reader.tail.bars(reader.series, feedSeconds(0), feedSeconds(start * 2)))
-    expect(held.map(({ revision }) => revision)).toEqual([2, 3])
+    const list = toList(reader.tail.bars(reader.series, feedSeconds(0), feedSeconds(start * 2)))
+    expect(list.map(({ revision }) => revision)).toEqual([2, 3])
     reader.tail.close()
   })
 
-  test('drops the oldest batches of a feed at its bound, counted, and leaves other feeds alone', async () => {
+  test('drops and counts the oldest batches of a feed at its maximum, and keeps those of other feeds', async () => {
     const [busy, calm] = [open(0), open(0)]
     const tail = createTail(stores.bus, 3)
     await publish(calm, [bar(1)])
@@ -237,7 +240,7 @@ describe('the tail', () => {
     for (const each of [tail, busy.tail, calm.tail]) each.close()
   })
 
-  test('hears nothing once it is closed', async () => {
+  test('gets no bars after it is closed', async () => {
     const reader = open(0)
     reader.tail.close()
     await publish(reader, [bar(1)])

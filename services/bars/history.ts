@@ -9,18 +9,18 @@ import type { Reader } from '../core/turns.ts'
 import type { BarStore } from '../ports/bars.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FeedBoard } from '../ports/feed-board.ts'
-import { type Asking, createFolded } from './folded.ts'
+import { createFolded, type FoldContext } from './folded.ts'
 import { createReading, sliceBarsMax } from './reading.ts'
 import type { Tail } from './tail.ts'
 
 /**
- * What a reader sees of any of the eleven resolutions. A store that is away makes every call fail as
- * `Unavailable`: an empty answer means that the store said so.
+ * Reads bars of all eleven resolutions. If the store is unavailable, every call fails with `Unavailable`; an empty
+ * answer means that the store has no bars.
  */
 export interface History {
-  /** Ascending slices, none empty; both ends inclusive, compared with bar open times. */
+  /** Ascending slices, none empty. Both ends are inclusive and compared with bar open times. */
   range(series: Series, from: FeedSeconds, to: FeedSeconds, reader: Reader): AsyncIterable<Bars>
-  /** The newest `count` bars that open at `to` or before; `undefined`: now on the feed's clock. */
+  /** The newest `count` bars that open at `to` or before; without `to`, at the feed's current time or before. */
   countback(series: Series, count: number, to: FeedSeconds | undefined, reader: Reader): Promise<Bars>
 }
 
@@ -28,7 +28,7 @@ export interface HistoryDeps {
   readonly bars: BarStore
   readonly tail: Tail
   readonly registry: { view(): RegistryView }
-  /** Tells the newest tick of a feed whose clock is unknown. */
+  /** Source of the newest tick of a feed whose clock is unknown. */
   readonly board: FeedBoard
   readonly clock: Clock
 }
@@ -45,7 +45,7 @@ export function createHistory(deps: HistoryDeps, countMax: number = sliceBarsMax
     const signs = offset === undefined ? (await deps.board.read([feed])).get(feed) : undefined
     return feedNow(deps.clock.utcMs(), offset, signs?.newestTick)
   }
-  const askingOf = async (series: Series, reader: Reader): Promise<Asking> => ({
+  const contextOf = async (series: Series, reader: Reader): Promise<FoldContext> => ({
     reader,
     now: await nowOf(series.feed),
     delaySeconds: deps.registry.view().symbol(series.symbol)?.delaySeconds ?? 0,
@@ -54,20 +54,21 @@ export function createHistory(deps: HistoryDeps, countMax: number = sliceBarsMax
   return {
     async *range(series, from, to, reader) {
       const [first, last] = [notBefore(from), notAfter(to)]
-      if (series.resolution === '30') yield* folded.range(series, first, last, await askingOf(series, reader))
+      if (series.resolution === '30')
+        yield* folded.range(series, first, last, await contextOf(series, reader))
       else yield* stored.range(series, first, last, reader)
     },
     async countback(series, count, to, reader) {
       if (series.resolution === '30') {
-        const asking = await askingOf(series, reader)
-        return folded.newest(series, count, notAfter(to ?? asking.now ?? barTimeMax), asking)
+        const context = await contextOf(series, reader)
+        return folded.newest(series, count, notAfter(to ?? context.now ?? barTimeMax), context)
       }
-      // A clock that is unknown has no now: the newest bars are the newest there are.
+      // With an unknown clock there is no current time: reads the newest bars of all.
       return stored.newest(series, count, notAfter(to ?? (await nowOf(series.feed)) ?? barTimeMax), reader)
     },
   }
 }
 
-/** Stores are never asked for times that no bar has. */
+/** Limits a time to those that bars can have. */
 const notBefore = (time: FeedSeconds): FeedSeconds => feedSeconds(Math.max(barTimeMin, time))
 const notAfter = (time: FeedSeconds): FeedSeconds => feedSeconds(Math.min(barTimeMax, time))

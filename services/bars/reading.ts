@@ -7,15 +7,15 @@ import type { Reader } from '../core/turns.ts'
 import type { BarQuery, BarStore } from '../ports/bars.ts'
 import type { Tail } from './tail.ts'
 
-/** Bars of one read of the store, and about so many of one slice of a range. */
+/** Maximum bars of one read of the store; a slice of a range has about as many. */
 export const sliceBarsMax = 10_000
 
 /**
- * Closed bars of one stored series, the live tail laid over the store, the greatest revision of each
+ * Reads closed bars of one stored series: the store with the live tail over it, and the greatest revision of each
  * time.
  */
 export interface Reading {
-  /** Ascending slices, none empty; both ends inclusive. The next one is read when it is asked for. */
+  /** Ascending slices, none empty; both ends are inclusive. Each slice is read on demand. */
   range(series: Series, from: FeedSeconds, to: FeedSeconds, reader: Reader): AsyncIterable<Bars>
   /** The newest bars, at most `count`, that open at `to` or before. */
   newest(series: Series, count: number, to: FeedSeconds, reader: Reader): Promise<Bars>

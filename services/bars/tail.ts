@@ -4,16 +4,16 @@ import type { FeedSeconds } from '../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../core/feeds/compound-key.ts'
 import type { Bus, Delivered, LiveBar } from '../ports/bus.ts'
 
-/** Live bars that the store may not show yet: laid over it, so that what was pushed is in history at once. */
+/** Live bars that the store may not show yet. History lays them over the store, so that it has pushed bars at once. */
 export interface Tail {
-  /** Ascending, both ends inclusive. Ask before the store is asked: what leaves the tail is in the store by then. */
+  /** Ascending, both ends inclusive. Must be called before the store is read: a bar that leaves the tail is stored. */
   bars(series: Series, from: FeedSeconds, to: FeedSeconds): Bars
-  /** Bars that left at the bound before the store was known to show them. */
+  /** Bars dropped at the maximum before the store was known to show them. */
   readonly dropped: number
   close(): void
 }
 
-/** Half an hour of 1,622 symbols at every resolution; beyond it a feed's oldest batches leave. */
+/** Maximum bars per feed, half an hour of 1,622 symbols in every resolution; the oldest batches are dropped. */
 const tailBarsPerFeedMax = 100_000
 
 interface Batch {
@@ -21,12 +21,12 @@ interface Batch {
   readonly bars: readonly LiveBar[]
 }
 
-interface Held {
+interface TailBar {
   readonly position: number
   readonly live: LiveBar
 }
 
-/** Follows the bus; `applied` and `settled` clear what the store shows from then on. What the bus lost is in the store. */
+/** Follows the bus. `applied` and `settled` remove bars that the store shows. Bars that the bus lost are in the store. */
 export function createTail(bus: Bus, barsPerFeedMax: number = tailBarsPerFeedMax): Tail {
   const feeds = new Map<FeedKey, FeedTail>()
   let dropped = 0
@@ -55,31 +55,31 @@ export function createTail(bus: Bus, barsPerFeedMax: number = tailBarsPerFeedMax
 class FeedTail {
   #batches: Batch[] = []
   #count = 0
-  readonly #series = new Map<string, Held[]>()
+  readonly #series = new Map<string, TailBar[]>()
 
   add(batch: Batch): void {
     this.#batches.push(batch)
     this.#count += batch.bars.length
     for (const live of batch.bars) {
       const id = seriesId(live)
-      const held = this.#series.get(id) ?? []
-      this.#series.set(id, held)
-      insert(held, { position: batch.position, live })
+      const list = this.#series.get(id) ?? []
+      this.#series.set(id, list)
+      insert(list, { position: batch.position, live })
     }
   }
 
   bars(series: Series, from: FeedSeconds, to: FeedSeconds): Bars {
-    const held = this.#series.get(seriesId(series))
-    if (!held) return noBars
-    const within = held.flatMap(({ live: { bar } }) => (bar.time >= from && bar.time <= to ? [bar] : []))
+    const list = this.#series.get(seriesId(series))
+    if (!list) return noBars
+    const within = list.flatMap(({ live: { bar } }) => (bar.time >= from && bar.time <= to ? [bar] : []))
     return within.length === 0 ? noBars : barsOf(within)
   }
 
-  /** Gives how many bars left. */
+  /** Removes the batches up to the position, and returns how many bars they had. */
   clear(position: number): number {
     const kept = this.#batches.findIndex((batch) => batch.position > position)
     const gone = this.#batches.splice(0, kept < 0 ? this.#batches.length : kept)
-    // Each series once: a batch may hold hundreds of bars of one.
+    // Each series once: a batch may contain hundreds of bars of one.
     const ids = new Set(gone.flatMap(({ bars }) => bars.map((live) => seriesId(live))))
     for (const id of ids) this.#remove(id, position)
     const count = gone.reduce((sum, { bars }) => sum + bars.length, 0)
@@ -94,17 +94,17 @@ class FeedTail {
   }
 
   #remove(id: string, position: number): void {
-    const left = this.#series.get(id)?.filter((held) => held.position > position) ?? []
+    const left = this.#series.get(id)?.filter((list) => list.position > position) ?? []
     if (left.length === 0) this.#series.delete(id)
     else this.#series.set(id, left)
   }
 }
 
-/** Keeps the list ascending with each time once; of two with one time the greater revision stays. */
-function insert(held: Held[], next: Held): void {
-  let i = held.length
-  while (i > 0 && (held[i - 1] as Held).live.bar.time > next.live.bar.time) i--
-  const same = held[i - 1]
-  if (same?.live.bar.time !== next.live.bar.time) held.splice(i, 0, next)
-  else if (same.live.bar.revision < next.live.bar.revision) held[i - 1] = next
+/** Keeps the list ascending, with each time once; of two bars with one time the greater revision stays. */
+function insert(list: TailBar[], next: TailBar): void {
+  let i = list.length
+  while (i > 0 && (list[i - 1] as TailBar).live.bar.time > next.live.bar.time) i--
+  const same = list[i - 1]
+  if (same?.live.bar.time !== next.live.bar.time) list.splice(i, 0, next)
+  else if (same.live.bar.revision < next.live.bar.revision) list[i - 1] = next
 }

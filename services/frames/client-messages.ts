@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 
-/** Symbols, and entries of `since`, that one message may list, whatever the plan. */
+/** Maximum symbols, and maximum entries of `since`, in one message of any plan. */
 const listMax = 5_000
-/** The year 9999: milliseconds sent by mistake lie beyond. */
+/** Maximum time, in the year 9999: milliseconds sent by mistake are greater. */
 const timeMax = 253_402_300_799
 
 const symbols = Type.Array(Type.String({ description: 'a compound key' }), {
@@ -21,8 +21,8 @@ const sinceWanted =
 export const wantsSince = `it wants ${sinceWanted}.`
 
 /**
- * What a client may say, by action. Fields that are not named here are ignored. An error message says that
- * a field wants what its description says.
+ * The schemas of client messages, by action. Other fields are ignored. Error messages quote the description of an
+ * invalid field.
  */
 export const clientMessages = {
   subscribe: Type.Object({

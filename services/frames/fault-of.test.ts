@@ -30,11 +30,11 @@ const fields = clientActions.flatMap((action) =>
   ),
 )
 
-/** Both see what came over the wire: JSON has neither `undefined` nor -0. */
+/** Both get parsed JSON, which has neither `undefined` nor -0. */
 const overTheWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
 test.each(fields)(
-  'of %s the field %s is good for this reader when it is for a validator',
+  'of %s the field %s is valid for `faultOf` if a full validator accepts it',
   (_, name, schema) => {
     const validate = ajv.compile(schema)
     fc.assert(
@@ -63,6 +63,6 @@ test.each([
     'since is number -1; it wants an object of at most 5000 symbols and times (epoch seconds on the ' +
       "feed's clock), or one time for symbols of one feed.",
   ],
-] as const)('%s: a fault names the field, what it got and what it wants', (name, value, sentence) => {
+] as const)('%s: a fault has the field, its value and what is wanted', (name, value, sentence) => {
   expect(faultOf(name, value, clientMessages.subscribe.properties[name])).toBe(sentence)
 })

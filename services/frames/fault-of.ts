@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import { show } from '../core/show.ts'
 
-/** The words of JSON Schema that this reader knows; a test compares it with a validator that knows all. */
+/** The JSON Schema keywords that `faultOf` supports; a test compares it with a full validator. */
 interface Rule {
   readonly type?: string
   readonly const?: string
@@ -15,57 +15,59 @@ interface Rule {
   readonly description?: string
 }
 
-interface Found {
-  /** Inside the field: `[3]`, or ` of "x"`. */
+interface Fault {
+  /** Path inside the field: `[3]`, or ` of "x"`. */
   readonly path: string
   readonly value: unknown
   readonly rule: Rule
 }
 
 /**
- * Why the value of a field is not as its schema says: a sentence with the field, what it got and what it
- * wants. `undefined` for a good value. It copies nothing and never throws.
+ * Validates a field. Returns a sentence with the field, its value and what its schema wants; `undefined` for a
+ * valid value. Copies nothing and never throws.
  */
 export function faultOf(field: string, value: unknown, schema: TSchema): string | undefined {
-  const found = find(value, schema)
-  return found && `${field}${found.path} is ${show(found.value)}; it wants ${found.rule.description}.`
+  const fault = findFault(value, schema)
+  return fault && `${field}${fault.path} is ${show(fault.value)}; it wants ${fault.rule.description}.`
 }
 
-function find(value: unknown, rule: Rule): Found | undefined {
+function findFault(value: unknown, rule: Rule): Fault | undefined {
   const own = { path: '', value, rule }
   if (rule.anyOf) {
     const meant = rule.anyOf.find(({ type }) => isOfType(value, type))
-    return meant ? inside(find(value, meant), own) : own
+    return meant ? ofWhole(findFault(value, meant), own) : own
   }
   if (!isOfType(value, rule.type)) return own
   if (rule.const !== undefined && value !== rule.const) return own
   if (typeof value === 'number') return isWithin(value, rule) ? undefined : own
-  if (Array.isArray(value)) return findItem(value, rule)
-  return typeof value === 'object' ? findEntry(value as Readonly<Record<string, unknown>>, rule) : undefined
+  if (Array.isArray(value)) return findItemFault(value, rule)
+  return typeof value === 'object'
+    ? findEntryFault(value as Readonly<Record<string, unknown>>, rule)
+    : undefined
 }
 
-/** A fault of the whole value is told in the words of the whole rule. */
-const inside = (found: Found | undefined, whole: Found): Found | undefined =>
-  found?.path === '' ? whole : found
+/** A fault of the whole value is described by the whole rule. */
+const ofWhole = (fault: Fault | undefined, whole: Fault): Fault | undefined =>
+  fault?.path === '' ? whole : fault
 
-function findItem(value: readonly unknown[], rule: Rule): Found | undefined {
+function findItemFault(value: readonly unknown[], rule: Rule): Fault | undefined {
   const { items, maxItems = Number.POSITIVE_INFINITY } = rule
   if (value.length > maxItems) return { path: '', value, rule }
   for (let i = 0; items && i < value.length; i++) {
-    const found = find(value[i], items)
-    if (found) return { ...found, path: `[${i}]${found.path}` }
+    const fault = findFault(value[i], items)
+    if (fault) return { ...fault, path: `[${i}]${fault.path}` }
   }
   return undefined
 }
 
-function findEntry(value: Readonly<Record<string, unknown>>, rule: Rule): Found | undefined {
+function findEntryFault(value: Readonly<Record<string, unknown>>, rule: Rule): Fault | undefined {
   const { additionalProperties: entries, maxProperties = Number.POSITIVE_INFINITY } = rule
   let count = 0
   for (const name in value) {
     count += 1
     if (count > maxProperties) return { path: '', value, rule }
-    const found = entries && find(value[name], entries)
-    if (found) return { ...found, path: ` of ${show(name)}${found.path}` }
+    const fault = entries && findFault(value[name], entries)
+    if (fault) return { ...fault, path: ` of ${show(name)}${fault.path}` }
   }
   return undefined
 }

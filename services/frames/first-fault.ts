@@ -5,7 +5,7 @@ import { faultOf } from './fault-of.ts'
 export const isAction = (action: unknown): action is ClientAction =>
   (clientActions as readonly unknown[]).includes(action)
 
-/** The first field, in the order of the schema, that is not as the message of this action wants it. */
+/** The first invalid field of a message of this action, in the order of the schema. */
 export function firstFault(
   message: Readonly<Record<string, unknown>>,
   action: ClientAction,

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 
-/** Objects are closed: a field that is not named is a defect. */
+/** Objects are closed: a field without a schema is a defect. */
 const closed = <P extends Record<string, TSchema>>(properties: P) =>
   Type.Object(properties, { additionalProperties: false })
 const oneOf = <V extends string>(values: readonly V[], description: string) =>
@@ -94,7 +94,7 @@ const gap = closed({
   ),
 })
 
-/** What the server says, by the name of the message in /asyncapi.json. */
+/** The schemas of server messages, by their names in /asyncapi.json. */
 export const serverFrames = {
   connected,
   subscribed,

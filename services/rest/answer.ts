@@ -2,14 +2,14 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { Clock } from '../ports/clock.ts'
 
-/** JSON that was written already, in pieces. */
+/** An answer as finished JSON, in pieces. */
 export interface JsonText {
   readonly pieces: readonly Buffer[]
   /**
-   * What a long answer holds until it was taken: given back at its end, and by force after so long. It is
-   * written as fast as its client reads; one that holds nothing is written in one piece.
+   * Memory that a long answer reserves. `leave` frees it when the client has read the answer; after `ms` the
+   * connection is cut. Such an answer is written as fast as its client reads, any other in one piece.
    */
-  readonly held?: { readonly leave: () => void; readonly ms: number }
+  readonly reserved?: { readonly leave: () => void; readonly ms: number }
 }
 
 export const isJsonText = (value: object): value is JsonText => 'pieces' in value
@@ -18,16 +18,16 @@ export const bytesOf = (pieces: readonly Buffer[]): number =>
 
 export const jsonType = 'application/json; charset=utf-8'
 
-export function sendText(reply: FastifyReply, { pieces, held }: JsonText, clock: Clock): FastifyReply {
+export function sendText(reply: FastifyReply, { pieces, reserved }: JsonText, clock: Clock): FastifyReply {
   const bytes = bytesOf(pieces)
   reply.type(jsonType)
-  if (!held) return reply.send(Buffer.concat(pieces, bytes))
-  const cancel = clock.after(held.ms, () => {
+  if (!reserved) return reply.send(Buffer.concat(pieces, bytes))
+  const cancel = clock.after(reserved.ms, () => {
     reply.raw.req.socket.destroy()
   })
   reply.raw.once('close', () => {
     cancel()
-    held.leave()
+    reserved.leave()
   })
   return reply.header('Content-Length', bytes).send(Readable.from(pieces, { objectMode: false }))
 }
@@ -35,7 +35,7 @@ export function sendText(reply: FastifyReply, { pieces, held }: JsonText, clock:
 export const sendJson = (reply: FastifyReply, body: object): FastifyReply =>
   reply.type(jsonType).send(JSON.stringify(body))
 
-/** Set on the raw response, whose names keep their casing: the specification spells its own. */
+/** Sets headers on the raw response, which keeps the case of their names, as the specification wants. */
 export function setHeaders(reply: FastifyReply, headers: Readonly<Record<string, string | number>>): void {
   for (const [name, value] of Object.entries(headers)) reply.raw.setHeader(name, value)
 }

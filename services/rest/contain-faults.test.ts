@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterEach(() => void vi.restoreAllMocks())
 afterAll(() => edge.close())
 
-test('a defect before a request reached its route is answered 500, logged and counted', async () => {
+test('a defect before a request reaches its route is answered 500, logged and counted', async () => {
   vi.spyOn(edge.clock, 'randomHex').mockImplementationOnce(() => {
     throw new RangeError('inner words')
   })

@@ -6,13 +6,13 @@ import type { Metrics } from '../platform/metrics.ts'
 import { jsonType } from './answer.ts'
 
 /**
- * Answers 500 for a defect that a request meets outside of routes and hooks, where the framework catches
- * nothing and the exception would end the process.
+ * Answers 500 for a defect outside of routes and hooks. The framework does not catch it there, and the exception
+ * would end the process.
  */
 export function containFaults(handle: RequestListener, log: Log, metrics: Metrics): RequestListener {
   const faults = metrics.counter(
     'fxd_http_faults_total',
-    'Requests that met a defect outside of their route; those inside count as answers with status 500.',
+    'Requests with a defect outside of their route; defects inside count as answers with status 500.',
   )
   return (request, response) => {
     try {

@@ -47,19 +47,19 @@ describe('the order of the checks', () => {
   test.each([
     ['no key', {}, '', 401, 'UNAUTHORIZED'],
     ['an unknown key', { key: 99 }, '', 401, 'KEY_INVALID'],
-    ['a revoked key, expired as well', { key: 2 }, '', 401, 'KEY_INACTIVE'],
+    ['a revoked and expired key', { key: 2 }, '', 401, 'KEY_INACTIVE'],
     ['an expired key', { key: 3 }, '', 401, 'KEY_EXPIRED'],
-    ['an address not allowed', { key: 4 }, '', 401, 'IP_NOT_ALLOWED'],
+    ['an address that is not allowed', { key: 4 }, '', 401, 'IP_NOT_ALLOWED'],
   ])('%s', async (_, asked, query, status, code) => {
     for (const endpoint of endpoints) {
-      const told = await edge.ask(`/v1/${endpoint}?limit=x${query}`, asked)
-      expect([told.status, told.body.error.code]).toEqual([status, code])
-      expect(told.headers['www-authenticate']).toBe('Bearer')
-      for (const name of rateHeaders) expect(told.headers).not.toHaveProperty(name.toLowerCase())
+      const answer = await edge.ask(`/v1/${endpoint}?limit=x${query}`, asked)
+      expect([answer.status, answer.body.error.code]).toEqual([status, code])
+      expect(answer.headers['www-authenticate']).toBe('Bearer')
+      for (const name of rateHeaders) expect(answer.headers).not.toHaveProperty(name.toLowerCase())
     }
   })
 
-  test('the address before the rate, the rate before the parameters, they before the grant', async () => {
+  test('the address is checked before the rate, the rate before the parameters, these before the grant', async () => {
     expect((await edge.ask('/v1/symbols?limit=x&symbol=BROKERB:LIVE:X', { key: 1 })).status).toBe(422)
     expect((await edge.ask('/v1/symbols?symbol=BROKERB:LIVE:X', { key: 1 })).status).toBe(403)
     await edge.ask('/v1/status', { key: 5 })
@@ -83,7 +83,7 @@ describe('the client behind a proxy', () => {
 })
 
 describe('the rate headers', () => {
-  test('are spelled as the specification spells them, on every authenticated answer', async () => {
+  test("have the specification's names and case on every authenticated answer", async () => {
     for (const target of [
       '/v1/status',
       '/v1/symbols?symbol=BROKERB:LIVE:X',
@@ -96,7 +96,7 @@ describe('the rate headers', () => {
     }
   })
 
-  test('a refused request shows them with its window and its wait, and consumes nothing', async () => {
+  test('a refused request has them with the exceeded window and Retry-After, and consumes nothing', async () => {
     await edge.clock.advance(60_000)
     for (const left of [8, 7, 6]) {
       const { headers } = await edge.ask('/v1/status', { key: 6 })
@@ -142,28 +142,28 @@ describe('paths and methods', () => {
     async (path) => expect((await edge.ask(path)).body.error.code).toBe('NOT_FOUND'),
   )
 
-  test('an absolute target is its path', async () => {
+  test('an absolute target is answered like its path', async () => {
     expect((await edge.ask('http://elsewhere.example/v1/status', { key: 1 })).status).toBe(200)
   })
 
   test.each(paths)('%s answers other methods with 405 and Allow', async (path) => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY']) {
       const payload = method === 'TRACE' ? '' : '{"broken":'
-      const told = await edge.ask(path, {
+      const answer = await edge.ask(path, {
         method,
         payload,
         headers: { 'Content-Type': 'application/json' },
         key: 1,
       })
-      expect([told.status, told.body.error.code]).toEqual([405, 'METHOD_NOT_ALLOWED'])
-      expect(told.rawHeaders[told.rawHeaders.indexOf('Allow') + 1]).toBe('GET, HEAD, OPTIONS')
+      expect([answer.status, answer.body.error.code]).toEqual([405, 'METHOD_NOT_ALLOWED'])
+      expect(answer.rawHeaders[answer.rawHeaders.indexOf('Allow') + 1]).toBe('GET, HEAD, OPTIONS')
     }
   })
 
-  test.each(paths)('OPTIONS %s is 204 without key, count or body, and lets any page in', async (path) => {
-    const told = await edge.ask(path, { method: 'OPTIONS', headers: { Origin: 'https://chart.example' } })
-    expect([told.status, told.text]).toEqual([204, ''])
-    expect(told.headers).toMatchObject({
+  test.each(paths)('OPTIONS %s is 204 without key, count or body, and allows any page', async (path) => {
+    const answer = await edge.ask(path, { method: 'OPTIONS', headers: { Origin: 'https://chart.example' } })
+    expect([answer.status, answer.text]).toEqual([204, ''])
+    expect(answer.headers).toMatchObject({
       'access-control-allow-origin': '*',
       'access-control-allow-methods': 'GET, HEAD, OPTIONS',
       'access-control-allow-headers': 'X-API-Key, Authorization, Content-Type',
@@ -192,7 +192,7 @@ describe('paths and methods', () => {
 
 describe('every answer', () => {
   test.each([...paths, '/v1/nothing', '/v1/stream', '/openapi.json'])(
-    '%s is JSON, kept by no cache, readable by any page, with an id',
+    '%s is JSON, is not cached, is readable by any page and has an id',
     async (path) => {
       const { headers, rawHeaders } = await edge.ask(path, { key: 1 })
       expect(headers).toMatchObject({
@@ -209,7 +209,7 @@ describe('every answer', () => {
     },
   )
 
-  test('the page at / runs nothing but its own script', async () => {
+  test('the page at / runs its own script only', async () => {
     const { status, headers, text } = await edge.ask('/')
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
     const policy = String(headers['content-security-policy'])
@@ -223,25 +223,25 @@ describe('every answer', () => {
 })
 
 describe('bodies', () => {
-  test.each(paths)('%s refuses one on GET with 422 and goes on', async (path) => {
+  test.each(paths)('%s refuses one on GET with 422 and keeps the connection', async (path) => {
     for (const payload of ['{', 'x'.repeat(70_000)]) {
-      const told = await edge.ask(path, {
+      const answer = await edge.ask(path, {
         key: 1,
         payload,
         headers: { 'Content-Length': String(payload.length) },
       })
-      expect([told.status, told.body.error.code]).toEqual([422, 'INVALID_PARAMS'])
-      expect(told.headers.connection).toBe('close')
+      expect([answer.status, answer.body.error.code]).toEqual([422, 'INVALID_PARAMS'])
+      expect(answer.headers.connection).toBe('close')
     }
     expect((await edge.ask(path, { key: 1, headers: { 'Content-Length': '0' } })).status).not.toBe(500)
   })
 
-  test('one in chunks is refused as well', async () => {
+  test('one in chunks is refused too', async () => {
     const headers = { 'Transfer-Encoding': 'chunked', 'Content-Type': 'multipart/form-data' }
     expect((await edge.ask('/v1/status', { key: 1, payload: 'x', headers })).status).toBe(422)
   })
 
-  test('the next request on the connection is read as one of its own', async () => {
+  test('the next request on the connection is read as a separate request', async () => {
     const answer = await new Promise<string>((resolve, reject) => {
       let text = ''
       const socket = connect(edge.port, '127.0.0.1')
@@ -256,7 +256,7 @@ describe('bodies', () => {
   })
 })
 
-test('no key is ever logged or measured, wherever a client puts it', async () => {
+test('no key appears in a log line or a metric, wherever a client puts it', async () => {
   const secret = secretOf(0xabcdef)
   for (const target of [
     `/v1/status?api_key=${secret}`,
@@ -282,7 +282,7 @@ test('no key is ever logged or measured, wherever a client puts it', async () =>
   expect(await edge.metrics()).not.toMatch(/fxd_[0-9a-f]{32}/)
 })
 
-test('requests are measured by the template of their route, with edges at 0.1 and 0.2 seconds', async () => {
+test('requests are measured by the template of their route, with buckets at 0.1 and 0.2 seconds', async () => {
   await edge.ask('/v1/status?x=1', { key: 1 })
   const text = await edge.metrics()
   for (const edgeSeconds of ['0.1', '0.2']) {

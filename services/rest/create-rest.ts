@@ -1,14 +1,14 @@
 import type { RequestListener } from 'node:http'
 import { type FastifyInstance, fastify } from 'fastify'
 import type { TObject } from 'typebox'
+import { pathOf } from '../platform/http/request-path.ts'
 import { isJsonText, sendJson, sendText } from './answer.ts'
 import { containFaults } from './contain-faults.ts'
 import type { RestDeps } from './deps.ts'
-import { routedTarget } from './path.ts'
-import { countOnly, countOrRefuse, createIdentify, requireKey, welcomeKey } from './plugins/authenticate.ts'
-import { letAnyPageRead } from './plugins/cors.ts'
+import { acceptKey, countOnly, countOrRefuse, createIdentify, requireKey } from './plugins/authenticate.ts'
+import { allowAnyOrigin } from './plugins/cors.ts'
 import { answerFailures, refuseUnknown } from './plugins/errors.ts'
-import { addAnswerHeaders, makeRequestId, showRequestId } from './plugins/headers.ts'
+import { addAnswerHeaders, addRequestId, makeRequestId } from './plugins/headers.ts'
 import { limitConcurrency, refuseBodies, setDeadlines } from './plugins/limits.ts'
 import { logRequests, measureRequests } from './plugins/log-and-metrics.ts'
 import { parseQuery } from './query.ts'
@@ -26,14 +26,14 @@ import { symbolsRoute } from './routes/symbols/route.ts'
 import { createUsageRoute } from './routes/usage/route.ts'
 
 export interface Rest {
-  /** For an HTTP server that the role owns; upgrades are not its business. */
+  /** For the HTTP server of the role; it handles no upgrades. */
   readonly handler: RequestListener
-  /** The document that /openapi.json answers. */
+  /** The document of /openapi.json. */
   readonly openapi: object
   close(): Promise<void>
 }
 
-/** The HTTP edge. It never listens by itself. */
+/** The HTTP edge. It opens no port. */
 export async function createRest(deps: RestDeps): Promise<Rest> {
   const app = createApp(deps)
   const keyed = [
@@ -54,7 +54,7 @@ export async function createRest(deps: RestDeps): Promise<Rest> {
   addAsyncapiRoute(app)
   addPageRoute(app)
   await app.register(async (open) => {
-    welcomeKey(open, identify)
+    acceptKey(open, identify)
     countOnly(open, deps.limits, deps.log)
     addOpen(open, configRoute, deps)
   })
@@ -72,19 +72,19 @@ export async function createRest(deps: RestDeps): Promise<Rest> {
 /** Hooks run in this order, before those of a route's own scope. */
 function createApp({ clock, log, metrics }: RestDeps): FastifyInstance {
   const app = fastify({
-    // Ours is in plugins/request-log: the framework's own line holds the raw URL and with it a key.
+    // plugins/log-and-metrics logs requests: the framework's own line contains the raw URL, and with it a key.
     logger: false,
     genReqId: makeRequestId(clock),
     requestIdHeader: false,
-    // Addresses are access/client-address's business; here nobody is ever believed.
+    // access/client-address finds the client's address; the framework trusts no proxy.
     trustProxy: false,
     return503OnClosing: false,
     rewriteUrl: ({ url = '/' }) => routedTarget(url),
     routerOptions: { querystringParser: (text) => new URLSearchParams(text) as never },
   })
-  showRequestId(app)
+  addRequestId(app)
   addAnswerHeaders(app)
-  letAnyPageRead(app)
+  allowAnyOrigin(app)
   setDeadlines(app, clock)
   measureRequests(app, metrics)
   logRequests(app, log)
@@ -92,6 +92,16 @@ function createApp({ clock, log, metrics }: RestDeps): FastifyInstance {
   refuseUnknown(app)
   refuseBodies(app)
   return app
+}
+
+/**
+ * The target that the router receives. No path of this service needs an escape, so a path with an escape, or `*`,
+ * is unknown. The router would answer a broken escape in the framework's own words.
+ */
+function routedTarget(target: string): string {
+  const path = pathOf(target)
+  const query = target.indexOf('?')
+  return (/^\/[^%]*$/.test(path) ? path : '/unknown') + (query < 0 ? '' : target.slice(query))
 }
 
 function addKeyed<Q extends TObject>(

@@ -2,12 +2,12 @@ import { Unavailable } from '../core/failure.ts'
 import type { Reader } from '../core/turns.ts'
 import type { Cancel, Clock } from '../ports/clock.ts'
 
-/** A request that made no progress for so long is answered with a failure. */
+/** Maximum time without progress; then the request is answered with a failure. */
 export const deadlineMs = 2_000
 
 /**
- * Bounds the waiting of one request. The deadline counts from the last progress, so that a long answer
- * may take longer than any single wait for a dependency.
+ * Limits the waiting of one request. The deadline counts from the last progress: a long answer may take longer than
+ * one wait for a dependency.
  */
 export class Deadline {
   readonly #clock: Clock
@@ -34,13 +34,13 @@ export class Deadline {
     })
   }
 
-  /** Progress was made; the next may take this long. */
+  /** Must be called at each progress; the next step may take `ms`. */
   restart(ms: number = deadlineMs): void {
     this.#cancel()
     if (!this.#ended) this.#cancel = this.#arm(ms)
   }
 
-  /** The request as the store knows it: each answer is progress, and at the end nobody waits for more. */
+  /** The reader for the store: each answer of the store is progress, and the end of the request ends the read. */
   readerOf(key: string): Reader {
     const isEnded = (): boolean => this.#ended
     return {
@@ -53,13 +53,13 @@ export class Deadline {
     }
   }
 
-  /** The work's outcome, or `Unavailable` when the deadline comes first; then the work goes on unheard. */
+  /** Resolves to the outcome of the work; rejects with `Unavailable` at the deadline. The work then continues, ignored. */
   async within<T>(work: Promise<T>): Promise<T> {
     work.catch(() => undefined)
     return await Promise.race([work, this.#expired])
   }
 
-  /** The request is over: nobody waits for its work any more. */
+  /** Must be called at the end of the request: its work is no longer needed. */
   end(): void {
     this.#ended = true
     this.#cancel()

@@ -10,9 +10,9 @@ import type { Limits } from '../ports/limits.ts'
 import type { Slots } from '../ports/slots.ts'
 import type { UsageDays } from '../ports/usage-days.ts'
 
-/** What the HTTP edge needs; the role wires it. */
+/** Dependencies of the HTTP edge. */
 export interface RestDeps {
-  /** The last good registry; throws `Unavailable` while none was ever loaded. */
+  /** Returns the last good registry; throws `Unavailable` until one was loaded. */
   readonly registry: { view(): RegistryView }
   readonly history: History
   readonly coverage: Coverage
@@ -24,6 +24,6 @@ export interface RestDeps {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
-  /** CIDR blocks of the proxies whose forwarded chain is believed. */
+  /** CIDR blocks of the proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[]
 }

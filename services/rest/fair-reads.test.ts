@@ -16,9 +16,9 @@ const start = Date.UTC(2026, 0, 1) / 1000
 const end = start + count * 60
 
 let edge: RestEdge
-/** For whom the store was read. */
+/** The reader of each read of the store. */
 let readers: unknown[] = []
-/** The store has no turn left for anybody. */
+/** While true, the store has no turn for any reader. */
 let isFull = false
 
 const watched = (stores: Stores): Stores => {
@@ -69,7 +69,7 @@ const paths = [
   ['/v1/coverage', 2],
 ] as const
 
-test.each(paths)('the store is read for the key that asks %s, slice by slice', async (path, readsMin) => {
+test.each(paths)('the store is read slice by slice for the key that requests %s', async (path, readsMin) => {
   for (const key of [1, 2]) {
     readers = []
     expect((await edge.ask(path, { key })).status).toBe(200)
@@ -78,7 +78,7 @@ test.each(paths)('the store is read for the key that asks %s, slice by slice', a
   }
 })
 
-test('what a key cannot get in time is 500 with Retry-After, and one warning per key prefix and minute counts it', async () => {
+test('a read without a turn in time is 500 with Retry-After; one warning per key prefix and minute has the count', async () => {
   const loud = () =>
     edge.logged.map((line) => JSON.parse(line) as { level: number }).filter(({ level }) => level >= 40)
   isFull = true
@@ -89,8 +89,8 @@ test('what a key cannot get in time is 500 with Retry-After, and one warning per
   isFull = false
   expect(loud()).toEqual([])
   await edge.clock.advance(60_000)
-  // It does not blame the key: others may hold the room that all keys share.
-  const msg = 'refused requests: more was asked for at once than there is time or room for'
+  // The text does not blame the key: others may use the memory that all keys share.
+  const msg = 'requests rejected: too many at once for the time or the answer memory'
   expect(loud()).toEqual([
     expect.objectContaining({ level: 40, keyPrefix: 'fxd_abcd', count: 3, msg }),
     expect.objectContaining({ level: 40, keyPrefix: 'fxd_ef01', count: 1 }),

@@ -6,13 +6,13 @@ import type { RegistryView } from '../core/feeds/registry.ts'
 import type { SymbolRecord } from '../core/feeds/symbol.ts'
 import type { KeyRecord } from '../core/keys/api-key.ts'
 
-export interface Found {
+export interface FoundSymbol {
   readonly feed: FeedDefinition
   readonly symbol: SymbolRecord
 }
 
-/** The symbol that a compound key names, `undefined` when there is none; a feed that exists must be granted. */
-export function findSymbol(text: string, key: KeyRecord, view: RegistryView): Found | undefined {
+/** Finds the symbol of a compound key; `undefined` if there is none. Throws a `Failure` if its feed is not granted. */
+export function findSymbol(text: string, key: KeyRecord, view: RegistryView): FoundSymbol | undefined {
   const parts = parseCompoundKey(text)
   const feed = parts && view.feed(parts.feed)
   if (!feed) return undefined
@@ -21,8 +21,8 @@ export function findSymbol(text: string, key: KeyRecord, view: RegistryView): Fo
   return symbol && { feed, symbol }
 }
 
-/** The same where an unknown symbol is refused. */
-export function mustFindSymbol(text: string, key: KeyRecord, view: RegistryView): Found {
+/** Like `findSymbol`, but throws SYMBOL_NOT_FOUND if there is none. */
+export function mustFindSymbol(text: string, key: KeyRecord, view: RegistryView): FoundSymbol {
   const found = findSymbol(text, key, view)
   if (!found) throw new Failure('SYMBOL_NOT_FOUND')
   return found

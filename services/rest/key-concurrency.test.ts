@@ -26,7 +26,7 @@ function start() {
 const outcomes = (seen: readonly { outcome: Outcome }[]): Outcome[] => seen.map(({ outcome }) => outcome)
 const times = (count: number, outcome: Outcome): Outcome[] => Array.from({ length: count }, () => outcome)
 
-test('of one key 16 requests are under way, the next ones wait and enter in order of arrival', async () => {
+test('16 requests of one key run, further ones are queued and run in order of arrival', async () => {
   const { clock, concurrency, enterMany } = start()
   const seen = enterMany('a', underWayMax + 3)
   await clock.advance(0)
@@ -38,7 +38,7 @@ test('of one key 16 requests are under way, the next ones wait and enter in orde
   expect(concurrency.waiting).toBe(1)
 })
 
-test('a key at its bound keeps no other key waiting', async () => {
+test('a key at its maximum delays no other key', async () => {
   const { clock, enter, enterMany } = start()
   enterMany('a', 100)
   const other = enter('b')
@@ -46,7 +46,7 @@ test('a key at its bound keeps no other key waiting', async () => {
   expect(other.outcome).toBe('in')
 })
 
-test('requests that found no place in time are refused, 32 in each turn of the event loop', async () => {
+test('requests that waited too long are refused, 32 in each turn of the event loop', async () => {
   const { clock, concurrency, enterMany } = start()
   enterMany('a', underWayMax)
   const late = enterMany('a', 80)
@@ -64,7 +64,7 @@ test('requests that found no place in time are refused, 32 in each turn of the e
   expect(Math.max(...steps)).toBe(32)
 })
 
-test('one that waits when 1,024 of its key wait is refused at once', async () => {
+test('a request is refused at once if 1,024 of its key are queued', async () => {
   const { clock, enter, enterMany } = start()
   enterMany('a', underWayMax + waitingMax)
   const [one, ofOther] = [enter('a'), enter('b')]
@@ -72,7 +72,7 @@ test('one that waits when 1,024 of its key wait is refused at once', async () =>
   expect([one.outcome, ofOther.outcome]).toEqual(['refused', 'in'])
 })
 
-test('a request whose client is gone takes no place', async () => {
+test('a queued request whose client is gone does not run', async () => {
   const { clock, concurrency, enter, enterMany } = start()
   enterMany('a', underWayMax)
   const [gone, next] = [enter('a', () => true), enter('a')]
@@ -81,7 +81,7 @@ test('a request whose client is gone takes no place', async () => {
   expect([gone.outcome, next.outcome, concurrency.refused]).toEqual(['dropped', 'in', 0])
 })
 
-test('a key whose requests are done leaves no trace', async () => {
+test('nothing is kept for a key whose requests are done', async () => {
   const { clock, concurrency, enterMany } = start()
   const seen = enterMany('a', underWayMax + 5)
   for (const _ of seen) concurrency.leave('a')

@@ -1,120 +1,120 @@
 import { Overloaded, Unavailable } from '../core/failure.ts'
 import type { Clock } from '../ports/clock.ts'
 
-/** Requests of one key that are under way at once, from the rate decision until their client took the answer. */
+/** Maximum running requests of one key, from the rate decision until the client has read the answer. */
 export const underWayMax = 16
-/** Further requests of the key wait for a place, in order of arrival; the next is refused at once. */
+/** Maximum queued requests of one key, in order of arrival; further ones are refused at once. */
 export const waitingMax = 1_024
-/** Less than a request's two seconds, so that one that gets its place late can still be answered. */
+/** Maximum wait in the queue; less than a request's deadline of two seconds, so that it can still be answered. */
 export const waitMs = 1_500
-/** Requests that are refused in one turn of the event loop. */
+/** Maximum late requests that are refused in one turn of the event loop. */
 const refusedPerTurn = 32
 
 interface Waiting {
   readonly untilMs: number
-  /** Nobody waits for the answer any more. */
+  /** Whether the client no longer waits for the answer. */
   readonly isGone: () => boolean
   readonly enter: () => void
   readonly fail: (cause: Unavailable) => void
 }
 
-interface Line {
+interface KeyQueue {
   underWay: number
   readonly waiting: Waiting[]
-  /** Set while requests wait: refuses those that waited too long. */
+  /** Set while requests are queued; the timer refuses those that waited too long. */
   cancelTimer: (() => void) | undefined
 }
 
 /**
- * Bounds what one key's requests hold of this process: memory for bars and answers, and time in a row. A key
- * that asks for more waits for itself. A key without a request leaves no trace.
+ * Limits the running requests of each key, and with them its memory for bars and answers, and its time. Further
+ * requests wait for those of the same key only. Nothing is kept for a key without requests.
  */
 export class KeyConcurrency {
   readonly #clock: Clock
-  readonly #lines = new Map<string, Line>()
+  readonly #queues = new Map<string, KeyQueue>()
   #refused = 0
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** Keys with a request under way. */
+  /** Keys with a running request. */
   get keys(): number {
-    return this.#lines.size
+    return this.#queues.size
   }
 
-  /** Requests that wait for a place now. */
+  /** Requests that are queued now. */
   get waiting(): number {
     let sum = 0
-    for (const { waiting } of this.#lines.values()) sum += waiting.length
+    for (const { waiting } of this.#queues.values()) sum += waiting.length
     return sum
   }
 
-  /** Requests that found no place in time, since the start. */
+  /** Requests refused since the start, because they could not run in time. */
   get refused(): number {
     return this.#refused
   }
 
-  /** Resolves once the request may go on; `leave` then ends it. Rejects with `Overloaded` when it came too late. */
+  /** Resolves when the request may run; then `leave` must end it. Rejects with `Overloaded` if it waited too long. */
   async enter(key: string, isGone: () => boolean): Promise<void> {
-    const line = this.#lines.get(key) ?? { underWay: 0, waiting: [], cancelTimer: undefined }
-    this.#lines.set(key, line)
-    if (line.underWay < underWayMax) {
-      line.underWay += 1
+    const queue = this.#queues.get(key) ?? { underWay: 0, waiting: [], cancelTimer: undefined }
+    this.#queues.set(key, queue)
+    if (queue.underWay < underWayMax) {
+      queue.underWay += 1
       return
     }
-    if (line.waiting.length >= waitingMax) throw this.#refusal()
+    if (queue.waiting.length >= waitingMax) throw this.#refusal()
     const untilMs = this.#clock.monotonicMs() + waitMs
     await new Promise<void>((resolve, reject) => {
-      line.waiting.push({ untilMs, isGone, enter: resolve, fail: reject })
-      line.cancelTimer ??= this.#refuseAfter(line, waitMs)
+      queue.waiting.push({ untilMs, isGone, enter: resolve, fail: reject })
+      queue.cancelTimer ??= this.#refuseAfter(queue, waitMs)
     })
   }
 
-  /** Once for each `enter` that resolved. */
+  /** Must be called once for each `enter` that resolved. */
   leave(key: string): void {
-    const line = this.#lines.get(key)
-    if (line === undefined) throw new Error('leave was called for a key without a request under way')
-    line.underWay -= 1
-    while (line.underWay < underWayMax) {
-      const next = line.waiting.shift()
+    const queue = this.#queues.get(key)
+    if (queue === undefined) throw new Error('leave was called for a key without a request under way')
+    queue.underWay -= 1
+    while (queue.underWay < underWayMax) {
+      const next = queue.waiting.shift()
       if (next === undefined) break
-      // Nobody hears this, and it is no refusal.
+      // The client is gone, and this is no refusal.
       if (next.isGone()) next.fail(new Unavailable('a client that waits'))
       else {
-        line.underWay += 1
+        queue.underWay += 1
         next.enter()
       }
     }
-    if (line.waiting.length > 0) return
-    line.cancelTimer?.()
-    line.cancelTimer = undefined
-    if (line.underWay === 0) this.#lines.delete(key)
+    if (queue.waiting.length > 0) return
+    queue.cancelTimer?.()
+    queue.cancelTimer = undefined
+    if (queue.underWay === 0) this.#queues.delete(key)
   }
 
-  #refuseAfter(line: Line, delayMs: number): () => void {
-    return this.#clock.after(delayMs, () => this.#refuseLate(line))
+  #refuseAfter(queue: KeyQueue, delayMs: number): () => void {
+    return this.#clock.after(delayMs, () => this.#refuseLate(queue))
   }
 
-  /** Hundreds that came at once are late at once: other keys get their turns between them. */
-  #refuseLate(line: Line): void {
+  /** Refuses late requests, a few per turn: hundreds may be late at once, and other keys must be served meanwhile. */
+  #refuseLate(queue: KeyQueue): void {
     const now = this.#clock.monotonicMs()
     for (let refused = 0; refused < refusedPerTurn; refused += 1) {
-      const [first] = line.waiting
+      const [first] = queue.waiting
       if (first === undefined) {
-        line.cancelTimer = undefined
+        queue.cancelTimer = undefined
         return
       }
       if (first.untilMs > now) break
-      line.waiting.shift()
+      queue.waiting.shift()
       first.fail(this.#refusal())
     }
-    const [next] = line.waiting
-    line.cancelTimer = next && this.#refuseAfter(line, Math.max(0, next.untilMs - now))
+    const [next] = queue.waiting
+    queue.cancelTimer = next && this.#refuseAfter(queue, Math.max(0, next.untilMs - now))
   }
 
   #refusal(): Overloaded {
     this.#refused += 1
-    return new Overloaded('a place for a request of the key')
+    return new Overloaded('capacity for a request of the key')
   }
 }

@@ -16,26 +16,26 @@ const start = Date.UTC(2026, 0, 1)
 const history = '/v1/history?symbol=BROKERA:ZERO:EURUSD&resolution=1&countback=5'
 
 let edge: RestEdge
-/** Reads of the store that are held up, by key. */
-let held: { readonly key: string | undefined; readonly goOn: () => void }[]
-let isHeldUp: (key: string | undefined) => boolean
+/** Reads of the store that wait, by key. */
+let blocked: { readonly key: string | undefined; readonly resume: () => void }[]
+let isBlocked: (key: string | undefined) => boolean
 
-const heldUp = (stores: Stores): Stores => ({
+const blocking = (stores: Stores): Stores => ({
   ...stores,
   bars: {
     ...stores.bars,
     async read(query) {
       const key = query.reader?.key
-      if (isHeldUp(key)) await new Promise<void>((goOn) => void held.push({ key, goOn }))
+      if (isBlocked(key)) await new Promise<void>((resume) => void blocked.push({ key, resume }))
       return stores.bars.read(query)
     },
   },
 })
 
 beforeEach(async () => {
-  held = []
-  isHeldUp = (key) => key === 'key-1'
-  edge = await openRestEdge({ start, around: heldUp })
+  blocked = []
+  isBlocked = (key) => key === 'key-1'
+  edge = await openRestEdge({ start, around: blocking })
   await edge.register(
     aFeed('BROKERA', 'ZERO'),
     aSymbol('BROKERA:ZERO:EURUSD'),
@@ -45,27 +45,27 @@ beforeEach(async () => {
   await edge.store('BROKERA:ZERO:EURUSD', '1', [aBar(start / 1000 - 120)])
 })
 afterEach(async () => {
-  isHeldUp = () => false
-  for (const { goOn } of held) goOn()
+  isBlocked = () => false
+  for (const { resume } of blocked) resume()
   await edge.close()
 })
 
 async function untilHeld(count: number): Promise<void> {
-  await expect.poll(() => held.length).toBe(count)
+  await expect.poll(() => blocked.length).toBe(count)
 }
 
-test('of one key 16 requests are handled at once, and another key is answered meanwhile', async () => {
+test('16 requests of one key are handled at once, and another key is answered meanwhile', async () => {
   const answers = Array.from({ length: underWayMax + 4 }, () => edge.ask(history, { key: 1 }))
   await untilHeld(underWayMax)
   expect((await edge.ask(history, { key: 2 })).status).toBe(200)
-  expect(held).toHaveLength(underWayMax)
+  expect(blocked).toHaveLength(underWayMax)
   expect(await edge.metrics()).toMatch(/^fxd_http_waiting_requests 4$/m)
-  isHeldUp = () => false
-  for (const { goOn } of held) goOn()
+  isBlocked = () => false
+  for (const { resume } of blocked) resume()
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(underWayMax + 4).fill(200))
 })
 
-test('a request that gets no place in time is 500 with Retry-After', async () => {
+test('a request that waits too long is 500 with Retry-After', async () => {
   const first = Array.from({ length: underWayMax }, () => edge.ask(history, { key: 1 }))
   await untilHeld(underWayMax)
   const late = edge.ask(history, { key: 1 })
@@ -74,12 +74,12 @@ test('a request that gets no place in time is 500 with Retry-After', async () =>
   const { status, headers, body } = await late
   expect([status, headers['retry-after'], body.s]).toEqual([500, '2', 'error'])
   expect(await edge.metrics()).toMatch(/^fxd_http_overloaded_requests_total 1$/m)
-  isHeldUp = () => false
-  for (const { goOn } of held) goOn()
+  isBlocked = () => false
+  for (const { resume } of blocked) resume()
   await Promise.all(first)
 })
 
-test('a closed connection gives back the places of all of its requests', async () => {
+test('a closed connection ends the count of all its requests', async () => {
   const sockets = [1, 2].map(() => {
     const socket = connect(edge.port, '127.0.0.1').on('error', () => undefined)
     socket.write(`GET ${history} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${secretOf(1)}\r\n\r\n`.repeat(8))
@@ -88,6 +88,6 @@ test('a closed connection gives back the places of all of its requests', async (
   await untilHeld(underWayMax)
   for (const socket of sockets) socket.destroy()
   await expect.poll(() => edge.metrics()).toMatch(/^fxd_http_requests_under_way 0$/m)
-  isHeldUp = () => false
+  isBlocked = () => false
   expect((await edge.ask(history, { key: 1 })).status).toBe(200)
 })

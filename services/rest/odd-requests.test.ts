@@ -90,7 +90,7 @@ const rightSoFar = fc.constantFrom(
   'resolution=30&countback=10&',
 )
 
-test('thousands of odd requests: never an answer of 5xx, and the service goes on', {
+test('thousands of odd requests get no answer of 5xx, and the service works afterwards', {
   timeout: 60_000 * Math.max(1, effort),
 }, async () => {
   await fc.assert(
@@ -109,7 +109,7 @@ test('thousands of odd requests: never an answer of 5xx, and the service goes on
       async (requests) => {
         await Promise.all(
           requests.map(async ({ target: odd, prefix, method, key, forwarded, payload }) => {
-            const told = await edge.ask(odd.replace('?', `?${prefix}`), {
+            const answer = await edge.ask(odd.replace('?', `?${prefix}`), {
               method,
               ...(key !== undefined && { key }),
               ...(payload !== undefined && { payload }),
@@ -118,7 +118,7 @@ test('thousands of odd requests: never an answer of 5xx, and the service goes on
                 ...(payload !== undefined && { 'Content-Length': String(payload.length) }),
               },
             })
-            expect(told.status, odd).toBeLessThan(500)
+            expect(answer.status, odd).toBeLessThan(500)
           }),
         )
       },
@@ -128,7 +128,7 @@ test('thousands of odd requests: never an answer of 5xx, and the service goes on
   expect((await edge.ask('/v1/status', { key: 1 })).status).toBe(200)
 })
 
-test('odd bytes on the wire: no 5xx, and the service goes on', {
+test('odd bytes on the wire get no 5xx, and the service works afterwards', {
   timeout: 60_000 * Math.max(1, effort),
 }, async () => {
   const line = fc.constantFrom(
@@ -185,7 +185,7 @@ test('no answer names a feed that the key was not granted', async () => {
     fc.asyncProperty(path, mentions, mentions, async (base, symbol, search) => {
       const query = new URLSearchParams({ symbol, search, resolution: '1', countback: '1' })
       const { text, status } = await edge.ask(`${base}?${query.toString()}`, { key: 1 })
-      // Only the refusal itself names it, to whom asked for it.
+      // Only the refusal names the feed, to the client that requested it.
       if (status !== 403) expect(text).not.toContain('BROKERB:LIVE')
       else expect(symbol).toContain('BROKERB:LIVE')
     }),

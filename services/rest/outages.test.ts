@@ -14,23 +14,24 @@ type Part = 'bars' | 'windows' | 'board' | 'limits' | 'usageDays' | 'slots' | 'r
 type Absence = 'refusing' | 'silent' | 'broken'
 
 let edge: RestEdge
-/** As limits keep them that forget. */
+/** The number of days that the limits keep. */
 const daysKept = 3
-let away: Partial<Record<Part, Absence>> = {}
+/** Parts that are unavailable, and how they fail. */
+let outage: Partial<Record<Part, Absence>> = {}
 
-/** Every call of a port that is away fails as the port's contract says, hangs, or breaks the contract. */
+/** Every call of an unavailable port fails as its contract says, hangs, or breaks the contract. */
 const takenAway = (stores: Stores): Stores => {
   const through = <T extends object>(part: Part, port: T): T =>
     new Proxy(port, {
       get(target, name) {
-        const held: unknown = Reflect.get(target, name)
-        if (typeof held !== 'function') return name === 'daysKept' ? daysKept : held
-        const method = held as (...args: unknown[]) => unknown
+        const member: unknown = Reflect.get(target, name)
+        if (typeof member !== 'function') return name === 'daysKept' ? daysKept : member
+        const method = member as (...args: unknown[]) => unknown
         return (...args: unknown[]) => {
-          if (away[part] === 'refusing')
+          if (outage[part] === 'refusing')
             return Promise.reject(new Unavailable(part, new Error('inner words')))
-          if (away[part] === 'silent') return new Promise(() => undefined)
-          if (away[part] === 'broken') throw new TypeError('inner words')
+          if (outage[part] === 'silent') return new Promise(() => undefined)
+          if (outage[part] === 'broken') throw new TypeError('inner words')
           return method.apply(target, args)
         }
       },
@@ -52,18 +53,18 @@ beforeAll(async () => {
   await edge.register(aFeed('BROKERA', 'ZERO'), aSymbol('BROKERA:ZERO:EURUSD'), aKey(1, ['BROKERA:ZERO']))
 })
 afterEach(() => {
-  away = {}
+  outage = {}
 })
 afterAll(() => edge.close())
 
 /** The answer to a request during which time passes. */
-async function askWhileTimePasses(target: string): Promise<{ told: Told; ms: number }> {
-  const answer = edge.ask(target, { key: 1 })
-  let told: Told | undefined
-  void answer.then((each) => (told = each))
+async function askWhileTimePasses(target: string): Promise<{ answer: Told; ms: number }> {
+  const pending = edge.ask(target, { key: 1 })
+  let answer: Told | undefined
+  void pending.then((each) => (answer = each))
   const before = edge.clock.utcMs()
-  while (!told) await edge.clock.advance(100)
-  return { told: await answer, ms: edge.clock.utcMs() - before }
+  while (!answer) await edge.clock.advance(100)
+  return { answer: await pending, ms: edge.clock.utcMs() - before }
 }
 
 const history = '/v1/history?symbol=BROKERA:ZERO:EURUSD&resolution=1&countback=5'
@@ -71,7 +72,7 @@ const range = '/v1/history?symbol=BROKERA:ZERO:EURUSD&resolution=1&from=0&to=999
 const half = '/v1/history?symbol=BROKERA:ZERO:EURUSD&resolution=30&countback=5'
 const coverage = '/v1/coverage?symbol=BROKERA:ZERO:EURUSD'
 
-describe('a dependency that is away', () => {
+describe('an unavailable dependency', () => {
   test.each([
     [history, 'bars'],
     [range, 'bars'],
@@ -84,7 +85,7 @@ describe('a dependency that is away', () => {
     ['/v1/usage', 'usageDays'],
     ['/v1/symbols', 'limits'],
   ] as const)('fails %s with 500 and Retry-After, never with no_data (%s)', async (target, part) => {
-    away = { [part]: 'refusing' }
+    outage = { [part]: 'refusing' }
     const { status, body, headers, text } = await edge.ask(target, { key: 1 })
     expect([status, body.error.code, headers['retry-after']]).toEqual([500, 'SERVER_ERROR', '2'])
     expect(text).not.toContain('inner words')
@@ -99,50 +100,53 @@ describe('a dependency that is away', () => {
     ['/v1/usage', 'slots'],
     ['/v1/usage', 'usageDays'],
     ['/v1/symbols', 'limits'],
-  ] as const)('and silent fails %s within the deadline of two seconds (%s)', async (target, part) => {
-    away = { [part]: 'silent' }
-    const { told, ms } = await askWhileTimePasses(target)
-    expect([told.status, told.body.error.code, told.headers['retry-after']]).toEqual([
-      500,
-      'SERVER_ERROR',
-      '2',
-    ])
-    // The request itself takes some of the time that passes.
-    expect(ms).toBeGreaterThanOrEqual(2_000)
-  })
+  ] as const)(
+    'that does not answer fails %s within the deadline of two seconds (%s)',
+    async (target, part) => {
+      outage = { [part]: 'silent' }
+      const { answer, ms } = await askWhileTimePasses(target)
+      expect([answer.status, answer.body.error.code, answer.headers['retry-after']]).toEqual([
+        500,
+        'SERVER_ERROR',
+        '2',
+      ])
+      // The request takes some of the advanced time.
+      expect(ms).toBeGreaterThanOrEqual(2_000)
+    },
+  )
 
-  test('leaves what does not need it alone', async () => {
-    away = { bars: 'refusing', windows: 'refusing', board: 'refusing' }
+  test('does not affect requests that do not need it', async () => {
+    outage = { bars: 'refusing', windows: 'refusing', board: 'refusing' }
     for (const target of ['/v1/symbols', '/v1/usage', '/v1/config', '/v1/status']) {
       expect((await edge.ask(target, { key: 1 })).status).toBe(200)
     }
   })
 
-  test('does not fail the usage of days that the counters still have', async () => {
-    away = { usageDays: 'refusing' }
+  test('does not fail usage requests for days that the counters have', async () => {
+    outage = { usageDays: 'refusing' }
     const { status, body } = await edge.ask(`/v1/usage?days=${daysKept}`, { key: 1 })
     expect([status, body.history.length]).toEqual([200, daysKept])
   })
 
-  test('never refuses the config', async () => {
-    away = { limits: 'refusing' }
+  test('does not fail requests for the config', async () => {
+    outage = { limits: 'refusing' }
     const { status, headers } = await edge.ask('/v1/config', { key: 1 })
     expect(status).toBe(200)
     expect(headers).not.toHaveProperty('x-ratelimit-limit-minute')
-    away = { limits: 'silent' }
-    expect((await askWhileTimePasses('/v1/config')).told.status).toBe(200)
+    outage = { limits: 'silent' }
+    expect((await askWhileTimePasses('/v1/config')).answer.status).toBe(200)
   })
 
-  test('a defect of ours is 500 without Retry-After, its words in the log alone', async () => {
-    away = { bars: 'broken' }
+  test('with a defect is 500 without Retry-After, and its message appears in the log only', async () => {
+    outage = { bars: 'broken' }
     const { status, headers, text } = await edge.ask(history, { key: 1 })
     expect([status, headers['retry-after']]).toEqual([500, undefined])
     expect(text).not.toContain('inner words')
     expect(edge.logged.join('')).toContain('inner words')
   })
 
-  test('goes on with the last good registry', async () => {
-    away = { registry: 'refusing' }
+  test('does not stop requests, which use the last good registry', async () => {
+    outage = { registry: 'refusing' }
     await edge.clock.advance(10_000)
     expect((await edge.ask('/v1/symbols', { key: 1 })).body.total).toBe(1)
   })

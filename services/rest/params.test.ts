@@ -4,7 +4,7 @@ import { Failure } from '../core/failure.ts'
 import { resolutions } from '../core/feeds/resolution.ts'
 import { type IntegerRule, integerParam, type ParamValue, resolutionParam, textParam } from './params.ts'
 
-/** The message of the refusal; anything else than a refusal fails the test. */
+/** The message of the refusal; any other outcome fails the test. */
 function refusal(parse: () => unknown): string {
   try {
     return `accepted as ${String(parse())}`
@@ -14,7 +14,7 @@ function refusal(parse: () => unknown): string {
   }
 }
 
-test('an absent and an empty value give the default', () => {
+test('an absent or empty value returns the default', () => {
   for (const value of [undefined, '']) {
     expect(integerParam('limit', value, { default: 100 })).toBe(100)
     expect(integerParam('from', value)).toBeUndefined()
@@ -42,7 +42,7 @@ test.each<[ParamValue, IntegerRule, string]>([
   ['9'.repeat(400), {}, `got "${'9'.repeat(48)}…"`],
   [['1', '2'], { min: 1, max: 5 }, 'n: got it 2 times, wanted it once, a whole number from 1 to 5'],
   [['1'], {}, 'n: got it 1 times'],
-])('%j with %j is refused, naming the parameter, what it got and what it wants', (value, rule, words) => {
+])('%j with %j is refused with the parameter, its value and what is wanted', (value, rule, words) => {
   expect(refusal(() => integerParam('n', value, rule))).toContain(words)
 })
 
@@ -59,7 +59,7 @@ test.each<[string, IntegerRule, number]>([
   expect(integerParam('n', value, rule)).toBe(expected)
 })
 
-test('a resolution is one of the eleven, in its own case', () => {
+test('a resolution is one of the eleven, case-sensitive', () => {
   for (const r of resolutions) expect(resolutionParam('resolution', r)).toBe(r)
   const wanted = 'wanted one of 1, 5, 10, 15, 30, 60, 120, 240, 1D, 1W, 1M'
   for (const wrong of ['1d', 'D', '2', '1m', '01', '__proto__', 'constructor']) {
@@ -68,7 +68,7 @@ test('a resolution is one of the eleven, in its own case', () => {
   expect(refusal(() => resolutionParam('resolution', ['1', '5']))).toContain('resolution: got it 2 times')
 })
 
-test('a text is bounded', () => {
+test('a text above its maximum length is refused', () => {
   expect(textParam('search', 'x'.repeat(64), 64)).toHaveLength(64)
   expect(refusal(() => textParam('search', 'x'.repeat(65), 64))).toContain('wanted at most 64 characters')
   expect(refusal(() => textParam('search', ['a', 'b'], 64))).toBe(
@@ -78,12 +78,12 @@ test('a text is bounded', () => {
   expect(textParam('symbol', 'x'.repeat(1_000))).toHaveLength(1_000)
 })
 
-test('an API key given in the wrong place is not repeated in the error', () => {
+test('an API key in the wrong parameter is not quoted in the error', () => {
   const key = `fxd_${'0123456789abcdef'.repeat(2)}`
   expect(refusal(() => integerParam('limit', key))).toContain('got "fxd_…"')
 })
 
-test('no value of any kind makes a parser fail otherwise than as INVALID_PARAMS', () => {
+test('every value is parsed or refused with INVALID_PARAMS', () => {
   const value = fc.oneof(fc.string(), fc.array(fc.string()), fc.anything()) as fc.Arbitrary<ParamValue>
   const rule = fc.record(
     {
@@ -104,7 +104,7 @@ test('no value of any kind makes a parser fail otherwise than as INVALID_PARAMS'
   )
 })
 
-test('every integer reads back from its own digits, and no other text does', () => {
+test('every integer is parsed from its digits, and no other text is', () => {
   fc.assert(
     fc.property(fc.maxSafeInteger(), (integer) => {
       expect(integerParam('n', String(integer), { signed: true })).toBe(integer)

@@ -2,13 +2,13 @@ import { Failure } from '../core/failure.ts'
 import { isResolution, type Resolution, resolutions } from '../core/feeds/resolution.ts'
 import { show } from '../core/show.ts'
 
-/** A query parameter as it arrives: once, several times or not at all. */
+/** A query parameter as it was sent: once, several times or not at all. */
 export type ParamValue = string | readonly string[] | undefined
 
 export interface IntegerRule {
   readonly min?: number
   readonly max?: number
-  /** Greater values become this one, instead of being refused. */
+  /** Greater values become this one; they are not refused. */
   readonly clampAbove?: number
   /** A leading `-` is allowed: times only. */
   readonly signed?: boolean

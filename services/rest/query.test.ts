@@ -14,7 +14,7 @@ const params = schemas.flatMap((schema) =>
   Object.entries(schema.properties).map(([name]) => ({ schema, name })),
 )
 
-/** A query in which everything but one parameter is right. */
+/** A query in which all parameters but one are valid. */
 const filled = (name: string, value: string): URLSearchParams => {
   const query = new URLSearchParams({ symbol: 'A:B:C', resolution: '1', from: '0', to: '1' })
   query.set(name, value)
@@ -56,7 +56,7 @@ const texts = fc
   )
   .filter((text) => text !== '')
 
-describe('what the description says is what the parser does', () => {
+describe('the parser follows the schema', () => {
   test.each(params)('$name', ({ schema, name }) => {
     const property = schema.properties[name as keyof typeof schema.properties] as {
       type?: string
@@ -65,7 +65,7 @@ describe('what the description says is what the parser does', () => {
     const validate = new Ajv2020({ strict: false }).compile(property)
     fc.assert(
       fc.property(texts, (text) => {
-        // An integer is plain digits; whatever else a client may take for a number is none.
+        // An integer is plain digits; other notations of numbers are refused.
         const digits = 'x-signed' in property ? /^-?\d+$/ : /^\d+$/
         const asInteger = digits.test(text) ? Number(text) : text
         const described = validate(property.type === 'integer' ? asInteger : text)
@@ -77,13 +77,13 @@ describe('what the description says is what the parser does', () => {
     )
   })
 
-  test.each(params)('$name given twice is refused by its name', ({ schema, name }) => {
+  test.each(params)('$name sent twice is refused by its name', ({ schema, name }) => {
     const query = filled(name, '1')
     query.append(name, '1')
     expect(parsed(schema, query)).toMatchObject({ message: expect.stringMatching(`^${name}: `) as string })
   })
 
-  test.each(params)('$name given empty is as if it were not given', ({ schema, name }) => {
+  test.each(params)('empty $name equals absent $name', ({ schema, name }) => {
     const without = filled(name, '')
     without.delete(name)
     expect(parsed(schema, filled(name, ''))).toEqual(parsed(schema, without))

@@ -4,8 +4,8 @@ import { show } from '../core/show.ts'
 import { integerParam, type ParamValue, resolutionParam, textParam } from './params.ts'
 
 /**
- * What a parameter's schema may say; the rules of parsing are read from it, so that the two cannot differ. The
- * words that begin with `x-` are for the parser alone: the served document leaves them out.
+ * The schema of a parameter. The parser reads its rules from it, so that the two cannot differ. Keywords that begin
+ * with `x-` are for the parser only: the served document leaves them out.
  */
 export interface ParamSchema {
   readonly type?: 'string' | 'integer'
@@ -14,15 +14,15 @@ export interface ParamSchema {
   readonly maximum?: number
   readonly maxLength?: number
   readonly default?: number
-  /** Greater values are answered as this one. */
+  /** Greater values become this one. */
   readonly 'x-clamp-above'?: number
   /** A leading `-` is allowed. */
   readonly 'x-signed'?: boolean
-  /** The message when the parameter is missing, where the specification has one. */
+  /** The error message for a missing parameter, where the specification has one. */
   readonly 'x-missing'?: string
 }
 
-/** Reads a query by its schema. Throws INVALID_PARAMS naming the first wrong parameter. */
+/** Parses a query by its schema. Throws INVALID_PARAMS with the name of the first wrong parameter. */
 export function parseQuery<Q extends TObject>(schema: Q, query: URLSearchParams): Static<Q> {
   const required = new Set<string>(schema.required)
   const parsed: Record<string, unknown> = {}

@@ -7,34 +7,34 @@ import type { Reader } from '../core/turns.ts'
 import type { JsonText } from './answer.ts'
 import type { Deadline } from './deadline.ts'
 
-/** What an endpoint says about itself: its route and its part of /openapi.json are made from this. */
+/** The description of an endpoint, from which its route and its part of /openapi.json are made. */
 export interface RouteSchema<Q extends TObject = TObject> {
   readonly endpoint: Endpoint
   readonly summary: string
   readonly query: Q
   readonly answer: TSchema
-  /** Refusals of its own, beyond those that every path has. */
+  /** Failures besides those that every path has. */
   readonly failures: readonly FailureCode[]
 }
 
-/** A request of a key that was let in and counted. */
+/** A request that was authenticated and counted. */
 export interface Call {
   readonly key: KeyRecord
   readonly view: RegistryView
   readonly deadline: Deadline
-  /** For the store: its key takes turns with others. */
+  /** For reads of the store, in which keys alternate. */
   readonly reader: Reader
 }
 
 type Body = object | JsonText
 
-/** Checks what is left, the grant and then the look-up, and gives the answer's body. */
+/** Checks the grant, looks up the symbol, and returns the answer's body. */
 export interface Route<Q extends TObject = TObject> {
   readonly schema: RouteSchema<Q>
   handle(query: Static<Q>, call: Call): Body | Promise<Body>
 }
 
-/** Needs no key, and is refused to none. */
+/** A route that needs no key, and refuses none. */
 export interface OpenRoute<Q extends TObject = TObject> {
   readonly schema: RouteSchema<Q>
   handle(query: Static<Q>, call: Omit<Call, 'key' | 'reader'>): Body | Promise<Body>

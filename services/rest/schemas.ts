@@ -3,7 +3,7 @@ import { failures } from '../core/failure.ts'
 import { resolutions } from '../core/feeds/resolution.ts'
 import { symbolTypes } from '../core/feeds/symbol.ts'
 
-/** Vocabulary that several endpoints share. Objects are closed: a field that is not said is a defect. */
+/** Schemas that several endpoints share. Objects are closed: a field without a schema is a defect. */
 export const closed = <P extends Record<string, TSchema>>(properties: P, options: object = {}) =>
   Type.Object(properties, { additionalProperties: false, ...options })
 
@@ -25,10 +25,10 @@ const error = closed({
   message: text('What was wrong, what it got and what is wanted.'),
 })
 export const errorAnswer = closed({ error })
-/** The charting library's client reads `s` and `errmsg`. */
+/** The charting library reads `s` and `errmsg`. */
 export const historyErrorAnswer = closed({ s: choice('', 'error'), errmsg: Type.String(), error })
 
-/** The parameter by which one symbol is asked for. */
+/** The parameter that names one symbol. */
 export const symbolParam = (options: object = {}) =>
   Type.String({
     minLength: 1,

@@ -41,13 +41,13 @@ test('a single symbol has all fields of the specification, in its order', () => 
   )
 })
 
-test('a symbol without words of its own is described by its name and its feed', () => {
+test('a symbol without a description is described by its name and its feed', () => {
   expect(symbolEntry(symbolRecord({ description: '' }), definition()).description).toBe(
     'EURUSD (BrokerA Zero)',
   )
 })
 
-test('what a symbol has follows from the resolutions of its feed', () => {
+test('the supported resolutions of a symbol are those of its feed', () => {
   const detail = (resolutions: Parameters<typeof definition>[0]) =>
     symbolDetail(symbolRecord(), definition(resolutions))
   expect(detail({ resolutions: ['60', '240', '1D', '1W', '1M'] })).toMatchObject({
@@ -65,7 +65,7 @@ test('what a symbol has follows from the resolutions of its feed', () => {
   expect(detail({ resolutions: ['1'] })).toMatchObject({ has_daily: false, data_status: 'streaming' })
 })
 
-test('a file that nobody follows brings end-of-day data, a followed one streams', () => {
+test('a file source without `follow` has end-of-day data, with `follow` it streams', () => {
   const source = (follow: boolean) => ({ source: { type: 'Mt5Csv', path: 'in', follow } }) as const
   expect(symbolDetail(symbolRecord(), definition(source(false))).data_status).toBe('endofday')
   expect(symbolDetail(symbolRecord(), definition(source(true))).data_status).toBe('streaming')
@@ -98,12 +98,12 @@ test('the config has one exchange per broker, ordered by value, and no account',
   expect(configView([]).exchanges).toEqual([])
 })
 
-test('exchanges are ordered by value, also where one broker is the beginning of another', () => {
+test("exchanges are ordered by value, also if one broker's code begins with another's", () => {
   const values = ['B', 'A1', 'A'].map((broker) => definition({ broker, account: 'LIVE' }))
   expect(configView(values).exchanges.map(({ value }) => value)).toEqual(['A', 'A1', 'B'])
 })
 
-test('a given broker name wins over the default of an earlier account', () => {
+test('a configured broker name replaces the default of an earlier account', () => {
   const feeds = [
     definition({ account: 'PRIME', brokerName: 'BROKERA' }),
     definition({ account: 'ZERO', brokerName: 'Broker A' }),

@@ -2,10 +2,10 @@ import type { FeedDefinition } from '../core/feeds/feed.ts'
 import { isIntraday, resolutions } from '../core/feeds/resolution.ts'
 import type { SymbolRecord } from '../core/feeds/symbol.ts'
 
-/** Bar times are drawn as they are stamped; the feed's clock is told by `/v1/status`. */
+/** Charts show bar times as the feed stamps them; `/v1/status` has the feed's clock. */
 const shownTimezone = 'Etc/UTC'
 
-/** A Symbol as lists show it, in the specification's order. */
+/** A symbol in a list, fields in the specification's order. */
 export const symbolEntry = (record: SymbolRecord, feed: FeedDefinition) => ({
   symbol: record.symbol,
   display_symbol: record.display,
@@ -17,7 +17,7 @@ export const symbolEntry = (record: SymbolRecord, feed: FeedDefinition) => ({
   feed: record.feed,
 })
 
-/** The single-symbol response: all fields, in the specification's order. */
+/** The answer for one symbol: all fields, in the specification's order. */
 export function symbolDetail(record: SymbolRecord, feed: FeedDefinition) {
   const { symbol, ...entry } = symbolEntry(record, feed)
   const serves = feed.resolutions
@@ -36,7 +36,7 @@ export function symbolDetail(record: SymbolRecord, feed: FeedDefinition) {
   }
 }
 
-/** A file that nobody appends to brings no live bars; every other source does. */
+/** A file that does not grow has no live bars; every other source has. */
 const isLive = ({ source }: FeedDefinition): boolean => source.type !== 'Mt5Csv' || source.follow
 
 /** `stock` exists only here: shares are listed as `cfd`. */
@@ -49,8 +49,8 @@ const symbolsTypes = [
 ] as const
 
 /**
- * The config object; one exchange per broker of the given (visible) feeds, whose accounts stay unnamed.
- * Of several names of one broker the first by account wins, and any over the default, the broker itself.
+ * The config object, with one exchange per broker of the given (visible) feeds; it names no account. If a broker
+ * has several names, the first by account is used. A name that was set replaces the default, the broker's code.
  */
 export function configView(feeds: Iterable<FeedDefinition>) {
   const names = new Map<string, string>()

@@ -84,7 +84,7 @@ function feedsFolder(files: Record<string, string>): string {
   return folder
 }
 
-test('the first start serves the demo feeds with a key that is shown once, the second keeps it', async () => {
+test('the first start serves the demo feeds and returns a key, which the second start accepts', async () => {
   const first = await start()
   expect(first.firstKey).toMatch(/^fxd_[0-9a-f]{32}$/)
   const { firstKey = '' } = first
@@ -100,7 +100,7 @@ test('the first start serves the demo feeds with a key that is shown once, the s
     'BROKERE:LIVE',
     'BROKERF:LIVE',
   ])
-  // A busy machine may have let it stand still for a second.
+  // On a busy machine the process may have paused for a second.
   await expect
     .poll(() => ask(first.opsPort, '/readyz'), { timeout: 10_000 })
     .toEqual({ status: 200, text: 'ready\n' })
@@ -110,13 +110,13 @@ test('the first start serves the demo feeds with a key that is shown once, the s
   expect((await ask(second.httpPort, '/v1/status', firstKey)).status).toBe(200)
 }, 30_000)
 
-test('own manifests get no key made for them', async () => {
+test('with FXD_FEEDS no key is made', async () => {
   const { firstKey, httpPort } = await start({ feeds: feedsFolder({ 'a.yaml': manifest('ZERO') }) })
   expect(firstKey).toBeUndefined()
   expect((await ask(httpPort, '/v1/config')).text).toContain('"value":"BROKERA"')
 })
 
-test('nothing in the data folder can be read by others', async () => {
+test('other users can read nothing in the data folder', async () => {
   await start()
   const data = join(home, 'data')
   expect(statSync(data).mode & 0o077).toBe(0)
@@ -125,7 +125,7 @@ test('nothing in the data folder can be read by others', async () => {
 })
 
 test.each(['httpAddr', 'grpcAddr', 'opsAddr'] as const)(
-  'a busy %s is an error that names the variable, and everything is stopped again',
+  'a %s in use is an error that names the variable, and everything is stopped',
   async (name) => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
@@ -136,12 +136,12 @@ test.each(['httpAddr', 'grpcAddr', 'opsAddr'] as const)(
     expect(failure.exit).toBe('system')
     expect(failure.message).toContain(`127.0.0.1:${port} is in use`)
     expect(failure.message).toContain(`set ${variable}`)
-    // The data folder is free again.
+    // The data folder is unlocked again.
     await start()
   },
 )
 
-test('a data folder that another service holds is refused by its name and variable', async () => {
+test('a data folder that another service uses is refused with its name and variable', async () => {
   await start()
   const failure = await failing()
   expect(failure.exit).toBe('system')
@@ -151,8 +151,8 @@ test('a data folder that another service holds is refused by its name and variab
 
 test.each([
   ['is a file', ['file'], 'it is a file, not a folder'],
-  ['lies below a file', ['file', 'data'], 'a part of its path is a file, not a folder'],
-])('a data folder that %s is refused in a sentence with path and variable', async (_name, path, reason) => {
+  ['is inside a file', ['file', 'data'], 'a part of its path is a file, not a folder'],
+])('a data folder that %s is refused with its path and variable', async (_name, path, reason) => {
   writeFileSync(join(home, 'file'), '')
   const dataDir = join(home, ...path)
   const failure = await failing({ dataDir })
@@ -160,21 +160,21 @@ test.each([
   expect(failure.message).toBe(`The data folder ${dataDir} (FXD_DATA_DIR) cannot be used: ${reason}.`)
 })
 
-test('invalid manifests end the start with file, line and field', async () => {
+test('invalid manifests stop the start with file, line and field', async () => {
   const feeds = feedsFolder({ 'a.yaml': manifest('ZERO').replace('Bid', 'Ask') })
   const failure = await failing({ feeds })
   expect(failure.exit).toBe('config')
   expect(failure.message).toMatch(/a\.yaml:8: spec\.quoteBasis: got "Ask"/)
 })
 
-test('what only the registry can refuse is told with file and line too', async () => {
+test('errors that only the registry finds have file and line too', async () => {
   const first = await start({ feeds: feedsFolder({ 'a.yaml': manifest('ZERO') }) })
   await first.stop()
   const feeds = feedsFolder({ 'a.yaml': manifest('ZERO', '  storage: {buckets: 8}\n') })
   expect((await failing({ feeds })).message).toMatch(/a\.yaml:11: spec\.storage\.buckets: got 8, wanted 4/)
 })
 
-test('manifests read again take effect; invalid ones are logged and the old ones stay', async () => {
+test('reloaded manifests take effect; invalid ones are logged and the old ones stay', async () => {
   const lines: string[] = []
   const sink = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -217,7 +217,7 @@ test('a stop closes sockets with 1012, frees the ports and ends within seconds',
   })
 })
 
-test('the token is made once and never shown in the log', async () => {
+test('the token is made once and never appears in the log', async () => {
   const lines: string[] = []
   const sink = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -236,7 +236,7 @@ test('the token is made once and never shown in the log', async () => {
   expect(lines.join('')).not.toContain(service.firstKey)
 })
 
-test('what is held at a bound has its metric, under names that do not grow', async () => {
+test('each limited buffer has its metric, under a fixed set of names', async () => {
   const { opsPort } = await start({ feeds: feedsFolder({ 'a.yaml': manifest('ZERO') }) })
   const { text } = await ask(opsPort, '/metrics')
   for (const line of [

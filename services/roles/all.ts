@@ -25,25 +25,25 @@ export interface RunningAll {
   readonly httpPort: number
   readonly grpcPort: number
   readonly opsPort: number
-  /** A key for the demo feeds, made at the very first start only and kept nowhere. */
+  /** The secret of a key for the demo feeds; made at the first start only, and stored nowhere. */
   readonly firstKey: string | undefined
-  /** The feeds of the manifests with the symbols that are known of them. */
+  /** The feeds of the manifests, with their known symbols. */
   feeds(): readonly ShownFeed[]
-  /** How many bars of history the collectors have stored since the start. */
+  /** Number of history bars that the collectors stored since the start. */
   backfilled(): Promise<number>
-  /** Reads the manifests again; when they are invalid it says so in the log and the old ones stay. */
+  /** Reads the manifests again; invalid ones are logged, and the old ones stay in use. */
   reload(): Promise<void>
   /**
-   * Ends everything within seconds: sockets with 1012, requests under way finish. Nobody else could
-   * take them over, so there is nothing to wait for.
+   * Stops everything within seconds: closes sockets with 1012, lets running requests finish. No other process can
+   * serve these clients, so a slow drain would not help them.
    */
   stop(): Promise<void>
 }
 
 /**
- * The whole service in one process. Resolves once it is ready; what its collectors bring comes behind.
- * Rejects with `Fatal` when manifests are invalid, an address is busy or the data folder cannot be used,
- * with everything stopped again. While a store elsewhere is away it waits, not ready, and REST answers 500.
+ * Runs the whole service in one process. Resolves when it is ready; bars of its collectors arrive later. Rejects
+ * with `Fatal` if manifests are invalid, an address is in use or the data folder cannot be used; then everything is
+ * stopped. While a remote store is unavailable it waits, is not ready, and REST answers 500.
  */
 export const startAll = (config: Config, overrides: RoleOverrides = {}): Promise<RunningAll> =>
   runProcess(config, overrides, (context) => startParts(context, overrides))
@@ -53,7 +53,7 @@ async function startParts(context: ProcessContext, overrides: RoleOverrides): Pr
   const runtime = await openRuntime(context, overrides, 'all')
   const { health, registry, waiting } = runtime
   warnOfFewHandles(context, httpConnectionsMax(context, true) + ingestConnectionsMax)
-  // A store elsewhere may be away for long, and an answer that says so is better than none.
+  // A remote store may be unavailable for long; then clients should get an error rather than no answer.
   const earlyHttpPort = runtime.areRemote ? await startEdges(context, runtime) : undefined
   await runtime.loaded()
   const isFirstStart = registry.view().version === 0
@@ -104,7 +104,7 @@ async function startParts(context: ProcessContext, overrides: RoleOverrides): Pr
   }
 }
 
-/** REST and the stream behind one HTTP server. */
+/** Starts REST and the stream on one HTTP server; returns its port. */
 async function startEdges(context: ProcessContext, runtime: Runtime): Promise<number> {
   const reading = await startReading(context, runtime)
   const rest = await startRestEdge(context, runtime, reading)

@@ -7,9 +7,9 @@ import { startCanary } from './canary.ts'
 
 test.each([
   ['is too short', 'fxd_hush'],
-  ['holds a control character', `fxd_hush\u0001${'0'.repeat(27)}`],
-  ['holds a character beyond Latin-1', `fxd_hush\u4e00${'0'.repeat(27)}`],
-])('a key that %s ends the start with an error that names its file alone', async (_what, key) => {
+  ['contains a control character', `fxd_hush\u0001${'0'.repeat(27)}`],
+  ['contains a character outside of Latin-1', `fxd_hush\u4e00${'0'.repeat(27)}`],
+])('a key that %s stops the start with an error that names its file only', async (_what, key) => {
   const home = mkdtempSync(join(tmpdir(), 'fxd-canary-'))
   onTestFinished(() => rmSync(home, { recursive: true }))
   const path = join(home, 'key')

@@ -13,7 +13,7 @@ export interface RunningCanary extends Leaving {
   readonly opsPort: number
 }
 
-/** Compares as a client what the service pushes with its history. It is ready as soon as it runs. */
+/** Runs a client that compares pushed bars with history. It is ready as soon as it runs. */
 export async function startCanary(config: Config, overrides: Overrides = {}): Promise<RunningCanary> {
   const { canaryRest, canaryStream, canarySymbols } = config
   for (const [name, value] of [
@@ -64,7 +64,7 @@ function begin({ config, clock, log, metrics }: ProcessContext) {
   return { ending, running: canary.run() }
 }
 
-/** Read again at each use: the file may be replaced. What is no key is not repeated: as a header it would reach the log. */
+/** Reads the key at each use: the file may be replaced. Other contents are not quoted: they must not reach the log. */
 function keyOf({ canaryKeyFile: path }: Config): string {
   const [key] = path === undefined ? [] : (readSecretFile(path, 'FXD_CANARY_KEY_FILE') ?? [])
   if (path === undefined)

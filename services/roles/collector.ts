@@ -23,7 +23,7 @@ import type { RoleOverrides } from './stores.ts'
 const mib = 1024 * 1024
 const hourMs = 3_600_000
 
-/** The spool of one feed, in a folder of its own inside the data folder. */
+/** Opens the spool of a feed, in its own folder inside the data folder. */
 export async function openSpoolOf(feed: FeedKey, { config, clock, log }: ProcessContext): Promise<Spool> {
   const path = join(config.dataDir, 'spool', feed.replace(':', '-'))
   try {
@@ -36,16 +36,16 @@ export async function openSpoolOf(feed: FeedKey, { config, clock, log }: Process
   }
 }
 
-/** History that was sent and is not yet stored is read again at the next start: no stop waits long for it. */
+/** Maximum time to stop collectors; history that is not stored by then is read again at the next start. */
 export const collectorsStopTimeoutMs = 2_000
 
 export interface RunningCollector extends Leaving {
   readonly opsPort: number
-  /** Reads the manifest again; when it is invalid it says so in the log and the old one stays. */
+  /** Reads the manifest again; an invalid one is logged, and the old one stays in use. */
   reload(): Promise<void>
 }
 
-/** Collects one feed and brings its bars to ingest. It needs no store and is ready as soon as it runs. */
+/** Collects one feed and sends its bars to ingest. It needs no store and is ready as soon as it runs. */
 export async function startCollector(
   config: Config,
   overrides: RoleOverrides = {},
@@ -69,10 +69,10 @@ export async function startCollector(
       start: () => openSpoolOf(definition.key, context),
       stop: (opened) => opened.close(),
     })
-    const collecting = { ...collectingFrom(context), spool, metrics: createCollectorMetrics(metrics) }
+    const feedDeps = { ...collectorDeps(context), spool, metrics: createCollectorMetrics(metrics) }
     const collectors = await lifecycle.start({
       name: 'collector',
-      start: () => createCollectors((each) => collect(each, collecting), log),
+      start: () => createCollectors((each) => collect(each, feedDeps), log),
       stop: (running) => running.stop(),
       stopTimeoutMs: collectorsStopTimeoutMs,
     })
@@ -90,7 +90,7 @@ export async function startCollector(
   })
 }
 
-/** The manifest named by FXD_FEED, or the only one; its source must be one that this process can read. */
+/** Returns the definition of FXD_FEED, or the only one. Throws if its source is Push. */
 async function readDefinition(path: string, feed: string | undefined): Promise<FeedDefinition> {
   const { definitions } = await readManifests(path)
   const keys: string[] = definitions.map(({ key }) => key)
@@ -111,7 +111,7 @@ async function readDefinition(path: string, feed: string | undefined): Promise<F
   )
 }
 
-/** Read again at each connection, because its files may be replaced. */
+/** Reads token and certificate at each connection: their files may be replaced. */
 function identityOf(config: Config): ClientIdentity {
   const token = readToken(config)
   const tls = readTls(config)
@@ -121,8 +121,8 @@ function identityOf(config: Config): ClientIdentity {
   )
 }
 
-/** The ingests are tried in turn, one per connection. */
-function collectingFrom({ config, clock, log }: ProcessContext): Parameters<typeof collect>[1] {
+/** Each new connection uses the next ingest of the list. */
+function collectorDeps({ config, clock, log }: ProcessContext): Parameters<typeof collect>[1] {
   const addresses = config.ingest.map((address) => formatAddress(reachable(address)))
   return { addresses, identity: () => identityOf(config), clock, log }
 }

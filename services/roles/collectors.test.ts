@@ -9,68 +9,68 @@ const feed = (account: string, description = ''): FeedDefinition => aFeed('BROKE
 const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 function start() {
-  const heard: string[] = []
+  const calls: string[] = []
   const endings: (() => void)[] = []
   let slowly = false
   const collectors = createCollectors((definition) => {
     if (definition.key === feedKey('BROKERA', 'PUSHED')) return undefined
     if (definition.account === 'BROKEN') throw new Error('no such path')
-    heard.push(`start ${definition.account}${definition.description}`)
+    calls.push(`start ${definition.account}${definition.description}`)
     return {
       async stop() {
         if (slowly) await new Promise<void>((resolve) => void endings.push(resolve))
-        heard.push(`stop ${definition.account}${definition.description}`)
+        calls.push(`stop ${definition.account}${definition.description}`)
       },
     }
   }, silentLog)
-  return { heard, endings, collectors, slowDown: () => void (slowly = true) }
+  return { calls, endings, collectors, slowDown: () => void (slowly = true) }
 }
 
-test('new feeds start, changed ones start anew, those that are gone end, the others go on', async () => {
-  const { heard, collectors } = start()
+test('new feeds start, changed ones restart, removed ones stop, the others continue', async () => {
+  const { calls, collectors } = start()
   collectors.follow([feed('A'), feed('B'), feed('C'), feed('PUSHED')])
   await settled()
-  expect(heard.splice(0)).toEqual(['start A', 'start B', 'start C'])
+  expect(calls.splice(0)).toEqual(['start A', 'start B', 'start C'])
   collectors.follow([feed('A'), feed('B', '2'), feed('D'), feed('PUSHED')])
   await settled()
-  expect(heard.splice(0).sort()).toEqual(['start B2', 'start D', 'stop B', 'stop C'])
+  expect(calls.splice(0).sort()).toEqual(['start B2', 'start D', 'stop B', 'stop C'])
   collectors.follow([feed('A'), feed('B', '2'), feed('D'), feed('PUSHED')])
   await settled()
-  expect(heard).toEqual([])
+  expect(calls).toEqual([])
 })
 
 test('the new collector of a changed feed starts after the old one has ended', async () => {
-  const { heard, endings, collectors, slowDown } = start()
+  const { calls, endings, collectors, slowDown } = start()
   collectors.follow([feed('A')])
   await settled()
   slowDown()
   collectors.follow([feed('A', '2')])
   await settled()
-  expect(heard).toEqual(['start A'])
+  expect(calls).toEqual(['start A'])
   endings[0]?.()
   await settled()
-  expect(heard).toEqual(['start A', 'stop A', 'start A2'])
+  expect(calls).toEqual(['start A', 'stop A', 'start A2'])
 })
 
-test('a collector that cannot start costs no other feed its own, and later changes still happen', async () => {
-  const { heard, collectors } = start()
+test('a collector that cannot start does not stop the others, and later changes are applied', async () => {
+  const { calls, collectors } = start()
   collectors.follow([feed('BROKEN'), feed('A')])
   await settled()
   collectors.follow([feed('BROKEN'), feed('A'), feed('B')])
   await settled()
-  expect(heard).toEqual(['start A', 'start B'])
+  expect(calls).toEqual(['start A', 'start B'])
   await collectors.stop()
 })
 
-test('a stop ends all of them, and nothing starts afterwards', async () => {
-  const { heard, collectors } = start()
+test('stop ends all of them, and nothing starts afterwards', async () => {
+  const { calls, collectors } = start()
   collectors.follow([feed('A'), feed('B')])
   const stopped = collectors.stop()
   collectors.follow([feed('C')])
   await stopped
   await settled()
-  expect(heard.filter((each) => each.startsWith('start')).length).toBe(
-    heard.filter((each) => each.startsWith('stop')).length,
+  expect(calls.filter((each) => each.startsWith('start')).length).toBe(
+    calls.filter((each) => each.startsWith('stop')).length,
   )
-  expect(heard).not.toContain('start C')
+  expect(calls).not.toContain('start C')
 })

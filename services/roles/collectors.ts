@@ -12,26 +12,26 @@ import { Serial } from '../platform/serial.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ClientIdentity } from '../wire/client.ts'
 
-/** One collector at work. */
-export interface Collecting {
-  /** Resolves once nothing of it is left running. */
+/** A running collector. */
+export interface FeedCollector {
+  /** Resolves when nothing of it runs. */
   stop(): Promise<void>
 }
 
 export interface Collectors {
-  /** From here on these feeds are collected: new ones start, changed ones start anew, others end. */
+  /** Collects exactly these feeds from now on: starts new ones, restarts changed ones, stops others. */
   follow(definitions: readonly FeedDefinition[]): void
   stop(): Promise<void>
 }
 
 interface Running {
   readonly definition: FeedDefinition
-  readonly collecting: Collecting | undefined
+  readonly collector: FeedCollector | undefined
 }
 
-/** One collector per feed; `start` gives none for a feed that is pushed from elsewhere. */
+/** Runs one collector per feed; `start` returns `undefined` for a feed whose bars another process pushes. */
 export function createCollectors(
-  start: (definition: FeedDefinition) => Collecting | undefined,
+  start: (definition: FeedDefinition) => FeedCollector | undefined,
   log: Log,
 ): Collectors {
   const running = new Map<FeedKey, Running>()
@@ -41,25 +41,25 @@ export function createCollectors(
   const failed =
     (feed: FeedKey, what: 'started' | 'stopped') =>
     (cause: unknown): void =>
-      log.error({ err: cause, feed }, `the collector of a feed could not be ${what}`)
+      log.error({ err: cause, feed }, `collector of a feed could not be ${what}`)
   const change = async (definitions: readonly FeedDefinition[]): Promise<void> => {
     const wanted = new Map(definitions.map((definition) => [definition.key, definition]))
     const ending: Promise<void>[] = []
-    for (const [key, { definition, collecting }] of running) {
+    for (const [key, { definition, collector }] of running) {
       if (isDeepStrictEqual(wanted.get(key), definition)) wanted.delete(key)
       else {
         running.delete(key)
-        if (collecting) ending.push(collecting.stop().catch(failed(key, 'stopped')))
+        if (collector) ending.push(collector.stop().catch(failed(key, 'stopped')))
       }
     }
-    // The old collector of a changed feed would hold its lease against the new one.
+    // The lease of the old collector of a changed feed would block the new one.
     await Promise.all(ending)
     if (stopped) return
     for (const [key, definition] of wanted) {
       try {
-        running.set(key, { definition, collecting: start(definition) })
+        running.set(key, { definition, collector: start(definition) })
       } catch (cause) {
-        // Not running: the next change of the manifests tries it again. The others go on.
+        // The next change of the manifests retries it. The other collectors continue.
         failed(key, 'started')(cause)
       }
     }
@@ -76,24 +76,24 @@ export function createCollectors(
   }
 }
 
-/** What the collectors of one process share. */
-export interface CollectingDeps {
-  /** host:port of the ingests, tried in turn. */
+/** Dependencies that the collectors of one process share. */
+export interface FeedCollectorDeps {
+  /** host:port of the ingests; each new connection uses the next one. */
   readonly addresses: readonly string[]
   readonly identity: () => ClientIdentity
   readonly clock: Clock
   readonly log: Log
-  /** Of the one feed that is collected. Without it the source is read again after a crash. */
+  /** The spool of the only feed. Without it the source is read again after a crash. */
   readonly spool?: Spool
   readonly metrics?: CollectorMetrics
 }
 
-/** Begins to collect a feed over gRPC; `undefined` where a collector in another process pushes it. */
-export function collect(definition: FeedDefinition, deps: CollectingDeps): Collecting | undefined {
+/** Starts to collect a feed over gRPC; returns `undefined` if a collector in another process pushes it. */
+export function collect(definition: FeedDefinition, deps: FeedCollectorDeps): FeedCollector | undefined {
   const source = sourceOf(definition, deps.clock, deps.log)
   if (!source) return undefined
   const ending = new AbortController()
-  const address = inTurn(deps.addresses)
+  const address = nextOf(deps.addresses)
   const metrics = deps.metrics?.of(definition.key)
   const ended = runCollector({ ...deps, metrics, address, definition, source, signal: ending.signal })
   return {
@@ -104,7 +104,7 @@ export function collect(definition: FeedDefinition, deps: CollectingDeps): Colle
   }
 }
 
-function inTurn(addresses: readonly string[]): () => string {
+function nextOf(addresses: readonly string[]): () => string {
   let next = 0
   return () => addresses[next++ % addresses.length] ?? ''
 }

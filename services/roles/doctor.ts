@@ -12,13 +12,13 @@ import { questdbAt } from './stores.ts'
 export type { Finding }
 
 export interface Wanted {
-  /** Reads all bars, too. */
+  /** Whether all bars are read too. */
   readonly audits: boolean
-  /** Such as `rest=2,stream=3,ingest=2`: processes that use QuestDB, those that a rollout adds included. */
+  /** Processes that use QuestDB, such as `rest=2,stream=3,ingest=2`, including those that a rollout adds. */
   readonly pods: string | undefined
 }
 
-/** Looks at what this configuration stands on, and changes nothing. */
+/** Checks the stores of this configuration; changes nothing. */
 export async function examine(config: Config, clock: Clock, wanted: Wanted): Promise<readonly Finding[]> {
   const pods = wanted.pods === undefined ? {} : parsePods(wanted.pods)
   const { audits } = wanted

@@ -10,12 +10,12 @@ import { ManifestsInvalid } from '../registry/manifest-files.ts'
 import { faultText, readManifests } from '../registry/manifests.ts'
 import type { RegistryWriter } from '../registry/writer.ts'
 
-/** What is served without FXD_FEEDS. */
+/** Folder of the manifests that are used without FXD_FEEDS. */
 export const demoFeeds = fileURLToPath(new URL('demo-feeds', import.meta.url))
 
 /**
- * Makes the registry equal to the manifests at the path and gives their definitions. When anything is
- * wrong with them nothing is written, and it throws what `readManifests` throws.
+ * Makes the registry equal to the manifests at the path, and returns their definitions. If a manifest is invalid,
+ * it writes nothing and throws the errors of `readManifests`, or `ManifestsInvalid`.
  */
 export async function applyManifests(
   path: string,
@@ -30,23 +30,23 @@ export async function applyManifests(
   )
 }
 
-/** Reads manifests again, one time after the other; when they are invalid it says so and the old ones stay. */
+/** Returns a function that reads the manifests again; invalid ones are logged, and the old ones stay in use. */
 export function createReload(path: string, apply: () => Promise<unknown>, log: Log): () => Promise<void> {
   const reload = async (): Promise<void> => {
     try {
       await apply()
-      log.info({ feeds: path }, 'the Feed manifests were read again')
+      log.info({ feeds: path }, 'Feed manifests were read again')
     } catch (cause) {
       const reason = cause instanceof Fatal ? cause.message : cause
-      log.error({ err: reason }, 'the Feed manifests were not applied; the old ones stay')
+      log.error({ err: reason }, 'Feed manifests rejected; the old ones stay in use')
     }
   }
-  // One after another, so that the files as they were last are what stays.
+  // One after another, so that the newest files are applied last.
   const reloads = new Serial()
   return () => reloads.run(reload)
 }
 
-/** Issues a key for all given feeds, so that a newcomer can try them at once; gives its secret. */
+/** Issues a key for all given feeds, so that a new user can try them at once; returns its secret. */
 export async function issueFirstKey(
   writer: RegistryWriter,
   definitions: readonly FeedDefinition[],

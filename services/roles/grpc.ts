@@ -3,7 +3,7 @@ import { listenFailure } from '../platform/listen.ts'
 import type { ProcessContext } from '../platform/process-context.ts'
 import type { ConnectionCounts } from '../wire/listen.ts'
 
-/** Measures the connections of the gRPC port of this process. */
+/** Makes metrics for the connections of this process's gRPC port. */
 export function grpcConnections({
   metrics,
   handles,
@@ -11,7 +11,7 @@ export function grpcConnections({
   const open = metrics.gauge('fxd_grpc_connections', 'Open connections to the gRPC port.')
   const dropped = metrics.counter(
     'fxd_grpc_dropped_connections_total',
-    'Connections to the gRPC port beyond the bound: 2,000 of an ingest, 100 of a shard.',
+    'Connections to the gRPC port dropped above the maximum: 2,000 of an ingest, 100 of a shard.',
   )
   return {
     opened: (by) => open.inc(by),
@@ -20,7 +20,7 @@ export function grpcConnections({
   }
 }
 
-/** Passes on why gRPC cannot listen, as a sentence that names the variable. */
+/** Converts the cause why gRPC cannot listen to an error that names the variable. */
 export const grpcListenFailure =
   (address: Address) =>
   (cause: unknown): never => {

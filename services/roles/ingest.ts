@@ -20,18 +20,18 @@ const ingestGraceMs = 3_000
 export interface RunningIngest extends Leaving {
   readonly grpcPort: number
   readonly opsPort: number
-  /** Reads the manifests again; when they are invalid it says so in the log and the old ones stay. */
+  /** Reads the manifests again; invalid ones are logged, and the old ones stay in use. */
   reload(): Promise<void>
 }
 
 /**
- * Takes bars from collectors and administers the registry. Makes the registry equal to FXD_FEEDS;
- * without it the registry stays as it is.
+ * Accepts bars from collectors and serves the registry's administration. Makes the registry equal to FXD_FEEDS;
+ * without it the registry does not change.
  */
 export function startIngest(config: Config, overrides: RoleOverrides = {}): Promise<RunningIngest> {
   return runProcess(config, overrides, async (context) => {
     if (!overrides.stores) requireStores('ingest', config)
-    // One that an ingest made for itself would be unknown to the others.
+    // Other processes would not know a token that this ingest makes.
     const token = neededToken('An ingest', config)
     const runtime = await openRuntime(context, overrides, 'ingest')
     const { health } = runtime
@@ -47,7 +47,7 @@ export function startIngest(config: Config, overrides: RoleOverrides = {}): Prom
       grpcPort: port,
       opsPort: health.port,
       reload: createReload(feeds ?? '', apply, context.log),
-      // Collectors come again by themselves, to whichever ingest is there.
+      // Collectors reconnect by themselves, to any available ingest.
       ...leaveThrough(context, health, () => Promise.resolve()),
     }
   })
@@ -57,8 +57,8 @@ export const writerOf = ({ stores, registry }: Runtime): RegistryWriter =>
   createRegistryWriter(stores.registry, registry, stores.bus)
 
 /**
- * Listens for collectors and administration, behind their token and, with FXD_TLS_CERT, over TLS. Gives the
- * identity with which this process calls itself.
+ * Listens for collectors and administration, which need a token; over TLS with FXD_TLS_CERT. Returns the port and
+ * the identity with which this process calls itself.
  */
 export async function startIngestEdge(
   { config, lifecycle, ...shared }: ProcessContext,

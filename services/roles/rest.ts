@@ -12,7 +12,7 @@ export interface RunningRest extends Leaving {
   readonly opsPort: number
 }
 
-/** Answers requests from shared stores; any number of these stand behind one address. */
+/** Runs REST on shared stores; any number of such processes may share one address. */
 export function startRest(config: Config, overrides: RoleOverrides = {}): Promise<RunningRest> {
   return runProcess(config, overrides, async (context) => {
     if (!overrides.stores) requireStores('rest', config)
@@ -20,7 +20,7 @@ export function startRest(config: Config, overrides: RoleOverrides = {}): Promis
     const { health } = runtime
     warnOfFewHandles(context, httpConnectionsMax(context, false))
     const rest = await startRestEdge(context, runtime, await startReading(context, runtime))
-    // Listening before the stores are there: an answer that says so is better than none.
+    // Listens before the stores are available: clients should get an error rather than no answer.
     const httpPort = await startHttp(context, { handle: rest.handler })
     health.listening()
     await runtime.loaded()

@@ -36,7 +36,7 @@ spec:
 `
 
 let home = ''
-/** What all roles of a test share, as they would share servers. */
+/** Stores that all roles of a test share, like servers. */
 let shared: OpenedStores
 let isAway = false
 const running: Leaving[] = []
@@ -116,7 +116,7 @@ const refusal = async (starting: Promise<unknown>): Promise<Fatal> => {
   return cause as Fatal
 }
 
-test('what a collector brings to one role is what the others answer, each in a context of its own', async () => {
+test('bars that a collector sends to one role are answered by the others, each in a separate context', async () => {
   const { grpcPort } = await ingest()
   const secret = await key()
   const [{ httpPort: restPort }, shard] = await Promise.all([rest(), stream()])
@@ -134,18 +134,18 @@ test('what a collector brings to one role is what the others answer, each in a c
     .toContain('"bar_count":3')
   await expect.poll(async () => (await ask(shard.opsPort, '/readyz')).status, { timeout: 10_000 }).toBe(200)
   const socket = new WebSocket(`ws://127.0.0.1:${shard.httpPort}/v1/stream?api_key=${secret}`)
-  const heard: string[] = []
-  socket.on('message', (data: Buffer) => heard.push(data.toString()))
+  const frames: string[] = []
+  socket.on('message', (data: Buffer) => frames.push(data.toString()))
   socket.on('open', () =>
     socket.send(JSON.stringify({ action: 'subscribe', symbols: ['BROKERA:ZERO:BTCUSD'], type: 'bar' })),
   )
   await expect
-    .poll(() => heard.join(''), { timeout: 10_000 })
+    .poll(() => frames.join(''), { timeout: 10_000 })
     .toContain('"type":"subscribed","symbols":["BROKERA:ZERO:BTCUSD"]')
   socket.terminate()
 })
 
-test('while the registry was never read REST listens, is not ready, and answers 500, never 401', async () => {
+test('until the registry is loaded REST listens, is not ready, and answers 500, never 401', async () => {
   isAway = true
   const opsPort = await freePort()
   const httpPort = await freePort()
@@ -162,17 +162,17 @@ test('while the registry was never read REST listens, is not ready, and answers 
   await starting
   await expect.poll(async () => (await ask(opsPort, '/readyz')).status, { timeout: 10_000 }).toBe(200)
   isAway = true
-  expect((await ask(opsPort, '/readyz')).status, 'a store that went away later').toBe(200)
+  expect((await ask(opsPort, '/readyz')).status, 'a store that is unavailable after the start').toBe(200)
 })
 
-test('a shard of its own says that its other paths are elsewhere', async () => {
+test('a process with a shard only answers other paths with NOT_FOUND', async () => {
   await ingest()
   const { httpPort } = await stream()
   expect((await ask(httpPort, '/v1/stream')).status).toBe(426)
   expect((await ask(httpPort, '/v1/status')).status).toBe(404)
 })
 
-test('SIGTERM makes REST unready and it goes on answering until it is hurried', async () => {
+test('after SIGTERM REST is not ready, and answers until it is hurried', async () => {
   await ingest()
   const service = await rest({ drainSeconds: 30 })
   const stopped = service.stop()
@@ -183,7 +183,7 @@ test('SIGTERM makes REST unready and it goes on answering until it is hurried', 
   await expect(ask(service.httpPort, '/v1/config')).rejects.toThrow('ECONNREFUSED')
 })
 
-test('SIGTERM drains a shard in its time, and a hurry closes what is left with 1012 at once', async () => {
+test('SIGTERM drains a shard in its time, and a hurry closes the remaining sockets with 1012 at once', async () => {
   await ingest()
   const secret = await key()
   const shard = await stream({ drainSeconds: 600 })
@@ -200,7 +200,7 @@ test('SIGTERM drains a shard in its time, and a hurry closes what is left with 1
   await stopped
 })
 
-test('a full shard is not ready, and is again when a socket has gone', async () => {
+test('a full shard is not ready until a socket leaves', async () => {
   await ingest()
   const secret = await key()
   const shard = await stream({ streamConnectionsMax: 1 })
@@ -214,7 +214,7 @@ test('a full shard is not ready, and is again when a socket has gone', async () 
   await expect.poll(async () => (await ask(shard.opsPort, '/readyz')).status, { timeout: 10_000 }).toBe(200)
 })
 
-test('a role of its own without shared stores ends with a sentence that names what is missing', async () => {
+test('a role in its own process without shared stores ends with an error that names the missing variables', async () => {
   for (const [name, start] of [
     ['rest', startRest],
     ['stream', startStream],
@@ -231,7 +231,7 @@ test('a role of its own without shared stores ends with a sentence that names wh
   expect((await refusal(startRest(half, { log: silentLog }))).message).toContain('set FXD_REDIS=')
 })
 
-test('a collector, an ingest and a shard without what they need end with a sentence that names the variable', async () => {
+test('a collector, an ingest and a shard without a required variable end with an error that names it', async () => {
   const feeds = join(home, 'feeds.yaml')
   const tokenFile = join(home, 'none')
   const collector = (more: Partial<Config>) =>

@@ -10,10 +10,10 @@ import { type FollowedRegistry, followRegistry } from '../registry/follow.ts'
 import type { StoreUser } from '../stores/questdb/pg/connection-counts.ts'
 import { type OpenedStores, openStores, type RoleOverrides } from './stores.ts'
 
-/** Files, stores, collectors and threads of one process; generous. */
+/** Handles reserved for files, stores, collectors and threads of one process. */
 const otherHandles = 500
 
-/** Warns when this process may not open as many handles as its ports take connections. */
+/** Warns if this process may open fewer handles than its ports accept connections. */
 export function warnOfFewHandles({ log }: Pick<ProcessContext, 'log'>, connectionsMax: number): void {
   const limit = handleLimit()
   const needed = connectionsMax + opsConnectionsMax + otherHandles
@@ -26,19 +26,19 @@ export function warnOfFewHandles({ log }: Pick<ProcessContext, 'log'>, connectio
 
 const storesCloseTimeoutMs = 10_000
 
-/** What every role stands on that reads or writes the stores. */
+/** Parts of every role that reads or writes the stores. */
 export interface Runtime {
   readonly stores: Stores
   readonly registry: FollowedRegistry
   readonly health: Health
   readonly waiting: WaitingDeps
-  /** Whether the stores may be away while this process lives. */
+  /** Whether the stores may be unavailable while this process runs. */
   readonly areRemote: boolean
-  /** Waits until the stores are fit for use and the registry was loaded once. */
+  /** Resolves when the stores are ready and the registry was loaded once. */
   loaded(): Promise<void>
 }
 
-/** Health first, so that a process that waits for its stores can say so. */
+/** Starts health first, so that a process can report that it waits for its stores. */
 export async function openRuntime(
   context: ProcessContext,
   overrides: RoleOverrides,
@@ -79,7 +79,7 @@ export async function openRuntime(
   }
 }
 
-/** What a reader sees of the bars: the store, and the tail of the bus laid over it. */
+/** Reads bars: the store, with the tail of the bus over it. */
 export interface Reading {
   readonly history: ReturnType<typeof createHistory>
   readonly coverage: ReturnType<typeof createCoverage>
@@ -94,7 +94,7 @@ export async function startReading(context: ProcessContext, { stores, registry }
   })
   metrics.counter(
     'fxd_tail_dropped_bars_total',
-    'Live bars that left the tail at its bound, before the store was known to show them.',
+    'Live bars dropped from the tail at its maximum, before the store was known to show them.',
     [],
     (counter) => counter.inc(tail.dropped),
   )

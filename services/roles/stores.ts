@@ -12,14 +12,14 @@ import type { StoreUser } from '../stores/questdb/pg/connection-counts.ts'
 import { prepareRedisStores } from '../stores/redis/open.ts'
 import type { RedisStoreOptions } from '../stores/redis/options.ts'
 
-/** Where the Redis of this configuration is; `undefined`: what pods share is kept in this process. */
+/** Address of Redis; `undefined` if this process keeps in memory what pods share. */
 const redisAt = (config: Config): Pick<RedisStoreOptions, 'at' | 'prefix'> | undefined => {
   const { redis: url, redisSentinels: sentinels, redisMaster: master, redisPrefix: prefix } = config
   if (url === undefined && sentinels.length === 0) return undefined
   return { at: { url, sentinels, master, sentinelPassword: config.redisSentinelPassword }, prefix }
 }
 
-/** Where the QuestDB of this configuration is. */
+/** Addresses and credentials of QuestDB. */
 export const questdbAt = (
   config: Config,
 ): Pick<QuestdbOptions, 'http' | 'pg' | 'credentials' | 'prefix'> => ({
@@ -29,7 +29,7 @@ export const questdbAt = (
   prefix: config.questdbPrefix,
 })
 
-/** A role of its own shares everything with others: what only lives in one process would be wrong in each. */
+/** Throws if a store is not shared: a role in its own process must share all stores with the other processes. */
 export function requireStores(role: string, { store, redis, redisSentinels }: Config): void {
   const missing = [
     ...(store === 'questdb' ? [] : ['FXD_STORE=questdb']),
@@ -43,27 +43,27 @@ export function requireStores(role: string, { store, redis, redisSentinels }: Co
 
 export interface OpenedStores {
   readonly stores: Stores
-  /** Whether they may be away while this process lives. */
+  /** Whether they may be unavailable while this process runs. */
   readonly areRemote: boolean
-  /** Makes them ready for use. Rejects with `Unavailable`, which is worth another try, or `Fatal`. */
+  /** Makes them ready for use. Rejects with `Unavailable`, which may be retried, or `Fatal`. */
   readonly connect: () => Promise<void>
 }
 
 export interface RoleOverrides extends Overrides {
-  /** In place of the configured ones; they stay the caller's. */
+  /** Used in place of the configured ones; the caller must close them. */
   readonly stores?: OpenedStores
 }
 
-/** Some of the stores, kept in one place. */
+/** The stores of one server or folder. */
 interface Part {
   readonly stores: Partial<Stores> & Pick<Stores, 'close'>
   readonly connect: () => Promise<void>
 }
 
 /**
- * The stores of this configuration: bars, windows and registry in QuestDB with FXD_STORE=questdb,
- * what pods share in Redis with FXD_REDIS, and everything else in the data folder. Rejects with `Fatal`
- * when the folder is needed and cannot be used; asks no server yet.
+ * Opens the stores of this configuration. With FXD_STORE=questdb bars, windows and registry are in QuestDB; with
+ * FXD_REDIS data that pods share is in Redis; all other data is in the data folder. Rejects with `Fatal` if the
+ * folder is needed and cannot be used. It does not connect to a server.
  */
 export async function openStores(context: ProcessContext, user: StoreUser): Promise<OpenedStores> {
   const remote: Part[] = []
@@ -83,27 +83,27 @@ export async function openStores(context: ProcessContext, user: StoreUser): Prom
   }
 }
 
-/** Real time whatever clock the context runs on: the server answers in real time. */
+/** Uses real time with any clock of the context: the server answers in real time. */
 const questdbPart = ({ config, log, metrics }: ProcessContext, user: StoreUser): Promise<Part> =>
   prepareQuestdbStores({ ...questdbAt(config), clock: systemClock, log, metrics, user })
 
-/** A context on a virtual clock rules Redis's time too. */
+/** With a virtual clock in the context, Redis uses its time too. */
 const redisPart = (
   { clock, log, metrics }: ProcessContext,
   user: StoreUser,
   at: NonNullable<ReturnType<typeof redisAt>>,
 ): Part => {
   const time = clock === systemClock ? {} : { time: clock }
-  // It then counts among those that share the limits in an outage.
+  // Then it gets a share of the limits in an outage.
   const admits = user === 'all' || user === 'rest'
   const { stores, connect } = prepareRedisStores({ ...at, ...time, admits, clock: systemClock, log, metrics })
   return {
     stores,
-    // Nothing waits for Redis: without it limits are shared out, and the registry is elsewhere.
+    // The start does not wait for Redis: without it each pod has a share of the limits, and the registry is in QuestDB.
     connect: () =>
       connect().catch((cause: unknown) => {
         if (cause instanceof WrongServer) throw cause
-        log.warn({ err: cause }, 'Redis is away; the start does not wait for it')
+        log.warn({ err: cause }, 'Redis unavailable; the start continues without it')
       }),
   }
 }

@@ -20,7 +20,7 @@ export interface RunningStream extends Leaving {
   readonly opsPort: number
 }
 
-/** One shard: holds sockets, any symbol, and answers the operator's `fxd.v1.Shard`. */
+/** Runs one shard: sockets for all symbols, and `fxd.v1.Shard` for the operator. */
 export function startStream(config: Config, overrides: RoleOverrides = {}): Promise<RunningStream> {
   return runProcess(config, overrides, async (context) => {
     if (!overrides.stores) requireStores('stream', config)
@@ -38,12 +38,12 @@ export function startStream(config: Config, overrides: RoleOverrides = {}): Prom
       httpPort,
       grpcPort,
       opsPort: health.port,
-      ...leaveThrough(context, health, (hurried) => emptyShard(context, edge, hurried)),
+      ...leaveThrough(context, health, (hurried) => drainShard(context, edge, hurried)),
     }
   })
 }
 
-/** A token of its own, so that no pod that clients reach needs the administration token. */
+/** The shard's own token, so that no pod that clients reach needs the administration token. */
 const shardToken = (config: Config): SecretPlace =>
   config.shardTokenFile === undefined
     ? neededToken('A shard', config)
@@ -89,7 +89,7 @@ async function startShardServer(
   })
 }
 
-async function emptyShard(
+async function drainShard(
   { config }: ProcessContext,
   { draining }: Stream,
   hurried: AbortSignal,

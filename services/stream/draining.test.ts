@@ -36,7 +36,7 @@ async function connectMany(count: number): Promise<Closed[]> {
   return closed
 }
 
-/** Time goes on in small steps, and each close reaches its client before the next. */
+/** Advances the time in small steps, so that each close reaches its client before the next. */
 async function pass(seconds: number, closed: readonly Closed[], total: number): Promise<void> {
   for (let i = 0; i < seconds * 4; i++) {
     await fixture.clock.advance(250)
@@ -44,7 +44,7 @@ async function pass(seconds: number, closed: readonly Closed[], total: number): 
   }
 }
 
-test('a drain sends sockets away evenly with 1012, and no one at the edge of the minute', async () => {
+test('a drain closes sockets evenly with 1012, and none around the end of the minute', async () => {
   await open({ start: start + 20_000 })
   const closed = await connectMany(30)
   // From second 30 to second 15: 20 s after the notice and 7 s outside of the guard, a close about every second.
@@ -67,7 +67,7 @@ test('a drain sends sockets away evenly with 1012, and no one at the edge of the
   expect(await fixture.metric('fxd_stream_drain_forced_closes_total')).toBe(0)
 })
 
-test('what a drain must close at the edge, because its time ends there, is counted as forced', async () => {
+test('sockets that a drain must close around the end of the minute are counted as forced', async () => {
   await open({ start: start + 46_000 })
   const closed = await connectMany(3)
   void fixture.stream.draining.start(5_000)
@@ -78,7 +78,7 @@ test('what a drain must close at the edge, because its time ends there, is count
   expect(await fixture.metric('fxd_stream_drain_forced_closes_total')).toBe(3)
 })
 
-test('who comes before the load balancer has noticed is let in and sent away with the others; later ones are refused', async () => {
+test('a drain accepts new clients for some seconds and closes them with the others, then refuses new ones', async () => {
   const { secret } = await fixture.issue()
   const drained = fixture.stream.draining.start(30_000)
   expect(fixture.stream.notReady()).toBe('draining')
@@ -90,7 +90,7 @@ test('who comes before the load balancer has noticed is let in and sent away wit
   await drained
 })
 
-test('a drain that is called off leaves the others where they are and lets newcomers in', async () => {
+test('a cancelled drain keeps the open sockets and accepts new ones', async () => {
   const closed = await connectMany(10)
   const drained = fixture.stream.draining.start(30_000)
   await pass(10, closed, 10)
@@ -106,7 +106,7 @@ test('a drain that is called off leaves the others where they are and lets newco
   expect(fixture.stream.load().connections).toBe(10 - sent + 1)
 })
 
-test('a second, shorter drain hurries the first one, and 0 closes all at once', async () => {
+test('a second, shorter drain shortens the first one, and 0 closes all at once', async () => {
   const closed = await connectMany(5)
   const drained = fixture.stream.draining.start(600_000)
   void fixture.stream.draining.start(0)
@@ -115,7 +115,7 @@ test('a second, shorter drain hurries the first one, and 0 closes all at once', 
   await expect.poll(() => closed.length).toBe(5)
 })
 
-test('an idle shard is drained as soon as newcomers have stopped coming', async () => {
+test('the drain of a shard without sockets ends when it begins to refuse new clients', async () => {
   let isDone = false
   void fixture.stream.draining.start(30_000).then(() => (isDone = true))
   await fixture.clock.advance(noticeMs - 1)
@@ -125,7 +125,7 @@ test('an idle shard is drained as soon as newcomers have stopped coming', async 
   expect(fixture.stream.draining.isOn).toBe(true)
 })
 
-test('a full shard says so and refuses the next one, whatever its key, until there is room', async () => {
+test('a full shard is not ready and refuses the next upgrade of any key until a socket leaves', async () => {
   await open({ connectionsMax: 2 })
   const { secret } = await fixture.issue()
   const first = await fixture.connect(secret)

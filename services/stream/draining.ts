@@ -1,26 +1,26 @@
 import { isGuarded, nextCloses, noticeMs } from '../core/drain.ts'
 import type { Cancel, Clock } from '../ports/clock.ts'
 
-/** Some are on their way out already and cannot be closed once more. */
+/** Pause after all sockets were closed; sockets that are closing already cannot be closed again. */
 const goneAfterMs = 100
 
 export interface DrainedSockets {
   readonly open: number
-  /** Closes so many of them with 1012. */
+  /** Closes `count` of them with 1012. */
   close(count: number): void
 }
 
 interface Running {
   endsAtMs: number
   refusesAtMs: number
-  /** When all that were left were closed. */
+  /** When all remaining sockets were closed; infinite before that. */
   closedAtMs: number
   cancel: Cancel
   readonly done: Promise<void>
   readonly finish: () => void
 }
 
-/** Empties a shard a few sockets at a time. A drain may be cancelled, but not that of a process that ends. */
+/** Closes the sockets of a shard a few at a time. A drain can be cancelled, unless the process is ending. */
 export class Draining {
   readonly #clock: Clock
   readonly #sockets: DrainedSockets
@@ -29,14 +29,14 @@ export class Draining {
   #running: Running | undefined
   #isLast = false
 
-  /** `onForced` is told how many were closed in the guard, because no other time was left. */
+  /** `onForced` receives how many sockets were closed in the guard seconds, because the drain ended there. */
   constructor(clock: Clock, sockets: DrainedSockets, onForced: (count: number) => void) {
     this.#clock = clock
     this.#sockets = sockets
     this.#onForced = onForced
   }
 
-  /** Also once it is empty: until it is called off. */
+  /** Stays true when no socket is left, until the drain is cancelled. */
   get isOn(): boolean {
     return this.#running !== undefined
   }
@@ -45,19 +45,19 @@ export class Draining {
     return this.#running !== undefined && this.#clock.monotonicMs() >= this.#running.refusesAtMs
   }
 
-  /** Closed in the guard, over all drains. */
+  /** Sockets closed in the guard seconds by all drains. */
   get forced(): number {
     return this.#forced
   }
 
-  /** 0 when the time is over, or there is no drain. */
+  /** 0 after the end of the drain, or without one. */
   get leftMs(): number {
     return this.#running ? Math.max(0, this.#running.endsAtMs - this.#clock.monotonicMs()) : 0
   }
 
   /**
-   * Closes all sockets within so many milliseconds, all at once for 0; resolves when none is left or it
-   * is called off. Of two calls the earlier end counts, so that a repeat changes nothing.
+   * Closes all sockets within this many milliseconds; 0 closes them at once. Resolves when none is left, or
+   * when the drain is cancelled. Of two calls the earlier end counts, so that a repeat changes nothing.
    */
   start(withinMs: number): Promise<void> {
     const now = this.#clock.monotonicMs()
@@ -73,13 +73,13 @@ export class Draining {
     return this.#running.done
   }
 
-  /** The same for a process that ends: `callOff` cannot cancel it. */
+  /** Like `start`, for a process that is ending: `callOff` cannot cancel it. */
   startLast(withinMs: number): Promise<void> {
     this.#isLast = true
     return this.start(withinMs)
   }
 
-  /** Accepts new sockets again and keeps the open ones. Gives `false` when the process ends: then nothing changes. */
+  /** Accepts new sockets again and keeps the open ones. Returns `false` and changes nothing if the process is ending. */
   callOff(): boolean {
     if (this.#isLast) return false
     this.stop()
@@ -92,7 +92,7 @@ export class Draining {
     this.#running = undefined
   }
 
-  /** A socket has gone by itself. */
+  /** Must be called when a connection leaves. */
   left(): void {
     if (this.#running && this.#sockets.open === 0) this.#proceed(this.#running)
   }

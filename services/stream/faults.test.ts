@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import type { StreamSocket } from '../../test/acceptance/client/socket.ts'
 import { type OpenedStream, openStream } from '../../test/support/clients/open-stream.ts'
 import { Subscriptions } from './fan-out/subscriptions.ts'
-import { LiveDelivery } from './live/live-delivery.ts'
+import { LiveSymbols } from './live/live-symbols.ts'
 
 let fixture: OpenedStream
 beforeAll(async () => {
@@ -12,7 +12,7 @@ afterEach(() => void vi.restoreAllMocks())
 afterAll(() => fixture.close())
 
 const secretWord = 'what-the-client-sent'
-/** A defect that quotes what it met, as the errors of parsers do. */
+/** A defect whose message quotes client data, as errors of parsers do. */
 const defect = (): never => {
   throw new SyntaxError(`unexpected ${secretWord}`)
 }
@@ -28,7 +28,7 @@ async function expectOneSocketClosed(broken: StreamSocket, beside: StreamSocket)
   expect(lines[0]).not.toContain(secretWord)
 }
 
-test('a defect while a message is handled closes that socket with 1011, is logged and counted', async () => {
+test('a defect in the handling of a message closes that socket with 1011, is logged and counted', async () => {
   const [broken, beside] = [await connect(), await connect()]
   const before = await faults('socket')
   vi.spyOn(fixture.registry, 'view').mockImplementationOnce(defect)
@@ -37,7 +37,7 @@ test('a defect while a message is handled closes that socket with 1011, is logge
   expect(await faults('socket')).toBe(before + 1)
 })
 
-test('a defect while a message is handled that had to wait closes that socket with 1011', async () => {
+test('a defect in the handling of a queued message closes that socket with 1011', async () => {
   const [broken, beside] = [await connect(), await connect()]
   for (let n = 0; n < 50; n++) broken.send({ action: 'ping' })
   broken.send({ action: 'subscribe', symbols: [secretWord] })
@@ -47,15 +47,15 @@ test('a defect while a message is handled that had to wait closes that socket wi
   await expectOneSocketClosed(broken, beside)
 })
 
-test('a defect while bars are replayed closes that socket with 1011', async () => {
+test('a defect in a replay closes that socket with 1011', async () => {
   const [broken, beside] = [await connect(), await connect()]
-  vi.spyOn(LiveDelivery.prototype, 'lastTime').mockImplementationOnce(defect)
+  vi.spyOn(LiveSymbols.prototype, 'lastTime').mockImplementationOnce(defect)
   const since = Math.floor(fixture.clock.utcMs() / 1000) - 600
   broken.send({ action: 'subscribe', symbols: ['BROKERA:ZERO:SYM0'], since })
   await expectOneSocketClosed(broken, beside)
 })
 
-test('a defect while a socket leaves frees its slot and harms no other', async () => {
+test('after a defect while a socket leaves, its slot is free and other sockets work', async () => {
   const { secret, inUse } = await fixture.issue()
   const [broken, beside] = [await fixture.connect(secret), await connect()]
   vi.spyOn(Subscriptions.prototype, 'closeRow').mockImplementationOnce(defect)
@@ -66,7 +66,7 @@ test('a defect while a socket leaves frees its slot and harms no other', async (
   expect(fixture.logged.splice(0).filter((line) => line.includes('a defect in a handler'))).toHaveLength(1)
 })
 
-test('a defect while an upgrade is examined answers 500 and is counted', async () => {
+test('a defect in the check of an upgrade answers 500 and is counted', async () => {
   const { secret } = await fixture.issue()
   const before = await faults('upgrade')
   vi.spyOn(fixture.registry, 'view').mockImplementationOnce(defect)

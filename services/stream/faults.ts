@@ -2,16 +2,16 @@ import { faultPlace } from '../core/fault-place.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { faultPlaces, StreamMetrics } from './metrics.ts'
 
-/** A defect was met in something that a client or the operator asked for; that alone ends. */
+/** Reports a defect in the handling of a client or an operator call; only that handling ends. */
 export type OnFault = (place: (typeof faultPlaces)[number], cause: unknown, session?: string) => void
 
-/** Logs and counts each defect, with nothing of what was asked. */
+/** Logs and counts each defect; the log contains nothing of the request. */
 export const createOnFault =
   (log: Log, { faults }: Pick<StreamMetrics, 'faults'>): OnFault =>
   (place, cause, session) => {
     faults.inc({ place })
     log.error(
       { place, session, ...faultPlace(cause) },
-      'failed: a defect in a handler; what it served is ended',
+      'failed: a defect in a handler; its socket or call was ended',
     )
   }

@@ -21,8 +21,8 @@ const a = compoundKey(zero, 'SYM0')
 const b = compoundKey(zero, 'SYM1')
 const foreign = compoundKey(live, 'SYM0')
 
-describe('what happens to a key reaches its open sockets', () => {
-  test('a revoked key is cut with KEY_INACTIVE and 4500, other keys are not', async () => {
+describe('a change of a key applies to its open sockets', () => {
+  test('revocation closes the sockets of that key only, with KEY_INACTIVE and 4500', async () => {
     const [mine, other] = [await fixture.issue(), await fixture.issue()]
     const sockets = await Promise.all([fixture.connect(mine.secret), fixture.connect(mine.secret)])
     const stays = await fixture.connect(other.secret)
@@ -39,7 +39,7 @@ describe('what happens to a key reaches its open sockets', () => {
     expect(await mine.inUse()).toBe(0)
   })
 
-  test('a revocation is noticed within five seconds when no notification comes, by the poll alone', async () => {
+  test('without a notification, the poll finds a revocation within five seconds', async () => {
     const mine = await fixture.issue()
     const socket = await fixture.connect(mine.secret)
     const { version } = fixture.registry.view()
@@ -51,7 +51,7 @@ describe('what happens to a key reaches its open sockets', () => {
     expect((await socket.closed).code).toBe(4500)
   })
 
-  test('a key expires by time alone, with KEY_EXPIRED and 4501', async () => {
+  test('a key that expires closes its socket with KEY_EXPIRED and 4501', async () => {
     const mine = await fixture.issue({ expiresAt: utcMs(fixture.clock.utcMs() + 30_000) })
     const socket = await fixture.connect(mine.secret)
     await fixture.clock.advance(29_000)
@@ -61,7 +61,7 @@ describe('what happens to a key reaches its open sockets', () => {
     expect(socket.messages.at(-1)).toMatchObject({ type: 'error', code: 'KEY_EXPIRED' })
   })
 
-  test('an address that is no longer allowed is cut with IP_NOT_ALLOWED and 4502', async () => {
+  test('a socket whose address is no longer allowed is closed with IP_NOT_ALLOWED and 4502', async () => {
     const mine = await fixture.issue({ allowIps: ['127.0.0.1'] })
     const socket = await fixture.connect(mine.secret)
     await mine.update({ allowIps: ['203.0.113.0/24'] })
@@ -69,7 +69,7 @@ describe('what happens to a key reaches its open sockets', () => {
     expect(socket.messages.at(-1)).toMatchObject({ type: 'error', code: 'IP_NOT_ALLOWED' })
   })
 
-  test('a secret that a rotation took away is cut with KEY_INVALID, at the end of its overlap', async () => {
+  test("at the end of a rotation's overlap a socket with the old secret is closed with KEY_INVALID", async () => {
     const mine = await fixture.issue()
     const [old] = mine.record.secrets
     const next = sampleKey()
@@ -85,7 +85,7 @@ describe('what happens to a key reaches its open sockets', () => {
     await successor.settled()
   })
 
-  test('a withdrawn grant ends its subscriptions with a reason; the others and the socket stay', async () => {
+  test('a withdrawn grant ends its subscriptions with a reason; other subscriptions and the socket stay', async () => {
     const mine = await fixture.issue({ feeds: [zero, live] })
     const socket = await fixture.connect(mine.secret)
     await socket.subscribe([a, foreign, b])
@@ -105,7 +105,7 @@ describe('what happens to a key reaches its open sockets', () => {
     expect(await socket.subscribe([a])).toMatchObject({ symbols: [a] })
   })
 
-  test('a bar that came before the grant was withdrawn is still delivered, none after', async () => {
+  test('a bar that arrived before the grant was withdrawn is delivered, later ones are not', async () => {
     const mine = await fixture.issue()
     const socket = await fixture.connect(mine.secret)
     await socket.subscribe([a])
@@ -125,7 +125,7 @@ describe('what happens to a key reaches its open sockets', () => {
     ])
   })
 
-  test('a symbol that left the registry is named, not silently quiet', async () => {
+  test('when a symbol leaves the registry, its subscribers get an unsubscribed message', async () => {
     const mine = await fixture.issue()
     const socket = await fixture.connect(mine.secret)
     await socket.subscribe([a, b])
@@ -138,7 +138,7 @@ describe('what happens to a key reaches its open sockets', () => {
     expect((await socket.subscribe([b])).rejected).toEqual([b])
   })
 
-  test('a key that changed while its slot was being taken is judged as it is now', async () => {
+  test('a key that was revoked while its slot was being taken closes the new socket', async () => {
     let release: (() => void) | undefined
     let asked = false
     const gate = new Promise<void>((resolve) => {
@@ -158,7 +158,7 @@ describe('what happens to a key reaches its open sockets', () => {
     })
     const mine = await waiting.issue()
     const connecting = waiting.connect(mine.secret)
-    await until('the slot to be asked for', () => asked)
+    await until('the request of the slot', () => asked)
     await mine.update({ revoked: true })
     release?.()
     expect((await (await connecting).closed).code).toBe(4500)
@@ -172,7 +172,7 @@ describe('a drain', () => {
     own = await openStream()
   })
   afterEach(() => own.close())
-  test('closes every socket with 1012 after what it is owed, and frees every slot', async () => {
+  test('closes every socket with 1012 after its last bars, and frees every slot', async () => {
     const mine = await own.issue()
     const sockets = await Promise.all(Array.from({ length: 20 }, () => own.connect(mine.secret)))
     for (const socket of sockets) await socket.subscribe([a])
@@ -201,7 +201,7 @@ describe('a drain', () => {
     expect(await mine.inUse()).toBe(0)
   })
 
-  test('of nobody ends at once', async () => {
+  test('without sockets ends at once', async () => {
     await expect(own.stream.drain()).resolves.toBeUndefined()
   })
 })

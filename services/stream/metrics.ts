@@ -4,25 +4,25 @@ import { closings } from './sockets/close-codes.ts'
 export type StreamMetrics = ReturnType<typeof createStreamMetrics>
 
 export const faultPlaces = ['socket', 'upgrade', 'shard'] as const
-export const givenUpReasons = ['late', 'failed', 'too_many_replays', 'too_many_bars', 'unproven'] as const
+export const replayGapReasons = ['late', 'failed', 'too_many_replays', 'too_many_bars', 'unproven'] as const
 export const slotCalls = ['open', 'close', 'renew'] as const
 
 interface Readings {
   connections(): number
   subscriptions(): number
   backlogBytes(): number
-  /** Symbols of sockets. */
-  replays(): { readonly waiting: number; readonly caught: number }
+  /** Counted once per socket and symbol. */
+  replays(): { readonly waiting: number; readonly caughtUp: number }
   draining(): boolean
 }
 
-/** What the stream counts. No label grows with keys, symbols or anything a client chooses. */
+/** Metrics of the stream. The values of no label depend on keys, symbols or anything else a client chooses. */
 export const createStreamMetrics = (metrics: Metrics, read: Readings) => {
   addGauges(metrics, read)
   return {
     forcedCloses: metrics.counter(
       'fxd_stream_drain_forced_closes_total',
-      "Sockets that a drain closed at the minute's edge, because its time ended there.",
+      'Sockets that a drain closed around the end of a minute, because the drain ended there.',
     ),
     upgrades: metrics.counter(
       'fxd_stream_upgrades_total',
@@ -32,7 +32,7 @@ export const createStreamMetrics = (metrics: Metrics, read: Readings) => {
     closes: fromZero(
       metrics.counter(
         'fxd_stream_closes_total',
-        'Sockets closed, by close code; other stands for codes that clients made up.',
+        'Sockets closed, by close code; other is any code that clients invented.',
         ['code'],
       ),
       'code',
@@ -41,17 +41,17 @@ export const createStreamMetrics = (metrics: Metrics, read: Readings) => {
     bars: metrics.counter('fxd_stream_bars_total', 'Bars pushed, one per bar and subscribed socket.'),
     stale: metrics.counter(
       'fxd_stream_stale_bars_total',
-      'Live bars not newer than the last one of their symbol; those are never pushed.',
+      'Live bars dropped because they were not newer than the last one of their symbol.',
     ),
     throttled: metrics.counter(
       'fxd_stream_throttled_total',
-      'Times a client sent faster than it is read, and was read more slowly.',
+      'Times a client exceeded the message rate, and was read more slowly.',
     ),
-    misunderstood: metrics.counter('fxd_stream_bad_messages_total', 'Messages answered by an error frame.'),
+    badMessages: metrics.counter('fxd_stream_bad_messages_total', 'Messages answered by an error frame.'),
     faults: fromZero(
       metrics.counter(
         'fxd_stream_faults_total',
-        'Defects met while a socket, an upgrade request or a call of fxd.v1.Shard was served; that alone ended.',
+        'Defects in the handling of a socket, an upgrade request or a call of fxd.v1.Shard; only that handling ended.',
         ['place'],
       ),
       'place',
@@ -73,7 +73,7 @@ export const createStreamMetrics = (metrics: Metrics, read: Readings) => {
   }
 }
 
-/** What sockets missed, and how it was closed. */
+/** Bars that sockets missed, and how they were delivered or named. */
 const createLossMetrics = (metrics: Metrics) => ({
   gaps: metrics.counter('fxd_stream_gaps_total', 'Symbols named in GAP frames, one per socket.'),
   replayGaps: fromZero(
@@ -83,15 +83,12 @@ const createLossMetrics = (metrics: Metrics) => ({
       ['reason'],
     ),
     'reason',
-    givenUpReasons,
+    replayGapReasons,
   ),
-  losses: metrics.counter(
-    'fxd_stream_bus_losses_total',
-    'Losses of the bus that this shard took up, one per feed.',
-  ),
+  losses: metrics.counter('fxd_stream_bus_losses_total', 'Losses of events on the bus, one per feed.'),
   refillFailures: metrics.counter(
     'fxd_stream_refill_failures_total',
-    'Reads of the store that failed while a hole of the bus was to be closed.',
+    'Failed reads of the store for bars that the bus lost.',
   ),
 })
 
@@ -100,19 +97,20 @@ function addGauges(metrics: Metrics, read: Readings): void {
   metrics.gauge('fxd_stream_subscriptions', 'Subscriptions over all open sockets.', [], (gauge) =>
     gauge.set(read.subscriptions()),
   )
-  metrics.gauge('fxd_stream_backlog_bytes', 'Bytes waiting for clients that read slowly.', [], (gauge) =>
+  metrics.gauge('fxd_stream_backlog_bytes', 'Bytes queued for clients that read slowly.', [], (gauge) =>
     gauge.set(read.backlogBytes()),
   )
-  metrics.gauge('fxd_stream_draining', '1 while sockets are sent elsewhere.', [], (gauge) =>
-    gauge.set(read.draining() ? 1 : 0),
-  )
-  metrics.gauge('fxd_stream_replays', 'Symbols of sockets whose replay waits or is under way.', [], (gauge) =>
-    gauge.set(read.replays().waiting),
+  metrics.gauge('fxd_stream_draining', '1 during a drain.', [], (gauge) => gauge.set(read.draining() ? 1 : 0))
+  metrics.gauge(
+    'fxd_stream_replays',
+    'Replays that are queued or running, one per socket and symbol.',
+    [],
+    (gauge) => gauge.set(read.replays().waiting),
   )
   metrics.gauge(
     'fxd_stream_replays_caught',
-    'Symbols of sockets that were replayed and join with the first bar later than that.',
+    'Replays that wait for the next live bar, one per socket and symbol.',
     [],
-    (gauge) => gauge.set(read.replays().caught),
+    (gauge) => gauge.set(read.replays().caughtUp),
   )
 }

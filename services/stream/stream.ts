@@ -18,7 +18,7 @@ import { createStreamMetrics } from './metrics.ts'
 import { Sessions } from './sockets/sessions.ts'
 import { UpgradeHandler } from './sockets/upgrade-handler.ts'
 
-/** Where the socket is asked for. */
+/** Path of the WebSocket. */
 export const streamPath = '/v1/stream'
 
 export interface StreamDeps {
@@ -29,43 +29,43 @@ export interface StreamDeps {
   readonly slots: Slots
   readonly limits: Limits
   readonly bus: Bus
-  /** Where bars are read that the bus lost. */
+  /** Source of bars that the bus lost. */
   readonly bars: Pick<BarStore, 'read' | 'lastTimes'>
-  /** What a client missed; its tail must follow the bus since before this stream. */
+  /** Source of bars that a client missed; its tail must follow the bus before this stream starts. */
   readonly history: Pick<History, 'range'>
   readonly board: FeedBoard
-  /** CIDR blocks whose forwarded chain is believed. */
+  /** CIDR blocks of the proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[]
-  /** Sockets of this process; at the bound newcomers are refused. */
+  /** Maximum sockets of this process; further upgrades are refused. */
   readonly connectionsMax: number
 }
 
 export interface StreamLoad {
   readonly connections: number
   readonly connectionsMax: number
-  /** Over all open sockets. */
+  /** Subscriptions of all open sockets. */
   readonly subscriptions: number
-  /** Waiting for clients that read slowly. */
+  /** Bytes queued for clients that read slowly. */
   readonly backlogBytes: number
-  /** Closed by drains at the minute's edge. */
+  /** Sockets that drains closed around the end of a minute. */
   readonly forcedCloses: number
 }
 
 export interface Stream {
-  /** Takes an HTTP upgrade request of `streamPath`; never throws. */
+  /** Handles an HTTP upgrade request of `streamPath`; never throws. */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
   /** Open sockets. */
   connections(): number
   load(): StreamLoad
-  /** Why newcomers should go elsewhere: `draining`, or `full`. */
+  /** The reason why new clients should use another shard: `draining`, or `full`. */
   notReady(): string | undefined
-  /** A few sockets at a time, while the process goes on. */
+  /** Closes a few sockets at a time while the process continues. */
   readonly draining: Pick<Draining, 'isOn' | 'leftMs' | 'start' | 'startLast' | 'callOff'>
-  /** Refuses newcomers and closes every socket with 1012; resolves when all are gone, within seconds. */
+  /** Refuses new clients and closes every socket with 1012; resolves within seconds, when all are gone. */
   drain(): Promise<void>
   /** Logs and counts a defect. */
   readonly onFault: OnFault
-  /** Cuts whatever is still open. Nothing may be called afterwards. */
+  /** Cuts all open sockets. Must be the last call. */
   close(): void
 }
 
@@ -73,19 +73,19 @@ export interface Stream {
 export function createStream(deps: StreamDeps): Stream {
   const subscriptions = new Subscriptions()
   const metrics = createStreamMetrics(deps.metrics, {
-    connections: () => hub.connections,
+    connections: () => hub.sockets.count,
     draining: () => draining.isOn,
-    subscriptions: () => subscriptions.total,
-    backlogBytes: () => hub.backlogBytes,
+    subscriptions: () => subscriptions.symbols.subscriptions,
+    backlogBytes: () => hub.sockets.backlogBytes,
     replays: () => hub.replays,
   })
   const draining: Draining = new Draining(
     deps.clock,
     {
       get open() {
-        return hub.connections
+        return hub.sockets.count
       },
-      close: (count) => hub.closeFirst(count),
+      close: (count) => hub.sockets.closeFirst(count),
     },
     (count) => metrics.forcedCloses.inc(count),
   )
@@ -97,12 +97,12 @@ export function createStream(deps: StreamDeps): Stream {
   return {
     upgrade: upgradeHandler.upgrade,
     onFault,
-    connections: () => hub.connections,
+    connections: () => hub.sockets.count,
     load: () => ({
-      connections: hub.connections,
+      connections: hub.sockets.count,
       connectionsMax: deps.connectionsMax,
-      subscriptions: subscriptions.total,
-      backlogBytes: hub.backlogBytes,
+      subscriptions: subscriptions.symbols.subscriptions,
+      backlogBytes: hub.sockets.backlogBytes,
       forcedCloses: draining.forced,
     }),
     notReady() {
@@ -112,7 +112,7 @@ export function createStream(deps: StreamDeps): Stream {
     draining,
     drain() {
       upgradeHandler.drain()
-      return hub.drain()
+      return hub.sockets.drain()
     },
     close() {
       draining.stop()

@@ -129,7 +129,7 @@ export function startShard(
     connections: none,
     subscriptions: none,
     backlogBytes: none,
-    replays: () => ({ waiting: 0, caught: 0 }),
+    replays: () => ({ waiting: 0, caughtUp: 0 }),
     draining: () => false,
   })
   const sessions = new Sessions(stores.slots, clock, log, metrics)

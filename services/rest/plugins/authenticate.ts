@@ -14,14 +14,14 @@ import { setRateHeaders } from './headers.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set once the request was authenticated. */
+    /** Set after authentication. */
     caller: KeyRecord | undefined
   }
 }
 
 type Identify = (request: FastifyRequest) => KeyRecord
 
-/** Tells whose request it is, or throws the `Failure` that refuses it. */
+/** Returns a function that finds the key of a request, or throws the `Failure` that refuses it. */
 export function createIdentify({
   registry,
   clock,
@@ -29,7 +29,7 @@ export function createIdentify({
 }: Pick<RestDeps, 'registry' | 'clock' | 'trustedProxies'>): Identify {
   const trusted = addressMatcher(trustedProxies)
   return ({ headers, query, socket }) => {
-    // First of all: without a registry nobody can be told that a key is wrong.
+    // First of all: without a registry it is unknown whether a key is wrong.
     const view = registry.view()
     const offered = credential(headers, query as URLSearchParams)
     const address = clientAddress({
@@ -48,8 +48,8 @@ export function requireKey(app: FastifyInstance, identify: Identify): void {
   })
 }
 
-/** A valid key is known and counted; any other is as none. */
-export function welcomeKey(app: FastifyInstance, identify: Identify): void {
+/** Identifies a valid key, so that it is counted; an invalid one counts as none. */
+export function acceptKey(app: FastifyInstance, identify: Identify): void {
   app.addHook('onRequest', (request, _reply, next) => {
     try {
       request.caller = identify(request)
@@ -62,12 +62,12 @@ export function welcomeKey(app: FastifyInstance, identify: Identify): void {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The counter of the route. */
+    /** The usage counter of the route. */
     endpoint?: Endpoint
   }
 }
 
-/** Counts the request in both windows, or refuses it; either way its answer shows them. */
+/** Counts the request in both rate windows, or refuses it. The answer shows both windows in either case. */
 export function countOrRefuse(app: FastifyInstance, limits: Limits): void {
   app.addHook('onRequest', async (request, reply) => {
     const { caller, deadline, routeOptions } = request
@@ -76,7 +76,7 @@ export function countOrRefuse(app: FastifyInstance, limits: Limits): void {
   })
 }
 
-/** Counts the request of a known key without consuming anything; never refuses, whatever happens. */
+/** Counts the request of a valid key without consuming its rate; never refuses it. */
 export function countOnly(app: FastifyInstance, limits: Limits, log: Log): void {
   app.addHook('onRequest', async (request, reply) => {
     const { caller, deadline, routeOptions } = request
@@ -85,7 +85,7 @@ export function countOnly(app: FastifyInstance, limits: Limits, log: Log): void 
       const observed = limits.observe(caller.id, caller.limits, routeOptions.config.endpoint)
       setRateHeaders(reply, await deadline.within(observed))
     } catch (cause) {
-      log.warn({ id: request.id, err: cause }, 'a request could not be counted')
+      log.warn({ id: request.id, err: cause }, 'limits unavailable; a request was not counted')
       deadline.restart()
     }
   })

@@ -12,8 +12,8 @@ import { setExceeded } from './headers.ts'
 const minuteMs = 60_000
 
 /**
- * Requests that failed behind others of their key, or for want of room for long answers, which all keys share.
- * One line per key prefix and minute tells how many: a key that floods must not flood the log, too.
+ * Logs refused requests. Their key had too many requests, or the memory for long answers was used, which all keys
+ * share. One line per key prefix and minute has their count: a key with many requests must not flood the log.
  */
 class OverloadLog {
   readonly #log: Log
@@ -32,13 +32,13 @@ class OverloadLog {
     this.#counts.set(keyPrefix, (this.#counts.get(keyPrefix) ?? 0) + 1)
   }
 
-  /** Writes what was counted since the last time. */
+  /** Logs the counts since the last call. */
   flush(): void {
     this.#cancel()
     for (const [keyPrefix, count] of this.#counts)
       this.#log.warn(
         { keyPrefix, count },
-        'refused requests: more was asked for at once than there is time or room for',
+        'requests rejected: too many at once for the time or the answer memory',
       )
     this.#counts.clear()
   }
@@ -46,7 +46,7 @@ class OverloadLog {
 
 const dependencyRetrySeconds = 2
 
-/** The one place where a failure becomes an answer; what its cause says is for the log alone. */
+/** The only place where a failure becomes an answer; its cause appears in the log only. */
 export function answerFailures(app: FastifyInstance, log: Log, clock: Clock): void {
   const overloads = new OverloadLog(log, clock)
   app.addHook('onClose', () => overloads.flush())
@@ -75,15 +75,15 @@ function answerFailure(reply: FastifyReply, failure: Failure, isHistory: boolean
   if (status === 401) setHeaders(reply, { 'WWW-Authenticate': 'Bearer' })
   if (status === 426) setHeaders(reply, { Upgrade: 'websocket', Connection: 'Upgrade, close' })
   const body = errorBody(code, message)
-  // The chart's client reads `s` and `errmsg`, everybody else `error`.
+  // The charting library reads `s` and `errmsg`, other clients read `error`.
   sendJson(reply.code(status), isHistory ? { s: 'error', errmsg: message, ...body } : body)
 }
 
 const allowed = 'GET, HEAD, OPTIONS'
 
 /**
- * What no route answers: unknown paths, other methods, preflights. It happens before any body would be
- * read, and in place of the framework's own handler, which logs the raw URL and with it a key.
+ * Answers requests without a route: unknown paths, other methods, preflights. It runs before a body is read. The
+ * framework's own handler would log the raw URL, and with it a key.
  */
 export function refuseUnknown(app: FastifyInstance): void {
   const paths = new Set<string>()

@@ -6,19 +6,19 @@ import type { Clock } from '../../ports/clock.ts'
 import { setHeaders } from '../answer.ts'
 
 /**
- * The id that ties an answer to its log line: always of our own making, since what a client sends as
- * one is a way into the log.
+ * Makes the id that connects an answer with its log line. An id from the client is never used: it would let
+ * clients write into the log.
  */
 export const makeRequestId = (clock: Clock) => (_: IncomingMessage) => clock.randomHex(8)
 
-export function showRequestId(app: FastifyInstance): void {
+export function addRequestId(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, next) => {
     setHeaders(reply, { 'X-Request-Id': request.id })
     next()
   })
 }
 
-/** In the specification's order and spelling. */
+/** Headers and their fields, in the specification's order and case. */
 const rows = [
   ['X-RateLimit-Limit-Minute', 'limitMinute'],
   ['X-RateLimit-Remaining-Minute', 'remainingMinute'],
@@ -39,7 +39,7 @@ export function setExceeded(reply: FastifyReply, refusal: RateExceeded): void {
 }
 
 const headers = {
-  // A key in the query must stay in no cache, in no Referer, and nothing here is ever a script.
+  // A key in the query must not get into a cache or a Referer; no answer may run as a script.
   'Cache-Control': 'no-store',
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',

@@ -7,7 +7,7 @@ import { setHeaders } from '../answer.ts'
 import { Deadline } from '../deadline.ts'
 import { KeyConcurrency } from '../key-concurrency.ts'
 
-/** A request of a key waits until fewer of its key are under way; its place is free when its answer was taken. */
+/** Lets a request wait until fewer of its key run; it counts as running until the client has read its answer. */
 export function limitConcurrency(app: FastifyInstance, clock: Clock, metrics: Metrics): void {
   const concurrency = new KeyConcurrency(clock)
   metrics.gauge(
@@ -18,7 +18,7 @@ export function limitConcurrency(app: FastifyInstance, clock: Clock, metrics: Me
   )
   metrics.counter(
     'fxd_http_overloaded_requests_total',
-    'Requests that earlier ones of their key left no time for.',
+    'Requests refused because earlier ones of their key used the time.',
     [],
     (counter) => counter.inc(concurrency.refused),
   )
@@ -37,7 +37,7 @@ declare module 'fastify' {
   }
 }
 
-/** Every request has its deadline from its first moment; it ends with the answer or with the client. */
+/** Gives every request a deadline from its start to the end of its answer or its connection. */
 export function setDeadlines(app: FastifyInstance, clock: Clock): void {
   app.addHook('onRequest', (request, reply, next) => {
     const deadline = new Deadline(clock)
@@ -47,10 +47,10 @@ export function setDeadlines(app: FastifyInstance, clock: Clock): void {
   })
 }
 
-/** So much of a body is skipped to keep the connection; a longer one ends it. */
+/** Maximum bytes of a body that are skipped to keep the connection; a longer body closes it. */
 const skippedBytesMax = 65_536
 
-/** Nothing here takes a body, so none is ever parsed: what is never parsed cannot be parsed wrongly. */
+/** Refuses requests with a body. No endpoint accepts one, so no body is ever parsed. */
 export function refuseBodies(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, next) => {
     if (bodyBytes(request.raw) > skippedBytesMax) setHeaders(reply, { Connection: 'close' })

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Log } from '../../platform/log/log.ts'
 import { type Metrics, secondsBuckets } from '../../platform/metrics.ts'
 
-/** One line per answer. The route's template stands for the URL: queries and keys never get here. */
+/** Logs one line per answer, with the route's template in place of the URL: no query or key is logged. */
 export function logRequests(app: FastifyInstance, log: Log): void {
   app.addHook('onResponse', (request, reply, done) => {
     log.info(
@@ -22,7 +22,7 @@ export function logRequests(app: FastifyInstance, log: Log): void {
 
 const shownMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Labelled by the route's template, never by what a client sent. */
+/** Measures requests, labelled by the route's template, never by what a client sent. */
 export function measureRequests(app: FastifyInstance, metrics: Metrics): void {
   const durations = metrics.histogram(
     'fxd_http_request_duration_seconds',

@@ -6,39 +6,40 @@ import type { Clock } from '../../ports/clock.ts'
 import type { FeedBoard } from '../../ports/feed-board.ts'
 import type { FollowedRegistry } from '../../registry/follow.ts'
 
+/** Interval between two reads of the newest ticks. */
 const readEveryMs = 5_000
 
 export interface FeedNow {
   readonly time: FeedSeconds
-  /** False: a tick told of it some time ago. */
+  /** False: the time of a tick that was read up to some seconds ago. */
   readonly isExact: boolean
 }
 
-/** Now on every feed's clock without waiting: where it is unknown, the newest tick as read some seconds ago. */
+/** The current time of every feed, without waiting. For an unknown clock it is the newest tick that was read. */
 export class FeedClocks {
-  readonly #parts: { readonly registry: FollowedRegistry; readonly board: FeedBoard; readonly clock: Clock }
+  readonly #deps: { readonly registry: FollowedRegistry; readonly board: FeedBoard; readonly clock: Clock }
   readonly #newestTicks = new Map<FeedKey, FeedSeconds>()
   readonly close: () => void
 
-  constructor(parts: {
+  constructor(deps: {
     readonly registry: FollowedRegistry
     readonly board: FeedBoard
     readonly clock: Clock
     readonly log: Log
   }) {
-    this.#parts = parts
+    this.#deps = deps
     const read = (): void => {
       this.#read().catch((cause: unknown) =>
-        parts.log.warn({ err: cause }, 'the newest ticks could not be read; going on with the last ones'),
+        deps.log.warn({ err: cause }, 'feed board unavailable; `since` uses the last known ticks'),
       )
     }
-    this.close = parts.clock.every(readEveryMs, read)
+    this.close = deps.clock.every(readEveryMs, read)
     read()
   }
 
-  /** `undefined`: nothing is known, as before the first tick, or while the feed board is away since the start. */
+  /** `undefined` if no time is known: before the first tick, or if the feed board was never available. */
   now(feed: FeedKey): FeedNow | undefined {
-    const { registry, clock } = this.#parts
+    const { registry, clock } = this.#deps
     const view = registry.view()
     const definition = view.feed(feed)
     const offset = definition && knownOffset(definition, view)
@@ -47,7 +48,7 @@ export class FeedClocks {
   }
 
   async #read(): Promise<void> {
-    const { registry, board } = this.#parts
+    const { registry, board } = this.#deps
     if (!registry.loaded) return
     const measured = registry
       .view()

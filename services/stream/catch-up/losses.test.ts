@@ -10,7 +10,7 @@ import { quietMs } from '../live/refill.ts'
 const nowMinute = 2_000
 const timeOf = (minute: number) => minuteBar(minute).time
 
-/** All who follow the bus, to be told of a loss. */
+/** All followers of the bus, to which the tests report a loss. */
 const followers = new Set<Follower>()
 const tapped = (bus: Bus): Bus => ({
   ...bus,
@@ -27,7 +27,7 @@ const tapped = (bus: Bus): Bus => ({
 let fixture: OpenedStream
 let secret: string
 let next = 0
-/** Symbols that no other test speaks of. */
+/** Symbols that no other test uses. */
 let [a, b] = [compoundKey(zero, 'SYM0'), compoundKey(zero, 'SYM1')]
 beforeAll(async () => {
   fixture = await openStream({
@@ -42,7 +42,7 @@ beforeEach(() => {
 const sockets: StreamSocket[] = []
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.raw.terminate()
-  await until('nobody left', () => fixture.stream.connections() === 0)
+  await until('all sockets to be gone', () => fixture.stream.connections() === 0)
   await settle()
 })
 afterAll(() => fixture.close())
@@ -72,11 +72,11 @@ async function close(symbol: CompoundKey, ...minutes: number[]): Promise<void> {
   }
 }
 const lose = () => followers.forEach((follower) => follower.lost(zero, position))
-/** The store shows whatever was published. */
+/** Reports that the store shows all published bars. */
 const settle = () => fixture.stores.bus.publish({ type: 'settled', feed: zero }, 1)
 
-describe('a client that comes back after the bus lost bars', () => {
-  test('gets them from where a GAP said that they may be missing', async () => {
+describe('a client that returns after the bus lost bars', () => {
+  test('gets the lost bars if it sends `since` with the time of the GAP frame', async () => {
     const first = await opened(a)
     await close(a, 1991, 1992, 1993, 1994, 1995)
     await first.settled()
@@ -93,7 +93,7 @@ describe('a client that comes back after the bus lost bars', () => {
     expect(gapsOf(socket)).toEqual([])
   })
 
-  test('gets them when nobody, or nobody of its symbol, was there', async () => {
+  test('gets the lost bars although its symbol had no subscriber during the loss', async () => {
     for (const others of [[], [b]]) {
       const other = await opened(...others)
       await close(b, 1991 + others.length)
@@ -109,7 +109,7 @@ describe('a client that comes back after the bus lost bars', () => {
     }
   })
 
-  test('waits until the store shows them, where nobody else waits for anything', async () => {
+  test('waits until the store shows the lost bars, although no refill runs', async () => {
     await close(a, 1991)
     lose()
     const socket = await resumed(a, 1991)
@@ -125,7 +125,7 @@ describe('a client that comes back after the bus lost bars', () => {
     expect(gapsOf(socket)).toEqual([])
   })
 
-  test('is told that they may be missing when nobody says that the store shows them', async () => {
+  test('gets a GAP frame when nothing confirms that the store shows the lost bars', async () => {
     await close(a, 1991, 1992)
     lose()
     const socket = await resumed(a, 1990)

@@ -14,7 +14,7 @@ function remembering(...minutes: number[]): Recent {
   return recent
 }
 
-test('after a loss nothing before the next bar counts as remembered', () => {
+test('after a loss, bars before the next one are not covered', () => {
   const recent = remembering(1, 2, 3, 4, 5)
   recent.broken(id)
   expect(recent.covers(id, timeOf(5))).toBe(false)
@@ -26,7 +26,7 @@ test('after a loss nothing before the next bar counts as remembered', () => {
   expect(minutesAfter(recent, 8)).toEqual([9])
 })
 
-test('who read the store before a loss must read it again, of a symbol never seen, too', () => {
+test('a read of the store before a loss must be repeated, also for a symbol without bars', () => {
   const recent = remembering(1, 2)
   const [mark, unseen] = [recent.mark(id), recent.mark(8)]
   expect(recent.coversSince(id, mark)).toBe(true)
@@ -37,7 +37,7 @@ test('who read the store before a loss must read it again, of a symbol never see
   expect(recent.coversSince(id, recent.mark(id))).toBe(true)
 })
 
-test('what was revised, or waited while it was, is remembered no more; what came later is', () => {
+test('revised bars, and bars queued during the revision, are forgotten; later bars are kept', () => {
   const recent = remembering(1, 2, 3, 4, 5)
   const mark = recent.mark(id)
   recent.revised(id, timeOf(3))
@@ -53,7 +53,7 @@ test('what was revised, or waited while it was, is remembered no more; what came
   expect(minutesAfter(recent, 7)).toEqual([8])
 })
 
-test('whatever comes and is lost, what it says to cover it has', () => {
+test('after any sequence of bars and losses it has every bar that it covers', () => {
   fc.assert(
     fc.property(fc.array(fc.boolean(), { maxLength: 80 }), fc.nat(80), (lost, asked) => {
       const recent = new Recent()

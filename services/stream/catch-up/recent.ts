@@ -1,77 +1,78 @@
 import type { Bar } from '../../core/bars/bar.ts'
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 
-/** Half an hour of a symbol's minutes; whoever was away for longer reads the store. */
+/** Maximum bars kept per symbol: half an hour of minutes. For older bars the store is read. */
 const barsMax = 30
 
-interface Held {
-  /** Ascending, all after the floor but for the bar that set it. */
+interface RecentBars {
+  /** Ascending; all later than `floor`, except the bar that set it. */
   bars: Bar[]
-  /** Every live bar after this time is in `bars`; absent: bars were lost, and none came since. */
+  /** Every live bar after this time is in `bars`. Absent: bars were lost, and none arrived since. */
   floor: FeedSeconds | undefined
-  /** Bars and losses that ever came, and how many of them left; the oldest leave first. */
-  came: number
-  left: number
+  /** Bars and losses added since the start. */
+  added: number
+  /** How many of them were dropped; the oldest are dropped first. */
+  dropped: number
 }
 
-/** The newest live bars of each symbol, by its number: what a returning client missed without asking the store. */
+/** The newest live bars of each symbol, by symbol number: a returning client gets them without a read of the store. */
 export class Recent {
-  readonly #held = new Map<number, Held>()
+  readonly #bySymbol = new Map<number, RecentBars>()
 
   add(id: number, bar: Bar): void {
-    const held = this.#of(id)
-    held.came += 1
-    // It waited for its turn while it was revised.
-    if (held.floor !== undefined && bar.time <= held.floor) return void (held.left = held.came)
-    held.floor ??= bar.time
-    if (held.bars.push(bar) <= barsMax) return
-    held.floor = (held.bars.shift() as Bar).time
-    held.left += 1
+    const recent = this.#of(id)
+    recent.added += 1
+    // It was revised while it was queued.
+    if (recent.floor !== undefined && bar.time <= recent.floor) return void (recent.dropped = recent.added)
+    recent.floor ??= bar.time
+    if (recent.bars.push(bar) <= barsMax) return
+    recent.floor = (recent.bars.shift() as Bar).time
+    recent.dropped += 1
   }
 
-  /** Bars before the next one may be missing here: what is remembered begins anew with it. */
+  /** Bars were lost: forgets all bars, and begins again with the next one. */
   broken(id: number): void {
-    const held = this.#of(id)
-    held.bars = []
-    held.floor = undefined
-    // Who read the store before the loss has not read what was lost.
-    held.came += 1
-    held.left = held.came
+    const recent = this.#of(id)
+    recent.bars = []
+    recent.floor = undefined
+    // A read of the store before the loss does not include what was lost.
+    recent.added += 1
+    recent.dropped = recent.added
   }
 
-  /** History shows something else of bars up to this time than the live lane did: the store is read for them. */
+  /** History differs from the live bars up to this time: forgets them, so that the store is read for them. */
   revised(id: number, to: FeedSeconds): void {
-    const held = this.#held.get(id)
-    if (held?.floor === undefined || to <= held.floor) return
-    const later = held.bars.filter(({ time }) => time > to)
-    held.left += held.bars.length - later.length
-    held.bars = later
-    held.floor = to
+    const recent = this.#bySymbol.get(id)
+    if (recent?.floor === undefined || to <= recent.floor) return
+    const later = recent.bars.filter(({ time }) => time > to)
+    recent.dropped += recent.bars.length - later.length
+    recent.bars = later
+    recent.floor = to
   }
 
-  /** Whether every live bar after this time is here. */
+  /** Whether this has every live bar after this time. */
   covers(id: number, time: FeedSeconds): boolean {
-    const floor = this.#held.get(id)?.floor
+    const floor = this.#bySymbol.get(id)?.floor
     return floor !== undefined && time >= floor
   }
 
-  /** A mark to be asked about later. */
+  /** The current mark, for `coversSince`. */
   mark(id: number): number {
-    return this.#held.get(id)?.came ?? 0
+    return this.#bySymbol.get(id)?.added ?? 0
   }
 
-  /** Whether all bars that came since the mark are still here, and none was lost. */
+  /** Whether this has all bars that arrived since the mark, and none was lost. */
   coversSince(id: number, mark: number): boolean {
-    return (this.#held.get(id)?.left ?? 0) <= mark
+    return (this.#bySymbol.get(id)?.dropped ?? 0) <= mark
   }
 
   after(id: number, time: FeedSeconds): readonly Bar[] {
-    return this.#held.get(id)?.bars.filter((bar) => bar.time > time) ?? []
+    return this.#bySymbol.get(id)?.bars.filter((bar) => bar.time > time) ?? []
   }
 
-  #of(id: number): Held {
-    const held = this.#held.get(id) ?? { bars: [], floor: undefined, came: 0, left: 0 }
-    this.#held.set(id, held)
-    return held
+  #of(id: number): RecentBars {
+    const recent = this.#bySymbol.get(id) ?? { bars: [], floor: undefined, added: 0, dropped: 0 }
+    this.#bySymbol.set(id, recent)
+    return recent
   }
 }

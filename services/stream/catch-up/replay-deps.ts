@@ -5,11 +5,11 @@ import type { CompoundKey, FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Frames } from '../fan-out/frame.ts'
 import type { Subscriptions } from '../fan-out/subscriptions.ts'
-import type { givenUpReasons } from '../metrics.ts'
+import type { replayGapReasons } from '../metrics.ts'
 import type { Connection } from '../sockets/connection.ts'
 import type { Recent } from './recent.ts'
 
-/** A symbol that was just subscribed to, held back until its bars after this time were sent. */
+/** A symbol that was just subscribed to; its live bars are deferred until its bars after `after` were sent. */
 export interface Resumed {
   readonly id: number
   readonly symbol: CompoundKey
@@ -17,27 +17,32 @@ export interface Resumed {
   readonly after: FeedSeconds
 }
 
-/** Why a client is told of a gap instead of being sent its bars. */
-export type GivenUp = (typeof givenUpReasons)[number]
+/** Why a client gets a GAP frame instead of its bars. */
+export type ReplayGapReason = (typeof replayGapReasons)[number]
 
 export interface ReplayDeps {
   readonly clock: Clock
   readonly history: Pick<History, 'range'>
   readonly subscriptions: Subscriptions
   readonly recent: Recent
-  /** Whether the store may show in a moment what the bus lost, or it is on its way to all subscribers. */
+  /** Whether the store may soon show what the bus lost, or lost bars are being read for all subscribers. */
   readonly isFilling: (feed: FeedKey) => boolean
   /** Whether the bus lost bars of the feed that the store may not show yet. */
-  readonly isUnproven: (feed: FeedKey) => boolean
-  /** Open time of the symbol's last bar on the live lane. */
+  readonly isUnconfirmed: (feed: FeedKey) => boolean
+  /** Open time of the symbol's last live bar. */
   readonly lastTime: (id: number) => FeedSeconds | undefined
-  /** Whether a bar of the symbol is on its way to sockets. */
-  readonly isOnItsWay: (id: number) => boolean
-  /** Finishes what is on its way to sockets. */
+  /** Whether the fan-out has a bar of the symbol that is not written to all sockets. */
+  readonly isInFanOut: (id: number) => boolean
+  /** Writes all frames of the fan-out to their sockets. */
   readonly settle: () => void
   readonly frame: (id: number, bar: Bar) => Frames
-  /** The socket's bars of the symbol may be missing from there on. */
-  readonly nameGap: (connection: Connection, symbol: CompoundKey, after: FeedSeconds, why: GivenUp) => void
-  /** A replay of the feed ended: all its bars were sent, or a gap was named. */
+  /** Sends a GAP frame: bars of the symbol later than `after` may be missing on the socket. */
+  readonly nameGap: (
+    connection: Connection,
+    symbol: CompoundKey,
+    after: FeedSeconds,
+    why: ReplayGapReason,
+  ) => void
+  /** Called when no replay of the feed is left: all bars were sent, or gaps were named. */
   readonly ended: (connection: Connection, feed: FeedKey) => void
 }

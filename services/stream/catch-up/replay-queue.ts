@@ -1,21 +1,21 @@
 import type { Connection } from '../sockets/connection.ts'
 
-/** In `fxd all` half of the connections for reading QuestDB: REST finds others. */
+/** Maximum replays that read at once: half of the read connections to QuestDB, so that REST in `fxd all` has the others. */
 const readsAtOnce = 8
-/** Of these, what one key's sockets have: others find a place whatever the key asks for. */
+/** Maximum replays of one key that read at once; other keys have the rest. */
 const readsOfKeyMax = 4
 
-/** Sockets whose turn to be read for may have come, and how many are being read for. */
+/** Queue of sockets with replays, and the count of replays that read, by key. */
 export class ReplayQueue {
   readonly #waiting: Connection[] = []
-  /** Replays under way by key. */
+  /** Replays that read now, by key. */
   readonly #reading = new Map<string, number>()
 
   push(connection: Connection): void {
     this.#waiting.push(connection)
   }
 
-  /** The first for whose key there is a place; it waits no more. */
+  /** Removes and returns the first socket whose key is below its maximum. */
   next(): Connection | undefined {
     const underWay = this.#reading.values().reduce((sum, count) => sum + count, 0)
     if (underWay >= readsAtOnce) return undefined
@@ -23,7 +23,7 @@ export class ReplayQueue {
     return at < 0 ? undefined : this.#waiting.splice(at, 1)[0]
   }
 
-  /** The socket is being read for until the returned function is called. */
+  /** Counts a replay of the socket until the returned function is called. */
   enter(connection: Connection): () => void {
     const key = connection.key.id
     this.#add(key, 1)

@@ -20,23 +20,23 @@ const timeOf = (minute: number) => minuteBar(minute).time
 let clock: VirtualClock
 let subscriptions: Subscriptions
 let replays: Replays
-/** The last bar of the live lane. */
-let lane = timeOf(day - 1)
+/** Open time of the last live bar. */
+let lastLive = timeOf(day - 1)
 let gaps: { connection: Connection; after: number; why: string }[]
-/** Sends what is on its way. */
+/** Writes the frames of the fan-out. */
 let settle: () => void
-/** Of the history, so far. */
+/** Reads of the history so far. */
 let reads = 0
-/** From now on reads get no answer. */
-let isHeldUp = false
+/** While true, reads get no answer. */
+let areReadsBlocked = false
 beforeEach(() => {
   reads = 0
-  isHeldUp = false
+  areReadsBlocked = false
   settle = () => undefined
   clock = createVirtualClock()
   subscriptions = new Subscriptions()
   gaps = []
-  lane = timeOf(day - 1)
+  lastLive = timeOf(day - 1)
   replays = new Replays({
     clock,
     subscriptions,
@@ -45,16 +45,16 @@ beforeEach(() => {
       // A day of minutes.
       async *range(_, from) {
         reads += 1
-        if (isHeldUp) await new Promise(() => undefined)
+        if (areReadsBlocked) await new Promise(() => undefined)
         await Promise.resolve()
         const minutes = [...Array(day).keys()].map(minuteBar).filter(({ time }) => time >= from)
         if (minutes.length > 0) yield barsOf(minutes)
       },
     },
     isFilling: () => false,
-    isUnproven: () => false,
-    lastTime: () => lane,
-    isOnItsWay: () => false,
+    isUnconfirmed: () => false,
+    lastTime: () => lastLive,
+    isInFanOut: () => false,
     settle: () => settle(),
     frame: (_, bar) => barFrame(barPrefix(symbol), bar),
     nameGap: (connection, _, after, why) => void gaps.push({ connection, after, why }),
@@ -65,7 +65,7 @@ beforeEach(() => {
 const host: ConnectionDeps = {
   now: () => clock.monotonicMs(),
   leave: () => Promise.resolve(),
-  sayLast: () => undefined,
+  beforeClose: () => undefined,
   after: (delayMs, run) => clock.after(delayMs, run),
   closed: () => undefined,
   keyAllowance: () => new Allowance(1, 0),
@@ -74,76 +74,76 @@ const host: ConnectionDeps = {
   },
 }
 
-/** A socket that asks for a day, whose bytes are only taken when `raw` is read. */
+/** A socket that requests a day; its bytes are accepted only while `raw` is read. */
 function asking(key?: string) {
   const raw = new PassThrough()
   const { record } = sampleKey(key === undefined ? {} : { id: key })
   const caller = { key: record, digest: '', address: '', sessionId: '' }
   const socket = { readyState: WebSocket.OPEN } as StreamSocket
   const connection = new Connection(caller, subscriptions.openRow(), socket, raw, host)
-  const id = subscriptions.idOf(symbol)
-  subscriptions.hold(connection.row, id)
+  const id = subscriptions.symbols.idOf(symbol)
+  subscriptions.addDeferred(connection.row, id)
   replays.begin(connection, [{ id, symbol, feed: zero, after: timeOf(-1) }])
-  return { raw, connection, isHeld: () => subscriptions.isHeld(connection.row, id) }
+  return { raw, connection, isDeferred: () => subscriptions.isDeferred(connection.row, id) }
 }
 
-test('sockets that take nothing keep nobody else from a replay, and get theirs when they read on', async () => {
+test('sockets that do not read block no other replay, and get theirs when they read again', async () => {
   const slow = Array.from({ length: 20 }, asking)
   const fast = asking()
   fast.raw.resume()
   for (let i = 0; i < 4; i++) await clock.advance(250)
-  await until('all of the fast one', () => !fast.isHeld())
-  expect(slow.every(({ isHeld }) => isHeld())).toBe(true)
+  await until('all bars of the fast one', () => !fast.isDeferred())
+  expect(slow.every(({ isDeferred }) => isDeferred())).toBe(true)
   for (const { raw } of slow) raw.resume()
-  await until('all', () => replays.counts.waiting === 0)
-  expect(slow.some(({ isHeld }) => isHeld())).toBe(false)
+  await until('all replays', () => replays.counts.waiting === 0)
+  expect(slow.some(({ isDeferred }) => isDeferred())).toBe(false)
   expect(gaps).toEqual([])
 })
 
-test('sockets of one key have half of the places, and a socket of another key gets its replay meanwhile', async () => {
-  isHeldUp = true
+test('one key uses at most half of the concurrent reads, so that another key gets its replay', async () => {
+  areReadsBlocked = true
   for (let i = 0; i < 20; i++) asking('one')
   await clock.advance(0)
   expect(reads).toBe(4)
-  isHeldUp = false
+  areReadsBlocked = false
   const other = asking('other')
   other.raw.resume()
-  await until('all of the other key', () => !other.isHeld())
+  await until('all bars of the other key', () => !other.isDeferred())
   expect(replays.counts.waiting).toBe(20)
 })
 
-test('a replay that takes too long is named in a gap from its last bar on, and joins the live lane', async () => {
-  const { connection, isHeld } = asking()
+test('a replay that takes too long gets a gap after its last bar, then live bars follow', async () => {
+  const { connection, isDeferred } = asking()
   await clock.advance(replayMsMax - 1_000)
-  expect(isHeld()).toBe(true)
+  expect(isDeferred()).toBe(true)
   await clock.advance(1_000)
   expect(gaps).toEqual([{ connection, after: timeOf(499), why: 'late' }])
-  expect(isHeld()).toBe(false)
+  expect(isDeferred()).toBe(false)
   expect(replays.counts.waiting).toBe(0)
 })
 
-test('one that is given up ahead of the live lane joins with the first bar later than all it was sent', async () => {
-  lane = timeOf(100)
-  const { isHeld } = asking()
+test('after a replay timed out ahead of the bus, live bars follow with the first one later than all sent', async () => {
+  lastLive = timeOf(100)
+  const { isDeferred } = asking()
   await clock.advance(replayMsMax)
   expect(gaps).toMatchObject([{ after: timeOf(499) }])
-  replays.arriving(subscriptions.idOf(symbol), timeOf(499))
-  expect(isHeld()).toBe(true)
-  replays.arriving(subscriptions.idOf(symbol), timeOf(500))
-  expect(isHeld()).toBe(false)
+  replays.arriving(subscriptions.symbols.idOf(symbol), timeOf(499))
+  expect(isDeferred()).toBe(true)
+  replays.arriving(subscriptions.symbols.idOf(symbol), timeOf(500))
+  expect(isDeferred()).toBe(false)
 })
 
-test('what a socket is still owed is known until it was sent', async () => {
+test('unsent bars of a replay are reported as gaps until they are sent', async () => {
   const { raw, connection } = asking()
   await clock.advance(1_000)
-  expect(replays.owed(connection)).toEqual([{ symbol, after: timeOf(499) }])
+  expect(replays.unsentGaps(connection)).toEqual([{ symbol, after: timeOf(499) }])
   raw.resume()
-  await until('all', () => replays.counts.waiting === 0)
-  expect(replays.owed(connection)).toEqual([])
+  await until('all replays', () => replays.counts.waiting === 0)
+  expect(replays.unsentGaps(connection)).toEqual([])
 })
 
-test('nothing is kept for a socket that is closed as too slow when its replay joins the live lane', async () => {
-  lane = timeOf(0)
+test('nothing is kept for a socket that is closed as too slow at the end of its replay', async () => {
+  lastLive = timeOf(0)
   const { raw, connection } = asking()
   settle = () => {
     Object.assign(connection.socket, { readyState: WebSocket.CLOSED })
@@ -153,5 +153,5 @@ test('nothing is kept for a socket that is closed as too slow when its replay jo
   raw.resume()
   await clock.advance(1_000)
   await until('the end of the replay', () => replays.counts.waiting === 0)
-  expect(replays.counts.caught).toBe(0)
+  expect(replays.counts.caughtUp).toBe(0)
 })

@@ -6,25 +6,26 @@ import type { Reader } from '../../core/turns.ts'
 import type { Cancel } from '../../ports/clock.ts'
 import type { Connection } from '../sockets/connection.ts'
 import type { SymbolGap } from '../sockets/protocol.ts'
-import { CaughtUp } from './caught.ts'
-import type { GivenUp, ReplayDeps, Resumed } from './replay-deps.ts'
+import { CaughtUp } from './caught-up.ts'
+import type { ReplayDeps, ReplayGapReason, Resumed } from './replay-deps.ts'
 import { ReplayQueue } from './replay-queue.ts'
 
-/** Symbols of all sockets that wait for their replay; beyond, a GAP frame names what a replay would have brought. */
+/** Maximum queued replays of all sockets and symbols; for further ones a GAP frame names the bars. */
 const replaysMax = 200_000
 const framesPerWrite = 500
-/** From being asked for; what takes longer is named in a GAP frame, and the symbol joins the live lane. */
+/** Maximum duration of a replay since the request; then a GAP frame names the rest, and live bars follow. */
 export const replayMsMax = 120_000
 const overdueEveryMs = 1_000
-/** Two days of minutes: `since` reaches back one, unless nobody knows what time it is at the feed. */
+/** Maximum bars of one replay: two days of minutes. `since` reaches back one day, unless the feed's clock is unknown. */
 const replayBarsMax = 2 * 1_440
-/** A socket that takes no more for so long gives its place among the readers to another. */
-const roomMs = 250
-/** So often it is looked whether a hole of the bus is closed, so that replays of its feed go on. */
+/** Maximum wait for a socket that accepts no more bytes; then another socket's replay reads. */
+const writableWaitMs = 250
+
+/** Poll interval while a hole of the bus is open; then replays of its feed continue. */
 const holePauseMs = 100
-/** A read that failed is tried again after this, and others read meanwhile; a store that is away must not be hammered. */
+/** Pause before a failed read is retried; other replays read meanwhile. An unavailable store must not be overloaded. */
 const readPauseMs = 1_000
-/** Reads of one replay that failed; then the gap is named, and the client may read history by itself once the store answers. */
+/** Maximum failed reads of one replay; then a GAP frame names the rest, which the client can read from history later. */
 const readAttempts = 3
 
 interface Replay extends Resumed {
@@ -32,39 +33,39 @@ interface Replay extends Resumed {
   /** Open time of the last bar sent. */
   last: FeedSeconds
   sent: number
-  /** Of `Recent`, from before the last read of the store. */
+  /** Mark of `Recent`, from before the last read of the store. */
   mark: number | undefined
   failures: number
 }
 
-/** What is waited for until a socket's replays go on. */
+/** Waits until a socket's replays may continue. */
 type Pause = () => Promise<unknown>
 
 /**
- * Sends the bars that a client missed, then lets it join the live lane, each bar once and in order. The
- * symbol is held (`Subscriptions.hold`) meanwhile; its live bars are remembered by `Recent`. A store that
- * is ahead of the bus is waited for: the socket joins with the first bar later than all it was sent.
- * Few read at once; who has to wait, for its client, the store or a hole of the bus, keeps none of the others.
+ * Sends the bars that a client missed, then its live bars follow, each bar once and in order. Meanwhile the
+ * symbol is deferred (`Subscriptions.addDeferred`), and `Recent` keeps its live bars. If the store is ahead of the
+ * bus, the live bars follow with the first one later than all that were sent. Few replays read at once; a replay
+ * that waits for its client, the store or a hole of the bus blocks no other.
  */
 export class Replays {
   readonly #deps: ReplayDeps
-  /** What waits or is under way, in the order of asking. */
+  /** Replays that are queued or running, in the order of the requests. */
   readonly #waiting = new Map<Connection, Map<number, Replay>>()
-  /** Sockets with replays that are neither read for nor paused now. */
+  /** Sockets with replays that neither read nor pause now. */
   readonly #queue = new ReplayQueue()
-  readonly #caught = new CaughtUp()
+  readonly #caughtUp = new CaughtUp()
   readonly #stop: Cancel
   #count = 0
   #closed = false
 
   constructor(deps: ReplayDeps) {
     this.#deps = deps
-    this.#stop = deps.clock.every(overdueEveryMs, () => this.#giveUpOverdue())
+    this.#stop = deps.clock.every(overdueEveryMs, () => this.#endOverdue())
   }
 
-  /** Symbols of sockets: those that wait or are under way, and those sent everything there is. */
-  get counts(): { readonly waiting: number; readonly caught: number } {
-    return { waiting: this.#count, caught: this.#caught.count }
+  /** Counted per socket and symbol: queued or running replays, and replays that wait for the next live bar. */
+  get counts(): { readonly waiting: number; readonly caughtUp: number } {
+    return { waiting: this.#count, caughtUp: this.#caughtUp.count }
   }
 
   isBusy(connection: Connection, feed: FeedKey): boolean {
@@ -74,10 +75,10 @@ export class Replays {
     return false
   }
 
-  /** What the socket was promised and not sent yet. */
-  owed(connection: Connection): readonly SymbolGap[] {
+  /** Bars that were promised to the socket and not sent yet. */
+  unsentGaps(connection: Connection): readonly SymbolGap[] {
     return [...(this.#waiting.get(connection)?.values() ?? [])]
-      .filter(({ id }) => this.#isHeld(connection, id))
+      .filter(({ id }) => this.#isDeferred(connection, id))
       .map(({ symbol, last }) => ({ symbol, after: last }))
   }
 
@@ -89,37 +90,37 @@ export class Replays {
     }
     const begunMs = this.#deps.clock.monotonicMs()
     for (const resumed of list) {
-      this.#caught.delete(connection, resumed.id)
+      this.#caughtUp.delete(connection, resumed.id)
       if (!waiting.delete(resumed.id)) this.#count += 1
       const replay = { ...resumed, begunMs, last: resumed.after, sent: 0, mark: undefined, failures: 0 }
       waiting.set(resumed.id, replay)
-      if (this.#count > replaysMax) this.#giveUp(connection, replay, 'too_many_replays')
+      if (this.#count > replaysMax) this.#endWithGap(connection, replay, 'too_many_replays')
     }
     this.#pump()
   }
 
-  /** The socket left: its row may be another's soon. */
+  /** The socket left; another socket may get its row. */
   forget(connection: Connection): void {
     this.#count -= this.#waiting.get(connection)?.size ?? 0
     this.#waiting.delete(connection)
-    for (const id of this.#caught.idsOf(connection)) this.#caught.delete(connection, id)
+    for (const id of this.#caughtUp.idsOf(connection)) this.#caughtUp.delete(connection, id)
   }
 
-  /** Some of its subscriptions ended. */
+  /** Must be called after subscriptions of the socket ended. */
   review(connection: Connection): void {
-    for (const id of this.#caught.idsOf(connection))
-      if (!this.#isHeld(connection, id)) this.#caught.delete(connection, id)
+    for (const id of this.#caughtUp.idsOf(connection))
+      if (!this.#isDeferred(connection, id)) this.#caughtUp.delete(connection, id)
     for (const replay of this.#waiting.get(connection)?.values() ?? [])
-      if (!this.#isHeld(connection, replay.id)) this.#end(connection, replay)
+      if (!this.#isDeferred(connection, replay.id)) this.#end(connection, replay)
   }
 
-  /** Before a live bar of the symbol is pushed: those who wait for one as late as this join in. */
+  /** Must be called before a live bar of the symbol is pushed: sockets that wait for it get it. */
   arriving(id: number, time: FeedSeconds): void {
-    if (!this.#caught.has(id)) return
-    if (this.#deps.isOnItsWay(id)) this.#deps.settle()
-    for (const [connection, last] of this.#caught.of(id)) {
+    if (!this.#caughtUp.has(id)) return
+    if (this.#deps.isInFanOut(id)) this.#deps.settle()
+    for (const [connection, last] of this.#caughtUp.of(id)) {
       if (time <= last) continue
-      this.#caught.delete(connection, id)
+      this.#caughtUp.delete(connection, id)
       this.#deps.subscriptions.release(connection.row, id)
     }
   }
@@ -128,7 +129,7 @@ export class Replays {
     this.#closed = true
     this.#stop()
     this.#waiting.clear()
-    this.#caught.clear()
+    this.#caughtUp.clear()
   }
 
   #pump(): void {
@@ -155,7 +156,7 @@ export class Replays {
       .catch(failed)
       .then((pause) => {
         leave()
-        // One symbol at a time, so that nobody waits for all symbols of another.
+        // One symbol at a time, so that no socket waits for all symbols of another.
         if (pause) this.#pause(connection, pause)
         else this.#queue.push(connection)
         this.#pump()
@@ -169,35 +170,35 @@ export class Replays {
     })
   }
 
-  /** Until the symbol joined, was given up, or has to wait. */
+  /** Runs until the symbol's live bars follow, the replay was ended, or it has to wait. Returns what to wait for. */
   async #turn(connection: Connection, replay: Replay): Promise<Pause | undefined> {
-    const { clock, recent, isFilling, isUnproven } = this.#deps
+    const { clock, recent, isFilling, isUnconfirmed } = this.#deps
     const { id, feed } = replay
     while (this.#isWanted(connection, replay)) {
       if (isFilling(feed)) return () => clock.sleep(holePauseMs)
       const isRead = replay.mark !== undefined && recent.coversSince(id, replay.mark)
-      if (isRead && isUnproven(feed)) this.#nameGap(connection, replay, 'unproven')
+      if (isRead && isUnconfirmed(feed)) this.#nameGap(connection, replay, 'unproven')
       if (isRead || recent.covers(id, replay.last)) {
         this.#join(connection, replay)
         return undefined
       }
       const mark = recent.mark(id)
       try {
-        if (!(await this.#send(connection, replay))) return () => connection.room()
+        if (!(await this.#send(connection, replay))) return () => connection.writable()
         replay.mark = mark
       } catch {
-        // A read that nobody waits for any more is dropped, which is no failure.
+        // A read without a waiting client is dropped, which is no failure.
         if (!this.#isWanted(connection, replay)) break
         replay.failures += 1
         if (replay.failures < readAttempts) return () => clock.sleep(readPauseMs)
-        this.#giveUp(connection, replay, 'failed')
+        this.#endWithGap(connection, replay, 'failed')
       }
     }
     this.#end(connection, replay)
     return undefined
   }
 
-  /** Sends what the store and its tail have later than what was sent. False: the socket takes no more for now. */
+  /** Sends the bars of the store and its tail that are later than those sent. False: the socket accepts no more now. */
   async #send(connection: Connection, replay: Replay): Promise<boolean> {
     const { feed, symbol, id } = replay
     const series = { feed, symbol, resolution: '1' } as const
@@ -206,19 +207,19 @@ export class Replays {
     for await (const bars of this.#deps.history.range(series, from, barTimeMax, reader)) {
       const list = toList(bars)
       for (let start = 0; start < list.length; start += framesPerWrite) {
-        if (!(await this.#hasRoom(connection))) return false
+        if (!(await this.#isWritable(connection))) return false
         if (!this.#isWanted(connection, replay)) return true
         const some = list.slice(start, start + framesPerWrite)
         connection.write(some.map((bar) => this.#deps.frame(id, bar)).join(''))
         replay.last = some.at(-1)?.time ?? replay.last
         replay.sent += some.length
-        if (replay.sent > replayBarsMax) this.#giveUp(connection, replay, 'too_many_bars')
+        if (replay.sent > replayBarsMax) this.#endWithGap(connection, replay, 'too_many_bars')
       }
     }
     return true
   }
 
-  /** As the store knows it: beside REST requests of the same key. */
+  /** The reader for the store: shares its key's turns with REST requests. */
   #readerOf(connection: Connection, replay: Replay): Reader {
     const isWanted = (): boolean => this.#isWanted(connection, replay)
     return {
@@ -230,12 +231,12 @@ export class Replays {
     }
   }
 
-  async #hasRoom(connection: Connection): Promise<boolean> {
-    if (connection.isFull) await Promise.race([connection.room(), this.#deps.clock.sleep(roomMs)])
+  async #isWritable(connection: Connection): Promise<boolean> {
+    if (connection.isFull) await Promise.race([connection.writable(), this.#deps.clock.sleep(writableWaitMs)])
     return !connection.isFull
   }
 
-  /** In one turn of the loop: what the lane brought meanwhile, then the lane itself. */
+  /** In one turn of the event loop: sends the live bars that arrived meanwhile, then subscribes to the next ones. */
   #join(connection: Connection, replay: Replay): void {
     const { settle, recent, frame } = this.#deps
     const { id } = replay
@@ -246,26 +247,26 @@ export class Replays {
     this.#end(connection, replay)
   }
 
-  /** Into the live lane, behind the last bar that the socket has. */
+  /** Lets live bars follow, after the last bar that the socket has. */
   #enter(connection: Connection, id: number, last: FeedSeconds): void {
-    // What was just sent may have closed it as too slow: its row may be another's soon.
-    if (!this.#isHeld(connection, id)) return
-    const lane = this.#deps.lastTime(id)
-    if (lane !== undefined && lane >= last) this.#deps.subscriptions.release(connection.row, id)
-    else this.#caught.set(connection, id, last)
+    // The last write may have closed it as too slow; then another socket may get its row.
+    if (!this.#isDeferred(connection, id)) return
+    const live = this.#deps.lastTime(id)
+    if (live !== undefined && live >= last) this.#deps.subscriptions.release(connection.row, id)
+    else this.#caughtUp.set(connection, id, last)
   }
 
-  #giveUpOverdue(): void {
+  #endOverdue(): void {
     const begunMs = this.#deps.clock.monotonicMs() - replayMsMax
     for (const [connection, waiting] of this.#waiting)
       for (const replay of waiting.values()) {
-        // In the order of asking.
+        // In the order of the requests.
         if (replay.begunMs > begunMs) break
-        this.#giveUp(connection, replay, 'late')
+        this.#endWithGap(connection, replay, 'late')
       }
   }
 
-  #giveUp(connection: Connection, replay: Replay, why: GivenUp): void {
+  #endWithGap(connection: Connection, replay: Replay, why: ReplayGapReason): void {
     if (this.#isWanted(connection, replay)) {
       this.#nameGap(connection, replay, why)
       this.#enter(connection, replay.id, replay.last)
@@ -273,7 +274,7 @@ export class Replays {
     this.#end(connection, replay)
   }
 
-  #nameGap(connection: Connection, { symbol, last }: Replay, why: GivenUp): void {
+  #nameGap(connection: Connection, { symbol, last }: Replay, why: ReplayGapReason): void {
     this.#deps.settle()
     this.#deps.nameGap(connection, symbol, last, why)
   }
@@ -286,12 +287,12 @@ export class Replays {
     if (!this.isBusy(connection, replay.feed)) this.#deps.ended(connection, replay.feed)
   }
 
-  /** It may have been unsubscribed, and subscribed anew, meanwhile. */
+  /** The symbol may have been unsubscribed, and subscribed again, meanwhile. */
   #isWanted(connection: Connection, replay: Replay): boolean {
-    return this.#waiting.get(connection)?.get(replay.id) === replay && this.#isHeld(connection, replay.id)
+    return this.#waiting.get(connection)?.get(replay.id) === replay && this.#isDeferred(connection, replay.id)
   }
 
-  #isHeld(connection: Connection, id: number): boolean {
-    return connection.open && this.#deps.subscriptions.isHeld(connection.row, id)
+  #isDeferred(connection: Connection, id: number): boolean {
+    return connection.open && this.#deps.subscriptions.isDeferred(connection.row, id)
   }
 }

@@ -25,8 +25,8 @@ import { effort } from '../../../test/support/effort.ts'
 import { barsOf } from '../../core/bars/bar.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
 
-describe('a client that asks for what it missed', () => {
-  test('gets stored bars after its time first, then live ones, each once', async () => {
+describe('a client that sends `since`', () => {
+  test('gets the stored bars after its time, then the live ones, each once', async () => {
     await fixture.store(a, [1990, 1991, 1992, 1993])
     const socket = await resumed(a, 1991)
     await until('the stored ones', () => minutesOf(socket, a).length === 2)
@@ -36,7 +36,7 @@ describe('a client that asks for what it missed', () => {
     expect(await settledGaps(socket)).toEqual([])
   })
 
-  test('gets what this process pushed without the store being asked', async () => {
+  test('gets recently pushed bars without a read of the store', async () => {
     const other = await opened()
     await other.subscribe([b])
     await close(b, 1980, 1981, 1982, 1983)
@@ -46,7 +46,7 @@ describe('a client that asks for what it missed', () => {
     expect(minutesOf(socket, b)).toEqual([1982, 1983])
   })
 
-  test('gets what the broker corrected with the numbers of history, however long it was away', async () => {
+  test('gets bars that the broker corrected with the values of history, for any `since`', async () => {
     await close(a, 1980, 1981, 1982, 1983)
     const corrected = { ...minuteBar(1982), volume: 7, revision: 2 }
     const series = { feed: zero, symbol: a, resolution: '1' } as const
@@ -63,7 +63,7 @@ describe('a client that asks for what it missed', () => {
     }
   })
 
-  test('is told the time after which bars really follow, and a day is the most', async () => {
+  test('gets in the answer the time after which bars follow, at most a day ago', async () => {
     await fixture.store(a, [nowMinute - day - 5, nowMinute - day + 1, 1999])
     const socket = await opened()
     const asked = timeOf(nowMinute - day - 100)
@@ -76,7 +76,7 @@ describe('a client that asks for what it missed', () => {
     expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a, after: asked, until: start }] }])
   })
 
-  test('of a time to come nothing is replayed, and the answer says from when bars follow', async () => {
+  test('with a future time gets no replay, and the answer has the time after which bars follow', async () => {
     await fixture.store(a, [1999])
     const socket = await opened()
     const { since } = await ask(socket, { symbols: [a], since: { [a]: timeOf(nowMinute + 500) } })
@@ -86,7 +86,7 @@ describe('a client that asks for what it missed', () => {
     expect(minutesOf(socket, a)).toEqual([nowMinute + 1])
   })
 
-  test('a symbol that is subscribed already goes on, without a second replay', async () => {
+  test('gets no second replay of a symbol that is subscribed already', async () => {
     await fixture.store(a, [1998])
     const socket = await opened()
     await socket.subscribe([a])
@@ -96,7 +96,7 @@ describe('a client that asks for what it missed', () => {
     expect(minutesOf(socket, a)).toEqual([1999])
   })
 
-  test('one that does not ask sees nothing of it', async () => {
+  test('a client without `since` gets no replay and no `since` in the answer', async () => {
     await fixture.store(a, [1998])
     const socket = await opened()
     expect(await ask(socket, { symbols: [a] })).toEqual({ type: 'subscribed', symbols: [a], rejected: [] })
@@ -106,7 +106,7 @@ describe('a client that asks for what it missed', () => {
     expect(socket.messages.map(({ type }) => type)).toEqual(['connected', 'subscribed', 'bar', 'pong'])
   })
 
-  test("one number for symbols of two feeds is refused, for one feed it is every symbol's", async () => {
+  test('one time for symbols of two feeds is refused; for one feed it applies to every symbol', async () => {
     const socket = await opened()
     socket.send({ action: 'subscribe', symbols: [a, foreign], since: timeOf(1) })
     expect(await socket.next('error')).toMatchObject({ code: 'BAD_MESSAGE' })
@@ -116,7 +116,7 @@ describe('a client that asks for what it missed', () => {
 })
 
 describe('no gap and no duplicate', () => {
-  test('bars that come while the store is read follow those it gave', async () => {
+  test('bars that arrive while the store is read follow the stored ones', async () => {
     await fixture.store(a, [1990, 1991])
     let open = (): void => undefined
     store.gate = new Promise((resolve) => (open = resolve))
@@ -130,7 +130,7 @@ describe('no gap and no duplicate', () => {
     expect(minutesOf(socket, a)).toEqual([1990, 1991, 1992, 1993, 1994])
   })
 
-  test('a bar that the store showed before the bus brought it comes once', async () => {
+  test('a bar that the store shows before the bus delivers it is sent once', async () => {
     await fixture.store(a, [1990, 1991])
     const socket = await resumed(a, 1989)
     await until('the stored ones', () => minutesOf(socket, a).length === 2)
@@ -140,7 +140,7 @@ describe('no gap and no duplicate', () => {
     expect(minutesOf(socket, a)).toEqual([1990, 1991, 1992])
   })
 
-  test('a store that stays away is named, and the live lane is joined', async () => {
+  test('while the store is unavailable the client gets a GAP frame, then live bars follow', async () => {
     store.away = true
     const socket = await resumed(a, 1989)
     for (let i = 0; i < 3; i++) await fixture.clock.advance(1_000)
@@ -150,7 +150,7 @@ describe('no gap and no duplicate', () => {
     await until('the live one', () => minutesOf(socket, a).length === 1)
   })
 
-  test('a socket that is closed before its replay is told what it was owed', async () => {
+  test('a socket that is closed before its replay gets a GAP frame for the missing bars', async () => {
     const own = await openStream({
       start: (timeOf(nowMinute) + 30) * 1000,
       change: ({ bars }) => ({ bars: gated(bars) }),
@@ -164,7 +164,7 @@ describe('no gap and no duplicate', () => {
     await own.close()
   })
 
-  test('an unsubscribed symbol is not replayed, and subscribed anew begins anew', async () => {
+  test('an unsubscribed symbol is not replayed; a new subscription starts a new replay', async () => {
     await fixture.store(a, [1990, 1991])
     let open = (): void => undefined
     store.gate = new Promise((resolve) => (open = resolve))
@@ -178,7 +178,7 @@ describe('no gap and no duplicate', () => {
     expect(minutesOf(socket, a)).toEqual([1991])
   })
 
-  test('a symbol subscribed anew waits for bars later than asked for last, and only once', async () => {
+  test('a symbol subscribed again waits once, for bars later than the last `since`', async () => {
     const socket = await resumed(a, 1991)
     const unsubscribe = async () => {
       socket.send({ action: 'unsubscribe', symbols: [a] })
@@ -189,7 +189,7 @@ describe('no gap and no duplicate', () => {
       await unsubscribe()
       expect(await waiting()).toBe(0)
       await ask(socket, { symbols: [a], since: timeOf(1998) })
-      await until('it waits', async () => (await waiting()) === 1)
+      await until('the socket to wait', async () => (await waiting()) === 1)
     }
     await close(a, 1997)
     await socket.settled()
@@ -200,21 +200,21 @@ describe('no gap and no duplicate', () => {
     expect(await waiting()).toBe(0)
   })
 
-  test('nothing is kept of a socket that left while it waited for the next bar', async () => {
+  test('nothing is kept for a socket that left while it waited for the next live bar', async () => {
     const socket = await resumed(a, 1991)
     const waiting = () => fixture.metric('fxd_stream_replays_caught')
-    await until('it waits', async () => (await waiting()) === 1)
+    await until('the socket to wait', async () => (await waiting()) === 1)
     socket.raw.terminate()
-    await until('it left', () => fixture.stream.connections() === 0)
+    await until('the socket to be gone', () => fixture.stream.connections() === 0)
     expect(await waiting()).toBe(0)
   })
 
-  test('whenever a client comes and whatever the store is ahead, it has every bar once and in order', async () => {
+  test('a client that connects at any time, with the store ahead of the bus or not, gets every bar once and in order', async () => {
     const step = fc.constantFrom('publish', 'store', 'both', 'turn', 'turn', 'clock')
     let run = 0
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.nat(12), async (steps, when) => {
-        // A symbol of which this process remembers nothing.
+        // A symbol without recent bars in this process.
         const symbol = compoundKey(live, `SYM${(run % 39) + 1}`)
         const first = 1_000 + 100 * Math.floor(run++ / 39)
         let socket: StreamSocket | undefined

@@ -1,5 +1,4 @@
 import type { History } from '../../bars/history.ts'
-import type { Bar } from '../../core/bars/bar.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { type CompoundKey, type FeedKey, feedOf } from '../../core/feeds/compound-key.ts'
 import type { Log } from '../../platform/log/log.ts'
@@ -7,18 +6,18 @@ import type { Clock } from '../../ports/clock.ts'
 import type { FeedBoard } from '../../ports/feed-board.ts'
 import type { FollowedRegistry } from '../../registry/follow.ts'
 import type { FanOut } from '../fan-out/fan-out.ts'
-import type { Frames } from '../fan-out/frame.ts'
 import type { Subscriptions } from '../fan-out/subscriptions.ts'
-import { nameGaps } from '../live/name-gaps.ts'
+import type { SymbolFrames } from '../fan-out/symbol-frames.ts'
 import type { StreamMetrics } from '../metrics.ts'
 import type { Connection } from '../sockets/connection.ts'
+import { nameGaps } from '../sockets/name-gaps.ts'
 import type { SymbolGap } from '../sockets/protocol.ts'
 import { FeedClocks } from './feed-clocks.ts'
-import { Markers } from './markers.ts'
-import { Recent } from './recent.ts'
+import { MinuteMarkers } from './minute-markers.ts'
+import type { Recent } from './recent.ts'
 import { Replays } from './replays.ts'
 
-/** A client may go back this far; what lies before is named in a GAP frame. */
+/** Maximum age of bars that `since` brings; a GAP frame names older ones. */
 const backMaxSeconds = 86_400
 
 export interface ResumptionDeps {
@@ -29,37 +28,40 @@ export interface ResumptionDeps {
   readonly history: Pick<History, 'range'>
   readonly subscriptions: Subscriptions
   readonly fanOut: FanOut
+  readonly frames: SymbolFrames
+  readonly recent: Recent
   readonly metrics: StreamMetrics
   readonly isFilling: (feed: FeedKey) => boolean
-  readonly isUnproven: (feed: FeedKey) => boolean
+  readonly isUnconfirmed: (feed: FeedKey) => boolean
   readonly lastTime: (id: number) => FeedSeconds | undefined
-  readonly frame: (id: number, bar: Bar) => Frames
 }
 
-/** Beyond the specification, for clients that ask: `since` brings what they missed, `markers` tell complete minutes. */
+/** Two extensions for clients that ask: `since` replays missed bars, `markers` announces complete minutes. */
 export class Resumption {
-  readonly #deps: ResumptionDeps
+  readonly #subscriptions: Subscriptions
+  readonly #metrics: StreamMetrics
   readonly #clocks: FeedClocks
-  readonly #recent = new Recent()
   readonly #replays: Replays
-  readonly #markers: Markers
+  readonly #markers: MinuteMarkers
 
   constructor(deps: ResumptionDeps) {
-    this.#deps = deps
-    const settle = (): void => deps.fanOut.settle()
+    const { fanOut, frames, metrics } = deps
+    this.#subscriptions = deps.subscriptions
+    this.#metrics = metrics
+    const settle = (): void => fanOut.settle()
     this.#clocks = new FeedClocks(deps)
-    this.#markers = new Markers({
+    this.#markers = new MinuteMarkers({
       settle,
       isBusy: (connection, feed) => this.#replays.isBusy(connection, feed),
     })
     this.#replays = new Replays({
       ...deps,
       settle,
-      recent: this.#recent,
-      isOnItsWay: (id) => deps.fanOut.holds(id),
+      frame: (id, bar) => frames.frame(id, bar),
+      isInFanOut: (id) => fanOut.has(id),
       nameGap: (connection, symbol, after, reason) => {
-        deps.metrics.replayGaps.inc({ reason })
-        nameGaps(connection, [{ symbol, after }], deps.metrics)
+        metrics.replayGaps.inc({ reason })
+        nameGaps(connection, [{ symbol, after }], metrics)
       },
       ended: (connection, feed) => this.#markers.replayed(connection, feed),
     })
@@ -69,7 +71,7 @@ export class Resumption {
     return this.#replays.counts
   }
 
-  /** The time after which bars can follow a client that asks for those since `asked`, as far as is known. */
+  /** The time after which bars can follow for a client that asked for those since `asked`, as far as is known. */
   start(feed: FeedKey, asked: FeedSeconds): FeedSeconds {
     const now = this.#clocks.now(feed)
     if (!now) return asked
@@ -77,19 +79,19 @@ export class Resumption {
     return feedSeconds(Math.max(now.time - backMaxSeconds, latest))
   }
 
-  /** Replays held symbols, each from its start; what was asked for before that is named. */
+  /** Replays deferred symbols, each from its start; a GAP frame names what was asked for and is older. */
   begin(
     connection: Connection,
     starts: ReadonlyMap<CompoundKey, FeedSeconds>,
     asked: ReadonlyMap<string, FeedSeconds | undefined>,
   ): void {
-    const rest = [...starts].flatMap(([symbol, until]) => {
+    const older = [...starts].flatMap(([symbol, until]) => {
       const after = asked.get(symbol)
       return after !== undefined && after < until ? [{ symbol, after, until }] : []
     })
-    if (rest.length > 0) nameGaps(connection, rest, this.#deps.metrics)
+    if (older.length > 0) nameGaps(connection, older, this.#metrics)
     const resumed = [...starts].map(([symbol, after]) => ({
-      id: this.#deps.subscriptions.idOf(symbol),
+      id: this.#subscriptions.symbols.idOf(symbol),
       symbol,
       feed: feedOf(symbol),
       after,
@@ -97,23 +99,23 @@ export class Resumption {
     this.#replays.begin(connection, resumed)
   }
 
-  /** From now on the socket is told which minutes of the feed are complete. */
+  /** From now on the socket gets a frame for each complete minute of the feed. */
   mark(connection: Connection, feed: FeedKey): void {
     this.#markers.listen(connection, feed)
   }
 
-  /** Of which the socket is told complete minutes. */
+  /** Feeds whose complete minutes are announced to the socket. */
   markedFeeds(connection: Connection): readonly FeedKey[] {
     return this.#markers.feedsOf(connection)
   }
 
-  /** Some of its subscriptions ended. */
+  /** Must be called after subscriptions of the socket ended. */
   review(connection: Connection): void {
     this.#replays.review(connection)
     const feeds = this.#markers.feedsOf(connection)
     if (feeds.length === 0) return
-    const { subscriptions } = this.#deps
-    const left = new Set(subscriptions.idsOf(connection.row).map((id) => feedOf(subscriptions.symbol(id))))
+    const { symbols } = this.#subscriptions
+    const left = new Set(this.#subscriptions.idsOf(connection.row).map((id) => feedOf(symbols.symbol(id))))
     for (const feed of feeds) if (!left.has(feed)) this.#markers.leave(connection, feed)
   }
 
@@ -122,25 +124,14 @@ export class Resumption {
     this.#markers.forget(connection)
   }
 
-  /** What the socket was promised by `since` and not sent yet. */
-  owed(connection: Connection): readonly SymbolGap[] {
-    return this.#replays.owed(connection)
+  /** Bars that `since` promised to the socket and that are not sent yet. */
+  unsentGaps(connection: Connection): readonly SymbolGap[] {
+    return this.#replays.unsentGaps(connection)
   }
 
-  /** Before a live bar is pushed. */
-  arriving(id: number, bar: Bar): void {
-    this.#replays.arriving(id, bar.time)
-    this.#recent.add(id, bar)
-  }
-
-  /** Live bars of the symbol may have been lost. */
-  broken(id: number): void {
-    this.#recent.broken(id)
-  }
-
-  /** History of the symbol changed up to this time. */
-  revised(id: number, to: FeedSeconds): void {
-    this.#recent.revised(id, to)
+  /** Must be called before each live bar is pushed: replayed sockets that wait for it get it. */
+  arriving(id: number, time: FeedSeconds): void {
+    this.#replays.arriving(id, time)
   }
 
   complete(feed: FeedKey, from: FeedSeconds, to: FeedSeconds): void {

@@ -31,9 +31,9 @@ afterAll(() => fixture.close())
 
 test.each([
   [ahead, 3 * 60],
-  // Years behind, as a feed whose clock was set wrong is.
+  // Years behind, like a feed whose clock was set wrong.
   [behind, -4_018 * 1_440],
-])('while nobody knows the clock of %s, bars follow the time that was asked for', async (feed, offset) => {
+])('while the clock of %s is unknown, bars later than the requested time follow', async (feed, offset) => {
   const now = 2_000 + offset
   const symbol = compoundKey(feed, 'SYM0')
   await fixture.store(symbol, [now - 100, now - 5, now - 4], feed)

@@ -1,14 +1,14 @@
 import type { Frames } from './frame.ts'
 
-/** Ready frames of the symbols that closed together, by symbol number. Emptied and used again. */
+/** Frames of bars that closed together, by symbol number. It is cleared and used again. */
 export class Burst {
   /** The frames of a symbol, in time order; read only where `mask` has the symbol's bit. */
   readonly frames: Frames[] = []
   /** One bit per symbol. */
   mask = new Uint32Array(8)
-  /** The words of `mask` that are not zero. */
+  /** Indexes of the words of `mask` that are not zero. */
   readonly words: number[] = []
-  /** Monotonic milliseconds at which its first frame came. */
+  /** Monotonic milliseconds at which the first frame was added. */
   since = 0
 
   get empty(): boolean {
@@ -19,12 +19,12 @@ export class Burst {
     const word = symbol >> 5
     const bit = 1 << (symbol & 31)
     if (word >= this.mask.length) this.#grow(word)
-    const held = this.mask[word] ?? 0
-    if (held === 0) this.words.push(word)
-    // Never a hole: an array with large ones is no array to V8 any more.
+    const bits = this.mask[word] ?? 0
+    if (bits === 0) this.words.push(word)
+    // Filled without holes: V8 stores an array with large holes as a slow dictionary.
     while (this.frames.length <= symbol) this.frames.push('')
-    this.frames[symbol] = (held & bit) === 0 ? frames : this.frames[symbol] + frames
-    this.mask[word] = held | bit
+    this.frames[symbol] = (bits & bit) === 0 ? frames : this.frames[symbol] + frames
+    this.mask[word] = bits | bit
   }
 
   has(symbol: number): boolean {

@@ -14,18 +14,18 @@ function open(sockets: number) {
   const bursts: number[] = []
   const fanOut = new FanOut(
     clock,
-    subscriptions,
+    subscriptions.matrix,
     (row, frames) => writes.push({ row, frames }),
     (ms) => bursts.push(ms),
   )
   const rows = Array.from({ length: sockets }, () => subscriptions.openRow())
-  const id = (name: string) => subscriptions.idOf(compoundKey(feed, name))
+  const id = (name: string) => subscriptions.symbols.idOf(compoundKey(feed, name))
   for (const row of rows) for (const name of ['A', 'B']) subscriptions.add(row, id(name))
   return { clock, subscriptions, writes, bursts, fanOut, id }
 }
 
 describe('a burst', () => {
-  test('T8: however many bars close together, every socket gets one write', async () => {
+  test('T8: every socket gets one write for all bars that close together', async () => {
     const { clock, writes, fanOut, id, bursts } = open(1_200)
     fanOut.push(id('A'), 'a1')
     fanOut.push(id('B'), 'b1')
@@ -37,7 +37,7 @@ describe('a burst', () => {
     expect(new Set(writes.map(({ frames }) => frames))).toEqual(new Set(['a1a2b1']))
   })
 
-  test('other work has its turn between slices, and what arrives meanwhile comes afterwards', async () => {
+  test('other work runs between slices, and frames that arrive meanwhile are sent afterwards', async () => {
     const { clock, writes, fanOut, id, bursts } = open(1_200)
     fanOut.push(id('A'), 'a1')
     await new Promise((resolve) => setImmediate(resolve))
@@ -50,7 +50,7 @@ describe('a burst', () => {
     expect(writes).toHaveLength(2_400)
   })
 
-  test('settling finishes what is under way and what waits, at once and once', async () => {
+  test('settle writes the running and the waiting frames at once, and only once', async () => {
     const { clock, writes, fanOut, id } = open(1_200)
     fanOut.push(id('A'), 'a1')
     await new Promise((resolve) => setImmediate(resolve))
@@ -61,7 +61,7 @@ describe('a burst', () => {
     expect(writes).toHaveLength(2_400)
   })
 
-  test('sockets that come and go while it goes round change nothing for the others', async () => {
+  test('sockets that are opened and closed during a burst do not affect the others', async () => {
     const change = fc.record({ opened: fc.nat(9), closed: fc.array(fc.nat(), { maxLength: 9 }) })
     const anyCase = [fc.integer({ min: 1, max: 1_600 }), fc.array(change, { maxLength: 4 })] as const
     await fc.assert(
@@ -91,7 +91,7 @@ describe('a burst', () => {
     )
   })
 
-  test('it does not always begin with the same socket', () => {
+  test('bursts begin with different sockets', () => {
     const { writes, fanOut, id } = open(10)
     const firsts = new Set<number>()
     for (let i = 0; i < 20; i++) {
@@ -102,7 +102,7 @@ describe('a burst', () => {
     expect(firsts.size).toBe(10)
   })
 
-  test('without any socket it ends by itself', () => {
+  test('a burst without sockets ends', () => {
     const { fanOut, id } = open(0)
     fanOut.push(id('A'), 'a')
     expect(() => fanOut.settle()).not.toThrow()

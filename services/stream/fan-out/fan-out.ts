@@ -1,39 +1,39 @@
 import type { Clock } from '../../ports/clock.ts'
+import type { BitMatrix } from './bit-matrix.ts'
 import { Burst } from './burst.ts'
 import type { Frames } from './frame.ts'
-import type { Subscriptions } from './subscriptions.ts'
 
-/** Sockets written to before other work of the process gets its turn. */
+/** Maximum sockets written to in one turn of the event loop. */
 const socketsPerSlice = 500
 
 /**
- * Brings ready frames to sockets: what arrives in one turn of the loop is one burst, and every socket
- * gets one write per burst. The burst goes round from another socket each time, so that none is always
- * last; what arrives while it goes round waits for the next.
+ * Writes frames to sockets. All frames that arrive in one turn of the event loop are one burst. Every socket gets
+ * one write per burst. Each burst starts at another socket, so that none is always last. Frames that arrive
+ * during a burst belong to the next one.
  */
 export class FanOut {
   readonly #clock: Clock
-  readonly #subscriptions: Subscriptions
+  readonly #matrix: BitMatrix
   readonly #deliver: (row: number, frames: Frames) => void
   readonly #onBurst: (ms: number) => void
   #running = new Burst()
   #waiting = new Burst()
   #scheduled = false
-  /** Rows that the running burst goes to: one opened later has no subscriptions before all is settled. */
+  /** Rows of the running burst; a row that is opened later has no subscriptions until `settle`. */
   #rows = 0
   #first = 0
   /** Rows already served by the running burst. */
   #served = 0
 
-  /** `onBurst` is told how long a burst took from its first frame to its last write. */
+  /** `onBurst` receives the milliseconds from the first frame of a burst to its last write. */
   constructor(
     clock: Clock,
-    subscriptions: Subscriptions,
+    matrix: BitMatrix,
     deliver: (row: number, frames: Frames) => void,
     onBurst: (ms: number) => void,
   ) {
     this.#clock = clock
-    this.#subscriptions = subscriptions
+    this.#matrix = matrix
     this.#deliver = deliver
     this.#onBurst = onBurst
   }
@@ -44,14 +44,14 @@ export class FanOut {
     this.#schedule()
   }
 
-  /** Whether a frame of the symbol is on its way. */
-  holds(symbol: number): boolean {
+  /** Whether a frame of the symbol is not yet written to all its sockets. */
+  has(symbol: number): boolean {
     return this.#running.has(symbol) || this.#waiting.has(symbol)
   }
 
   /**
-   * Finishes at once whatever is on its way. Called before who subscribed to what changes: a bar goes
-   * to exactly those who were subscribed when it came.
+   * Writes all frames at once. Must be called before any subscription changes: a bar goes to exactly the
+   * sockets that were subscribed when it arrived.
    */
   settle(): void {
     while (!this.#running.empty || !this.#waiting.empty) this.#serve(Number.POSITIVE_INFINITY)
@@ -73,7 +73,7 @@ export class FanOut {
     const end = Math.min(this.#rows, this.#served + rowsMax)
     for (; this.#served < end; this.#served++) {
       const row = (this.#first + this.#served) % this.#rows
-      const frames = this.#subscriptions.gather(row, this.#running)
+      const frames = this.#matrix.gather(row, this.#running)
       if (frames !== '') this.#deliver(row, frames)
     }
     if (this.#served < this.#rows) return
@@ -85,9 +85,9 @@ export class FanOut {
     const burst = this.#waiting
     this.#waiting = this.#running
     this.#running = burst
-    this.#rows = this.#subscriptions.rows
+    this.#rows = this.#matrix.rows
     this.#served = 0
-    // A step that shares no factor with most numbers of sockets visits every start in the long run.
+    // This prime shares no factor with most socket counts, so that every socket comes first at some time.
     this.#first = (this.#first + 7_919) % Math.max(1, this.#rows)
   }
 }

@@ -7,10 +7,10 @@ import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { compoundKey, feedKey } from '../../core/feeds/compound-key.ts'
 import { barFrame, barPrefix, type Frames, textFrame } from './frame.ts'
 
-/** What the library of a client reads frames with; exported, but not by its types. */
+/** The frame parser of a client library; exported, but missing in its types. */
 const { Receiver } = ws as unknown as { Receiver: new (options: { isServer: boolean }) => Writable }
 
-/** The messages in the bytes, as the library of a client reads them. */
+/** The messages in the bytes, parsed by a client library. */
 function read(frames: Frames): string[] {
   const found: string[] = []
   const receiver = new Receiver({ isServer: false })
@@ -20,14 +20,14 @@ function read(frames: Frames): string[] {
   return found
 }
 
-test('any text comes out as it went in, whatever its length in bytes', () => {
+test('a text of any length is read back unchanged', () => {
   for (const length of [0, 1, 125, 126, 127, 65_535, 65_536, 70_000]) {
     expect(read(textFrame('x'.repeat(length)))).toEqual(['x'.repeat(length)])
     expect(read(textFrame('é€😀'.repeat(length)))).toEqual(['é€😀'.repeat(length)])
   }
 })
 
-test('frames that are joined are read one after the other', () => {
+test('joined frames are read one after the other', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'grapheme' })), (texts) => {
       expect(read(texts.map(textFrame).join(''))).toEqual(texts)
@@ -35,7 +35,7 @@ test('frames that are joined are read one after the other', () => {
   )
 })
 
-test('a bar frame is JSON with the fields in order and the numbers as JSON writes them', () => {
+test('a bar frame is JSON with the fields in order and the numbers as `JSON.stringify` writes them', () => {
   const number = fc.double({ noNaN: true, noDefaultInfinity: true })
   const bar = fc.record({
     time: fc.maxSafeInteger().map(feedSeconds),

@@ -3,7 +3,7 @@ import type { CompoundKey } from '../../core/feeds/compound-key.ts'
 
 /**
  * One or more finished WebSocket text frames with one character per byte, to be written as `latin1`.
- * Ready frames of many symbols are joined by concatenation, which copies nothing until the one write.
+ * Frames of many symbols are concatenated, which copies nothing before the one write.
  */
 export type Frames = string
 
@@ -27,15 +27,15 @@ export function textFrame(text: string): Frames {
   return header(payload.length) + payload
 }
 
-/** What every bar frame of a symbol begins with, made once per symbol. */
+/** The beginning of every bar frame of a symbol, made once per symbol. */
 export const barPrefix = (symbol: CompoundKey): string =>
   bytesOf(`{"type":"bar","symbol":${JSON.stringify(symbol)},"bar":{"time":`)
 
-/** The frame of one closed bar; numbers read as in `/v1/history`. */
+/** The frame of one closed bar; numbers are written as in `/v1/history`. */
 export function barFrame(prefix: string, bar: Bar): Frames {
   const payload =
     `${prefix}${bar.time},"open":${bar.open},"high":${bar.high},"low":${bar.low}` +
     `,"close":${bar.close},"volume":${bar.volume}}}`
-  // Through a buffer and back: a string made of pieces would be flattened again for every socket.
+  // Through a buffer and back: V8 would flatten a concatenated string again for every socket.
   return Buffer.from(header(payload.length) + payload, 'latin1').toString('latin1')
 }

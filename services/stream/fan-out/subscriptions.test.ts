@@ -7,8 +7,8 @@ import { Subscriptions } from './subscriptions.ts'
 const feed = feedKey('BROKERA', 'ZERO')
 const symbolOf = (n: number) => compoundKey(feed, `S${n}`)
 
-describe('who subscribed to what', () => {
-  test('it is what a map of sets says, through growth, closing and new sockets in old places', () => {
+describe('subscriptions', () => {
+  test('they equal a map of sets, through growth, closed rows and reused rows', () => {
     const row = fc.nat(99)
     const symbol = fc.nat(599)
     const step = fc.oneof(
@@ -27,7 +27,7 @@ describe('who subscribed to what', () => {
             rows[each.row] = subscriptions.openRow()
             model[each.row] = new Set()
           } else {
-            const id = subscriptions.idOf(symbolOf(each.symbol))
+            const id = subscriptions.symbols.idOf(symbolOf(each.symbol))
             subscriptions[each.kind](rows[each.row]!, id)
             if (each.kind === 'add') model[each.row]!.add(id)
             else model[each.row]!.delete(id)
@@ -38,25 +38,25 @@ describe('who subscribed to what', () => {
           expect(subscriptions.count(at)).toBe(model[i]!.size)
         })
         const ids = new Set(model.flatMap((set) => [...set]))
-        expect(new Set(subscriptions.subscribedIds())).toEqual(ids)
+        expect(new Set(subscriptions.symbols.subscribedIds())).toEqual(ids)
         for (const id of ids) {
-          expect(subscriptions.subscribers(id)).toBe(model.filter((set) => set.has(id)).length)
+          expect(subscriptions.symbols.subscribers(id)).toBe(model.filter((set) => set.has(id)).length)
         }
-        expect(subscriptions.total).toBe(model.reduce((sum, set) => sum + set.size, 0))
+        expect(subscriptions.symbols.subscriptions).toBe(model.reduce((sum, set) => sum + set.size, 0))
       }),
     )
   })
 
-  test('a socket is given the frames of its symbols and no others', () => {
+  test('a socket gets the frames of its symbols and no others', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat(400)), fc.array(fc.nat(400)), (subscribed, closed) => {
         const subscriptions = new Subscriptions()
         const row = subscriptions.openRow()
-        const ids = Array.from({ length: 401 }, (_, n) => subscriptions.idOf(symbolOf(n)))
+        const ids = Array.from({ length: 401 }, (_, n) => subscriptions.symbols.idOf(symbolOf(n)))
         for (const n of subscribed) subscriptions.add(row, ids[n]!)
         const burst = new Burst()
         closed.forEach((n, i) => burst.add(ids[n]!, `[${n} ${i}]`))
-        const frames = subscriptions.gather(row, burst).match(/\[.*?\]/g) ?? []
+        const frames = subscriptions.matrix.gather(row, burst).match(/\[.*?\]/g) ?? []
         const expected = closed.flatMap((n, i) => (subscribed.includes(n) ? [`[${n} ${i}]`] : []))
         expect(frames.toSorted()).toEqual(expected.toSorted())
         for (const n of new Set(closed)) {
@@ -67,7 +67,7 @@ describe('who subscribed to what', () => {
     )
   })
 
-  test('a burst that was emptied holds nothing of before', () => {
+  test('a cleared burst contains no earlier frames', () => {
     const burst = new Burst()
     burst.add(3, 'old')
     burst.add(300, 'old')
@@ -76,7 +76,7 @@ describe('who subscribed to what', () => {
     burst.add(3, 'new')
     const subscriptions = new Subscriptions()
     const row = subscriptions.openRow()
-    for (let n = 0; n <= 300; n++) subscriptions.add(row, subscriptions.idOf(symbolOf(n)))
-    expect(subscriptions.gather(row, burst)).toBe('new')
+    for (let n = 0; n <= 300; n++) subscriptions.add(row, subscriptions.symbols.idOf(symbolOf(n)))
+    expect(subscriptions.matrix.gather(row, burst)).toBe('new')
   })
 })

@@ -7,33 +7,34 @@ import type { BarStore } from '../../ports/bars.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { FollowedRegistry } from '../../registry/follow.ts'
 
+/** Pause before a failed read is retried. */
 const retryMs = 5_000
 
 export interface BaselineDeps {
   readonly bars: Pick<BarStore, 'lastTimes'>
   readonly registry: FollowedRegistry
   readonly clock: Clock
-  /** Subscribed symbols of a feed, as they are now. */
+  /** Symbols of the feed that have a subscriber now. */
   readonly subscribed: (feed: FeedKey) => readonly CompoundKey[]
 }
 
 /**
- * The newest stored minute of each symbol when this process began. What ingest takes after a subscription is later
- * than that, so of a symbol that never came over the bus a refill knows where to begin. A symbol that was
- * subscribed to before this was read, or of which nothing was stored, has none.
+ * The newest stored minute of each symbol when this process started. Ingest accepts only later bars after a
+ * subscription, so a refill can begin here for a symbol without a live bar. A symbol has none if it was
+ * subscribed to before this was read, or if nothing of it was stored.
  */
 export class Baseline {
   readonly #deps: BaselineDeps
   readonly #times = new Map<FeedKey, ReadonlyMap<string, FeedSeconds>>()
-  readonly #asked = new Set<FeedKey>()
+  readonly #requested = new Set<FeedKey>()
   readonly #ending = new AbortController()
   readonly #unlisten: () => void
 
   constructor(deps: BaselineDeps) {
     this.#deps = deps
     const { registry } = deps
-    this.#unlisten = registry.onChange((view) => this.#askAll(view))
-    if (registry.loaded) this.#askAll(registry.view())
+    this.#unlisten = registry.onChange((view) => this.#readAll(view))
+    if (registry.loaded) this.#readAll(registry.view())
   }
 
   of(symbol: CompoundKey): FeedSeconds | undefined {
@@ -45,22 +46,22 @@ export class Baseline {
     this.#ending.abort()
   }
 
-  #askAll(view: RegistryView): void {
+  #readAll(view: RegistryView): void {
     for (const { key, resolutions } of view.feeds()) {
-      if (this.#asked.has(key) || !resolutions.includes('1')) continue
-      this.#asked.add(key)
-      void this.#ask(key)
+      if (this.#requested.has(key) || !resolutions.includes('1')) continue
+      this.#requested.add(key)
+      void this.#read(key)
     }
   }
 
-  async #ask(feed: FeedKey): Promise<void> {
+  async #read(feed: FeedKey): Promise<void> {
     const { bars, clock, subscribed } = this.#deps
     while (!this.#ending.signal.aborted) {
       try {
         const times = new Map(
           await bars.lastTimes(feed, { lane: 'backfill', reader: readerNamed('baseline') }),
         )
-        // What came between their subscription and the end of this read may be in it.
+        // Bars that arrived after their subscription may be included.
         for (const symbol of subscribed(feed)) times.delete(minutesOf(symbol))
         this.#times.set(feed, times)
         return

@@ -18,10 +18,10 @@ import { feedBody, live, openStream, symbolBody, zero } from '../../../test/supp
 import { effort } from '../../../test/support/effort.ts'
 import { type CompoundKey, compoundKey } from '../../core/feeds/compound-key.ts'
 import type { BarStore } from '../../ports/bars.ts'
-import { heldMsMax, quietMs, quietMsMax, refillBarsMax } from './refill.ts'
+import { queuedMsMax, quietMs, quietMsMax, refillBarsMax } from './refill.ts'
 
 describe('when the bus loses an event', () => {
-  test('what is missing is read from the store and sent in order, before what came since', async () => {
+  test('missing bars are read from the store and sent in order, before newer bars', async () => {
     const socket = await subscribed(a, b)
     await fixture.publish([a, b], 1)
     await lose(() => fixture.publish([a], 2))
@@ -42,7 +42,7 @@ describe('when the bus loses an event', () => {
     expect(minutesOf(socket, a).at(-1)).toBe(6)
   })
 
-  test('what cannot be read is named in a GAP frame, and the lane goes on', async () => {
+  test('bars that cannot be read are named in a GAP frame, and live bars continue', async () => {
     const socket = await subscribed(a, b)
     const other = await subscribed(b)
     await fixture.publish([a, b], 1)
@@ -54,7 +54,7 @@ describe('when the bus loses an event', () => {
       'both reads',
       async () => (await fixture.metric('fxd_stream_refill_failures_total')) > failures + 1,
     )
-    await fixture.clock.advance(heldMsMax)
+    await fixture.clock.advance(queuedMsMax)
     await until('the next bar', () => minutesOf(socket, a).length === 2)
     expect(minutesOf(socket, a)).toEqual([1, 3])
     expect(gapsOf(socket)).toEqual([
@@ -73,7 +73,7 @@ describe('when the bus loses an event', () => {
     expect(gapsOf(other)).toMatchObject([{ gaps: [{ symbol: b, after: timeOf(1) }] }])
   })
 
-  test('a store that fails once is asked again', async () => {
+  test('a failed read of the store is retried', async () => {
     const socket = await subscribed(a)
     await fixture.publish([a], 1)
     await lose(() => fixture.publish([a], 2))
@@ -88,11 +88,11 @@ describe('when the bus loses an event', () => {
     expect(gapsOf(socket)).toEqual([])
   })
 
-  test('nobody is told of a loss while nothing waits behind it, until it takes longer than a takeover', async () => {
+  test('while no bar is queued, a GAP frame is sent only after the time of a takeover', async () => {
     const socket = await subscribed(a)
     await fixture.publish([a], 1)
     await lose(() => fixture.publish([a], 2))
-    // Not of a symbol that anyone hears of.
+    // A symbol without a subscriber.
     await applied(0)
     await fixture.clock.advance(quietMs - 1)
     await socket.settled()
@@ -101,7 +101,7 @@ describe('when the bus loses an event', () => {
     await until('the gap', () => gapsOf(socket).length === 1)
   })
 
-  test('a symbol whose bars were stored before this process began is filled from there, seen or not', async () => {
+  test('a symbol with bars stored before this process started is filled from there, with or without live bars', async () => {
     let reads = 0
     const counted = (bars: BarStore): BarStore => ({
       ...bars,
@@ -128,7 +128,7 @@ describe('when the bus loses an event', () => {
     await own.close()
   })
 
-  test('a symbol of which no bar was seen yet is named without a time', async () => {
+  test('the GAP frame of a symbol without any known bar has no time', async () => {
     const socket = await subscribed(a)
     await lose(() => fixture.publish([a], 1))
     await applied(await fixture.publish([a], 2))
@@ -137,18 +137,18 @@ describe('when the bus loses an event', () => {
     expect(JSON.stringify(gapsOf(socket))).not.toContain('after"')
   })
 
-  test('a store that does not show it in time is not waited for', async () => {
+  test('a GAP frame is sent if the store does not show the lost bars in time', async () => {
     const socket = await subscribed(a)
     await fixture.publish([a], 1)
     await lose(() => fixture.publish([a], 2))
     await fixture.publish([a], 3)
-    await fixture.clock.advance(heldMsMax)
+    await fixture.clock.advance(queuedMsMax)
     await socket.settled()
     expect(minutesOf(socket, a)).toEqual([1, 3])
     expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a, after: timeOf(1) }] }])
   })
 
-  test('a hole longer than the bound is named instead of being pushed', async () => {
+  test('a hole longer than the maximum is named in a GAP frame, not pushed', async () => {
     const socket = await subscribed(a)
     await fixture.publish([a], 1)
     await lose(() => fixture.publish([a], 2))
@@ -161,14 +161,14 @@ describe('when the bus loses an event', () => {
     expect(gapsOf(socket)).toHaveLength(1)
   })
 
-  test('losses that follow each other put off what waits for no longer than one', async () => {
+  test('repeated losses do not delay queued bars longer than one loss', async () => {
     const socket = await subscribed(a)
     await fixture.publish([a], 1)
     faults.away = true
     await lose(() => fixture.publish([a], 2))
     await fixture.publish([a], 3)
     for (const minute of [4, 6, 8, 10]) {
-      await fixture.clock.advance(heldMsMax / 4 - 1)
+      await fixture.clock.advance(queuedMsMax / 4 - 1)
       await lose(() => fixture.publish([a], minute))
       await fixture.publish([a], minute + 1)
     }
@@ -180,12 +180,12 @@ describe('when the bus loses an event', () => {
     expect(minutesOf(socket, a)).toEqual([1, 3, 5, 7, 9, 11])
   })
 
-  test('losses without end are told of, though nothing waits behind them', async () => {
+  test('continuous losses end in a GAP frame, although no bar is queued', async () => {
     const socket = await subscribed(a)
     await fixture.publish([a], 1)
     for (let ms = 0; ms < quietMsMax; ms += quietMs / 2) {
       await lose(() => fixture.publish([a], 2))
-      // Not of a symbol that anyone hears of.
+      // A symbol without a subscriber.
       await applied(0)
       await socket.settled()
       expect(gapsOf(socket)).toEqual([])
@@ -194,7 +194,7 @@ describe('when the bus loses an event', () => {
     await until('the gap', () => gapsOf(socket).length === 1)
   })
 
-  test('a loss during a refill begins it again', async () => {
+  test('a loss during a refill restarts it', async () => {
     const socket = await subscribed(a)
     await fixture.publish([a], 1)
     await lose(() => fixture.publish([a], 2))
@@ -211,7 +211,7 @@ describe('when the bus loses an event', () => {
     expect(gapsOf(socket)).toEqual([])
   })
 
-  test("a feed without subscribers is not waited for, and another feed's subscribers hear nothing of its loss", async () => {
+  test('a loss of a feed without subscribers starts no refill, and subscribers of other feeds see nothing of it', async () => {
     const socket = await subscribed(compoundKey(live, 'SYM0'))
     await fixture.publish([compoundKey(live, 'SYM0')], 1, live)
     await lose(() => fixture.publish([a], 1))
@@ -220,12 +220,12 @@ describe('when the bus loses an event', () => {
     await fixture.publish([a], 3)
     await late.settled()
     expect(minutesOf(late, a)).toEqual([3])
-    await fixture.clock.advance(heldMsMax)
+    await fixture.clock.advance(queuedMsMax)
     await socket.settled()
     expect([...gapsOf(socket), ...gapsOf(late)]).toEqual([])
   })
 
-  test('a socket that is closed meanwhile is told first', async () => {
+  test('a socket that is closed during a refill gets a GAP frame first', async () => {
     const own = await openStream({ change: ({ bus }) => ({ bus: losing(bus) }) })
     const key = await own.issue()
     const socket = await own.connect(key.secret)
@@ -239,7 +239,7 @@ describe('when the bus loses an event', () => {
     await own.close()
   })
 
-  test('every bar is delivered in order or named, whatever is lost and when the store shows it', {
+  test('every bar is delivered in order or named, after any losses and any delay of the store', {
     timeout: 60_000 * Math.max(1, effort),
   }, async () => {
     const step = fc.record({
@@ -247,7 +247,7 @@ describe('when the bus loses an event', () => {
       lost: fc.boolean(),
       applied: fc.constantFrom('no', 'yes', 'lost'),
       away: fc.boolean(),
-      // In all less than what makes a socket idle.
+      // In total less than the idle timeout of a socket.
       waitMs: fc.constantFrom(0, 0, 1_000, 3_000),
     })
     let minute = 1_000
@@ -269,8 +269,8 @@ describe('when the bus loses an event', () => {
           if (each.waitMs > 0) await fixture.clock.advance(each.waitMs)
         }
         await fixture.publish(symbols, ++minute)
-        await fixture.clock.advance(heldMsMax)
-        // A read under way in another thread takes real time; a store that is away, at most 10 s of this clock.
+        await fixture.clock.advance(queuedMsMax)
+        // A read in another thread takes real time; an unavailable store takes at most 10 s of this clock.
         await until('the last bars', async () => {
           await fixture.clock.advance(1_000)
           return symbols.every((symbol) => minutesOf(socket, symbol).at(-1) === minute)
@@ -282,7 +282,7 @@ describe('when the bus loses an event', () => {
           const missing = published.filter((bar) => bar.symbol === symbol && !got.includes(bar.minute))
           for (const bar of missing) {
             const named = gaps.some((gap) => gap.symbol === symbol && (gap.after ?? 0) < timeOf(bar.minute))
-            expect(named, `${symbol} ${bar.minute} is missing and nobody said so`).toBe(true)
+            expect(named, `${symbol} ${bar.minute} is missing and not named`).toBe(true)
           }
         }
         await socket.close()

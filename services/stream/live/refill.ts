@@ -7,59 +7,59 @@ import type { BarStore } from '../../ports/bars.ts'
 import type { LiveBar } from '../../ports/bus.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 
-/** Bars wait this long for the store to show what the bus lost before them; then the gap is named. */
-export const heldMsMax = 10_000
-/** And this long for each answer of the store, once it shows that. */
+/** Maximum wait of queued bars until the store shows what the bus lost before them; then a GAP frame names it. */
+export const queuedMsMax = 10_000
+/** Maximum wait for each answer of the store after that. */
 const answerMsMax = 10_000
-/** In all, while the store answers read after read: a slow one is still faster than each client asking for itself. */
+/** Maximum duration of all reads, while the store answers: a slow store is still faster than a request of each client. */
 const readingMsMax = 60_000
-/** Without bars that wait nobody is kept from anything: as long as another collector and ingest may need to take over. */
+/** While no bar is queued, a hole may stay open for one takeover of another collector and ingest. */
 export const quietMs = 20_000
-/** Losses that follow each other, as when sessions of a feed end one after another, make one hole for no longer. */
+/** Maximum time for which losses that follow each other make one hole, as when sessions of a feed end one by one. */
 export const quietMsMax = 60_000
-/** A store that fails is asked again. */
+/** Pause before a failed read is retried. */
 const readRetryMs = 250
-/** Four hours of one symbol; a longer hole is named instead of being pushed. */
+/** Maximum bars that are read for one symbol: four hours. A GAP frame names a longer hole. */
 export const refillBarsMax = 240
-/** For one hole: half of a process's connections for reading QuestDB, so that replays, and in `fxd all` REST, find others. */
+/** Maximum reads at once for one hole: half of the read connections to QuestDB; replays and REST have the others. */
 const readsAtOnce = 8
-/** As many as the tail of the bus keeps for history. */
-const heldBarsMax = 100_000
+/** Maximum queued bars of one hole: as many as the tail of the bus keeps for history. */
+const queuedBarsMax = 100_000
 const reader = readerNamed('refill')
 
-/** A symbol someone is subscribed to, with the open time of its last bar on the bus, or of one before all it may miss. */
+/** A symbol with a subscriber. Bars that open after `last` may be missing. */
 export interface WantedSymbol {
   readonly symbol: CompoundKey
   readonly last: FeedSeconds | undefined
 }
 
-/** What the refill needs from the live lane. */
+/** What the refill needs from the live delivery. */
 export interface RefillDelivery {
   /** The subscribed symbols of a feed. */
   wanted(feed: FeedKey): readonly WantedSymbol[]
-  /** Sends a bar on, unless its symbol is past it already. */
+  /** Pushes a bar, unless a later bar of its symbol was pushed. */
   emit(symbol: CompoundKey, bar: Bar): void
-  /** What was lost of the feed is over; of these symbols it was sent on, of all others it is not known. */
+  /** The hole of the feed ended: lost bars of the `filled` symbols were pushed; those of all others are unknown. */
   broken(feed: FeedKey, filled: ReadonlySet<CompoundKey>): void
-  /** The hole is closed, after everything that waited was sent on; not whole: a gap was named. */
+  /** The hole is closed, and all queued bars were pushed. Not whole: a GAP frame was sent. */
   ended(feed: FeedKey, isWhole: boolean): void
-  /** Names what may be missing to its subscribers. */
+  /** Sends GAP frames to the subscribers of these symbols. */
   nameGap(missing: readonly WantedSymbol[]): void
   /** Counts a read of the store that failed. */
   readFailed(): void
 }
 
 interface Hole {
-  /** The last position that may have been lost. */
+  /** The last position that may be lost. */
   readonly upTo: number
-  /** What came since, waiting for its turn. */
-  readonly held: LiveBar[]
+  /** Bars that arrived since. */
+  readonly queued: LiveBar[]
   /** Monotonic milliseconds of its first loss. */
   readonly begunMs: number
-  /** When it is given up; further losses move it only while nothing is held. */
+  /** Deadline; further losses move it only while no bar is queued. */
   endMs: number
   cancel: Cancel
-  /** Once the store shows it all: what is read, and what of it was. */
+  /** Set once the store shows all lost bars: symbols to read, and bars read so far. */
   reading:
     | {
         readonly wanted: readonly WantedSymbol[]
@@ -70,9 +70,9 @@ interface Hole {
 }
 
 /**
- * Closes holes of the bus. After a loss the bars of the feed wait until the store is known to show
- * everything up to it (`applied`, `settled`); then what the subscribers miss is read and sent
- * in order, and what waited follows. Whatever cannot be read in time is named in a GAP frame.
+ * Closes holes of the bus. After a loss the bars of the feed are queued until the store shows everything up to
+ * it (`applied`, `settled`). Then the missed bars are read and pushed in order, and the queued bars follow.
+ * A GAP frame names what cannot be read in time.
  */
 export class Refill {
   readonly #delivery: RefillDelivery
@@ -98,23 +98,23 @@ export class Refill {
     const before = this.#holes.get(feed)
     before?.cancel()
     const nowMs = this.#clock.monotonicMs()
-    const { held, begunMs } = before ?? { held: [], begunMs: nowMs }
+    const { queued, begunMs } = before ?? { queued: [], begunMs: nowMs }
     const quietEndMs = Math.min(nowMs + quietMs, begunMs + quietMsMax)
-    const endMs = before && held.length > 0 ? before.endMs : quietEndMs
-    const cancel = this.#giveUpAfter(feed, endMs - nowMs)
-    this.#holes.set(feed, { upTo, held, begunMs, endMs, cancel, reading: undefined })
+    const endMs = before && queued.length > 0 ? before.endMs : quietEndMs
+    const cancel = this.#endAfter(feed, endMs - nowMs)
+    this.#holes.set(feed, { upTo, queued, begunMs, endMs, cancel, reading: undefined })
   }
 
-  hold(feed: FeedKey, bars: readonly LiveBar[]): void {
+  queue(feed: FeedKey, bars: readonly LiveBar[]): void {
     const hole = this.#holes.get(feed)
     if (!hole || bars.length === 0) return
-    if (hole.held.length === 0 && !hole.reading) {
+    if (hole.queued.length === 0 && !hole.reading) {
       hole.cancel()
-      hole.endMs = this.#clock.monotonicMs() + heldMsMax
-      hole.cancel = this.#giveUpAfter(feed, heldMsMax)
+      hole.endMs = this.#clock.monotonicMs() + queuedMsMax
+      hole.cancel = this.#endAfter(feed, queuedMsMax)
     }
-    hole.held.push(...bars)
-    if (hole.held.length > heldBarsMax) this.#giveUp(feed)
+    hole.queued.push(...bars)
+    if (hole.queued.length > queuedBarsMax) this.#endNow(feed)
   }
 
   applied(feed: FeedKey, position: number): void {
@@ -140,15 +140,15 @@ export class Refill {
         reading.found.set(next, bars)
         const leftMs = endMs - this.#clock.monotonicMs()
         hole.cancel()
-        hole.cancel = this.#giveUpAfter(feed, Math.max(0, Math.min(answerMsMax, leftMs)))
+        hole.cancel = this.#endAfter(feed, Math.max(0, Math.min(answerMsMax, leftMs)))
       }
     }
     await Promise.all(Array.from({ length: readsAtOnce }, worker))
-    // Given up meanwhile, or the bus lost more: then the next `applied` begins again.
+    // The deadline may have ended it, or the bus lost more: then the next `applied` begins again.
     if (this.#holes.get(feed) === hole) this.#end(feed, hole)
   }
 
-  /** `undefined`: it cannot be known what is missing. Asks until the hole is given up. */
+  /** Retries until the hole ends. Returns `undefined` if it is unknown what is missing, or if it is too long. */
   async #read(feed: FeedKey, { symbol, last }: WantedSymbol, hole: Hole): Promise<Bars | undefined> {
     if (last === undefined) return undefined
     while (this.#holes.get(feed) === hole) {
@@ -162,7 +162,7 @@ export class Refill {
         })
         return barCount(bars) > refillBarsMax ? undefined : bars
       } catch {
-        // The GAP frame says it to those whom it concerns, a metric to the operator.
+        // Clients see it in the GAP frame, operators in a metric.
         this.#delivery.readFailed()
         await this.#clock.sleep(readRetryMs)
       }
@@ -170,11 +170,11 @@ export class Refill {
     return undefined
   }
 
-  #giveUpAfter(feed: FeedKey, delayMs: number): Cancel {
-    return this.#clock.after(delayMs, () => this.#giveUp(feed))
+  #endAfter(feed: FeedKey, delayMs: number): Cancel {
+    return this.#clock.after(delayMs, () => this.#endNow(feed))
   }
 
-  #giveUp(feed: FeedKey): void {
+  #endNow(feed: FeedKey): void {
     const hole = this.#holes.get(feed)
     if (hole) this.#end(feed, hole)
   }
@@ -190,7 +190,7 @@ export class Refill {
     this.#delivery.broken(feed, new Set([...found.keys()].map(({ symbol }) => symbol)))
     const missing = wanted.filter((each) => !found.has(each))
     if (missing.length > 0) this.#delivery.nameGap(missing)
-    for (const { symbol, bar } of hole.held) this.#delivery.emit(symbol, bar)
+    for (const { symbol, bar } of hole.queued) this.#delivery.emit(symbol, bar)
     this.#delivery.ended(feed, missing.length === 0)
   }
 }

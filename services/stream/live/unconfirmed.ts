@@ -2,12 +2,12 @@ import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Clock } from '../../ports/clock.ts'
 
 interface Loss {
-  /** The last position that may have been lost. */
+  /** The last position that may be lost. */
   readonly upTo: number
   readonly sinceMs: number
 }
 
-/** Feeds of which the bus lost events that the store is not known to show yet. */
+/** Feeds whose lost events the store may not show yet. */
 export class Unconfirmed {
   readonly #clock: Clock
   readonly #losses = new Map<FeedKey, Loss>()
@@ -30,7 +30,7 @@ export class Unconfirmed {
     return this.#losses.has(feed)
   }
 
-  /** Since how many milliseconds; 0 when it shows everything. */
+  /** Milliseconds since the first such loss; 0 if the store shows everything. */
   ageMs(feed: FeedKey): number {
     const loss = this.#losses.get(feed)
     return loss ? this.#clock.monotonicMs() - loss.sinceMs : 0

@@ -30,7 +30,7 @@ afterEach(async () => {
   await fixture.close()
 })
 
-/** As the operator calls: rejects with the gRPC status. */
+/** Calls like the operator; rejects with the gRPC status. */
 function call(name: 'GetLoad' | 'Drain' | 'Undrain', request = {}, carried = token): Promise<Load__Output> {
   const metadata = new Metadata()
   if (carried !== '') metadata.set('authorization', `Bearer ${carried}`)
@@ -54,7 +54,7 @@ const failure = (made: Promise<unknown>): Promise<ServiceError> =>
     (error: unknown) => error as ServiceError,
   )
 
-test('the load is what the shard holds', async () => {
+test('GetLoad answers the sockets, subscriptions and bytes of the shard', async () => {
   const { secret } = await fixture.issue()
   const socket = await fixture.connect(secret)
   await socket.subscribe(symbolNames.slice(0, 5).map((name) => `BROKERA:ZERO:${name}`))
@@ -72,7 +72,7 @@ test('the load is what the shard holds', async () => {
   })
 })
 
-test('a drain empties the shard in its time, and Undrain makes it serve again', async () => {
+test('Drain closes all sockets in its time, and Undrain makes the shard accept new ones', async () => {
   const { secret } = await fixture.issue()
   const socket = await fixture.connect(secret)
   expect(await call('Drain', { seconds: 20 })).toMatchObject({
@@ -90,7 +90,7 @@ test('a drain empties the shard in its time, and Undrain makes it serve again', 
   await fixture.connect(secret)
 })
 
-test('nobody gets anything, or drains anything, without the administration token', async () => {
+test('every call without the administration token is refused', async () => {
   for (const carried of ['', 'another', `${token}x`]) {
     for (const name of ['GetLoad', 'Drain', 'Undrain'] as const) {
       expect((await failure(call(name, {}, carried))).code, `${name} with "${carried}"`).toBe(
@@ -101,7 +101,7 @@ test('nobody gets anything, or drains anything, without the administration token
   expect(fixture.stream.draining.isOn).toBe(false)
 })
 
-test('a drain longer than an hour is refused with a sentence', async () => {
+test('a drain longer than an hour is refused with a reason', async () => {
   const { code, details } = await failure(call('Drain', { seconds: 3_601 }))
   expect(code).toBe(status.INVALID_ARGUMENT)
   expect(details).toBe('seconds: got 3601, wanted at most 3600')

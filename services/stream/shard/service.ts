@@ -1,15 +1,26 @@
 import { type handleUnaryCall, status } from '@grpc/grpc-js'
+import type { Secrets } from '../../platform/credentials/secrets.ts'
+import type { Log } from '../../platform/log/log.ts'
 import { bearerOf, tokenCheck } from '../../wire/bearer.ts'
 import type { DrainRequest__Output } from '../../wire/gen/fxd/v1/DrainRequest.ts'
 import type { Load } from '../../wire/gen/fxd/v1/Load.ts'
 import type { ShardHandlers } from '../../wire/gen/fxd/v1/Shard.ts'
 import { defectStatus } from '../../wire/listen.ts'
-import type { ShardServerDeps } from './server.ts'
+import type { Stream } from '../stream.ts'
 
 const drainSecondsMax = 3_600
 
-/** The calls of `fxd.v1.Shard`; each answers the load as it is then. */
-export function shardService({ stream, notReady, tokens, log }: ShardServerDeps): ShardHandlers {
+export interface ShardServiceDeps {
+  readonly stream: Pick<Stream, 'load' | 'draining' | 'onFault'>
+  /** The reason that `/readyz` gives. */
+  readonly notReady: () => string | undefined
+  /** Every call must have one of these as `authorization: Bearer <token>`. */
+  readonly tokens: Secrets
+  readonly log: Log
+}
+
+/** The calls of `fxd.v1.Shard`; each answers the current load. */
+export function shardService({ stream, notReady, tokens, log }: ShardServiceDeps): ShardHandlers {
   const isToken = tokenCheck(tokens)
   const load = (): Load => {
     const { connections, connectionsMax, subscriptions, backlogBytes, forcedCloses } = stream.load()
@@ -26,13 +37,13 @@ export function shardService({ stream, notReady, tokens, log }: ShardServerDeps)
       forcedCloses,
     }
   }
-  /** With the token only; `act` gives a sentence when it refuses what is asked. */
+  /** Refuses calls without a valid token. `act` returns a sentence if it refuses the request. */
   const answering =
     <Request>(act: (request: Request) => string | undefined): handleUnaryCall<Request, Load> =>
     (call, answer) => {
       try {
-        const given = bearerOf(call.metadata)
-        if (given === undefined || !isToken(given)) {
+        const token = bearerOf(call.metadata)
+        if (token === undefined || !isToken(token)) {
           const details = 'this service wants the metadata "authorization: Bearer <token of the shards>"'
           return answer({ code: status.UNAUTHENTICATED, details })
         }
@@ -49,13 +60,13 @@ export function shardService({ stream, notReady, tokens, log }: ShardServerDeps)
     GetLoad: answering(() => undefined),
     Drain: answering(({ seconds }: DrainRequest__Output) => {
       if (seconds > drainSecondsMax) return `seconds: got ${seconds}, wanted at most ${drainSecondsMax}`
-      log.info({ seconds }, 'drains: sockets are sent elsewhere')
+      log.info({ seconds }, 'drain started: sockets are closed with 1012 a few at a time')
       void stream.draining.start(seconds * 1_000)
       return undefined
     }),
     Undrain: answering(() => {
-      if (stream.draining.callOff()) log.info('the drain was cancelled')
-      else log.info('the drain goes on: the process ends')
+      if (stream.draining.callOff()) log.info('drain cancelled')
+      else log.info('Undrain rejected: the process is ending')
       return undefined
     }),
   }

@@ -46,14 +46,14 @@ function load(who: ClientIdentity): Promise<string> {
   }).finally(() => client.close())
 }
 
-test('the administration token never crosses the network of a shard with TLS in the open', async () => {
+test('the administration token is never sent in plain text to a shard with TLS', async () => {
   const trusted = { ca: certificates.read(ca) }
   expect(await load({ token, tls: trusted })).toBe('OK')
   expect(await load({ token })).toBe('UNAVAILABLE')
   expect(await load({ token: 'another', tls: trusted })).toBe('UNAUTHENTICATED')
 })
 
-test('a shard that is called by its address must show a certificate of its name and authority', async () => {
+test('a shard that is called by its address must have a certificate of its name and authority', async () => {
   const named = certificates.certificate('named', { names: ['DNS:fxd-stream'] })
   const files = watchTls(
     { tlsCert: named.cert, tlsKey: named.key, tlsCa: ca },

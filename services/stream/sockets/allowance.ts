@@ -1,6 +1,9 @@
 import type { Cancel, Clock } from '../../ports/clock.ts'
 
-/** Messages that may be answered: as many at once as in a second. What is spent comes back with time. */
+/** Maximum messages, pings and pongs of one socket per second; as many may arrive at once. */
+export const messagesPerSecond = 50
+
+/** Messages that may be answered: at most those of one second at once. It refills with time. */
 export class Allowance {
   readonly #perSecond: number
   #left: number
@@ -12,7 +15,7 @@ export class Allowance {
     this.#at = nowMs
   }
 
-  /** Below zero when a message cost more than was left. */
+  /** Negative if a message cost more than was left. */
   left(nowMs: number): number {
     this.#left = Math.min(this.#perSecond, this.#left + ((nowMs - this.#at) / 1_000) * this.#perSecond)
     this.#at = nowMs
@@ -35,8 +38,8 @@ interface KeySockets {
 }
 
 /**
- * One allowance per key, shared by all its sockets in this process. A key whose last socket left is
- * forgotten once its allowance is full, within seconds: whoever comes back earlier finds what it spent.
+ * One allowance per key, shared by all its sockets in this process. After the last socket of a key left, its
+ * allowance is kept until it is full, for some seconds: a quick reconnect does not reset it.
  */
 export class KeyAllowances {
   readonly #clock: Clock
@@ -48,12 +51,12 @@ export class KeyAllowances {
     this.#perSecond = perSecond
   }
 
-  /** Keys that are remembered. */
+  /** Keys with an allowance. */
   get size(): number {
     return this.#byKey.size
   }
 
-  /** For one more socket of the key. */
+  /** Returns the allowance for one more socket of the key. */
   open(keyId: string): Allowance {
     const now = this.#clock.monotonicMs()
     const shared = this.#byKey.get(keyId) ?? { allowance: new Allowance(this.#perSecond, now), sockets: 0 }
@@ -74,7 +77,7 @@ export class KeyAllowances {
     else shared.cancel = this.#clock.after(ms, () => void this.#byKey.delete(keyId))
   }
 
-  /** Nothing may be called afterwards. */
+  /** Must be the last call. */
   stop(): void {
     for (const { cancel } of this.#byKey.values()) cancel?.()
     this.#byKey.clear()

@@ -53,7 +53,7 @@ describe('subscribing', () => {
     expect(await socket.subscribe([c])).toMatchObject({ symbols: [c], rejected: [] })
   })
 
-  test('a cap that was raised holds on open sockets', async () => {
+  test('a raised symbol limit applies to open sockets', async () => {
     const { secret, record, update } = await fixture.issue({
       limits: { rpm: 1, rpd: 1, wsConnections: 9, wsSymbols: 1 },
     })
@@ -63,7 +63,7 @@ describe('subscribing', () => {
     expect((await socket.subscribe([b])).symbols).toEqual([b])
   })
 
-  test('a message full of symbols is answered whole', async () => {
+  test('a message with the maximum number of symbols is answered completely', async () => {
     const socket = await socketOf()
     const many = Array.from({ length: 5_000 }, (_, n) => `X:Y:${n}`)
     const { rejected } = await socket.subscribe(many)
@@ -71,8 +71,8 @@ describe('subscribing', () => {
   })
 })
 
-describe('a bar goes to exactly those who were subscribed when it came', () => {
-  test('not to who subscribed later, and still to who unsubscribed before the burst had its turn', async () => {
+describe('a bar goes to exactly the sockets that were subscribed when it arrived', () => {
+  test('not to a later subscriber, but to one that unsubscribed before the burst ran', async () => {
     const [early, late] = [await socketOf(), await socketOf()]
     await early.subscribe([a])
     fixture.turns.hold()
@@ -107,7 +107,7 @@ describe('a bar goes to exactly those who were subscribed when it came', () => {
   })
 })
 
-test('a pong tells the time in epoch seconds', async () => {
+test('a pong has the time in epoch seconds', async () => {
   const socket = await socketOf()
   socket.send({ action: 'ping' })
   expect(await socket.next('pong')).toEqual({ type: 'pong', t: Math.floor(fixture.clock.utcMs() / 1000) })

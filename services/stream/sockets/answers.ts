@@ -14,7 +14,7 @@ import type { Connection } from './connection.ts'
 import { type ClientMessage, messages, parseMessage } from './protocol.ts'
 import type { Withdrawals } from './withdrawals.ts'
 
-/** Answers what clients say. Each message has exactly one answer, in the order of asking. */
+/** Answers client messages. Each message gets exactly one answer, in the order of the messages. */
 export class Answers {
   readonly #clock: Clock
   readonly #registry: FollowedRegistry
@@ -24,7 +24,7 @@ export class Answers {
   readonly #withdrawals: Withdrawals
   readonly #metrics: StreamMetrics
 
-  constructor(parts: {
+  constructor(deps: {
     readonly clock: Clock
     readonly registry: FollowedRegistry
     readonly subscriptions: Subscriptions
@@ -33,20 +33,20 @@ export class Answers {
     readonly withdrawals: Withdrawals
     readonly metrics: StreamMetrics
   }) {
-    this.#clock = parts.clock
-    this.#registry = parts.registry
-    this.#subscriptions = parts.subscriptions
-    this.#fanOut = parts.fanOut
-    this.#resumption = parts.resumption
-    this.#withdrawals = parts.withdrawals
-    this.#metrics = parts.metrics
+    this.#clock = deps.clock
+    this.#registry = deps.registry
+    this.#subscriptions = deps.subscriptions
+    this.#fanOut = deps.fanOut
+    this.#resumption = deps.resumption
+    this.#withdrawals = deps.withdrawals
+    this.#metrics = deps.metrics
   }
 
-  /** Gives how many entries the lists of the message had; one that is refused has none. */
+  /** Returns the number of entries in the lists of the message; 0 for a refused message. */
   answer(connection: Connection, text: string): number {
     const message = parseMessage(text)
     if ('code' in message) {
-      this.#metrics.misunderstood.inc()
+      this.#metrics.badMessages.inc()
       connection.send(messages.error(message.code, message.message))
       return 0
     }
@@ -58,7 +58,7 @@ export class Answers {
 
   #subscribe(connection: Connection, { symbols, resumes, markers }: Subscribe): void {
     this.#fanOut.settle()
-    // What was on its way may have closed it as too slow: its row is free, and may be another's soon.
+    // The frames just written may have closed it as too slow; then another socket may get its row.
     if (!connection.open) return
     const view = this.#registry.view()
     const key = view.keys.get(connection.key.id) ?? connection.key
@@ -77,35 +77,35 @@ export class Answers {
       }
     }
     this.#withdrawals.bound(connection)
-    // Before the answer: that, too, may close it, and whatever it holds is freed then.
+    // Before the answer: the answer may close it, and closing frees everything that it has.
     if (markers) for (const feed of feeds) this.#resumption.mark(connection, feed)
     connection.send(messages.subscribed(accepted, rejected, resumes ? resumed : undefined))
     if (resumed.size > 0) this.#resumption.begin(connection, resumed, symbols)
   }
 
-  /** The symbol, if this key may be subscribed to it. */
+  /** The symbol, if this key may subscribe to it. */
   #accept({ row }: Connection, key: KeyRecord, symbol: string, view: RegistryView): SymbolRecord | undefined {
     const record = view.symbol(symbol as CompoundKey)
     if (!record || !isGranted(key, record.feed)) return undefined
     const isFull = this.#subscriptions.count(row) >= key.limits.wsSymbols
-    return isFull && !this.#subscriptions.has(row, this.#subscriptions.idOf(record.symbol))
+    return isFull && !this.#subscriptions.has(row, this.#subscriptions.symbols.idOf(record.symbol))
       ? undefined
       : record
   }
 
-  /** Whether it is new: a symbol that is subscribed already goes on as it is. */
+  /** Whether the subscription is new; an existing one does not change. */
   #subscribeTo({ row }: Connection, { symbol }: SymbolRecord, since: FeedSeconds | undefined): boolean {
-    const id = this.#subscriptions.idOf(symbol)
+    const id = this.#subscriptions.symbols.idOf(symbol)
     if (this.#subscriptions.has(row, id)) return false
     if (since === undefined) this.#subscriptions.add(row, id)
-    else this.#subscriptions.hold(row, id)
+    else this.#subscriptions.addDeferred(row, id)
     return true
   }
 
   #unsubscribe(connection: Connection, symbols: ReadonlySet<string>): void {
     this.#fanOut.settle()
     for (const symbol of symbols) {
-      const id = this.#subscriptions.knownId(symbol as CompoundKey)
+      const id = this.#subscriptions.symbols.knownId(symbol as CompoundKey)
       if (id !== undefined) this.#subscriptions.remove(connection.row, id)
     }
     this.#withdrawals.forget(connection, symbols)

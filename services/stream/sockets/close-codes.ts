@@ -1,6 +1,6 @@
 /**
- * Every code this server closes a socket with. 4000 to 4499 and 1012 mean: come back (with jitter);
- * 4500 to 4999 mean: don't, a person must act first. Protocol faults keep the codes of RFC 6455.
+ * All codes with which this server closes a socket. After 4000 to 4499 and 1012 a client reconnects, with jitter.
+ * After 4500 to 4999 it does not: a person must act first. Protocol faults keep the codes of RFC 6455.
  */
 export const closings = {
   unsupportedData: { code: 1003, reason: 'only text messages are understood' },
@@ -16,9 +16,9 @@ export const closings = {
 
 export type Closing = (typeof closings)[keyof typeof closings]
 
-/** Codes of RFC 6455 that a client or a protocol fault may bring about. */
+/** Codes of RFC 6455 that a client or a protocol fault may cause. */
 const ordinaryCodes = [1000, 1001, 1002, 1005, 1006, 1007, 1008, 1009]
 const knownCodes = new Set<number>([...ordinaryCodes, ...Object.values(closings).map(({ code }) => code)])
 
-/** For metrics: codes that clients make up share one label. */
+/** The metric label of a code; codes that clients invented share one. */
 export const closeLabel = (code: number): string => (knownCodes.has(code) ? String(code) : 'other')

@@ -27,12 +27,12 @@ beforeEach(async () => {
 afterAll(() => fixture.close())
 
 const symbols = symbolNames.map((name) => compoundKey(zero, name))
-const nobodyLeft = () => until('no slot in use', async () => (await inUse()) === 0)
+const noSlotInUse = () => until('no slot in use', async () => (await inUse()) === 0)
 
 const rawClient = (key = secret) => openRawClient(fixture, key)
 
 describe('an idle connection', () => {
-  test('is closed with 4000 after sixty seconds and not before, and its slot is free', async () => {
+  test('is closed with 4000 after sixty seconds, not earlier, and its slot is free', async () => {
     const socket = await fixture.connect(secret)
     await socket.settled()
     await fixture.clock.advance(59_000)
@@ -41,10 +41,10 @@ describe('an idle connection', () => {
     expect(await inUse()).toBe(1)
     await fixture.clock.advance(2_000)
     expect(await socket.closed).toEqual({ code: 4000, reason: 'idle' })
-    await nobodyLeft()
+    await noSlotInUse()
   })
 
-  test('lives as long as it sends protocol pings', async () => {
+  test('stays open while it sends protocol pings', async () => {
     const socket = await fixture.connect(secret)
     for (let i = 0; i < 5; i++) {
       await fixture.clock.advance(50_000)
@@ -53,23 +53,23 @@ describe('an idle connection', () => {
       expect(String(await answered)).toBe('x')
     }
     await socket.close()
-    await nobodyLeft()
+    await noSlotInUse()
   })
 
-  test('is not closed for what was not read while the process stood still, and a sweep later it is', async () => {
+  test('is not closed by the first sweep after a pause of the process, but by the second', async () => {
     const own = await openStream()
     const key = await own.issue()
-    const [speaks, silent] = [await own.connect(key.secret), await own.connect(key.secret)]
+    const [active, silent] = [await own.connect(key.secret), await own.connect(key.secret)]
     own.clock.standStill(70_000)
     await own.clock.advance(1)
-    await speaks.settled()
+    await active.settled()
     await own.clock.advance(1_000)
     expect((await silent.closed).code).toBe(4000)
-    await speaks.settled()
+    await active.settled()
     await own.close()
   })
 
-  test('does not live on what it is sent, nor on pongs', async () => {
+  test('is closed although it gets frames and sends pongs', async () => {
     const socket = await fixture.connect(secret)
     await socket.subscribe(symbols)
     const written = fixture.metric('fxd_stream_bars_total')
@@ -86,7 +86,7 @@ describe('an idle connection', () => {
 })
 
 describe('slots', () => {
-  test('a socket keeps its slot for as long as it is open: leases are renewed together', async () => {
+  test('an open socket keeps its slot: all leases are renewed together', async () => {
     const calls: number[] = []
     const counted = await openStream({
       change: ({ slots }) => ({
@@ -111,7 +111,7 @@ describe('slots', () => {
     await counted.close()
   })
 
-  test('that lapsed while the process stood still are taken again; over the cap the newest socket goes', async () => {
+  test('that lapsed during a pause of the process are taken again; over the cap the newest socket is closed', async () => {
     const own = await openStream()
     const limits = { rpm: 1, rpd: 1, wsConnections: 3, wsSymbols: 1 }
     const { secret: of, record, inUse: used } = await own.issue({ limits })
@@ -129,32 +129,32 @@ describe('slots', () => {
     await own.close()
   })
 
-  test('that lapsed and cannot be taken again now are asked for again each second, well within the hold of an emptied Redis', async () => {
-    let away = false
+  test('that lapsed and cannot be taken again are retried each second, before an emptied Redis grants them to others', async () => {
+    let isUnavailable = false
     const own = await openStream({
       change: ({ slots }) => ({
         slots: {
           ...slots,
-          open: (...args) => (away ? Promise.reject(new Unavailable('slots')) : slots.open(...args)),
+          open: (...args) => (isUnavailable ? Promise.reject(new Unavailable('slots')) : slots.open(...args)),
         },
       }),
     })
     const key = await own.issue()
     const socket = await own.connect(key.secret)
     own.clock.standStill(slotLeaseMs + slotRenewMs)
-    away = true
+    isUnavailable = true
     await own.clock.advance(1)
     await socket.settled()
     await own.clock.advance(2_000)
     expect(await key.inUse()).toBe(0)
-    away = false
+    isUnavailable = false
     await own.clock.advance(1_000)
     await socket.settled()
     expect(await key.inUse()).toBe(1)
     await own.close()
   })
 
-  test('of sockets open over midnight are counted for the new day at once', async () => {
+  test('of sockets that are open at midnight count for the new day at once', async () => {
     const own = await openStream({ start: Date.UTC(2026, 0, 31, 23, 59, 50) })
     const { secret: of, record } = await own.issue()
     const socket = await own.connect(of)
@@ -166,15 +166,15 @@ describe('slots', () => {
   })
 
   test.each([
-    ['a client that says 1000', frame(Buffer.from([0x03, 0xe8]), { opcode: 8 }), 1000],
-    ['a client that says no code', frame('', { opcode: 8 }), 1005],
-    ['a client that makes up a code', frame(Buffer.from([0x13, 0x87]), { opcode: 8 }), 4999],
+    ['a client that sends 1000', frame(Buffer.from([0x03, 0xe8]), { opcode: 8 }), 1000],
+    ['a client that sends no code', frame('', { opcode: 8 }), 1005],
+    ['a client that sends an unknown code', frame(Buffer.from([0x13, 0x87]), { opcode: 8 }), 4999],
     ['a binary message', frame('x', { opcode: 2 }), 1003],
-    ['a message beyond 64 KiB', frame('x', { length: 65_537 }), 1009],
+    ['a message above 64 KiB', frame('x', { length: 65_537 }), 1009],
     ['a frame without a mask', frame('x', { masked: false }), 1002],
     ['text that is no UTF-8', frame(Buffer.from([0xff])), 1007],
     ['a reserved opcode', frame('x', { opcode: 3 }), 1002],
-  ])('are free before the close frame goes out: %s', async (_, bytes, code) => {
+  ])('are free before the close frame is sent: %s', async (_, bytes, code) => {
     const { secret: only } = await fixture.issue({
       limits: { rpm: 1, rpd: 1, wsConnections: 1, wsSymbols: 1 },
     })
@@ -182,7 +182,7 @@ describe('slots', () => {
       const { socket, goodbye } = await rawClient(only)
       socket.write(bytes)
       expect(await goodbye).toBe(code)
-      // The first connection is still there: nobody has ended it.
+      // The first connection is still open.
       const next = await fixture.connect(only)
       next.raw.terminate()
       await until('its slot to be free', async () => (await fixture.metric('fxd_stream_connections')) === 0)
@@ -190,28 +190,28 @@ describe('slots', () => {
     }
   })
 
-  test('a connection that breaks frees its slot at once', async () => {
+  test('a broken connection frees its slot at once', async () => {
     const socket = await fixture.connect(secret)
     expect(await inUse()).toBe(1)
     socket.raw.terminate()
-    await nobodyLeft()
+    await noSlotInUse()
     const raw = await rawClient()
     raw.socket.resetAndDestroy()
-    await nobodyLeft()
+    await noSlotInUse()
   })
 
-  test('slots that cannot be renewed or freed are counted, and sockets stay as they are', async () => {
+  test('slots that cannot be renewed or freed are counted, and sockets stay open', async () => {
     const gone = () => Promise.reject(new Unavailable('slots'))
-    const away = await openStream({
+    const broken = await openStream({
       change: ({ slots }) => ({ slots: { ...slots, renew: gone, close: gone } }),
     })
-    const socket = await away.connect((await away.issue()).secret)
-    await away.clock.advance(20_000)
+    const socket = await broken.connect((await broken.issue()).secret)
+    await broken.clock.advance(20_000)
     await socket.settled()
     await socket.close()
-    const failures = (call: string) => away.metric(`fxd_stream_slot_failures_total{call="${call}"}`)
+    const failures = (call: string) => broken.metric(`fxd_stream_slot_failures_total{call="${call}"}`)
     expect([await failures('renew'), await failures('close')]).toEqual([1, 1])
-    await away.close()
+    await broken.close()
   })
 
   test('are free before a drain sends the close frame', async () => {
@@ -224,7 +224,7 @@ describe('slots', () => {
       await fixture.clock.advance(1)
       expect(await goodbye).toBe(1012)
       fixture.stream.draining.callOff()
-      // The first connection is still there.
+      // The first connection is still open.
       const next = await fixture.connect(only)
       next.raw.terminate()
       await until('its slot to be free', async () => (await fixture.metric('fxd_stream_connections')) === 0)
@@ -232,7 +232,7 @@ describe('slots', () => {
     }
   })
 
-  test('slots that cannot be freed do not hold up the close', async () => {
+  test('slots that cannot be freed do not delay the close', async () => {
     const stuck = await openStream({
       change: ({ slots }) => ({ slots: { ...slots, close: () => new Promise<void>(() => undefined) } }),
     })
@@ -250,7 +250,7 @@ const publishMany = (from: number, count: number) =>
   Promise.all(Array.from({ length: count }, (_, i) => fixture.publish(symbols, from + i)))
 
 describe('T6: a client that does not read', () => {
-  test('is closed with 4001 once a megabyte waits, and harms nobody else', async () => {
+  test('is closed with 4001 once a megabyte is queued, and other sockets are not affected', async () => {
     const [slow, good] = [await fixture.connect(secret), await fixture.connect(secret)]
     await Promise.all([slow.subscribe(symbols), good.subscribe(symbols)])
     slow.raw.pause()
@@ -260,23 +260,23 @@ describe('T6: a client that does not read', () => {
       await publishMany(minute, 50)
       minute += 50
       await good.settled()
-      // The kernel takes a few megabytes by itself; beyond that and our bound, it must be over.
+      // The kernel buffers a few megabytes; with more than that and the maximum, the socket must be closed.
       expect((minute - first) * symbols.length * 150).toBeLessThan(40 * backlogBytesMax)
     }
     expect(good.bars()).toHaveLength((minute - first) * symbols.length)
     slow.raw.resume()
     expect(await slow.closed).toEqual({ code: 4001, reason: 'too slow' })
     for (const symbol of symbols) {
-      // What it got is in order and without a hole: the close says what is missing.
+      // The bars it got are in order and without a hole.
       const minutes = slow.bars(symbol).map(({ bar }) => bar.volume)
       expect(minutes.length).toBeGreaterThan(50)
       expect(minutes).toEqual(minutes.map((_, i) => first + i))
     }
     await good.close()
-    await nobodyLeft()
+    await noSlotInUse()
   }, 60_000)
 
-  test('is closed with 4001 when little waits for too long', async () => {
+  test('is closed with 4001 when few bytes are queued for too long', async () => {
     const slow = await fixture.connect(secret)
     await slow.subscribe(symbols)
     slow.raw.pause()
@@ -288,6 +288,6 @@ describe('T6: a client that does not read', () => {
     await fixture.clock.advance(4_000)
     slow.raw.resume()
     expect((await slow.closed).code).toBe(4001)
-    await nobodyLeft()
+    await noSlotInUse()
   }, 60_000)
 })

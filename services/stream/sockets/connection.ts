@@ -3,34 +3,33 @@ import { WebSocket } from 'ws'
 import type { KeyRecord } from '../../core/keys/api-key.ts'
 import type { Cancel } from '../../ports/clock.ts'
 import { type Frames, textFrame } from '../fan-out/frame.ts'
-import { Allowance } from './allowance.ts'
+import { Allowance, messagesPerSecond } from './allowance.ts'
 import { type Closing, closings } from './close-codes.ts'
-import { type Inbox, messagesPerSecond } from './throttle.ts'
 
-/** Bytes that may wait for a client that reads slowly, beside one flush; beyond, it is closed with 4001. */
+/** Maximum bytes queued for a slow client, besides one write; with more it is closed with 4001. */
 export const backlogBytesMax = 1_048_576
-/** How long the oldest waiting byte may wait. */
+/** Maximum age of the oldest queued byte; then the client is closed with 4001. */
 export const backlogAgeMsMax = 30_000
-/** A slot that cannot be freed in this time does not hold up the close frame any longer. */
+/** Maximum delay of the close frame until the slot is freed. */
 const releaseTimeoutMs = 1_000
 
-/** What a connection needs from the hub around it; one object shared by all of them. */
+/** What a connection needs from the stream; one object shared by all connections. */
 export interface ConnectionDeps {
   now(): number
-  /** Frees everything the connection held; called once, at the latest when its socket is gone. Never rejects. */
+  /** Frees everything that the connection has; called once, when its socket is gone at the latest. Never rejects. */
   leave(connection: Connection): Promise<void>
-  /** Says what must still be said before the server closes the connection. */
-  sayLast(connection: Connection): void
+  /** Sends what must be sent before the server closes the connection. */
+  beforeClose(connection: Connection): void
   after(delayMs: number, run: () => void): Cancel
-  /** A close code was sent or received, once per connection; 1006 when the socket just went away. */
+  /** Called once per connection with the code that was sent or received; 1006 without a close frame. */
   closed(code: number): void
-  /** What the socket shares with others of its key. */
+  /** The allowance that the socket shares with others of its key. */
   keyAllowance(keyId: string): Allowance
-  /** Something of this client met a defect. */
+  /** Reports a defect in the handling of this client. */
   failed(connection: Connection, cause: unknown): void
 }
 
-/** Who is at the other end, as found at the upgrade. */
+/** The client, as found at the upgrade. */
 export interface Caller {
   readonly key: KeyRecord
   /** Digest of the secret that was accepted. */
@@ -39,12 +38,19 @@ export interface Caller {
   readonly sessionId: string
 }
 
-/** One open socket. Small: a hub holds ten thousands of them. */
+/** Messages that are read and not yet answered. */
+export interface Inbox {
+  readonly texts: string[]
+  /** UTF-16 units of all texts. */
+  size: number
+}
+
+/** One open socket. It must stay small: a process has tens of thousands. */
 export class Connection {
   readonly sessionId: string
   readonly digest: string
   readonly address: string
-  /** As of the last look at the registry. */
+  /** As of the last review. */
   key: KeyRecord
   /** Its row in the subscriptions. */
   readonly row: number
@@ -58,15 +64,15 @@ export class Connection {
   readonly keyAllowance: Allowance
   /** Messages read and not yet answered. */
   inbox: Inbox | undefined
-  /** It sent more than its allowance, or that of its key, and waits. */
+  /** Whether its messages are queued because its allowance, or that of its key, is spent. */
   isThrottled = false
   /** The newest ping not yet answered. */
   pongDue: Buffer | undefined
   #stage: 'open' | 'leaving' | 'left' = 'open'
-  /** While bytes wait: how far the socket must get until `#waitingSince` is moved on. */
-  #waitingFor = 0
-  #waitingSince: number | undefined
-  #room: Promise<void> | undefined
+  /** While bytes are queued: sent bytes at which the oldest queued byte is newer, and `#queuedSince` is set again. */
+  #queuedUntil = 0
+  #queuedSince: number | undefined
+  #drained: Promise<void> | undefined
 
   constructor(caller: Caller, row: number, socket: StreamSocket, raw: Duplex, deps: ConnectionDeps) {
     this.sessionId = caller.sessionId
@@ -86,61 +92,61 @@ export class Connection {
     return this.#stage === 'open' && this.socket.readyState === WebSocket.OPEN
   }
 
-  /** What waits because the client reads slowly. */
+  /** Bytes queued because the client reads slowly. */
   get backlogBytes(): number {
     return this.#raw.writableLength
   }
 
-  /** Sends ready frames in one write; what the kernel does not take waits within the bounds above. */
+  /** Sends frames in one write; bytes that the kernel does not accept are queued within the limits above. */
   write(frames: Frames): void {
     if (!this.open) return
-    const waiting = this.#raw.writableLength
-    if (waiting > 0 && waiting + frames.length > backlogBytesMax) return this.end(closings.tooSlow)
+    const queued = this.#raw.writableLength
+    if (queued > 0 && queued + frames.length > backlogBytesMax) return this.end(closings.tooSlow)
     this.#raw.write(frames, 'latin1')
-    if (this.#waitingSince === undefined && this.#raw.writableLength > 0) this.#startWaiting()
+    if (this.#queuedSince === undefined && this.#raw.writableLength > 0) this.#markQueued()
   }
 
   send(message: string): void {
     this.write(textFrame(message))
   }
 
-  /** Whether bytes wait for a client that reads slowly: what need not be sent at once should wait for `room`. */
+  /** Whether bytes are queued because the client reads slowly: replays should wait for `writable`. */
   get isFull(): boolean {
     return this.open && this.#raw.writableNeedDrain
   }
 
-  /** Resolves when the socket takes more, or is gone. */
-  room(): Promise<void> {
+  /** Resolves when the socket accepts more bytes, or is gone. */
+  writable(): Promise<void> {
     if (!this.isFull) return Promise.resolve()
-    this.#room ??= new Promise<void>((resolve) => {
+    this.#drained ??= new Promise<void>((resolve) => {
       const done = (): void => {
         this.#raw.off('drain', done).off('close', done)
-        this.#room = undefined
+        this.#drained = undefined
         resolve()
       }
       this.#raw.on('drain', done).on('close', done)
     })
-    return this.#room
+    return this.#drained
   }
 
-  /** Closes with 4001 if the oldest waiting byte is too old. Asked once a second. */
+  /** Closes with 4001 if the oldest queued byte is too old. Called once a second. */
   checkBacklog(now: number): void {
-    if (this.#waitingSince === undefined) return
-    if (this.#raw.writableLength === 0) this.#waitingSince = undefined
-    else if (this.#sent() >= this.#waitingFor) this.#startWaiting()
-    else if (now - this.#waitingSince >= backlogAgeMsMax) this.end(closings.tooSlow)
+    if (this.#queuedSince === undefined) return
+    if (this.#raw.writableLength === 0) this.#queuedSince = undefined
+    else if (this.#sent() >= this.#queuedUntil) this.#markQueued()
+    else if (now - this.#queuedSince >= backlogAgeMsMax) this.end(closings.tooSlow)
   }
 
-  /** Closes from our side; what must be said first is said first. Harmless when it is closing already. */
+  /** Closes from the server's side, after the last frames. Does nothing if it is closing already. */
   end(closing: Closing): void {
     if (!this.open) return
-    if (closing !== closings.tooSlow) this.#deps.sayLast(this)
-    // A socket that is not read would never see the client's half of the closing handshake.
+    if (closing !== closings.tooSlow) this.#deps.beforeClose(this)
+    // A paused socket would never receive the client's part of the closing handshake.
     this.socket.resume()
     this.socket.close(closing.code, closing.reason)
   }
 
-  /** Does something for this client; a defect that is met in it ends this socket and nothing else. */
+  /** Runs a handler for this client; a defect in it closes this socket and nothing else. */
   attempt<T>(run: () => T): T | undefined {
     try {
       return run()
@@ -150,7 +156,7 @@ export class Connection {
     }
   }
 
-  /** Closes with 1011 after a defect. Nothing is said first: what would be said may have met it. */
+  /** Closes with 1011 after a defect. Sends nothing before: the last frames may be what failed. */
   fail(cause: unknown): void {
     this.#deps.failed(this, cause)
     try {
@@ -161,7 +167,7 @@ export class Connection {
     }
   }
 
-  /** Frees slot and subscriptions, then runs `then`: so the slot is free before any close frame goes out. */
+  /** Frees slot and subscriptions, then runs `then`, so that the slot is free before a close frame is sent. */
   leaveThen(code: number, then: () => void): void {
     if (this.#stage === 'left') {
       this.attempt(then)
@@ -184,9 +190,9 @@ export class Connection {
       .finally(done)
   }
 
-  #startWaiting(): void {
-    this.#waitingSince = this.#deps.now()
-    this.#waitingFor = this.#raw.bytesWritten ?? 0
+  #markQueued(): void {
+    this.#queuedSince = this.#deps.now()
+    this.#queuedUntil = this.#raw.bytesWritten ?? 0
   }
 
   /** Bytes that have left the process. */
@@ -196,9 +202,8 @@ export class Connection {
 }
 
 /**
- * The library's socket, with one difference: whoever closes it, our side or the client's close frame,
- * a protocol fault or the library itself, the slot is freed before our close frame goes out. A client
- * that reconnects as soon as it sees the close is never refused because of itself.
+ * The library's socket, with one difference: at every kind of close the slot is freed before the close frame is
+ * sent. So a client that reconnects at once after the close is never refused because of its old socket.
  */
 export class StreamSocket extends WebSocket {
   connection: Connection | undefined
@@ -209,5 +214,5 @@ export class StreamSocket extends WebSocket {
   }
 }
 
-/** As RFC 6455 names a close frame without a code. */
+/** The code of RFC 6455 for a close frame without a code. */
 const noCloseCode = 1005

@@ -5,8 +5,8 @@ const keyShape = /^[+/0-9A-Za-z]{22}==$/
 const versions = new Set(['13', '8'])
 
 /**
- * What of an upgrade request is no WebSocket handshake. Asked before a slot is taken, so that a broken
- * client is not counted as a connection.
+ * Returns a refusal if the upgrade request is no valid WebSocket handshake. Must be called before a slot is
+ * taken, so that a broken client does not count as a connection.
  */
 export function checkHandshake({ headers }: Pick<IncomingMessage, 'headers'>): Refusal | undefined {
   if (headers.upgrade?.toLowerCase() !== 'websocket') return { code: 'UPGRADE_REQUIRED' }

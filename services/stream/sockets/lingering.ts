@@ -1,15 +1,15 @@
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../../ports/clock.ts'
 
-/** A refused client has so long to take its answer and to end its side; then the connection is cut. */
+/** Maximum time for a refused client to read its answer and to end its side; then the connection is cut. */
 export const lingerMs = 500
-/** Beyond so many the one that was refused first is cut. */
+/** Maximum refused connections that wait; with more the oldest is cut. */
 export const lingeringMax = 1_000
 
-/** Refused connections on their way out. They wait apart, so that nobody waits behind them. */
+/** Refused connections whose clients have not ended yet. They do not count as pending upgrades. */
 export class Lingering {
   readonly #clock: Clock
-  /** In the order of their refusal. */
+  /** The oldest first. */
   readonly #sockets = new Set<Duplex>()
 
   constructor(clock: Clock) {

@@ -4,10 +4,10 @@ import type { Connection, StreamSocket } from './connection.ts'
 import type { Throttle } from './throttle.ts'
 
 const nothing = (): void => undefined
-/** What RFC 6455 calls a connection that went away without a close frame. */
+/** The code of RFC 6455 for a connection that ended without a close frame. */
 const abnormalClosure = 1006
 
-/** Gives what makes a socket heard. The listeners are shared by all: the library calls them with the socket as `this`. */
+/** Returns a function that adds listeners to a socket. All sockets share them: the library passes the socket as `this`. */
 export function createListeners(
   throttle: Throttle,
   onGone: (socket: StreamSocket) => void,

@@ -17,7 +17,7 @@ const errorLengthMax = 800
 /** At least two levels: `[]` is a good list of symbols, and `0` a good time. */
 const lengthMin = 16
 
-/** Nested lists or objects, or one string, of so many characters as fit beside the rest of the message. */
+/** Nested lists or objects, or one string, as long as the message allows. */
 const nested = fc
   .tuple(
     fc.constantFrom('[]', '{"":}', '{"a":[]}', '"'),
@@ -31,7 +31,7 @@ const nested = fc
     return `${'{"a":['.repeat(levels)}${']}'.repeat(levels)}`
   })
 
-/** Every field of every message of a client, and none at all. */
+/** Every field of every client message, and the whole message. */
 const fields: Readonly<Record<string, (value: string) => string>> = {
   'the whole message': (value) => value,
   'an item of a list': (value) => `[${value}]`,
@@ -47,7 +47,7 @@ const fields: Readonly<Record<string, (value: string) => string>> = {
 }
 
 test.each(Object.entries(fields))(
-  'nested JSON up to 64 KiB as %s is answered by a short error, and the socket goes on',
+  'nested JSON up to 64 KiB as %s is answered by a short error, and the socket stays open',
   async (_field, message) => {
     await fc.assert(
       fc.asyncProperty(nested, async (value) => {
@@ -68,7 +68,7 @@ test.each(Object.entries(fields))(
   },
 )
 
-test('nested JSON in a field that nobody reads is ignored', async () => {
+test('nested JSON in an unknown field is ignored', async () => {
   const pong = socket.next('pong')
   socket.send(`{"action":"ping","symbols":${'['.repeat(32_000)}${']'.repeat(32_000)}}`)
   await fixture.clock.advance(1_000)

@@ -17,10 +17,10 @@ beforeEach(async () => {
 })
 afterAll(() => fixture.close())
 
-const nobodyLeft = () => until('no slot in use', async () => (await inUse()) === 0)
+const noSlotInUse = () => until('no slot in use', async () => (await inUse()) === 0)
 const rawClient = () => openRawClient(fixture, secret)
 
-describe('T7: what a message may be', () => {
+describe('T7: accepted messages', () => {
   test('sixteen fragments are read, more are not', async () => {
     const pieces = '{"action":"ping"}'.split('')
     const fragments = (count: number): Buffer[] =>
@@ -37,7 +37,7 @@ describe('T7: what a message may be', () => {
     fine.socket.destroy()
   })
 
-  test('a message that never ends is cut at sixteen fragments, for each of many sockets', async () => {
+  test('an endless message closes the socket at sixteen fragments, on each of many sockets', async () => {
     const clients = await Promise.all(Array.from({ length: 100 }, () => rawClient()))
     for (const [i, { socket }] of clients.entries()) {
       for (let n = 0; n < 20; n++) socket.write(frame('x'.repeat(i), { opcode: n === 0 ? 1 : 0, fin: false }))
@@ -46,7 +46,7 @@ describe('T7: what a message may be', () => {
       expect(await goodbye).toBe(1008)
       socket.destroy()
     }
-    await nobodyLeft()
+    await noSlotInUse()
   })
 
   test('a message of 64 KiB is read', async () => {
@@ -59,7 +59,7 @@ describe('T7: what a message may be', () => {
   })
 })
 
-test('no frames of any kind end the process or leave a slot behind', {
+test('no sequence of frames ends the process or keeps a slot in use', {
   timeout: 120_000 * Math.max(1, effort),
 }, async () => {
   const opcode = fc.oneof({ weight: 5, arbitrary: fc.constant(1) }, { weight: 2, arbitrary: fc.nat(15) })
@@ -100,7 +100,7 @@ test('no frames of any kind end the process or leave a slot behind', {
     }),
     { numRuns: Math.ceil(500 * effort) },
   )
-  await nobodyLeft()
+  await noSlotInUse()
   const socket = await fixture.connect(secret)
   await socket.settled()
   await socket.close()

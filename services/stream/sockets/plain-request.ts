@@ -3,8 +3,8 @@ import { errorBody, type FailureCode, failures } from '../../core/failure.ts'
 import { pathOf } from '../../platform/http/request-path.ts'
 
 /**
- * What a shard of its own answers to a request that asks for no upgrade, in the words of REST: this is
- * the wrong address, or the right one asked in the wrong way.
+ * Answers a request without an upgrade in a process that runs a shard only. The errors are those of REST: an
+ * unknown path, a wrong method, or a missing upgrade.
  */
 export const answerPlainRequest =
   (streamPath: string): RequestListener =>

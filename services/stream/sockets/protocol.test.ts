@@ -8,7 +8,7 @@ import { feedSeconds, utcSeconds } from '../../core/clocks/feed-clock.ts'
 import { compoundKey, feedKey } from '../../core/feeds/compound-key.ts'
 import { serverFrames } from '../../frames/server-frames.ts'
 import { barFrame, barPrefix } from '../fan-out/frame.ts'
-import { type Misunderstood, messages, parseMessage } from './protocol.ts'
+import { type InvalidMessage, messages, parseMessage } from './protocol.ts'
 
 const symbolsOf = (message: ReturnType<typeof parseMessage>): string[] =>
   'symbols' in message ? [...message.symbols.keys()] : []
@@ -21,7 +21,7 @@ const codeOf = (text: string) => {
 /** Two short strings may be quoted, each character of them escaped. */
 const errorLengthMax = 800
 
-describe('what a client says', () => {
+describe('client messages', () => {
   test.each([
     ['{"action":"ping"}', 'ping', []],
     ['{"action":"ping","symbols":7,"type":"x"}', 'ping', []],
@@ -29,7 +29,7 @@ describe('what a client says', () => {
     ['{"action":"subscribe","symbols":[]}', 'subscribe', []],
     ['{"action":"unsubscribe","symbols":["x","x"]}', 'unsubscribe', ['x']],
     [' {"symbols":["__proto__"],"action":"subscribe"} ', 'subscribe', ['__proto__']],
-  ])('%s is understood', (text, action, symbols) => {
+  ])('%s is accepted', (text, action, symbols) => {
     const message = parseMessage(text)
     expect(message).toMatchObject({ action })
     expect(symbolsOf(message)).toEqual(symbols)
@@ -69,7 +69,7 @@ describe('what a client says', () => {
     expect(codeOf(`{"action":"subscribe","symbols":["A:B:C"],"type":${type}}`)).toBe('UNSUPPORTED_TYPE'),
   )
 
-  test('the error names what was wrong, what it got and what it wants', () => {
+  test('the error has the field, its value and what is wanted', () => {
     expect(parseMessage('{"action":"subscribe","symbols":["A:B:C",7]}')).toEqual({
       code: 'BAD_MESSAGE',
       message: 'symbols[1] is number 7; it wants a compound key.',
@@ -79,14 +79,14 @@ describe('what a client says', () => {
     })
   })
 
-  test('a key sent by mistake is not repeated in an error, nor any part of it', () => {
+  test('an error quotes no part of a key that was sent by mistake', () => {
     const key = `fxd_${'0123456789abcdef'.repeat(2)}`
     for (const text of [key, JSON.stringify(key), JSON.stringify({ action: key }), JSON.stringify([key])]) {
       expect(JSON.stringify(parseMessage(text))).not.toMatch(/fxd_[0-9a-f]/)
     }
   })
 
-  test('no text throws, and what is understood is only what was said', () => {
+  test('no text throws, and a parsed message equals the JSON that was sent', () => {
     const json = fc.json().map((text) => text.replace(/"([a-z])/, '"action'))
     const shaped = fc.record(
       {
@@ -108,9 +108,9 @@ describe('what a client says', () => {
           const { code, message } = parsed
           return ['BAD_MESSAGE', 'UNSUPPORTED_TYPE'].includes(code) && message.length < errorLengthMax
         }
-        const said = JSON.parse(text) as { action: string; symbols: string[] }
-        const wanted = parsed.action === 'ping' ? [] : [...new Set(said.symbols)]
-        return parsed.action === said.action && isDeepStrictEqual(symbolsOf(parsed), wanted)
+        const sent = JSON.parse(text) as { action: string; symbols: string[] }
+        const wanted = parsed.action === 'ping' ? [] : [...new Set(sent.symbols)]
+        return parsed.action === sent.action && isDeepStrictEqual(symbolsOf(parsed), wanted)
       }),
       { numRuns: Math.ceil(2_000 * effort) },
     )
@@ -122,7 +122,7 @@ describe('a list', () => {
   const times = (count: number) => Object.fromEntries(names(count).map((name) => [name, 1]))
 
   test.each(['subscribe', 'unsubscribe'])(
-    'of 5,000 symbols is understood by %s, a longer one is refused',
+    'of 5,000 symbols is accepted by %s, a longer one is refused',
     (action) => {
       expect(parseMessage(JSON.stringify({ action, symbols: names(5_000) }))).toMatchObject({
         entries: 5_000,
@@ -134,26 +134,26 @@ describe('a list', () => {
     },
   )
 
-  test('that is too long is refused for its length before its entries are looked at', () => {
+  test('that is too long is refused for its length before its entries are checked', () => {
     const symbols = Array.from({ length: 5_001 }, () => 7)
     const message = parseMessage(JSON.stringify({ action: 'subscribe', symbols }))
-    expect((message as Misunderstood).message).toContain('a list of 5001')
+    expect((message as InvalidMessage).message).toContain('a list of 5001')
   })
 
-  test('of 5,000 times is understood, a longer one is refused', () => {
+  test('of 5,000 times is accepted, a longer one is refused', () => {
     const ask = (count: number) =>
       parseMessage(JSON.stringify({ action: 'subscribe', symbols: names(5_000), since: times(count) }))
     expect(ask(5_000)).toMatchObject({ entries: 10_000 })
-    const { code, message } = ask(5_001) as Misunderstood
+    const { code, message } = ask(5_001) as InvalidMessage
     expect(code).toBe('BAD_MESSAGE')
     expect(message).toContain('since is a mapping; it wants an object of at most 5000 symbols')
   })
 })
 
-describe('what the server says', () => {
+describe('server messages', () => {
   const euro = compoundKey(feedKey('BROKERA', 'ZERO'), 'EURUSD')
 
-  test('fields come in the order of the specification', () => {
+  test('fields are in the order of the specification', () => {
     expect([
       messages.connected('5e55', utcSeconds(1_000), {
         maxSymbols: 200,
@@ -178,7 +178,7 @@ describe('what the server says', () => {
     ])
   })
 
-  test('every frame is as its schema says', () => {
+  test('every frame matches its schema', () => {
     const symbol = euro as string
     const since = new Map([[symbol, feedSeconds(60)]])
     const frames: [keyof typeof serverFrames, string][] = [
@@ -206,7 +206,7 @@ describe('what the server says', () => {
       expect(ajv.validate(serverFrames[name], JSON.parse(text)), text).toBe(true)
   })
 
-  test('an answer to subscribe is never larger than the question plus a constant', () => {
+  test('an answer to subscribe is at most as large as the message plus a constant', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' })), (symbols) => {
         const question = Buffer.byteLength(JSON.stringify({ action: 'subscribe', symbols }))
@@ -217,7 +217,7 @@ describe('what the server says', () => {
   })
 })
 
-describe('what a client missed', () => {
+describe('`since`', () => {
   const symbol = 'BROKERA:ZERO:SYM0'
   const ask = (since: string) =>
     parseMessage(`{"action":"subscribe","symbols":["${symbol}"],"since":${since}}`)
@@ -231,12 +231,12 @@ describe('what a client missed', () => {
     ['{"BROKERA:ZERO:SYM0":"1"}', 'since of "BROKERA:ZERO:SYM0'],
     ['[1]', 'since is a list of 1'],
     ['null', 'since is null'],
-  ])('since %s is refused with a sentence', (since, words) => {
+  ])('since %s is refused with a reason', (since, words) => {
     expect(ask(since)).toMatchObject({ code: 'BAD_MESSAGE' })
     expect((ask(since) as { message: string }).message).toContain(words)
   })
 
-  test("one time is every symbol's, an object says it for each", () => {
+  test('one time applies to every symbol; an object has a time for each', () => {
     const symbols = new Map([[symbol, 1_767_600_000]])
     expect(ask('1767600000')).toMatchObject({ symbols, resumes: true })
     expect(ask(`{"${symbol}":1767600000}`)).toMatchObject({ symbols, resumes: true })

@@ -4,32 +4,32 @@ import { show } from '../../core/show.ts'
 import { wantsSince } from '../../frames/client-messages.ts'
 import { firstFault, isAction } from '../../frames/first-fault.ts'
 
-/** What a client says, validated. `symbols` are its own words: any strings, each once, in its order. */
+/** A client message, validated. `symbols` are as the client sent them: any strings, each once, in its order. */
 export type ClientMessage =
   | {
       readonly action: 'subscribe'
-      /** The time after which bars are wanted, where the client says one. */
+      /** The symbols, each with the time after which the client wants bars, if it sent one. */
       readonly symbols: ReadonlyMap<string, FeedSeconds | undefined>
-      /** The client sent `since`, perhaps without a time for any symbol. */
+      /** Whether the client sent `since`, perhaps without a time for any symbol. */
       readonly resumes: boolean
-      /** Send a frame when a minute is complete. */
+      /** Whether the client wants a frame for each complete minute. */
       readonly markers: boolean
-      /** How many symbols and times the message lists. */
+      /** Number of symbols and times in the message. */
       readonly entries: number
     }
   | { readonly action: 'unsubscribe'; readonly symbols: ReadonlySet<string>; readonly entries: number }
   | { readonly action: 'ping'; readonly entries: 0 }
 
-export interface Misunderstood {
+export interface InvalidMessage {
   readonly code: 'BAD_MESSAGE' | 'UNSUPPORTED_TYPE'
   readonly message: string
 }
 
-const bad = (message: string): Misunderstood => ({ code: 'BAD_MESSAGE', message })
+const bad = (message: string): InvalidMessage => ({ code: 'BAD_MESSAGE', message })
 const wantsObject = 'it wants an object such as {"action":"ping"}.'
 
 /** Reads one text message. Never throws, copies no list that is too long, and quotes short strings only. */
-export function parseMessage(text: string): ClientMessage | Misunderstood {
+export function parseMessage(text: string): ClientMessage | InvalidMessage {
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -54,7 +54,7 @@ export function parseMessage(text: string): ClientMessage | Misunderstood {
 function subscription(
   { since, markers }: Readonly<Record<string, unknown>>,
   list: readonly string[],
-): ClientMessage | Misunderstood {
+): ClientMessage | InvalidMessage {
   const symbols = new Map<string, FeedSeconds | undefined>()
   for (const symbol of list) symbols.set(symbol, timeOf(symbol, since))
   const times = typeof since === 'object' ? Object.keys(since as object) : []
@@ -74,7 +74,7 @@ function subscription(
   }
 }
 
-/** By the name of what every object inherits there is something else than a number. */
+/** The time of a symbol. For a name such as `constructor` the object has an inherited value, which is no number. */
 function timeOf(symbol: string, since: unknown): FeedSeconds | undefined {
   const time = typeof since === 'object' ? (since as Readonly<Record<string, unknown>>)[symbol] : since
   return typeof time === 'number' ? (time as FeedSeconds) : undefined
@@ -88,16 +88,16 @@ export interface ConnectionLimits {
 
 export interface SymbolGap {
   readonly symbol: CompoundKey
-  /** Bars that open then or before are not missing on this socket; absent: no such time is known. */
+  /** Only bars that open later may be missing on this socket; absent if no such time is known. */
   readonly after?: FeedSeconds | undefined
-  /** What is later is delivered; absent: until now. */
+  /** Bars that open later are delivered; absent: bars may be missing until now. */
   readonly until?: FeedSeconds | undefined
 }
 
 /** A grant was withdrawn, or the symbol (or its feed) left the registry. */
 export type WithdrawalReason = 'SYMBOL_NOT_PERMITTED' | 'SYMBOL_NOT_FOUND'
 
-/** Server messages as JSON text, fields in the specification's order. Bars have a way of their own: `barFrame`. */
+/** Server messages as JSON text, fields in the specification's order. `barFrame` makes those of bars. */
 export const messages = {
   connected: (sessionId: string, serverTime: UtcSeconds, limits: ConnectionLimits): string =>
     JSON.stringify({
@@ -111,8 +111,8 @@ export const messages = {
       },
     }),
   /**
-   * `since` answers a client that asked for it: by symbol, the time after which bars really follow. `reason` is
-   * set when it was not the client who asked: the symbols returned to the registry.
+   * `since` is only for a client that sent it: by symbol, the time after which bars follow. `reason` is set
+   * if the server subscribed by itself, because the symbols returned to the registry.
    */
   subscribed: (
     symbols: readonly string[],
@@ -127,9 +127,9 @@ export const messages = {
       since: since && Object.fromEntries(since),
       reason,
     }),
-  /** All bars of the minute that opened then were sent. Only for those who asked for markers. */
+  /** All bars of the minute that opened at `time` were sent. Only for clients that asked for markers. */
   minute: (feed: FeedKey, time: FeedSeconds): string => JSON.stringify({ type: 'minute', feed, time }),
-  /** `reason` is set when it was not the client who asked. */
+  /** `reason` is set if the client did not ask. */
   unsubscribed: (symbols: readonly string[], reason?: WithdrawalReason): string =>
     JSON.stringify({ type: 'unsubscribed', symbols, reason }),
   pong: (serverTime: UtcSeconds): string => JSON.stringify({ type: 'pong', t: serverTime }),

@@ -8,11 +8,11 @@ import { type Slots, slotLeaseMs } from '../../ports/slots.ts'
 import { createStreamMetrics } from '../metrics.ts'
 import { Sessions } from './sessions.ts'
 
-/** These slots, which can be taken away. */
+/** Slots that a test can make unavailable. */
 function leaving(slots: Slots) {
-  const reach = { away: false, closes: 0 }
+  const reach = { isUnavailable: false, closes: 0 }
   const asked = <A extends unknown[], R>(call: (...args: A) => Promise<R>, ...args: A): Promise<R> =>
-    reach.away ? Promise.reject(new Unavailable('slots')) : call(...args)
+    reach.isUnavailable ? Promise.reject(new Unavailable('slots')) : call(...args)
   return {
     reach,
     slots: {
@@ -32,14 +32,14 @@ const metricsOf = () =>
     connections: () => 0,
     subscriptions: () => 0,
     backlogBytes: () => 0,
-    replays: () => ({ waiting: 0, caught: 0 }),
+    replays: () => ({ waiting: 0, caughtUp: 0 }),
     draining: () => false,
   })
 
-describe('the slot of a socket that was closed while slots could not be reached', () => {
-  test('is free a second after they can be, and the client gets in again', async () => {
+describe('the slot of a socket that was closed while slots were unavailable', () => {
+  test('is free a second after they are available, and the client can connect again', async () => {
     const limits = { rpm: 1, rpd: 1, wsConnections: 1, wsSymbols: 1 }
-    let reach = { away: false, closes: 0 }
+    let reach = { isUnavailable: false, closes: 0 }
     const own = await openStream({
       change({ slots }) {
         const left = leaving(slots)
@@ -49,28 +49,28 @@ describe('the slot of a socket that was closed while slots could not be reached'
     })
     const key = await own.issue({ limits })
     const socket = await own.connect(key.secret)
-    reach.away = true
+    reach.isUnavailable = true
     await socket.close()
     await own.clock.advance(5_000)
     expect(await key.inUse()).toBe(1)
-    reach.away = false
+    reach.isUnavailable = false
     await own.clock.advance(1_000)
     expect(await key.inUse()).toBe(0)
     await (await own.connect(key.secret)).close()
-    // Nothing is left to be tried again.
+    // No retry is left.
     const { closes } = reach
     await own.clock.advance(5_000)
     expect(reach.closes).toBe(closes)
     await own.close()
   })
 
-  test('is freed before others are renewed, and given up when it has lapsed', async () => {
+  test('is freed before others are renewed, and not retried after it lapsed', async () => {
     const clock = createVirtualClock()
     const calls: string[] = []
-    let away = true
+    let isUnavailable = true
     const call = (name: string): Promise<never[]> => {
       calls.push(name)
-      return away ? Promise.reject(new Unavailable('slots')) : Promise.resolve([])
+      return isUnavailable ? Promise.reject(new Unavailable('slots')) : Promise.resolve([])
     }
     const slots: Slots = {
       open: async () => ({ outcome: 'open', inUse: 1 }),
@@ -83,71 +83,71 @@ describe('the slot of a socket that was closed while slots could not be reached'
     await Promise.all(['a', 'b'].map((session) => sessions.close(session)))
     calls.length = 0
     await clock.advance(2_000)
-    // The first says for both that slots are still away.
+    // One failed call shows that slots are still unavailable; the second is not made.
     expect(calls).toEqual(['close a', 'renew', 'close a', 'renew'])
     calls.length = 0
-    away = false
+    isUnavailable = false
     await clock.advance(1_000)
     expect(calls).toEqual(['close a', 'close b', 'renew'])
-    away = true
+    isUnavailable = true
     await sessions.close('stays')
     await clock.advance(slotLeaseMs)
     calls.length = 0
-    away = false
+    isUnavailable = false
     await clock.advance(slotLeaseMs)
     expect(calls).toEqual([])
     sessions.stop()
   })
 })
 
-test('a crowd that is refused while slots are away does not push out the slot of a socket that was open', async () => {
+test('many refused upgrades while slots are unavailable do not displace the slot of a closed socket', async () => {
   const clock = createVirtualClock()
-  let away = false
+  let isUnavailable = false
   const closed: string[] = []
   const slots: Slots = {
     open: async () => {
-      if (away) throw new Unavailable('slots')
+      if (isUnavailable) throw new Unavailable('slots')
       return { outcome: 'open', inUse: 1 }
     },
     renew: () => Promise.resolve([]),
     close: async (_, session) => {
-      if (away) throw new Unavailable('slots')
+      if (isUnavailable) throw new Unavailable('slots')
       closed.push(session)
     },
     inUse: async () => 0,
   }
   const sessions = new Sessions(slots, clock, silentLog, metricsOf())
   await sessions.open('key', 'was open', 1)
-  away = true
+  isUnavailable = true
   await sessions.close('was open')
   for (let i = 0; i < 12_000; i++) await sessions.open('key', `crowd ${i}`, 1).catch(() => undefined)
-  away = false
+  isUnavailable = false
   await clock.advance(1_000)
   expect(closed[0]).toBe('was open')
   expect(closed.length).toBeLessThan(10_000)
   sessions.stop()
 })
 
-interface Told {
+interface LogLine {
   readonly call: string
 }
 
-test('an outage of the slots is told once a kind of call, however many are refused, and the next one again', async () => {
+test('an outage of the slots is logged once per kind of call, and the next outage again', async () => {
   const clock = createVirtualClock()
-  const told: string[] = []
-  const log = createLog('warn', { write: (line) => void told.push((JSON.parse(line) as Told).call) })
+  const logged: string[] = []
+  const log = createLog('warn', { write: (line) => void logged.push((JSON.parse(line) as LogLine).call) })
   const stores = await openStream()
   const { reach, slots } = leaving(stores.stores.slots)
   const sessions = new Sessions(slots, clock, log, metricsOf())
   const outage = async (): Promise<readonly string[]> => {
-    told.length = 0
-    reach.away = true
+    logged.length = 0
+    reach.isUnavailable = true
     for (let i = 0; i < 20; i++) await sessions.open('key', `refused ${i}`, 2).catch(() => undefined)
     await clock.advance(30_000)
-    reach.away = false
+    reach.isUnavailable = false
     await clock.advance(2_000)
     await sessions.open('key', 'later', 2)
-    return told.toSorted()
+    return logged.toSorted()
   }
   await sessions.open('key', 'stays', 2)
   expect(await outage()).toEqual(['close', 'open', 'renew'])

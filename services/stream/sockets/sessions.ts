@@ -9,21 +9,21 @@ import type { StreamMetrics, slotCalls } from '../metrics.ts'
 type Call = (typeof slotCalls)[number]
 
 const dayMs = daySeconds * 1000
-/** After a failure held slots are renewed, or taken again, so often, until they are. */
+/** Interval of retries after slots could not be renewed, taken again or freed. */
 const renewRetryMs = 1_000
-/** Slots to be freed once they can be reached; beyond it the one that waits longest lapses with its lease. */
+/** Maximum slots whose release is retried; with more the oldest is left to its lease. */
 const unfreedMax = 10_000
-/** Of those one call after the other, so that none waits for its turn until its deadline. */
+/** Maximum slots freed at once; a larger batch would time out in the queue. */
 const freedAtOnce = 200
 
-interface Held extends Session {
+interface OpenSession extends Session {
   /** The last UTC day on which the session was counted. */
   countedOn: Day
 }
 
 /**
- * The slots this process holds: taken, renewed together every 20 s and at midnight (so that the new day
- * counts its sessions at once), and freed exactly once.
+ * The slots of this process. They are renewed together every 20 s, and at midnight, so that the new day counts
+ * its sessions at once. Each is freed exactly once.
  */
 export class Sessions {
   readonly #slots: Slots
@@ -31,15 +31,15 @@ export class Sessions {
   readonly #log: Log
   readonly #failures: StreamMetrics['slotFailures']
   /** By session id, in the order of their opening. */
-  readonly #held = new Map<string, Held>()
-  /** Closed sessions whose slot could not be freed, by when it lapses, the first one first. */
+  readonly #open = new Map<string, OpenSession>()
+  /** Closed sessions whose slot could not be freed, with the time when it lapses, the earliest first. */
   readonly #unfreed = new Map<Session, number>()
   readonly #stopRenewing: Cancel
   #cancelMidnight: Cancel = () => undefined
   #cancelRetry: Cancel | undefined
-  /** Which calls fail now, as the log was told. */
-  readonly #told = new Set<Call>()
-  #areLapsesTold = false
+  /** Kinds of calls that fail now, and that were logged. */
+  readonly #logged = new Set<Call>()
+  #areLapsesLogged = false
   #isStopped = false
   #isRenewing = false
   #onLapse: (sessionIds: readonly string[]) => void = () => undefined
@@ -54,39 +54,39 @@ export class Sessions {
   }
 
   /**
-   * Called with the sessions that lost their slot because this process, or the way to the slots, stood
-   * still for longer than a lease; again at each renewal until they are open again or closed.
+   * `listen` receives the sessions whose slot lapsed, because this process or the slots were unavailable for
+   * longer than a lease. It is called at each renewal until they are open again or closed.
    */
   onLapse(listen: (sessionIds: readonly string[]) => void): void {
     this.#onLapse = listen
   }
 
-  /** Rejects when it cannot be known whether the slot is taken; it is given back then. */
+  /** Rejects if it is unknown whether the slot was taken; then it is freed. */
   async open(keyId: string, sessionId: string, cap: number): Promise<SlotOutcome> {
-    const held = { keyId, sessionId, countedOn: this.#today() }
+    const session = { keyId, sessionId, countedOn: this.#today() }
     try {
       const outcome = await this.#slots.open(keyId, sessionId, cap)
-      this.#told.delete('open')
-      if (outcome.outcome === 'open') this.#held.set(sessionId, held)
+      this.#logged.delete('open')
+      if (outcome.outcome === 'open') this.#open.set(sessionId, session)
       return outcome
     } catch (cause) {
       this.#failed('open', cause)
-      // Most likely nothing was taken: that must not push out what surely was.
-      void this.#free(held, unfreedMax / 2)
+      // Most likely no slot was taken: its retry must not displace that of a slot which was taken.
+      void this.#free(session, unfreedMax / 2)
       throw cause
     }
   }
 
-  /** Takes a slot again for a session that lapsed. Never rejects: what is unknown is asked again after a second. */
+  /** Takes a slot again for a session that lapsed. Never rejects; retries after a second if the outcome is unknown. */
   async reopen(sessionId: string, cap: number): Promise<SlotOutcome['outcome'] | 'unknown'> {
-    const held = this.#held.get(sessionId)
-    if (!held) return 'unknown'
+    const session = this.#open.get(sessionId)
+    if (!session) return 'unknown'
     const today = this.#today()
     try {
-      const { outcome } = await this.#slots.open(held.keyId, sessionId, cap, held.countedOn)
-      if (outcome === 'open') held.countedOn = today
-      // It was closed meanwhile, perhaps before it was open.
-      if (!this.#held.has(sessionId)) await this.#free(held)
+      const { outcome } = await this.#slots.open(session.keyId, sessionId, cap, session.countedOn)
+      if (outcome === 'open') session.countedOn = today
+      // The session was closed meanwhile, perhaps before the slot was taken.
+      if (!this.#open.has(sessionId)) await this.#free(session)
       return outcome
     } catch (cause) {
       this.#failed('open', cause)
@@ -95,12 +95,12 @@ export class Sessions {
     }
   }
 
-  /** Never rejects: a slot that could not be freed is freed each second again, until it lapsed with its lease. */
+  /** Never rejects; the release of a slot is retried each second until it succeeds or the lease lapsed. */
   async close(sessionId: string): Promise<void> {
-    const held = this.#held.get(sessionId)
-    if (!held) return
-    this.#held.delete(sessionId)
-    await this.#free(held)
+    const session = this.#open.get(sessionId)
+    if (!session) return
+    this.#open.delete(sessionId)
+    await this.#free(session)
   }
 
   stop(): void {
@@ -122,7 +122,7 @@ export class Sessions {
   async #isFreed({ keyId, sessionId }: Session): Promise<boolean> {
     try {
       await this.#slots.close(keyId, sessionId)
-      this.#told.delete('close')
+      this.#logged.delete('close')
       return true
     } catch (cause) {
       this.#failed('close', cause)
@@ -130,7 +130,7 @@ export class Sessions {
     }
   }
 
-  /** What ended while the slots were away; for as long as they still are, it is the first call that says so. */
+  /** Retries the release of slots. The first call is made alone: if it fails, the slots are still unavailable. */
   async #freeAgain(): Promise<void> {
     const now = this.#clock.monotonicMs()
     for (const [session, lapsesAtMs] of this.#unfreed) if (lapsesAtMs <= now) this.#unfreed.delete(session)
@@ -147,9 +147,9 @@ export class Sessions {
     if (this.#isRenewing) return
     this.#isRenewing = true
     try {
-      // First, or the slots of sockets that are gone would keep those that are there from theirs.
+      // Before the renewal: slots of closed sockets must not count against those of open sockets.
       await this.#freeAgain()
-      if (this.#held.size > 0) await this.#renewAll()
+      if (this.#open.size > 0) await this.#renewAll()
     } finally {
       this.#isRenewing = false
       if (this.#unfreed.size > 0) this.#retry()
@@ -158,14 +158,14 @@ export class Sessions {
 
   async #renewAll(): Promise<void> {
     const today = this.#today()
-    const asked = [...this.#held.values()]
+    const asked = [...this.#open.values()]
     try {
       const lapsed = new Set(
         await this.#slots.renew(asked.map(({ keyId, sessionId }) => ({ keyId, sessionId }))),
       )
-      for (const held of asked) if (!lapsed.has(held.sessionId)) held.countedOn = today
-      this.#told.delete('renew')
-      this.#tellLapses(lapsed.size)
+      for (const session of asked) if (!lapsed.has(session.sessionId)) session.countedOn = today
+      this.#logged.delete('renew')
+      this.#logLapses(lapsed.size)
       if (lapsed.size === 0) return
       this.#onLapse([...lapsed])
     } catch (cause) {
@@ -174,7 +174,7 @@ export class Sessions {
     }
   }
 
-  /** Whoever is first after an outage takes what lapsed, or what an emptied Redis does not know. */
+  /** Renews again after a pause: after an outage lapsed slots should be taken soon, before other clients take them. */
   #retry(): void {
     if (this.#isStopped || this.#cancelRetry) return
     this.#cancelRetry = this.#clock.after(renewRetryMs, () => {
@@ -194,18 +194,21 @@ export class Sessions {
     return dateText(toSeconds(this.#clock.utcMs()))
   }
 
-  /** Until none is left they come back with each try. */
-  #tellLapses(sessions: number): void {
-    if (sessions > 0 && !this.#areLapsesTold)
-      this.#log.warn({ sessions }, 'slots lapsed; they are taken again as far as the cap allows')
-    this.#areLapsesTold = sessions > 0
+  /** Logs once until no slot is lapsed: each renewal returns the same sessions. */
+  #logLapses(sessions: number): void {
+    if (sessions > 0 && !this.#areLapsesLogged)
+      this.#log.warn({ sessions }, 'slots lapsed; retrying within the connection cap of their keys')
+    this.#areLapsesLogged = sessions > 0
   }
 
-  /** Told once for as long as such calls fail: every upgrade of an outage does. */
+  /** Logs once until a call of this kind succeeds: in an outage every upgrade fails. */
   #failed(call: Call, cause: unknown): void {
     this.#failures.inc({ call })
-    if (this.#told.has(call)) return
-    this.#told.add(call)
-    this.#log.warn({ err: cause, call }, 'slots could not be reached; the metric counts how often')
+    if (this.#logged.has(call)) return
+    this.#logged.add(call)
+    this.#log.warn(
+      { err: cause, call },
+      'slots unavailable; fxd_stream_slot_failures_total counts each failure',
+    )
   }
 }

@@ -8,7 +8,7 @@ import {
   zero,
 } from '../../../test/support/clients/open-stream.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
-import { Markers } from '../catch-up/markers.ts'
+import { MinuteMarkers } from '../catch-up/minute-markers.ts'
 import { closings } from './close-codes.ts'
 import { Connection } from './connection.ts'
 
@@ -23,13 +23,13 @@ afterAll(() => fixture.close())
 
 const connect = async (): Promise<StreamSocket> => fixture.connect((await fixture.issue()).secret)
 
-/** The next frames that a socket is sent close it, as if a megabyte waited for its client. */
+/** The next write to a socket closes it, as if a megabyte was queued for its client. */
 const closeAtNextFrame = () =>
   vi.spyOn(Connection.prototype, 'write').mockImplementationOnce(function (this: Connection) {
     this.end(closings.tooSlow)
   })
 
-/** A socket to which a bar of `a` is on its way that closes it. */
+/** A socket that the next bar of `a` will close. */
 async function aboutToClose(): Promise<StreamSocket> {
   const slow = await connect()
   await slow.subscribe([a])
@@ -40,15 +40,15 @@ async function aboutToClose(): Promise<StreamSocket> {
 }
 
 async function expectNothingForNewcomer(): Promise<void> {
-  const newcomer = await connect()
+  const next = await connect()
   await fixture.publish([a, b], 2)
-  await newcomer.settled()
-  expect(newcomer.messages.map(({ type }) => type)).toEqual(['connected', 'pong'])
-  newcomer.raw.terminate()
+  await next.settled()
+  expect(next.messages.map(({ type }) => type)).toEqual(['connected', 'pong'])
+  next.raw.terminate()
   await vi.waitUntil(() => fixture.stream.connections() === 0)
 }
 
-test('a socket that is closed as too slow while it subscribes leaves no subscription to the next one', async () => {
+test('a socket that is closed as too slow while it subscribes leaves no subscription for the next socket of its row', async () => {
   const slow = await aboutToClose()
   slow.send({ action: 'subscribe', symbols: [b] })
   expect(await slow.closed).toMatchObject({ code: 4001 })
@@ -57,27 +57,27 @@ test('a socket that is closed as too slow while it subscribes leaves no subscrip
   expect(fixture.stream.load().subscriptions).toBe(0)
 })
 
-test('a socket that is closed as too slow while its symbol leaves is not subscribed when it returns', async () => {
+test('a socket that is closed as too slow when its symbol leaves is not subscribed when the symbol returns', async () => {
   const slow = await aboutToClose()
   await fixture.hideSymbol(zero, 'SYM0')
   expect(await slow.closed).toMatchObject({ code: 4001 })
   fixture.turns.release()
-  const newcomer = await connect()
+  const next = await connect()
   await fixture.change(symbolBody(zero, 'SYM0'))
   await fixture.publish([a], 3)
-  await newcomer.settled()
-  expect(newcomer.messages.map(({ type }) => type)).toEqual(['connected', 'pong'])
-  newcomer.raw.terminate()
+  await next.settled()
+  expect(next.messages.map(({ type }) => type)).toEqual(['connected', 'pong'])
+  next.raw.terminate()
   await vi.waitUntil(() => fixture.stream.connections() === 0)
 })
 
-test('a socket that is closed by the answer to its subscription is not told of minutes', async () => {
-  const listens = vi.spyOn(Markers.prototype, 'listen')
+test('a socket that is closed by the answer to its subscription gets no markers', async () => {
+  const listens = vi.spyOn(MinuteMarkers.prototype, 'listen')
   const slow = await connect()
   closeAtNextFrame()
   slow.send({ action: 'subscribe', symbols: [a], markers: true })
   expect(await slow.closed).toMatchObject({ code: 4001 })
   const [[connection] = []] = listens.mock.calls
-  const [markers] = listens.mock.contexts as unknown as readonly Markers[]
+  const [markers] = listens.mock.contexts as unknown as readonly MinuteMarkers[]
   expect(connection && markers?.feedsOf(connection)).toEqual([])
 })

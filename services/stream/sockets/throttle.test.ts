@@ -18,7 +18,7 @@ afterAll(() => fixture.close())
 const connect = async () => fixture.connect((await fixture.issue()).secret)
 
 describe('a client that sends faster than fifty messages a second', () => {
-  test('is read at fifty a second, loses none and is answered in order', async () => {
+  test('gets fifty answers a second, in order, and no message is lost', async () => {
     const socket = await connect()
     for (let n = 0; n < 300; n++) socket.send({ action: 'unsubscribe', symbols: [String(n)] })
     const answers = () => socket.messages.filter(({ type }) => type === 'unsubscribed').length
@@ -34,12 +34,12 @@ describe('a client that sends faster than fifty messages a second', () => {
     expect(order).toEqual(Array.from({ length: 300 }, (_, n) => String(n)))
   })
 
-  test('pays for a list as for a message per hundred entries', async () => {
+  test('uses the allowance of one message per hundred entries of a list', async () => {
     const socket = await connect()
     const symbols = Array.from({ length: 1_000 }, (_, n) => `X:${n}`)
     for (let n = 0; n < 10; n++) socket.send({ action: 'subscribe', symbols })
     const answers = () => socket.messages.filter(({ type }) => type === 'subscribed').length
-    // Eleven messages' worth each: the fifth begins with six left.
+    // Each costs as much as eleven messages: the fifth begins with six left.
     await until('the first answers', () => answers() === 5)
     await fixture.clock.advance(100)
     expect(answers()).toBe(5)
@@ -47,7 +47,7 @@ describe('a client that sends faster than fifty messages a second', () => {
     await until('all', () => answers() === 10)
   })
 
-  test('pays for times as for symbols', async () => {
+  test('uses the same allowance for times as for symbols', async () => {
     const socket = await connect()
     const symbols = Array.from({ length: 500 }, (_, n) => `X:${n}`)
     const since = Object.fromEntries(symbols.map((symbol) => [symbol, 1]))
@@ -60,7 +60,7 @@ describe('a client that sends faster than fifty messages a second', () => {
     await until('all', () => answers() === 10)
   })
 
-  test('pays for a long text even if it lists nothing', async () => {
+  test('uses more allowance for a long text, even without entries', async () => {
     const socket = await connect()
     for (let n = 0; n < 5; n++) socket.send({ action: 'ping', padding: 'x'.repeat(60_000) })
     await until('the first answers', () => socket.frames.length === 3)
@@ -70,7 +70,7 @@ describe('a client that sends faster than fifty messages a second', () => {
     await until('all', () => socket.frames.length === 6)
   })
 
-  test('is not read any further meanwhile: what waits is bounded', async () => {
+  test('is not read while it waits: its queue is limited', async () => {
     const socket = await connect()
     const padding = 'x'.repeat(900)
     const flood = () => {
@@ -87,7 +87,7 @@ describe('a client that sends faster than fifty messages a second', () => {
     socket.raw.terminate()
   })
 
-  test('is not idle while it waits, and is listened to as before afterwards', async () => {
+  test('is not closed as idle while it waits, and is read normally afterwards', async () => {
     const socket = await connect()
     for (let n = 0; n < 4_000; n++) socket.send({ action: 'ping' })
     await until('the first answers', () => socket.frames.length > 40)
@@ -102,7 +102,7 @@ describe('a client that sends faster than fifty messages a second', () => {
     await until('fifty more at once', () => socket.frames.length === 4_051)
   })
 
-  test('a flood of protocol pings is answered at least once and paid for by a pause', async () => {
+  test('a flood of protocol pings is answered at least once and pauses the socket', async () => {
     const socket = await connect()
     const pongs: string[] = []
     socket.raw.on('pong', (data) => pongs.push(String(data)))
@@ -116,7 +116,7 @@ describe('a client that sends faster than fifty messages a second', () => {
     expect(pongs.length).toBeLessThan(1_000)
   })
 
-  test('a flood of protocol pongs is paid for by a pause', async () => {
+  test('a flood of protocol pongs pauses the socket', async () => {
     const socket = await connect()
     const before = await fixture.metric('fxd_stream_throttled_total')
     for (let n = 0; n < 5_000; n++) socket.raw.pong()
@@ -129,7 +129,7 @@ describe('a client that sends faster than fifty messages a second', () => {
     })
   })
 
-  test('and goes on after its socket was closed is not read any more, and sees the close', async () => {
+  test('and continues after its socket was closed is not read, and gets the close frame', async () => {
     const { secret, inUse } = await fixture.issue()
     const { raw, closed } = await fixture.connect(secret)
     const pause = vi.spyOn(StreamSocket.prototype, 'pause')
@@ -143,7 +143,7 @@ describe('a client that sends faster than fifty messages a second', () => {
     expect(await closed).toMatchObject({ code: 1003 })
   })
 
-  test('and leaves is seen to leave, and its slot is free at once', async () => {
+  test('and disconnects frees its slot at once', async () => {
     const { secret, inUse } = await fixture.issue()
     const socket = await fixture.connect(secret)
     for (let n = 0; n < 500; n++) socket.send({ action: 'ping' })
@@ -160,7 +160,7 @@ describe('the sockets of a key', () => {
   test('share one allowance, and another key has its own', async () => {
     const { secret } = await fixture.issue()
     const sockets = await Promise.all(Array.from({ length: 60 }, () => fixture.connect(secret)))
-    // Fifty messages' worth each: forty of them are the allowance of the key.
+    // Each costs as much as fifty messages: forty of them use the allowance of the key.
     for (const socket of sockets) socket.send({ action: 'subscribe', symbols })
     const answered = () => sockets.filter((socket) => socket.frames.length === 2).length
     await until('the allowance of the key is spent', () => answered() === 40)
@@ -173,7 +173,7 @@ describe('the sockets of a key', () => {
     for (const socket of sockets) socket.raw.terminate()
   })
 
-  test('a key whose sockets left is forgotten once its allowance is full again', async () => {
+  test('a key without sockets is forgotten once its allowance is full', async () => {
     const clock = createVirtualClock()
     const keys = new KeyAllowances(clock, 100)
     keys.open('a').spend(150, clock.monotonicMs())
@@ -188,7 +188,7 @@ describe('the sockets of a key', () => {
   })
 })
 
-describe('messages of many sockets that come together', () => {
+describe('messages of many sockets that arrive together', () => {
   const long = 'x'.repeat(1_100)
 
   /** A throttle whose messages take 4 ms each; `answered` names keys in the order of the answers. */
@@ -223,7 +223,7 @@ describe('messages of many sockets that come together', () => {
     return { throttle, answered, socketOf, nextTurn }
   }
 
-  test('take a bounded time of each turn of the event loop', () => {
+  test('take a limited time of each turn of the event loop', () => {
     const { throttle, answered, socketOf, nextTurn } = busy()
     for (let n = 0; n < 6; n++) throttle.message(socketOf('a'), long)
     expect(answered).toHaveLength(2)
@@ -233,7 +233,7 @@ describe('messages of many sockets that come together', () => {
     expect(answered).toHaveLength(6)
   })
 
-  test('are answered one of each key in turn', () => {
+  test('are answered one of each key alternately', () => {
     const { throttle, answered, socketOf, nextTurn } = busy()
     for (let n = 0; n < 6; n++) throttle.message(socketOf('a'), long)
     throttle.message(socketOf('b'), long)
@@ -241,7 +241,7 @@ describe('messages of many sockets that come together', () => {
     expect(answered).toEqual(['a', 'a', 'a', 'b'])
   })
 
-  test('short ones take a bounded time of a turn, too', () => {
+  test('short ones take a limited time of a turn too', () => {
     const { throttle, answered, socketOf, nextTurn } = busy()
     for (let n = 0; n < 10; n++) throttle.message(socketOf('a'), '{"action":"ping"}')
     expect(answered).toHaveLength(5)
@@ -250,7 +250,7 @@ describe('messages of many sockets that come together', () => {
     expect(answered.slice(5)).toEqual(['a', 'b'])
   })
 
-  test('short ones do not wait behind long ones', () => {
+  test('short ones do not wait for long ones', () => {
     const { throttle, answered, socketOf } = busy()
     for (let n = 0; n < 6; n++) throttle.message(socketOf('a'), long)
     throttle.message(socketOf('b'), '{"action":"ping"}')

@@ -2,40 +2,35 @@ import type { Cancel, Clock } from '../../ports/clock.ts'
 import { type Allowance, KeyAllowances } from './allowance.ts'
 import type { Connection } from './connection.ts'
 
-/** Messages, pings and pongs of one socket that are taken in a second; as many may come at once. */
-export const messagesPerSecond = 50
-/** The same for all sockets of a key in this process: as much as forty of them at full pace. */
+/** Maximum messages per second of all sockets of a key in this process: those of forty sockets at their maximum. */
 const keyMessagesPerSecond = 2_000
 /** Symbols and times that cost as much as one message. */
 const entriesPerMessage = 100
-/** Reading JSON takes time whatever is in it: a text counts as if it listed an entry for each of these. */
+/** Characters that count as one entry: parsing takes time whatever a text contains. */
 const charactersPerEntry = 16
-/** Time for long messages in one turn of the event loop; what is left waits for the next turn. */
+/** Maximum milliseconds for long messages per turn of the event loop; further ones wait for the next turn. */
 const turnMs = 5
-/** Shorter messages take a tenth of a millisecond: they do not wait behind long ones, but behind so much of all. */
+/** Maximum characters of a short message. It takes a tenth of a millisecond and does not wait for long ones. */
 const shortMax = 1_024
+/** Maximum milliseconds for all messages per turn of the event loop. */
 const shortTurnMs = 20
-/** What may wait to be answered; with more the socket is not read until half of it is done. */
+/** Maximum queued messages of a socket; with more it is not read until half of them are answered. */
 const inboxMessagesMax = 1_000
+/** Maximum UTF-16 units of the queued messages; the same rule. */
 const inboxBytesMax = 65_536
-/** Pings and pongs leave nothing to wait, so a flood of them is paid for by silence; this much at most. */
+/** Maximum debt from pings and pongs, which are not queued: a flood of them pauses the reading of the socket. */
 const debtMax = 50
+/** Interval at which waiting connections are checked. */
 const stepMs = 100
 
-export interface Inbox {
-  readonly texts: string[]
-  /** UTF-16 units of all of them. */
-  size: number
-}
-
-/** Answers a message and gives how many entries its lists had. */
+/** Answers a message, and returns the number of entries in its lists. */
 export type Handle = (connection: Connection, text: string) => number
 
 /**
- * Answers a client that sends too fast at the pace above, in order and without dropping anything. Its
- * socket is read until the inbox is full: so a client that sends much and leaves is seen to leave.
- * One read of a socket is the most that can come on top. Long messages take a bounded part of each turn of
- * the event loop; keys take turns in it, one message each.
+ * Answers the messages of a client that sends too fast at the maximum rate, in order, and drops none. Its socket
+ * is read until the inbox is full, so that a close is seen behind many messages. At most one read of the socket
+ * exceeds the limit. Long messages take a limited part of each turn of the event loop; in it the keys alternate,
+ * one message each.
  */
 export class Throttle {
   readonly #clock: Clock
@@ -44,7 +39,7 @@ export class Throttle {
   readonly #keys: KeyAllowances
   /** Connections whose allowance, or that of their key, is spent. */
   readonly #waiting = new Set<Connection>()
-  /** Connections that wait for time only, by the allowance of their key. */
+  /** Connections that wait only for a turn of the event loop, by the allowance of their key. */
   readonly #ready = new Map<Allowance, Set<Connection>>()
   #turnBeganAt: number | undefined
   #cancel: Cancel | undefined
@@ -56,7 +51,7 @@ export class Throttle {
     this.#keys = new KeyAllowances(clock, keyMessagesPerSecond)
   }
 
-  /** Gives what the socket shares with others of its key; `left` gives it back. */
+  /** Returns the allowance that the socket shares with others of its key, until `left`. */
   entered(keyId: string): Allowance {
     return this.#keys.open(keyId)
   }
@@ -82,8 +77,8 @@ export class Throttle {
   }
 
   /**
-   * Answered in a later turn, beyond the allowance after a pause: the newest for all that came until then, as
-   * RFC 6455 allows.
+   * The pong is sent in a later turn, or after a pause if the allowance is spent. It answers the newest ping only,
+   * as RFC 6455 allows.
    */
   ping(connection: Connection, payload: Buffer): void {
     const now = this.#clock.monotonicMs()
@@ -96,12 +91,12 @@ export class Throttle {
     else this.#clock.after(stepMs, () => sendPong(connection))
   }
 
-  /** This server sends no pings, so nobody is owed a pong; it costs as much as a ping. */
+  /** This server sends no pings, so pongs are not needed; they cost as much as a ping. */
   pong(connection: Connection): void {
     this.#control(connection, this.#clock.monotonicMs())
   }
 
-  /** Came after the close: who goes on sending is not read any more; the library cuts the socket in time. */
+  /** For messages after the close: a client that continues to send is not read; the library cuts the socket later. */
   late(connection: Connection): void {
     const now = this.#clock.monotonicMs()
     connection.allowance.spend(1, now)
@@ -130,14 +125,14 @@ export class Throttle {
     connection.keyAllowance.spend(cost, now)
   }
 
-  /** Where a connection waits after something came or was answered; nowhere when it is through. */
+  /** Decides, after a message arrived or was answered, whether the connection waits, and for what. */
   #place(connection: Connection, now: number): void {
     const { inbox, socket } = connection
     if (!connection.open) return
     if (socket.isPaused && fullness(connection, now) <= 0.5) socket.resume()
-    const isAsking = inbox !== undefined && inbox.texts.length > 0
-    if (isAsking && mayAnswer(connection, now)) this.#makeReady(connection, now)
-    else if (isAsking || socket.isPaused) this.#wait(connection)
+    const hasMessage = inbox !== undefined && inbox.texts.length > 0
+    if (hasMessage && mayAnswer(connection, now)) this.#makeReady(connection, now)
+    else if (hasMessage || socket.isPaused) this.#wait(connection)
     else {
       connection.inbox = undefined
       connection.isThrottled = false
@@ -147,7 +142,7 @@ export class Throttle {
   #makeReady(connection: Connection, now: number): void {
     const ofKey = this.#ready.get(connection.keyAllowance) ?? new Set()
     this.#ready.set(connection.keyAllowance, ofKey.add(connection))
-    // A turn that was asked for its time is followed by one that serves.
+    // Schedules the next turn, which serves.
     this.#hasTime(now)
   }
 
@@ -164,7 +159,7 @@ export class Throttle {
     this.#cancel ??= this.#clock.every(stepMs, () => this.#step())
   }
 
-  /** Whether this turn of the event loop began less than so long ago. */
+  /** Whether this turn of the event loop began less than `ms` ago. */
   #hasTime(now: number, ms: number = turnMs): boolean {
     if (this.#turnBeganAt === undefined) {
       this.#turnBeganAt = now
@@ -179,7 +174,7 @@ export class Throttle {
   #step(): void {
     const now = this.#clock.monotonicMs()
     for (const connection of this.#waiting.values().toArray()) {
-      // It has not fallen silent: the process does not listen.
+      // The client is not silent: the process does not read.
       if (connection.socket.isPaused) connection.lastSeen = now
       this.#waiting.delete(connection)
       this.#place(connection, now)
@@ -190,7 +185,7 @@ export class Throttle {
     this.#cancel = undefined
   }
 
-  /** One message of each key in turn, for as long as this turn of the event loop has time. */
+  /** Answers one message of each key alternately, while this turn of the event loop has time. */
   #serve(): void {
     for (;;) {
       const [next] = this.#ready
@@ -221,7 +216,7 @@ export class Throttle {
 const mayAnswer = ({ allowance, keyAllowance }: Connection, now: number): boolean =>
   allowance.left(now) >= 1 && keyAllowance.left(now) >= 1
 
-/** How much of its bounds a connection uses; from 1 on its socket is not read. */
+/** The used part of a connection's limits; from 1 on its socket is not read. */
 const fullness = ({ inbox, allowance }: Connection, now: number): number =>
   Math.max(
     (inbox?.texts.length ?? 0) / inboxMessagesMax,

@@ -19,16 +19,16 @@ import { Lingering } from './lingering.ts'
 import type { Sessions } from './sessions.ts'
 import { type Refusal, refuse, UpgradeRefused } from './upgrade-refusal.ts'
 
-/** From the request to the 101 or the refusal; then the socket is cut. */
+/** Maximum time from the request to the 101 or the refusal; then the socket is cut. */
 export const handshakeTimeoutMs = 5_000
-/** Upgrades that are being examined; beyond, they are refused. */
+/** Maximum pending upgrades; further ones are refused. */
 export const upgradesPendingMax = 1_000
 const retryWhenFullSeconds = 5
 const retryWhenBusySeconds = 2
 
 /**
- * By the library's defaults one client may keep 100 MiB in memory, in a quarter of a million pieces.
- * Compression would cost a context per socket; pongs are sent by `throttle.ts`.
+ * With the library's defaults one client may use 100 MiB of memory, in a quarter of a million chunks.
+ * Compression would cost a context per socket. `throttle.ts` sends the pongs.
  */
 const serverOptions = {
   noServer: true,
@@ -38,9 +38,9 @@ const serverOptions = {
   maxFragments: 16,
   maxBufferedChunks: 256,
   autoPong: false,
-  /** One packet may hold ten thousand frames: other clients get their turns between them. */
+  /** One packet may contain ten thousand frames: other clients are served between them. */
   allowSynchronousEvents: false,
-  /** How long a client may take to answer our close frame. */
+  /** Maximum time for a client to answer a close frame. */
   closeTimeout: 10_000,
   WebSocket: StreamSocket,
 }
@@ -54,24 +54,24 @@ export interface UpgradeHandlerDeps {
   readonly hub: Hub
   readonly metrics: StreamMetrics
   readonly trustedProxies: readonly string[]
-  /** Sockets of this process; beyond, newcomers are refused. */
+  /** Maximum sockets of this process; further upgrades are refused. */
   readonly connectionsMax: number
   readonly onFault: OnFault
-  /** While it says so newcomers are refused: they belong to another shard. */
+  /** While it returns true, upgrades are refused: clients must use another shard. */
   readonly isDraining: () => boolean
 }
 
-/** 503 when it is about slots or room for more, 500 when it is about the registry. */
+/** 503 if slots are unavailable or the process is full, 500 if the registry is unavailable. */
 const unavailable = (status: 500 | 503): Refusal => ({
   code: 'SERVER_ERROR',
   status,
   headers: { 'Retry-After': retryWhenBusySeconds },
 })
 
-/** What every socket under way listens with; a reset before the 101 is the client's own affair. */
+/** The error listener of pending sockets; a reset before the 101 needs no handling. */
 const ignore = (): void => undefined
 
-/** Where upgrade requests arrive: examined, refused over plain HTTP, or let in to the hub. */
+/** Checks upgrade requests; refuses them over plain HTTP, or adds their sockets to the hub. */
 export class UpgradeHandler {
   readonly #deps: UpgradeHandlerDeps
   readonly #server = new WebSocketServer(serverOptions)
@@ -84,7 +84,7 @@ export class UpgradeHandler {
     this.#deps = deps
     this.#trusted = addressMatcher(deps.trustedProxies)
     this.#lingering = new Lingering(deps.clock)
-    // Otherwise the library answers a fault that only it checks by itself, in a shape of its own.
+    // Otherwise the library answers faults that only it checks, in its own format.
     this.#server.on('wsClientError', (error, socket) =>
       this.#refuse(socket, { code: 'BAD_REQUEST', message: `${error.message}.` }),
     )
@@ -100,16 +100,16 @@ export class UpgradeHandler {
     }
   }
 
-  /** Those under way may still become sockets. */
+  /** Pending upgrades count too: they may become sockets. */
   get isFull(): boolean {
-    return this.#deps.hub.connections + this.#pending.size >= this.#deps.connectionsMax
+    return this.#deps.hub.sockets.count + this.#pending.size >= this.#deps.connectionsMax
   }
 
   get #isClosed(): boolean {
     return this.#closing || this.#deps.isDraining()
   }
 
-  /** From here on every upgrade is refused: the process is ending. */
+  /** From now on every upgrade is refused: the process is ending. */
   drain(): void {
     this.#closing = true
   }
@@ -128,7 +128,7 @@ export class UpgradeHandler {
       .finally(settle)
   }
 
-  /** Gives what must be called when it is decided; a socket that just ends calls it itself. */
+  /** Returns a function that must be called when the upgrade is decided; the end of the socket calls it too. */
   #begin(socket: Duplex): () => void {
     this.#pending.add(socket)
     const cancel = this.#deps.clock.after(handshakeTimeoutMs, () => socket.destroy())
@@ -141,10 +141,10 @@ export class UpgradeHandler {
     return settle
   }
 
-  /** Lets the socket in to the hub, or throws why not. */
+  /** Adds the socket to the hub, or throws the reason of the refusal. */
   async #enter(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     if (this.#isClosed) throw new UpgradeRefused(unavailable(503))
-    const caller = this.#examine(request)
+    const caller = this.#check(request)
     await this.#takeSlot(caller)
     let entered = false
     try {
@@ -154,7 +154,7 @@ export class UpgradeHandler {
           try {
             this.#deps.hub.enter(caller, webSocket, socket)
           } catch (cause) {
-            // The 101 is out: nothing else can be answered.
+            // The 101 was sent: no other answer is possible.
             webSocket.terminate()
             throw cause
           }
@@ -168,13 +168,13 @@ export class UpgradeHandler {
     else if (!socket.writableEnded) this.#deps.metrics.upgrades.inc({ outcome: 'gone' })
   }
 
-  /** Every check that needs no slot, in the order of design: method, key, address, handshake. */
-  #examine(request: IncomingMessage): Caller {
+  /** All checks that need no slot, in the specified order: method, key, address, handshake. */
+  #check(request: IncomingMessage): Caller {
     if (request.method !== 'GET') {
       throw new UpgradeRefused({ code: 'METHOD_NOT_ALLOWED', headers: { Allow: 'GET' } })
     }
     const { clock, registry } = this.#deps
-    // First of all: without a registry nobody can be told that a key is wrong.
+    // First of all: without a registry it is unknown whether a key is wrong.
     const view = registry.view()
     const secret = credential(request.headers, request.url ?? '')
     const address = clientAddress({
@@ -198,7 +198,9 @@ export class UpgradeHandler {
     if (slot.outcome === 'open') return
     limits
       .countRefusedUpgrade(key.id)
-      .catch((cause: unknown) => log.warn({ err: cause }, 'a refused upgrade could not be counted'))
+      .catch((cause: unknown) =>
+        log.warn({ err: cause }, 'limits unavailable; a refused upgrade was not counted'),
+      )
     throw new UpgradeRefused({
       code: 'TOO_MANY_CONNECTIONS',
       headers: {

@@ -10,7 +10,7 @@ import { lingeringMax, lingerMs } from './lingering.ts'
 import { handshakeTimeoutMs, upgradesPendingMax } from './upgrade-handler.ts'
 
 describe('while a slot is being decided', () => {
-  /** Slots whose `open` waits until the test lets it go. */
+  /** Slots whose `open` waits until the test releases it. */
   async function openWaiting() {
     let release: (() => void) | undefined
     const gate = new Promise<void>((resolve) => {
@@ -32,10 +32,10 @@ describe('while a slot is being decided', () => {
     return { waiting, release: () => release?.(), asked: () => asked }
   }
 
-  test('T5: a storm of resets leaves the process alive and no slot behind', async () => {
+  test('T5: after many resets the process runs and no slot is in use', async () => {
     const { waiting, release, asked } = await openWaiting()
     const { secret, inUse } = await waiting.issue()
-    // Node's own server, which takes its error listener away at an upgrade and gives none back.
+    // Node's own server, which removes its error listener at an upgrade and adds none.
     const bare = createServer().on('upgrade', waiting.stream.upgrade).listen(0, '127.0.0.1')
     await once(bare, 'listening')
     const { port } = bare.address() as AddressInfo
@@ -47,7 +47,7 @@ describe('while a slot is being decided', () => {
     }
     for (let wave = 1; wave <= 10; wave++) {
       const decided = await Promise.all(Array.from({ length: 30 }, () => dial(secret)))
-      await until('their slots to be asked for', () => asked() >= wave * 30)
+      await until('the requests of their slots', () => asked() >= wave * 30)
       const early = await Promise.all(Array.from({ length: 30 }, (_, i) => dial(i % 2 ? 'no' : '')))
       for (const socket of [...decided, ...early]) socket.resetAndDestroy()
     }
@@ -62,11 +62,11 @@ describe('while a slot is being decided', () => {
     await waiting.close()
   })
 
-  test('a client that waits longer than the deadline is cut, and its slot is free afterwards', async () => {
+  test('a client that waits longer than the deadline is cut, and its slot is free', async () => {
     const { waiting, release, asked } = await openWaiting()
     const { secret, inUse } = await waiting.issue()
     const attempt = waiting.connect(secret).catch((error: Error) => error.message)
-    await until('the slot to be asked for', () => asked() === 1)
+    await until('the request of the slot', () => asked() === 1)
     await waiting.clock.advance(handshakeTimeoutMs)
     expect(await attempt).toMatch(/socket hang up|ECONNRESET/)
     release()
@@ -74,7 +74,7 @@ describe('while a slot is being decided', () => {
     await waiting.close()
   })
 
-  test('upgrades beyond the bound are refused with 503 and Retry-After, those within it go on', async () => {
+  test('upgrades above the maximum are refused with 503 and Retry-After, the others continue', async () => {
     const { waiting, release, asked } = await openWaiting()
     const { secret } = await waiting.issue()
     const sockets: Socket[] = []
@@ -83,7 +83,7 @@ describe('while a slot is being decided', () => {
       socket.write(request(`/v1/stream?api_key=${secret}`))
       sockets.push(socket)
     }
-    await until('all to be asked for', () => asked() === upgradesPendingMax)
+    await until('the requests of all slots', () => asked() === upgradesPendingMax)
     const answer = await ask(waiting, request(`/v1/stream?api_key=${secret}`))
     expect([answer.status, answer.body.error.code]).toEqual([503, 'SERVER_ERROR'])
     expect(answer.head).toContain('\r\nRetry-After: 2')
@@ -92,12 +92,12 @@ describe('while a slot is being decided', () => {
     await waiting.close()
   })
 
-  test('a drain refuses who was under way', async () => {
+  test('a drain refuses pending upgrades', async () => {
     const { waiting, release, asked } = await openWaiting()
     const { secret, inUse } = await waiting.issue()
     const socket = await waiting.dial()
     socket.write(request(`/v1/stream?api_key=${secret}`))
-    await until('the slot to be asked for', () => asked() === 1)
+    await until('the request of the slot', () => asked() === 1)
     await waiting.stream.drain()
     release()
     expect(await readAnswer(socket)).toMatchObject({ status: 503 })
@@ -107,7 +107,7 @@ describe('while a slot is being decided', () => {
 })
 
 describe('refused clients that do not end their side', () => {
-  test('keep nobody out, and are cut after half a second', async () => {
+  test('block no other client, and are cut after half a second', async () => {
     const fixture = await openStream()
     const { secret } = await fixture.issue()
     for (let i = 0; i < upgradesPendingMax; i++) (await fixture.dial()).write(request('/v1/stream'))
@@ -122,7 +122,7 @@ describe('refused clients that do not end their side', () => {
     await fixture.close()
   })
 
-  test('beyond their bound the first refused one is cut', async () => {
+  test('above their maximum the oldest refused one is cut', async () => {
     const fixture = await openStream()
     const first = await fixture.dial()
     first.write(request('/v1/stream'))

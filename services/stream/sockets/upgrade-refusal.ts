@@ -5,13 +5,13 @@ import { errorBody, type FailureCode, failures, upgradeStatus } from '../../core
 export interface Refusal {
   readonly code: FailureCode
   readonly message?: string
-  /** Where it differs from the table of failures. */
+  /** Set if it differs from the table of failures. */
   readonly status?: number
-  /** Names go out as they are written here. */
+  /** The case of the names is kept. */
   readonly headers?: Readonly<Record<string, string | number>>
 }
 
-/** Thrown while an upgrade is examined. */
+/** Thrown while an upgrade is checked. */
 export class UpgradeRefused extends Error {
   readonly refusal: Refusal
   constructor(refusal: Refusal, cause?: unknown) {
@@ -20,7 +20,7 @@ export class UpgradeRefused extends Error {
   }
 }
 
-/** Answers an upgrade request over plain HTTP and ends our side of the connection. */
+/** Answers an upgrade request over plain HTTP and ends the server's side of the connection. */
 export function refuse(socket: Duplex, { code, message, status, headers = {} }: Refusal): void {
   const number = status ?? upgradeStatus(code)
   const body = JSON.stringify(errorBody(code, message ?? failures[code].message))
@@ -32,7 +32,7 @@ export function refuse(socket: Duplex, { code, message, status, headers = {} }: 
     ...headers,
   })
   const lines = head.map(([name, value]) => `${name}: ${value}\r\n`).join('')
-  // Read what the client still sends, or its own half of the goodbye is never seen.
+  // Reads what the client still sends; otherwise its end of the connection is never seen.
   socket.resume()
   socket.end(`HTTP/1.1 ${number} ${STATUS_CODES[number]}\r\n${lines}\r\n${body}`)
 }

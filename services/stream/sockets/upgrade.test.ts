@@ -21,9 +21,9 @@ describe('a refused upgrade', () => {
     ['without a key', '/v1/stream', 401, 'UNAUTHORIZED'],
     ['with an empty key', '/v1/stream?api_key=', 401, 'UNAUTHORIZED'],
     ['with an unknown key', `/v1/stream?api_key=${bad}`, 401, 'KEY_INVALID'],
-    ['with what cannot be a key', '/v1/stream?api_key=%zz%00', 401, 'KEY_INVALID'],
-    ['with a key twice', `/v1/stream?api_key=${bad}&api_key=${bad}`, 401, 'KEY_INVALID'],
-    ['by an absolute target', `http://x/v1/stream?api_key=${bad}`, 401, 'KEY_INVALID'],
+    ['with a malformed key', '/v1/stream?api_key=%zz%00', 401, 'KEY_INVALID'],
+    ['with two keys', `/v1/stream?api_key=${bad}&api_key=${bad}`, 401, 'KEY_INVALID'],
+    ['with an absolute target', `http://x/v1/stream?api_key=${bad}`, 401, 'KEY_INVALID'],
   ])('%s is an HTTP answer with the error body', async (_, target, status, code) => {
     const answer = await ask(fixture, request(target))
     expect(answer.status).toBe(status)
@@ -33,7 +33,7 @@ describe('a refused upgrade', () => {
     expect(answer.head).not.toContain('fxd_')
   })
 
-  test('a revoked, an expired and a foreign caller are told so', async () => {
+  test('a revoked key, an expired key and a foreign address get their own error codes', async () => {
     const revoked = await fixture.issue({ revoked: true })
     const expired = await fixture.issue({ expiresAt: utcMs(fixture.clock.utcMs()) })
     const elsewhere = await fixture.issue({ allowIps: ['203.0.113.7'] })
@@ -55,7 +55,7 @@ describe('a refused upgrade', () => {
     expect(forwarded.body.error.code).toBe('BAD_REQUEST')
   })
 
-  test('at the cap it is 429 with its three headers in their casing, counted, and frees nothing', async () => {
+  test('at the connection cap is 429 with its three headers, is counted, and frees no slot', async () => {
     const limits = { rpm: 1, rpd: 1, wsConnections: 2, wsSymbols: 1 }
     const { secret, record, inUse } = await fixture.issue({ limits })
     await Promise.all([fixture.connect(secret), fixture.connect(secret)])
@@ -115,7 +115,7 @@ describe('a broken handshake takes no slot', () => {
   })
 })
 
-test('of many upgrades at the same moment exactly the cap succeeds', async () => {
+test('of many simultaneous upgrades exactly as many as the cap succeed', async () => {
   const { secret, inUse } = await fixture.issue({
     limits: { rpm: 1, rpd: 1, wsConnections: 5, wsSymbols: 1 },
   })
@@ -124,24 +124,24 @@ test('of many upgrades at the same moment exactly the cap succeeds', async () =>
   expect(await inUse()).toBe(5)
 })
 
-test('slots that cannot be proven are 503 SERVER_ERROR with Retry-After', async () => {
-  const away = await openStream({
+test('an unknown outcome of the slots is 503 SERVER_ERROR with Retry-After', async () => {
+  const broken = await openStream({
     change: ({ slots }) => ({
       slots: { ...slots, open: () => Promise.reject(new Unavailable('slots')) },
     }),
   })
-  const { secret } = await away.issue()
-  const answer = await ask(away, request(`/v1/stream?api_key=${secret}`))
+  const { secret } = await broken.issue()
+  const answer = await ask(broken, request(`/v1/stream?api_key=${secret}`))
   expect([answer.status, answer.body.error.code]).toEqual([503, 'SERVER_ERROR'])
   expect(answer.head).toContain('\r\nRetry-After: 2')
-  expect(await away.metric('fxd_stream_slot_failures_total{call="open"}')).toBe(1)
-  await away.close()
+  expect(await broken.metric('fxd_stream_slot_failures_total{call="open"}')).toBe(1)
+  await broken.close()
 })
 
-describe('a failure of ours is SERVER_ERROR', () => {
+describe('a failure of the service is SERVER_ERROR', () => {
   const doubled = '/v1/stream?api_key=a&api_key=a'
 
-  test('without a registry whatever the key, with Retry-After', async () => {
+  test('without a registry, for any key, with Retry-After', async () => {
     const unloaded = await openStream({ unloaded: true })
     for (const target of [doubled, '/v1/stream']) {
       const answer = await ask(unloaded, request(target))
@@ -151,7 +151,7 @@ describe('a failure of ours is SERVER_ERROR', () => {
     await unloaded.close()
   })
 
-  test('that no waiting cures promises none', async () => {
+  test('without Retry-After if a retry cannot help', async () => {
     const broken = await openStream({
       change: ({ slots }) => ({ slots: { ...slots, open: () => Promise.reject(new Error('a defect')) } }),
     })
@@ -161,7 +161,7 @@ describe('a failure of ours is SERVER_ERROR', () => {
     await broken.close()
   })
 
-  test('after the 101 it cuts the socket and frees the slot', async () => {
+  test('after the 101: the socket is cut and the slot is freed', async () => {
     let fail = (): void => undefined
     const broken = await openStream({
       change: ({ slots }) => ({
@@ -196,7 +196,7 @@ describe('a failure of ours is SERVER_ERROR', () => {
   })
 })
 
-test('no upgrade request of any kind is answered 5xx, ends the process or leaves a slot behind', {
+test('no upgrade request is answered 5xx, ends the process or keeps a slot in use', {
   timeout: 60_000 * Math.max(1, effort),
 }, async () => {
   const { secret, inUse } = await fixture.issue()

@@ -13,7 +13,7 @@ import { type CompoundKey, compoundKey, feedOf, parseCompoundKey } from '../../c
 
 let fixture: OpenedStream
 let next = 0
-/** Symbols that no other test speaks of. */
+/** Symbols that no other test uses. */
 let [a, b] = [compoundKey(zero, 'SYM0'), compoundKey(zero, 'SYM1')]
 beforeAll(async () => {
   fixture = await openStream({
@@ -21,7 +21,7 @@ beforeAll(async () => {
     change: ({ bars }) => ({ bars: { ...bars, read: (query) => storeAnswers.then(() => bars.read(query)) } }),
   })
 })
-/** Reads of the store wait for this. */
+/** Reads of the store wait for it. */
 let storeAnswers: Promise<void>
 beforeEach(() => {
   storeAnswers = Promise.resolve()
@@ -45,7 +45,7 @@ async function connected(wsSymbols = 500) {
   sockets.push(socket)
   return { ...key, socket }
 }
-/** What the socket was sent but for what every socket is sent at first. */
+/** All messages to the socket except the first one, `connected`. */
 async function sent(socket: StreamSocket) {
   await socket.settled()
   return socket.messages.filter(({ type }) => type !== 'connected' && type !== 'pong')
@@ -70,7 +70,7 @@ const bar = (symbol: CompoundKey, minute: number) => {
 }
 
 describe('a symbol that left the registry and returns', () => {
-  test('is subscribed again after a GAP that names what passed, each time', async () => {
+  test('is subscribed again after a GAP frame for the missed bars, each time', async () => {
     const { socket } = await connected()
     await socket.subscribe([a, b])
     const wanted: object[] = []
@@ -87,7 +87,7 @@ describe('a symbol that left the registry and returns', () => {
     expect(await afterAnswer(socket)).toEqual([...wanted, bar(b, 9)])
   })
 
-  test('is named with all that a replay still owed', async () => {
+  test('gets a GAP frame that includes the unsent bars of a replay', async () => {
     const { socket } = await connected()
     await fixture.store(a, [1, 2, 3])
     await fixture.publish([a], 3)
@@ -99,11 +99,11 @@ describe('a symbol that left the registry and returns', () => {
     await comeBack(a)
     stall.resolve()
     await fixture.publish([a], 4)
-    const owed = gap({ symbol: a, after: minuteBar(1).time })
-    expect(await afterAnswer(socket)).toEqual([gone(a), owed, returned(a), bar(a, 4)])
+    const unsent = gap({ symbol: a, after: minuteBar(1).time })
+    expect(await afterAnswer(socket)).toEqual([gone(a), unsent, returned(a), bar(a, 4)])
   })
 
-  test('is looked for once per change of the registry, however many sockets await it', async () => {
+  test('is looked up once per change of the registry, for any number of sockets', async () => {
     const { secret, socket } = await connected()
     const all = [socket, await fixture.connect(secret), await fixture.connect(secret)]
     sockets.push(...all)
@@ -136,7 +136,7 @@ describe('a symbol that left the registry and returns', () => {
     ])
   })
 
-  test('comes with the minutes that the client asked to be told of', async () => {
+  test('is subscribed with markers again if the client asked for them', async () => {
     const { socket } = await connected()
     socket.send({ action: 'subscribe', symbols: [a], markers: true })
     await socket.next('subscribed')
@@ -149,7 +149,7 @@ describe('a symbol that left the registry and returns', () => {
   })
 })
 
-describe('a symbol that returns does not come to a socket', () => {
+describe('a symbol that returns is not subscribed for a socket', () => {
   test('that unsubscribed meanwhile', async () => {
     const { socket } = await connected()
     await socket.subscribe([a, b])
@@ -163,7 +163,7 @@ describe('a symbol that returns does not come to a socket', () => {
     expect(last).toEqual([{ type: 'unsubscribed', symbols: [a] }, gap({ symbol: b }), returned(b)])
   })
 
-  test('whose key lost the grant meanwhile, also when the grant is given again', async () => {
+  test('whose key lost the grant meanwhile, even if it was granted again', async () => {
     const { socket, update } = await connected()
     await socket.subscribe([a])
     await leave(a)
@@ -173,7 +173,7 @@ describe('a symbol that returns does not come to a socket', () => {
     expect(await afterAnswer(socket)).toEqual([gone(a)])
   })
 
-  test('that filled the room of its plan with other symbols: the one that left first gives way', async () => {
+  test('that used its symbol limit for other symbols: the symbol that left first is forgotten', async () => {
     const { socket } = await connected(2)
     await socket.subscribe([a, b])
     await leave(a)

@@ -4,14 +4,14 @@ import type { RegistryView } from '../../core/feeds/registry.ts'
 import type { Resumption } from '../catch-up/resumption.ts'
 import type { FanOut } from '../fan-out/fan-out.ts'
 import type { Subscriptions } from '../fan-out/subscriptions.ts'
-import { nameGaps } from '../live/name-gaps.ts'
 import type { StreamMetrics } from '../metrics.ts'
 import type { Connection } from './connection.ts'
+import { nameGaps } from './name-gaps.ts'
 import { messages, type SymbolGap, type WithdrawalReason } from './protocol.ts'
 
-/** A subscription whose symbol left the registry. */
+/** A former subscription whose symbol left the registry. */
 interface Awaited {
-  /** What the socket was not sent from then on. */
+  /** The bars that the socket does not get from then on. */
   readonly gap: SymbolGap
   readonly hasMarkers: boolean
 }
@@ -21,45 +21,46 @@ interface WithdrawalDeps {
   readonly fanOut: FanOut
   readonly resumption: Resumption
   readonly metrics: Pick<StreamMetrics, 'gaps'>
-  /** What a socket that hears nothing more of the symbol misses from now on. */
+  /** The bars that a socket misses if it gets no more of the symbol from now on. */
   readonly gapOf: (id: number) => SymbolGap
 }
 
 /**
- * Ends subscriptions that no client ended, and begins those again whose symbol returns. Subscribed and awaited
- * symbols of a socket are together at most `ws_symbols`: beyond that the one awaited longest is forgotten.
+ * Ends subscriptions to symbols that left the registry or are no longer granted. When a symbol returns, sockets
+ * that await it are subscribed again. Subscribed and awaited symbols of a socket are together at most `ws_symbols`;
+ * with more the symbol that was awaited longest is forgotten.
  */
 export class Withdrawals {
   readonly #deps: WithdrawalDeps
   readonly #awaited = new Map<Connection, Map<CompoundKey, Awaited>>()
-  /** Whatever any socket awaits, and what none awaits any more: at most the symbols of the registry. */
+  /** Symbols that a socket awaits or awaited: at most as many as the registry ever had. */
   readonly #absent = new Set<CompoundKey>()
 
   constructor(deps: WithdrawalDeps) {
     this.#deps = deps
   }
 
-  /** Symbols that left the registry, or whose feed did. */
+  /** Ends subscriptions to symbols that left the registry, or whose feed left it. */
   unknown(view: RegistryView, open: Iterable<Connection>): void {
     const { subscriptions } = this.#deps
     const unknown = new Set(
-      subscriptions.subscribedIds().filter((id) => !view.symbol(subscriptions.symbol(id))),
+      subscriptions.symbols.subscribedIds().filter((id) => !view.symbol(subscriptions.symbols.symbol(id))),
     )
     if (unknown.size === 0) return
     for (const connection of open) this.#withdraw(connection, (id) => unknown.has(id), 'SYMBOL_NOT_FOUND')
   }
 
-  /** Symbols of feeds that the connection's key may no longer use. */
+  /** Ends subscriptions to feeds that the connection's key may no longer use. */
   ungranted(connection: Connection): void {
     const { subscriptions } = this.#deps
     const isUngranted = (symbol: CompoundKey): boolean => !isGranted(connection.key, feedOf(symbol))
     this.forget(connection, [...(this.#awaited.get(connection)?.keys() ?? [])].filter(isUngranted))
-    this.#withdraw(connection, (id) => isUngranted(subscriptions.symbol(id)), 'SYMBOL_NOT_PERMITTED')
+    this.#withdraw(connection, (id) => isUngranted(subscriptions.symbols.symbol(id)), 'SYMBOL_NOT_PERMITTED')
   }
 
-  /** Subscribes sockets again to what returned to the registry, and names what passed. */
+  /** Subscribes sockets again to symbols that returned to the registry, and names the missed bars. */
   returned(view: RegistryView): void {
-    // Ten thousand sockets may await the same symbols: the registry is asked once for each.
+    // Ten thousand sockets may await the same symbols: each symbol is looked up once.
     const back = new Set([...this.#absent].filter((symbol) => view.symbol(symbol)))
     if (back.size === 0) return
     for (const symbol of back) this.#absent.delete(symbol)
@@ -69,7 +70,7 @@ export class Withdrawals {
     }
   }
 
-  /** The client ended these itself, or is subscribed to them; it need not await any of them. */
+  /** The client unsubscribed from these symbols, or is subscribed to them: they are no longer awaited. */
   forget(connection: Connection, symbols: Iterable<string>): void {
     const awaited = this.#awaited.get(connection)
     for (const symbol of symbols) awaited?.delete(symbol as CompoundKey)
@@ -81,12 +82,12 @@ export class Withdrawals {
     this.#awaited.delete(connection)
   }
 
-  /** The socket has subscriptions more, or its key allows fewer. */
+  /** Must be called when the socket has more subscriptions, or its key allows fewer. */
   bound(connection: Connection): void {
     const awaited = this.#awaited.get(connection)
     if (!awaited) return
-    const room = connection.key.limits.wsSymbols - this.#deps.subscriptions.count(connection.row)
-    this.forget(connection, [...awaited.keys()].slice(0, Math.max(0, awaited.size - Math.max(0, room))))
+    const free = connection.key.limits.wsSymbols - this.#deps.subscriptions.count(connection.row)
+    this.forget(connection, [...awaited.keys()].slice(0, Math.max(0, awaited.size - Math.max(0, free))))
   }
 
   #withdraw(connection: Connection, isGone: (id: number) => boolean, reason: WithdrawalReason): void {
@@ -94,14 +95,14 @@ export class Withdrawals {
     const ids = subscriptions.idsOf(connection.row).filter(isGone)
     if (ids.length === 0) return
     fanOut.settle()
-    // It may have been closed as too slow just now: nothing is kept for it any more.
+    // It may have been closed as too slow just now: then nothing is kept for it.
     if (!connection.open) return
     if (reason === 'SYMBOL_NOT_FOUND') this.#await(connection, ids)
     for (const id of ids) subscriptions.remove(connection.row, id)
     resumption.review(connection)
     connection.send(
       messages.unsubscribed(
-        ids.map((id) => subscriptions.symbol(id)),
+        ids.map((id) => subscriptions.symbols.symbol(id)),
         reason,
       ),
     )
@@ -109,13 +110,13 @@ export class Withdrawals {
 
   #await(connection: Connection, ids: readonly number[]): void {
     const { subscriptions, resumption, gapOf } = this.#deps
-    const owed = new Map(resumption.owed(connection).map((gap) => [gap.symbol, gap]))
+    const unsent = new Map(resumption.unsentGaps(connection).map((gap) => [gap.symbol, gap]))
     const marked = new Set(resumption.markedFeeds(connection))
     const awaited = this.#awaited.get(connection) ?? new Map<CompoundKey, Awaited>()
     this.#awaited.set(connection, awaited)
     for (const id of ids) {
-      const symbol = subscriptions.symbol(id)
-      const gap = owed.get(symbol) ?? gapOf(id)
+      const symbol = subscriptions.symbols.symbol(id)
+      const gap = unsent.get(symbol) ?? gapOf(id)
       this.#absent.add(symbol)
       awaited.set(symbol, { gap, hasMarkers: marked.has(feedOf(symbol)) })
     }
@@ -133,7 +134,7 @@ export class Withdrawals {
     fanOut.settle()
     if (!connection.open) return
     for (const { symbol, hasMarkers } of begun) {
-      subscriptions.add(connection.row, subscriptions.idOf(symbol))
+      subscriptions.add(connection.row, subscriptions.symbols.idOf(symbol))
       if (hasMarkers) resumption.mark(connection, feedOf(symbol))
     }
     nameGaps(

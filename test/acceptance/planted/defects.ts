@@ -220,9 +220,9 @@ export const defects: readonly Defect[] = [
   },
   {
     name: 'a bar is pushed twice',
-    file: 'services/stream/live/live-delivery.ts',
-    search: 'fanOut.push(id, this.frame(id, bar))',
-    replacement: 'for (const _ of [1, 2]) fanOut.push(id, this.frame(id, bar))',
+    file: 'services/stream/live/live-push.ts',
+    search: 'fanOut.push(id, frames.frame(id, bar))',
+    replacement: 'for (const _ of [1, 2]) fanOut.push(id, frames.frame(id, bar))',
     noticedBy: ['stream-bars.test.ts', 'the bars of a symbol come once and in time order, none missing'],
   },
   {

@@ -19,13 +19,13 @@ const resolve = (reference: string): unknown =>
     .reduce((found: unknown, name) => (found as Record<string, unknown> | undefined)?.[name], document)
 
 describe('/asyncapi.json', () => {
-  test('every reference leads somewhere', () => {
+  test('every reference has a target', () => {
     const all = [...references(document)]
     expect(all.length).toBeGreaterThan(40)
     for (const reference of all) expect(resolve(reference), reference).toBeDefined()
   })
 
-  test('no word begins with x-: what is internal stays inside', () => {
+  test('no keyword begins with x-: internal keywords are left out', () => {
     expect(JSON.stringify(document)).not.toContain('"x-')
   })
 
@@ -43,7 +43,7 @@ describe('/asyncapi.json', () => {
       for (const { $ref } of messages) expect($ref).toMatch(/^#\/channels\/stream\/messages\/\w+$/)
   })
 
-  test('every schema compiles in strict mode of a validator', () => {
+  test("every schema compiles in a validator's strict mode", () => {
     const ajv = new Ajv2020({ strict: true })
     for (const schema of Object.values(serverFrames)) expect(() => ajv.compile(schema)).not.toThrow()
   })

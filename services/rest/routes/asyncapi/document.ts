@@ -21,10 +21,10 @@ const channel = { $ref: '#/channels/stream' }
 const onChannel = (...names: readonly Name[]) =>
   names.map((name) => ({ $ref: `#/channels/stream/messages/${name}` }))
 
-/** Each message has one answer, in the order of asking. */
+/** Each message gets one answer, in the order of the messages. */
 const answers = { subscribe: 'subscribed', unsubscribe: 'unsubscribed', ping: 'pong' } as const
 
-/** AsyncAPI 3.0 of the WebSocket, from the very schemas that messages are read by. */
+/** The AsyncAPI 3.0 document of the WebSocket, from the schemas that parse its messages. */
 export function asyncapiDocument() {
   const schemas = { ...clientMessages, ...serverFrames }
   const names = Object.keys(schemas) as Name[]
@@ -70,7 +70,7 @@ export function asyncapiDocument() {
       push: {
         action: 'send',
         channel,
-        summary: 'Frames that nobody asked for with a message.',
+        summary: 'Frames that the server sends without a message of the client.',
         messages: onChannel('connected', 'bar', 'minute', 'gap', 'unsubscribed', 'subscribed', 'error'),
       },
     },

@@ -50,20 +50,20 @@ describe('GET /v1/config', () => {
   test.each([
     ['unknown', { key: 9 }],
     ['revoked', { key: 2 }],
-    ['used from elsewhere', { key: 4 }],
-    ['of the wrong shape', { headers: { 'X-API-Key': 'x' } }],
-  ])('a key that is %s is as none', async (_, asked) => {
+    ['used from a foreign address', { key: 4 }],
+    ['malformed', { headers: { 'X-API-Key': 'x' } }],
+  ])('a key that is %s counts as none', async (_, asked) => {
     const { status, headers } = await edge.ask('/v1/config', asked)
     expect(status).toBe(200)
     expect(headers).not.toHaveProperty(minuteLeft)
   })
 
-  test('a repeated api_key is as none', async () => {
+  test('a repeated api_key counts as none', async () => {
     const { status } = await edge.ask(`/v1/config?api_key=${secretOf(1)}&api_key=${secretOf(1)}`)
     expect(status).toBe(200)
   })
 
-  test('a valid key counts, carries the headers and consumes nothing', async () => {
+  test('a valid key is counted, gets the rate headers and consumes nothing', async () => {
     await edge.ask('/v1/config', { key: 1 })
     const { headers } = await edge.ask('/v1/config', { key: 1 })
     expect(headers[minuteLeft]).toBe('1000000')
@@ -71,7 +71,7 @@ describe('GET /v1/config', () => {
     expect(body.today).toMatchObject({ requests: 3, config: 2, usage: 1 })
   })
 
-  test('it is never refused for a limit', async () => {
+  test('it is never refused because of a limit', async () => {
     expect((await edge.ask('/v1/status', { key: 3 })).status).toBe(200)
     expect((await edge.ask('/v1/status', { key: 3 })).status).toBe(429)
     const { status, headers } = await edge.ask('/v1/config', { key: 3 })

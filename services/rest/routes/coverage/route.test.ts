@@ -63,14 +63,14 @@ const of = async (symbol: string) => {
 }
 
 describe('GET /v1/coverage', () => {
-  test('ranges lie between the first and the last bar of what was acknowledged, the coarser before the finer', async () => {
+  test('ranges are from the first to the last bar of acknowledged windows, coarser resolutions first', async () => {
     expect(await of('BROKERA:ZERO:GAPPED')).toEqual([
       { from: day - 5 * hour, to: day + 540 },
       { from: day + 2 * hour, to: day + 2 * hour + 540 },
     ])
   })
 
-  test('a window of the whole feed counts for a symbol from the moment that it was listed', async () => {
+  test('a window of the whole feed counts for a symbol from the time it was listed', async () => {
     expect(await of('BROKERA:ZERO:EARLY')).toEqual([{ from: day, to: day + 2 * hour - 60 }])
     expect(await of('BROKERA:ZERO:LATE')).toEqual([{ from: day + hour, to: day + 2 * hour - 60 }])
     expect(await of('BROKERA:ZERO:NEVER')).toEqual([])
@@ -86,7 +86,7 @@ describe('GET /v1/coverage', () => {
     expect(await of(symbol)).toEqual([{ from: day, to: last }])
   })
 
-  test('without a symbol it has every shown symbol of the granted feeds, empty lists too', async () => {
+  test('without a symbol it has every visible symbol of the granted feeds, also with empty lists', async () => {
     const { body } = await edge.ask('/v1/coverage', { key: 1 })
     expect(Object.keys(body)).toEqual(['coverage'])
     expect(Object.keys(body.coverage).toSorted()).toEqual([
@@ -109,8 +109,8 @@ describe('GET /v1/coverage', () => {
     ['BROKERC:LIVE:EURUSD', 403, 'SYMBOL_NOT_PERMITTED'],
     ['BROKERC:LIVE:NOPE', 403, 'SYMBOL_NOT_PERMITTED'],
   ])('symbol=%s is %i %s', async (symbol, status, code) => {
-    const told = await edge.ask(`/v1/coverage?symbol=${symbol}`, { key: 1 })
-    expect([told.status, told.body.error.code]).toEqual([status, code])
+    const answer = await edge.ask(`/v1/coverage?symbol=${symbol}`, { key: 1 })
+    expect([answer.status, answer.body.error.code]).toEqual([status, code])
   })
 
   test('a repeated symbol is 422', async () => {

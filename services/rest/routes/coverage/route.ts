@@ -8,7 +8,7 @@ import { mustFindSymbol } from '../../found.ts'
 import type { Call, Route } from '../../route.ts'
 import { coverageSchema } from './schema.ts'
 
-/** Symbols of one request whose coverage is read at the same time. */
+/** Maximum symbols of one request whose coverage is read at once. */
 const concurrencyMax = 8
 
 export function createCoverageRoute({
@@ -23,13 +23,13 @@ export function createCoverageRoute({
       const start = entries.length
       for (const { symbol } of symbols) entries.push([symbol, []])
       const waiting = symbols.entries()
-      const readOn = async (): Promise<void> => {
+      const readNext = async (): Promise<void> => {
         for (const [i, symbol] of waiting) {
           if (deadline.ended) return
           entries[start + i] = [symbol.symbol, await of(symbol)]
         }
       }
-      await Promise.all(Array.from({ length: concurrencyMax }, readOn))
+      await Promise.all(Array.from({ length: concurrencyMax }, readNext))
     }
     for (const feed of grantedFeeds(key, view)) await ofFeed(feed)
     return { coverage: Object.fromEntries(entries) }

@@ -16,7 +16,7 @@ import { Unavailable } from '../../../core/failure.ts'
 import { deadlineMs } from '../../deadline.ts'
 import { AnswerMemory, takeMs, waitingMax, waitMs } from './answer-memory.ts'
 
-/** Four keys hold a quarter each, and one answer is beyond; gives one of the four. */
+/** Four keys have a quarter each, and one answer is oversize; returns one of the four. */
 async function fill(memory: AnswerMemory) {
   const [first] = await Promise.all(
     ['p', 'q', 'r', 's'].map(async (key) => {
@@ -30,7 +30,7 @@ async function fill(memory: AnswerMemory) {
   return first
 }
 
-/** What became of a wait so far. */
+/** The current outcome of a wait. */
 const follow = (wait: Promise<void>) => {
   const seen: { outcome: 'waits' | 'in' | 'refused' } = { outcome: 'waits' }
   void wait.then(
@@ -40,32 +40,32 @@ const follow = (wait: Promise<void>) => {
   return seen
 }
 
-describe('the room for long answers', () => {
+describe('the memory for long answers', () => {
   const max = 100
 
-  test('is shared by bytes, those that wait longest first, and given back once', async () => {
+  test('is shared by bytes, is granted in order of waiting, and is freed once', async () => {
     const clock = createVirtualClock()
     const memory = new AnswerMemory(clock, max)
     const answers = ['a', 'b', 'c', 'd'].map((key) => memory.open(key))
     for (const reservation of answers) await reservation.grow(25)
-    const beyond = memory.open('e')
-    await beyond.grow(10)
+    const oversize = memory.open('e')
+    await oversize.grow(10)
     const waits = [follow(memory.open('f').grow(20)), follow(memory.open('g').grow(10))]
     await clock.advance(0)
     expect(waits).toEqual([{ outcome: 'waits' }, { outcome: 'waits' }])
-    expect([memory.bytes, memory.held, memory.waiting]).toEqual([110, 5, 2])
+    expect([memory.bytes, memory.answers, memory.waiting]).toEqual([110, 5, 2])
     answers[0]?.leave()
     answers[0]?.leave()
     await clock.advance(0)
     expect(waits).toEqual([{ outcome: 'in' }, { outcome: 'waits' }])
-    beyond.leave()
+    oversize.leave()
     await clock.advance(0)
     expect(waits).toEqual([{ outcome: 'in' }, { outcome: 'in' }])
-    expect([memory.bytes, memory.held, memory.waiting]).toEqual([105, 5, 0])
+    expect([memory.bytes, memory.answers, memory.waiting]).toEqual([105, 5, 0])
     expect(clock.pending).toBe(0)
   })
 
-  test('a key that holds its quarter and the one answer beyond keeps no other key waiting', async () => {
+  test('a key with its quarter and the oversize answer delays no other key', async () => {
     const clock = createVirtualClock()
     const memory = new AnswerMemory(clock, max)
     await memory.open('a').grow(1_000)
@@ -77,7 +77,7 @@ describe('the room for long answers', () => {
     expect(ofOthers).toEqual(Array(3).fill({ outcome: 'in' }))
   })
 
-  test('half-read answers never wait for each other: one may grow beyond, the next when that is taken', async () => {
+  test('half-read answers never wait for each other: one may be oversize, the next one after it was read', async () => {
     const clock = createVirtualClock()
     const memory = new AnswerMemory(clock, max)
     const [first, second] = [memory.open('a'), memory.open('a')]
@@ -96,7 +96,7 @@ describe('the room for long answers', () => {
     expect(memory.bytes).toBe(61)
   })
 
-  test('is waited for no longer than the bound, which lies within a request’s two seconds', async () => {
+  test('is waited for at most the maximum, which is within a request’s two seconds', async () => {
     const clock = createVirtualClock()
     const memory = new AnswerMemory(clock, max)
     const first = await fill(memory)
@@ -112,7 +112,7 @@ describe('the room for long answers', () => {
     expect(waitMs).toBeLessThan(deadlineMs)
   })
 
-  test('is not waited for by more than the bound', async () => {
+  test('has at most the maximum number of waiting answers', async () => {
     const memory = new AnswerMemory(createVirtualClock(), max)
     await fill(memory)
     for (let i = 0; i < waitingMax; i++) void memory.open(`w${i}`).grow(1)
@@ -120,7 +120,7 @@ describe('the room for long answers', () => {
     expect([memory.waiting, memory.refused]).toEqual([waitingMax, 1])
   })
 
-  test('whatever comes and goes, the bound and one answer is never exceeded and nobody is left in it', async () => {
+  test('is never exceeded by more than one answer, and all of it is freed at the end', async () => {
     const anyAnswer = fc.array(fc.integer({ min: 1, max: 80 }), { minLength: 1, maxLength: 4 })
     await fc.assert(
       fc.asyncProperty(fc.array(anyAnswer, { minLength: 1, maxLength: 20 }), async (answers) => {
@@ -142,7 +142,7 @@ describe('the room for long answers', () => {
         const all = Promise.allSettled(answers.map(run))
         await clock.advance(20_000)
         await all
-        expect([memory.bytes, memory.held, memory.waiting, clock.pending]).toEqual([0, 0, 0, 0])
+        expect([memory.bytes, memory.answers, memory.waiting, clock.pending]).toEqual([0, 0, 0, 0])
       }),
     )
   })
@@ -169,16 +169,16 @@ describe('a client of a long answer', () => {
   })
   afterAll(() => edge.close())
 
-  const held = async (): Promise<string | undefined> =>
+  const longAnswers = async (): Promise<string | undefined> =>
     /fxd_history_long_answers\{state="held"\} (\d+)/.exec(await edge.metrics())?.[1]
   const untilHeld = async (wanted: string): Promise<void> => {
-    while ((await held()) !== wanted) await edge.clock.advance(0)
+    while ((await longAnswers()) !== wanted) await edge.clock.advance(0)
   }
   const heldBytes = 'fxd_history_held_bytes'
   const waiting = 'fxd_history_long_answers{state="waiting"}'
   const measured = async (name: string): Promise<number> =>
     Number(new RegExp(`^${RegExp.escape(name)} (\\d+)`, 'm').exec(await edge.metrics())?.[1])
-  /** Asks, and takes no more than the beginning of the answer. */
+  /** Sends a request, and reads the beginning of the answer only. */
   const askAndStare = () => {
     const socket = connect(edge.port, '127.0.0.1').on('error', () => undefined)
     const asked = { socket, isAnswered: false }
@@ -186,12 +186,12 @@ describe('a client of a long answer', () => {
     socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${secretOf(1)}\r\n\r\n`)
     return asked
   }
-  /** Each look at the metrics costs the service its time. */
+  /** Each read of the metrics takes time of the service. */
   const turns = async (): Promise<void> => {
     for (let i = 0; i < 20; i++) await edge.clock.advance(0)
   }
 
-  test('gives its place back when it goes away in the middle', async () => {
+  test('frees its memory when it disconnects during the answer', async () => {
     const { socket } = askAndStare()
     await untilHeld('1')
     socket.destroy()
@@ -199,13 +199,13 @@ describe('a client of a long answer', () => {
     expect(await edge.metrics()).toContain('{state="waiting"} 0')
   })
 
-  test('that does not read is cut, and its place given to others', async () => {
+  test('that does not read is cut, and its memory is free for others', async () => {
     const asked = askAndStare()
     const { socket } = asked
     const closed = new Promise((resolve) => socket.once('close', resolve))
     while (!asked.isAnswered) await edge.clock.advance(0)
     await edge.clock.advance(takeMs(wholeBytes) - 1_000)
-    expect(await held()).toBe('1')
+    expect(await longAnswers()).toBe('1')
     await edge.clock.advance(1_000)
     await untilHeld('0')
     socket.resume()
@@ -213,7 +213,7 @@ describe('a client of a long answer', () => {
     expect(socket.destroyed).toBe(true)
   })
 
-  test('finds no room while others of its key hold it: 500 within two seconds, and room again once they are gone', async () => {
+  test('gets 500 within two seconds while other answers of its key use the memory, and its answer after they end', async () => {
     const keyBytes = 16 * 1_048_576
     const full = Math.floor(keyBytes / wholeBytes)
     const stared: ReturnType<typeof askAndStare>[] = []
@@ -222,19 +222,19 @@ describe('a client of a long answer', () => {
       stared.push(asked)
       while (!asked.isAnswered) await edge.clock.advance(0)
     }
-    // It finds no room, or is the one that may grow beyond it.
+    // It is refused, or it is the oversize one.
     const last = askAndStare()
     while (!last.isAnswered && (await measured(waiting)) === 0) await turns()
     const already = await measured(waiting)
     const answer = edge.ask(target, { key: 1 })
-    let told: Told | undefined
-    void answer.then((each) => (told = each))
+    let refused: Told | undefined
+    void answer.then((each) => (refused = each))
     while ((await measured(waiting)) === already) await turns()
     await edge.clock.advance(waitMs)
-    while (!told) await edge.clock.advance(0)
+    while (!refused) await edge.clock.advance(0)
     expect(await measured(heldBytes)).toBeGreaterThan(keyBytes - wholeBytes)
     expect(await measured('fxd_history_refused_answers_total')).toBeGreaterThan(0)
-    expect([told.status, told.headers['retry-after'], told.body.s]).toEqual([500, '2', 'error'])
+    expect([refused.status, refused.headers['retry-after'], refused.body.s]).toEqual([500, '2', 'error'])
     expect(await measured(heldBytes)).toBeLessThan(keyBytes + wholeBytes)
     expect((await edge.ask(target, { key: 2 })).status).toBe(200)
     for (const { socket } of [...stared, last]) socket.destroy()
@@ -243,7 +243,7 @@ describe('a client of a long answer', () => {
     expect((await edge.ask(target, { key: 1 })).status).toBe(200)
   }, 60_000)
 
-  test('gets its length by HEAD, and holds nothing', async () => {
+  test('gets its length by HEAD, without any memory', async () => {
     const head = await edge.ask(target, { key: 1, method: 'HEAD' })
     const got = await edge.ask(target, { key: 1 })
     expect(head.headers['content-length']).toBe(String(Buffer.byteLength(got.text)))

@@ -1,68 +1,68 @@
 import { Overloaded } from '../../../core/failure.ts'
 import type { Clock } from '../../../ports/clock.ts'
 
-/** An answer of more bytes holds room until its client has taken it; shorter ones go out in one piece. */
+/** Maximum bytes of a short answer, which is written in one piece; a longer one reserves memory until it is read. */
 export const longBytes = 1_048_576
-/** What all long answers hold together, but for the one beyond the bounds. */
-const roomBytes = 64 * 1_048_576
-/** The part of the room that one key's answers hold together. */
+/** Maximum memory of all long answers, except for the oversize one. */
+const memoryBytes = 64 * 1_048_576
+/** Maximum part of this memory for the answers of one key. */
 const keyShare = 1 / 4
-/** So many wait for room; the next is refused at once. */
+/** Maximum answers that wait for memory; further ones are refused at once. */
 export const waitingMax = 32
-/** Reading came before the waiting: together they stay within a request's two seconds. */
+/** Maximum wait for memory; with the reading before it this stays within a request's deadline of two seconds. */
 export const waitMs = 1_500
 
-/** How long a client may take for an answer of so many bytes before its connection is cut. */
+/** Maximum time for a client to read an answer of this length; then its connection is cut. */
 export const takeMs = (bytes: number): number => 30_000 + bytes / 256
 
-/** What one answer holds. */
+/** The memory that one answer reserves. */
 export interface AnswerReservation {
   readonly bytes: number
-  /** The answer has so many bytes now. Resolves once they may be held; rejects with `Overloaded`. */
+  /** `bytes` is the new length. Resolves when the memory is reserved; rejects with `Overloaded`. */
   readonly grow: (bytes: number) => Promise<void>
-  /** Everything is given back; a second time nothing is. */
+  /** Frees all memory of the answer; a second call does nothing. */
   readonly leave: () => void
 }
 
-interface Held {
+interface Reservation {
   readonly key: string
   bytes: number
 }
 
 interface Waiting {
-  readonly held: Held
+  readonly own: Reservation
   readonly more: number
   readonly enter: () => void
 }
 
 /**
- * Bounds the memory of answers that are under way, and of each key's. How long one will be is known at its end
- * only, so two half-read ones could wait for each other: one answer at a time may grow beyond the bounds, and is
- * counted apart until it is taken. All others wait for room, those that hold some before those that hold none yet.
+ * Limits the memory of long answers, in total and per key. The length of an answer is known only at its end, so two
+ * half-read answers could wait for each other. Therefore one answer at a time, the oversize one, may exceed the
+ * limits, and is not counted until it is read. All others wait, answers with memory before answers without.
  */
 export class AnswerMemory {
   readonly #clock: Clock
   readonly #bytesMax: number
   readonly #growing: Waiting[] = []
   readonly #entering: Waiting[] = []
-  readonly #inside = new Set<Held>()
-  #beyond: Held | undefined
+  readonly #inside = new Set<Reservation>()
+  #oversize: Reservation | undefined
   #refused = 0
 
-  constructor(clock: Clock, bytesMax: number = roomBytes) {
+  constructor(clock: Clock, bytesMax: number = memoryBytes) {
     this.#clock = clock
     this.#bytesMax = bytesMax
   }
 
-  /** What all long answers hold, with the one beyond the bounds. */
+  /** Memory of all long answers, the oversize one included. */
   get bytes(): number {
     let bytes = 0
-    for (const held of this.#inside) bytes += held.bytes
+    for (const each of this.#inside) bytes += each.bytes
     return bytes
   }
 
-  /** Answers that hold room. */
-  get held(): number {
+  /** Answers that have memory. */
+  get answers(): number {
     return this.#inside.size
   }
 
@@ -70,84 +70,84 @@ export class AnswerMemory {
     return this.#growing.length + this.#entering.length
   }
 
-  /** Answers that found no room in time, since the start. */
+  /** Answers refused since the start, because no memory was free in time. */
   get refused(): number {
     return this.#refused
   }
 
   open(key: string): AnswerReservation {
-    const held: Held = { key, bytes: 0 }
+    const own: Reservation = { key, bytes: 0 }
     return {
       get bytes() {
-        return held.bytes
+        return own.bytes
       },
-      grow: (bytes) => this.#grow(held, bytes - held.bytes),
-      leave: () => this.#leave(held),
+      grow: (bytes) => this.#grow(own, bytes - own.bytes),
+      leave: () => this.#leave(own),
     }
   }
 
-  async #grow(held: Held, more: number): Promise<void> {
-    if (this.#fits(held, more)) return this.#take(held, more)
+  async #grow(own: Reservation, more: number): Promise<void> {
+    if (this.#fits(own, more)) return this.#take(own, more)
     if (this.waiting >= waitingMax) throw this.#refuse()
-    return this.#wait(held, more)
+    return this.#wait(own, more)
   }
 
-  #leave(held: Held): void {
-    if (!this.#inside.delete(held)) return
-    held.bytes = 0
-    if (this.#beyond === held) this.#beyond = undefined
+  #leave(own: Reservation): void {
+    if (!this.#inside.delete(own)) return
+    own.bytes = 0
+    if (this.#oversize === own) this.#oversize = undefined
     this.#admit()
   }
 
-  #fits(held: Held, more: number): boolean {
-    return this.#beyond === undefined || this.#beyond === held || this.#isWithinBounds(held, more)
+  #fits(own: Reservation, more: number): boolean {
+    return this.#oversize === undefined || this.#oversize === own || this.#isWithinBounds(own, more)
   }
 
-  #take(held: Held, more: number): void {
-    if (!this.#isWithinBounds(held, more)) this.#beyond = held
-    held.bytes += more
-    this.#inside.add(held)
+  #take(own: Reservation, more: number): void {
+    if (!this.#isWithinBounds(own, more)) this.#oversize = own
+    own.bytes += more
+    this.#inside.add(own)
   }
 
-  #isWithinBounds(held: Held, more: number): boolean {
+  #isWithinBounds(own: Reservation, more: number): boolean {
     let [ofAll, ofKey] = [more, more]
     for (const each of this.#inside) {
-      if (each === this.#beyond) continue
+      if (each === this.#oversize) continue
       ofAll += each.bytes
-      if (each.key === held.key) ofKey += each.bytes
+      if (each.key === own.key) ofKey += each.bytes
     }
     return ofAll <= this.#bytesMax && ofKey <= this.#bytesMax * keyShare
   }
 
   #refuse(): Overloaded {
     this.#refused++
-    return new Overloaded('room for a long answer')
+    return new Overloaded('memory for a long answer')
   }
 
-  #wait(held: Held, more: number): Promise<void> {
-    const line = held.bytes > 0 ? this.#growing : this.#entering
+  #wait(own: Reservation, more: number): Promise<void> {
+    const queue = own.bytes > 0 ? this.#growing : this.#entering
     return new Promise((resolve, reject) => {
       const enter = (): void => {
         cancel()
-        this.#take(held, more)
+        this.#take(own, more)
         resolve()
       }
-      const turn: Waiting = { held, more, enter }
+      const turn: Waiting = { own, more, enter }
       const cancel = this.#clock.after(waitMs, () => {
-        line.splice(line.indexOf(turn), 1)
+        queue.splice(queue.indexOf(turn), 1)
         reject(this.#refuse())
       })
-      line.push(turn)
+      queue.push(turn)
     })
   }
 
   #admit(): void {
-    for (const line of [this.#growing, this.#entering])
-      for (let at = this.#firstFitting(line); at >= 0; at = this.#firstFitting(line))
-        line.splice(at, 1)[0]?.enter()
+    for (const queue of [this.#growing, this.#entering])
+      for (let at = this.#firstFitting(queue); at >= 0; at = this.#firstFitting(queue))
+        queue.splice(at, 1)[0]?.enter()
   }
 
-  #firstFitting(line: readonly Waiting[]): number {
-    return line.findIndex(({ held, more }) => this.#fits(held, more))
+  #firstFitting(queue: readonly Waiting[]): number {
+    return queue.findIndex(({ own, more }) => this.#fits(own, more))
   }
 }

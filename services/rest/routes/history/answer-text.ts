@@ -18,8 +18,8 @@ type Column = (typeof arrays)[number][1]
 const comma = Buffer.from(',')
 
 /**
- * A history answer under construction: slices go in oldest first, and because each array must be whole
- * before the next begins, their text is kept by column until the last slice is there.
+ * Builds a history answer. Slices are added oldest first. Each array must be complete before the next one begins,
+ * so the text is kept by column until the last slice.
  */
 export class AnswerText {
   readonly #columns: Readonly<Record<Column, Buffer[]>> = {
@@ -37,7 +37,7 @@ export class AnswerText {
     return this.#count
   }
 
-  /** What the columns hold; the words around them are not worth counting. */
+  /** Bytes of the columns; the text around them is too short to count. */
   get bytes(): number {
     return this.#bytes
   }

@@ -6,7 +6,7 @@ import { numberText } from './number-text.ts'
 const wanted = (values: readonly number[]): string => JSON.stringify(values).slice(1, -1)
 const written = (values: readonly number[]): string => numberText(Float64Array.from(values)).toString()
 
-/** Prices as terminals give them: integers of a few decimals, and on mid-quoted feeds half a unit more. */
+/** Prices like those of terminals: integers of a few decimals, and on mid-quoted feeds half a unit more. */
 const price = fc
   .record({ integer: fc.integer({ min: 0, max: 2 ** 40 }), scale: fc.integer({ min: 0, max: 8 }) })
   .map(({ integer, scale }) => integer / 10 ** scale)
@@ -65,5 +65,5 @@ describe('numbers are written as JSON.stringify writes them', () => {
     1.123_450_000_000_1,
   ])('%d', (value) => expect(written([value, 1, value])).toBe(wanted([value, 1, value])))
 
-  test('no numbers are no text', () => expect(written([])).toBe(''))
+  test('an empty list is an empty text', () => expect(written([])).toBe(''))
 })

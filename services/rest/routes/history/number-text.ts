@@ -1,14 +1,14 @@
-/** Decimals up to which a number is written digit by digit; prices have fewer. */
+/** Maximum decimals of a number that is written digit by digit; prices have fewer. */
 const scaleMax = 10
 const powers = Array.from({ length: scaleMax + 1 }, (_, scale) => 10 ** scale)
-/** Below this every decimal of so many digits has a double of its own, so its digits are the shortest. */
+/** Below this, two different decimals are two different doubles, so the digits are the shortest text. */
 const exactBelow = 1e15
-/** Smaller numbers are written with an exponent. */
+/** Minimum number that is written without an exponent. */
 const plainFrom = 1e-6
-/** No double's text is longer, its comma included. */
+/** Maximum bytes of a double's text, its comma included. */
 const numberBytesMax = 26
 
-/** Of the longest list so far: a new one for each would be garbage of three times the answer's size. */
+/** Reused, as long as the longest list so far: a new buffer per list would be garbage of three times the answer. */
 let scratch = Buffer.alloc(0)
 
 const zero = 48
@@ -16,9 +16,9 @@ const point = 46
 const comma = 44
 
 /**
- * The numbers as `JSON.stringify` writes them, separated by commas and without brackets. Printing a
- * double costs several times as much as printing an integer, and nearly all prices are integers of a
- * few decimals: those that prove it (by dividing back) take the short way.
+ * Writes the numbers as `JSON.stringify` does, separated by commas and without brackets. To print a double costs
+ * several times as much as to print an integer. Nearly all prices are integers of a few decimals; numbers that
+ * pass this test (by division) are printed as integers.
  */
 export function numberText(values: Float64Array): Buffer {
   const bytesMax = values.length * numberBytesMax
@@ -36,7 +36,7 @@ export function numberText(values: Float64Array): Buffer {
   return Buffer.from(out.subarray(0, at))
 }
 
-/** Whether the number is an integer of so many decimals, and printed as one. */
+/** Whether the number has at most `scale` decimals, and is printed as an integer of them. */
 function isDecimal(value: number, scale: number): boolean {
   if (scale > scaleMax || !(value >= plainFrom || value === 0)) return false
   const power = powers[scale] as number
@@ -44,7 +44,7 @@ function isDecimal(value: number, scale: number): boolean {
   return integer < exactBelow && integer / power === value
 }
 
-/** The fewest decimals of which the number is an integer; beyond the greatest when there are none. */
+/** The fewest decimals of which the number is an integer; more than `scaleMax` if there are none. */
 function scaleOf(value: number): number {
   let scale = 0
   while (scale <= scaleMax && !isDecimal(value, scale)) scale++
@@ -60,7 +60,7 @@ function writeDecimal(out: Buffer, start: number, integer: number, scale: number
   }
   let end = start + Math.max(digitsOf(rest), decimals + 1)
   if (decimals > 0) {
-    // The last decimals first, then the point, then what stands before it.
+    // From the end: the decimals, then the point, then the digits before it.
     end++
     const from = end - decimals
     rest = writeDigits(out, from, end, rest)
@@ -76,11 +76,11 @@ function digitsOf(value: number): number {
   return digits
 }
 
-/** Fills `[from, end)` with the last digits, zeros leading, and gives what is left of the number. */
+/** Fills `[from, end)` with the last digits, with leading zeros, and returns the rest of the number. */
 function writeDigits(out: Buffer, from: number, end: number, value: number): number {
   let rest = value
   let i = end
-  // Beyond 31 bits digits are taken from a double, below from an integer, which is far cheaper.
+  // Above 31 bits the digits come from a double, below from an integer, which is far cheaper.
   while (i > from && rest > 0x7fff_ffff) {
     const next = Math.floor(rest / 10)
     out[--i] = zero + rest - next * 10

@@ -10,7 +10,7 @@ import {
 import { utcMs } from '../../../core/clocks/feed-clock.ts'
 
 const day = Date.UTC(2026, 0, 5) / 1000
-/** Noon UTC: on the clock of ZERO it is 15:00, on TADIL's years ago. */
+/** Noon UTC. The clock of ZERO has 15:00, that of TADIL is years behind. */
 const noon = day + 43_200
 const tadilOffset = 4018 * 86_400
 const minutes = Array.from({ length: 600 }, (_, i) => aBar(day + i * 60, (110_000 + i) / 100_000, i))
@@ -56,24 +56,32 @@ describe('GET /v1/history', () => {
     )
   })
 
-  test('nothing there is no_data and nothing else', async () => {
+  test('a range without bars is no_data and nothing else', async () => {
     expect((await ask(`${eurusd}&from=0&to=60`)).text).toBe('{"s":"no_data"}')
   })
 
   test.each([
     ['both ends are inclusive', `from=${day + 60}&to=${day + 180}`, opens(1, 4)],
-    ['a second later leaves the first out', `from=${day + 61}&to=${day + 180}`, opens(2, 4)],
-    ['a second earlier leaves the last out', `from=${day + 60}&to=${day + 179}`, opens(1, 3)],
+    [
+      'a range that begins a second later is without the first bar',
+      `from=${day + 61}&to=${day + 180}`,
+      opens(2, 4),
+    ],
+    [
+      'a range that ends a second earlier is without the last bar',
+      `from=${day + 60}&to=${day + 179}`,
+      opens(1, 3),
+    ],
     ['from may equal to', `from=${day}&to=${day}`, opens(0, 1)],
-    ['negative times are times', `from=-100&to=${day}`, opens(0, 1)],
+    ['negative times are accepted', `from=-100&to=${day}`, opens(0, 1)],
     ['a range before 1970 is empty', 'from=-100&to=-50', []],
-    ['the widest range is a range', `from=-9007199254740991&to=9007199254740991`, opens(0, 600)],
+    ['the widest range is accepted', `from=-9007199254740991&to=9007199254740991`, opens(0, 600)],
     ['countback counts from now', 'countback=3', opens(597, 600)],
     ['countback ends at to, inclusive', `countback=2&to=${day + 120}`, opens(1, 3)],
-    ['countback wins over from', `countback=2&from=${day}&to=${day + 300}`, opens(4, 6)],
-    ['countback with from alone ends now', `countback=1&from=99999999999`, opens(599, 600)],
+    ['countback replaces from', `countback=2&from=${day}&to=${day + 300}`, opens(4, 6)],
+    ['countback without to ends now', `countback=1&from=99999999999`, opens(599, 600)],
     ['countback before the first bar is empty', `countback=5&to=${day - 1}`, []],
-    ['countback=10000 gives what there is', 'countback=10000', opens(0, 600)],
+    ['countback=10000 returns all bars', 'countback=10000', opens(0, 600)],
     ['an empty value counts as absent', `countback=&from=${day}&to=${day}`, opens(0, 1)],
   ])('%s', async (_, query, expected) => expect(await times(`${eurusd}&${query}`)).toEqual(expected))
 
@@ -88,9 +96,9 @@ describe('GET /v1/history', () => {
     ['an exponent', 'countback=1e3', 'countback'],
     ['a sign', 'countback=%2B5', 'countback'],
     ['hexadecimal', 'from=0x10&to=20', 'from'],
-    ['beyond safe integers', 'from=0&to=9007199254740992', 'to'],
+    ['above safe integers', 'from=0&to=9007199254740992', 'to'],
     ['a repeated parameter', 'from=1&from=1&to=2', 'from'],
-  ])('%s is 422 naming %3$s', async (_, query, name) => {
+  ])('%s is 422 with the name %3$s', async (_, query, name) => {
     const { status, body } = await ask(`${eurusd}&${query}`)
     expect([status, body.s, body.error.code]).toEqual([422, 'error', 'INVALID_PARAMS'])
     expect(body.errmsg).toContain(name)
@@ -103,7 +111,7 @@ describe('GET /v1/history', () => {
   })
 
   test.each(['', 'resolution=&', 'resolution=2&', 'resolution=1d&', 'resolution=1&resolution=5&'])(
-    'a resolution outside the eleven is 422 naming it (%s)',
+    'an unknown resolution is 422 with its name (%s)',
     async (resolution) => {
       const { status, body } = await ask(`symbol=BROKERA:ZERO:EURUSD&${resolution}countback=1`)
       expect(status).toBe(422)
@@ -117,8 +125,8 @@ describe('GET /v1/history', () => {
     ['a wrongly cased feed', 'brokera:ZERO:EURUSD', '1'],
     ['a feed that does not exist', 'BROKERX:LIVE:EURUSD', '1'],
     ['fewer than three parts', 'BROKERA:ZERO', '1'],
-    ['nothing between the colons', '::', '1'],
-    ['a name with a further colon', 'BROKERA:ZERO:EUR:USD', '1'],
+    ['empty parts', '::', '1'],
+    ['a name with one more colon', 'BROKERA:ZERO:EUR:USD', '1'],
     ['a symbol named like a property', 'BROKERA:ZERO:__proto__', '1'],
     ['a name like a property', 'constructor', '1'],
     ['a resolution that the feed does not serve', 'BROKERC:TADIL:EURUSD', '1'],
@@ -138,7 +146,7 @@ describe('GET /v1/history', () => {
     expect((await ask('symbol=BROKERB:LIVE:EURUSD&resolution=7&countback=5')).status).toBe(422)
   })
 
-  test('a window is read on the clock of the feed, never in UTC', async () => {
+  test("from and to are times on the feed's clock, not UTC", async () => {
     const hours = 'symbol=BROKERC:TADIL:EURUSD&resolution=60'
     expect(await times(`${hours}&from=${day}&to=${noon}`)).toEqual([])
     expect(await times(`${hours}&from=${day - tadilOffset}&to=${noon - tadilOffset}`)).toHaveLength(2)
@@ -217,9 +225,9 @@ describe('a very long answer', () => {
     expect(body.o[99_999]).toBe(1 + 99_999 / 1e5)
   })
 
-  test('more of them than are held at once are all answered', async () => {
-    const told = await Promise.all(Array.from({ length: 6 }, () => ask(wide)))
-    expect(told.map(({ status, body }) => [status, body.meta.bar_count])).toEqual(
+  test('more of them than the memory allows at once are all answered', async () => {
+    const answers = await Promise.all(Array.from({ length: 6 }, () => ask(wide)))
+    expect(answers.map(({ status, body }) => [status, body.meta.bar_count])).toEqual(
       Array.from({ length: 6 }, () => [200, count]),
     )
     expect(await edge.metrics()).toMatch(/fxd_history_long_answers\{state="held"\} 0/)

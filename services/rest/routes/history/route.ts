@@ -42,7 +42,7 @@ export function createHistoryRoute({
       )
       if (text.count === 0) return noData
       const pieces = text.pieces(symbol, query.resolution)
-      return { pieces, ...(leave && { held: { leave, ms: takeMs(bytesOf(pieces)) } }) }
+      return { pieces, ...(leave && { reserved: { leave, ms: takeMs(bytesOf(pieces)) } }) }
     },
   }
 }
@@ -50,19 +50,19 @@ export function createHistoryRoute({
 function measure(memory: AnswerMemory, metrics: HistoryDeps['metrics']): void {
   metrics.gauge(
     'fxd_history_long_answers',
-    'Answers above 1 MiB, by state: held until they are taken, or waiting for room.',
+    'Answers above 1 MiB, by state: held until the client has read them, or waiting for memory.',
     ['state'],
     (gauge) => {
-      gauge.set({ state: 'held' }, memory.held)
+      gauge.set({ state: 'held' }, memory.answers)
       gauge.set({ state: 'waiting' }, memory.waiting)
     },
   )
-  metrics.gauge('fxd_history_held_bytes', 'What the long answers hold.', [], (gauge) =>
+  metrics.gauge('fxd_history_held_bytes', 'Memory of the long answers.', [], (gauge) =>
     gauge.set(memory.bytes),
   )
   metrics.counter(
     'fxd_history_refused_answers_total',
-    'Long answers that found no room in time.',
+    'Long answers refused because no memory was free in time.',
     [],
     (counter) => counter.inc(memory.refused),
   )
@@ -72,7 +72,7 @@ type Wanted =
   | { readonly countback: number; readonly to: number | undefined }
   | { readonly from: number; readonly to: number }
 
-/** `countback` wins whenever it is given; else both ends of a range are wanted. */
+/** Uses `countback` if it was sent, else both ends of the range. */
 function wantedBars({ from, to, countback }: HistoryQuery): Wanted {
   if (countback !== undefined) return { countback, to }
   if (from === undefined && to === undefined)
@@ -97,20 +97,20 @@ async function* readBars(
   }
 }
 
-/** Reads to the end, holding room once the answer is a long one; each slice is progress. */
+/** Reads to the end; reserves memory once the answer is long. Each slice is progress. */
 async function collect(slices: AsyncIterable<Bars>, deadline: Deadline, reservation: AnswerReservation) {
   const text = new AnswerText()
-  const goOn = (): void => {
+  const checkClient = (): void => {
     if (deadline.ended) throw new Unavailable('a client that waits')
   }
   try {
     for await (const slice of slices) {
       text.add(slice)
       if (text.bytes > longBytes) await reservation.grow(text.bytes)
-      goOn()
+      checkClient()
       deadline.restart()
     }
-    goOn()
+    checkClient()
   } catch (error) {
     reservation.leave()
     throw error

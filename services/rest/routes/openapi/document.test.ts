@@ -37,7 +37,7 @@ const parameters = (path: string) =>
   document.paths[path]?.get.parameters.map(({ name, required }) => (required ? `${name}!` : name))
 
 describe('/openapi.json', () => {
-  test('is what the edge says of itself', () => expect(document).toEqual(edge.openapi))
+  test('is the document that the routes produce', () => expect(document).toEqual(edge.openapi))
 
   test.each([
     ['/v1/config', []],
@@ -46,11 +46,11 @@ describe('/openapi.json', () => {
     ['/v1/coverage', ['symbol']],
     ['/v1/status', []],
     ['/v1/usage', ['days']],
-  ])('%s takes the parameters of the specification', (path, expected) => {
+  ])('%s has the parameters of the specification', (path, expected) => {
     expect(parameters(path)).toEqual(expected)
   })
 
-  test('has the bounds and the defaults of the specification', () => {
+  test('has the limits and the defaults of the specification', () => {
     const schemas = Object.fromEntries(
       Object.values(document.paths).flatMap(({ get }) =>
         get.parameters.map(({ name, schema }) => [name, schema]),
@@ -66,7 +66,7 @@ describe('/openapi.json', () => {
     })
   })
 
-  test('has no words of its own in any schema', () => {
+  test('has no internal keywords in any schema', () => {
     const wordsOf = (value: unknown): string[] =>
       typeof value === 'object' && value !== null
         ? Object.entries(value).flatMap(([word, inner]) => [word, ...wordsOf(inner)])
@@ -81,7 +81,7 @@ describe('/openapi.json', () => {
     ['/v1/status', '200 422 429 500'],
     ['/v1/usage', '200 422 429 500'],
     ['/v1/config', '200 422 500'],
-  ])('%s has the headers of the rate with %s', (path, statuses) => {
+  ])('%s has the rate headers with %s', (path, statuses) => {
     const withRate = Object.entries(document.paths[path]?.get.responses ?? {})
       .filter(([, { headers = {} }]) => 'X-RateLimit-Remaining-Day' in headers)
       .map(([status]) => status)
@@ -113,7 +113,7 @@ describe('/openapi.json', () => {
     expect(statusesOf('/v1/stream')).toEqual(['403'])
   })
 
-  test('names every refusal of the table but those of unknown paths and methods', () => {
+  test('has every failure code except for unknown paths and methods', () => {
     const text = JSON.stringify(
       Object.values(document.paths).map(({ get }) => ({ ...get, content: undefined })),
     )

@@ -12,7 +12,7 @@ const ofKeys: readonly FailureCode[] = [
   'IP_NOT_ALLOWED',
   'RATE_LIMIT_EXCEEDED',
 ]
-/** A body is refused everywhere, and anything may fail. */
+/** Failures of every path: each refuses a body, and each may fail. */
 const ofAll: readonly FailureCode[] = ['INVALID_PARAMS', 'SERVER_ERROR']
 const ofStream: readonly FailureCode[] = [
   'BAD_REQUEST',
@@ -32,9 +32,9 @@ type Headers = Readonly<Record<string, { readonly required: boolean; readonly sc
 const integerHeader = (required: boolean) => ({ required, schema: { type: 'integer' } })
 const rateHeaders = (required: boolean): Headers =>
   Object.fromEntries(rateHeaderNames.map((name) => [name, integerHeader(required)]))
-/** Where a dependency failed. */
+/** Set if a dependency failed. */
 const retryHeaders: Headers = { 'Retry-After': integerHeader(false) }
-/** Upgrades have no rate, and say what the cap is. */
+/** Upgrades have no rate; the refusal has the connection cap. */
 const streamHeaders: Readonly<Record<number, Headers>> = {
   429: {
     'Retry-After': integerHeader(true),
@@ -44,9 +44,9 @@ const streamHeaders: Readonly<Record<number, Headers>> = {
   500: retryHeaders,
 }
 
-/** The headers of an answer that tell of the key and its rate. */
+/** The headers of an answer about the key and its rate. */
 function headersOf(status: number, needsKey: boolean): Headers {
-  // Without a key that is admitted nothing is counted.
+  // Without a valid key nothing is counted.
   if (status === 401) return { 'WWW-Authenticate': { required: true, schema: { type: 'string' } } }
   if (status === 429)
     return {
@@ -54,11 +54,11 @@ function headersOf(status: number, needsKey: boolean): Headers {
       'Retry-After': integerHeader(true),
       [exceededHeader]: { required: true, schema: { enum: ['minute', 'day'] } },
     }
-  // The limits themselves may be what failed.
+  // The limits may be what failed.
   return status === 500 ? { ...rateHeaders(false), ...retryHeaders } : rateHeaders(needsKey)
 }
 
-/** OpenAPI 3.1 of the whole edge, from the very schemas that queries are read by. */
+/** The OpenAPI 3.1 document of all endpoints, from the schemas that parse the queries. */
 export function openapiDocument(schemas: readonly { schema: RouteSchema; needsKey: boolean }[]) {
   const paths: Record<string, object> = {}
   for (const { schema, needsKey } of schemas) {
@@ -110,7 +110,7 @@ const parametersOf = (query: TObject) =>
   Object.entries<object>(query.properties).map(([name, schema]) => ({
     name,
     in: 'query',
-    // A parameter with a default may be left out.
+    // A parameter with a default is optional.
     required: (query.required ?? []).includes(name) && !('default' in schema),
     schema: Object.fromEntries(Object.entries(schema).filter(([word]) => !word.startsWith('x-'))),
   }))

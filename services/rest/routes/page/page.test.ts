@@ -16,7 +16,7 @@ let watch: () => Promise<void>
 let closes: number[]
 let coverage: { from: number; to: number }[]
 
-/** The page's own script, over just as much of a browser as it touches. */
+/** Runs the page's own script on the parts of a browser that it uses. */
 beforeEach(() => {
   output = { textContent: '' }
   sockets = []
@@ -63,7 +63,7 @@ beforeEach(() => {
   runInNewContext(script, around)
 })
 
-test('the socket of an earlier watch does not speak over a later one', async () => {
+test('the socket of an earlier subscription does not overwrite the output of a later one', async () => {
   await watch()
   await watch()
   const text = output.textContent
@@ -84,9 +84,9 @@ test('a symbol that the stream rejects is shown as rejected', async () => {
 test.each([
   [[1.5], '1 minutes; last close 1.5; the first read of its history is under way'],
   [[], 'no data yet: the first read of its history is to come or under way'],
-])('bars %j without coverage: the first read is told', async (bars, told) => {
+])('bars %j without coverage: the output is that of the first read', async (bars, text) => {
   closes = bars
   coverage = []
   await watch()
-  expect(output.textContent).toBe(told)
+  expect(output.textContent).toBe(text)
 })

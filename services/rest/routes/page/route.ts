@@ -5,7 +5,7 @@ import { setHeaders } from '../../answer.ts'
 
 const html = readFileSync(new URL('page.html', import.meta.url), 'utf8')
 
-/** The page's own style and script are known by their digests; nothing else is ever run or loaded. */
+/** Digests of the page's own style and script; the browser runs and loads nothing else. */
 const digests = (tag: string): string =>
   [...html.matchAll(new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`, 'g'))]
     .map(([, text = '']) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`)

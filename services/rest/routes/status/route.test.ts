@@ -18,8 +18,8 @@ const noon = Date.UTC(2026, 0, 5, 12) / 1000
 const tadilOffset = 4018 * 86_400
 
 let edge: RestEdge
-/** What is away now, and how it is away. */
-let away: Partial<Record<'bars' | 'board', 'refusing' | 'silent' | 'slow'>> = {}
+/** The unavailable dependencies, and how they fail. */
+let outage: Partial<Record<'bars' | 'board', 'refusing' | 'silent' | 'slow'>> = {}
 
 const takenAway = (stores: Stores): Stores => {
   const through = <T extends object>(part: 'bars' | 'board', port: T): T =>
@@ -27,9 +27,10 @@ const takenAway = (stores: Stores): Stores => {
       get(target, name) {
         const method = Reflect.get(target, name) as (...args: unknown[]) => unknown
         return (...args: unknown[]) => {
-          if (away[part] === 'refusing') return Promise.reject(new Unavailable(part))
-          if (away[part] === 'slow') return name === 'ping' ? Promise.resolve() : new Promise(() => undefined)
-          if (away[part] === 'silent') return new Promise(() => undefined)
+          if (outage[part] === 'refusing') return Promise.reject(new Unavailable(part))
+          if (outage[part] === 'slow')
+            return name === 'ping' ? Promise.resolve() : new Promise(() => undefined)
+          if (outage[part] === 'silent') return new Promise(() => undefined)
           return method.apply(target, args)
         }
       },
@@ -90,7 +91,7 @@ describe('GET /v1/status', () => {
     )
   })
 
-  test('ages grow with the clock, and a heartbeat that stops degrades', async () => {
+  test('ages grow with the clock, and without heartbeats the feed is degraded', async () => {
     await edge.clock.advance(1_790_001)
     const stale = (await status()).body
     expect(stale.feeds['BROKERA:ZERO']).toMatchObject({ status: 'stale', last_heartbeat_age_seconds: 1_800 })
@@ -107,17 +108,17 @@ describe('GET /v1/status', () => {
   })
 
   test.each([{ bars: 'refusing' }, { board: 'refusing' }] as const)(
-    'with %j it answers degraded from what it last knew',
+    'with %j it answers degraded, with the last known values',
     async (gone) => {
       const before = (await status()).body
-      away = gone
+      outage = gone
       const { body } = await status()
-      away = {}
+      outage = {}
       expect(body).toEqual({ ...before, status: 'degraded' })
     },
   )
 
-  test('a clock that was measured is shown with how long ago that was', async () => {
+  test('a measured clock is shown with the age of its measurement', async () => {
     const feed = feedKey('BROKERF', 'LIVE')
     const { registry } = edge.stores
     const now = edge.clock.utcMs()
@@ -130,31 +131,31 @@ describe('GET /v1/status', () => {
       .toMatchObject({ clock_offset_seconds: -7_200, clock_offset_age_seconds: 60 })
   })
 
-  /** The answer while time passes. */
+  /** The answer, while the clock advances. */
   const statusMeanwhile = async (): Promise<Awaited<ReturnType<typeof status>>> => {
     const answer = status()
-    let told: Awaited<typeof answer> | undefined
-    void answer.then((each) => (told = each))
-    while (!told) {
+    let settled: Awaited<typeof answer> | undefined
+    void answer.then((each) => (settled = each))
+    while (!settled) {
       await edge.clock.advance(50)
-      // A ping of the store goes to a real thread and back.
+      // A ping of the store runs in a real thread.
       await pause(5)
     }
-    return told
+    return settled
   }
 
-  test('a store that is silent costs a second, not the answer', async () => {
-    away = { bars: 'silent' }
+  test('a store that does not answer delays the answer by a second', async () => {
+    outage = { bars: 'silent' }
     const { body } = await statusMeanwhile()
-    away = {}
+    outage = {}
     expect(body.status).toBe('degraded')
   })
 
-  test('a store that answers its ping and is slow to tell a silent feed’s newest bar is no outage', async () => {
+  test('a slow read of a silent feed’s newest bar is no outage while the store answers its ping', async () => {
     const before = (await statusMeanwhile()).body
-    away = { bars: 'slow' }
+    outage = { bars: 'slow' }
     const { body } = await statusMeanwhile()
-    away = {}
+    outage = {}
     expect(body.status).toBe('ok')
     expect(body.feeds['BROKERC:TADIL']).toHaveProperty('last_candle_time', noon - tadilOffset - 7_200)
     expect(Object.keys(body.feeds)).toEqual(Object.keys(before.feeds))

@@ -1,5 +1,5 @@
 import { grantedFeeds } from '../../../access/grant.ts'
-import type { NewestBar } from '../../../core/bars/newest-bar.ts'
+import { type NewestBar, newestByOpen } from '../../../core/bars/newest-bar.ts'
 import { knownClock } from '../../../core/clocks/clock-history.ts'
 import { toSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../../core/feeds/compound-key.ts'
@@ -11,19 +11,20 @@ import {
   feedStatus,
   platformStatus,
 } from '../../../core/feeds/feed-status.ts'
+import { readerNamed } from '../../../core/turns.ts'
+import type { BarStore } from '../../../ports/bars.ts'
 import type { RestDeps } from '../../deps.ts'
 import type { Call, Route } from '../../route.ts'
-import { createNewestStored } from './newest-stored.ts'
 import { statusSchema } from './schema.ts'
 
 type StatusDeps = Pick<RestDeps, 'bars' | 'board' | 'clock'>
 
-/** So long status waits for the stores; then it says `degraded`, well within its own deadline. */
+/** Store probe timeout, less than the request's deadline; after it /v1/status reports `degraded`. */
 const probeMs = 1_000
-/** Of it, so that a board that is silent leaves time for the look into the store. */
+/** Part of it for the feed board, so that a silent board leaves time to read the store. */
 const boardMs = 500
 
-/** Answers while the stores are away, from what it last read of them. */
+/** Also answers while the stores are unavailable, from its last reads. */
 export function createStatusRoute({ bars, board, clock }: StatusDeps): Route<typeof statusSchema.query> {
   const newestStored = createNewestStored(bars)
   const lastSigns = new Map<FeedKey, FeedSigns>()
@@ -34,15 +35,15 @@ export function createStatusRoute({ bars, board, clock }: StatusDeps): Route<typ
     for (const feed of feeds) lastSigns.set(feed, signs.get(feed) ?? {})
   }
   /**
-   * Rejects when a look fails. What is not told in time is shown as it was last known: slow answers of a
-   * store that is there are no outage.
+   * Rejects if a read fails. A value that is not read in time is shown as last known: a slow answer of an
+   * available store is no outage.
    */
   const readNewest = async (feeds: readonly FeedKey[]): Promise<void> => {
-    // A feed that is received live needs no look into the store.
+    // A feed with live bars needs no read of the store.
     const silent = feeds.filter((feed) => lastSigns.get(feed)?.receivedAt === undefined)
     await Promise.all(silent.map(async (feed) => lastStored.set(feed, await newestStored(feed))))
   }
-  /** Whether both stores answer, told within the probe's time. */
+  /** Resolves to whether both stores answer, within the probe timeout. */
   const readBoth = async (feeds: readonly FeedKey[]): Promise<boolean> => {
     const end = clock.monotonicMs() + probeMs
     const left = (): number => Math.max(0, end - clock.monotonicMs())
@@ -100,4 +101,24 @@ function answersInTime(
       )
       .finally(cancel)
   })
+}
+
+/**
+ * Returns a function that reads a feed's newest bar from the store. The read covers every series, so requests
+ * that arrive during a read share it.
+ */
+function createNewestStored(
+  bars: Pick<BarStore, 'lastTimes'>,
+): (feed: FeedKey) => Promise<NewestBar | undefined> {
+  const reads = new Map<FeedKey, Promise<NewestBar | undefined>>()
+  return (feed) => {
+    const running = reads.get(feed)
+    if (running) return running
+    const read = bars
+      .lastTimes(feed, { reader: readerNamed('status') })
+      .then(newestByOpen)
+      .finally(() => reads.delete(feed))
+    reads.set(feed, read)
+    return read
+  }
 }

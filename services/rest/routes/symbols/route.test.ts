@@ -32,7 +32,7 @@ const names = async (query: string): Promise<string[]> =>
   (await ask(query)).body.symbols.map(({ symbol }) => symbol)
 
 describe('GET /v1/symbols', () => {
-  test('lists the shown symbols of granted feeds, ordered by compound key', async () => {
+  test('lists the visible symbols of granted feeds, ordered by compound key', async () => {
     const { body } = await ask('')
     expect(Object.keys(body)).toEqual(['symbols', 'total', 'limit', 'offset'])
     expect(body).toMatchObject({ total: 5, limit: 100, offset: 0 })
@@ -65,7 +65,7 @@ describe('GET /v1/symbols', () => {
     ['symbol=&limit=1', ['BROKERA:ZERO2:EURUSD']],
   ])('%s finds %j', async (query, expected) => expect(await names(query)).toEqual(expected))
 
-  test('total counts what matches, not what is shown', async () => {
+  test('total is the number of matching symbols, not of those on the page', async () => {
     expect((await ask('search=eur&limit=1&offset=1')).body).toMatchObject({ total: 2, limit: 1, offset: 1 })
   })
 
@@ -83,7 +83,7 @@ describe('GET /v1/symbols', () => {
     },
   )
 
-  test('a search of 64 characters is answered, of 65 refused', async () => {
+  test('a search of 64 characters is answered, one of 65 is refused', async () => {
     expect((await ask(`search=${'x'.repeat(64)}`)).status).toBe(200)
     expect((await ask(`search=${'x'.repeat(65)}`)).status).toBe(422)
   })
@@ -99,7 +99,7 @@ describe('GET /v1/symbols', () => {
     )
   })
 
-  test('a symbol named __proto__ is a symbol', async () => {
+  test('a symbol may have the name __proto__', async () => {
     expect((await ask('symbol=BROKERB:LIVE:__proto__')).body.symbol).toBe('BROKERB:LIVE:__proto__')
   })
 
@@ -122,7 +122,7 @@ describe('GET /v1/symbols', () => {
     if (expected === 403) expect(body.error.message).toContain('BROKERC:LIVE')
   })
 
-  test('a hidden feed is as if it did not exist', async () => {
+  test('a hidden feed is answered like an unknown feed', async () => {
     await edge.register(aSymbol('BROKERD:LIVE:EURUSD'), aKey(2, ['BROKERD:LIVE']))
     const before = await edge.ask('/v1/symbols', { key: 2 })
     expect(before.body.symbols).toEqual([])

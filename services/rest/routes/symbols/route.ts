@@ -22,7 +22,7 @@ export const symbolsRoute: Route<typeof symbolsSchema.query> = {
   },
 }
 
-/** Ordered by compound key: feeds are, and the symbols of each; but `A:B` and `A:B0` interleave. */
+/** Sorted by compound key. Feeds and their symbols are sorted, but symbols of `A:B` and `A:B0` interleave. */
 function matchingSymbols(search: string, { key, view }: Call) {
   const fragment = search.toLowerCase()
   return grantedFeeds(key, view)

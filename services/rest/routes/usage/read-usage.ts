@@ -3,13 +3,13 @@ import type { RestDeps } from '../../deps.ts'
 
 type ReaderDeps = Pick<RestDeps, 'limits' | 'usageDays' | 'clock'>
 
-/** So long closed days are waited for that the counters know too; then the counters alone are the answer. */
+/** Maximum wait for stored days that the counters have too; then the counters alone are the answer. */
 const storeMs = 1_000
 
 /**
- * Counters of the given days (ascending, the last is today), from the limits and from the store of closed
- * days. Where both know a day the greater of each counter counts: the copy may be older, the counters may
- * have begun anew. Fails when a day is asked for that only the store can know, and the store is away.
+ * Returns a function that reads the counters of days, from the limits and from the store of past days. The days
+ * are ascending, and the last is today. If both have a day, the greater of each counter is used: the stored copy may be
+ * older, and the counters may have been reset. Rejects if only the store can have a day and is unavailable.
  */
 export function createUsageReader({ limits, usageDays, clock }: ReaderDeps) {
   const inTime = <T>(work: Promise<T>): Promise<T | undefined> =>

@@ -38,7 +38,7 @@ const zero = {
 }
 
 describe('GET /v1/usage', () => {
-  test('shows the prefix, the plan and the limits, counts itself and fills days without use with zeros', async () => {
+  test('has the prefix, the plan and the limits, counts itself, and has zeros for days without use', async () => {
     await edge.stores.slots.open('key-4660', 'session', 9)
     const { body, text } = await edge.ask('/v1/usage?days=5', { key: 0x1234 })
     const now = { ...zero, requests: 1, usage: 1, ws_connect: 1, ws_session: 1 }
@@ -61,7 +61,7 @@ describe('GET /v1/usage', () => {
     expect(JSON.stringify(body)).not.toContain(secretOf(0x1234))
   })
 
-  test('of a day that both the counters and the store know the greater of each counter is shown', async () => {
+  test('for a day of both counters and store, the greater of each counter is shown', async () => {
     await edge.register(aKey(3, []))
     await edge.stores.usageDays.add([
       { keyId: 'key-3', day: '2026-02-27', counters: { ...zero, requests: 9, history: 9 } },
@@ -79,7 +79,7 @@ describe('GET /v1/usage', () => {
     expect(body.history[0]).toEqual({ date: '2026-02-27', ...zero, requests: 9, history: 9 })
   })
 
-  test('a store that is silent is not waited for when the counters have the days', async () => {
+  test('a store that does not answer delays no answer for days that the counters have', async () => {
     const { clock, stores } = edge
     const silent = { of: () => new Promise<never>(() => undefined) }
     const limits = { ...stores.limits, daysKept: 2, usage: async () => new Map([['2026-03-01', zero]]) }
@@ -96,13 +96,13 @@ describe('GET /v1/usage', () => {
     ['?days=91', 90],
     ['?days=9007199254740991', 90],
     ['?days=', 7],
-  ])('%s has %i entries, the last of them today', async (query, count) => {
+  ])('%s has %i entries, the last one for today', async (query, count) => {
     const { body } = await edge.ask(`/v1/usage${query}`, { key: 2 })
     expect(body.history).toHaveLength(count)
     expect(body.history.at(-1)).toEqual({ date: '2026-03-01', ...body.today })
   })
 
-  test.each(['0', '-1', '1.5', 'x', '1&days=2'])('days=%s is 422 naming it', async (days) => {
+  test.each(['0', '-1', '1.5', 'x', '1&days=2'])('days=%s is 422 with its name', async (days) => {
     const { status, body } = await edge.ask(`/v1/usage?days=${days}`, { key: 2 })
     expect([status, body.error.code]).toEqual([422, 'INVALID_PARAMS'])
     expect(body.error.message).toMatch(/^days: /)

@@ -2,15 +2,15 @@ import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Connection } from '../sockets/connection.ts'
 
 /**
- * Sockets that were sent every bar there is of a symbol, and join with the first one later than that. One
- * entry per socket and symbol that it subscribed to, at most.
+ * Sockets that got every stored bar of a symbol, and join the live bars with the first later one. At most one
+ * entry per socket and subscribed symbol.
  */
 export class CaughtUp {
   /** The time of the last bar sent, by symbol number and socket. */
   readonly #byId = new Map<number, Map<Connection, FeedSeconds>>()
   readonly #idsOf = new Map<Connection, Set<number>>()
 
-  /** Entries in all. */
+  /** Number of entries. */
   get count(): number {
     let count = 0
     for (const ids of this.#idsOf.values()) count += ids.size
@@ -24,7 +24,7 @@ export class CaughtUp {
     this.#idsOf.set(connection, ids.add(id))
   }
 
-  /** Those who wait for a bar of the symbol. */
+  /** Sockets that wait for a bar of the symbol, each with the time of its last bar. */
   of(id: number): Iterable<readonly [Connection, FeedSeconds]> {
     return this.#byId.get(id) ?? []
   }

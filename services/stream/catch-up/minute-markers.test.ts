@@ -21,7 +21,7 @@ describe('a client that asks for markers', () => {
       .filter(({ type }) => type === 'minute' || type === 'bar')
       .map((each) => each.time ?? 'bar')
 
-  test('is told of each complete minute after its bars, for the feeds it named only', async () => {
+  test('gets a marker for each complete minute after its bars, for the requested feeds only', async () => {
     const socket = await opened()
     await ask(socket, { symbols: [a], markers: true })
     await ask(socket, { symbols: [foreign] })
@@ -39,7 +39,7 @@ describe('a client that asks for markers', () => {
     })
   })
 
-  test('is told of a minute after the replay that brings its bars', async () => {
+  test('gets the marker of a minute after the replay of its bars', async () => {
     await fixture.store(a, [1997])
     let open = (): void => undefined
     store.gate = new Promise((resolve) => (open = resolve))
@@ -54,7 +54,7 @@ describe('a client that asks for markers', () => {
     expect(markersOf(socket)).toEqual(['bar', 'bar', timeOf(2013)])
   })
 
-  test('hears no more of a feed once it left its last symbol', async () => {
+  test('gets no markers of a feed after it unsubscribed from the last symbol of the feed', async () => {
     const socket = await opened()
     await ask(socket, { symbols: [a], markers: true })
     socket.send({ action: 'unsubscribe', symbols: [a] })
@@ -64,7 +64,7 @@ describe('a client that asks for markers', () => {
     expect(markersOf(socket)).toEqual([])
   })
 
-  test('anything but true and false is refused', async () => {
+  test('a `markers` value other than true and false is refused', async () => {
     const socket = await opened()
     socket.send({ action: 'subscribe', symbols: [a], markers: 'yes' })
     expect(await socket.next('error')).toMatchObject({ code: 'BAD_MESSAGE' })

@@ -1,8 +1,8 @@
 import type { StreamMetrics } from '../metrics.ts'
-import type { Connection } from '../sockets/connection.ts'
-import { messages, type SymbolGap } from '../sockets/protocol.ts'
+import type { Connection } from './connection.ts'
+import { messages, type SymbolGap } from './protocol.ts'
 
-/** Tells a socket what it may have missed, and counts it. */
+/** Sends a GAP frame and counts its symbols. */
 export function nameGaps(
   connection: Connection,
   gaps: readonly SymbolGap[],

@@ -4,27 +4,27 @@ import { type Frames, textFrame } from '../fan-out/frame.ts'
 import type { Connection } from '../sockets/connection.ts'
 import { messages } from '../sockets/protocol.ts'
 
-/** Minutes of one event, or that wait for a replay, that are told at most; the newest. */
+/** Maximum minutes announced for one event or after one replay; the newest stay. */
 const minutesMax = 60
 
-interface Parts {
-  /** Finishes what is on its way to sockets: a marker comes after its bars. */
+interface MinuteMarkersDeps {
+  /** Writes all frames of the fan-out to their sockets: a marker follows its bars. */
   readonly settle: () => void
-  /** Whether the socket still waits for earlier bars of the feed. */
+  /** Whether earlier bars of the feed are still being replayed to the socket. */
   readonly isBusy: (connection: Connection, feed: FeedKey) => boolean
 }
 
-/** Tells those who asked for it that all bars of a minute were sent. */
-export class Markers {
-  readonly #parts: Parts
+/** Sends a frame when all bars of a minute were sent, to sockets that asked for it. */
+export class MinuteMarkers {
+  readonly #deps: MinuteMarkersDeps
   readonly #listeners = new Map<FeedKey, Set<Connection>>()
-  /** The last minute told of each feed: windows may overlap. */
-  readonly #told = new Map<FeedKey, FeedSeconds>()
-  /** Minutes to be told when a replay ends. */
-  readonly #waiting = new Map<Connection, Map<FeedKey, FeedSeconds[]>>()
+  /** The last minute announced of each feed; later events may repeat minutes. */
+  readonly #announced = new Map<FeedKey, FeedSeconds>()
+  /** Minutes that are announced when a replay ends. */
+  readonly #queued = new Map<Connection, Map<FeedKey, FeedSeconds[]>>()
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(deps: MinuteMarkersDeps) {
+    this.#deps = deps
   }
 
   listen(connection: Connection, feed: FeedKey): void {
@@ -37,46 +37,46 @@ export class Markers {
     const listeners = this.#listeners.get(feed)
     listeners?.delete(connection)
     if (listeners?.size === 0) this.#listeners.delete(feed)
-    this.#waiting.get(connection)?.delete(feed)
+    this.#queued.get(connection)?.delete(feed)
   }
 
   forget(connection: Connection): void {
     for (const feed of this.feedsOf(connection)) this.leave(connection, feed)
-    this.#waiting.delete(connection)
+    this.#queued.delete(connection)
   }
 
   feedsOf(connection: Connection): FeedKey[] {
     return [...this.#listeners].flatMap(([feed, listeners]) => (listeners.has(connection) ? [feed] : []))
   }
 
-  /** Open times of the first and the last complete minute. */
+  /** `from` and `to` are the open times of the first and the last complete minute. */
   complete(feed: FeedKey, from: FeedSeconds, to: FeedSeconds): void {
-    const told = this.#told.get(feed) ?? feedSeconds(-1)
-    if (to <= told) return
-    this.#told.set(feed, to)
+    const announced = this.#announced.get(feed) ?? feedSeconds(-1)
+    if (to <= announced) return
+    this.#announced.set(feed, to)
     const listeners = this.#listeners.get(feed)
     if (!listeners) return
-    this.#parts.settle()
-    const times = minutes(from, to).filter((time) => time > told)
+    this.#deps.settle()
+    const times = minutes(from, to).filter((time) => time > announced)
     const frames = framesOf(feed, times)
     for (const connection of listeners) {
-      if (this.#parts.isBusy(connection, feed)) this.#wait(connection, feed, times)
+      if (this.#deps.isBusy(connection, feed)) this.#queue(connection, feed, times)
       else connection.write(frames)
     }
   }
 
   /** A replay of the feed ended. */
   replayed(connection: Connection, feed: FeedKey): void {
-    const times = this.#waiting.get(connection)?.get(feed)
+    const times = this.#queued.get(connection)?.get(feed)
     if (!times) return
-    this.#waiting.get(connection)?.delete(feed)
+    this.#queued.get(connection)?.delete(feed)
     connection.write(framesOf(feed, times))
   }
 
-  #wait(connection: Connection, feed: FeedKey, times: readonly FeedSeconds[]): void {
-    const waiting = this.#waiting.get(connection) ?? new Map<FeedKey, FeedSeconds[]>()
-    this.#waiting.set(connection, waiting)
-    waiting.set(feed, [...(waiting.get(feed) ?? []), ...times].slice(-minutesMax))
+  #queue(connection: Connection, feed: FeedKey, times: readonly FeedSeconds[]): void {
+    const queued = this.#queued.get(connection) ?? new Map<FeedKey, FeedSeconds[]>()
+    this.#queued.set(connection, queued)
+    queued.set(feed, [...(queued.get(feed) ?? []), ...times].slice(-minutesMax))
   }
 }
 

@@ -1,0 +1,82 @@
+import type { Burst } from './burst.ts'
+import type { Frames } from './frame.ts'
+
+const rowsAtFirst = 64
+const wordsAtFirst = 8
+
+/**
+ * One bit per row and column: a row is a socket, a column is a symbol. A socket with 200 of 2,000 symbols
+ * costs 250 bytes, and one comparison finds the frames of 32 symbols.
+ */
+export class BitMatrix {
+  /** 32-bit words per row. */
+  #words = wordsAtFirst
+  #rowsMax = rowsAtFirst
+  #bits = new Uint32Array(rowsAtFirst * wordsAtFirst)
+  #rows = 0
+
+  /** Number of rows; a row is never removed. */
+  get rows(): number {
+    return this.#rows
+  }
+
+  /** Returns the number of the new row. */
+  addRow(): number {
+    if (this.#rows === this.#rowsMax) this.#resize(this.#rows * 2, this.#words)
+    return this.#rows++
+  }
+
+  /** Must be called with the number of each column before any other use of that column. */
+  addColumn(column: number): void {
+    if (column >= this.#words * 32) this.#resize(this.#rowsMax, this.#words * 2)
+  }
+
+  isSet(row: number, column: number): boolean {
+    return ((this.#bits[this.#at(row, column)] ?? 0) & (1 << (column & 31))) !== 0
+  }
+
+  flip(row: number, column: number): void {
+    const at = this.#at(row, column)
+    this.#bits[at] = (this.#bits[at] ?? 0) ^ (1 << (column & 31))
+  }
+
+  /** Columns whose bit is set, ascending. */
+  columnsOf(row: number): number[] {
+    const columns: number[] = []
+    const start = row * this.#words
+    for (let word = 0; word < this.#words; word++) {
+      for (let bits = this.#bits[start + word] ?? 0; bits !== 0; bits &= bits - 1) {
+        columns.push(word * 32 + lowestBit(bits))
+      }
+    }
+    return columns
+  }
+
+  /** The frames of the burst whose columns are set in this row, joined; empty if there are none. */
+  gather(row: number, burst: Burst): Frames {
+    const start = row * this.#words
+    let frames = ''
+    for (const word of burst.words) {
+      let bits = (this.#bits[start + word] ?? 0) & (burst.mask[word] ?? 0)
+      for (; bits !== 0; bits &= bits - 1) frames += burst.frames[word * 32 + lowestBit(bits)] ?? ''
+    }
+    return frames
+  }
+
+  #at(row: number, column: number): number {
+    return row * this.#words + (column >> 5)
+  }
+
+  #resize(rowsMax: number, words: number): void {
+    const bits = new Uint32Array(rowsMax * words)
+    for (let row = 0; row < this.#rows; row++) {
+      bits.set(this.#bits.subarray(row * this.#words, (row + 1) * this.#words), row * words)
+    }
+    this.#bits = bits
+    this.#rowsMax = rowsMax
+    this.#words = words
+  }
+}
+
+/** The index of the lowest bit that is set. */
+const lowestBit = (bits: number): number => 31 - Math.clz32(bits & -bits)

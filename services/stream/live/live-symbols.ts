@@ -1,0 +1,71 @@
+import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
+import { type CompoundKey, type FeedKey, feedOf } from '../../core/feeds/compound-key.ts'
+import type { FollowedRegistry } from '../../registry/follow.ts'
+import type { SymbolTable } from '../fan-out/symbol-table.ts'
+import type { SymbolGap } from '../sockets/protocol.ts'
+import { Baseline, type BaselineDeps } from './baseline.ts'
+
+export interface LiveSymbolsDeps extends Omit<BaselineDeps, 'subscribed'> {
+  readonly symbols: SymbolTable
+}
+
+/** The last live bar of each symbol, and which symbols get live bars. */
+export class LiveSymbols {
+  readonly #registry: FollowedRegistry
+  readonly #symbols: SymbolTable
+  readonly #baseline: Baseline
+  /** By symbol number. */
+  readonly #lastTimes: (FeedSeconds | undefined)[] = []
+
+  constructor(deps: LiveSymbolsDeps) {
+    this.#registry = deps.registry
+    this.#symbols = deps.symbols
+    this.#baseline = new Baseline({ ...deps, subscribed: (feed) => this.subscribed(feed) })
+  }
+
+  /** Open time of the last live bar. */
+  lastTime(id: number): FeedSeconds | undefined {
+    return this.#lastTimes[id]
+  }
+
+  setLastTime(id: number, time: FeedSeconds): void {
+    while (this.#lastTimes.length < id) this.#lastTimes.push(undefined)
+    this.#lastTimes[id] = time
+  }
+
+  /** Open time of the last live bar, or of a bar before all that a subscriber may miss. Later bars may be missing. */
+  lastKnown(symbol: CompoundKey): FeedSeconds | undefined {
+    return this.#lastTimes[this.#symbols.idOf(symbol)] ?? this.#baseline.of(symbol)
+  }
+
+  /** What a socket misses that gets no more bars of the symbol from now on. */
+  gapOf(id: number): SymbolGap {
+    const symbol = this.#symbols.symbol(id)
+    return { symbol, after: this.lastKnown(symbol) }
+  }
+
+  /** The feed of a symbol; `undefined` if the feed has no minutes. */
+  feedOf(id: number): FeedKey | undefined {
+    const feed = feedOf(this.#symbols.symbol(id))
+    const definition = this.#registry.view().feed(feed)
+    return definition?.resolutions.includes('1') ? feed : undefined
+  }
+
+  /** Symbols of the feed that have a subscriber. */
+  subscribed(feed: FeedKey): CompoundKey[] {
+    return this.#symbols
+      .subscribedIds()
+      .filter((id) => this.feedOf(id) === feed)
+      .map((id) => this.#symbols.symbol(id))
+  }
+
+  /** Numbers of the symbols of the feed that had a live bar or have a subscriber. */
+  idsOf(feed: FeedKey): number[] {
+    const ids = new Set([...this.#lastTimes.keys(), ...this.#symbols.subscribedIds()])
+    return [...ids].filter((id) => feedOf(this.#symbols.symbol(id)) === feed)
+  }
+
+  close(): void {
+    this.#baseline.close()
+  }
+}

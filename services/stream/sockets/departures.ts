@@ -1,0 +1,64 @@
+import type { Resumption } from '../catch-up/resumption.ts'
+import type { FanOut } from '../fan-out/fan-out.ts'
+import type { Subscriptions } from '../fan-out/subscriptions.ts'
+import type { BusLosses } from '../live/bus-losses.ts'
+import type { StreamMetrics } from '../metrics.ts'
+import type { Connection } from './connection.ts'
+import { nameGaps } from './name-gaps.ts'
+import type { OpenSockets } from './open-sockets.ts'
+import type { Sessions } from './sessions.ts'
+import type { Throttle } from './throttle.ts'
+import type { Withdrawals } from './withdrawals.ts'
+
+export interface DeparturesDeps {
+  readonly subscriptions: Subscriptions
+  readonly sockets: OpenSockets
+  readonly sessions: Sessions
+  readonly throttle: Throttle
+  readonly fanOut: FanOut
+  readonly losses: BusLosses
+  readonly resumption: Resumption
+  readonly withdrawals: Withdrawals
+  readonly metrics: Pick<StreamMetrics, 'gaps'>
+  /** One socket fewer is open. */
+  readonly onLeave: () => void
+}
+
+/** The end of a connection: sends the last bars, names what is missing, frees everything that it used. */
+export class Departures {
+  readonly #deps: DeparturesDeps
+
+  constructor(deps: DeparturesDeps) {
+    this.#deps = deps
+  }
+
+  /** Sends what the connection has not been sent yet, or names it in a GAP frame. */
+  beforeClose(connection: Connection): void {
+    const { fanOut, resumption, losses, metrics } = this.#deps
+    fanOut.settle()
+    const unsent = resumption.unsentGaps(connection)
+    const isUnsent = new Set(unsent.map(({ symbol }) => symbol))
+    const missed = losses.openGaps(connection.row).filter(({ symbol }) => !isUnsent.has(symbol))
+    const gaps = [...unsent, ...missed]
+    if (gaps.length > 0) nameGaps(connection, gaps, metrics)
+  }
+
+  async leave(connection: Connection): Promise<void> {
+    try {
+      this.#forget(connection)
+    } finally {
+      // Also after a defect: a slot that is not freed here would be renewed until the process ends.
+      await this.#deps.sessions.close(connection.sessionId)
+    }
+  }
+
+  #forget(connection: Connection): void {
+    const { sockets, throttle, resumption, withdrawals, subscriptions, onLeave } = this.#deps
+    sockets.remove(connection)
+    throttle.left(connection)
+    onLeave()
+    resumption.forget(connection)
+    withdrawals.leave(connection)
+    subscriptions.closeRow(connection.row)
+  }
+}

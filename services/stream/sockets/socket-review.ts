@@ -1,0 +1,110 @@
+import type { RegistryView } from '../../core/feeds/registry.ts'
+import type { Log } from '../../platform/log/log.ts'
+import type { Cancel, Clock } from '../../ports/clock.ts'
+import type { FollowedRegistry } from '../../registry/follow.ts'
+import type { FanOut } from '../fan-out/fan-out.ts'
+import { closings } from './close-codes.ts'
+import type { Connection } from './connection.ts'
+import type { OpenSockets } from './open-sockets.ts'
+import { messages } from './protocol.ts'
+import { type KeyRefusal, reviewKey } from './review-key.ts'
+import type { Sessions } from './sessions.ts'
+import type { Withdrawals } from './withdrawals.ts'
+
+/** Maximum silence of a client, without a message or a ping; then it is closed with 4000. */
+export const idleTimeoutMs = 60_000
+const sweepMs = 1_000
+/** A sweep that runs later than this was delayed, and the reading of sockets with it. */
+const sweepLateMs = 2 * sweepMs
+
+export interface SocketReviewDeps {
+  readonly clock: Clock
+  readonly log: Log
+  readonly registry: FollowedRegistry
+  readonly sockets: OpenSockets
+  readonly sessions: Sessions
+  readonly fanOut: FanOut
+  readonly withdrawals: Withdrawals
+}
+
+/** Closes sockets that must not stay open: silent or slow clients, unusable keys, sockets over the cap. */
+export class SocketReview {
+  readonly #deps: SocketReviewDeps
+  readonly #stops: readonly Cancel[]
+  #sweptAt: number
+  #skipped = false
+
+  constructor(deps: SocketReviewDeps) {
+    const { clock, registry, sessions } = deps
+    this.#deps = deps
+    sessions.onLapse((sessionIds) => void this.#reopenSlots(new Set(sessionIds)))
+    this.#sweptAt = clock.monotonicMs()
+    this.#stops = [
+      registry.onChange((view) => this.#onRegistry(view)),
+      clock.every(sweepMs, () => this.#sweep()),
+    ]
+  }
+
+  /** Closes a connection whose key may no longer be used, and ends its subscriptions to feeds no longer granted. */
+  check(connection: Connection, view: RegistryView): void {
+    const key = view.keys.get(connection.key.id)
+    if (!key || !connection.open) return
+    const refusal = reviewKey(key, connection, this.#deps.clock.utcMs())
+    if (refusal) return this.#close(connection, refusal)
+    if (key === connection.key) return
+    connection.key = key
+    this.#deps.withdrawals.ungranted(connection)
+  }
+
+  close(): void {
+    for (const stop of this.#stops) stop()
+  }
+
+  /** Runs once a second over all sockets; a timer per socket would cost more. */
+  #sweep(): void {
+    const { clock, registry, sockets } = this.#deps
+    const now = clock.monotonicMs()
+    // After a delay of the process: pings that arrived and bytes that left meanwhile are seen only after this sweep.
+    this.#skipped = !this.#skipped && now - this.#sweptAt > sweepLateMs
+    this.#sweptAt = now
+    const view = registry.loaded ? registry.view() : undefined
+    for (const connection of sockets.connections()) {
+      if (!this.#skipped) checkSilence(connection, now)
+      if (view) this.check(connection, view)
+    }
+  }
+
+  #onRegistry(view: RegistryView): void {
+    const { sockets, withdrawals } = this.#deps
+    withdrawals.unknown(view, sockets.connections())
+    for (const connection of sockets.connections()) this.check(connection, view)
+    withdrawals.returned(view)
+  }
+
+  /** Takes slots again for sockets without one; over the cap the newest sockets are closed. */
+  async #reopenSlots(lapsed: ReadonlySet<string>): Promise<void> {
+    const { sessions, sockets } = this.#deps
+    const connections = [...sockets.connections()].filter(({ sessionId }) => lapsed.has(sessionId))
+    await Promise.all(
+      connections.map(async (connection) => {
+        const outcome = await sessions.reopen(connection.sessionId, connection.key.limits.wsConnections)
+        if (outcome === 'full') connection.end(closings.overCap)
+      }),
+    )
+  }
+
+  #close(connection: Connection, { code, message, closing }: KeyRefusal): void {
+    this.#deps.log.info(
+      { session: connection.sessionId, key: connection.key.id, code },
+      'socket closed: its key may no longer be used',
+    )
+    this.#deps.fanOut.settle()
+    connection.send(messages.error(code, message))
+    connection.end(closing)
+  }
+}
+
+function checkSilence(connection: Connection, now: number): void {
+  if (now - connection.lastSeen >= idleTimeoutMs) connection.end(closings.idle)
+  else connection.checkBacklog(now)
+}
