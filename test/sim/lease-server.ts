@@ -4,11 +4,11 @@ import { type Granted, type Leases, leaseMs } from '../../services/ports/lease.t
 interface Lease {
   readonly holder: string
   readonly epoch: number
-  /** 0 once it was released. */
+  /** 0 after a release. */
   untilMs: number
 }
 
-/** Leases as the scripts of Redis keep them: they may be forgotten, and a holder that renews writes its own again. */
+/** Leases with the rules of the Redis scripts. After all were lost, a holder that renews writes its own lease again. */
 export class LeaseServer {
   readonly #clock: Clock
   readonly #leases = new Map<string, Lease>()
@@ -27,7 +27,7 @@ export class LeaseServer {
     const known = this.#leases.get(name)
     const isOwn = known?.holder === holder && known.untilMs !== 0
     if (!isOwn && known && known.untilMs > now) return undefined
-    // Redis makes it of its time, which goes on when leases are forgotten.
+    // Redis derives the epoch from its clock, so epochs keep growing after a loss of all leases.
     const epoch = isOwn ? known.epoch : ++this.#greatest
     this.#leases.set(name, { holder, epoch, untilMs: now + leaseMs })
     return { epoch }
@@ -48,7 +48,7 @@ export class LeaseServer {
   }
 }
 
-/** The port as one process sees it, which remembers what it was granted. `ask` goes over the network. */
+/** The port for one process, which remembers its granted epochs. `ask` sends a call over the network. */
 export function leasesOver(server: LeaseServer, ask: <T>(what: string, run: () => T) => Promise<T>): Leases {
   const held = new Map<string, { readonly holder: string; readonly epoch: number }>()
   return {
