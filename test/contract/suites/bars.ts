@@ -376,7 +376,7 @@ function describeRestarts(open: Open<'bars'>): void {
 
 /** The bars of a file in the export format of MT5; files of daily bars have no time column. */
 function exportedBars(file: string): RevisedBar[] {
-  const text = readFileSync(new URL(`../data/${file}`, import.meta.url), 'utf8')
+  const text = readFileSync(new URL(`../../data/${file}`, import.meta.url), 'utf8')
   const [head = '', ...lines] = text.trimEnd().split(/\r?\n/)
   const names = head.split('\t')
   return lines.map((line, i) => {
