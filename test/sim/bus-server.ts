@@ -67,8 +67,8 @@ export class BusServer {
   failOver(lost: number): void {
     this.onLoss()
     for (const lane of this.#lanes.values()) {
-      const gone = lane.entries.splice(Math.max(0, lane.entries.length - lost), lost)
-      lane.top -= gone.length
+      const lostEntries = lane.entries.splice(Math.max(0, lane.entries.length - lost), lost)
+      lane.top -= lostEntries.length
     }
   }
 

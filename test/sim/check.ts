@@ -62,7 +62,7 @@ export function checkSocket(
   return found
 }
 
-/** Checks that a minute frame comes after all bars of that minute that the socket is owed, or after their GAP. */
+/** Checks that a minute frame comes after all owed bars of that minute, or after a GAP that names them. */
 export function checkMinutes(record: Record, { id, since, seen }: SocketRecord): string[] {
   const found: string[] = []
   seen.forEach((frame, i) => {
@@ -100,7 +100,7 @@ function checkFrame(
     : []
 }
 
-/** Checks that at the end of a run an open socket has the newest bar, or a GAP that names it. */
+/** Checks at the end of a run that an open socket has the newest bar, or a GAP for it. */
 export function checkCaughtUp(socket: SocketRecord, symbol: string, newest: number): string[] {
   const subscribed = socket.seen.find((seen) => seen.type === 'subscribed' && seen.symbols.includes(symbol))
   if (socket.closed || subscribed?.type !== 'subscribed' || newest < subscribed.at) return []

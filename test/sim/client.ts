@@ -18,7 +18,7 @@ export class SimSocket extends EventEmitter {
   readonly #network: Network
   readonly #timeline: Timeline
   readonly #deliver: (text: string) => void
-  readonly #gone: (code: number) => void
+  readonly #closed: (code: number) => void
   #at = 0
   #paused = false
   #isCut = false
@@ -28,7 +28,7 @@ export class SimSocket extends EventEmitter {
     client: string,
     network: Network,
     timeline: Timeline,
-    to: { deliver(text: string): void; gone(code: number): void },
+    to: { deliver(text: string): void; closed(code: number): void },
   ) {
     super()
     this.#server = server
@@ -36,7 +36,7 @@ export class SimSocket extends EventEmitter {
     this.#network = network
     this.#timeline = timeline
     this.#deliver = to.deliver
-    this.#gone = to.gone
+    this.#closed = to.closed
     this.raw = {
       writableLength: 0,
       writableNeedDrain: false,
@@ -62,7 +62,7 @@ export class SimSocket extends EventEmitter {
   }
 
   /** Sends a message of the client to the server. */
-  say(text: string): void {
+  sendAsClient(text: string): void {
     this.#later(() => this.readyState === openState && this.emit('message', Buffer.from(text), false))
   }
 
@@ -70,7 +70,7 @@ export class SimSocket extends EventEmitter {
     if (this.readyState !== openState) return
     const finish = (): void => {
       this.readyState = closingState
-      this.#later(() => this.#gone(code))
+      this.#later(() => this.#closed(code))
       this.terminate()
     }
     if (this.connection) this.connection.leaveThen(code, finish)

@@ -87,7 +87,7 @@ export class SimClient {
     }
     const socket = new SimSocket(shard.process, this.name, network, timeline, {
       deliver: (text) => this.#receive(seen, text),
-      gone: () => this.#disconnected(seen),
+      closed: () => this.#disconnected(seen),
     })
     const caller = { key: this.#key, digest: this.#key.id, address: '127.0.0.1', sessionId: seen.id }
     const late = new Promise<boolean>((resolve) => timeline.at(upgradeMsMax, () => resolve(false)))
@@ -113,7 +113,7 @@ export class SimClient {
     const since = this.#resumes
       ? Object.fromEntries(this.symbols.flatMap((symbol) => this.#since(symbol)))
       : undefined
-    this.#connection?.socket.say(
+    this.#connection?.socket.sendAsClient(
       JSON.stringify({ action: 'subscribe', symbols: this.symbols, since, markers: this.#markers }),
     )
   }
@@ -150,7 +150,7 @@ export class SimClient {
         timeline.at(this.#world.network.delayMs(), () => shard.process.alive && socket.emit('close'))
         return this.#disconnected(seen)
       }
-      socket.say('{"action":"ping"}')
+      socket.sendAsClient('{"action":"ping"}')
       this.#watch(seen)
     })
   }

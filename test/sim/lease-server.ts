@@ -50,22 +50,22 @@ export class LeaseServer {
 
 /** The port for one process, which remembers its granted epochs. `ask` sends a call over the network. */
 export function leasesOver(server: LeaseServer, ask: <T>(what: string, run: () => T) => Promise<T>): Leases {
-  const held = new Map<string, { readonly holder: string; readonly epoch: number }>()
+  const grants = new Map<string, { readonly holder: string; readonly epoch: number }>()
   return {
     async acquire(name, holder) {
       const granted = await ask('acquire', () => server.acquire(name, holder))
-      if (granted) held.set(name, { holder, ...granted })
+      if (granted) grants.set(name, { holder, ...granted })
       return granted
     },
     async renew(name, holder) {
-      const known = held.get(name)
+      const known = grants.get(name)
       const epoch = known?.holder === holder ? known.epoch : undefined
       const isHeld = await ask('renew', () => server.renew(name, holder, epoch))
-      if (!isHeld && epoch !== undefined) held.delete(name)
+      if (!isHeld && epoch !== undefined) grants.delete(name)
       return isHeld
     },
     async release(name, holder) {
-      if (held.get(name)?.holder === holder) held.delete(name)
+      if (grants.get(name)?.holder === holder) grants.delete(name)
       await ask('release', () => server.release(name, holder))
     },
   }

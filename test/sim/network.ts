@@ -6,8 +6,9 @@ import type { SimProcess, Timeline } from './timeline.ts'
 const callTimeoutMs = 2_000
 const delayMsMax = 20
 const slowDelayMsMax = 1_500
-/** Probability that a write is applied twice, as after a freeze of its process, and the maximum delay of the second time. */
+/** Probability of a write that is applied twice, as after a freeze of its process. */
 const repeated = 0.1
+/** Maximum delay of the second time. */
 const repeatedLateMsMax = 60_000
 
 /**

@@ -5,9 +5,9 @@ type Received =
   | { readonly type: 'gap'; readonly after: number; readonly until: number }
 
 /**
- * Checks promise 3 and returns a sentence for each fault: each bar comes once and in order, and every owed bar comes
- * or is named in a gap before the next bar. `owed` returns the owed times between two bars; without `after`, those
- * before the first bar.
+ * Checks promise 3 and returns a sentence for each fault. Each bar must come once and in order. Every owed bar must
+ * come, or be named in a gap, before the next bar. `owed` returns the owed times between two bars; without `after`,
+ * those before the first bar.
  */
 export function checkSequence(
   what: string,

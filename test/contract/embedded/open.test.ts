@@ -64,7 +64,7 @@ test('a file with another schema version is refused with its version and not cha
   await (await open(folder)).close()
 })
 
-test('a file that is not a database, and a folder that cannot be made, fail with an error that names them', async () => {
+test('a file that is not a database, or a folder that cannot be made, fails with an error that contains its path', async () => {
   const folder = newFolder()
   writeFileSync(join(folder, 'fxd.db'), 'no database at all, but long enough to be looked at\n'.repeat(50))
   await expect(open(folder)).rejects.toThrow(/fxd\.db: .*not a database/)

@@ -39,18 +39,18 @@ async function takeAllConnections(): Promise<readonly PgConnection[]> {
     "SELECT value FROM (SHOW PARAMETERS) WHERE property_path = 'pg.net.connection.limit'",
   )
   const isFull = async (): Promise<boolean> => (await connectionsNow()) >= Number(limit)
-  const held: PgConnection[] = []
+  const connections: PgConnection[] = []
   while (!(await isFull())) {
     const { connection, ready } = PgConnection.open(server().pg, credentials, () => undefined)
-    held.push(connection)
+    connections.push(connection)
     onTestFinished(() => connection.destroy())
     let isReady = false
     void ready.then(() => (isReady = true)).catch(() => undefined)
     // Another client may have got the last connection.
     await expect.poll(async () => isReady || (await isFull()), untilServed).toBe(true)
   }
-  expect(held.length).toBeGreaterThan(0)
-  return held
+  expect(connections.length).toBeGreaterThan(0)
+  return connections
 }
 
 describe('connections for reading', () => {
@@ -72,9 +72,9 @@ describe('connections for reading', () => {
     const pool = new PgPool(options())
     const one = () => pool.read({ sql: 'SELECT 1', parameterSets: [[]] }, () => () => undefined)
     const others = await takeAllConnections()
-    const begun = systemClock.monotonicMs()
+    const startedAt = systemClock.monotonicMs()
     await expect(one()).rejects.toBeInstanceOf(Unavailable)
-    expect(systemClock.monotonicMs() - begun).toBeLessThan(readFailureMaxMs)
+    expect(systemClock.monotonicMs() - startedAt).toBeLessThan(readFailureMaxMs)
     for (const each of others) each.destroy()
     await expect.poll(() => one().then(() => 'answered', String), untilServed).toBe('answered')
     pool.close()
@@ -203,7 +203,7 @@ describe('an unavailable server', longTimeout, () => {
     await stores.bars.write([batchOf(series, minuteBars(0, 3))], 'live')
     await server().freeze()
     const compared = stores.bars.read({ series, ...always, lane: 'backfill' })
-    const begun = systemClock.monotonicMs()
+    const startedAt = systemClock.monotonicMs()
     const calls = [
       stores.bars.read({ series, ...always }),
       stores.bars.lastTimes(series.feed),
@@ -218,7 +218,7 @@ describe('an unavailable server', longTimeout, () => {
       expect(outcome.status).toBe('rejected')
       if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(Unavailable)
     }
-    expect(systemClock.monotonicMs() - begun).toBeLessThan(readFailureMaxMs)
+    expect(systemClock.monotonicMs() - startedAt).toBeLessThan(readFailureMaxMs)
     // A backfill read has a longer deadline.
     expect((await compared).time).toHaveLength(3)
     await expect

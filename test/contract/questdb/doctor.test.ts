@@ -281,8 +281,8 @@ test('--audit reports a lost partition inside acknowledged windows, and bars out
     .flat()
     .map(String)
     .filter((name) => name.startsWith(`${prefix}bars_brokera_zero_m1_`))
-  const held = await Promise.all(table.map((name) => server().exec(`SELECT count() FROM ${name}`)))
-  const full = table[held.findIndex(([row]) => Number(row?.[0]) >= 30)]
+  const counts = await Promise.all(table.map((name) => server().exec(`SELECT count() FROM ${name}`)))
+  const full = table[counts.findIndex(([row]) => Number(row?.[0]) >= 30)]
   const weeks = await server().exec(`SELECT name FROM table_partitions('${full}') WHERE numRows = 7`)
   await server().exec(`ALTER TABLE ${full} DROP PARTITION LIST '${String(weeks[1]?.[0])}'`)
   await expect

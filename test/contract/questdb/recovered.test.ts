@@ -35,7 +35,7 @@ const outcome = (work: Promise<unknown>): Promise<string> =>
   )
 
 test(
-  'a QuestDB that restarts with tables of a newer fxd is neither read nor written until its schema version is right',
+  'a QuestDB that restarts with a newer schema is neither read nor written until its schema version is right',
   longTimeout,
   async () => {
     const { server, opened } = await fixture()

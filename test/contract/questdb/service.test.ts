@@ -228,7 +228,7 @@ describe('fxd all with its bars in QuestDB', longTimeout, () => {
     ['adaptive', 0],
     ['sync', 1],
   ])(
-    'at start the commit mode %s sets its gauge, and is logged as a warning unless commits survive a loss of power',
+    'the commit mode %s at start sets its gauge, and logs a warning unless it waits for the disk',
     async (mode, gauge) => {
       await server().kill()
       await server().start({ QDB_CAIRO_COMMIT_MODE: mode })

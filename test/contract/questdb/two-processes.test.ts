@@ -34,7 +34,7 @@ describe('tables that another process removed', () => {
     expect(await readList(stores.bars, series)).toEqual([minuteBar(1)])
   })
 
-  test('and that one process made again accept no rows that another process sent to the old tables, nor is such a write acknowledged', async () => {
+  test('and made again by one process contain no rows that another process sent to the old tables, nor are those acknowledged', async () => {
     const { stores: a, prefix } = await openInTest(server())
     const { stores: b } = await openInTest(server(), { prefix })
     const series = freshSeries('60')

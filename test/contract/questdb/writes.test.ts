@@ -69,11 +69,11 @@ describe('an unavailable server', longTimeout, () => {
     const series = freshSeries('60')
     await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
     await server().freeze()
-    const begun = systemClock.monotonicMs()
+    const startedAt = systemClock.monotonicMs()
     await expect(stores.bars.write([batchOf(series, [minuteBar(1)])], 'live')).rejects.toBeInstanceOf(
       Unavailable,
     )
-    const tookMs = systemClock.monotonicMs() - begun
+    const tookMs = systemClock.monotonicMs() - startedAt
     server().thaw()
     expect(tookMs).toBeGreaterThan(writeDeadlineMs - 1_000)
     expect(tookMs).toBeLessThan(writeDeadlineMs + 2_000)

@@ -74,8 +74,8 @@ describe.each(emptied)('a Redis that was %s', (_, empty) => {
     await expect(openNew()).rejects.toThrow(Unavailable)
     await advanceWithinReach(other.stores.slots, time, slotHoldMs - 1)
     await expect(openNew()).rejects.toThrow(Unavailable)
-    const held = ['a', 'b'].map((sessionId) => ({ keyId: 'key', sessionId }))
-    expect(await shard.stores.slots.renew(held)).toEqual(['a', 'b'])
+    const renewals = ['a', 'b'].map((sessionId) => ({ keyId: 'key', sessionId }))
+    expect(await shard.stores.slots.renew(renewals)).toEqual(['a', 'b'])
     for (const session of ['a', 'b'])
       expect(await shard.stores.slots.open('key', session, 3, today)).toMatchObject({ outcome: 'open' })
     await time.advance(1)
@@ -201,7 +201,7 @@ test.each([
   ['without new events', 0],
   ['with two new events before a follower reads', 2],
 ])(
-  'a bus that was emptied while its clock was set back an hour, %s, is reported as lost, and later events follow',
+  'a bus that was emptied and whose clock was set back, %s, is reported as lost, and later events follow',
   async (_, early) => {
     const time = timeOfTests()
     let aheadMs = 3_600_000
@@ -215,14 +215,14 @@ test.each([
     const settled = { type: 'settled' as const, feed }
     const readers = [one, other].map(({ stores }) => {
       const reader = { calls: [] as ('event' | 'lost')[], last: 0 }
-      const tell = (what: 'event' | 'lost', position: number): void => {
+      const note = (what: 'event' | 'lost', position: number): void => {
         expect(position).toBeGreaterThan(reader.last)
         reader.last = position
         reader.calls.push(what)
       }
       stores.bus.follow({
-        deliver: ({ position }) => tell('event', position),
-        lost: (_feed, upTo) => tell('lost', upTo),
+        deliver: ({ position }) => note('event', position),
+        lost: (_feed, upTo) => note('lost', upTo),
       })
       return reader
     })

@@ -61,9 +61,9 @@ describe('rediss://', () => {
     const { cert, key } = fixture.certificate('redis')
     const [port = 0] = await freePorts(1)
     const files = [`tls-cert-file ${cert}`, `tls-key-file ${key}`, `tls-ca-cert-file ${authority}`]
-    const settings = [`tls-port ${port}`, ...files, 'tls-auth-clients no', 'requirepass hush']
+    const settings = [`tls-port ${port}`, ...files, 'tls-auth-clients no', 'requirepass secret']
     server = await startRedis({ settings })
-    url = `rediss://:hush@${server.host}:${port}`
+    url = `rediss://:secret@${server.host}:${port}`
   })
   afterAll(() => server?.stop())
 
@@ -77,7 +77,7 @@ describe('rediss://', () => {
     // The effect of NODE_EXTRA_CA_CERTS for a process.
     tls.setDefaultCACertificates([...before, readFileSync(fixture.path('ours-ca.crt'), 'utf8')])
     expect(await admitted(url)).toBe('admitted')
-    expect(await refused(url.replace('hush', 'wrong'))).toMatch(/WRONGPASS/)
+    expect(await refused(url.replace('secret', 'wrong'))).toMatch(/WRONGPASS/)
     expect(await refused(url.replace('127.0.0.1', 'localhost'))).toMatch(/altnames/)
   })
 })

@@ -13,7 +13,7 @@ import { type RedisServer, startRedis } from '../../support/redis/server.ts'
 import { freshPrefix } from '../../support/redis/stores.ts'
 import { oneSymbolFeed, simulated } from '../../support/samples/one-symbol-feed.ts'
 
-const patient = { timeout: 120_000 }
+const longTimeout = { timeout: 120_000 }
 const untilServed = { timeout: 30_000, interval: 100 }
 
 let server: RedisServer
@@ -65,7 +65,7 @@ const ask = async (port: number, path: string, key: string) => {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 
-describe('fxd all with what pods share in Redis', patient, () => {
+describe('fxd all with what pods share in Redis', longTimeout, () => {
   test('while Redis is unavailable usage fails and status is degraded; requests are admitted by share and counted after its return', async () => {
     const config = configured()
     const running = await start(config)

@@ -16,7 +16,7 @@ import { type RedisServer, startRedis } from '../../support/redis/server.ts'
 import { freshPrefix, openInTest } from '../../support/redis/stores.ts'
 import { freshFeed, minuteBar } from '../suites/sample-bars.ts'
 
-/** Maximum time of a takeover from the last liveness report of the active collector, and 10 s for a busy machine. */
+/** Maximum time of a takeover after the last liveness report of the leader, and 10 s for a busy machine. */
 const takeoverMs = 15_000 + 10_000
 
 let server: RedisServer
@@ -128,7 +128,7 @@ describe('two ingests with one Redis', () => {
   })
 
   test(
-    'an ingest without Redis stores and acks bars, loses its feed to the other ingest, and is fenced when Redis returns',
+    'an ingest without Redis still acks bars, loses its feed to the other ingest, and is fenced when Redis returns',
     async () => {
       const { first, second, proxy, times } = await openPair()
       const a = await lead(first, 'a')

@@ -24,14 +24,14 @@ export function describeFairReads(name: string, open: Open<'bars' | 'windows'>):
   describe(`fair reads in ${name}`, () => {
     const opened = openedOnce(open)
     const feed = freshFeed()
-    const [busy, calm] = [seriesOf('BUSY', '1', feed), seriesOf('CALM', '1', feed)]
+    const [busy, idle] = [seriesOf('BUSY', '1', feed), seriesOf('CALM', '1', feed)]
     const bars = () => opened().stores.bars
     let isOver = false
     let answered = 0
 
     beforeAll(async () => {
       await bars().write([batchOf(busy, minuteBars(0, storedBars))], 'backfill')
-      await bars().write([batchOf(calm, minuteBars(0, 300))], 'backfill')
+      await bars().write([batchOf(idle, minuteBars(0, 300))], 'backfill')
       await opened().stores.windows.add([{ ...busy, from: feedSeconds(start), to: feedSeconds(start + 600) }])
     })
     afterAll(() => {
@@ -74,10 +74,10 @@ export function describeFairReads(name: string, open: Open<'bars' | 'windows'>):
         for (let i = 0; i < victimReads; i++) {
           const before = answered
           const read = await bars().read({
-            series: calm,
+            series: idle,
             ...always,
             take: { count: 300, end: 'newest' },
-            reader: readerNamed('calm'),
+            reader: readerNamed('idle'),
           })
           expect(barCount(read)).toBe(300)
           others.push(answered - before)

@@ -188,10 +188,10 @@ export function registryKeys(open: () => Promise<RegistryFixture>): void {
     await fc.assert(
       fc.asyncProperty(anyOverlaps, anyCalls, async (overlaps, calls) => {
         const { id, secret } = fresh()
-        const begun = fixture.clock.utcMs()
+        const startMs = fixture.clock.utcMs()
         // Both operators compute the same request for an issue: it contains an instant, not a duration.
         const requestOf = (issue: number) =>
-          put(id, secret(issue), { issue, oldUntil: begun + (overlaps[issue - 1] ?? 0) })
+          put(id, secret(issue), { issue, oldUntil: startMs + (overlaps[issue - 1] ?? 0) })
         let newest = 0
         let isRevoked = false
         let isSuspended = false
@@ -208,7 +208,7 @@ export function registryKeys(open: () => Promise<RegistryFixture>): void {
             for (let old = 1; old < issue; old++)
               ends.set(
                 old,
-                Math.min(ends.get(old) ?? Number.POSITIVE_INFINITY, begun + (overlaps[issue - 1] ?? 0)),
+                Math.min(ends.get(old) ?? Number.POSITIVE_INFINITY, startMs + (overlaps[issue - 1] ?? 0)),
               )
             newest = issue
             isSuspended = false

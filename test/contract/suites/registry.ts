@@ -21,10 +21,10 @@ export function describeRegistryStore(name: string, open: Open<'registry'>): voi
         fc.asyncProperty(
           fc.array(fc.array(anyChange, { maxLength: 5 }), { maxLength: 6 }),
           async (changes) => {
-            const begun = await versionOf(store())
+            const firstVersion = await versionOf(store())
             const names = Array.from({ length: 6 }, () => freshName('SYM'))
             const newest = new Map<string, RegistryRow>()
-            let version = begun
+            let version = firstVersion
             for (const change of changes) {
               const rows = change.map(({ record, text }) => symbolRow(names[record]!, text))
               expect(await store().append(version, rows)).toEqual({
@@ -34,8 +34,8 @@ export function describeRegistryStore(name: string, open: Open<'registry'>): voi
               for (const row of rows) newest.set(row.id, { ...row, version: ++version })
             }
             const rows = [...newest.values()].sort((a, b) => a.version - b.version)
-            expect(await store().since(begun)).toEqual(rows)
-            for (const after of [begun + 1, Math.max(begun, version - 1), version])
+            expect(await store().since(firstVersion)).toEqual(rows)
+            for (const after of [firstVersion + 1, Math.max(firstVersion, version - 1), version])
               expect(await store().since(after)).toEqual(rows.filter((row) => row.version > after))
           },
         ),

@@ -89,17 +89,17 @@ const catalogue = (): RegistryBody[] => [
 
 /** A clock whose `soon` a test can hold and release. */
 function pausedTurns(clock: Clock) {
-  let held: (() => void)[] | undefined
+  let queued: (() => void)[] | undefined
   const soon = (run: () => void): void => {
-    if (held) held.push(run)
+    if (queued) queued.push(run)
     else clock.soon(run)
   }
   return {
     clock: { ...clock, soon },
-    hold: () => void (held ??= []),
+    hold: () => void (queued ??= []),
     release() {
-      for (const run of held ?? []) clock.soon(run)
-      held = undefined
+      for (const run of queued ?? []) clock.soon(run)
+      queued = undefined
     },
   }
 }

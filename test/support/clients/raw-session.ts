@@ -83,8 +83,8 @@ export class RawSession {
   }
 
   /**
-   * Sends Hello as a live collector or an import, waits for the last Known, sends an empty catalogue (the symbols are
-   * those of the manifest), and waits until the session is active. `isCatalogued` false: sends no catalogue.
+   * Sends Hello as a live collector or an import and waits for the last Known. Then sends an empty catalogue (the
+   * symbols are those of the manifest) and waits until the session is active. `isCatalogued` false: no catalogue.
    */
   async hello(feed: string, options: HelloOptions = {}) {
     const { mode = 'LIVE', id = 'collector-1', rereadable = true, isCatalogued = true } = options

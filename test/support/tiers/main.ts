@@ -71,7 +71,7 @@ async function run({
     ...(changedOnly ? [`--changed=${base()}`] : []),
     ...files,
   ]
-  const begun = performance.now()
+  const startedAt = performance.now()
   const child = spawn(process.execPath, [vitest, 'run', ...args], {
     cwd: repository,
     env: { ...process.env, ...(process.stdout.isTTY && { FORCE_COLOR: '1' }) },
@@ -90,7 +90,7 @@ async function run({
   const isNothingAffected = changedOnly && passed === '0' && failed === '0'
   return {
     name: stage,
-    seconds: (performance.now() - begun) / 1_000,
+    seconds: (performance.now() - startedAt) / 1_000,
     passed: Number(passed ?? 0),
     // A run that ended without its tally, or failed outside any test, counts as one failure.
     failed: Math.max(Number(failed ?? 0), code === 0 || isNothingAffected ? 0 : 1),
