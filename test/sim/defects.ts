@@ -1,7 +1,7 @@
 /** Planted defects: each spoils one part, and the checks must find each. */
 export const defects = {
   acksEarly: 'the store acknowledges a batch that is in memory only',
-  lastWins: 'the last write of a bar wins, whatever its revision',
+  lastWins: 'the last write of a bar wins, also with a smaller revision',
   hidesLoss: 'the bus reports no losses to its followers',
   recentKeeps: 'a shard keeps its cached bars of a symbol after the bus lost bars of it',
   emptyRefill: 'a shard that fills a hole reads an empty answer from the store',

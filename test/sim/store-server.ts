@@ -20,7 +20,7 @@ import type { SimProcess } from './timeline.ts'
 export interface StoreDefects {
   /** Acknowledges writes before the commit; a restart loses them. */
   readonly acksEarly?: boolean
-  /** The last write wins, whatever its revision. */
+  /** The last write of a bar wins, also with a smaller revision. */
   readonly lastWins?: boolean
 }
 

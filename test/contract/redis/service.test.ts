@@ -65,7 +65,7 @@ const ask = async (port: number, path: string, key: string) => {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 
-describe('fxd all with what pods share in Redis', longTimeout, () => {
+describe('fxd all with Redis', longTimeout, () => {
   test('while Redis is unavailable usage fails and status is degraded; requests are admitted by share and counted after its return', async () => {
     const config = configured()
     const running = await start(config)

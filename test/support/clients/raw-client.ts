@@ -3,7 +3,7 @@ import type { OpenedStream } from './open-stream.ts'
 
 export interface RawClient {
   readonly socket: Socket
-  /** The code of the server's close frame; rejects when the connection ends without one. */
+  /** Resolves with the code of the server's close frame; rejects if the connection ends without one. */
   readonly goodbye: Promise<number>
 }
 

@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** What happens to the bytes of one direction. */
+/** A fault of one direction. */
 export type Toxic =
   | { readonly kind: 'delay'; readonly ms: number }
   /** Drops the bytes and keeps the connection open, like a half-open connection. */

@@ -18,7 +18,7 @@ export interface RedisServer {
   readonly pid: number
   /** Resolves at the end of the present process with its exit code or signal. */
   readonly ended: Promise<number | string>
-  /** Ends the process as a crash would. */
+  /** Ends the process like a crash, with SIGKILL. */
   kill(): Promise<void>
   /** Starts it again on the same port; empty, unless its settings keep the data. */
   start(): Promise<void>
