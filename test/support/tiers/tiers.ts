@@ -14,7 +14,7 @@ export interface Stage {
 }
 
 const edgesOfTheChange: Stage = { name: 'affected edges', projects: ['edges'], changedOnly: true }
-const unitsAndEdges: Stage = { name: 'unitsAndEdges', projects: ['unit', 'edges', 'tidy'] }
+const unitsAndEdges: Stage = { name: 'unit and edges', projects: ['unit', 'edges', 'tidy'] }
 const acceptance: Stage = { name: 'acceptance', projects: ['acceptance', 'acceptance-clock'] }
 
 /** The stages of each command of the Makefile; `soak` is `test` with FXD_TEST_EFFORT=20. */
