@@ -5,7 +5,7 @@ import type { Received } from '../../services/ingest/session/receive.ts'
 import type { IngestMessage } from '../../services/wire/gen/fxd/v1/IngestMessage.ts'
 import type { Record } from './record.ts'
 
-/** Notes which bars ingest acknowledges on this call, as a collector would understand it. */
+/** Records which bars ingest acknowledges on this call, by the rules that a collector uses. */
 export function watchAcks(call: CollectorCall, feed: FeedKey, record: Record): void {
   const batches = new Map<number, NonNullable<Received['bars']>>()
   const refused = new Set<number>()

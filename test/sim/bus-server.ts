@@ -8,13 +8,13 @@ import {
   fencedFeed,
 } from '../../services/ports/bus.ts'
 import type { Network } from './network.ts'
-import type { Life } from './timeline.ts'
+import type { SimProcess } from './timeline.ts'
 
-/** The lane of an event: its feed's, or the registry's. */
+/** The lane of an event: that of its feed, or `undefined` for the registry. */
 type Lane = FeedKey | undefined
 
 interface Entry extends Delivered {
-  /** Which publication this is: a position may be given twice, before and after a failover. */
+  /** Unique number of the publication: a failover may assign a position twice. */
   readonly mark: number
 }
 
@@ -23,61 +23,61 @@ interface LaneLog {
   top: number
 }
 
-/** A follower looks when something was published, and so often without being told. */
+/** Poll interval of a follower; a publication also makes it poll. */
 const lookMs = 2_500
 const keptPerLane = 400
-/** Positions of a later life of the bus are always greater. */
-const lifePositions = 1_000_000
+/** Range of positions of one generation: after the bus was emptied, all positions are greater. */
+const positionsPerGeneration = 1_000_000
 
-/** Lets a planted defect spoil a part. */
+/** Planted defects of this server. */
 export interface BusDefects {
-  readonly neverTellsLoss?: boolean
+  readonly hidesLoss?: boolean
 }
 
-/** The bus as the processes share it: a log per feed that may be emptied, or lose its newest entries in a failover. */
+/** The bus that all processes share: a log per feed that can be emptied, or lose its newest entries in a failover. */
 export class BusServer {
   readonly #network: Network
   readonly #defects: BusDefects
   #lanes = new Map<Lane, LaneLog>()
   #epochs = new Map<FeedKey, number>()
-  #life = 1
+  #generation = 1
   #marks = 0
   readonly #followers = new Set<() => void>()
   readonly #published: (event: BusEvent) => void
 
-  /** `published` hears of every event that was taken. */
+  /** `published` is called with every accepted event. */
   constructor(network: Network, defects: BusDefects, published: (event: BusEvent) => void) {
     this.#published = published
     this.#network = network
     this.#defects = defects
   }
 
-  /** Told whenever events were lost. */
+  /** Called whenever events were lost. */
   onLoss: () => void = () => undefined
 
-  /** Everything is forgotten. */
+  /** Loses everything. */
   empty(): void {
-    this.#life += 1
+    this.#generation += 1
     this.onLoss()
     this.#lanes = new Map()
     this.#epochs = new Map()
   }
 
-  /** A replica that had not seen the newest entries takes over. */
+  /** A replica without the newest `lost` entries of each lane takes over. */
   failOver(lost: number): void {
     this.onLoss()
     for (const lane of this.#lanes.values()) {
-      const gone = lane.entries.splice(Math.max(0, lane.entries.length - lost), lost)
-      lane.top -= gone.length
+      const lostEntries = lane.entries.splice(Math.max(0, lane.entries.length - lost), lost)
+      lane.top -= lostEntries.length
     }
   }
 
-  /** The port as one process sees it. */
-  of(life: Life): Bus {
+  /** The port for one process. */
+  of(process: SimProcess): Bus {
     return {
       publish: (event, epoch) =>
-        this.#network.call(life, 'bus', `publish ${event.type}`, () => this.#publish(event, epoch)),
-      follow: (follower) => this.#follow(life, follower),
+        this.#network.call(process, 'bus', `publish ${event.type}`, () => this.#publish(event, epoch)),
+      follow: (follower) => this.#follow(process, follower),
     }
   }
 
@@ -86,7 +86,7 @@ export class BusServer {
     if (fenced !== undefined) {
       const newest = this.#epochs.get(fenced) ?? epoch
       if (epoch < newest) return { outcome: 'fenced' } as const
-      // A newer publisher leaves one position out: readers look for what its predecessor did not tell.
+      // A new publisher skips one position, so that readers read from the store what its predecessor did not publish.
       if (epoch > newest) this.#lane(fenced).top += 1
       this.#epochs.set(fenced, epoch)
     }
@@ -100,23 +100,23 @@ export class BusServer {
   }
 
   #lane(key: Lane): LaneLog {
-    const lane = this.#lanes.get(key) ?? { entries: [], top: this.#life * lifePositions }
+    const lane = this.#lanes.get(key) ?? { entries: [], top: this.#generation * positionsPerGeneration }
     this.#lanes.set(key, lane)
     return lane
   }
 
-  /** A follower that finds its place gone, in whatever way, is told so and goes on at the top. */
-  #follow(life: Life, follower: Follower): () => void {
-    const places = new Map<Lane, Place>()
-    for (const [key, lane] of this.#lanes) places.set(key, placeAtTop(lane))
+  /** A follower whose position no longer exists gets a loss and continues at the newest position. */
+  #follow(process: SimProcess, follower: Follower): () => void {
+    const positions = new Map<Lane, Place>()
+    for (const [key, lane] of this.#lanes) positions.set(key, topPosition(lane))
     let noticed = false
-    const stop = life.clock.every(lookMs, () => this.#look(life, follower, places))
+    const stop = process.clock.every(lookMs, () => this.#look(process, follower, positions))
     const notice = (): void => {
       if (noticed) return
       noticed = true
-      life.clock.after(this.#network.delayMs(), () => {
+      process.clock.after(this.#network.delayMs(), () => {
         noticed = false
-        if (this.#followers.has(notice)) this.#look(life, follower, places)
+        if (this.#followers.has(notice)) this.#look(process, follower, positions)
       })
     }
     this.#followers.add(notice)
@@ -126,23 +126,23 @@ export class BusServer {
     }
   }
 
-  #look(life: Life, follower: Follower, places: Map<Lane, Place>): void {
-    if (this.#network.isCut(life.name, 'bus')) return
-    for (const key of new Set([...places.keys(), ...this.#lanes.keys()])) {
+  #look(process: SimProcess, follower: Follower, positions: Map<Lane, Place>): void {
+    if (this.#network.isCut(process.name, 'bus')) return
+    for (const key of new Set([...positions.keys(), ...this.#lanes.keys()])) {
       const lane = this.#lane(key)
-      const place = places.get(key) ?? { position: 0, mark: 0 }
+      const place = positions.get(key) ?? { position: 0, mark: 0 }
       if (isGone(place, lane)) {
-        places.set(key, placeAtTop(lane))
+        positions.set(key, topPosition(lane))
         const upTo = Math.max(lane.top, place.position)
-        if (key !== undefined && !this.#defects.neverTellsLoss) follower.lost(key, upTo)
+        if (key !== undefined && !this.#defects.hidesLoss) follower.lost(key, upTo)
         continue
       }
       const fresh = lane.entries.filter(({ position }) => position > place.position)
       let expected = place.position + 1
       for (const { position, event, mark } of fresh) {
-        places.set(key, { position, mark })
+        positions.set(key, { position, mark })
         const isJump = position > expected && place.position > 0
-        if (isJump && key !== undefined && !this.#defects.neverTellsLoss) follower.lost(key, position - 1)
+        if (isJump && key !== undefined && !this.#defects.hidesLoss) follower.lost(key, position - 1)
         follower.deliver({ position, event })
         expected = position + 1
       }
@@ -155,9 +155,9 @@ interface Place {
   readonly mark: number
 }
 
-const placeAtTop = ({ top, entries }: LaneLog): Place => ({ position: top, mark: entries.at(-1)?.mark ?? 0 })
+const topPosition = ({ top, entries }: LaneLog): Place => ({ position: top, mark: entries.at(-1)?.mark ?? 0 })
 
-/** Whether the entry last seen, or one that followed it, is no longer there. */
+/** Whether the last entry seen, or one that followed it, is no longer in the log. */
 function isGone(place: Place, { entries, top }: LaneLog): boolean {
   if (top < place.position) return true
   const first = entries[0]

@@ -1,10 +1,10 @@
-/** Everything that happens by chance in one run comes from one seed (sfc32). */
+/** All random numbers of one run, from one seed (sfc32). */
 export interface Chance {
   /** `[0, 1)` */
   next(): number
   /** `[0, below)` */
   int(below: number): number
-  /** Whether something of this probability happens. */
+  /** True with this probability. */
   is(probability: number): boolean
   pick<T>(list: readonly T[]): T
 }

@@ -3,16 +3,16 @@ import type { CompoundKey } from '../../services/core/feeds/compound-key.ts'
 import { checkSequence } from '../support/check-sequence.ts'
 import type { Record, Seen, SocketRecord } from './record.ts'
 
-/** What is known of one symbol when all is over. */
+/** What the store and the broker have of one symbol at the end of a run. */
 export interface Known {
   readonly symbol: CompoundKey
   readonly stored: readonly RevisedBar[]
   readonly broker: readonly Bar[]
-  /** Every close that the broker ever told of the bar of this time. */
+  /** Every close price that the broker ever sent for the bar of this time. */
   readonly closes: (time: number) => ReadonlySet<number>
 }
 
-/** Promise 1 and 2: what was acknowledged or pushed is in the history, and history is what the broker says. */
+/** Checks promises 1 and 2: acknowledged and pushed bars are in the history, and history equals the broker's bars. */
 export function checkHistory(record: Record, known: Known, settledUntil: number): string[] {
   const { symbol, stored, broker, closes } = known
   const found: string[] = []
@@ -20,25 +20,25 @@ export function checkHistory(record: Record, known: Known, settledUntil: number)
   if (byTime.size !== stored.length) found.push('a time is stored twice')
   for (const [time, acked] of record.acked.get(symbol) ?? []) {
     const bar = byTime.get(time)
-    if (!bar) found.push(`${time}: acknowledged and not stored`)
-    // An equal reading changes nothing, whatever its revision.
+    if (!bar) found.push(`${time}: acknowledged but not stored`)
+    // A repeated bar with equal numbers changes nothing, whatever its revision.
     else if (bar.revision < acked.revision && bar.close !== acked.close)
-      found.push(`${time}: revision ${acked.revision} was acknowledged, ${bar.revision} is stored`)
+      found.push(`${time}: revision ${acked.revision} was acknowledged, but ${bar.revision} is stored`)
   }
   for (const time of record.published.get(symbol)?.keys() ?? [])
-    if (!byTime.has(time)) found.push(`${time}: pushed and not stored`)
+    if (!byTime.has(time)) found.push(`${time}: pushed but not stored`)
   for (const { time, close } of broker) {
     if (time > settledUntil) continue
     const bar = byTime.get(time)
-    if (!bar) found.push(`${time}: the broker has it, history does not`)
-    // What the broker corrects while no collector listens is not read again.
+    if (!bar) found.push(`${time}: the broker has this bar, history does not`)
+    // A correction that the broker makes while no collector is connected is never read.
     else if (!closes(time).has(bar.close))
-      found.push(`${time}: closes at ${close} at the broker, at ${bar.close} in history`)
+      found.push(`${time}: close is ${close} at the broker, ${bar.close} in history`)
   }
   return found.map((what) => `${symbol} ${what}`)
 }
 
-/** Promise 3: once, in order, and whatever is missing is named. */
+/** Checks promise 3: bars come once and in order, and every missing bar is named in a GAP. */
 export function checkSocket(
   record: Record,
   socket: SocketRecord,
@@ -49,10 +49,12 @@ export function checkSocket(
   for (const symbol of symbols) {
     const published = record.published.get(symbol) ?? new Map<number, Bar>()
     const mine = socket.seen.flatMap((seen) => ('symbol' in seen && seen.symbol === symbol ? [seen] : []))
-    const told = mine.map((seen) => (seen.type === 'gap' ? seen : { type: seen.type, time: seen.bar.time }))
+    const received = mine.map((seen) =>
+      seen.type === 'gap' ? seen : { type: seen.type, time: seen.bar.time },
+    )
     const owed = (after: number | undefined, before: number): readonly number[] =>
       after === undefined ? [] : [...published.keys()].filter((time) => time > after && time < before)
-    found.push(...checkSequence(`${socket.id} ${symbol}`, told, socket.since.get(symbol), owed))
+    found.push(...checkSequence(`${socket.id} ${symbol}`, received, socket.since.get(symbol), owed))
     for (const seen of mine)
       if (seen.type === 'bar')
         found.push(...checkFrame(seen, published.get(seen.bar.time), closes.get(seen.symbol), socket.id))
@@ -60,7 +62,7 @@ export function checkSocket(
   return found
 }
 
-/** A minute frame comes after all bars of that minute that the socket is owed, or after they were named. */
+/** Checks that a minute frame comes after all owed bars of that minute, or after a GAP that names them. */
 export function checkMinutes(record: Record, { id, since, seen }: SocketRecord): string[] {
   const found: string[] = []
   seen.forEach((frame, i) => {
@@ -74,38 +76,38 @@ export function checkMinutes(record: Record, { id, since, seen }: SocketRecord):
       return record.published.get(symbol)?.has(time) === true && (since.get(symbol) ?? at - 60) < time
     }
     for (const symbol of new Set(owed)) {
-      const isTold = before.some(
+      const isReceived = before.some(
         (each) =>
           'symbol' in each &&
           each.symbol === symbol &&
           (each.type === 'bar' ? each.bar.time === time : each.after < time && time <= each.until),
       )
-      if (!isTold) found.push(`${id} ${symbol} ${time}: its minute was complete before it came`)
+      if (!isReceived) found.push(`${id} ${symbol} ${time}: the minute frame came before this bar`)
     }
   })
   return found
 }
 
-/** As published, or, out of a replay or a refill, what history says: the broker may have corrected it since. */
+/** A bar has the numbers that were published, or, from a replay or a refill, those of a later correction. */
 function checkFrame(
   { symbol, bar }: Extract<Seen, { type: 'bar' }>,
   published: Bar | undefined,
-  told: Known['closes'] | undefined,
+  closes: Known['closes'] | undefined,
   id: string,
 ): string[] {
-  return published?.close !== bar.close && !told?.(bar.time).has(bar.close)
-    ? [`${id} ${symbol} ${bar.time}: pushed with numbers that the broker never told`]
+  return published?.close !== bar.close && !closes?.(bar.time).has(bar.close)
+    ? [`${id} ${symbol} ${bar.time}: pushed with numbers that the broker never sent`]
     : []
 }
 
-/** When all is well again an open socket has the newest bar, or was told that it does not. */
+/** Checks at the end of a run that an open socket has the newest bar, or a GAP for it. */
 export function checkCaughtUp(socket: SocketRecord, symbol: string, newest: number): string[] {
   const subscribed = socket.seen.find((seen) => seen.type === 'subscribed' && seen.symbols.includes(symbol))
   if (socket.closed || subscribed?.type !== 'subscribed' || newest < subscribed.at) return []
   const mine = socket.seen.filter((seen) => 'symbol' in seen && seen.symbol === symbol)
-  const isTold = mine.some((seen) =>
+  const isReceived = mine.some((seen) =>
     seen.type === 'bar' ? seen.bar.time >= newest : seen.type === 'gap' && seen.after < newest,
   )
-  if (isTold) return []
-  return [`${socket.id} ${symbol}: open and without ${newest}, the newest bar`]
+  if (isReceived) return []
+  return [`${socket.id} ${symbol}: open, but without ${newest}, the newest bar`]
 }

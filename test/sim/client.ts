@@ -3,32 +3,32 @@ import type { Duplex } from 'node:stream'
 import type { StreamSocket } from '../../services/stream/sockets/connection.ts'
 import type { Network } from './network.ts'
 import type { BarFrame, SocketRecord } from './record.ts'
-import type { Life, Timeline } from './timeline.ts'
+import type { SimProcess, Timeline } from './timeline.ts'
 
 const openState = 1
 const closingState = 2
 
-/** The server's end of a socket: what the stream uses of the library's. Frames arrive in their order, late or never. */
+/** The server's end of a socket, with the methods of the library that stream uses. Frames arrive late, in order, or never. */
 export class SimSocket extends EventEmitter {
   connection: StreamSocket['connection']
   readyState = openState
   readonly raw: Duplex
-  readonly #server: Life
+  readonly #server: SimProcess
   readonly #client: string
   readonly #network: Network
   readonly #timeline: Timeline
   readonly #deliver: (text: string) => void
-  readonly #gone: (code: number) => void
+  readonly #closed: (code: number) => void
   #at = 0
   #paused = false
   #isCut = false
 
   constructor(
-    server: Life,
+    server: SimProcess,
     client: string,
     network: Network,
     timeline: Timeline,
-    to: { deliver(text: string): void; gone(code: number): void },
+    to: { deliver(text: string): void; closed(code: number): void },
   ) {
     super()
     this.#server = server
@@ -36,7 +36,7 @@ export class SimSocket extends EventEmitter {
     this.#network = network
     this.#timeline = timeline
     this.#deliver = to.deliver
-    this.#gone = to.gone
+    this.#closed = to.closed
     this.raw = {
       writableLength: 0,
       writableNeedDrain: false,
@@ -58,11 +58,11 @@ export class SimSocket extends EventEmitter {
   }
 
   pong(): void {
-    // Clients of this run send messages instead of pings.
+    // Simulated clients send messages instead of ping frames.
   }
 
-  /** A message of the client. */
-  say(text: string): void {
+  /** Sends a message of the client to the server. */
+  sendAsClient(text: string): void {
     this.#later(() => this.readyState === openState && this.emit('message', Buffer.from(text), false))
   }
 
@@ -70,7 +70,7 @@ export class SimSocket extends EventEmitter {
     if (this.readyState !== openState) return
     const finish = (): void => {
       this.readyState = closingState
-      this.#later(() => this.#gone(code))
+      this.#later(() => this.#closed(code))
       this.terminate()
     }
     if (this.connection) this.connection.leaveThen(code, finish)
@@ -96,7 +96,7 @@ export class SimSocket extends EventEmitter {
   }
 }
 
-/** The texts of ready WebSocket frames. */
+/** The payloads of encoded WebSocket frames. */
 function textsOf(frames: string): string[] {
   const bytes = Buffer.from(frames, 'latin1')
   const texts: string[] = []
@@ -116,7 +116,7 @@ function textsOf(frames: string): string[] {
   return texts
 }
 
-/** Writes what a socket said into its record. */
+/** Adds a received message to the record of its socket. */
 export function note(record: SocketRecord, text: string, at: number): void {
   const message = JSON.parse(text) as {
     type: string

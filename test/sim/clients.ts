@@ -6,10 +6,10 @@ import { type keys, symbols, type World } from './world.ts'
 
 const pingMs = 20_000
 const upgradeMsMax = 6_000
-/** Two pings without an answer, and a little. */
+/** Maximum time without a frame: two unanswered pings and a margin. */
 const silenceMsMax = 45_000
 
-/** A well-behaved client: connects again with jitter, subscribes again, and half of them ask for what they missed. */
+/** A correct client: reconnects with jitter, subscribes again, and in half of the cases requests missed bars. */
 export class SimClient {
   readonly name: string
   readonly symbols: readonly CompoundKey[]
@@ -20,11 +20,11 @@ export class SimClient {
   readonly #visits: boolean
   readonly #markers: boolean
   readonly #last = new Map<string, number>()
-  #line: { readonly socket: SimSocket; readonly shard: Shard } | undefined
-  #heardMs = 0
+  #connection: { readonly socket: SimSocket; readonly shard: Shard } | undefined
+  #lastFrameMs = 0
   #connections = 0
 
-  /** `visits`: comes for a while, and again after the bus lost something; of some symbols it is the only one to ask. */
+  /** `visits`: connects for short times, and again after a loss of the bus. Some symbols have only such clients. */
   constructor(world: World, name: string, key: (typeof keys)[number], visits = false) {
     this.#world = world
     this.#key = key
@@ -37,35 +37,39 @@ export class SimClient {
   }
 
   get open(): boolean {
-    return this.#line !== undefined
+    return this.#connection !== undefined
   }
 
-  /** As its shard sees it: a client that is cut off learns later that it was closed. */
-  get holdsSlot(): boolean {
-    return this.#line !== undefined && this.#line.shard.life.alive && this.#line.socket.readyState === 1
+  /** Whether its shard counts it: a client that is cut off detects the close later. */
+  get hasSlot(): boolean {
+    return (
+      this.#connection !== undefined &&
+      this.#connection.shard.process.alive &&
+      this.#connection.socket.readyState === 1
+    )
   }
 
   get key(): string {
     return this.#key.id
   }
 
-  begin(): void {
-    this.#again(0)
+  start(): void {
+    this.#reconnect(0)
   }
 
-  /** Comes again when the bus loses something, a minute later, or after a while. */
-  #awaitLoss(): void {
+  /** Reconnects after the next loss of the bus (at once or a minute later), or after one to two minutes. */
+  #reconnectAfterLoss(): void {
     const { timeline, chance } = this.#world
-    let isBack = false
-    const comeBack = (): void => {
-      if (!isBack) this.#again(chance.is(0.5) ? 0 : 65_000)
-      isBack = true
+    let isDone = false
+    const reconnect = (): void => {
+      if (!isDone) this.#reconnect(chance.is(0.5) ? 0 : 65_000)
+      isDone = true
     }
-    this.#world.atNextLoss(comeBack)
-    timeline.at(60_000 + chance.next() * 60_000, comeBack)
+    this.#world.onNextLoss(reconnect)
+    timeline.at(60_000 + chance.next() * 60_000, reconnect)
   }
 
-  #again(afterMs: number): void {
+  #reconnect(afterMs: number): void {
     const { timeline, chance } = this.#world
     timeline.at(afterMs + chance.next() * 2_000, () => void this.#connect())
   }
@@ -73,7 +77,7 @@ export class SimClient {
   async #connect(): Promise<void> {
     const { chance, network, timeline, shards, record } = this.#world
     const shard = chance.pick([...shards.values()])
-    if (!shard.life.alive) return this.#again(1_000)
+    if (!shard.process.alive) return this.#reconnect(1_000)
     this.#connections += 1
     const seen: SocketRecord = {
       id: `${this.name}#${this.#connections}`,
@@ -81,9 +85,9 @@ export class SimClient {
       seen: [],
       closed: false,
     }
-    const socket = new SimSocket(shard.life, this.name, network, timeline, {
-      deliver: (text) => this.#hear(seen, text),
-      gone: () => this.#gone(seen),
+    const socket = new SimSocket(shard.process, this.name, network, timeline, {
+      deliver: (text) => this.#receive(seen, text),
+      closed: () => this.#disconnected(seen),
     })
     const caller = { key: this.#key, digest: this.#key.id, address: '127.0.0.1', sessionId: seen.id }
     const late = new Promise<boolean>((resolve) => timeline.at(upgradeMsMax, () => resolve(false)))
@@ -92,15 +96,15 @@ export class SimClient {
       () => false,
     )
     if (!(await Promise.race([entered, late]))) {
-      // It may get in after all: nobody is there any more.
+      // A late upgrade may still succeed; its client has given up.
       void entered.then((is) => is && socket.emit('close'))
-      return this.#again(1_000)
+      return this.#reconnect(1_000)
     }
     record.sockets.push(seen)
     this.socket = seen
-    this.#line = { socket, shard }
-    this.#heardMs = timeline.nowMs
-    this.#world.entered(this)
+    this.#connection = { socket, shard }
+    this.#lastFrameMs = timeline.nowMs
+    this.#world.checkCap(this)
     this.#subscribe()
     this.#watch(seen)
   }
@@ -109,7 +113,7 @@ export class SimClient {
     const since = this.#resumes
       ? Object.fromEntries(this.symbols.flatMap((symbol) => this.#since(symbol)))
       : undefined
-    this.#line?.socket.say(
+    this.#connection?.socket.sendAsClient(
       JSON.stringify({ action: 'subscribe', symbols: this.symbols, since, markers: this.#markers }),
     )
   }
@@ -119,45 +123,49 @@ export class SimClient {
     return last === undefined ? [] : [[symbol, last]]
   }
 
-  #hear(seen: SocketRecord, text: string): void {
-    this.#heardMs = this.#world.timeline.nowMs
+  #receive(seen: SocketRecord, text: string): void {
+    this.#lastFrameMs = this.#world.timeline.nowMs
     const before = seen.seen.length
     note(seen, text, this.#world.feedNow)
     const [bar] = seen.seen.slice(before)
-    // The catalogue comes with the first collector.
+    // Before the first collector has sent the catalogue, the symbols are unknown.
     if (bar?.type === 'subscribed' && bar.symbols.length < this.symbols.length)
       this.#world.timeline.at(3_000, () => this.socket === seen && this.#subscribe())
     if (bar?.type === 'bar')
       this.#last.set(bar.symbol, Math.max(bar.bar.time, this.#last.get(bar.symbol) ?? 0))
   }
 
-  /** Pings, and leaves when nothing is heard, or for no reason at all. */
+  /** Pings. Disconnects after silence, and at random while there are faults. */
   #watch(seen: SocketRecord): void {
     const { timeline, chance } = this.#world
     timeline.at(pingMs * (0.5 + chance.next() / 2), () => {
-      if (this.socket !== seen || seen.closed || !this.#line) return
-      const { socket, shard } = this.#line
-      const isSilent = timeline.nowMs - this.#heardMs > silenceMsMax
-      if (!shard.life.alive || isSilent || (this.#world.troubled && chance.is(this.#visits ? 0.5 : 0.05))) {
-        timeline.at(this.#world.network.delayMs(), () => shard.life.alive && socket.emit('close'))
-        return this.#gone(seen)
+      if (this.socket !== seen || seen.closed || !this.#connection) return
+      const { socket, shard } = this.#connection
+      const isSilent = timeline.nowMs - this.#lastFrameMs > silenceMsMax
+      if (
+        !shard.process.alive ||
+        isSilent ||
+        (this.#world.hasFaults && chance.is(this.#visits ? 0.5 : 0.05))
+      ) {
+        timeline.at(this.#world.network.delayMs(), () => shard.process.alive && socket.emit('close'))
+        return this.#disconnected(seen)
       }
-      socket.say('{"action":"ping"}')
+      socket.sendAsClient('{"action":"ping"}')
       this.#watch(seen)
     })
   }
 
-  /** The connection broke, as when its shard died. */
-  lost(shard: Shard): void {
-    if (this.#line?.shard === shard && this.socket) this.#gone(this.socket)
+  /** Breaks the connection, if it is to this shard. */
+  disconnect(shard: Shard): void {
+    if (this.#connection?.shard === shard && this.socket) this.#disconnected(this.socket)
   }
 
-  #gone(seen: SocketRecord): void {
+  #disconnected(seen: SocketRecord): void {
     if (seen.closed) return
     seen.closed = true
     if (this.socket !== seen) return
-    this.#line = undefined
-    if (this.#visits && this.#world.troubled) this.#awaitLoss()
-    else this.#again(500)
+    this.#connection = undefined
+    if (this.#visits && this.#world.hasFaults) this.#reconnectAfterLoss()
+    else this.#reconnect(500)
   }
 }

@@ -1,17 +1,17 @@
-/** Planted bugs: each spoils one part, and the checkers must find each. */
+/** Planted defects: each spoils one part, and the checks must find each. */
 export const defects = {
-  acksEarly: 'the store says that a batch is committed while it waits in memory',
-  lastWins: 'the last write of a bar wins, whatever its revision',
-  neverTellsLoss: 'the bus does not tell its followers what they lost',
-  recentKeeps: 'a shard goes on with what it remembers of a symbol after the bus lost bars of it',
-  emptyRefill: 'a shard finds nothing in the store when it fills a hole',
-  shortReplay: 'a replay leaves out its first bar',
-  spoolForgets: 'the spool says that a batch is on the disk and writes nothing',
-  ownLimits: 'every pod counts requests for itself',
-  overCap: 'a slot is given when as many are open as the cap allows',
+  acksEarly: 'the store acknowledges a batch that is in memory only',
+  lastWins: 'the last write of a bar wins, also with a smaller revision',
+  hidesLoss: 'the bus reports no losses to its followers',
+  recentKeeps: 'a shard keeps its cached bars of a symbol after the bus lost bars of it',
+  emptyRefill: 'a shard that fills a hole reads an empty answer from the store',
+  shortReplay: 'a replay omits its first bar',
+  spoolForgets: 'the spool acknowledges batches without writing them',
+  ownLimits: 'every pod counts requests separately',
+  overCap: 'a slot is granted although the cap is reached',
   renewsNothing: 'a shard does not renew the slots of its sockets',
-  slotsStay: 'slots of a dead shard are never free again',
-  emptyWhenAway: 'a pod says that there is no data while the store is away',
+  slotsStay: 'the slots of an ended shard never lapse',
+  emptyWhenUnavailable: 'a pod answers `no_data` while the store is unavailable',
 } as const
 
 export type Defect = keyof typeof defects

@@ -1,9 +1,9 @@
 import type { SpoolFolder } from '../../services/collector/spool/folder.ts'
 import { MemoryFolder } from '../support/fixtures/memory-folder.ts'
 import type { Chance } from './chance.ts'
-import type { Life } from './timeline.ts'
+import type { SimProcess } from './timeline.ts'
 
-/** The disk of one collector, slow: what was written outlives a life, what was being written may be torn. */
+/** The slow disk of one collector. Synced data survives a kill; a write in progress may be torn. */
 export class SimDisk {
   readonly #chance: Chance
   #folder = new MemoryFolder()
@@ -12,12 +12,12 @@ export class SimDisk {
     this.#chance = chance
   }
 
-  /** The folder as one life sees it; `forgets`: a planted defect, writes that never reach the disk. */
-  of(life: Life, forgets = false): SpoolFolder {
+  /** The folder for one process; `forgets`: a planted defect, writes never reach the disk. */
+  of(process: SimProcess, forgets = false): SpoolFolder {
     const folder = this.#folder.crash(() => this.#chance.next())
     this.#folder = folder
     const delay = (): Promise<void> =>
-      new Promise((resolve) => void life.clock.after(this.#chance.next() * 3, resolve))
+      new Promise((resolve) => void process.clock.after(this.#chance.next() * 3, resolve))
     folder.beforeSync = delay
     const done = <T>(run: () => Promise<T>): Promise<T> => delay().then(run)
     return {

@@ -1,4 +1,4 @@
-import type { Life } from './timeline.ts'
+import type { SimProcess } from './timeline.ts'
 import type { World } from './world.ts'
 
 const meanPauseMs = 12_000
@@ -10,13 +10,13 @@ interface Fault {
 
 const restartMs = (world: World): number => 500 + world.chance.next() * 6_000
 
-function kill(life: Life, again: () => void, world: World): void {
-  if (!life.alive) return
-  life.end()
-  world.timeline.at(restartMs(world), again)
+function kill(process: SimProcess, restart: () => void, world: World): void {
+  if (!process.alive) return
+  process.end()
+  world.timeline.at(restartMs(world), restart)
 }
 
-/** Two that hear nothing of each other for a while. */
+/** Cuts two processes off from each other for 1 s to `msMax`. */
 const cut = (a: string, b: string, world: World, msMax = 20_000): void => {
   world.network.cut(a, b)
   world.timeline.at(1_000 + world.chance.next() * msMax, () => world.network.heal(a, b))
@@ -24,22 +24,22 @@ const cut = (a: string, b: string, world: World, msMax = 20_000): void => {
 
 const pickOf = (world: World, names: Iterable<string>): string => world.chance.pick([...names])
 
-/** What may go wrong; each is drawn as often as the others. */
+/** The faults of a run; all have the same probability. */
 const faults: readonly Fault[] = [
   {
     name: 'an ingest is killed',
     run: (world) => {
       const name = pickOf(world, world.ingests.keys())
-      const life = world.ingests.get(name)?.life
-      if (life) kill(life, () => world.ingest(name), world)
+      const process = world.ingests.get(name)?.process
+      if (process) kill(process, () => world.ingest(name), world)
     },
   },
   {
     name: 'a collector is killed',
     run: (world) => {
       const name = pickOf(world, world.collectors.keys())
-      const life = world.collectors.get(name)
-      if (life) kill(life, () => world.collector(name), world)
+      const process = world.collectors.get(name)
+      if (process) kill(process, () => world.collector(name), world)
     },
   },
   {
@@ -47,17 +47,17 @@ const faults: readonly Fault[] = [
     run: (world) => {
       const name = pickOf(world, world.shards.keys())
       const shard = world.shards.get(name)
-      if (!shard?.life.alive) return
-      kill(shard.life, () => world.shard(name), world)
-      world.shardDied(shard)
+      if (!shard?.process.alive) return
+      kill(shard.process, () => world.shard(name), world)
+      world.shardEnded(shard)
     },
   },
   {
     name: 'a reader is killed',
     run: (world) => {
       const name = pickOf(world, world.readers.keys())
-      const life = world.readers.get(name)?.life
-      if (life) kill(life, () => world.reader(name), world)
+      const process = world.readers.get(name)?.process
+      if (process) kill(process, () => world.reader(name), world)
     },
   },
   {
@@ -97,18 +97,18 @@ const faults: readonly Fault[] = [
     run: (world) => cut(world.chance.pick(world.clients).name, pickOf(world, world.shards.keys()), world),
   },
   {
-    name: 'the store is away and comes back',
+    name: 'the store is unavailable for a while',
     run: (world) => {
-      world.store.away = true
+      world.store.isUnavailable = true
       world.timeline.at(1_000 + world.chance.next() * 20_000, () => {
         world.store.restart()
-        world.store.away = false
+        world.store.isUnavailable = false
       })
     },
   },
   { name: 'the bus is emptied', run: (world) => world.bus.empty() },
   {
-    name: 'the bus fails over and loses its newest',
+    name: 'the bus fails over and loses its newest entries',
     run: (world) => world.bus.failOver(1 + world.chance.int(4)),
   },
   {
@@ -146,17 +146,17 @@ const faults: readonly Fault[] = [
   { name: 'the terminal loses its broker for a moment', run: (world) => world.market.interrupted() },
 ]
 
-/** Draws faults until the time; they may meet each other. */
-export function trouble(world: World, untilMs: number): { readonly count: number } {
+/** Injects random faults until the given time. Faults may overlap. */
+export function injectFaults(world: World, untilMs: number): { readonly count: number } {
   const { timeline, chance } = world
   const drawn = { count: 0 }
-  world.troubled = true
+  world.hasFaults = true
   const next = (): void => {
     timeline.at(chance.next() * 2 * meanPauseMs, () => {
       if (timeline.nowMs >= untilMs) return
       const { name, run } = chance.pick(faults)
       drawn.count += 1
-      world.tell(name)
+      world.note(name)
       run(world)
       next()
     })
@@ -165,10 +165,10 @@ export function trouble(world: World, untilMs: number): { readonly count: number
   return drawn
 }
 
-/** Everything is well again; what was killed comes back by itself. */
-export function calm(world: World): void {
-  world.troubled = false
+/** Ends all faults. Killed processes restart by themselves. */
+export function endFaults(world: World): void {
+  world.hasFaults = false
   world.network.healAll()
   world.store.restart()
-  world.store.away = false
+  world.store.isUnavailable = false
 }

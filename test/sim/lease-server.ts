@@ -4,11 +4,11 @@ import { type Granted, type Leases, leaseMs } from '../../services/ports/lease.t
 interface Lease {
   readonly holder: string
   readonly epoch: number
-  /** 0 once it was released. */
+  /** 0 after a release. */
   untilMs: number
 }
 
-/** Leases as the scripts of Redis keep them: they may be forgotten, and a holder that renews writes its own again. */
+/** Leases with the rules of the Redis scripts. After all were lost, a holder that renews writes its own lease again. */
 export class LeaseServer {
   readonly #clock: Clock
   readonly #leases = new Map<string, Lease>()
@@ -27,7 +27,7 @@ export class LeaseServer {
     const known = this.#leases.get(name)
     const isOwn = known?.holder === holder && known.untilMs !== 0
     if (!isOwn && known && known.untilMs > now) return undefined
-    // Redis makes it of its time, which goes on when leases are forgotten.
+    // Redis derives the epoch from its clock, so epochs keep growing after a loss of all leases.
     const epoch = isOwn ? known.epoch : ++this.#greatest
     this.#leases.set(name, { holder, epoch, untilMs: now + leaseMs })
     return { epoch }
@@ -48,24 +48,24 @@ export class LeaseServer {
   }
 }
 
-/** The port as one process sees it, which remembers what it was granted. `ask` goes over the network. */
+/** The port for one process, which remembers its granted epochs. `ask` sends a call over the network. */
 export function leasesOver(server: LeaseServer, ask: <T>(what: string, run: () => T) => Promise<T>): Leases {
-  const held = new Map<string, { readonly holder: string; readonly epoch: number }>()
+  const grants = new Map<string, { readonly holder: string; readonly epoch: number }>()
   return {
     async acquire(name, holder) {
       const granted = await ask('acquire', () => server.acquire(name, holder))
-      if (granted) held.set(name, { holder, ...granted })
+      if (granted) grants.set(name, { holder, ...granted })
       return granted
     },
     async renew(name, holder) {
-      const known = held.get(name)
+      const known = grants.get(name)
       const epoch = known?.holder === holder ? known.epoch : undefined
       const isHeld = await ask('renew', () => server.renew(name, holder, epoch))
-      if (!isHeld && epoch !== undefined) held.delete(name)
+      if (!isHeld && epoch !== undefined) grants.delete(name)
       return isHeld
     },
     async release(name, holder) {
-      if (held.get(name)?.holder === holder) held.delete(name)
+      if (grants.get(name)?.holder === holder) grants.delete(name)
       await ask('release', () => server.release(name, holder))
     },
   }

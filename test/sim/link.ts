@@ -4,65 +4,66 @@ import { type CallListener, type Dial, serializeOutgoing } from '../../services/
 import type { CollectorCall } from '../../services/ingest/session/collector-stream.ts'
 import { Collector } from '../../services/wire/load.ts'
 import type { Network } from './network.ts'
-import type { Life, Timeline } from './timeline.ts'
+import type { SimProcess, Timeline } from './timeline.ts'
 
-/** A peer that was cut off is given up after this, as keepalive does. */
+/** Time after which a connection to an unreachable peer fails, as with gRPC keepalive. */
 const keepaliveMs = 10_000
 const checkMs = 1_000
 
-/** An ingest that takes calls. */
-export interface Answering {
-  readonly life: Life
-  /** Takes a new call; the bytes of its messages come as `data` through `receive`. */
+/** An ingest process that accepts calls. */
+export interface SimIngest {
+  readonly process: SimProcess
+  /** Accepts a new call. `receive` parses the bytes of its messages, which the call then emits as `data`. */
   accept(call: CollectorCall): void
   receive(bytes: Buffer): unknown
 }
 
 const { responseSerialize, responseDeserialize } = Collector.service.Session
 
-/** Dials ingests of this run by their names. Bytes arrive in their order, late, or the line is dead. */
+/** Connects to the ingests of this run by their names. Bytes arrive late but in order, or the connection fails. */
 export function dialer(
-  life: Life,
+  process: SimProcess,
   network: Network,
   timeline: Timeline,
-  ingestNamed: (name: string) => Answering | undefined,
+  ingestNamed: (name: string) => SimIngest | undefined,
 ): Dial {
   return ({ address }, listener) => {
-    const line = new LinkedLine(life, address, listener, network, timeline)
+    const connection = new SimConnection(process, address, listener, network, timeline)
     timeline.at(network.delayMs(), () => {
       const ingest = ingestNamed(address)
-      if (!ingest?.life.alive || network.isCut(life.name, address)) return line.die('connection refused')
-      return line.connect(ingest)
+      if (!ingest?.process.alive || network.isCut(process.name, address))
+        return connection.fail('connection refused')
+      return connection.connect(ingest)
     })
-    return line
+    return connection
   }
 }
 
-class LinkedLine {
-  readonly #life: Life
+class SimConnection {
+  readonly #process: SimProcess
   readonly #to: string
   readonly #listener: CallListener
   readonly #network: Network
   readonly #timeline: Timeline
-  #ingest: Answering | undefined
+  #ingest: SimIngest | undefined
   #call: SimCall | undefined
-  #early: (() => void)[] = []
-  #isOver = false
-  /** Nothing overtakes what was sent before. */
+  #queued: (() => void)[] = []
+  #hasEnded = false
+  /** Earliest time at which the next message may arrive, so that messages keep their order. */
   #upAt = 0
   #downAt = 0
   #cutSince: number | undefined
 
-  constructor(life: Life, to: string, listener: CallListener, network: Network, timeline: Timeline) {
-    this.#life = life
+  constructor(process: SimProcess, to: string, listener: CallListener, network: Network, timeline: Timeline) {
+    this.#process = process
     this.#to = to
     this.#listener = listener
     this.#network = network
     this.#timeline = timeline
   }
 
-  connect(ingest: Answering): void {
-    if (this.#isOver) return
+  connect(ingest: SimIngest): void {
+    if (this.#hasEnded) return
     this.#ingest = ingest
     const call = new SimCall(
       (bytes) => this.#down(bytes),
@@ -71,7 +72,7 @@ class LinkedLine {
     this.#call = call
     ingest.accept(call as unknown as CollectorCall)
     this.#watch()
-    for (const send of this.#early.splice(0)) send()
+    for (const send of this.#queued.splice(0)) send()
   }
 
   send(message: Parameters<typeof serializeOutgoing>[0]): void {
@@ -85,20 +86,20 @@ class LinkedLine {
 
   cancel(): void {
     this.#up(() => this.#call?.cancel())
-    this.#over({ code: status.CANCELLED, details: 'cancelled' })
+    this.#finish({ code: status.CANCELLED, details: 'cancelled' })
   }
 
-  /** Both sides learn that the connection is gone. */
-  die(details: string): void {
+  /** Ends the connection on both sides. */
+  fail(details: string): void {
     this.#call?.cancel()
-    this.#over({ code: status.UNAVAILABLE, details })
+    this.#finish({ code: status.UNAVAILABLE, details })
   }
 
   #up(run: () => void): void {
-    if (!this.#ingest) return void this.#early.push(() => this.#up(run))
+    if (!this.#ingest) return void this.#queued.push(() => this.#up(run))
     this.#upAt = Math.max(this.#upAt, this.#timeline.nowMs + this.#network.delayMs())
     this.#timeline.at(this.#upAt - this.#timeline.nowMs, () => {
-      if (this.#ingest?.life.alive && !this.#isCut()) run()
+      if (this.#ingest?.process.alive && !this.#isCut()) run()
     })
   }
 
@@ -107,44 +108,44 @@ class LinkedLine {
   }
 
   #close(end: { code: number; details: string }): void {
-    this.#later(() => this.#over(end))
+    this.#later(() => this.#finish(end))
   }
 
   #later(run: () => void): void {
     this.#downAt = Math.max(this.#downAt, this.#timeline.nowMs + this.#network.delayMs())
     this.#timeline.at(this.#downAt - this.#timeline.nowMs, () => {
-      if (this.#life.alive && !this.#isOver && !this.#isCut()) run()
+      if (this.#process.alive && !this.#hasEnded && !this.#isCut()) run()
     })
   }
 
-  /** What is cut loses bytes, so nothing may come through later. */
+  /** Once a connection was cut it stays cut: bytes were lost, so no later byte may arrive. */
   #isCut(): boolean {
-    if (this.#cutSince === undefined && this.#network.isCut(this.#life.name, this.#to))
+    if (this.#cutSince === undefined && this.#network.isCut(this.#process.name, this.#to))
       this.#cutSince = this.#timeline.nowMs
     return this.#cutSince !== undefined
   }
 
   #watch(): void {
-    // Each side finds out for itself: one that hung up while cut off was not heard.
-    if (this.#isOver && this.#call?.destroyed !== false) return
-    if (!this.#ingest?.life.alive) return this.die('the peer is gone')
-    if (!this.#life.alive) {
+    // Each side must detect the end itself: a close that was sent while cut off did not arrive.
+    if (this.#hasEnded && this.#call?.destroyed !== false) return
+    if (!this.#ingest?.process.alive) return this.fail('the peer has ended')
+    if (!this.#process.alive) {
       this.#call?.cancel()
       return
     }
     if (this.#isCut() && this.#timeline.nowMs - (this.#cutSince ?? 0) >= keepaliveMs)
-      return this.die('keepalive')
+      return this.fail('keepalive')
     this.#timeline.at(checkMs, () => this.#watch())
   }
 
-  #over(end: { code: number; details: string }): void {
-    if (this.#isOver) return
-    this.#isOver = true
-    this.#timeline.at(0, () => this.#life.alive && this.#listener.over(end))
+  #finish(end: { code: number; details: string }): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    this.#timeline.at(0, () => this.#process.alive && this.#listener.over(end))
   }
 }
 
-/** Ingest's end of a line: what its session uses of a gRPC stream. */
+/** Ingest's end of a connection: the part of a gRPC stream that a session uses. */
 class SimCall extends EventEmitter {
   destroyed = false
   writableEnded = false
@@ -158,7 +159,7 @@ class SimCall extends EventEmitter {
     super()
     this.#send = send
     this.#close = close
-    // As gRPC does: an error that is emitted is the status of the call.
+    // As in gRPC: an emitted error becomes the status of the call.
     this.on('error', (end: { code: number; details: string }) => this.#finish(end))
   }
 
@@ -172,11 +173,11 @@ class SimCall extends EventEmitter {
   }
 
   arrive(received: unknown): void {
-    this.#take(() => this.emit('data', received))
+    this.#runOrQueue(() => this.emit('data', received))
   }
 
   halfClose(): void {
-    this.#take(() => this.emit('end'))
+    this.#runOrQueue(() => this.emit('end'))
   }
 
   cancel(): void {
@@ -199,7 +200,7 @@ class SimCall extends EventEmitter {
     return this.#paused
   }
 
-  #take(run: () => void): void {
+  #runOrQueue(run: () => void): void {
     if (this.destroyed) return
     if (this.#paused) this.#waiting.push(run)
     else run()

@@ -9,18 +9,18 @@ import { type Bar, type Bars, barsOf } from '../../services/core/bars/bar.ts'
 import type { Span } from '../../services/core/bars/window.ts'
 import { type FeedSeconds, feedSeconds } from '../../services/core/clocks/feed-clock.ts'
 import type { Chance } from './chance.ts'
-import type { Life } from './timeline.ts'
+import type { SimProcess } from './timeline.ts'
 
 export const marketNames = ['EURUSD', 'GBPUSD', 'XAUUSD'] as const
-/** How often a symbol trades in a minute. */
+/** Probability that a symbol trades in a minute. */
 const liquidity: Record<string, number> = { EURUSD: 1, GBPUSD: 0.8, XAUUSD: 0.4 }
 
-/** What the broker knows: the truth that history must show in the end. */
+/** The broker's bars, which history must show at the end of a run. */
 export class Market {
-  /** The end of the last minute that closed. */
+  /** End of the last closed minute. */
   now: FeedSeconds
   readonly #chance: Chance
-  /** By symbol, in the order of time; corrections replace a bar. */
+  /** By symbol, in order of time; a correction replaces a bar. */
   readonly #bars = new Map<string, Map<number, Bar>>(marketNames.map((name) => [name, new Map()]))
   readonly #closes = new Map<string, Set<number>>()
   readonly #terminals = new Set<SimTerminal>()
@@ -30,7 +30,7 @@ export class Market {
     this.#chance = chance
   }
 
-  /** Every close that the broker ever told of a bar. */
+  /** Every close price that a bar ever had. */
   closes(raw: string, time: number): ReadonlySet<number> {
     return this.#closes.get(`${raw} ${time}`) ?? new Set()
   }
@@ -43,7 +43,7 @@ export class Market {
     return barsOf(this.bars(raw).filter(({ time }) => time >= from && time < to))
   }
 
-  /** The minute that opened then has closed. */
+  /** Closes the minute that opened at `open`. */
   closeMinute(open: FeedSeconds): void {
     this.now = feedSeconds(open + 60)
     for (const name of marketNames) {
@@ -53,7 +53,7 @@ export class Market {
     for (const terminal of this.#terminals) terminal.closeMinute(open)
   }
 
-  /** The broker changes its mind about a bar of the last minutes. */
+  /** Corrects a random bar of the last minutes. */
   correct(): void {
     const name = this.#chance.pick(marketNames)
     const recent = this.bars(name).slice(-5, -1)
@@ -75,8 +75,8 @@ export class Market {
   }
 
   /** One terminal logged in to this broker. */
-  terminal(life: Life, rereadable: boolean): SimTerminal {
-    const terminal = new SimTerminal(this, life, rereadable)
+  terminal(process: SimProcess, rereadable: boolean): SimTerminal {
+    const terminal = new SimTerminal(this, process, rereadable)
     this.#terminals.add(terminal)
     return terminal
   }
@@ -98,13 +98,13 @@ export class SimTerminal implements Source {
   readonly terminal = 'simulated'
   readonly capabilities
   readonly #market: Market
-  readonly #life: Life
+  readonly #process: SimProcess
   #listener: SourceListener | undefined
   #watchedFrom: FeedSeconds
 
-  constructor(market: Market, life: Life, rereadable: boolean) {
+  constructor(market: Market, process: SimProcess, rereadable: boolean) {
     this.#market = market
-    this.#life = life
+    this.#process = process
     this.#watchedFrom = market.now
     this.capabilities = { rereadable, reads: 'pieces' as const }
   }
@@ -118,7 +118,7 @@ export class SimTerminal implements Source {
   }
 
   async *read(series: SourceSeries, span: Span): AsyncGenerator<SourceAnswer> {
-    await this.#life.clock.sleep(5)
+    await this.#process.clock.sleep(5)
     const to = feedSeconds(Math.min(span.to, this.#market.now))
     yield { bars: this.#market.within(series.raw, { from: span.from, to }) }
     yield { bars: barsOf([]), complete: { from: span.from, to: feedSeconds(Math.max(span.from, to)) } }
@@ -126,7 +126,7 @@ export class SimTerminal implements Source {
 
   closeMinute(open: FeedSeconds): void {
     const span = { from: open, to: feedSeconds(open + 60) }
-    if (!this.#life.alive || !this.#listener) return
+    if (!this.#process.alive || !this.#listener) return
     this.#listener.tick(this.#market.now)
     const batch = marketNames.map((raw) => ({
       raw,
@@ -138,12 +138,12 @@ export class SimTerminal implements Source {
   }
 
   corrected(raw: string, time: FeedSeconds): void {
-    if (!this.#life.alive || !this.#listener) return
+    if (!this.#process.alive || !this.#listener) return
     const span = { from: time, to: feedSeconds(time + 60) }
     this.#listener.closed([{ raw, resolution: '1', bars: this.#market.within(raw, span) }])
   }
 
-  /** As when the broker's server was lost for a moment: what came meanwhile must be read. */
+  /** Simulates a lost connection to the broker: the collector must read the bars of that time. */
   interrupted(): void {
     this.#watchedFrom = this.#market.now
   }

@@ -1,28 +1,29 @@
 import { Unavailable } from '../../services/core/failure.ts'
 import type { Chance } from './chance.ts'
-import type { Life, Timeline } from './timeline.ts'
+import type { SimProcess, Timeline } from './timeline.ts'
 
-/** What a request to a store or to Redis may meet on its way; answered or not within this time. */
+/** Timeout of a call to the store or to Redis. */
 const callTimeoutMs = 2_000
 const delayMsMax = 20
 const slowDelayMsMax = 1_500
-/** Share of the writes that land twice, as those of a process that stood still do, and how late. */
+/** Probability of a write that is applied twice, as after a freeze of its process. */
 const repeated = 0.1
+/** Maximum delay of the second time. */
 const repeatedLateMsMax = 60_000
 
 /**
- * The network between processes and the servers they share: every message is delayed by chance, so that
- * those of different processes overtake each other; some are lost, on the way there or on the way back.
+ * The network between processes and the servers that they share. Every message has a random delay, so messages of
+ * different processes overtake each other. Requests and answers can be lost.
  */
 export class Network {
   /** Probability that a message is lost. */
   loss = 0
-  /** Whether messages may take long. */
+  /** Whether some messages are slow. */
   slow = false
   readonly #timeline: Timeline
   readonly #chance: Chance
   readonly #trace: (line: string) => void
-  /** Pairs (`a b`, either way) that hear nothing of each other; a name alone is cut off from all. */
+  /** Pairs (`a b`, in either order) that cannot reach each other; a single name is cut off from all. */
   readonly #cut = new Set<string>()
 
   constructor(timeline: Timeline, chance: Chance, trace: (line: string) => void) {
@@ -54,25 +55,25 @@ export class Network {
     return this.#chance.next() * max
   }
 
-  /** Whether a message between the two is lost now. */
+  /** Whether a message between the two is lost; draws a random number. */
   loses(a: string, b: string): boolean {
     return this.isCut(a, b) || this.#chance.is(this.loss)
   }
 
   /**
-   * A request and its answer. `run` happens at the server, once or never; whoever asked may learn of it,
-   * be told `Unavailable` without knowing, or be dead by then. What `mayRepeat` may land once more, late.
+   * Calls a server. `run` is executed there once or never. The caller gets the outcome, or `Unavailable` with an
+   * unknown outcome, or has ended by then. With `mayRepeat` the call may be executed a second time, later.
    */
-  call<T>(life: Life, server: string, what: string, run: () => T, mayRepeat = false): Promise<T> {
-    if (mayRepeat && this.#chance.is(repeated)) this.#repeat(life, server, what, run)
+  call<T>(process: SimProcess, server: string, what: string, run: () => T, mayRepeat = false): Promise<T> {
+    if (mayRepeat && this.#chance.is(repeated)) this.#repeat(process, server, what, run)
     return new Promise((resolve, reject) => {
       const fail = (): void => {
         this.#timeline.at(callTimeoutMs, () => {
-          this.#trace(`${life.name} ${server} ${what} unknown`)
-          if (life.alive) reject(new Unavailable(server))
+          this.#trace(`${process.name} ${server} ${what} unknown`)
+          if (process.alive) reject(new Unavailable(server))
         })
       }
-      if (this.loses(life.name, server)) return fail()
+      if (this.loses(process.name, server)) return fail()
       this.#timeline.at(this.delayMs(), () => {
         let outcome: { readonly value: T } | { readonly cause: Error }
         try {
@@ -80,10 +81,10 @@ export class Network {
         } catch (cause) {
           outcome = { cause: cause as Error }
         }
-        this.#trace(`${life.name} ${server} ${what}`)
-        if (this.loses(life.name, server)) return fail()
+        this.#trace(`${process.name} ${server} ${what}`)
+        if (this.loses(process.name, server)) return fail()
         this.#timeline.at(this.delayMs(), () => {
-          if (!life.alive) return
+          if (!process.alive) return
           if ('value' in outcome) resolve(outcome.value)
           else reject(outcome.cause)
         })
@@ -91,10 +92,10 @@ export class Network {
     })
   }
 
-  #repeat(life: Life, server: string, what: string, run: () => unknown): void {
+  #repeat(process: SimProcess, server: string, what: string, run: () => unknown): void {
     this.#timeline.at(this.#chance.next() * repeatedLateMsMax, () => {
-      if (this.isCut(life.name, server)) return
-      this.#trace(`${life.name} ${server} ${what} once more`)
+      if (this.isCut(process.name, server)) return
+      this.#trace(`${process.name} ${server} ${what} once more`)
       run()
     })
   }

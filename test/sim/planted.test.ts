@@ -2,21 +2,21 @@ import { describe, expect, test } from 'vitest'
 import { type Defect, defects } from './defects.ts'
 import { simulate } from './run.ts'
 
-/** The rarest is found with one or two seeds of a hundred. */
+/** Maximum seeds for each defect; one or two of a hundred seeds show the rarest defect. */
 const seedsMax = 300
 
 describe('the simulation itself', () => {
-  test.each([1, 2, 3])('seed %i gives the same trace each time', async (seed) => {
+  test.each([1, 2, 3])('two runs with seed %i have equal traces', async (seed) => {
     const [once, again] = [await simulate(seed), await simulate(seed)]
     expect(again.trace).toBe(once.trace)
     expect(again.events).toBe(once.events)
   })
 
-  test('another seed gives another trace', async () => {
+  test('runs with different seeds have different traces', async () => {
     expect((await simulate(1)).trace).not.toBe((await simulate(2)).trace)
   })
 
-  test.each(Object.entries(defects))('finds it when (%s) %s', async (defect) => {
+  test.each(Object.entries(defects))('finds the planted defect %s: %s', async (defect) => {
     for (let seed = 1; seed <= seedsMax; seed++) {
       const { violations } = await simulate(seed, defect as Defect)
       if (violations.length > 0) return

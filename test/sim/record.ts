@@ -1,13 +1,13 @@
 import type { RevisedBar } from '../../services/core/bars/bar.ts'
 import type { CompoundKey } from '../../services/core/feeds/compound-key.ts'
 
-/** What one socket saw, in its order. */
+/** The frames that one socket received, in order. */
 export interface SocketRecord {
   readonly id: string
-  /** After which time the client asked bars of a symbol for; absent: from the reply on. */
+  /** By symbol: the time after which the client requested bars; absent: bars from the reply on. */
   readonly since: Map<string, number>
   readonly seen: Seen[]
-  /** Whether the server said goodbye, or the client closed it. */
+  /** Whether the server or the client has closed it. */
   closed: boolean
 }
 
@@ -27,16 +27,16 @@ export type BarFrame = {
   volume: number
 }
 
-/** Everything that the checkers may look at: what was said and heard, never the inside of a process. */
+/** Everything that the checks may use: messages sent and received, never the inner state of a process. */
 export class Record {
-  /** By symbol and time: the bars that ingest put on the bus. */
+  /** By symbol and time: the bars that ingest published on the bus. */
   readonly published = new Map<string, Map<number, RevisedBar>>()
-  /** By symbol and time: the greatest revision that an ack covered. */
+  /** By symbol and time: the greatest acknowledged revision. */
   readonly acked = new Map<string, Map<number, RevisedBar>>()
   readonly sockets: SocketRecord[] = []
-  /** By key and end of the minute: how many requests were admitted. */
+  /** By key and end of the minute: the number of admitted requests. */
   readonly admitted = new Map<string, number>()
-  /** What broke while it ran. */
+  /** Broken promises. */
   readonly violations: string[] = []
   ackedBars = 0
 

@@ -12,9 +12,12 @@ import { Remembered } from '../../services/stores/embedded/memory/remembered.ts'
 import { embeddedSlots } from '../../services/stores/embedded/slots.ts'
 import { LeaseServer, leasesOver } from './lease-server.ts'
 import type { Network } from './network.ts'
-import type { Life } from './timeline.ts'
+import type { SimProcess } from './timeline.ts'
 
-/** What all processes share beside the bus, asked over the network: leases as Redis has them, the rest the embedded adapters. */
+/**
+ * Leases, slots, limits and feed board of all processes, called over the simulated network. Leases follow the
+ * Redis scripts; the others are the embedded adapters.
+ */
 export class RedisServer {
   readonly #network: Network
   readonly #leases: LeaseServer
@@ -23,10 +26,10 @@ export class RedisServer {
   readonly #board: FeedBoard
 
   /** `slotsStay`: a planted defect, slots never lapse. */
-  constructor(life: Life, network: Network, slotsStay = false) {
+  constructor(process: SimProcess, network: Network, slotsStay = false) {
     this.#network = network
-    this.#leases = new LeaseServer(life.clock)
-    const { clock } = life
+    this.#leases = new LeaseServer(process.clock)
+    const { clock } = process
     const usage = new DailyUsage(clock, [])
     this.#slots = embeddedSlots(usage, slotsStay ? { ...clock, monotonicMs: () => 0 } : clock)
     const signs = new Remembered<FeedKey, FeedSigns>([])
@@ -39,23 +42,23 @@ export class RedisServer {
     this.#leases.forget()
   }
 
-  /** The ports as one process sees them. */
-  of(life: Life): { leases: Leases; slots: Slots; limits: Limits; board: FeedBoard } {
+  /** The ports for one process. */
+  of(process: SimProcess): { leases: Leases; slots: Slots; limits: Limits; board: FeedBoard } {
     const overNetwork = <P extends object>(port: () => P): P =>
       new Proxy({} as P, {
         get: (_, name: string) =>
-          // A port is no promise, whoever asks.
+          // `await` reads `then` of the proxy; a port is not a promise.
           name === 'then'
             ? undefined
             : (...args: unknown[]): Promise<unknown> =>
                 this.#network
-                  .call(life, 'redis', name, () =>
+                  .call(process, 'redis', name, () =>
                     (port() as Record<string, (...args: unknown[]) => Promise<unknown>>)[name]?.(...args),
                   )
                   .then((answer) => answer),
       })
     return {
-      leases: leasesOver(this.#leases, (what, run) => this.#network.call(life, 'redis', what, run)),
+      leases: leasesOver(this.#leases, (what, run) => this.#network.call(process, 'redis', what, run)),
       slots: overNetwork(() => this.#slots),
       limits: overNetwork(() => this.#limits),
       board: overNetwork(() => this.#board),

@@ -23,14 +23,14 @@ import { Sessions } from '../../services/stream/sockets/sessions.ts'
 import { spoolBounds } from '../support/fixtures/spool-bounds.ts'
 import type { SimSocket } from './client.ts'
 import type { SimDisk } from './disk.ts'
-import type { Answering } from './link.ts'
+import type { SimIngest } from './link.ts'
 import type { SimTerminal } from './market.ts'
-import type { Life } from './timeline.ts'
+import type { SimProcess } from './timeline.ts'
 
 export type Ports = Omit<Stores, 'close' | 'usageDays'>
 
-export function startIngest(life: Life, stores: Ports): Answering {
-  const { clock, log } = life
+export function startIngest(process: SimProcess, stores: Ports): SimIngest {
+  const { clock, log } = process
   const metrics = createIngestMetrics(createMetrics({ ofProcess: false }))
   const registry = followRegistry(stores.registry, stores.bus, clock, log)
   registry.refresh().catch(() => undefined)
@@ -40,15 +40,15 @@ export function startIngest(life: Life, stores: Ports): Answering {
   const deps = { stores, clock, log, metrics, registry, writer, states, sessions }
   let count = 0
   return {
-    life,
+    process,
     accept: (call) =>
-      sessions.add(new CollectorSession(call, `${life.name}-${++count}`, administration, deps)),
+      sessions.add(new CollectorSession(call, `${process.name}-${++count}`, administration, deps)),
     receive,
   }
 }
 
 export async function startCollector(
-  life: Life,
+  process: SimProcess,
   options: {
     readonly definition: FeedDefinition
     readonly source: SimTerminal
@@ -58,9 +58,9 @@ export async function startCollector(
     readonly dial: Parameters<typeof runCollector>[0]['dial']
   },
 ): Promise<void> {
-  const { clock, log } = life
+  const { clock, log } = process
   const spool = await openSpool({
-    folder: options.disk.of(life, options.spoolForgets),
+    folder: options.disk.of(process, options.spoolForgets),
     clock,
     log,
     ...spoolBounds,
@@ -80,21 +80,21 @@ export async function startCollector(
   })
 }
 
-/** A pod that answers questions about history and counts requests. */
+/** A rest pod: reads history and admits requests. */
 export interface Reader {
-  readonly life: Life
+  readonly process: SimProcess
   readonly history: History
-  /** Whether the request was let in; gives the end of its minute. Rejects when it cannot be known. */
+  /** Resolves with the end of the minute of an admitted request, `undefined` for a refused one. Rejects when unavailable. */
   admit(key: KeyRecord): Promise<number | undefined>
 }
 
-export function startReader(life: Life, stores: Ports): Reader {
-  const { clock, log } = life
+export function startReader(process: SimProcess, stores: Ports): Reader {
+  const { clock, log } = process
   const registry = followRegistry(stores.registry, stores.bus, clock, log)
   registry.refresh().catch(() => undefined)
   const tail = createTail(stores.bus)
   return {
-    life,
+    process,
     history: createHistory({ ...stores, tail, registry, clock }),
     async admit(key) {
       try {
@@ -108,17 +108,17 @@ export function startReader(life: Life, stores: Ports): Reader {
 }
 
 export interface Shard {
-  readonly life: Life
-  /** An upgrade that was examined: takes the slot; rejects when there is none, or nobody can tell. */
+  readonly process: SimProcess
+  /** Opens the slot and the socket of an authenticated upgrade. Rejects when no slot is free or Redis is unavailable. */
   enter(caller: Caller, socket: SimSocket): Promise<void>
 }
 
 export function startShard(
-  life: Life,
+  process: SimProcess,
   stores: Ports,
   around: { history: (history: History) => History },
 ): Shard {
-  const { clock, log } = life
+  const { clock, log } = process
   const registry = followRegistry(stores.registry, stores.bus, clock, log)
   registry.refresh().catch(() => undefined)
   const tail = createTail(stores.bus)
@@ -148,7 +148,7 @@ export function startShard(
     onLeave: () => undefined,
   })
   return {
-    life,
+    process,
     async enter(caller, socket) {
       if (!registry.loaded) throw new Error('not ready')
       const { outcome } = await sessions.open(

@@ -6,36 +6,36 @@ import { Recent } from '../../services/stream/catch-up/recent.ts'
 import { checkCaughtUp, checkHistory, checkMinutes, checkSocket, type Known } from './check.ts'
 import { SimClient } from './clients.ts'
 import type { Defect } from './defects.ts'
-import { calm, trouble } from './faults.ts'
+import { endFaults, injectFaults } from './faults.ts'
 import type { SocketRecord } from './record.ts'
 import { feed, keys, symbols, World } from './world.ts'
 
 const minuteMs = 60_000
-const troubledMinutes = 4
-const calmMinutes = 3
-/** A terminal tells of a minute a moment after it closed. */
+const faultyMinutes = 4
+const quietMinutes = 3
+/** Delay after which a terminal reports a closed minute. */
 const closeDelayMs = 150
 
 export interface Outcome {
   readonly seed: number
   readonly violations: readonly string[]
-  /** Of everything that was sent: two runs of one seed have the same. */
+  /** Digest of everything that was sent; two runs of one seed have the same trace. */
   readonly trace: string
   readonly events: number
   readonly ackedBars: number
   readonly faults: number
-  readonly story: readonly string[]
+  readonly eventLog: readonly string[]
   readonly sockets: readonly SocketRecord[]
 }
 
-/** One run of the whole cluster: troubled for some minutes, then left alone, then judged. */
+/** One run of the whole cluster: some minutes with faults, some without, then all checks. */
 export async function simulate(
   seed: number,
   defect?: Defect,
-  { tells = false }: { readonly tells?: boolean } = {},
+  { logsProcesses = false }: { readonly logsProcesses?: boolean } = {},
 ): Promise<Outcome> {
-  const mend = defect === 'recentKeeps' ? keepRecent() : undefined
-  const world = new World(seed, defect, tells)
+  const restore = defect === 'recentKeeps' ? spoilRecent() : undefined
+  const world = new World(seed, defect, logsProcesses)
   const { timeline, chance, record } = world
   try {
     for (const name of ['ingest-1', 'ingest-2']) world.ingest(name)
@@ -46,10 +46,10 @@ export async function simulate(
     const clients = [0, 1, 2, 3, 4, 5].map((i) => new SimClient(world, `client-${i}`, keys[i < 3 ? 0 : 1]))
     clients.push(...[6, 7].map((i) => new SimClient(world, `client-${i}`, keys[2], true)))
     world.clients.push(...clients)
-    for (const client of clients) client.begin()
-    askHistory(world)
-    askForRequests(world)
-    const minutes = troubledMinutes + calmMinutes
+    for (const client of clients) client.start()
+    readHistory(world)
+    sendRequests(world)
+    const minutes = faultyMinutes + quietMinutes
     for (let minute = 0; minute < minutes; minute++) {
       timeline.at((minute + 1) * minuteMs + closeDelayMs, () => {
         world.market.closeMinute(feedSeconds(world.feedNow - (world.feedNow % 60) - 60))
@@ -57,11 +57,11 @@ export async function simulate(
           for (const _ of [1, 2]) timeline.at(chance.next() * 40_000, () => world.market.correct())
       })
     }
-    const faults = trouble(world, troubledMinutes * minuteMs)
-    await timeline.runUntil(troubledMinutes * minuteMs)
-    calm(world)
+    const faults = injectFaults(world, faultyMinutes * minuteMs)
+    await timeline.runUntil(faultyMinutes * minuteMs)
+    endFaults(world)
     await timeline.runUntil(minutes * minuteMs + 40_000)
-    judge(world, clients)
+    check(world, clients)
     const { events } = timeline
     const { violations, ackedBars } = record
     return {
@@ -71,23 +71,23 @@ export async function simulate(
       events,
       ackedBars,
       faults: faults.count,
-      story: world.story,
+      eventLog: world.eventLog,
       sockets: record.sockets,
     }
   } finally {
     world.store.close()
-    mend?.()
+    restore?.()
   }
 }
 
-/** Nothing of it is handed to a shard, so the class is spoiled; gives what mends it. */
-function keepRecent(): () => void {
+/** Spoils the class `Recent`, because a shard makes its instances itself. Returns a function that restores it. */
+function spoilRecent(): () => void {
   const broken = Object.getOwnPropertyDescriptor(Recent.prototype, 'broken') as PropertyDescriptor
   Object.defineProperty(Recent.prototype, 'broken', { ...broken, value: () => undefined })
   return () => void Object.defineProperty(Recent.prototype, 'broken', broken)
 }
 
-function judge(world: World, clients: readonly SimClient[]): void {
+function check(world: World, clients: readonly SimClient[]): void {
   const { record } = world
   const { violations } = record
   violations.push(
@@ -99,7 +99,7 @@ function judge(world: World, clients: readonly SimClient[]): void {
   for (const { id, limits } of keys) {
     const open = clients.filter((client) => client.key === id && client.open).length
     const wanted = Math.min(limits.wsConnections, clients.filter(({ key }) => key === id).length)
-    if (open < wanted) violations.push(`${id}: ${open} sockets of ${wanted}, minutes after the last trouble`)
+    if (open < wanted) violations.push(`${id}: ${open} sockets of ${wanted}, minutes after the last fault`)
   }
   for (const client of clients) {
     for (const symbol of client.symbols) {
@@ -114,8 +114,8 @@ function judge(world: World, clients: readonly SimClient[]): void {
   }
 }
 
-/** Promise 5, and that history shows what was stored before it was asked. */
-function askHistory(world: World): void {
+/** Checks promise 5, and that history shows every bar that was stored before the request. */
+function readHistory(world: World): void {
   const { timeline, chance, record } = world
   const ask = async (): Promise<void> => {
     const reader = chance.pick([...world.readers.values()])
@@ -125,7 +125,7 @@ function askHistory(world: World): void {
     const series = { feed: feed.key, symbol, resolution: '1' as const }
     const shown: number[] = []
     for await (const bars of reader.history.range(series, feedSeconds(0), to, readerNamed('asker'))) {
-      if (barCount(bars) === 0) record.violations.push(`${reader.life.name}: an empty slice`)
+      if (barCount(bars) === 0) record.violations.push(`${reader.process.name}: an empty slice`)
       shown.push(...toList(bars).map(({ time }) => time))
     }
     const times = new Set(shown)
@@ -134,7 +134,9 @@ function askHistory(world: World): void {
       record.violations.push(`${symbol}: history is not in order`)
     for (const { time } of known)
       if (!times.has(time))
-        record.violations.push(`${symbol} ${time}: stored, and ${reader.life.name} does not show it`)
+        record.violations.push(
+          `${symbol} ${time}: stored, but missing in the history of ${reader.process.name}`,
+        )
   }
   const next = (): void => {
     timeline.at(2_000 + chance.next() * 8_000, () => {
@@ -145,8 +147,8 @@ function askHistory(world: World): void {
   next()
 }
 
-/** Promise 4: requests of two keys over all pods. */
-function askForRequests({ timeline, chance, record, readers }: World): void {
+/** Checks promise 4: requests of all keys over all pods. */
+function sendRequests({ timeline, chance, record, readers }: World): void {
   const next = (): void => {
     timeline.at(chance.next() * 4_000, () => {
       const reader = chance.pick([...readers.values()])

@@ -15,19 +15,19 @@ import { openForWriting, transaction } from '../../services/stores/embedded/file
 import { packRows } from '../../services/stores/embedded/file/packed-rows.ts'
 import { registryAppend, registrySince } from '../../services/stores/embedded/file/registry-rows.ts'
 import type { Network } from './network.ts'
-import type { Life } from './timeline.ts'
+import type { SimProcess } from './timeline.ts'
 
 export interface StoreDefects {
-  /** Says that it is stored before it is; a store that goes away in between never stores it. */
+  /** Acknowledges writes before the commit; a restart loses them. */
   readonly acksEarly?: boolean
-  /** The last write wins, whatever its revision. */
+  /** The last write of a bar wins, also with a smaller revision. */
   readonly lastWins?: boolean
 }
 
-/** The truth of one run: the embedded store's own tables, asked over the network. */
+/** The store of one run: the tables of the embedded store, called over the simulated network. */
 export class StoreServer {
-  /** Nobody is answered while it is away. */
-  away = false
+  /** While true, no call gets an answer. */
+  isUnavailable = false
   readonly #network: Network
   readonly #defects: StoreDefects
   readonly #db = openForWriting(':memory:')
@@ -46,15 +46,15 @@ export class StoreServer {
     this.#defects = defects
   }
 
-  /** What it holds, without the network. */
-  readonly truth = {
+  /** Direct access to the tables, without the network. */
+  readonly contents = {
     read: (query: Parameters<BarStore['read']>[0]) => this.#read(query),
     windows: (feed: FeedKey) => this.#windows(feed),
     append: (basedOn: number, rows: readonly RegistryBody[]) =>
       transaction(this.#db, () => this.#append(basedOn, asText(rows))),
   }
 
-  /** Ends and begins anew: what was committed is there. */
+  /** Restarts the store; committed rows stay. */
   restart(): void {
     this.#early.length = 0
   }
@@ -63,9 +63,9 @@ export class StoreServer {
     this.#db.close()
   }
 
-  of(life: Life): { bars: BarStore; windows: WindowStore; registry: RegistryStore } {
+  of(process: SimProcess): { bars: BarStore; windows: WindowStore; registry: RegistryStore } {
     const ask = <T>(what: string, run: () => T): Promise<T> =>
-      this.#network.call(life, this.away ? 'nobody' : 'store', what, run, what === 'write')
+      this.#network.call(process, this.isUnavailable ? 'nobody' : 'store', what, run, what === 'write')
     return {
       bars: {
         write: (batch) => ask('write', () => this.#write(batch)),
@@ -97,7 +97,7 @@ export class StoreServer {
         purge: () => Promise.reject(new Error('nothing is purged here')),
       },
       registry: {
-        append: (basedOn, rows) => ask('append', () => this.truth.append(basedOn, rows)),
+        append: (basedOn, rows) => ask('append', () => this.contents.append(basedOn, rows)),
         since: (version) => ask('since', () => this.#since(version).map(asRow)),
       },
     }

@@ -3,13 +3,13 @@ import { type Log, silentLog } from '../../services/platform/log/log.ts'
 import type { Cancel, Clock } from '../../services/ports/clock.ts'
 import type { Chance } from './chance.ts'
 
-/** Virtual time of one run: whatever happens is an event on it, one after the other, in one order. */
+/** Virtual time of one run. Everything that happens is an event on it; events run one by one in a fixed order. */
 export interface Timeline {
   readonly nowMs: number
-  /** Events that ever ran. */
+  /** Number of events that have run. */
   readonly events: number
   at(delayMs: number, run: () => void): Cancel
-  /** Runs all events up to this time; after each, everything that it set free has run. */
+  /** Runs all events up to this time. After each event, waits for the promises that it resolved. */
   runUntil(ms: number): Promise<void>
 }
 
@@ -21,7 +21,7 @@ interface Event {
 
 const isBefore = (a: Event, b: Event): boolean => a.at < b.at || (a.at === b.at && a.order < b.order)
 
-/** Promises and ticks of Node run before the next turn of its loop. */
+/** Resolves on the next turn of Node's event loop: after all pending promises and ticks. */
 const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 export function createTimeline(): Timeline {
@@ -86,23 +86,23 @@ export function createTimeline(): Timeline {
   }
 }
 
-/** One life of one process: after its end none of its timers fires and no answer reaches it. */
-export interface Life {
+/** One process, from its start to its end. After its end no timer of it fires and no answer reaches it. */
+export interface SimProcess {
   readonly name: string
   readonly alive: boolean
   readonly clock: Clock
   readonly log: Log
-  /** Ends it as `kill -9` does. */
+  /** Ends the process as `kill -9` does. */
   end(): void
 }
 
-export function createLife(
+export function createProcess(
   name: string,
   timeline: Timeline,
   chance: Chance,
   startUtcMs: number,
   log: Log = silentLog,
-): Life {
+): SimProcess {
   let alive = true
   const at = (delayMs: number, run: () => void): Cancel => timeline.at(delayMs, () => alive && run())
   const clock: Clock = {

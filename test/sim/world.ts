@@ -13,7 +13,7 @@ import type { Known } from './check.ts'
 import type { SimClient } from './clients.ts'
 import type { Defect } from './defects.ts'
 import { SimDisk } from './disk.ts'
-import { type Answering, dialer } from './link.ts'
+import { dialer, type SimIngest } from './link.ts'
 import { Market, marketNames } from './market.ts'
 import { Network } from './network.ts'
 import { Record } from './record.ts'
@@ -28,7 +28,7 @@ import {
   startShard,
 } from './roles.ts'
 import { StoreServer } from './store-server.ts'
-import { createLife, createTimeline, type Life, type Timeline } from './timeline.ts'
+import { createProcess, createTimeline, type SimProcess, type Timeline } from './timeline.ts'
 
 const startUtcMs = Date.UTC(2026, 0, 5, 12)
 export const feed = definition({ resolutions: ['1'] })
@@ -49,7 +49,7 @@ const keyOf = (id: string, wsConnections: number) => ({
 })
 export const keys = [keyOf('one', 2), keyOf('two', 3), keyOf('three', 2)] as const
 
-/** All processes of one run, and the servers they share. */
+/** All processes of one run, and the servers that they share. */
 export class World {
   readonly chance: Chance
   readonly timeline: Timeline = createTimeline()
@@ -59,49 +59,49 @@ export class World {
   readonly redis: RedisServer
   readonly market: Market
   readonly record = new Record()
-  readonly ingests = new Map<string, Answering>()
+  readonly ingests = new Map<string, SimIngest>()
   readonly shards = new Map<string, Shard>()
   readonly readers = new Map<string, Reader>()
-  readonly collectors = new Map<string, Life>()
+  readonly collectors = new Map<string, SimProcess>()
   readonly clients: SimClient[] = []
   readonly rereadable: boolean
-  /** One symbol is asked for by visitors alone. */
+  /** Whether only visiting clients subscribe to one of the symbols. */
   readonly hasLonelySymbol: boolean
-  troubled = false
-  #awaitingLoss: (() => void)[] = []
+  hasFaults = false
+  #lossListeners: (() => void)[] = []
   readonly #disks = new Map<string, SimDisk>()
   readonly #hash = createHash('sha256')
   readonly #defect: Defect | undefined
   readonly #trace: (line: string) => void
-  /** What happened, for a person who looks for the cause of a violation. */
-  readonly story: string[] = []
+  /** Events in order of time, for a person who looks for the cause of a violation. */
+  readonly eventLog: string[] = []
 
   readonly #log: Log
 
-  /** `tells`: the story has what the processes log, too. */
-  constructor(seed: number, defect: Defect | undefined, tells = false) {
+  /** `logsProcesses`: the event log contains the logs of the processes too. */
+  constructor(seed: number, defect: Defect | undefined, logsProcesses = false) {
     this.chance = createChance(seed)
     this.#defect = defect
     const trace = (line: string): void =>
       void this.#hash.update(`${this.timeline.nowMs.toFixed(3)} ${line}\n`)
     this.#trace = trace
-    const told = { write: (line: string) => void this.story.push(`${this.#time()} ${line.trim()}`) }
-    this.#log = tells ? createLog('info', told) : silentLog
+    const output = { write: (line: string) => void this.eventLog.push(`${this.#time()} ${line.trim()}`) }
+    this.#log = logsProcesses ? createLog('info', output) : silentLog
     this.network = new Network(this.timeline, this.chance, trace)
     this.store = new StoreServer(this.network, {
       acksEarly: defect === 'acksEarly',
       lastWins: defect === 'lastWins',
     })
-    this.bus = new BusServer(this.network, { neverTellsLoss: defect === 'neverTellsLoss' }, (event) => {
+    this.bus = new BusServer(this.network, { hidesLoss: defect === 'hidesLoss' }, (event) => {
       trace(JSON.stringify(event))
       if (event.type === 'bars') for (const { symbol, bar } of event.bars) this.record.publish(symbol, bar)
     })
-    this.bus.onLoss = () => this.#awaitingLoss.splice(0).forEach((run) => run())
+    this.bus.onLoss = () => this.#lossListeners.splice(0).forEach((run) => run())
     this.redis = this.#newRedis()
     this.market = new Market(startUtcMs / 60_000, this.chance)
     this.rereadable = this.chance.is(0.5)
     this.hasLonelySymbol = this.chance.is(0.5)
-    this.store.truth.append(0, [
+    this.store.contents.append(0, [
       { kind: 'feed', id: feed.key, body: { definition: feed, hidden: false } },
       ...keys.map((key) => ({ kind: 'key' as const, id: key.id, body: key })),
     ])
@@ -115,11 +115,11 @@ export class World {
     return Math.floor((startUtcMs + this.timeline.nowMs) / 1000)
   }
 
-  /** Starts a process, or starts it again. */
+  /** Starts or restarts a process. */
   ingest(name: string): void {
-    const life = this.life(name)
-    const ports = this.#ports(life)
-    const ingest = startIngest(life, ports)
+    const process = this.process(name)
+    const ports = this.#ports(process)
+    const ingest = startIngest(process, ports)
     this.ingests.set(name, {
       ...ingest,
       accept: (call) => {
@@ -130,74 +130,74 @@ export class World {
   }
 
   collector(name: string): void {
-    const life = this.life(name)
-    this.collectors.set(name, life)
+    const process = this.process(name)
+    this.collectors.set(name, process)
     const disk = this.#disks.get(name) ?? new SimDisk(this.chance)
     this.#disks.set(name, disk)
     const ingests = [...this.ingests.keys()]
     const first = this.chance.int(ingests.length)
-    void startCollector(life, {
+    void startCollector(process, {
       definition: feed,
-      source: this.market.terminal(life, this.rereadable),
+      source: this.market.terminal(process, this.rereadable),
       disk,
       spoolForgets: this.#defect === 'spoolForgets',
       addresses: [...ingests.slice(first), ...ingests.slice(0, first)],
-      dial: dialer(life, this.network, this.timeline, (address) => this.ingests.get(address)),
+      dial: dialer(process, this.network, this.timeline, (address) => this.ingests.get(address)),
     })
   }
 
   shard(name: string): void {
-    const life = this.life(name)
-    const ports = this.#ports(life)
+    const process = this.process(name)
+    const ports = this.#ports(process)
     const { slots, bars } = ports
     if (this.#defect === 'overCap')
       ports.slots = { ...wrap(slots), open: (key, id, cap, day) => slots.open(key, id, cap + 1, day) }
     if (this.#defect === 'renewsNothing') ports.slots = { ...wrap(slots), renew: () => Promise.resolve([]) }
     if (this.#defect === 'emptyRefill') ports.bars = { ...bars, read: () => Promise.resolve(noBars) }
     const history = (whole: History): History => (this.#defect === 'shortReplay' ? short(whole) : whole)
-    this.shards.set(name, startShard(life, ports, { history }))
+    this.shards.set(name, startShard(process, ports, { history }))
   }
 
   reader(name: string): void {
-    const life = this.life(name)
-    const ports = this.#ports(life)
+    const process = this.process(name)
+    const ports = this.#ports(process)
     const { bars } = ports
-    if (this.#defect === 'ownLimits') ports.limits = this.#newRedis().of(life).limits
-    if (this.#defect === 'emptyWhenAway')
+    if (this.#defect === 'ownLimits') ports.limits = this.#newRedis().of(process).limits
+    if (this.#defect === 'emptyWhenUnavailable')
       ports.bars = { ...bars, read: (query) => bars.read(query).catch(() => noBars) }
-    this.readers.set(name, startReader(life, ports))
+    this.readers.set(name, startReader(process, ports))
   }
 
-  life(name: string): Life {
-    return createLife(name, this.timeline, this.chance, startUtcMs, this.#log)
+  process(name: string): SimProcess {
+    return createProcess(name, this.timeline, this.chance, startUtcMs, this.#log)
   }
 
-  tell(what: string): void {
+  note(what: string): void {
     this.#trace(what)
-    this.story.push(`${this.#time()} ${what}`)
+    this.eventLog.push(`${this.#time()} ${what}`)
   }
 
   #time = (): string => `${(this.timeline.nowMs / 1000).toFixed(1)} s:`
 
-  atNextLoss(run: () => void): void {
-    this.#awaitingLoss.push(run)
+  onNextLoss(run: () => void): void {
+    this.#lossListeners.push(run)
   }
 
-  shardDied(shard: Shard): void {
-    for (const client of this.clients) client.lost(shard)
+  shardEnded(shard: Shard): void {
+    for (const client of this.clients) client.disconnect(shard)
   }
 
-  /** Promise 4: checked whenever a socket opened. */
-  entered({ key }: SimClient): void {
+  /** Checks promise 4 whenever a socket has opened. */
+  checkCap({ key }: SimClient): void {
     const cap = keys.find(({ id }) => id === key)?.limits.wsConnections ?? 0
-    const open = this.clients.filter((client) => client.key === key && client.holdsSlot).length
+    const open = this.clients.filter((client) => client.key === key && client.hasSlot).length
     if (open > cap) this.record.violations.push(`${key}: ${open} sockets, ${cap} allowed`)
   }
 
-  /** What history holds of a symbol in the end. */
+  /** All stored bars of a symbol. */
   stored = (symbol: CompoundKey) =>
     toList(
-      this.store.truth.read({
+      this.store.contents.read({
         series: { feed: feed.key, symbol, resolution: '1' },
         from: feedSeconds(0),
         to: feedSeconds(2 ** 37),
@@ -212,15 +212,15 @@ export class World {
   })
 
   #newRedis(): RedisServer {
-    return new RedisServer(this.life('redis'), this.network, this.#defect === 'slotsStay')
+    return new RedisServer(this.process('redis'), this.network, this.#defect === 'slotsStay')
   }
 
-  #ports(life: Life): { -readonly [P in keyof Ports]: Ports[P] } {
-    return { ...this.store.of(life), ...this.redis.of(life), bus: this.bus.of(life) }
+  #ports(process: SimProcess): { -readonly [P in keyof Ports]: Ports[P] } {
+    return { ...this.store.of(process), ...this.redis.of(process), bus: this.bus.of(process) }
   }
 }
 
-/** A proxy's methods, to be put beside others. */
+/** The methods of a proxy as own properties, so that a spread copies them. */
 const wrap = <P extends object>(port: P): P =>
   ({
     open: (port as { open?: unknown }).open,

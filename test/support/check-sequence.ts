@@ -1,24 +1,24 @@
-/** What one socket was told of one symbol. */
-type Told =
+/** A message to one socket about one symbol. */
+type Received =
   | { readonly type: 'bar'; readonly time: number }
-  /** Bars after one time, until another, may be missing. */
+  /** Bars with `after < time <= until` may be missing. */
   | { readonly type: 'gap'; readonly after: number; readonly until: number }
 
 /**
- * Promise 3, a sentence for each fault; none when each bar came once, in order, and all that is owed came or
- * was named in a gap before the next that came. `owed` gives the times owed between two; no first one: before
- * the first that came.
+ * Checks promise 3 and returns a sentence for each fault. Each bar must come once and in order. Every owed bar must
+ * come, or be named in a gap, before the next bar. `owed` returns the owed times between two bars; without `after`,
+ * those before the first bar.
  */
 export function checkSequence(
   what: string,
-  told: readonly Told[],
+  received: readonly Received[],
   since: number | undefined,
   owed: (after: number | undefined, before: number) => readonly number[],
 ): string[] {
   const complaints: string[] = []
   let last = since
   let gaps: { readonly after: number; readonly until: number }[] = []
-  for (const each of told) {
+  for (const each of received) {
     if (each.type === 'gap') {
       gaps.push(each)
       continue

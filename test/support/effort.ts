@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** How many times as many random cases a property tries: `make soak` raises it. */
+/** Multiplier of the random cases of each property; `make soak` raises it. */
 export const effort = Number(process.env['FXD_TEST_EFFORT'] ?? 1)
 
 if (!(effort > 0)) {

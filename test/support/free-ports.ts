@@ -1,2 +1,2 @@
-/** The acceptance suite may import nothing of ours, so it owns this; whoever else starts a server takes it here. */
+/** The acceptance suite owns this function, because it may import nothing of ours. Other tests import it from here. */
 export { freePorts } from '../acceptance/client/free-ports.ts'

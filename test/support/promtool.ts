@@ -3,15 +3,12 @@ import { type FromPackages, programOf } from './processes/debian-packages.ts'
 
 const advice = 'install Prometheus (Debian: "apt-get install prometheus", macOS: "brew install prometheus")'
 
-/** Of one package: `prometheus` or `promtool`. */
+/** A program of the Debian package prometheus. */
 export const prometheusProgram = (name: 'prometheus' | 'promtool'): FromPackages =>
   programOf({ packages: ['prometheus'], path: `usr/bin/${name}`, versionArgs: ['--version'], advice })
 
-/** What `promtool` says to these arguments; empty when it is content and says nothing. */
-function promtool(
-  args: readonly string[],
-  input = '',
-): { readonly isContent: boolean; readonly said: string } {
+/** Runs `promtool` with these arguments; returns its output. */
+function promtool(args: readonly string[], input = ''): { readonly isOk: boolean; readonly output: string } {
   const { command, env } = prometheusProgram('promtool')
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     input,
@@ -19,17 +16,17 @@ function promtool(
     encoding: 'utf8',
   })
   if (error) throw error
-  const said = `${stdout}${stderr}`
-  return { isContent: status === 0, said: said || (status === 0 ? '' : `promtool ended with ${status}`) }
+  const output = `${stdout}${stderr}`
+  return { isOk: status === 0, output: output || (status === 0 ? '' : `promtool ended with ${status}`) }
 }
 
-/** What `promtool check metrics` says against an exposition; empty when it is content. */
+/** The complaints of `promtool check metrics` about an exposition; empty without complaints. */
 export function promtoolComplaints(exposition: string): string {
-  return promtool(['check', 'metrics'], exposition).said
+  return promtool(['check', 'metrics'], exposition).output
 }
 
-/** What `promtool test rules` says against a file of tests; empty when all of them pass. */
+/** The complaints of `promtool test rules` about a file of tests; empty if all tests pass. */
 export function ruleTestComplaints(file: string): string {
-  const { isContent, said } = promtool(['test', 'rules', file])
-  return isContent ? '' : said
+  const { isOk, output } = promtool(['test', 'rules', file])
+  return isOk ? '' : output
 }

@@ -1,6 +1,6 @@
 import type { Reporter, SerializedError, TestModule } from 'vitest/node'
 
-/** What a run comes to. A file that could not be loaded and an error outside any test count as failures. */
+/** Counts the results of a run. A file that could not be loaded and an error outside any test count as failures. */
 export function tally(modules: readonly TestModule[], strayErrors: readonly SerializedError[]) {
   let passed = 0
   const failures = strayErrors.map(({ message }) => `outside any test: ${message}`)
@@ -16,10 +16,10 @@ export function tally(modules: readonly TestModule[], strayErrors: readonly Seri
   return { passed, failures }
 }
 
-/** Begins the line of each failure, which `tiers/main.ts` repeats after the last stage. */
+/** Start of the line of each failure; `tiers/main.ts` prints these lines again after the last stage. */
 export const failureMark = 'FAILED '
 
-/** Ends a run with a line for each failure and `N passed, N failed`. A run that passed nothing is a failure. */
+/** Prints a line for each failure and `N passed, N failed` at the end of a run. A run without a passed test fails. */
 export default class TallyReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], strayErrors: readonly SerializedError[]): void {
     const { passed, failures } = tally(modules, strayErrors)

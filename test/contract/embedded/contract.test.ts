@@ -34,8 +34,8 @@ async function openFolder(folder: string, clock: VirtualClock): Promise<Opened<k
         await stores.close()
         return openFolder(folder, clock)
       }
-      // The answer tells that what was on its way has reached the file. What a kill leaves behind is then
-      // the file and its log as they are now.
+      // After this answer all earlier writes have reached the file. A kill would leave the file and its log as
+      // they are now.
       await stores.bars.ping()
       const killed = newFolder()
       for (const name of ['fxd.db', 'fxd.db-wal']) cpSync(join(folder, name), join(killed, name))

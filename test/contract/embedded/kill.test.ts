@@ -13,12 +13,12 @@ import { minuteBars, readList, seriesOf } from '../suites/sample-bars.ts'
 
 const untilAcknowledged = { timeout: 20_000, interval: 5 }
 
-/** Counters are written every second; a machine with much else to do may be late with it. */
+/** Maximum age of unwritten counters: they are written every second, and a busy machine may be late. */
 const unwrittenMsMax = 2_000
-/** The last word of a line about a request is the time of it. */
-const saidAt = (line: string): number => Number(line.split(' ').at(-1))
+/** The time of a request is the last word of its line. */
+const timeOfLine = (line: string): number => Number(line.split(' ').at(-1))
 
-function startWriter(): { folder: string; child: ChildProcess; said: () => string[] } {
+function startWriter(): { folder: string; child: ChildProcess; lines: () => string[] } {
   const folder = mkdtempSync(join(tmpdir(), 'fxd-kill-'))
   const body = fileURLToPath(new URL('./endless-writer.ts', import.meta.url))
   const child = spawn(process.execPath, [body, folder], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -30,20 +30,20 @@ function startWriter(): { folder: string; child: ChildProcess; said: () => strin
     child.kill('SIGKILL')
     rmSync(folder, { recursive: true })
   })
-  // What stands after the last line end may be half a line.
-  return { folder, child, said: () => text.split('\n').slice(0, -1) }
+  // The text after the last line end may be half a line.
+  return { folder, child, lines: () => text.split('\n').slice(0, -1) }
 }
 
 const ended = (child: ChildProcess): Promise<unknown> =>
   new Promise((resolve) => child.once('close', resolve))
 const open = (folder: string) => openEmbeddedStores({ folder, clock: systemClock, log: silentLog })
 
-/** Promise 1 of the design, on the real thing: what was acknowledged before the kill is there, once. */
-test('a process killed at any moment loses no acknowledged bar and at most a second of counters', async () => {
-  const { folder, child, said } = startWriter()
-  const linesOf = (word: string) => said().filter((line) => line.startsWith(`${word} `))
+/** Promise 1 with a real process: acknowledged bars are stored once after a kill. */
+test('a killed process loses no acknowledged bar and at most a second of counters', async () => {
+  const { folder, child, lines } = startWriter()
+  const linesOf = (word: string) => lines().filter((line) => line.startsWith(`${word} `))
   await vi.waitFor(() => {
-    const times = linesOf('requests').map(saidAt)
+    const times = linesOf('requests').map(timeOfLine)
     expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(2 * unwrittenMsMax)
     expect(linesOf('BACKFILL').length).toBeGreaterThan(20)
     expect(linesOf('LIVE').length).toBeGreaterThan(20)
@@ -61,7 +61,7 @@ test('a process killed at any moment loses no acknowledged bar and at most a sec
   }
   const made = linesOf('requests')
   const mustBeCounted = made.filter(
-    (line) => saidAt(line) < saidAt(made.at(-1) ?? '') - unwrittenMsMax,
+    (line) => timeOfLine(line) < timeOfLine(made.at(-1) ?? '') - unwrittenMsMax,
   ).length
   expect(mustBeCounted).toBeGreaterThan(0)
   const day = dateText(toSeconds(systemClock.utcMs()))
@@ -71,9 +71,9 @@ test('a process killed at any moment loses no acknowledged bar and at most a sec
   expect(requests).toBeLessThanOrEqual(made.length + 1)
 })
 
-test('a second process on the same folder is refused by name, until the first one ended in whatever way', async () => {
-  const { folder, child, said } = startWriter()
-  await vi.waitFor(() => expect(said()).toContain('open'), untilAcknowledged)
+test('a second process on the same folder is refused with the path of the folder until the first has ended', async () => {
+  const { folder, child, lines } = startWriter()
+  await vi.waitFor(() => expect(lines()).toContain('open'), untilAcknowledged)
   const refused = open(folder)
   await expect(refused).rejects.toThrow(folder)
   await expect(refused).rejects.toThrow('FXD_DATA_DIR')

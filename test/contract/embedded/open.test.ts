@@ -27,7 +27,7 @@ function newFolder(): string {
 const open = (folder: string, clock: Clock = createVirtualClock()): Promise<Stores> =>
   openEmbeddedStores({ folder, clock, log: silentLog })
 
-test('nobody else on the machine may read what is kept', async () => {
+test('other users of the machine may not read the files of the store', async () => {
   const folder = join(newFolder(), 'made', 'data')
   const stores = await open(folder)
   await stores.registry.append(0, [])
@@ -37,7 +37,7 @@ test('nobody else on the machine may read what is kept', async () => {
   await stores.close()
 })
 
-test('a folder in use is refused by name, and free again after the close', async () => {
+test('a folder in use is refused with its path, and can be opened after the close', async () => {
   const folder = newFolder()
   const first = await open(folder)
   await expect(open(folder)).rejects.toThrow(`The data folder ${folder} is in use by another fxd.`)
@@ -48,7 +48,7 @@ test('a folder in use is refused by name, and free again after the close', async
   await second.close()
 })
 
-test('a file of another schema version is refused by name and left as it is', async () => {
+test('a file with another schema version is refused with its version and not changed', async () => {
   const folder = newFolder()
   await (await open(folder)).close()
   const setVersion = (version: number): void => {
@@ -64,7 +64,7 @@ test('a file of another schema version is refused by name and left as it is', as
   await (await open(folder)).close()
 })
 
-test('a file that is no database, and a folder that cannot be, are errors that can be read', async () => {
+test('a file that is not a database, or a folder that cannot be made, fails with an error that contains its path', async () => {
   const folder = newFolder()
   writeFileSync(join(folder, 'fxd.db'), 'no database at all, but long enough to be looked at\n'.repeat(50))
   await expect(open(folder)).rejects.toThrow(/fxd\.db: .*not a database/)
@@ -72,7 +72,7 @@ test('a file that is no database, and a folder that cannot be, are errors that c
   await expect(open(join(folder, 'file'))).rejects.toThrow(join(folder, 'file'))
 })
 
-test('rate windows survive a restart: what was used stays used', async () => {
+test('rate windows survive a restart', async () => {
   const folder = newFolder()
   const clock = createVirtualClock({ start: Date.UTC(2026, 0, 5, 12) })
   const rates = { rpm: 3, rpd: 100 }
@@ -85,7 +85,7 @@ test('rate windows survive a restart: what was used stays used', async () => {
   await after.close()
 })
 
-test('usage is kept for 91 days, today included, and no longer', async () => {
+test('usage is stored for 91 days, including today', async () => {
   const folder = newFolder()
   const start = Date.UTC(2026, 0, 5, 12)
   const daysKept = async (day: number): Promise<Day[]> => {
@@ -104,7 +104,7 @@ test('usage is kept for 91 days, today included, and no longer', async () => {
   expect(await daysKept(usageDaysKept)).toEqual(['2026-01-06', '2026-04-05', '2026-04-06'])
 })
 
-test('a day that memory forgot is still in the usage', async () => {
+test('usage includes days that are no longer in memory', async () => {
   const clock = createVirtualClock({ start: Date.UTC(2026, 0, 5, 12) })
   let laterMs = 0
   const stores = await open(newFolder(), { ...clock, utcMs: () => utcMs(clock.utcMs() + laterMs) })
@@ -123,7 +123,7 @@ test('a day that memory forgot is still in the usage', async () => {
   await stores.close()
 })
 
-test('a purge that the end of the process cut short is finished by the next start', async () => {
+test('the next start finishes a purge that the end of the process interrupted', async () => {
   const folder = newFolder()
   const barsOf = (of: FeedKey, count: number): SeriesBars => {
     const bars = allocateBars(count)

@@ -7,7 +7,7 @@ const server = oneServer()
 const reads = 4
 const untilRead = { timeout: 60_000, interval: 100 }
 
-test('a table whose column was changed is read on over the connections that had read it before', {
+test('connections that have read a table can read it after a column changed its type', {
   timeout: 180_000,
 }, async () => {
   const { stores, prefix } = await openInTest(server())

@@ -9,11 +9,11 @@ import { openInTest } from '../../support/questdb/stores.ts'
 import { batchOf, freshSeries, minuteBar, minuteBars, readList } from '../suites/sample-bars.ts'
 
 const server = oneServer()
-const patient = { timeout: 300_000 }
-const soon = { timeout: 100_000, interval: 20 }
+const longTimeout = { timeout: 300_000 }
+const longPoll = { timeout: 100_000, interval: 20 }
 
-/** In front of QuestDB: takes the place of its HTTP side and answers writes with 500 for a while. */
-async function inFront() {
+/** An HTTP proxy before QuestDB that can answer writes with 500 and refuse connections. */
+async function openProxy() {
   let failing = false
   let failed = 0
   const writers = new Set<Socket>()
@@ -45,9 +45,9 @@ async function inFront() {
     onward.on('error', () => response.destroy())
     request.pipe(onward)
   })
-  // As QuestDB, it leaves idle connections open.
+  // Like QuestDB it keeps idle connections open.
   forward.keepAliveTimeout = 0
-  // It is closed and opened again: nobody else may get its port meanwhile.
+  // The proxy is closed and opened again; no other process may get its port meanwhile.
   const [port = 0] = await freePorts(1)
   const listen = async (): Promise<void> => {
     forward.listen(port, '127.0.0.1')
@@ -68,46 +68,46 @@ async function inFront() {
       failing = is
     },
     failed: () => failed,
-    /** Connections that brought rows. */
+    /** Connections over which rows were sent. */
     writers: () => [...writers],
-    /** Those of them that brought rows of each table. */
+    /** By table: the connections over which its rows were sent. */
     writersOf: (): ReadonlyMap<string, ReadonlySet<Socket>> => writersOf,
-    /** Refuses connections, as a server that is not there. */
+    /** Refuses connections, like a stopped server. */
     refuse: close,
     listen,
   }
 }
 
 test(
-  'rows outlive the client, which forgets them when it is answered 500 for longer than it tries by itself',
-  patient,
+  'rows are retried until stored, although the QuestDB client drops them after its own retries on 500',
+  longTimeout,
   async () => {
-    const front = await inFront()
-    const { stores, metric } = await openInTest(front.at)
+    const proxy = await openProxy()
+    const { stores, metric } = await openInTest(proxy.at)
     const series = freshSeries('60')
     await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
-    front.fail(true)
+    proxy.fail(true)
     const writes = [1, 2, 3].map((minute) =>
       stores.bars.write([batchOf(series, [minuteBar(minute)])], 'live'),
     )
-    await expect.poll(() => metric('fxd_questdb_write_failures_total'), soon).toBeGreaterThan(0)
-    expect(front.failed()).toBeGreaterThan(1)
-    front.fail(false)
+    await expect.poll(() => metric('fxd_questdb_write_failures_total'), longPoll).toBeGreaterThan(0)
+    expect(proxy.failed()).toBeGreaterThan(1)
+    proxy.fail(false)
     await Promise.all(writes)
     expect(await readList(stores.bars, series)).toEqual(minuteBars(0, 4))
   },
 )
 
 test(
-  'a server that answers everything but takes no rows counts as away after ten seconds, until it takes rows again',
-  patient,
+  'a server that accepts no rows counts as unavailable after ten seconds, until it accepts rows again',
+  longTimeout,
   async () => {
-    const front = await inFront()
-    const { stores, metric } = await openInTest(front.at)
+    const proxy = await openProxy()
+    const { stores, metric } = await openInTest(proxy.at)
     const series = freshSeries('60')
     await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
-    front.fail(true)
-    // It may be told as late, if the machine is too busy for its deadline.
+    proxy.fail(true)
+    // This write may fail at its deadline on a busy machine.
     const write = stores.bars.write([batchOf(series, [minuteBar(1)])], 'live').catch(() => undefined)
     const ping = () =>
       stores.bars.ping().then(
@@ -115,9 +115,9 @@ test(
         (cause: unknown) => (cause instanceof Unavailable ? String(cause.cause) : cause),
       )
     expect(await ping()).toBe('fine')
-    await expect.poll(ping, soon).toContain('no rows were taken for')
+    await expect.poll(ping, longPoll).toContain('no rows were taken for')
     expect(await metric('fxd_questdb_writes_failing_seconds')).toBeGreaterThan(10)
-    front.fail(false)
+    proxy.fail(false)
     await write
     await stores.bars.write([batchOf(series, [minuteBar(2)])], 'live')
     expect(await ping()).toBe('fine')
@@ -126,70 +126,70 @@ test(
 )
 
 test(
-  'a refused connection, on which the client would wait for ever, delays a write and no longer than the server is away',
-  patient,
+  'a write succeeds once refused connections are accepted again, although the client alone would wait for ever',
+  longTimeout,
   async () => {
-    const front = await inFront()
-    const { stores, metric } = await openInTest(front.at)
+    const proxy = await openProxy()
+    const { stores, metric } = await openInTest(proxy.at)
     const series = freshSeries('60')
     await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
-    await front.refuse()
+    await proxy.refuse()
     const write = stores.bars.write([batchOf(series, [minuteBar(1)])], 'live')
-    await expect.poll(() => metric('fxd_questdb_write_failures_total'), soon).toBeGreaterThan(1)
-    await front.listen()
+    await expect.poll(() => metric('fxd_questdb_write_failures_total'), longPoll).toBeGreaterThan(1)
+    await proxy.listen()
     await write
     expect(await readList(stores.bars, series)).toEqual(minuteBars(0, 2))
   },
 )
 
-/** Five tables of bars. */
+/** Five series in five tables. */
 const seriesOfTables = () =>
   (['1', '5', '60', '240', '1D'] as const).map((resolution) => freshSeries(resolution))
 
 test(
-  'however many callers and tables, each table is written over one connection: the server holds it open once for each',
-  patient,
+  'each table is written over one connection, with any number of callers, because the server opens it once per connection',
+  longTimeout,
   async () => {
-    const front = await inFront()
-    const { stores, prefix } = await openInTest(front.at)
+    const proxy = await openProxy()
+    const { stores, prefix } = await openInTest(proxy.at)
     const all = seriesOfTables()
     const writes = all.flatMap((series) =>
       minuteBars(0, 20).map((bar) => stores.bars.write([batchOf(series, [bar])], 'live')),
     )
     await Promise.all(writes)
     for (const series of all) expect(await readList(stores.bars, series)).toEqual(minuteBars(0, 20))
-    const ofTables = [...front.writersOf()].filter(([table]) => table.startsWith(`${prefix}bars_`))
+    const ofTables = [...proxy.writersOf()].filter(([table]) => table.startsWith(`${prefix}bars_`))
     expect(ofTables.length).toBeGreaterThanOrEqual(all.length)
     for (const [table, { size }] of ofTables) expect(size, table).toBe(1)
-    expect(front.writers().length).toBeGreaterThan(1)
-    expect(front.writers().length).toBeLessThanOrEqual(4)
+    expect(proxy.writers().length).toBeGreaterThan(1)
+    expect(proxy.writers().length).toBeLessThanOrEqual(4)
   },
 )
 
-test('a closed store leaves no connection for rows behind', patient, async () => {
-  const front = await inFront()
-  const { stores } = await openInTest(front.at)
+test('a closed store has closed all connections for rows', longTimeout, async () => {
+  const proxy = await openProxy()
+  const { stores } = await openInTest(proxy.at)
   await Promise.all(
     seriesOfTables().map((series) => stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')),
   )
-  const isOpen = () => front.writers().some((socket) => !socket.destroyed)
+  const isOpen = () => proxy.writers().some((socket) => !socket.destroyed)
   expect(isOpen()).toBe(true)
   await stores.close()
-  // Sooner than the client would close them as idle.
-  await expect.poll(isOpen, { ...soon, timeout: 30_000 }).toBe(false)
+  // Sooner than the idle timeout of the client.
+  await expect.poll(isOpen, { ...longPoll, timeout: 30_000 }).toBe(false)
 })
 
 test(
-  'once a table is removed and made again, no connection that knew the old one brings another row',
-  patient,
+  'after a table was dropped and made again, its rows are sent over new connections only',
+  longTimeout,
   async () => {
-    const front = await inFront()
-    const { stores, prefix } = await openInTest(front.at)
+    const proxy = await openProxy()
+    const { stores, prefix } = await openInTest(proxy.at)
     const { stores: other } = await openInTest(server(), { prefix })
     const series = freshSeries('60')
     await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
     const table = `${prefix}bars_brokera_zero_h1`
-    const writersNow = () => [...(front.writersOf().get(table) ?? [])]
+    const writersNow = () => [...(proxy.writersOf().get(table) ?? [])]
     const before = writersNow()
     expect(before).toHaveLength(1)
     await server().exec(`DROP TABLE ${table}`)
@@ -198,10 +198,10 @@ test(
         () => 'stored',
         () => 'failed',
       )
-    await expect.poll(stored(other.bars, 1), soon).toBe('stored')
-    await expect.poll(stored(stores.bars, 2), soon).toBe('stored')
+    await expect.poll(stored(other.bars, 1), longPoll).toBe('stored')
+    await expect.poll(stored(stores.bars, 2), longPoll).toBe('stored')
     expect(writersNow().length).toBeGreaterThan(1)
-    for (const socket of before) await expect.poll(() => socket.destroyed, soon).toBe(true)
+    for (const socket of before) await expect.poll(() => socket.destroyed, longPoll).toBe(true)
     expect(await readList(stores.bars, series)).toEqual(minuteBars(1, 3))
   },
 )

@@ -23,38 +23,38 @@ const options = () => ({
   metrics: createMetrics({ ofProcess: false }),
 })
 const untilServed = { timeout: 150_000, interval: 50 }
-/** What is read within its two seconds fails soon after them. */
-const soonAfterDeadlineMs = 4_000
+/** Maximum time until a read with a deadline of two seconds fails. */
+const readFailureMaxMs = 4_000
 
-/** As the server counts them. */
+/** Number of Postgres connections, from the metrics of the server. */
 async function connectionsNow(): Promise<number> {
   const { host, port } = server().ops
   const text = await (await fetch(`http://${host}:${port}/metrics`)).text()
   return Number(/^questdb_pg_wire_connections (\d+)/m.exec(text)?.[1])
 }
 
-/** All connections that this server answers, until the tests of reading have theirs again. */
+/** Opens connections until the server accepts no more; returns them. */
 async function takeAllConnections(): Promise<readonly PgConnection[]> {
   const [[limit] = []] = await server().exec(
     "SELECT value FROM (SHOW PARAMETERS) WHERE property_path = 'pg.net.connection.limit'",
   )
   const isFull = async (): Promise<boolean> => (await connectionsNow()) >= Number(limit)
-  const held: PgConnection[] = []
+  const connections: PgConnection[] = []
   while (!(await isFull())) {
     const { connection, ready } = PgConnection.open(server().pg, credentials, () => undefined)
-    held.push(connection)
+    connections.push(connection)
     onTestFinished(() => connection.destroy())
-    let isIn = false
-    void ready.then(() => (isIn = true)).catch(() => undefined)
-    // Somebody else may have taken the last one.
-    await expect.poll(async () => isIn || (await isFull()), untilServed).toBe(true)
+    let isReady = false
+    void ready.then(() => (isReady = true)).catch(() => undefined)
+    // Another client may have got the last connection.
+    await expect.poll(async () => isReady || (await isFull()), untilServed).toBe(true)
   }
-  expect(held.length).toBeGreaterThan(0)
-  return held
+  expect(connections.length).toBeGreaterThan(0)
+  return connections
 }
 
 describe('connections for reading', () => {
-  test('stay within their bound, and every read of a crowd is answered', async () => {
+  test('stay within their bound while 500 concurrent reads are all answered', async () => {
     const { stores, metric } = await openInTest(server())
     const series = freshSeries('60')
     await stores.bars.write([batchOf(series, minuteBars(0, 100))], 'live')
@@ -65,23 +65,23 @@ describe('connections for reading', () => {
     expect(await metric('fxd_questdb_connections')).toBeLessThan(connectionsOf('all'))
   })
 
-  test('when the server takes no more, a read fails in time instead of hanging, and is answered once there is room', async () => {
+  test('when the server accepts no connection, a read fails within its deadline; it succeeds once connections are free', async () => {
     const { stores } = await openInTest(server())
     const series = freshSeries('60')
     await stores.bars.write([batchOf(series, minuteBars(0, 3))], 'live')
     const pool = new PgPool(options())
     const one = () => pool.read({ sql: 'SELECT 1', parameterSets: [[]] }, () => () => undefined)
     const others = await takeAllConnections()
-    const begun = systemClock.monotonicMs()
+    const startedAt = systemClock.monotonicMs()
     await expect(one()).rejects.toBeInstanceOf(Unavailable)
-    expect(systemClock.monotonicMs() - begun).toBeLessThan(soonAfterDeadlineMs)
+    expect(systemClock.monotonicMs() - startedAt).toBeLessThan(readFailureMaxMs)
     for (const each of others) each.destroy()
     await expect.poll(() => one().then(() => 'answered', String), untilServed).toBe('answered')
     pool.close()
     expect(await readList(stores.bars, series)).toEqual(minuteBars(0, 3))
   })
 
-  test('of a backlog of history come after whoever asks now', async () => {
+  test('serve client reads before queued backfill reads', async () => {
     const { stores } = await openInTest(server())
     const series = freshSeries('60')
     await stores.bars.write([batchOf(series, minuteBars(0, 2_000))], 'backfill')
@@ -95,7 +95,7 @@ describe('connections for reading', () => {
     await Promise.all(backlog)
   })
 
-  test('go on with their prepared statements when a table is changed, emptied, removed and made again', async () => {
+  test('keep their prepared statements working when a table is altered, truncated, dropped and made again', async () => {
     const { stores, prefix } = await openInTest(server())
     const table = `${prefix}bars_brokera_zero_h1`
     const series = freshSeries('60')
@@ -123,7 +123,7 @@ describe('connections for reading', () => {
     expect(await readList(stores.bars, series)).toEqual([minuteBar(2)])
   })
 
-  test('beyond the bound of the queue a read is refused at once', async () => {
+  test('a read above the bound of the queue is refused at once', async () => {
     const pool = new PgPool(options(), { connections: 1, waiting: 4 })
     const read = () => pool.read({ sql: 'SELECT 1', parameterSets: [[]] }, () => () => undefined)
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, read))
@@ -134,7 +134,7 @@ describe('connections for reading', () => {
     expect(readsWaitingMax).toBeGreaterThan(readConnectionsOf('all'))
   })
 
-  test('a statement that the server refuses says so in its words, and the connection goes on', async () => {
+  test('a rejected statement fails with the text of the server, and the connection stays usable', async () => {
     const { connection, ready } = PgConnection.open(server().pg, credentials, () => undefined)
     await ready
     const run = (sql: string) => connection.run({ sql, parameterSets: [[]] }, () => undefined)
@@ -148,7 +148,7 @@ describe('connections for reading', () => {
     connection.destroy()
   })
 
-  test('parameters of several executions are answered in their order in one round trip', async () => {
+  test('several executions of a statement are answered in order in one round trip', async () => {
     const { connection, ready } = PgConnection.open(server().pg, credentials, () => undefined)
     await ready
     const sets = Array.from({ length: 300 }, (_, i) => [String(i)])
@@ -160,7 +160,7 @@ describe('connections for reading', () => {
     connection.destroy()
   })
 
-  test('a wrong password is an error that says so', async () => {
+  test('a wrong password fails with an error that names the password or the user', async () => {
     const { ready } = PgConnection.open(server().pg, { ...credentials, password: 'wrong' }, () => undefined)
     await expect(ready).rejects.toThrow(/password|authentication|user/i)
   })
@@ -169,41 +169,41 @@ describe('connections for reading', () => {
     [undefined, 0],
     [true, 1],
   ])(
-    'a read beyond its deadline tells of a lost server only where that is what is asked (%s)',
-    async (lateIsLost, told) => {
-      const way = await openTcpProxy(server().pg)
-      onTestFinished(() => way.close())
+    'a read after its deadline reports a lost server only with the option `lateIsLost` (%s)',
+    async (lateIsLost, lossesWanted) => {
+      const proxy = await openTcpProxy(server().pg)
+      onTestFinished(() => proxy.close())
       let losses = 0
       const pool = new PgPool(
-        { ...options(), pg: way },
+        { ...options(), pg: proxy },
         { connections: 1, waiting: 4, ...(lateIsLost && { lateIsLost }) },
         { pass: () => Promise.resolve(), lost: () => void losses++ },
       )
       onTestFinished(() => pool.close())
       const one = { sql: 'SELECT 1', parameterSets: [[]] }
       await pool.read(one, () => () => undefined)
-      way.set({ down: { kind: 'swallow' } })
+      proxy.set({ down: { kind: 'swallow' } })
       await expect(pool.read(one, () => () => undefined, { deadlineMs: 300 })).rejects.toBeInstanceOf(
         Unavailable,
       )
-      way.set({})
+      proxy.set({})
       await pool.read(one, () => () => undefined)
-      expect(losses).toBe(told)
+      expect(losses).toBe(lossesWanted)
     },
   )
 })
 
-/** A start of the server takes its time. */
-const patient = { timeout: 400_000 }
+/** Timeout of tests that start a server. */
+const longTimeout = { timeout: 400_000 }
 
-describe('a server that is away', patient, () => {
-  test('frozen, fails reads within their deadline as Unavailable, and serves them when it goes on', async () => {
+describe('an unavailable server', longTimeout, () => {
+  test('that is frozen fails reads within their deadline as Unavailable, and answers reads after the freeze', async () => {
     const { stores } = await openInTest(server())
     const series = freshSeries('60')
     await stores.bars.write([batchOf(series, minuteBars(0, 3))], 'live')
     await server().freeze()
     const compared = stores.bars.read({ series, ...always, lane: 'backfill' })
-    const begun = systemClock.monotonicMs()
+    const startedAt = systemClock.monotonicMs()
     const calls = [
       stores.bars.read({ series, ...always }),
       stores.bars.lastTimes(series.feed),
@@ -218,15 +218,15 @@ describe('a server that is away', patient, () => {
       expect(outcome.status).toBe('rejected')
       if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(Unavailable)
     }
-    expect(systemClock.monotonicMs() - begun).toBeLessThan(soonAfterDeadlineMs)
-    // Of history, for which nobody waits, a read may take longer.
+    expect(systemClock.monotonicMs() - startedAt).toBeLessThan(readFailureMaxMs)
+    // A backfill read has a longer deadline.
     expect((await compared).time).toHaveLength(3)
     await expect
       .poll(() => readList(stores.bars, series).catch(() => []), { timeout: 20_000 })
       .toEqual(minuteBars(0, 3))
   })
 
-  test('killed, fails reads at once, and the next ones after its start are answered', async () => {
+  test('that was killed fails reads at once, and answers reads after its start', async () => {
     const { stores } = await openInTest(server())
     const series = freshSeries('60')
     await stores.bars.write([batchOf(series, minuteBars(0, 3))], 'live')

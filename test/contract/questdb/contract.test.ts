@@ -32,7 +32,7 @@ async function openPrefix(
   }
 }
 
-/** All share one server; tables of their own keep them apart. */
+/** All tests share one server; each uses separate tables. */
 const open = (start?: number) =>
   openPrefix(`t${++openings}_`, createVirtualClock(start === undefined ? {} : { start }))
 

@@ -17,10 +17,10 @@ import { batchOf, minuteBar, seriesOf } from '../suites/sample-bars.ts'
 const server = oneServer()
 const feed = feedKey('BROKERA', 'ZERO')
 const hourSeconds = 3_600
-/** A statement is acknowledged before it can be seen. */
+/** QuestDB acknowledges a statement before its effect is readable. */
 const untilApplied = { timeout: 20_000, interval: 100 }
 
-/** Where nobody listens. */
+/** A free address, on which no process listens. */
 const nowhere = async (): Promise<string> => `127.0.0.1:${(await freePorts(1))[0]}`
 
 interface Examined {
@@ -59,7 +59,7 @@ const lineOf = ({ lines }: Examined, about: string): string =>
   lines.find((line) => line.slice(9).startsWith(`${about}:`)) ??
   `nothing about ${about} in ${lines.join('|')}`
 
-/** Tables of a feed three hours ahead of UTC, with one bar at so many seconds from its clock's now. */
+/** Makes a feed three hours ahead of UTC, with one bar `fromNowSeconds` from the present time of its clock. */
 async function withNewestBar(fromNowSeconds: number, resolution: '1' | '60' = '60'): Promise<string> {
   const { stores, prefix } = await openInTest(server())
   const definition = defineFeed({ clock: { mode: 'Fixed', offsetSeconds: -3 * hourSeconds } })
@@ -70,7 +70,7 @@ async function withNewestBar(fromNowSeconds: number, resolution: '1' | '60' = '6
   return prefix
 }
 
-test('a store that is well gets one line per thing and the exit code 0', async () => {
+test('a healthy store gets one ok line per check and the exit code 0', async () => {
   const found = await doctor(await withNewestBar(-60, '1'))
   expect(found.code).toBe(0)
   expect(found.lines.join()).not.toContain('RESUME WAL')
@@ -89,13 +89,13 @@ test('a store that is well gets one line per thing and the exit code 0', async (
   expect(lineOf(found, 'clocks')).toMatch(/^ok +clocks: 1 of 1 newest bars agree/)
 })
 
-test('a commit mode that does not wait for the disk is a warning with its cure', async () => {
+test('a commit mode that does not wait for the disk is a warning that names the right setting', async () => {
   const found = await doctor((await openInTest(server())).prefix)
   expect(lineOf(found, 'commit mode')).toMatch(/^warning .*nosync.*Cure: set QDB_CAIRO_COMMIT_MODE=sync/)
   expect(found.code).toBe(0)
 })
 
-test('fewer than four workers are a warning with its cure', async () => {
+test('fewer than four workers are a warning that names the right setting', async () => {
   const found = await doctor((await openInTest(server())).prefix)
   expect(lineOf(found, 'workers')).toMatch(
     /^warning +workers: 2 for HTTP.*Cure: set QDB_SHARED_WORKER_COUNT=4/,
@@ -103,7 +103,7 @@ test('fewer than four workers are a warning with its cure', async () => {
   expect(found.code).toBe(0)
 })
 
-test('a commit mode that waits for the disk and four workers are well, after a restart too', async () => {
+test('after a restart with commit mode sync and four workers both checks are ok', async () => {
   const prefix = await withNewestBar(-60)
   await server().kill()
   await server().start({ QDB_CAIRO_COMMIT_MODE: 'sync', QDB_SHARED_WORKER_COUNT: '4' })
@@ -117,7 +117,7 @@ test('a commit mode that waits for the disk and four workers are well, after a r
   expect(found.code).toBe(0)
 })
 
-test('rows that QuestDB refused are counted, with how to look at them', async () => {
+test('parked rows are a warning with their number and the statement that shows them', async () => {
   const { prefix } = await openInTest(server())
   await server().exec(`INSERT INTO ${prefix}parked VALUES (0, 'writer', 'a reason', 'a line')`)
   await expect
@@ -125,7 +125,7 @@ test('rows that QuestDB refused are counted, with how to look at them', async ()
     .toMatch(new RegExp(`^warning .*1 rows were refused.*SELECT \\* FROM '${prefix}parked'`))
 })
 
-test('a suspended table is named with its reason and how to resume it, and the exit code says so', async () => {
+test('a suspended table is WRONG with its reason and the resume statement, and the exit code is 1', async () => {
   const prefix = await withNewestBar(-60)
   const table = `${prefix}bars_brokera_zero_h1`
   await server().exec(`ALTER TABLE ${table} SUSPEND WAL WITH 'DISK FULL', 'no space left'`)
@@ -137,19 +137,19 @@ test('a suspended table is named with its reason and how to resume it, and the e
   await expect.poll(async () => (await doctor(prefix)).code, untilApplied).toBe(0)
 })
 
-test('a table whose bars are on another clock than its feed is named', async () => {
+test('a table with bars on another clock than that of its feed is WRONG', async () => {
   const found = await doctor(await withNewestBar(3 * hourSeconds))
   expect(found.code).toBe(1)
   expect(lineOf(found, 'clock')).toMatch(/^WRONG .*bars_brokera_zero_h1 is 3 hours ahead.*BROKERA:ZERO/)
 })
 
-test('a table of minutes that stand still for weeks is a warning', async () => {
+test('a table of minutes without a new bar for weeks is a warning', async () => {
   const found = await doctor(await withNewestBar(-30 * 24 * hourSeconds, '1'))
   expect(found.code).toBe(0)
   expect(lineOf(found, 'clock')).toMatch(/^warning .*_m1_.* 30 days behind/)
 })
 
-test('a schema of a newer fxd is wrong, one that is not there yet is a warning, and nothing is made', async () => {
+test('a schema of a newer fxd is WRONG, a missing schema is a warning, and doctor makes no tables', async () => {
   const { prefix } = await openInTest(server())
   await server().exec(`INSERT INTO ${prefix}schema VALUES (0, ${schemaVersion + 1})`)
   await expect
@@ -162,7 +162,7 @@ test('a schema of a newer fxd is wrong, one that is not there yet is a warning, 
   expect(tables.filter((table) => String(table).startsWith('nobody_'))).toEqual([])
 })
 
-test('an empty table has no newest bar, of which QuestDB gives no row at all, and that is no fault', async () => {
+test('an empty table, for which QuestDB returns no newest row, is not a fault', async () => {
   const prefix = await withNewestBar(-60)
   await server().exec(`TRUNCATE TABLE ${prefix}bars_brokera_zero_h1`)
   await expect
@@ -170,7 +170,7 @@ test('an empty table has no newest bar, of which QuestDB gives no row at all, an
     .toMatch(/^ok +clocks: 0 of 0 /)
 })
 
-test('a server that does not answer is named with the variable to set, for writing and for reading', async () => {
+test('an unavailable server is WRONG with the variable to set, for HTTP and for Postgres', async () => {
   const http = await doctor('p_', { FXD_QUESTDB_HTTP: await nowhere() })
   expect(http.code).toBe(1)
   expect(lineOf(http, 'http')).toMatch(/^WRONG .*ECONNREFUSED.*FXD_QUESTDB_HTTP/)
@@ -182,7 +182,7 @@ test('a server that does not answer is named with the variable to set, for writi
   expect(lineOf(password, 'postgres')).toMatch(/^WRONG .*FXD_QUESTDB_PASSWORD/)
 })
 
-test('a measured clock is known to doctor: a bar ahead of it is named; and where it is not measured yet, that a retention waits for it', async () => {
+test('bars ahead of a measured clock are WRONG; while the clock is not measured, its retention is a warning', async () => {
   const { stores, prefix } = await openInTest(server())
   const definition = defineFeed({ clock: { mode: 'Measured' }, retention: { '60': '400d' } })
   await stores.registry.append(0, [{ kind: 'feed', id: feed, body: { definition, hidden: false } }])
@@ -200,7 +200,7 @@ test('a measured clock is known to doctor: a bar ahead of it is named; and where
   expect(lineOf(measured, 'retention')).toContain('nothing about')
 })
 
-test('tables that were left unfinished are named with the statement that removes them', async () => {
+test('unfinished tables are named with the statement that drops them', async () => {
   const { prefix } = await openInTest(server())
   const draft = `${prefix}draft_${'0'.repeat(16)}`
   await server().exec(createParked(draft))
@@ -209,7 +209,7 @@ test('tables that were left unfinished are named with the statement that removes
   expect(lineOf(found, 'left-over tables')).toMatch(new RegExp(`^warning .*DROP TABLE '${draft}'`))
   const [row] = await server().exec(`SELECT directoryName FROM tables() WHERE table_name = '${prefix}parked'`)
   await server().kill()
-  // As QuestDB leaves a table in whose making it was killed.
+  // The state of a table if QuestDB is killed while making it.
   rmSync(join(server().folder, 'db', String(row?.[0]), 'txn_seq'), { recursive: true })
   await server().start()
   const broken = await doctor(prefix)
@@ -217,7 +217,7 @@ test('tables that were left unfinished are named with the statement that removes
   expect(lineOf(broken, 'half-made table')).toMatch(new RegExp(`^WRONG .*${prefix}parked .*DROP TABLE`))
 })
 
-test('--audit tells that bars are too few for those of another resolution', async () => {
+test('--audit warns about days with fewer bars than another resolution requires', async () => {
   const { stores, prefix } = await openInTest(server())
   const definition = defineFeed({ clock: { mode: 'UTC' } })
   await stores.registry.append(0, [{ kind: 'feed', id: feed, body: { definition, hidden: false } }])
@@ -237,7 +237,8 @@ test('--audit tells that bars are too few for those of another resolution', asyn
   await stores.windows.add(
     [fives, hours].map(({ symbol, resolution }) => ({ feed, symbol, resolution, ...span })),
   )
-  // 57.6 of 288 are left, and 24 hours need no more than 23 of them: they hide it. An hour of them does not.
+  // 57.6 of 288 bars of 5 minutes are left on that day. The 24 hours require only 23 of them and hide the loss.
+  // Bars of 10 minutes show it.
   expect(lineOf(await doctor(prefix, {}, '--audit'), 'audit')).toMatch(/^ok /)
   const tens = seriesOf('A', '10', feed)
   await stores.bars.write([batchOf(tens, every(600))], 'backfill')
@@ -247,7 +248,7 @@ test('--audit tells that bars are too few for those of another resolution', asyn
   )
 })
 
-test('--audit tells that a partition is lost which windows claim, and that bars lie where no window is', async () => {
+test('--audit reports a lost partition inside acknowledged windows, and bars outside all windows', async () => {
   const { stores, prefix } = await openInTest(server())
   const definition = defineFeed({ clock: { mode: 'UTC' } })
   await stores.registry.append(0, [{ kind: 'feed', id: feed, body: { definition, hidden: false } }])
@@ -257,7 +258,7 @@ test('--audit tells that a partition is lost which windows claim, and that bars 
   const bars = days.map((at) => ({ ...minuteBar(0), time: feedSeconds(at) }))
   const [minutes, hours] = [seriesOf('A', '1', feed), seriesOf('A', '60', feed)]
   await stores.bars.write([batchOf(minutes, bars), batchOf(hours, bars)], 'backfill')
-  // Read again, it is still one bar.
+  // A second revision is still one bar.
   await stores.bars.write(
     [batchOf(minutes, [{ ...minuteBar(0, 9), time: feedSeconds(noon - 20 * daySeconds) }])],
     'backfill',
@@ -280,8 +281,8 @@ test('--audit tells that a partition is lost which windows claim, and that bars 
     .flat()
     .map(String)
     .filter((name) => name.startsWith(`${prefix}bars_brokera_zero_m1_`))
-  const held = await Promise.all(table.map((name) => server().exec(`SELECT count() FROM ${name}`)))
-  const full = table[held.findIndex(([row]) => Number(row?.[0]) >= 30)]
+  const counts = await Promise.all(table.map((name) => server().exec(`SELECT count() FROM ${name}`)))
+  const full = table[counts.findIndex(([row]) => Number(row?.[0]) >= 30)]
   const weeks = await server().exec(`SELECT name FROM table_partitions('${full}') WHERE numRows = 7`)
   await server().exec(`ALTER TABLE ${full} DROP PARTITION LIST '${String(weeks[1]?.[0])}'`)
   await expect
@@ -298,11 +299,11 @@ test.each([
     'rest=2,stream=4,ingest=2',
     /^warning +connections: 64 .* up to 81\. Cure: raise QDB_PG_NET_CONNECTION_LIMIT/,
   ],
-])('the sum of the connections of %s is compared with what the server takes', async (pods, line) => {
+])('the sum of the connections of %s is compared with the limit of the server', async (pods, line) => {
   expect(lineOf(await doctor('fxd_', {}, '--pods', pods), 'connections')).toMatch(line)
 })
 
-test('a count of processes that makes no sense is refused', async () => {
+test('a malformed count of processes is refused', async () => {
   const { code, err } = await doctor('fxd_', {}, '--pods', 'rest=two')
   expect([code, err]).toEqual([64, expect.stringContaining('--pods: got "rest=two"')])
 })

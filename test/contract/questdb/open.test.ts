@@ -60,7 +60,7 @@ const tablesOf = async (prefix: string): Promise<readonly string[]> =>
 const ttlOf = async (table: string): Promise<readonly unknown[] | undefined> =>
   (await server().exec(`SELECT ttlValue, ttlUnit FROM tables() WHERE table_name = '${table}'`))[0]
 
-/** For what ends before it could be asked. */
+/** A part that must not be called: purges that end earlier do not reach it. */
 const neverAsked = { waitForStatements: () => Promise.reject(new Error('nothing was emptied')) }
 
 const connection = () => ({
@@ -69,7 +69,7 @@ const connection = () => ({
   clock: systemClock,
 })
 
-test('two that start at once make one schema, and a further start changes nothing', async () => {
+test('concurrent starts make one schema, and a later start changes nothing', async () => {
   const prefix = 'twice_'
   const opened = await Promise.all(Array.from({ length: 4 }, () => openInTest(server(), { prefix })))
   const made = await tablesOf(prefix)
@@ -82,7 +82,7 @@ test('two that start at once make one schema, and a further start changes nothin
     .toEqual([[schemaVersion, schemaVersion]])
 })
 
-test('what a newer fxd laid out is refused by name and left alone', async () => {
+test('a schema of a newer fxd is refused by its version and not changed', async () => {
   const { prefix } = await openInTest(server())
   await server().exec(`INSERT INTO ${prefix}schema VALUES (0, ${schemaVersion + 1})`)
   await expect
@@ -90,7 +90,7 @@ test('what a newer fxd laid out is refused by name and left alone', async () => 
     .toContain(`schema version of ${prefix}schema is ${schemaVersion + 1}`)
 })
 
-test('a server that cannot be reached, and one that never answers, are unavailable within seconds', async () => {
+test('opening fails as Unavailable within seconds if the server is unreachable or does not answer', async () => {
   const silent = createServer()
   const port = await new Promise<number>((resolve) =>
     silent.listen(0, '127.0.0.1', () => resolve((silent.address() as { port: number }).port)),
@@ -103,7 +103,7 @@ test('a server that cannot be reached, and one that never answers, are unavailab
   await expect(openOn({ http: server().http, pg: refusing })).rejects.toBeInstanceOf(Unavailable)
 })
 
-test('a feed is laid out as it is defined: so many buckets for M1, its retention where it sets one', async () => {
+test('a feed gets the number of M1 buckets and the retention of its definition', async () => {
   const { stores, prefix } = await openInTest(server())
   await define(stores.registry, definition({ storageBuckets: 8, retention: { '1': 80 * daySeconds } }))
   await stores.bars.write(
@@ -120,11 +120,11 @@ test('a feed is laid out as it is defined: so many buckets for M1, its retention
   expect((await ttlOf(`${prefix}bars_brokerc_tadil_h1`))?.[0]).toBe(0)
 })
 
-test('a retention that is changed or taken back reaches the tables, at once and at the next start', async () => {
+test('a changed or removed retention is applied to the tables at once and at the next start', async () => {
   const { stores, prefix } = await openInTest(server())
   const table = `${prefix}bars_brokerc_tadil_h1`
   const minutes = `${prefix}bars_brokerc_tadil_m1_0of4`
-  // Tables by year refuse to have it taken away.
+  // Tables with partitions of a year do not accept a removal of the TTL.
   const none = [9_999, 'YEAR']
   await stores.bars.write(
     [
@@ -146,9 +146,9 @@ test('a retention that is changed or taken back reaches the tables, at once and 
 })
 
 test.each(['1', '5', '10', '15', '60', '120', '240', '1D', '1W', '1M'] as const)(
-  'a retention of any length at %s is taken: it is given in whole partitions, the only unit there is',
+  'a retention of any length at %s is accepted as a TTL of whole partitions',
   async (resolution) => {
-    // 330 days are twelve of the shortest months, which the server calls a year.
+    // 330 days need twelve of the shortest months, which the server shows as a year.
     for (const days of [1, 26 * 7, 330, 400]) {
       const table = `units_${resolution.toLowerCase()}_${days}`
       const ttl = timeToLive(resolution, days * daySeconds)
@@ -160,7 +160,7 @@ test.each(['1', '5', '10', '15', '60', '120', '240', '1D', '1W', '1M'] as const)
   },
 )
 
-test('retention counts on the feed’s own clock, eleven years behind, and one bar of another clock cannot empty the table', async () => {
+test('retention uses the clock of the feed, eleven years behind, and a bar on another clock is refused', async () => {
   const { stores } = await openInTest(server())
   const retention = { '1': 4 * weekSeconds }
   await define(stores.registry, definition({ retention }))
@@ -182,7 +182,7 @@ test('retention counts on the feed’s own clock, eleven years behind, and one b
   expect(kept.filter((time) => time > minute - 4 * weekSeconds)).toHaveLength(5)
 })
 
-test('retention waits for a clock that is measured: until it is known nothing is deleted, then it counts on it', async () => {
+test('with a measured clock nothing is deleted until the clock is known; then retention uses it', async () => {
   const { stores, prefix } = await openInTest(server())
   const retention = { '1': 4 * weekSeconds }
   await define(stores.registry, definition({ clock: { mode: 'Measured' }, retention }))
@@ -217,12 +217,12 @@ test('retention waits for a clock that is measured: until it is known nothing is
   const kept = (await readList(stores.bars, series)).map(({ time }) => time)
   expect(kept.length).toBeLessThan(13)
   expect(kept.filter((time) => time > minute - 4 * weekSeconds)).toHaveLength(5)
-  // What another clock left in this one would take all the rest with it.
+  // The bar on another clock in this table would make the TTL delete all others, so it has no TTL.
   expect((await ttlOf(String(spoiledTable)))?.[0]).toBe(0)
   expect(await readList(stores.bars, spoiled)).toHaveLength(14)
 })
 
-test('a purge that cannot be finished names what is left within its deadline, and goes on there when it is asked again', async () => {
+test('an unfinished purge names the remaining tables within its deadline, and the next purge finishes them', async () => {
   const { stores, prefix } = await openInTest(server())
   const hours = seriesOf('A', '60', feed)
   await stores.bars.write(

@@ -12,18 +12,18 @@ import { always, batchOf, freshSeries, minuteBar, minuteBars, readList } from '.
 const server = oneServer()
 const untilSeen = { timeout: 60_000, interval: 5 }
 const h1 = (prefix: string): string => `${prefix}bars_brokera_zero_h1`
-/** As if the table had been made by something else: its volumes end at 32,767. */
+/** Makes a table as another program could: its volumes are at most 32,767. */
 const makeNarrow = (prefix: string) =>
   server().exec(createBars(h1(prefix), '60', undefined).replace('c DOUBLE, v LONG', 'c DOUBLE, v SHORT'))
 const refusedVolume = 70_000
-/** Bars of which every so many-th is refused by such a table. */
+/** Bars of which such a table rejects every `every`th. */
 const spoiltBars = (count: number, every: number): RevisedBar[] =>
   minuteBars(0, count).map((bar, i) => ({ ...bar, volume: i % every === 0 ? refusedVolume : 1 }))
-/** The other tables of the feed that are not split. */
+/** Resolutions of the other tables of the feed that have one bucket. */
 const others = ['10', '15', '120', '240', '1D', '1W', '1M'] as const
 
-describe('rows that QuestDB refuses', () => {
-  test('cost the other tables of their request nothing', async () => {
+describe('rows that QuestDB rejects', () => {
+  test('do not affect the other tables of their request', async () => {
     const { stores, prefix, metric } = await openInTest(server())
     await makeNarrow(prefix)
     const [narrow, other] = [freshSeries('60'), freshSeries('240')]
@@ -34,7 +34,7 @@ describe('rows that QuestDB refuses', () => {
     expect(await metric('fxd_questdb_parked_rows_total')).toBe(1)
   })
 
-  test('are found among good ones and parked with an alarm; the good ones are stored', async () => {
+  test('are found among good rows, parked and counted; the good rows are stored', async () => {
     const { stores, prefix, metric } = await openInTest(server())
     await makeNarrow(prefix)
     const series = freshSeries('60')
@@ -56,21 +56,21 @@ describe('rows that QuestDB refuses', () => {
     }
   })
 
-  test('hold up no other write while they are looked for, and all of them are parked, though they are many', async () => {
+  test('do not delay other writes while they are searched for, and all 100 are parked', async () => {
     const { stores, prefix, metric } = await openInTest(server())
     await makeNarrow(prefix)
     const [narrow, other] = [freshSeries('60'), freshSeries('240')]
     await stores.bars.write([batchOf(other, [minuteBar(0)])], 'live')
     const list = spoiltBars(5_000, 50)
-    let isSifted = false
-    const sifted = stores.bars.write([batchOf(narrow, list)], 'live').then(() => {
-      isSifted = true
+    let isStored = false
+    const storing = stores.bars.write([batchOf(narrow, list)], 'live').then(() => {
+      isStored = true
     })
     await expect.poll(() => metric('fxd_questdb_rows_sifted'), untilSeen).toBe(5_000)
     for (let minute = 1; minute <= 3; minute++)
       await stores.bars.write([batchOf(other, [minuteBar(minute)])], 'live')
-    expect(isSifted).toBe(false)
-    await sifted
+    expect(isStored).toBe(false)
+    await storing
     expect(await readList(stores.bars, other)).toEqual(minuteBars(0, 4))
     expect(await readList(stores.bars, narrow)).toEqual(list.filter(({ volume }) => volume === 1))
     expect(await metric('fxd_questdb_parked_rows_total')).toBe(100)
@@ -78,7 +78,7 @@ describe('rows that QuestDB refuses', () => {
     expect(await metric('fxd_questdb_rows_sifted')).toBe(0)
   })
 
-  test('of the live lane are parked one by one, however many, so that the feed goes on', async () => {
+  test('of the live lane are all parked, for any number, so that later rows of the feed are stored', async () => {
     const { stores, prefix, metric } = await openInTest(server())
     await makeNarrow(prefix)
     const series = freshSeries('60')
@@ -89,7 +89,7 @@ describe('rows that QuestDB refuses', () => {
     expect(await server().exec(`SELECT count() FROM ${prefix}parked`)).toEqual([[500]])
   })
 
-  test('of history without an end are a defect of the table: their write fails, the store is in trouble while it goes on, and nothing is acknowledged unseen', {
+  test('of a backfill write are not parked above 128: the write fails, ping fails, and the write succeeds once the table is right', {
     timeout: 90_000,
   }, async () => {
     const { stores, prefix, metric } = await openInTest(server())
@@ -115,7 +115,7 @@ describe('rows that QuestDB refuses', () => {
     expect(await readList(stores.bars, narrow)).toEqual(list)
   })
 
-  test('of so many batches at once that they cannot be looked at, fail as Unavailable, and are parked when they come again', async () => {
+  test('of more batches than can be searched at once fail their writes as Unavailable, and are parked by a retry', async () => {
     const { stores, prefix, metric } = await openInTest(server())
     await makeNarrow(prefix)
     await stores.bars.write([batchOf(freshSeries('240'), [minuteBar(0)])], 'live')
@@ -133,15 +133,15 @@ describe('rows that QuestDB refuses', () => {
     expect(await metric('fxd_questdb_parked_rows_total')).toBe(5 * batches.length)
   }, 180_000)
 
-  test('because their table lacks a column fail their own write, none that shared a request with it', async () => {
+  test('for a missing column fail their own write, but no write that shared a request with it', async () => {
     const { stores, prefix } = await openInTest(server())
     const good = others.map((resolution) => freshSeries(resolution))
-    // On every connection there is a table beside the broken one.
+    // Every connection then has a table besides the broken one.
     for (const series of good) await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
     await server().exec(
       createBars(h1(prefix), '60', undefined).replace('c DOUBLE, v LONG', 'c DOUBLE, volume LONG'),
     )
-    // Now that the table is known, nothing keeps these from sharing a request.
+    // The table is known now, so its rows may share a request with others.
     await stores.bars.lastTimes(freshSeries('60').feed)
     const write = (series: Series) => stores.bars.write([batchOf(series, [minuteBar(1)])], 'live')
     const [first, second, ...kept] = await Promise.allSettled(
@@ -153,7 +153,7 @@ describe('rows that QuestDB refuses', () => {
     for (const series of good) expect(await readList(stores.bars, series)).toEqual(minuteBars(0, 2))
   })
 
-  test('in a table whose columns are others, fail the write instead of being parked one by one', async () => {
+  test('for another column name fail the write and are not parked', async () => {
     const { stores, prefix, metric } = await openInTest(server())
     await server().exec(
       createBars(h1(prefix), '60', undefined).replace('c DOUBLE, v LONG', 'c DOUBLE, volume LONG'),
@@ -165,7 +165,7 @@ describe('rows that QuestDB refuses', () => {
     expect(await metric('fxd_questdb_parked_rows_total')).toBe(0)
   })
 
-  test('or would silently change are refused by name before anything is sent', async () => {
+  test('or would silently change fail the write with their field before anything is sent', async () => {
     const { stores } = await openInTest(server())
     const series = freshSeries('60')
     const broken = [

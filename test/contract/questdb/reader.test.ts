@@ -9,7 +9,7 @@ import { batchOf, freshSeries, minuteBar, readList } from '../suites/sample-bars
 
 const credentials = { user: 'reader', password: 'reads-only' }
 let server: QuestdbServer
-/** As a reader sees it, which nobody lets onto the HTTP port. */
+/** The server as readers reach it, without the HTTP port. */
 let reading: Pick<QuestdbServer, 'http' | 'pg'>
 beforeAll(async () => {
   server = await startQuestdb({
@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 test.each(['rest', 'stream'] as const)(
-  'fxd %s reads bars and registry as a user that may only read, without the HTTP port',
+  'fxd %s reads bars and registry as a read-only user, without the HTTP port',
   async (user) => {
     const { stores, prefix } = await openInTest(server)
     const series = freshSeries()
@@ -38,7 +38,7 @@ test.each(['rest', 'stream'] as const)(
   },
 )
 
-test('a user that may only read cannot change anything', async () => {
+test('a read-only user cannot change anything', async () => {
   const { prefix } = await openInTest(server)
   const queries = pgQueries({ pg: server.pg, credentials, clock: systemClock })
   const tables = (await queries.exec('SELECT table_name FROM all_tables()')).flat()

@@ -16,11 +16,11 @@ import {
 } from '../suites/sample-bars.ts'
 
 const server = oneServer()
-/** Longer than a client of REST waits, and much less than ingest does. */
+/** Delay of answers: longer than the deadline of rest, much shorter than that of ingest. */
 const slowAnswerMs = 2_500
 
 describe('the statement of a countback', () => {
-  test('runs backwards over the index and stops at its limit', async () => {
+  test('scans the index backwards up to its limit, without a sort', async () => {
     const { stores, prefix } = await openInTest(server())
     const series = seriesOf('EURUSD', '60')
     await stores.bars.write([batchOf(series, minuteBars(0, 10))], 'live')
@@ -37,7 +37,7 @@ describe('the statement of a countback', () => {
 })
 
 describe('reading bars', () => {
-  test('corrected bars do not shorten a countback, however many revisions there are', async () => {
+  test('a countback returns its full count of bars, with any number of revisions of each', async () => {
     const { stores } = await openInTest(server())
     const series = freshSeries('60')
     for (let revision = 1; revision <= 12; revision++)
@@ -52,7 +52,7 @@ describe('reading bars', () => {
     }
   })
 
-  test('one minute with more revisions than a page holds is one bar', async () => {
+  test('a minute with more revisions than one page is one bar', async () => {
     const { stores } = await openInTest(server())
     const series = freshSeries('60')
     const revisions = Array.from({ length: 20_000 }, (_, i) => minuteBar(5, i + 1))
@@ -63,7 +63,7 @@ describe('reading bars', () => {
       expect(await readList(stores.bars, series, { take: { count: 3, end } })).toEqual(wanted)
   })
 
-  test('of two bars with one revision the one taken first stays, whatever order QuestDB keeps them in', async () => {
+  test('of several rows with one revision the earliest accepted is the bar, for any order of rows in QuestDB', async () => {
     const { stores, prefix } = await openInTest(server())
     const series = seriesOf('EURUSD', '60')
     await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
@@ -79,7 +79,7 @@ describe('reading bars', () => {
     await expect.poll(() => readList(stores.bars, series)).toMatchObject([{ close: 6, revision: 1 }])
   })
 
-  test('a row without a price is left out and counted, never given as a number', async () => {
+  test('a row without a price is omitted and counted', async () => {
     const { stores, prefix, metric } = await openInTest(server())
     const series = seriesOf('EURUSD', '60')
     await stores.bars.write([batchOf(series, [minuteBar(0), minuteBar(2)])], 'live')
@@ -96,7 +96,7 @@ describe('reading bars', () => {
     expect(await readList(stores.bars, series)).toEqual([minuteBar(0), minuteBar(2)])
   })
 
-  test('a name with a quote is found: it travels as a parameter, not as text', async () => {
+  test('series whose names contain quotes and other special characters are found', async () => {
     const { stores } = await openInTest(server())
     for (const name of ["O'HARA", "a''b", "'", '"', '\\', 'a\\', '$1', '%s']) {
       const series = seriesOf(name, '60')
@@ -105,7 +105,7 @@ describe('reading bars', () => {
     }
   })
 
-  test('bars of one feed in 4 buckets stand in the tables that their names say', async () => {
+  test('minutes of a feed with 4 buckets are stored in the 4 tables of its buckets', async () => {
     const { stores, prefix } = await openInTest(server())
     const names = Array.from({ length: 40 }, () => freshName('SYM'))
     await stores.bars.write(
@@ -136,12 +136,12 @@ describe('a QuestDB that answers slowly', () => {
     return { stores, series }
   }
 
-  test('ingest waits for what it compares, since a failure would end a session', async () => {
+  test('ingest waits for slow reads, because a failure would end a session', async () => {
     const { stores, series } = await openSlow('ingest')
     expect(await readList(stores.bars, series, { lane: 'live' })).toHaveLength(3)
   })
 
-  test('rest does not wait longer than its client', async () => {
+  test('rest fails slow reads as Unavailable', async () => {
     const { stores, series } = await openSlow('rest')
     await expect(readList(stores.bars, series, { lane: 'live' })).rejects.toBeInstanceOf(Unavailable)
   })

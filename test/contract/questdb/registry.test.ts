@@ -27,7 +27,7 @@ function keyRow(id: string): RegistryBody {
 const rowsIn = async (table: string): Promise<number> =>
   Number((await server().exec(`SELECT count() FROM '${table}' WHERE ts IS NOT NULL`))[0]?.[0])
 
-test('a change that was sent again is read once, and what came after it is read too, by whoever starts then', async () => {
+test('a registry change that was sent twice is read once, with all later changes, also by a new process', async () => {
   const { stores, prefix } = await openInTest(server())
   const table = `${prefix}registry`
   const sendAgain = async (basedOn: number, upToPosition: number): Promise<void> => {

@@ -14,7 +14,7 @@ const isRunning = (pid: number): boolean => {
 }
 
 test.each(['SIGTERM', 'SIGKILL'] as const)(
-  'a test run that is ended by %s leaves no QuestDB behind',
+  'a test run that ends by %s leaves no QuestDB process',
   { timeout: 60_000 },
   async (signal) => {
     const folder = mkdtempSync(join(tmpdir(), 'fxd-questdb-left-'))
@@ -29,8 +29,8 @@ test.each(['SIGTERM', 'SIGKILL'] as const)(
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     onTestFinished(() => void run.kill('SIGKILL'))
-    const [said] = (await once(run.stdout, 'data')) as [Buffer]
-    const pid = Number(said.toString())
+    const [output] = (await once(run.stdout, 'data')) as [Buffer]
+    const pid = Number(output.toString())
     expect(isRunning(pid)).toBe(true)
     run.kill(signal)
     await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false)

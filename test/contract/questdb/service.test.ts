@@ -15,10 +15,10 @@ import { freePorts } from '../../support/free-ports.ts'
 import { oneServer } from '../../support/questdb/one-server.ts'
 
 const server = oneServer()
-const patient = { timeout: 400_000 }
+const longTimeout = { timeout: 400_000 }
 const untilServed = { timeout: 150_000, interval: 100 }
 const symbol = 'BROKERA:ZERO:BTCUSD'
-/** Few tables: only the demo needs those of the demo. */
+/** A feed with few tables; only the last test uses the feeds of the demo. */
 const manifest = `
 apiVersion: marketdata.fxd.dev/v1alpha1
 kind: Feed
@@ -44,7 +44,7 @@ function folder(): string {
 }
 
 async function configured(more: Partial<Config> = {}): Promise<Config> {
-  // Known before the service listens.
+  // Fixed ports, so that tests know them before the service listens.
   const [http = 0, ops = 0] = await freePorts(2)
   const feeds = join(folder(), 'feeds.yaml')
   writeFileSync(feeds, manifest)
@@ -63,7 +63,7 @@ async function configured(more: Partial<Config> = {}): Promise<Config> {
   }
 }
 
-/** Stopped when the test has ended, also while it still waits. */
+/** Starts a service that stops when the test ends, also while it waits for QuestDB. */
 function start(config: Config, overrides: RoleOverrides = {}): Promise<RunningAll> {
   const ending = new AbortController()
   const starting = startAll(config, { log: silentLog, ending: ending.signal, ...overrides })
@@ -73,17 +73,17 @@ function start(config: Config, overrides: RoleOverrides = {}): Promise<RunningAl
       (service) => service.stop(),
       () => undefined,
     )
-  }, patient.timeout)
+  }, longTimeout.timeout)
   return starting
 }
 
-/** The variables of an administrator's command line. */
+/** The variables of the command line of an administrator. */
 const administration = (config: Config, { grpcPort }: RunningAll) => ({
   FXD_GRPC_ADDR: `127.0.0.1:${grpcPort}`,
   FXD_DATA_DIR: config.dataDir,
 })
 
-/** A key for the feed, as an administrator makes one. */
+/** Makes a key for the feed by the command line; returns its secret. */
 async function makeKey(config: Config, service: RunningAll): Promise<string> {
   const { out, err } = await fxd(
     'keys create --plan enterprise --rpm 100000 --rpd 1000000 --ws-connections 1 --ws-symbols 1 --feeds BROKERA:ZERO --json',
@@ -92,7 +92,7 @@ async function makeKey(config: Config, service: RunningAll): Promise<string> {
   return (JSON.parse(out || err) as { key: string }).key
 }
 
-/** Bars of the feed that QuestDB shows. */
+/** Number of readable bars of the feed in QuestDB. */
 const storedBars = async ({ questdbPrefix }: Config): Promise<number> =>
   Number(
     (
@@ -119,19 +119,19 @@ const readyStatus = (config: Config): Promise<number> =>
   )
 const history = `/v1/history?symbol=${symbol}&resolution=60&countback=3`
 
-/** Until the test starts it again, at the latest until the test has ended. */
-async function sendAway(): Promise<void> {
+/** Kills QuestDB. It is started again by the test or at its end. */
+async function stopQuestdb(): Promise<void> {
   await server().kill()
   onTestFinished(async () => {
     await server().kill()
     await server().start()
-  }, patient.timeout)
+  }, longTimeout.timeout)
 }
 
-describe('fxd all with its bars in QuestDB', patient, () => {
-  test('started while QuestDB is away, it waits: alive, not ready, every request 500 with Retry-After; then it serves by itself', async () => {
+describe('fxd all with its bars in QuestDB', longTimeout, () => {
+  test('started without QuestDB it is alive, not ready and answers 500 with Retry-After; it serves once QuestDB is available', async () => {
     const config = await configured()
-    await sendAway()
+    await stopQuestdb()
     const starting = start(config)
     await expect.poll(() => readyStatus(config), untilServed).toBe(503)
     const asked = () => ask(config.httpAddr.port, history, `fxd_${'0'.repeat(32)}`)
@@ -143,20 +143,20 @@ describe('fxd all with its bars in QuestDB', patient, () => {
     expect(await readyStatus(config)).toBe(503)
     await server().start()
     const key = await makeKey(config, await starting)
-    // A busy process is not ready for a moment.
+    // A busy process may report not ready for a moment.
     await expect.poll(() => readyStatus(config), untilServed).toBe(200)
     await expect
       .poll(async () => (await ask(config.httpAddr.port, history, key)).text, untilServed)
       .toContain('"s":"ok"')
   })
 
-  test('QuestDB gone later costs history and says degraded; the rest goes on, and all is back once it is', async () => {
+  test('during a QuestDB outage history fails and status is degraded; other requests succeed, and all do after the outage', async () => {
     const config = await configured()
     const key = await makeKey(config, await start(config))
     const get = (path: string) => ask(config.httpAddr.port, path, key)
     await expect.poll(async () => (await get(history)).text, untilServed).toContain('"s":"ok"')
     await expect.poll(async () => (await get('/v1/status')).text, untilServed).toContain('"status":"ok"')
-    await sendAway()
+    await stopQuestdb()
     expect(await get(history)).toMatchObject({ status: 500, retryAfter: '2' })
     const status = await get('/v1/status')
     expect(status.status).toBe(200)
@@ -170,7 +170,7 @@ describe('fxd all with its bars in QuestDB', patient, () => {
     await expect.poll(async () => (await get('/v1/status')).text, untilServed).toContain('"status":"ok"')
   })
 
-  test('keys and bars are in QuestDB, not in the data folder: another folder serves the same', async () => {
+  test('keys and bars are in QuestDB: a service with another data folder serves them', async () => {
     const config = await configured()
     const first = await start(config)
     const key = await makeKey(config, first)
@@ -180,7 +180,7 @@ describe('fxd all with its bars in QuestDB', patient, () => {
     expect((await ask(second.httpPort, history, key)).text).toContain('"s":"ok"')
   })
 
-  test('purge by command takes the bars of a feed out of QuestDB, once no manifest names it', async () => {
+  test('`fxd feeds purge` removes the bars of a feed without a manifest from QuestDB', async () => {
     const config = await configured()
     const first = await start(config)
     await expect.poll(() => storedBars(config), untilServed).toBeGreaterThan(700)
@@ -196,7 +196,7 @@ describe('fxd all with its bars in QuestDB', patient, () => {
     expect(await storedBars(config)).toBe(0)
   })
 
-  test('a process that waits for QuestDB ends when it is asked to', async () => {
+  test('a process that waits for QuestDB ends at once when it is stopped', async () => {
     const [port = 0] = await freePorts(1)
     const away = { host: '127.0.0.1', port }
     const config = await configured({ questdbHttp: away, questdbPg: away })
@@ -208,7 +208,7 @@ describe('fxd all with its bars in QuestDB', patient, () => {
     expect(await readyStatus(config)).toBe(0)
   })
 
-  test('tables of a newer fxd end the start with a sentence', async () => {
+  test('tables of a newer fxd end the start with an error that says to start the newer fxd', async () => {
     const config = await configured()
     await (await start(config)).stop()
     const schema = `${config.questdbPrefix}schema`
@@ -224,11 +224,11 @@ describe('fxd all with its bars in QuestDB', patient, () => {
 
   test.each([
     ['nosync', 0],
-    // Of a later version: this one takes any word without a word, and then waits for no disk.
+    // A mode of a later version: this version accepts any value silently, and then does not wait for the disk.
     ['adaptive', 0],
     ['sync', 1],
   ])(
-    'the commit mode %s is told at start: a warning with its cure unless commits survive a loss of power',
+    'the commit mode %s at start sets its gauge, and logs a warning unless it waits for the disk',
     async (mode, gauge) => {
       await server().kill()
       await server().start({ QDB_CAIRO_COMMIT_MODE: mode })
@@ -245,12 +245,12 @@ describe('fxd all with its bars in QuestDB', patient, () => {
     },
   )
 
-  test('the demo is served while its tables are made and filled, and after a restart in the middle of it', async () => {
+  test('the demo feeds are served while their tables are filled, and after a restart meanwhile', async () => {
     const demo = { feeds: undefined, dataDir: folder(), questdbPrefix: freshPrefix() }
     const first = await start(await configured(demo))
     const { firstKey = '' } = first
     const served = async ({ httpPort }: RunningAll): Promise<void> => {
-      // What trades on a Sunday too.
+      // Symbols that trade on Sundays too.
       for (const traded of ['BROKERA:ZERO:BTCUSD', 'BROKERB:LIVE:ETHUSD', 'BROKERF:LIVE:BTCUSD']) {
         const path = `/v1/history?symbol=${traded}&resolution=60&countback=300`
         await expect

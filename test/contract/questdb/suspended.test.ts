@@ -11,7 +11,7 @@ const server = oneServer()
 const h1 = (prefix: string): string => `${prefix}bars_brokera_zero_h1`
 const untilServed = { timeout: 150_000, interval: 50 }
 
-/** Once it is, whoever looks sees it. */
+/** Suspends a table and waits until the server reports it as suspended. */
 async function suspend(at: QuestdbServer, table: string, reason = ''): Promise<void> {
   await at.exec(`ALTER TABLE ${table} SUSPEND WAL ${reason}`)
   await expect
@@ -23,22 +23,22 @@ async function suspend(at: QuestdbServer, table: string, reason = ''): Promise<v
 }
 
 describe('a suspended table', () => {
-  test('fails its writers and the ping at once, harms no other table, and shows everything acknowledged once resumed', async () => {
+  test('fails its writes and the ping at once, accepts them after the resume, and does not affect other tables', async () => {
     const { stores, prefix, metric } = await openInTest(server())
     const [series, other] = [freshSeries('60'), freshSeries('240')]
     await stores.bars.write([batchOf(series, [minuteBar(0)]), batchOf(other, [minuteBar(0)])], 'live')
     await suspend(server(), h1(prefix))
     const write = () => stores.bars.write([batchOf(series, [minuteBar(1)])], 'live')
-    const begun = systemClock.monotonicMs()
-    const [refused, taken] = await Promise.allSettled([
+    const startedAt = systemClock.monotonicMs()
+    const [refused, accepted] = await Promise.allSettled([
       write(),
       stores.bars.write([batchOf(other, [minuteBar(1)])], 'live'),
     ])
     expect(refused).toMatchObject({ status: 'rejected', reason: expect.any(Unavailable) as unknown })
-    expect(taken.status).toBe('fulfilled')
+    expect(accepted.status).toBe('fulfilled')
     await expect(write()).rejects.toBeInstanceOf(Unavailable)
     await expect(stores.bars.ping()).rejects.toBeInstanceOf(Unavailable)
-    expect(systemClock.monotonicMs() - begun).toBeLessThan(5_000)
+    expect(systemClock.monotonicMs() - startedAt).toBeLessThan(5_000)
     expect(await metric('fxd_questdb_suspended_tables')).toBe(1)
     await server().exec(`ALTER TABLE ${h1(prefix)} RESUME WAL`)
     await expect.poll(() => stores.bars.ping().then(() => 'fine', String), untilServed).toBe('fine')
@@ -48,7 +48,7 @@ describe('a suspended table', () => {
     expect(await metric('fxd_questdb_suspended_tables')).toBe(0)
   })
 
-  test('that QuestDB suspended itself goes on by itself, though nobody has rows for it', {
+  test('that QuestDB suspended itself is resumed automatically, also without rows for it', {
     timeout: 90_000,
   }, async () => {
     const { stores, prefix, metric } = await openInTest(server())
@@ -59,7 +59,7 @@ describe('a suspended table', () => {
     await stores.bars.ping()
   })
 
-  test('is counted by what the tables say: resuming a healthy one drives the count of the server below zero, not ours', async () => {
+  test('is counted by the state of the tables: the count of the server is wrong after a healthy table was resumed', async () => {
     const { stores, prefix, metric } = await openInTest(server())
     const series = freshSeries('60')
     await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
@@ -78,7 +78,7 @@ describe('administration', () => {
       clock: systemClock,
     })
 
-  test('a statement that fails in the middle of its answer, whose status is 200, is an error', async () => {
+  test('a statement that fails after the status 200 was sent is an error', async () => {
     const table = 'failing_late'
     await server().exec(`CREATE TABLE ${table} (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY WAL`)
     await suspend(server(), table)
@@ -87,7 +87,7 @@ describe('administration', () => {
     await server().exec(`DROP TABLE ${table}`)
   })
 
-  test('a statement that is refused says so in the words of the server, two in one are refused too', async () => {
+  test('a rejected statement fails with the text of the server, and two statements in one are rejected', async () => {
     await expect(admin().exec('SELECT nothing FROM nowhere')).rejects.toThrow(/does not exist/)
     await expect(admin().exec('SELECT 1; DROP TABLE nowhere')).rejects.toThrow(/unexpected token/)
   })

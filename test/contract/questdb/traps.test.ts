@@ -15,7 +15,7 @@ import { batchOf, freshSeries, minuteBar, minuteBars, readList, seriesOf } from 
 
 const server = oneServer()
 
-/** What is said to the server, as far as it stands in our sources. */
+/** The sources of our QuestDB adapter, which contain all its statements. */
 const ourSources = (): string => {
   const folder = join(import.meta.dirname, '../../../services/stores/questdb')
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -24,8 +24,8 @@ const ourSources = (): string => {
   return sources.map((file) => readFileSync(join(folder, file), 'utf8')).join('\n')
 }
 
-describe('what QuestDB 9.3.4 does otherwise than it says', () => {
-  test('it counts wrongly over a filtered grouping, and rightly by a sum or by the rows themselves', async () => {
+describe('where QuestDB 9.3.4 differs from its documentation', () => {
+  test('count() over a filtered grouping is wrong, so no statement of ours uses it; a sum or the rows are right', async () => {
     await server().exec(
       'CREATE TABLE grouped (ts TIMESTAMP, sym SYMBOL) TIMESTAMP(ts) PARTITION BY DAY BYPASS WAL',
     )
@@ -42,7 +42,7 @@ describe('what QuestDB 9.3.4 does otherwise than it says', () => {
     expect(ourSources()).not.toMatch(/count\(\)[^`'"]*FROM \(/i)
   })
 
-  test('it rounds to other numbers, so no statement of ours rounds: prices come back to the last bit', async () => {
+  test('round() returns other numbers, so no statement of ours rounds, and prices are read to the last bit', async () => {
     const [[rounded] = []] = await server().exec('SELECT round(1.23366, 5)')
     expect(rounded).not.toBe(1.23366)
     const { stores } = await openInTest(server())
@@ -56,11 +56,11 @@ describe('what QuestDB 9.3.4 does otherwise than it says', () => {
     expect(ourSources()).not.toMatch(/(?<!Math\.)\bround\(/)
   })
 
-  test('the newest rows by a negative LIMIT cost a walk over all, so none of ours asks for them like that', () => {
+  test('a negative LIMIT scans all rows, so no statement of ours uses it', () => {
     expect(ourSources()).not.toMatch(/\bLIMIT\s*-/i)
   })
 
-  test('a third export by Parquet is refused in plain text, so nothing of ours exports; reading goes on beside it', async () => {
+  test('a third concurrent Parquet export is refused in plain text, so we do not export; reads succeed meanwhile', async () => {
     const { stores } = await openInTest(server())
     const series = freshSeries('60')
     await stores.bars.write([batchOf(series, minuteBars(0, 3))], 'live')
@@ -73,7 +73,7 @@ describe('what QuestDB 9.3.4 does otherwise than it says', () => {
       onTestFinished(() => void answer.destroy())
       return answer
     }
-    // Not read, so that both stay.
+    // The answers are not read, so that both exports stay open.
     expect([(await exported()).statusCode, (await exported()).statusCode]).toEqual([200, 200])
     const third = await exported()
     expect(third.headers['content-type']).toContain('text/plain')
@@ -86,7 +86,7 @@ describe('what QuestDB 9.3.4 does otherwise than it says', () => {
 })
 
 describe('names of symbols', () => {
-  test('of 300 characters come back, one with a NUL is parked and harms no other', async () => {
+  test('of 300 characters are stored; a row whose name contains NUL is parked, and other rows are stored', async () => {
     const { stores, metric } = await openInTest(server())
     const [long, broken] = [seriesOf('é'.repeat(300), '60'), seriesOf('A\0B', '60')]
     await stores.bars.write([batchOf(long, [minuteBar(0)]), batchOf(broken, [minuteBar(1)])], 'live')
@@ -94,7 +94,7 @@ describe('names of symbols', () => {
     expect(await metric('fxd_questdb_parked_rows_total')).toBe(1)
   })
 
-  test('that are missing, which the server would take, are refused', async () => {
+  test('that are empty are refused, although the server would accept them', async () => {
     const { stores } = await openInTest(server())
     for (const symbol of ['', 'BROKERA:ZERO', 'BROKERA:ZERO:'] as CompoundKey[]) {
       const write = stores.bars.write([batchOf({ ...freshSeries('60'), symbol }, [minuteBar(0)])], 'live')
@@ -102,7 +102,7 @@ describe('names of symbols', () => {
     }
   })
 
-  test('and times stand in every row: one without its time would be taken as of now', async () => {
+  test('and times are in every row, because the server would give a row without a time the present time', async () => {
     const { host, port } = server().http
     await server().exec(
       'CREATE TABLE bare (ts TIMESTAMP, sym SYMBOL, v LONG) TIMESTAMP(ts) PARTITION BY DAY WAL',
@@ -134,7 +134,7 @@ const optionsOf = (at: { host: string; port: number }) =>
   })
 
 describe('the settings of the client', () => {
-  test('without time for retries it fails at once and sends nothing, so ours have that time', async () => {
+  test('without time for retries the client fails at once and sends nothing, so our settings allow such time', async () => {
     const { host, port } = server().http
     await server().exec('CREATE TABLE impatient (ts TIMESTAMP, v LONG) TIMESTAMP(ts) PARTITION BY DAY WAL')
     const none = await SenderOptions.fromConfig(
@@ -148,7 +148,7 @@ describe('the settings of the client', () => {
     expect(ours.request_timeout).toBeGreaterThan(1_000)
   })
 
-  test('of two addresses it takes the last without a word, so ours name one, whatever the configured words hold', async () => {
+  test('of two addresses the client silently uses the last, so our settings contain one, for any configured user and password', async () => {
     const two = await SenderOptions.fromConfig('http::addr=a:1;addr=b:2;protocol_version=2')
     expect([two.host, two.port]).toEqual(['b', 2])
     const ours = await optionsOf({ host: '127.0.0.1', port: 9_001 })

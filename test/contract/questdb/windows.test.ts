@@ -24,7 +24,7 @@ const window = (name: string | undefined, from: number, to: number): Window => (
 const rowsOf = async (prefix: string): Promise<number> =>
   Number((await server().exec(`SELECT count() FROM ${table(prefix)}`))[0]?.[0])
 
-test('history read newest day first leaves one row per symbol, and minutes of the whole feed one row', async () => {
+test('backfill from the newest day on leaves one row per symbol, and minutes of the whole feed leave one row', async () => {
   const { stores, prefix } = await openInTest(server())
   const symbols = Array.from({ length: 40 }, (_, i) => `SYM${i}`)
   const today = 20_000 * daySeconds
@@ -35,17 +35,17 @@ test('history read newest day first leaves one row per symbol, and minutes of th
   for (let minute = 0; minute < 30; minute++)
     await stores.windows.add([window(undefined, today + minute * 60, today + minute * 60 + 60)])
   expect(await rowsOf(prefix)).toBe(symbols.length + 1)
-  const held = await stores.windows.of(feed)
-  expect(held).toHaveLength(symbols.length + 1)
-  expect(held).toContainEqual(window('SYM7', today - 29 * daySeconds, today + daySeconds))
-  expect(held).toContainEqual(window(undefined, today, today + 1_800))
+  const stored = await stores.windows.of(feed)
+  expect(stored).toHaveLength(symbols.length + 1)
+  expect(stored).toContainEqual(window('SYM7', today - 29 * daySeconds, today + daySeconds))
+  expect(stored).toContainEqual(window(undefined, today, today + 1_800))
 })
 
-test('a start after thousands of others finds hundreds of thousands of rows and joins them in time', async () => {
+test('a start joins 300,000 window rows of earlier starts in time', async () => {
   const { stores, prefix } = await openInTest(server())
   await stores.windows.add([window('SYM0', 0, 60)])
   const [symbols, rows] = [1_000, 300_000]
-  // Each symbol's minutes, one after the other, each of another life of some writer.
+  // Consecutive minutes of each symbol, each from another writer.
   await server().exec(`
     INSERT INTO ${table(prefix)}
     SELECT x::timestamp, 'SYM' || (x - 1) % ${symbols}, '1', 'writer' || (x - 1) / ${symbols}, 0,
@@ -53,14 +53,14 @@ test('a start after thousands of others finds hundreds of thousands of rows and 
     FROM long_sequence(${rows})`)
   await expect.poll(() => rowsOf(prefix), untilApplied).toBeGreaterThanOrEqual(rows)
   const { stores: restarted } = await openInTest(server(), { prefix })
-  const held = await restarted.windows.of(feed)
-  expect(held).toHaveLength(symbols)
-  expect(held).toContainEqual(window('SYM999', 0, (rows / symbols) * 60))
+  const stored = await restarted.windows.of(feed)
+  expect(stored).toHaveLength(symbols)
+  expect(stored).toContainEqual(window('SYM999', 0, (rows / symbols) * 60))
   await restarted.windows.add([window('SYM999', (rows / symbols) * 60, 1_000_000)])
   expect(await restarted.windows.of(feed)).toContainEqual(window('SYM999', 0, 1_000_000))
 })
 
-test('windows of the first layout stay when the schema is migrated, and new ones join them', async () => {
+test('a migration keeps windows of the first layout, and new windows join them', async () => {
   const prefix = 'old_'
   for (const statement of [createRegistry(`${prefix}registry`), createParked(`${prefix}parked`)])
     await server().exec(statement)

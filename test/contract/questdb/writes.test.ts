@@ -9,11 +9,11 @@ import { always, batchOf, freshSeries, minuteBar, minuteBars, readList } from '.
 const server = oneServer()
 const h1 = (prefix: string): string => `${prefix}bars_brokera_zero_h1`
 const untilServed = { timeout: 150_000, interval: 50 }
-/** Some of these wait for several starts of the server. */
-const patient = { timeout: 400_000 }
+/** Timeout of tests that start the server several times. */
+const longTimeout = { timeout: 400_000 }
 
-describe('a server that is away', patient, () => {
-  test('killed while bars flow, has every acknowledged bar after its start, and the writers go on by themselves', async () => {
+describe('an unavailable server', longTimeout, () => {
+  test('that was killed during writes has every acknowledged bar after its start, and pending writes succeed', async () => {
     const { stores } = await openInTest(server())
     const [live, backfill] = [freshSeries('60'), freshSeries('60')]
     const acknowledged = { live: 0, backfill: 0 }
@@ -48,7 +48,7 @@ describe('a server that is away', patient, () => {
     expect(stored.time).toHaveLength(acknowledged.backfill)
   })
 
-  test('frozen and going on within the deadline, takes what waits, each bar once', async () => {
+  test('that was frozen for less than the deadline stores pending writes, each bar once', async () => {
     const { stores, prefix, metric } = await openInTest(server())
     const series = freshSeries('60')
     await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
@@ -60,20 +60,20 @@ describe('a server that is away', patient, () => {
     server().thaw()
     await Promise.all(writes)
     expect(await readList(stores.bars, series)).toEqual(minuteBars(0, 20))
-    // Sent at least twice, and stored once: minute 0 twice because two callers gave it.
+    // Each bar was sent at least twice and stored once; minute 0 has two rows because two callers wrote it.
     expect((await server().exec(`SELECT count() FROM ${h1(prefix)}`))[0]).toEqual([21])
   })
 
-  test('frozen beyond the deadline, fails the write as Unavailable and never leaves it hanging', async () => {
+  test('that is frozen for longer than the deadline fails the write as Unavailable at the deadline', async () => {
     const { stores } = await openInTest(server())
     const series = freshSeries('60')
     await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
     await server().freeze()
-    const begun = systemClock.monotonicMs()
+    const startedAt = systemClock.monotonicMs()
     await expect(stores.bars.write([batchOf(series, [minuteBar(1)])], 'live')).rejects.toBeInstanceOf(
       Unavailable,
     )
-    const tookMs = systemClock.monotonicMs() - begun
+    const tookMs = systemClock.monotonicMs() - startedAt
     server().thaw()
     expect(tookMs).toBeGreaterThan(writeDeadlineMs - 1_000)
     expect(tookMs).toBeLessThan(writeDeadlineMs + 2_000)

@@ -14,9 +14,9 @@ import {
 } from '../../support/redis/stores.ts'
 import { freshFeed, minuteBar, seriesOf } from '../suites/sample-bars.ts'
 
-const patience = { timeout: 15_000 }
-/** The bus tells within three seconds; a busy machine may need longer. */
-const noticed = { timeout: 6_000 }
+const longTimeout = { timeout: 15_000 }
+/** The bus reports a loss within three seconds; a busy machine may need longer. */
+const lossTimeout = { timeout: 6_000 }
 const today = '2026-01-05'
 const rates = { rpm: 5, rpd: 10 }
 
@@ -26,26 +26,26 @@ beforeEach(async () => {
 })
 afterEach(() => server.stop())
 
-const back = async (opened: OpenedRedis): Promise<void> => {
-  await vi.waitFor(async () => expect(await opened.up()).toBe(true), patience)
+const waitUntilBack = async (opened: OpenedRedis): Promise<void> => {
+  await vi.waitFor(async () => expect(await opened.up()).toBe(true), longTimeout)
 }
 
-/** Two ways to lose everything: by a command, and with the process. */
+/** Two causes of a loss of all data: a command, and a restart. */
 const emptied = [
   ['emptied', async () => void (await server.command('FLUSHALL'))],
   [
     'restarted empty',
     async (opened: OpenedRedis) => {
       await server.kill()
-      await vi.waitUntil(async () => (await opened.metric('fxd_redis_up')) === 0, patience)
+      await vi.waitUntil(async () => (await opened.metric('fxd_redis_up')) === 0, longTimeout)
       await server.start()
-      await back(opened)
+      await waitUntilBack(opened)
     },
   ],
 ] as const
 
 describe.each(emptied)('a Redis that was %s', (_, empty) => {
-  test('begins the counters and windows again, and nothing fails', async () => {
+  test('restarts counters and windows from zero, and no request fails', async () => {
     const pod = await openInTest(server, { time: timeOfTests() })
     const { limits } = pod.stores
     for (const outcome of ['admitted', 'admitted', 'admitted', 'admitted', 'admitted', 'refused'])
@@ -58,7 +58,7 @@ describe.each(emptied)('a Redis that was %s', (_, empty) => {
     expect((await limits.usage('key', today, today)).get(today)).toMatchObject({ requests: 1 })
   })
 
-  test('opens no new slot until live shards had time to take theirs again, so that the cap holds', async () => {
+  test('opens no new slot before running shards could take their slots again, so that the cap holds', async () => {
     const time = timeOfTests()
     const prefix = freshPrefix()
     const [shard, other] = await Promise.all([
@@ -69,13 +69,13 @@ describe.each(emptied)('a Redis that was %s', (_, empty) => {
     for (const session of ['a', 'b'])
       expect(await shard.stores.slots.open('key', session, 3)).toMatchObject({ outcome: 'open' })
     await empty(shard)
-    await back(other)
+    await waitUntilBack(other)
     const openNew = () => other.stores.slots.open('key', 'new', 3)
     await expect(openNew()).rejects.toThrow(Unavailable)
     await advanceWithinReach(other.stores.slots, time, slotHoldMs - 1)
     await expect(openNew()).rejects.toThrow(Unavailable)
-    const held = ['a', 'b'].map((sessionId) => ({ keyId: 'key', sessionId }))
-    expect(await shard.stores.slots.renew(held)).toEqual(['a', 'b'])
+    const renewals = ['a', 'b'].map((sessionId) => ({ keyId: 'key', sessionId }))
+    expect(await shard.stores.slots.renew(renewals)).toEqual(['a', 'b'])
     for (const session of ['a', 'b'])
       expect(await shard.stores.slots.open('key', session, 3, today)).toMatchObject({ outcome: 'open' })
     await time.advance(1)
@@ -83,7 +83,7 @@ describe.each(emptied)('a Redis that was %s', (_, empty) => {
     expect(await other.stores.slots.open('key', 'one too many', 3)).toEqual({ outcome: 'full', inUse: 3 })
   })
 
-  test('leaves a lease with its holder, and the next epoch is greater', async () => {
+  test('leaves a lease with its holder, and grants a greater epoch to the next holder', async () => {
     const pod = await openInTest(server)
     const { leases } = pod.stores
     const first = await leases.acquire('feed', 'a')
@@ -96,7 +96,7 @@ describe.each(emptied)('a Redis that was %s', (_, empty) => {
     expect(await leases.renew('feed', 'a')).toBe(false)
   })
 
-  test('brought back to an older state grants a holder an epoch greater than those it had since', async () => {
+  test('restored to an older state grants a holder a greater epoch than all its earlier epochs', async () => {
     const prefix = freshPrefix()
     const { leases } = (await openInTest(server, { prefix })).stores
     const key = `${prefix}lease:feed`
@@ -110,7 +110,7 @@ describe.each(emptied)('a Redis that was %s', (_, empty) => {
     expect(await leases.acquire('feed', 'a')).toEqual(third)
   })
 
-  test('gives the lead to the later of two holders, though the earlier one, which stood still, renews first', async () => {
+  test('leaves a lease with the later of two holders, although the frozen earlier holder renews first', async () => {
     const prefix = freshPrefix()
     const time = timeOfTests()
     const [pod, other] = await Promise.all([
@@ -122,7 +122,7 @@ describe.each(emptied)('a Redis that was %s', (_, empty) => {
     await time.advance(leaseMs)
     const granted = await later.acquire('feed', 'b')
     await empty(pod)
-    await back(other)
+    await waitUntilBack(other)
     expect(await earlier.renew('feed', 'a')).toBe(true)
     expect(await later.renew('feed', 'b')).toBe(true)
     expect(await earlier.renew('feed', 'a')).toBe(false)
@@ -130,7 +130,7 @@ describe.each(emptied)('a Redis that was %s', (_, empty) => {
     expect(await later.acquire('feed', 'b')).toEqual(granted)
   })
 
-  test('takes a feed sign as a first one', async () => {
+  test('accepts a note of a feed like a first note, with any value', async () => {
     const pod = await openInTest(server)
     const feed = freshFeed()
     await pod.stores.board.note(feed, { receivedAt: utcMs(9) })
@@ -140,7 +140,7 @@ describe.each(emptied)('a Redis that was %s', (_, empty) => {
     expect((await pod.stores.board.read([feed])).get(feed)?.receivedAt).toBe(7)
   })
 
-  test('is told to followers of the bus without waiting for the next event, and what comes follows after it', async () => {
+  test('is reported to followers of the bus as a loss before the next event, and later events follow', async () => {
     const pod = await openInTest(server)
     const { bus } = pod.stores
     const [feed, silent] = [freshFeed(), freshFeed()]
@@ -156,49 +156,52 @@ describe.each(emptied)('a Redis that was %s', (_, empty) => {
     }
     for (const event of [bar(1), bar(2), { type: 'settled' as const, feed: silent }])
       await bus.publish(event, 1)
-    await vi.waitFor(() => expect(got).toHaveLength(3), patience)
+    await vi.waitFor(() => expect(got).toHaveLength(3), longTimeout)
     expect(lost.size).toBe(0)
     const newest = Math.max(...got.map(({ position }) => position))
     await empty(pod)
-    await vi.waitFor(() => expect([...lost.keys()].toSorted()).toEqual([feed, silent].toSorted()), noticed)
+    await vi.waitFor(
+      () => expect([...lost.keys()].toSorted()).toEqual([feed, silent].toSorted()),
+      lossTimeout,
+    )
     expect(lost.get(feed)).toBeGreaterThanOrEqual(newest)
     const upTo = lost.get(feed)!
     expect(await bus.publish(bar(3), 1)).toEqual({ outcome: 'published', position: upTo + 1 })
-    await vi.waitFor(() => expect(got).toHaveLength(4), patience)
+    await vi.waitFor(() => expect(got).toHaveLength(4), longTimeout)
     expect(got[3]).toEqual({ position: upTo + 1, event: bar(3) })
   })
 
-  test('gives an event that comes at once a position after all that may be lost', async () => {
+  test('gives an event that is published at once a greater position than all lost events', async () => {
     const pod = await openInTest(server)
     const { bus } = pod.stores
     const feed = freshFeed()
-    const told: string[] = []
+    const calls: string[] = []
     let last = 0
     bus.follow({
       deliver({ position }) {
         expect(position).toBeGreaterThan(last)
         last = position
-        told.push('event')
+        calls.push('event')
       },
-      lost: () => void told.push('lost'),
+      lost: () => void calls.push('lost'),
     })
     const settled = { type: 'settled' as const, feed }
     const first = await bus.publish(settled, 1)
-    await vi.waitFor(() => expect(told).toEqual(['event']), patience)
+    await vi.waitFor(() => expect(calls).toEqual(['event']), longTimeout)
     await empty(pod)
     const second = await bus.publish(settled, 1)
     expect((second as { position: number }).position).toBeGreaterThan(
       (first as { position: number }).position,
     )
-    await vi.waitFor(() => expect(told).toEqual(['event', 'lost', 'event']), patience)
+    await vi.waitFor(() => expect(calls).toEqual(['event', 'lost', 'event']), longTimeout)
   })
 })
 
 test.each([
-  ['with nothing new on it', 0],
-  ['published to before anybody looked', 2],
+  ['without new events', 0],
+  ['with two new events before a follower reads', 2],
 ])(
-  'a bus that was emptied while its clock was set back an hour, %s, is told as lost, and what comes follows after it',
+  'a bus that was emptied and whose clock was set back, %s, is reported as lost, and later events follow',
   async (_, early) => {
     const time = timeOfTests()
     let aheadMs = 3_600_000
@@ -211,15 +214,15 @@ test.each([
     const feed = freshFeed()
     const settled = { type: 'settled' as const, feed }
     const readers = [one, other].map(({ stores }) => {
-      const reader = { told: [] as ('event' | 'lost')[], last: 0 }
-      const tell = (what: 'event' | 'lost', position: number): void => {
+      const reader = { calls: [] as ('event' | 'lost')[], last: 0 }
+      const note = (what: 'event' | 'lost', position: number): void => {
         expect(position).toBeGreaterThan(reader.last)
         reader.last = position
-        reader.told.push(what)
+        reader.calls.push(what)
       }
       stores.bus.follow({
-        deliver: ({ position }) => tell('event', position),
-        lost: (_feed, upTo) => tell('lost', upTo),
+        deliver: ({ position }) => note('event', position),
+        lost: (_feed, upTo) => note('lost', upTo),
       })
       return reader
     })
@@ -227,22 +230,22 @@ test.each([
       const published = await one.stores.bus.publish(settled, 1)
       return published.outcome === 'published' ? published.position : 0
     }
-    // Once both have begun to follow.
+    // Wait until both follow.
     await vi.waitFor(async () => {
       const position = await publish()
       await vi.waitFor(() => expect(readers.map(({ last }) => last)).toEqual([position, position]))
-    }, patience)
+    }, longTimeout)
     aheadMs = 0
     await server.command('FLUSHALL')
     for (let i = 0; i < early; i++) await publish()
-    for (const { told } of readers) await vi.waitFor(() => expect(told.at(-1)).toBe('lost'), noticed)
-    for (const { told } of readers) told.length = 0
+    for (const { calls } of readers) await vi.waitFor(() => expect(calls.at(-1)).toBe('lost'), lossTimeout)
+    for (const { calls } of readers) calls.length = 0
     await publish()
-    for (const { told } of readers) await vi.waitFor(() => expect(told).toEqual(['event']), patience)
+    for (const { calls } of readers) await vi.waitFor(() => expect(calls).toEqual(['event']), longTimeout)
   },
 )
 
-test('a lane keeps half an hour of events, and a bounded number of bytes', async () => {
+test('a lane of the bus stores at most half an hour of events and 64 MiB', async () => {
   const time = timeOfTests()
   const prefix = freshPrefix()
   const { bus } = (await openInTest(server, { prefix, time })).stores

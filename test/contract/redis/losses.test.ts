@@ -12,42 +12,42 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-const patience = { timeout: 15_000 }
+const longTimeout = { timeout: 15_000 }
 
 interface Line {
   readonly msg: string
   readonly feed?: string
 }
 
-/** A stream whose bus is in Redis, and what both logged. */
+/** A stream whose bus is in Redis, and the log of both. */
 async function fixture() {
   const lines: Line[] = []
   const log = createLog('warn', { write: (line: string) => void lines.push(JSON.parse(line) as Line) })
   const redis = await openInTest(server, { log })
   const stream = await openStream({ log, change: () => ({ bus: redis.stores.bus }) })
   onTestFinished(() => stream.close())
-  const heard = new Set<FeedKey | undefined>()
-  redis.stores.bus.follow({ deliver: ({ event }) => heard.add(feedOfEvent(event)), lost: () => undefined })
+  const received = new Set<FeedKey | undefined>()
+  redis.stores.bus.follow({ deliver: ({ event }) => received.add(feedOfEvent(event)), lost: () => undefined })
   const publish = async (feed: FeedKey, epoch: number) =>
     void (await redis.stores.bus.publish({ type: 'settled', feed }, epoch))
-  // The stream followed first: what this follower hears, the stream hears.
+  // The stream followed first: an event that this follower gets has reached the stream too.
   await vi.waitFor(async () => {
     await redis.stores.bus.publish({ type: 'registry', version: 0 }, 0)
     for (const feed of [zero, live]) await publish(feed, 1)
-    await vi.waitFor(() => expect(heard).toEqual(new Set([zero, live, undefined])))
-  }, patience)
+    await vi.waitFor(() => expect(received).toEqual(new Set([zero, live, undefined])))
+  }, longTimeout)
   let lossesSeen = 0
   return {
     ...stream,
     publish,
     losses: () => lines.filter(({ msg }) => msg.includes('lost')).map(({ feed }) => feed),
-    /** Resolves once the process noticed so many losses more. */
+    /** Runs `cause` and resolves once the process has counted `count` more losses. */
     async lose(count: number, cause: () => Promise<unknown>): Promise<void> {
       await cause()
       lossesSeen += count
       await vi.waitFor(
         async () => expect(await redis.metric('fxd_bus_losses_total')).toBe(lossesSeen),
-        patience,
+        longTimeout,
       )
     },
   }
@@ -59,9 +59,9 @@ async function subscribe(stream: Awaited<ReturnType<typeof fixture>>): Promise<v
   await socket.subscribe([compoundKey(zero, 'SYM0')])
 }
 
-test('a loss of the bus is logged once per feed, and only for a feed to which a socket is subscribed', async () => {
+test('a loss of the bus is logged once per feed, and only for feeds with a subscribed socket', async () => {
   const stream = await fixture()
-  /** A new publisher leaves one position out: its predecessor may have ended before it published. */
+  /** A new publisher skips one position, because its predecessor may have ended before a publication. */
   const takeOver = (epoch: number) => async () => {
     for (const feed of [zero, live]) await stream.publish(feed, epoch)
   }
@@ -72,7 +72,7 @@ test('a loss of the bus is logged once per feed, and only for a feed to which a 
   expect(stream.losses()).toEqual([zero])
 })
 
-test('a Redis that is emptied twice is logged once per feed with a subscriber, and not for the registry', async () => {
+test('a Redis that is emptied twice is logged once per feed with a subscribed socket, and not for the registry', async () => {
   const stream = await fixture()
   await subscribe(stream)
   for (let round = 0; round < 2; round++) await stream.lose(3, () => server.command('FLUSHALL'))

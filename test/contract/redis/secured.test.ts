@@ -18,31 +18,31 @@ async function started(options: RedisServerOptions): Promise<RedisServer> {
   return server
 }
 
-/** What a person finds in the log: the whole chain of causes. */
+/** The whole chain of causes, as in the log. */
 const reasons = (cause: unknown): string => {
-  const said: string[] = []
-  for (let each = cause; each instanceof Error; each = each.cause) said.push(each.message)
-  return said.join(' ← ')
+  const messages: string[] = []
+  for (let each = cause; each instanceof Error; each = each.cause) messages.push(each.message)
+  return messages.join(' ← ')
 }
 const refused = async (url: string): Promise<string> =>
   openInTest({ url }).then(
-    () => 'let in',
+    () => 'accepted',
     (cause: unknown) => reasons(cause),
   )
 
 describe('a Redis with a password', () => {
-  // Signs of a URL's own grammar.
+  // Characters with a meaning in URLs.
   const password = 'a/b:c@d?e#f%g'
   const encoded = encodeURIComponent(password)
 
-  test('is used with the one of the URL, percent-encoded, and refused without, by the words of the server', async () => {
+  test('is opened with the percent-encoded password of the URL; without it the error has the text of the server', async () => {
     const { host, port } = await started({ settings: [`requirepass ${password}`] })
     expect(await admitted(`redis://:${encoded}@${host}:${port}`)).toBe('admitted')
     expect(await refused(`redis://:wrong@${host}:${port}`)).toMatch(/WRONGPASS/)
     expect(await refused(`redis://${host}:${port}`)).toMatch(/NOAUTH/)
   })
 
-  test('is used as the user of the URL, in the database of its path', async () => {
+  test('is opened as the user of the URL, in the database of its path', async () => {
     const user = `user fxd on >${password} ~* &* +@all`
     const { host, port, command } = await started({ settings: [user] })
     expect(await admitted(`redis://fxd:${encoded}@${host}:${port}/3`)).toBe('admitted')
@@ -61,23 +61,23 @@ describe('rediss://', () => {
     const { cert, key } = fixture.certificate('redis')
     const [port = 0] = await freePorts(1)
     const files = [`tls-cert-file ${cert}`, `tls-key-file ${key}`, `tls-ca-cert-file ${authority}`]
-    const settings = [`tls-port ${port}`, ...files, 'tls-auth-clients no', 'requirepass hush']
+    const settings = [`tls-port ${port}`, ...files, 'tls-auth-clients no', 'requirepass secret']
     server = await startRedis({ settings })
-    url = `rediss://:hush@${server.host}:${port}`
+    url = `rediss://:secret@${server.host}:${port}`
   })
   afterAll(() => server?.stop())
 
-  test('is refused where no trusted authority signed its certificate', async () => {
+  test('fails if no trusted authority signed the certificate of the server', async () => {
     expect(await refused(url)).toMatch(/certificate/)
   })
 
-  test('is spoken with a server whose authority this process believes', async () => {
+  test('succeeds if this process trusts the authority of the server', async () => {
     const before = tls.getCACertificates()
     onTestFinished(() => tls.setDefaultCACertificates(before))
-    // As NODE_EXTRA_CA_CERTS does for a process.
+    // The effect of NODE_EXTRA_CA_CERTS for a process.
     tls.setDefaultCACertificates([...before, readFileSync(fixture.path('ours-ca.crt'), 'utf8')])
     expect(await admitted(url)).toBe('admitted')
-    expect(await refused(url.replace('hush', 'wrong'))).toMatch(/WRONGPASS/)
+    expect(await refused(url.replace('secret', 'wrong'))).toMatch(/WRONGPASS/)
     expect(await refused(url.replace('127.0.0.1', 'localhost'))).toMatch(/altnames/)
   })
 })

@@ -9,7 +9,7 @@ import { freshFeed } from '../suites/sample-bars.ts'
 import { describeRedis } from './suite.ts'
 
 const startMs = 60_000
-const patience = { timeout: 20_000 }
+const longTimeout = { timeout: 20_000 }
 const failovers = Math.ceil(effort)
 const timeout = 60_000 * (failovers + 1)
 
@@ -25,10 +25,10 @@ const at = () => ({
   sentinels: group.sentinels.map(({ host, port }) => ({ host, port })),
 })
 
-test('Sentinels with a password of their own are asked with it; without it the refusal says what they want', {
+test('Sentinels with a password accept the configured Sentinel password; without it the error contains NOAUTH', {
   timeout: startMs,
 }, async () => {
-  // Of a server of its own: the group's Sentinels would count it among theirs.
+  // A separate server: the Sentinels of the group would count this Sentinel as one of theirs.
   const primary = await startRedis()
   onTestFinished(() => primary.stop())
   const guarded = await startSentinel(primary, ['requirepass s3cret'])
@@ -62,7 +62,7 @@ describe('while a replica takes over', () => {
           most = Math.max(most, live.size)
         } else {
           refused += 1
-          // As the upgrade does when it cannot know: the slot is given back, or lapses.
+          // As an upgrade with an unknown outcome does: it closes the slot, or the slot lapses.
           if (!opened) await slots.close('key', session).catch(() => undefined)
         }
         await systemClock.sleep(20)
@@ -70,7 +70,7 @@ describe('while a replica takes over', () => {
         if (oldest && live.delete(oldest)) await slots.close('key', oldest).catch(() => undefined)
       }
     }
-    // All sessions are renewed by one: which shard a session belongs to does not matter to Redis.
+    // One shard renews all sessions: for Redis it does not matter which shard a session belongs to.
     const renew = async ({ stores: { slots } }: (typeof shards)[number]): Promise<void> => {
       while (!working.isOver) {
         const asked = [...live].map((sessionId) => ({ keyId: 'key', sessionId }))
@@ -84,10 +84,10 @@ describe('while a replica takes over', () => {
       }
     }
     const [first] = shards
-    // New slots open some time after an empty Redis was found.
+    // After an empty Redis was found, new slots open only after `slotHoldMs`.
     await vi.waitFor(
       () => expect(first!.stores.slots.open('key', 'first', cap)).resolves.toMatchObject({ outcome: 'open' }),
-      patience,
+      longTimeout,
     )
     await first!.stores.slots.close('key', 'first')
     await Promise.all([working.run(), renew(first!), ...shards.map(churn)])
@@ -96,7 +96,7 @@ describe('while a replica takes over', () => {
     expect(live.size).toBeLessThanOrEqual(cap)
   })
 
-  test('no epoch is granted twice, and each is greater than those before', { timeout }, async () => {
+  test('each granted epoch is greater than all earlier epochs', { timeout }, async () => {
     const prefix = freshPrefix()
     const pods = await Promise.all([1, 2, 3].map(() => openInTest(at(), { prefix })))
     const epochs: number[] = []
@@ -105,7 +105,7 @@ describe('while a replica takes over', () => {
       let own = 0
       while (!working.isOver) {
         const granted = await leases.acquire('feed', holder).catch(() => undefined)
-        // When its release was lost, the lease is still this holder's, with the same epoch.
+        // After a lost release this holder still has the lease, with the same epoch.
         if (granted && granted.epoch !== own) epochs.push(granted.epoch)
         if (granted) {
           own = granted.epoch
@@ -119,7 +119,7 @@ describe('while a replica takes over', () => {
     expect(epochs.length).toBeGreaterThan(20)
   })
 
-  test('followers of the bus get each acknowledged event or are told that it is lost', {
+  test('followers of the bus get each acknowledged event or a report of its loss', {
     timeout,
   }, async () => {
     const prefix = freshPrefix()
@@ -130,16 +130,16 @@ describe('while a replica takes over', () => {
     const feed = freshFeed()
     const acknowledged = new Map<number, number>()
     const got = new Map<number, number>()
-    let told = 0
+    let lostUpTo = 0
     let newest = 0
     reader.stores.bus.follow({
       deliver({ position, event }) {
-        expect(position).toBeGreaterThan(Math.max(newest, told))
+        expect(position).toBeGreaterThan(Math.max(newest, lostUpTo))
         newest = position
         if (event.type === 'applied') got.set(position, event.position)
       },
       lost: (_, upTo) => {
-        told = Math.max(told, upTo)
+        lostUpTo = Math.max(lostUpTo, upTo)
       },
     })
     const working = new FailingOver(group, failovers)
@@ -159,13 +159,13 @@ describe('while a replica takes over', () => {
     }
     await Promise.all([working.run(), publish()])
     const last = Math.max(...acknowledged.keys())
-    await vi.waitFor(() => expect(Math.max(newest, told)).toBeGreaterThanOrEqual(last), patience)
+    await vi.waitFor(() => expect(Math.max(newest, lostUpTo)).toBeGreaterThanOrEqual(last), longTimeout)
     for (const [position, number] of acknowledged) {
       if (got.has(position)) expect(got.get(position)).toBe(number)
-      else expect(position).toBeLessThanOrEqual(told)
+      else expect(position).toBeLessThanOrEqual(lostUpTo)
     }
     expect(got.size).toBeGreaterThan(acknowledged.size / 2)
-    expect(told).toBeGreaterThan(0)
+    expect(lostUpTo).toBeGreaterThan(0)
   })
 })
 

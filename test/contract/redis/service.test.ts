@@ -13,7 +13,7 @@ import { type RedisServer, startRedis } from '../../support/redis/server.ts'
 import { freshPrefix } from '../../support/redis/stores.ts'
 import { oneSymbolFeed, simulated } from '../../support/samples/one-symbol-feed.ts'
 
-const patient = { timeout: 120_000 }
+const longTimeout = { timeout: 120_000 }
 const untilServed = { timeout: 30_000, interval: 100 }
 
 let server: RedisServer
@@ -45,7 +45,7 @@ function configured(more: Partial<Config> = {}): Config {
   }
 }
 
-/** Stopped when the test has ended. */
+/** Starts a service that stops when the test ends. */
 async function start(config: Config): Promise<RunningAll> {
   const running = await startAll(config, { log: silentLog })
   onTestFinished(() => running.stop())
@@ -65,8 +65,8 @@ const ask = async (port: number, path: string, key: string) => {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 
-describe('fxd all with what pods share in Redis', patient, () => {
-  test('Redis gone costs usage and says degraded; requests go on by share and are counted when it is back', async () => {
+describe('fxd all with Redis', longTimeout, () => {
+  test('while Redis is unavailable usage fails and status is degraded; requests are admitted by share and counted after its return', async () => {
     const config = configured()
     const running = await start(config)
     const key = await makeKey(config, running)
@@ -86,11 +86,11 @@ describe('fxd all with what pods share in Redis', patient, () => {
     expect((await fetch(`http://127.0.0.1:${running.opsPort}/readyz`)).status).toBe(200)
     await server.start()
     await expect.poll(platform, untilServed).toBe('ok')
-    // This Redis came back empty: what was counted without it is all it knows.
+    // This Redis restarted empty: it has only the requests that were counted during the outage.
     await expect.poll(symbols, untilServed).toBe(4)
   })
 
-  test('right after Redis was emptied an upgrade is refused for the moment with 503, not with 429', async () => {
+  test('right after Redis was emptied an upgrade is refused with 503 and Retry-After, not with 429', async () => {
     const config = configured()
     const running = await start(config)
     const key = await makeKey(config, running)
@@ -102,7 +102,7 @@ describe('fxd all with what pods share in Redis', patient, () => {
     expect(body.error.code).toBe('SERVER_ERROR')
   })
 
-  test('a Redis that throws keys away ends the start with a sentence', async () => {
+  test('a Redis that evicts keys ends the start with an error that names the right setting', async () => {
     const wrong = await startRedis({ settings: ['maxmemory-policy allkeys-lru'] })
     onTestFinished(() => wrong.stop())
     const starting = start(configured({ redis: wrong.url }))

@@ -13,9 +13,9 @@ import { describeLimits } from '../suites/limits.ts'
 import type { Opened } from '../suites/opened.ts'
 import { describeSlots } from '../suites/slots.ts'
 
-/** The contracts of all that is kept in Redis, on the one that `at` tells once tests run. */
+/** Runs the contracts of all Redis adapters. `at` returns the address of Redis; it is called inside tests. */
 export function describeRedis(name: string, at: () => RedisAt): void {
-  /** On the suite's clock instead of Redis's: time that a test moves on. */
+  /** Uses the clock of the test instead of that of Redis, so that a test can advance it. */
   async function openPrefix(prefix: string, clock: VirtualClock): Promise<Opened<keyof RedisStores>> {
     const metrics = createMetrics({ ofProcess: false })
     const shared = { prefix, admits: true, clock: systemClock, time: clock, log: silentLog, metrics }
@@ -24,7 +24,7 @@ export function describeRedis(name: string, at: () => RedisAt): void {
       stores,
       clock,
       close: () => stores.close(),
-      // What is in Redis outlives a process however it ends.
+      // The data in Redis survives every end of a process.
       async reopen() {
         await stores.close()
         return openPrefix(prefix, clock)
@@ -32,7 +32,7 @@ export function describeRedis(name: string, at: () => RedisAt): void {
     }
   }
 
-  /** New slots open some time after an empty Redis was found. */
+  /** After an empty Redis was found, new slots open only after `slotHoldMs`. */
   async function open(start = Date.UTC(2026, 0, 5, 12)): Promise<Opened<keyof RedisStores>> {
     const clock = createVirtualClock({ start: start - slotHoldMs })
     const opened = await openPrefix(freshPrefix(), clock)
@@ -40,7 +40,7 @@ export function describeRedis(name: string, at: () => RedisAt): void {
     return opened
   }
 
-  /** Slots are asked for by somebody as long as there is a shard. */
+  /** Advances the clock with regular requests for slots, as running shards send them. */
   async function openWithinReach(start?: number): Promise<Opened<keyof RedisStores>> {
     const opened = await open(start)
     const { stores, clock } = opened

@@ -16,7 +16,7 @@ import { type RedisServer, startRedis } from '../../support/redis/server.ts'
 import { freshPrefix, openInTest } from '../../support/redis/stores.ts'
 import { freshFeed, minuteBar } from '../suites/sample-bars.ts'
 
-/** From the last sign of life of the active one, as the design promises; a busy machine may be late. */
+/** Maximum time of a takeover after the last liveness report of the leader, and 10 s for a busy machine. */
 const takeoverMs = 15_000 + 10_000
 
 let server: RedisServer
@@ -25,13 +25,13 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-test('what a publisher committed and died before telling is looked for in the store: a newer one makes readers look', async () => {
+test('a new publisher causes one loss, so that readers read bars from the store that its predecessor did not publish', async () => {
   const { stores } = await openInTest({ url: server.url })
   const feed = freshFeed()
-  const heard: unknown[] = []
+  const received: unknown[] = []
   stores.bus.follow({
-    deliver: ({ event }) => void heard.push(event.type),
-    lost: (of, upTo) => void heard.push({ lost: of, upTo }),
+    deliver: ({ event }) => void received.push(event.type),
+    lost: (of, upTo) => void received.push({ lost: of, upTo }),
   })
   const bars = (i: number): BusEvent => ({
     type: 'bars',
@@ -40,29 +40,29 @@ test('what a publisher committed and died before telling is looked for in the st
   })
   const positions: number[] = []
   for (const [i, epoch] of [5, 5, 6, 6].entries()) {
-    const told = await stores.bus.publish(bars(i), epoch)
-    positions.push(told.outcome === 'published' ? told.position : 0)
+    const outcome = await stores.bus.publish(bars(i), epoch)
+    positions.push(outcome.outcome === 'published' ? outcome.position : 0)
   }
-  await expect.poll(() => heard.length).toBe(5)
+  await expect.poll(() => received.length).toBe(5)
   const [, second = 0, third = 0] = positions
   expect(third).toBe(second + 2)
-  expect(heard).toEqual(['bars', 'bars', { lost: feed, upTo: second + 1 }, 'bars', 'bars'])
+  expect(received).toEqual(['bars', 'bars', { lost: feed, upTo: second + 1 }, 'bars', 'bars'])
 })
 
 describe('two ingests with one Redis', () => {
   const feed = defineFeed({ symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] } })
-  /** The minute in which the test began; those before it are closed. */
+  /** Start of the current minute, UTC seconds; earlier minutes are closed. */
   const thisMinute = (): number => Math.floor(systemClock.utcMs() / 60_000) * 60
 
   interface Pair {
     readonly first: IngestFixture
     readonly second: IngestFixture
-    /** Between the first one and Redis. */
+    /** Between the first ingest and Redis. */
     readonly proxy: Proxy
     times(): Promise<readonly number[]>
   }
 
-  /** Each with its own connections; bars and registry are those of one embedded store. */
+  /** Two ingests with separate Redis connections and one embedded store for bars and registry. */
   async function openPair(): Promise<Pair> {
     const folder = mkdtempSync(join(tmpdir(), 'fxd-takeover-'))
     const shared = await openEmbeddedStores({ folder, clock: systemClock, log: silentLog })
@@ -93,7 +93,7 @@ describe('two ingests with one Redis', () => {
     }
   }
 
-  /** A session that leads. */
+  /** Opens a session and waits until it leads. */
   async function lead(fixture: IngestFixture, id: string): Promise<RawSession> {
     const session = new RawSession(fixture.address)
     await session.hello(feed.key, { id })
@@ -107,7 +107,7 @@ describe('two ingests with one Redis', () => {
     return session
   }
 
-  /** Once it leads and may push; gives its epoch. */
+  /** Resolves with the epoch once the session leads and may push. */
   const active = async (session: RawSession): Promise<number> => {
     await session.find(({ catalogued }) => catalogued?.last === true)
     return Number((await session.find(({ welcome }) => welcome?.active === true)).welcome?.epoch)
@@ -117,7 +117,7 @@ describe('two ingests with one Redis', () => {
       event.type === 'bars' ? event.bars.map(({ bar }) => bar.time) : [],
     )
 
-  test('the standby of the other one takes over when a collector leaves', async () => {
+  test('a standby collector at the second ingest takes over when the active collector disconnects from the first', async () => {
     const { first, second } = await openPair()
     const a = await lead(first, 'a')
     const b = await standBy(second, 'b')
@@ -128,7 +128,7 @@ describe('two ingests with one Redis', () => {
   })
 
   test(
-    'one that cannot reach Redis goes on storing and acking, loses its feed to the other, and is fenced on its return',
+    'an ingest without Redis still acks bars, loses its feed to the other ingest, and is fenced when Redis returns',
     async () => {
       const { first, second, proxy, times } = await openPair()
       const a = await lead(first, 'a')
@@ -148,7 +148,7 @@ describe('two ingests with one Redis', () => {
       await b.bars('LIVE', [seriesAt('EURUSD', [base - 120])])
       await expect.poll(() => pushed(second).at(-1)).toBe(base - 120)
 
-      // It leads no more, and what it stores harms nobody.
+      // It leads no more; the bars that it still stores have no effect on the other ingest.
       await a.bars('LIVE', [seriesAt('EURUSD', [base - 120, base - 60])])
       proxy.cut()
       expect(await a.ended).toMatchObject({ code: 'ABORTED' })
@@ -159,7 +159,7 @@ describe('two ingests with one Redis', () => {
     2 * takeoverMs,
   )
 
-  test('one that missed Redis for a while publishes what waited, in order, while nobody else wants the feed', async () => {
+  test('after a Redis outage an ingest whose feed has no other collector publishes its queued bars in order', async () => {
     const { first, second, proxy } = await openPair()
     const a = await lead(first, 'a')
     const base = thisMinute()

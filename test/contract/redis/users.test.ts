@@ -12,7 +12,7 @@ const limits = { rpm: 10, rpd: 100 }
 const roles = ['rest', 'stream', 'ingest'] as const
 type Role = (typeof roles)[number]
 
-/** The users that the chart makes, with the name of their role as password. */
+/** The Redis users of the chart, with the name of their role as password. */
 const users = readFileSync(new URL('../../../charts/fxd/files/redis-users.acl', import.meta.url), 'utf8')
   .split('\n')
   .filter((line) => line.startsWith('user '))
@@ -31,7 +31,7 @@ const openAs = (role: Role): Promise<OpenedRedis> =>
     { prefix: 'fxd:', admits: role === 'rest', time },
   )
 
-/** What each role does with Redis. */
+/** The Redis calls of each role. */
 const work: Readonly<Record<Role, (opened: OpenedRedis) => Promise<unknown>>> = {
   async rest({ stores }) {
     await stores.limits.admit('k1', limits, 'status')
@@ -60,12 +60,12 @@ const work: Readonly<Record<Role, (opened: OpenedRedis) => Promise<unknown>>> = 
   },
 }
 
-test.each(roles)('fxd %s can do its work as its own user of Redis', async (role) => {
+test.each(roles)('fxd %s can make all its calls as its own Redis user', async (role) => {
   const opened = await openAs(role)
   await expect(work[role](opened)).resolves.not.toThrow()
 })
 
-test('readers of the bus get what ingest publishes', async () => {
+test('followers of the bus get the events that ingest publishes', async () => {
   const [ingest, stream] = [await openAs('ingest'), await openAs('stream')]
   const versions: number[] = []
   stream.stores.bus.follow({
@@ -89,7 +89,7 @@ test.each([
   ['rest', 'take a lease', ({ stores }: OpenedRedis) => stores.leases.acquire('lease', 'me')],
   [
     'stream',
-    'note signs of a feed',
+    'write notes of a feed',
     ({ stores }: OpenedRedis) => stores.board.note(feed, { heartbeatAt: utcMs(2) }),
   ],
   ['ingest', 'take a slot', ({ stores }: OpenedRedis) => stores.slots.open('k1', 's2', 5)],

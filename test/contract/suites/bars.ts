@@ -26,7 +26,7 @@ import {
   start,
 } from './sample-bars.ts'
 
-/** What every store of bars keeps; see services/ports/bars.ts. */
+/** Contract of all stores of bars; see services/ports/bars.ts. */
 export function describeBarStore(name: string, open: Open<'bars'>): void {
   describe(`bars in ${name}`, () => {
     describeReading(open)
@@ -40,7 +40,7 @@ function describeReading(open: Open<'bars'>): void {
   const opened = openedOnce(open)
   const store = () => opened().stores.bars
 
-  test('every number comes back as it was written', async () => {
+  test('a read returns every number exactly as it was written', async () => {
     const series = freshSeries()
     const odd: RevisedBar[] = [
       { ...minuteBar(0), open: 0.1 + 0.2, high: Number.MAX_VALUE, low: Number.MIN_VALUE, close: 1 / 3 },
@@ -51,7 +51,7 @@ function describeReading(open: Open<'bars'>): void {
     expect(await readList(store(), series)).toEqual(odd)
   })
 
-  test('a range holds its both ends, ascending, each time once, cut at the end that was asked for', async () => {
+  test('a range includes both ends, ascends, has each time once, and a countback cuts it at the requested end', async () => {
     const series = freshSeries()
     const model = new BarModel()
     const stored = minuteBars(0, 20).concat(minuteBars(25, 40))
@@ -66,7 +66,7 @@ function describeReading(open: Open<'bars'>): void {
     )
   })
 
-  test('a long range comes whole from either end', async () => {
+  test('a range of 40,000 bars is complete, and a countback of it is right from either end', async () => {
     const series = freshSeries()
     const stored = minuteBars(0, 40_000)
     await store().write([batchOf(series, stored)], 'backfill')
@@ -80,7 +80,7 @@ function describeReading(open: Open<'bars'>): void {
     }
   })
 
-  test('a read sees what was written before it began', async () => {
+  test('a read returns all bars that were written before it began', async () => {
     const series = freshSeries()
     for (let minute = 0; minute < 50; minute++) {
       await store().write([batchOf(series, [minuteBar(minute)])], minute % 2 ? 'live' : 'backfill')
@@ -88,12 +88,12 @@ function describeReading(open: Open<'bars'>): void {
     }
   })
 
-  test('a series that was never written is empty, not an error', async () => {
+  test('a read of a series without bars is empty, not an error', async () => {
     expect(await readList(store(), freshSeries())).toEqual([])
     expect(await readList(store(), freshSeries('1M'), { take: { count: 10_000, end: 'newest' } })).toEqual([])
   })
 
-  test('an answer is its reader’s own: each column may be changed and handed over', async () => {
+  test('a reader may change and transfer the columns of its answer without an effect on later reads', async () => {
     const series = freshSeries()
     await store().write([batchOf(series, minuteBars(0, 10))], 'live')
     const answer = await store().read({ series, ...always })
@@ -105,7 +105,7 @@ function describeReading(open: Open<'bars'>): void {
     expect(await readList(store(), series)).toEqual(minuteBars(0, 10))
   })
 
-  test('real exports come back figure by figure', async () => {
+  test('real exports are read exactly as they were written', async () => {
     for (const [file, resolution] of [
       ['BTCUSD_M1_201311.csv', '1'],
       ['EURUSD_H1_2017.csv', '60'],
@@ -124,7 +124,7 @@ function describeWriting(open: Open<'bars'>): void {
   const opened = openedOnce(open)
   const store = () => opened().stores.bars
 
-  test('of several readings of a bar the greatest revision stays, whatever the order, the batches and the lanes', async () => {
+  test('the greatest revision of a bar is stored, for any order of writes, batches and lanes', async () => {
     const anyWrite = fc.record({
       lane: anyLane,
       parts: fc.array(fc.tuple(fc.nat(2), fc.array(anyBar, { maxLength: 30 }))),
@@ -149,7 +149,7 @@ function describeWriting(open: Open<'bars'>): void {
     )
   })
 
-  test('an equal or smaller revision changes nothing', async () => {
+  test('a write with an equal or smaller revision changes nothing', async () => {
     const series = freshSeries()
     const first = { ...minuteBar(0, 5), close: 1.11 }
     await store().write([batchOf(series, [first])], 'live')
@@ -160,14 +160,14 @@ function describeWriting(open: Open<'bars'>): void {
     expect(await readList(store(), series)).toEqual([{ ...first, close: 4.44, revision: 6 }])
   })
 
-  test('writing the same again is harmless', async () => {
+  test('a repeated write changes nothing', async () => {
     const series = freshSeries()
     for (let time = 0; time < 3; time++)
       await store().write([batchOf(series, minuteBars(0, 5_000))], 'backfill')
     expect(await readList(store(), series)).toEqual(minuteBars(0, 5_000))
   })
 
-  test('two callers that write the same series at once lose nothing of each other', async () => {
+  test('two concurrent writers of one series lose no bars', async () => {
     const series = freshSeries()
     const caller = async (revision: number) => {
       for (let minute = 0; minute < 3_000; minute += 500)
@@ -177,28 +177,28 @@ function describeWriting(open: Open<'bars'>): void {
     expect(await readList(store(), series)).toEqual(minuteBars(0, 3_000, 2))
   })
 
-  test('what a caller gave stays the caller’s: its columns are neither taken nor changed', async () => {
+  test('a write neither transfers nor changes the columns of its caller', async () => {
     const batch = batchOf(freshSeries(), minuteBars(0, 3_000))
     const before = structuredClone(batch)
     await store().write([batch, batch], 'live')
     expect(batch).toEqual(before)
   })
 
-  test('an empty write is done at once', async () => {
+  test('an empty write succeeds and stores nothing', async () => {
     const series = freshSeries()
     await store().write([], 'live')
     await store().write([batchOf(series, [])], 'backfill')
     expect(await readList(store(), series)).toEqual([])
   })
 
-  test('a minute of 1,622 symbols is one write', async () => {
+  test('one write stores a minute of 1,622 symbols', async () => {
     const minute = Array.from({ length: 1_622 }, () => batchOf(freshSeries(), [minuteBar(7)]))
     await store().write(minute, 'live')
     for (const { series } of [minute[0]!, minute[800]!, minute[1_621]!])
       expect(await readList(store(), series)).toEqual([minuteBar(7)])
   })
 
-  test('live writes overtake waiting backfill, and a backlog beyond every bound is stored to its end', async () => {
+  test('live writes overtake queued backfill writes, and a backlog above every bound is stored completely', async () => {
     const series = freshSeries()
     const writes = 50
     let backfilled = 0
@@ -214,7 +214,7 @@ function describeWriting(open: Open<'bars'>): void {
     expect((await store().read({ series, ...always })).time).toHaveLength(writes * 5_000)
   })
 
-  test('bars whose time or revision is no integer are refused by name and harm no other', async () => {
+  test('bars with a fractional or missing time or revision are refused by name; concurrent writes succeed', async () => {
     const series = freshSeries()
     const other = freshSeries()
     for (const broken of [{ time: feedSeconds(Number.NaN) }, { revision: 1.5 }]) {
@@ -232,7 +232,7 @@ function describeAnswersAboutSeries(open: Open<'bars'>): void {
   const opened = openedOnce(open)
   const store = () => opened().stores.bars
 
-  test('the last times are the newest bar of each series of the feed, and of no other', async () => {
+  test('lastTimes returns the newest bar of each series of the feed, and of no other feed', async () => {
     const feed = freshFeed()
     const [a, b, elsewhere] = [
       seriesOf('A', '1', feed),
@@ -250,14 +250,14 @@ function describeAnswersAboutSeries(open: Open<'bars'>): void {
     )
   })
 
-  test('on a weekend the last times name the last minute as the newest bar, not the weekly bar', async () => {
+  test('on a weekend the newest bar of lastTimes is the last minute, not the weekly bar', async () => {
     const feed = freshFeed()
     const batch = weekendBars.map(([resolution, bars]) => ({ series: seriesOf('A', resolution, feed), bars }))
     await store().write(batch, 'backfill')
     expect(newestByOpen(await store().lastTimes(feed))).toEqual({ time: lastMinute, resolution: '1' })
   })
 
-  test('bounds are the first and last bar inside each half-open span', async () => {
+  test('bounds returns the first and last bar inside each half-open span', async () => {
     const series = freshSeries()
     const stored = minuteBars(0, 20).concat(minuteBars(25, 40))
     await store().write([batchOf(series, stored)], 'backfill')
@@ -274,7 +274,7 @@ function describeAnswersAboutSeries(open: Open<'bars'>): void {
     expect(await store().bounds(freshSeries(), [always])).toEqual([undefined])
   })
 
-  test('a purge removes all bars of the feed, no other feed’s, and the feed may begin anew', async () => {
+  test('a purge removes all bars of the feed and of no other feed, and the feed accepts bars afterwards', async () => {
     const [before, feed, after] = [freshFeed(), freshFeed(), freshFeed()]
     const purged = seriesOf('A', '1', feed)
     const kept = [freshSeries(), seriesOf('A', '1', before), seriesOf('A', '1', after)]
@@ -290,7 +290,7 @@ function describeAnswersAboutSeries(open: Open<'bars'>): void {
     await store().purge(freshFeed())
   })
 
-  test('names are only strings', async () => {
+  test('symbol names with special characters are stored and found', async () => {
     const names = [
       '__proto__',
       'constructor',
@@ -299,7 +299,7 @@ function describeAnswersAboutSeries(open: Open<'bars'>): void {
       'BRK.B_CFD.US',
       'a:b:c',
       'é€😀',
-      // What the line protocol sets apart.
+      // Special characters of the line protocol.
       'a,b=c d\te\nf\\g"',
     ]
     const feed = freshFeed()
@@ -313,34 +313,37 @@ function describeAnswersAboutSeries(open: Open<'bars'>): void {
     expect([...times.keys()].sort()).toEqual(names.map((name) => `1 ${compoundKey(feed, name)}`).sort())
   })
 
-  test('a store that answers says so', async () => {
+  test('ping succeeds on an available store', async () => {
     await expect(store().ping()).resolves.toBeUndefined()
   })
 }
 
 function describeRestarts(open: Open<'bars'>): void {
-  test.for(['closed', 'killed'] as const)('what was acknowledged is there after being %s', async (how) => {
-    const series = freshSeries()
-    const feed = freshFeed()
-    const before = await open()
-    await before.stores.bars.write([batchOf(series, minuteBars(0, 5_000))], 'backfill')
-    await before.stores.bars.write([batchOf(series, minuteBars(4_990, 5_010, 2))], 'live')
-    await before.stores.bars.write([batchOf(seriesOf('A', '1', feed), minuteBars(0, 10_000))], 'backfill')
-    await before.stores.bars.purge(feed)
-    const after = await before.reopen(how)
-    expect(await readList(after.stores.bars, series)).toEqual(
-      minuteBars(0, 4_990).concat(minuteBars(4_990, 5_010, 2)),
-    )
-    expect(await readList(after.stores.bars, seriesOf('A', '1', feed))).toEqual([])
-    await after.stores.bars.write([batchOf(series, [minuteBar(0, 1), minuteBar(1, 3)])], 'live')
-    expect(await readList(after.stores.bars, series, { take: { count: 2, end: 'oldest' } })).toEqual([
-      minuteBar(0, 1),
-      minuteBar(1, 3),
-    ])
-    await after.close()
-  })
+  test.for(['closed', 'killed'] as const)(
+    'acknowledged writes and purges survive when the store is %s',
+    async (how) => {
+      const series = freshSeries()
+      const feed = freshFeed()
+      const before = await open()
+      await before.stores.bars.write([batchOf(series, minuteBars(0, 5_000))], 'backfill')
+      await before.stores.bars.write([batchOf(series, minuteBars(4_990, 5_010, 2))], 'live')
+      await before.stores.bars.write([batchOf(seriesOf('A', '1', feed), minuteBars(0, 10_000))], 'backfill')
+      await before.stores.bars.purge(feed)
+      const after = await before.reopen(how)
+      expect(await readList(after.stores.bars, series)).toEqual(
+        minuteBars(0, 4_990).concat(minuteBars(4_990, 5_010, 2)),
+      )
+      expect(await readList(after.stores.bars, seriesOf('A', '1', feed))).toEqual([])
+      await after.stores.bars.write([batchOf(series, [minuteBar(0, 1), minuteBar(1, 3)])], 'live')
+      expect(await readList(after.stores.bars, series, { take: { count: 2, end: 'oldest' } })).toEqual([
+        minuteBar(0, 1),
+        minuteBar(1, 3),
+      ])
+      await after.close()
+    },
+  )
 
-  test('a write that is under way when the store is closed ends as stored or as unavailable', async () => {
+  test('a write in progress at the close of the store ends as stored or as unavailable', async () => {
     const before = await open()
     const series = freshSeries()
     const writing = before.stores.bars.write([batchOf(series, minuteBars(0, 5_000))], 'backfill')
@@ -355,7 +358,7 @@ function describeRestarts(open: Open<'bars'>): void {
     await after.close()
   })
 
-  test('a store that is closed is unavailable, which is never an empty answer', async () => {
+  test('every call on a closed store fails as unavailable, never with an empty answer', async () => {
     const { stores, close } = await open()
     await close()
     const series = freshSeries()
@@ -371,9 +374,9 @@ function describeRestarts(open: Open<'bars'>): void {
   })
 }
 
-/** The bars of a file in MT5's export layout; daily ones have no time column. */
+/** The bars of a file in the export format of MT5; files of daily bars have no time column. */
 function exportedBars(file: string): RevisedBar[] {
-  const text = readFileSync(new URL(`../data/${file}`, import.meta.url), 'utf8')
+  const text = readFileSync(new URL(`../../data/${file}`, import.meta.url), 'utf8')
   const [head = '', ...lines] = text.trimEnd().split(/\r?\n/)
   const names = head.split('\t')
   return lines.map((line, i) => {

@@ -6,22 +6,22 @@ import { type BusEvent, type Delivered, feedOfEvent } from '../../../services/po
 import { type Open, openedOnce } from './opened.ts'
 import { freshFeed, minuteBar, seriesOf } from './sample-bars.ts'
 
-/** What every bus keeps; see services/ports/bus.ts. */
+/** Contract of all buses; see services/ports/bus.ts. */
 export function describeBus(name: string, open: Open<'bus'>): void {
   describe(`the bus in ${name}`, () => {
     const opened = openedOnce(open)
     const bus = () => opened().stores.bus
-    const until = async (true_: () => boolean): Promise<void> => {
-      await expect.poll(true_).toBe(true)
+    const until = async (condition: () => boolean): Promise<void> => {
+      await expect.poll(condition).toBe(true)
     }
     const follow = (deliver: (delivered: Delivered) => void) =>
-      bus().follow({ deliver, lost: () => expect.unreachable('nothing was lost') })
+      bus().follow({ deliver, lost: () => expect.unreachable('the bus reported a loss') })
     const collect = () => {
       const got: Delivered[] = []
       return { got, stop: follow((delivered) => void got.push(delivered)) }
     }
 
-    test('every follower gets every event once, in the order of publishing, feed by feed and numbered without a gap', async () => {
+    test('every follower gets every event of a feed once, in the order of publishing, with consecutive positions', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(fc.nat(5), { minLength: 1, maxLength: 40 }), async (kinds) => {
           const followers = [collect(), collect()]
@@ -46,7 +46,7 @@ export function describeBus(name: string, open: Open<'bus'>): void {
       )
     })
 
-    test('delivery is a later turn, never inside publish', async () => {
+    test('an event is delivered in a later turn of the event loop, never inside publish', async () => {
       const { got, stop } = collect()
       const published = bus().publish(someEvent(freshFeed(), 0, 0), 1)
       expect(got).toEqual([])
@@ -57,7 +57,7 @@ export function describeBus(name: string, open: Open<'bus'>): void {
       stop()
     })
 
-    test('a follower gets nothing from before it began and nothing after it stopped', async () => {
+    test('a follower gets no events from before its start or after its stop', async () => {
       const feed = freshFeed()
       const first = collect()
       const early = bus().publish(someEvent(feed, 2, 1), 1)
@@ -73,7 +73,7 @@ export function describeBus(name: string, open: Open<'bus'>): void {
       second.stop()
     })
 
-    test('events published while events are delivered come after them', async () => {
+    test('events that are published during a delivery are delivered after it', async () => {
       const feed = freshFeed()
       const { got, stop } = collect()
       let answered = false
@@ -88,7 +88,7 @@ export function describeBus(name: string, open: Open<'bus'>): void {
       expect(got.map(({ event }) => event)).toEqual([1, 11, 2].map((i) => someEvent(feed, 2, i)))
     })
 
-    test('a follower that fails costs the others nothing', async () => {
+    test('a follower that throws does not affect other followers', async () => {
       const stopFailing = follow(() => {
         throw new Error('a defect')
       })
@@ -101,10 +101,10 @@ export function describeBus(name: string, open: Open<'bus'>): void {
       expect(got).toEqual([expect.objectContaining({ event })])
     })
 
-    test('a publisher with a smaller epoch than one seen for the feed is fenced, but for what other numbers order', async () => {
+    test('a publisher with a smaller epoch than the newest of the feed is fenced, except for events without an epoch', async () => {
       const [feed, other] = [freshFeed(), freshFeed()]
       const got: Delivered[] = []
-      // A newer publisher may be told as a loss: what its predecessor did not publish.
+      // A new publisher may cause a loss: of events that its predecessor did not publish.
       const follower = { deliver: (delivered: Delivered) => void got.push(delivered), lost: () => undefined }
       const stop = bus().follow(follower)
       await bus().publish(someEvent(feed, 0, 1), 5)

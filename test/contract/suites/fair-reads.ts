@@ -8,30 +8,30 @@ import { always, batchOf, freshFeed, minuteBars, seriesOf, start } from './sampl
 
 const storedBars = 20_000
 const sliceBars = 10_000
-/** Reads of others that may end while one read waits and is done: what is under way, and a turn. */
+/** Maximum reads of other keys that end during one read: those in progress, and one turn. */
 const othersMax = 100
 const victimReads = 20
 
-/** What one client may ask within a minute; each request reads slice by slice. */
+/** Requests that one client may send within a minute; each reads several slices. */
 const floods = [
   { what: 'folds of 10,000 buckets of 30 minutes', requests: 590, slices: 30 },
   { what: 'whole ranges of M1', requests: 300, slices: 12 },
   { what: 'coverages', requests: 590, slices: 40 },
 ] as const
 
-/** Keys take turns at reading; see services/ports/bars.ts. */
+/** Contract: keys take turns at reading; see services/ports/bars.ts. */
 export function describeFairReads(name: string, open: Open<'bars' | 'windows'>): void {
   describe(`fair reads in ${name}`, () => {
     const opened = openedOnce(open)
     const feed = freshFeed()
-    const [busy, calm] = [seriesOf('BUSY', '1', feed), seriesOf('CALM', '1', feed)]
+    const [busy, idle] = [seriesOf('BUSY', '1', feed), seriesOf('CALM', '1', feed)]
     const bars = () => opened().stores.bars
     let isOver = false
     let answered = 0
 
     beforeAll(async () => {
       await bars().write([batchOf(busy, minuteBars(0, storedBars))], 'backfill')
-      await bars().write([batchOf(calm, minuteBars(0, 300))], 'backfill')
+      await bars().write([batchOf(idle, minuteBars(0, 300))], 'backfill')
       await opened().stores.windows.add([{ ...busy, from: feedSeconds(start), to: feedSeconds(start + 600) }])
     })
     afterAll(() => {
@@ -48,7 +48,7 @@ export function describeFairReads(name: string, open: Open<'bars' | 'windows'>):
         bars().bounds(busy, Array<typeof span>(20).fill(span), reader),
       ])
     }
-    /** One request: it ends with the first read that fails. */
+    /** One request; it ends at the first failed read. */
     const request = async (what: string, slices: number, reader: Reader): Promise<void> => {
       for (let i = 0; i < slices && !isOver; i++) {
         await slice(what, reader)
@@ -57,7 +57,7 @@ export function describeFairReads(name: string, open: Open<'bars' | 'windows'>):
     }
 
     test.each(floods)(
-      'beside $requests $what of one key every read of another key is answered after about one turn',
+      'while one key requests $requests $what, each read of another key is answered after about one turn',
       async ({ what, requests, slices }) => {
         isOver = false
         const flood = Array.from({ length: requests }, (_, sinceMs) => {
@@ -74,10 +74,10 @@ export function describeFairReads(name: string, open: Open<'bars' | 'windows'>):
         for (let i = 0; i < victimReads; i++) {
           const before = answered
           const read = await bars().read({
-            series: calm,
+            series: idle,
             ...always,
             take: { count: 300, end: 'newest' },
-            reader: readerNamed('calm'),
+            reader: readerNamed('idle'),
           })
           expect(barCount(read)).toBe(300)
           others.push(answered - before)
@@ -88,7 +88,7 @@ export function describeFairReads(name: string, open: Open<'bars' | 'windows'>):
       },
     )
 
-    test('between the slices of many readers the event loop goes on', async () => {
+    test('the event loop keeps turning between the slices of many readers', async () => {
       let turns = 0
       let isCounting = true
       const count = (): void => {
@@ -102,7 +102,7 @@ export function describeFairReads(name: string, open: Open<'bars' | 'windows'>):
         for (let j = 0; j < 6; j++) {
           await bars().read({ series: busy, ...always, ...as })
           answersOfTurn.set(turns, (answersOfTurn.get(turns) ?? 0) + 1)
-          // What an edge does with a slice: meanwhile the store has the next answers ready.
+          // The work of an edge with a slice; meanwhile the store has the next answers ready.
           spin(20)
         }
       })

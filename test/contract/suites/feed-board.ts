@@ -5,13 +5,13 @@ import type { FeedSigns } from '../../../services/ports/feed-board.ts'
 import { type Open, openedOnce } from './opened.ts'
 import { freshFeed } from './sample-bars.ts'
 
-/** What every feed board keeps; see services/ports/feed-board.ts. */
+/** Contract of all feed boards; see services/ports/feed-board.ts. */
 export function describeFeedBoard(name: string, open: Open<'board'>): void {
   describe(`the feed board in ${name}`, () => {
     const opened = openedOnce(open)
     const board = () => opened().stores.board
 
-    test('a field holds the greatest that was ever noted, and is absent before', async () => {
+    test('a field has the greatest noted value, and is absent before the first', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(anySigns, { minLength: 1, maxLength: 10 }), async (notes) => {
           const feed = freshFeed()
@@ -25,7 +25,7 @@ export function describeFeedBoard(name: string, open: Open<'board'>): void {
       )
     })
 
-    test('a feed of which nothing was noted is left out, and only what is asked is answered', async () => {
+    test('a read returns only the requested feeds, without those that have no notes', async () => {
       const [noted, other, silent] = [freshFeed(), freshFeed(), freshFeed()]
       await board().note(noted, { heartbeatAt: utcMs(5) })
       await board().note(other, { heartbeatAt: utcMs(6) })
@@ -35,12 +35,12 @@ export function describeFeedBoard(name: string, open: Open<'board'>): void {
       expect(await board().read([])).toEqual(new Map())
     })
 
-    test('a board that answers says so', async () => {
+    test('ping succeeds on an available board', async () => {
       await expect(board().ping()).resolves.toBeUndefined()
     })
 
     test.for(['closed', 'killed'] as const)(
-      'signs older than a second are there after being %s',
+      'notes older than a second survive when the board is %s',
       async (how) => {
         const feed = freshFeed()
         const before = await open()

@@ -3,53 +3,53 @@ import { describe, expect, test } from 'vitest'
 import { leaseMs } from '../../../services/ports/lease.ts'
 import { freshName, type Open, openedOnce } from './opened.ts'
 
-/** What all leases keep; see services/ports/lease.ts. */
+/** Contract of all adapters of leases; see services/ports/lease.ts. */
 export function describeLeases(adapter: string, open: Open<'leases'>): void {
   describe(`leases in ${adapter}`, () => {
     const opened = openedOnce(open)
     const leases = () => opened().stores.leases
 
-    test('a name has one holder at most, and each new grant a greater epoch', async () => {
+    test('a lease has at most one holder, and each new grant has a greater epoch', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(anyStep, { maxLength: 25 }), async (steps) => {
           const name = freshName('lease')
-          let held: { holder: string; epoch: number; until: number } | undefined
+          let lease: { holder: string; epoch: number; until: number } | undefined
           let greatest = 0
           let now = 0
           for (const { action, holder, ms } of steps) {
-            const lasts = held !== undefined && held.until > now
+            const lasts = lease !== undefined && lease.until > now
             if (action === 'wait') {
               await opened().clock.advance(ms)
               now += ms
             } else if (action === 'acquire') {
               const granted = await leases().acquire(name, holder)
-              if (lasts && held?.holder !== holder) expect(granted).toBeUndefined()
+              if (lasts && lease?.holder !== holder) expect(granted).toBeUndefined()
               else {
-                if (held?.holder === holder) expect(granted?.epoch).toBe(held.epoch)
+                if (lease?.holder === holder) expect(granted?.epoch).toBe(lease.epoch)
                 else expect(granted?.epoch).toBeGreaterThan(greatest)
                 greatest = granted!.epoch
-                held = { holder, epoch: granted!.epoch, until: now + leaseMs }
+                lease = { holder, epoch: granted!.epoch, until: now + leaseMs }
               }
             } else if (action === 'renew') {
-              expect(await leases().renew(name, holder)).toBe(held?.holder === holder)
-              if (held?.holder === holder) held.until = now + leaseMs
+              expect(await leases().renew(name, holder)).toBe(lease?.holder === holder)
+              if (lease?.holder === holder) lease.until = now + leaseMs
             } else {
               await leases().release(name, holder)
-              if (held?.holder === holder) held = undefined
+              if (lease?.holder === holder) lease = undefined
             }
           }
         }),
       )
     })
 
-    test('of many that ask at once one is granted', async () => {
+    test('exactly one of many concurrent requests for a lease is granted', async () => {
       const name = freshName('lease')
       const holders = Array.from({ length: 20 }, (_, i) => `holder ${i}`)
       const grants = await Promise.all(holders.map((holder) => leases().acquire(name, holder)))
       expect(grants.filter((grant) => grant !== undefined)).toHaveLength(1)
     })
 
-    test('a lease that is renewed lasts, one that is not lapses', async () => {
+    test('a renewed lease stays with its holder; a lease that is not renewed lapses', async () => {
       const name = freshName('lease')
       await leases().acquire(name, 'a')
       for (let renewals = 0; renewals < 5; renewals++) {
@@ -63,7 +63,7 @@ export function describeLeases(adapter: string, open: Open<'leases'>): void {
       expect(await leases().acquire(name, 'a')).toBeUndefined()
     })
 
-    test("a lease that lapsed and was granted to nobody else is still its holder's, under the same epoch", async () => {
+    test('the holder of a lapsed lease may renew it with the same epoch until another holder gets it', async () => {
       const name = freshName('lease')
       const granted = await leases().acquire(name, 'a')
       await opened().clock.advance(10 * leaseMs)
@@ -73,7 +73,7 @@ export function describeLeases(adapter: string, open: Open<'leases'>): void {
       expect(await leases().acquire(name, 'a')).toEqual(granted)
     })
 
-    test("a lease that lapsed and was released is nobody's", async () => {
+    test('a lease that lapsed and was released has no holder', async () => {
       const name = freshName('lease')
       const granted = await leases().acquire(name, 'a')
       await opened().clock.advance(leaseMs)
@@ -82,7 +82,7 @@ export function describeLeases(adapter: string, open: Open<'leases'>): void {
       expect((await leases().acquire(name, 'a'))?.epoch).toBeGreaterThan(granted!.epoch)
     })
 
-    test('a release by another holder changes nothing', async () => {
+    test('a release by a process that is not the holder changes nothing', async () => {
       const name = freshName('lease')
       const granted = await leases().acquire(name, 'a')
       await leases().release(name, 'b')
@@ -91,13 +91,13 @@ export function describeLeases(adapter: string, open: Open<'leases'>): void {
       expect(await leases().acquire(name, 'a')).toEqual(granted)
     })
 
-    test('names are only strings and have nothing to do with each other', async () => {
+    test('leases named like properties of objects are independent', async () => {
       const names = ['__proto__', 'constructor', freshName('lease')]
       for (const each of names) expect(await leases().acquire(each, `holder of ${each}`)).toBeDefined()
       for (const each of names) expect(await leases().renew(each, `holder of ${each}`)).toBe(true)
     })
 
-    test.for(['closed', 'killed'] as const)('epochs go on growing after being %s', async (how) => {
+    test.for(['closed', 'killed'] as const)('epochs keep growing after the store was %s', async (how) => {
       const before = await open()
       const first = await before.stores.leases.acquire('feed', 'a')
       await before.stores.leases.release('feed', 'a')

@@ -8,7 +8,7 @@ const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
 const secondMs = 1_000
 
-/** What all limits keep; see services/ports/limits.ts. */
+/** Contract of all adapters of limits; see services/ports/limits.ts. */
 export function describeLimits(name: string, open: Open<'limits'>): void {
   describe(`limits in ${name}`, () => {
     describeWindows(open)
@@ -23,7 +23,7 @@ function describeWindows(open: Open<'limits'>): void {
   const now = () => opened().clock.utcMs()
   const toNextMinute = () => opened().clock.advance(minuteMs - (now() % minuteMs))
 
-  test('the admitted never exceed the limit, whatever the number of callers', async () => {
+  test('admitted requests never exceed the limit, with any number of concurrent callers', async () => {
     const anyLimit = fc.integer({ min: 0, max: 30 })
     await fc.assert(
       fc.asyncProperty(anyLimit, anyLimit, fc.integer({ min: 1, max: 60 }), async (rpm, rpd, requests) => {
@@ -39,7 +39,7 @@ function describeWindows(open: Open<'limits'>): void {
     )
   })
 
-  test('each decision follows from the windows, and the counters follow from the decisions', async () => {
+  test('decisions and counters equal those of the model for any sequence of calls', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep, { maxLength: 30 }), anyLimits, async (steps, rates) => {
         const key = freshName('key')
@@ -64,7 +64,7 @@ function describeWindows(open: Open<'limits'>): void {
     )
   })
 
-  test('a minute window reopens at the UTC minute, a day window at the UTC day', async () => {
+  test('a minute window ends with the UTC minute, a day window with the UTC day', async () => {
     const key = freshName('key')
     await toNextMinute()
     const rates = { rpm: 1, rpd: 2 }
@@ -77,7 +77,7 @@ function describeWindows(open: Open<'limits'>): void {
     expect(await admit()).toMatchObject({ outcome: 'refused', exceeded: 'minute', retryAfterSeconds: 1 })
     await opened().clock.advance(1)
     expect(await admit()).toMatchObject({ outcome: 'admitted', state: { remainingDay: 0 } })
-    // Both are full now: the day reopens last.
+    // Both windows are full now: the window of the day ends last.
     const untilMidnight = dayMs - (now() % dayMs)
     expect(await admit()).toMatchObject({
       outcome: 'refused',
@@ -87,7 +87,7 @@ function describeWindows(open: Open<'limits'>): void {
     })
   })
 
-  test('an observer is never refused and consumes nothing', async () => {
+  test('observe refuses no request and consumes nothing of the limit', async () => {
     const key = freshName('key')
     const rates = { rpm: 1, rpd: 1 }
     await toNextMinute()
@@ -103,7 +103,7 @@ function describeWindows(open: Open<'limits'>): void {
     expect(counters).toEqual({ ...noCounters, requests: 5, config: 5, rate_limited: 1 })
   })
 
-  test('a limit that was raised counts what was used already', async () => {
+  test('after a limit was raised, earlier requests still count', async () => {
     const key = freshName('key')
     await toNextMinute()
     for (const outcome of ['admitted', 'admitted', 'refused'])
@@ -121,7 +121,7 @@ function describeUsage(open: Open<'limits'>): void {
   const limits = () => opened().stores.limits
   const plenty = { rpm: 1_000, rpd: 1_000 }
 
-  test('usage is kept per UTC day and key; days without any are left out', async () => {
+  test('usage is stored per UTC day and key; days without usage are absent', async () => {
     const keys = ['__proto__', 'constructor', freshName('key')]
     const spend = async (times: number) => {
       for (const key of keys)
@@ -172,7 +172,7 @@ function describeRestarts(open: Open<'limits'>): void {
     await after.close()
   })
 
-  test('counters survive a kill but for the last second', async () => {
+  test('counters survive a kill, except for those of the last second', async () => {
     const before = await open()
     for (let i = 0; i < 5; i++) await before.stores.limits.admit('key', rates, 'history')
     await before.clock.advance(secondMs)
@@ -185,7 +185,7 @@ function describeRestarts(open: Open<'limits'>): void {
   })
 }
 
-/** Two windows and the counters, as simply as they can be said. */
+/** The simplest model of two windows and the counters. */
 class LimitsModel {
   readonly #rates: RateLimits
   readonly #admittedAt: number[] = []

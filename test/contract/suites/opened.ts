@@ -3,21 +3,21 @@ import type { UtcMs } from '../../../services/core/clocks/feed-clock.ts'
 import type { Stores } from '../../../services/ports/stores.ts'
 
 /**
- * Stores under test, just opened and empty. A suite asks for the ports that it needs and knows nothing
- * of what stands behind them.
+ * Stores under test, newly opened and empty. A suite gets the ports that it needs and does not know the
+ * adapters behind them.
  */
 export interface Opened<P extends keyof Stores> {
   readonly stores: Pick<Stores, P>
-  /** Time as the stores see it. */
+  /** The clock of the stores. */
   readonly clock: { utcMs(): UtcMs; advance(ms: number): Promise<void> }
-  /** The same stores after a restart: closed before, or ended as by a kill at this moment. */
+  /** Restarts the stores: after a close, or as after a kill at this moment. */
   reopen(how: 'closed' | 'killed'): Promise<Opened<P>>
   close(): Promise<void>
 }
 
 export type Open<P extends keyof Stores> = (start?: number) => Promise<Opened<P>>
 
-/** One opening for a whole suite, whose tests keep apart by using names of their own. */
+/** Opens the stores once for a whole suite. Its tests use separate names, so they do not share data. */
 export function openedOnce<P extends keyof Stores>(open: Open<P>): () => Opened<P> {
   let opened: Opened<P> | undefined
   beforeAll(async () => {
@@ -25,7 +25,7 @@ export function openedOnce<P extends keyof Stores>(open: Open<P>): () => Opened<
   })
   afterAll(() => opened?.close())
   return () => {
-    if (!opened) throw new Error('The stores are open inside of tests only.')
+    if (!opened) throw new Error('The stores are open inside tests only.')
     return opened
   }
 }

@@ -3,7 +3,7 @@ import { definitionToManifest } from '../../../services/core/manifest/write.ts'
 import { applyFeeds } from '../../../services/registry/apply-feeds.ts'
 import { live, type RegistryFixture, zero } from '../../support/fixtures/registry-fixture.ts'
 
-/** Feeds that objects own, whatever store keeps them. */
+/** Contract of feeds that Kubernetes objects own, for every store. */
 export function registryFeeds(open: () => Promise<RegistryFixture>): void {
   let fixture: RegistryFixture
   beforeAll(async () => {
@@ -36,7 +36,7 @@ export function registryFeeds(open: () => Promise<RegistryFixture>): void {
       .map(({ key }) => key)
 
   describe('ApplyFeed', () => {
-    test('makes one feed and leaves all others as they are; a repeat writes nothing', async () => {
+    test('makes one feed and changes no other feed; a repeated call writes nothing', async () => {
       const feed = await fixture.call('ApplyFeed', { manifestJson: manifestOf(other), uid: 'uid-1' })
       expect(feed).toMatchObject({ key: 'BROKERC:X', owner: 'uid-1', hidden: false, symbolCount: 2 })
       expect(shown()).toEqual(['BROKERA:ZERO', 'BROKERB:LIVE', 'BROKERC:X'])
@@ -46,7 +46,7 @@ export function registryFeeds(open: () => Promise<RegistryFixture>): void {
       await fixture.call('RemoveFeed', { key: 'BROKERC:X', uid: 'uid-1' })
     })
 
-    test('of a feed that manifests own is refused by name, until all feeds are handed over', async () => {
+    test('of a feed that manifests own is refused until the owner of all feeds is the operator', async () => {
       const request = { manifestJson: manifestOf(zero, { description: 'new' }), uid: 'uid-1' }
       expect(await fixture.refusal('ApplyFeed', request)).toEqual([
         'FAILED_PRECONDITION',
@@ -59,7 +59,7 @@ export function registryFeeds(open: () => Promise<RegistryFixture>): void {
       expect(await fixture.call('ApplyFeed', request)).toMatchObject({ description: 'new', owner: 'uid-1' })
     })
 
-    test('by a second object is refused, until the first is gone', async () => {
+    test('by a second object is refused until it names the first object as its predecessor', async () => {
       await fixture.call('ApplyFeed', { manifestJson: manifestOf(other), uid: 'uid-1' })
       const second = { manifestJson: manifestOf(other), uid: 'uid-2' }
       expect((await fixture.refusal('ApplyFeed', second))[1]).toContain('uid-1')
@@ -68,7 +68,7 @@ export function registryFeeds(open: () => Promise<RegistryFixture>): void {
       expect(shown()).toContain('BROKERC:X')
       expect(await fixture.call('RemoveFeed', { key: 'BROKERC:X', uid: 'uid-2' })).toEqual({ removed: true })
       expect(shown()).not.toContain('BROKERC:X')
-      // A removed feed is free for any object.
+      // Any object may apply a removed feed.
       await fixture.call('ApplyFeed', { manifestJson: manifestOf(other), uid: 'uid-3' })
       await fixture.call('RemoveFeed', { key: 'BROKERC:X', uid: 'uid-3' })
     })
@@ -89,14 +89,14 @@ export function registryFeeds(open: () => Promise<RegistryFixture>): void {
       [{ manifestJson: '{', uid: 'uid-1' }, 'manifest_json'],
       [{ manifestJson: manifestOf(other), uid: '' }, 'uid'],
       [{ manifestJson: manifestOf(other), uid: 'operator' }, 'uid'],
-    ])('refuses %o', async (request, field) => {
+    ])('refuses the request %o', async (request, field) => {
       expect(await fixture.refusal('ApplyFeed', request)).toEqual([
         'INVALID_ARGUMENT',
         expect.stringMatching(new RegExp(`^${field}: `)),
       ])
     })
 
-    test('based on an older version is ABORTED', async () => {
+    test('based on an older version fails with ABORTED', async () => {
       const { version } = await fixture.call('ApplyFeed', { manifestJson: manifestOf(other), uid: 'uid-1' })
       const changed = { manifestJson: manifestOf(other, { description: 'b' }), uid: 'uid-1' }
       await fixture.call('ApplyFeed', changed)
@@ -105,8 +105,8 @@ export function registryFeeds(open: () => Promise<RegistryFixture>): void {
     })
   })
 
-  describe('an owner of feeds', () => {
-    test('manifests leave a feed of the operator alone, and are refused where they name it', async () => {
+  describe('the owner of feeds', () => {
+    test('applying manifests keeps feeds of the operator, and is refused if a manifest names such a feed', async () => {
       await fixture.call('ApplyFeed', { manifestJson: manifestOf(other), uid: 'uid-1' })
       expect(await applyFeeds(fixture.writer, [zero])).toEqual({ outcome: 'applied', written: 1 })
       expect(shown()).toEqual(['BROKERA:ZERO', 'BROKERC:X'])
@@ -116,7 +116,7 @@ export function registryFeeds(open: () => Promise<RegistryFixture>): void {
       await fixture.call('RemoveFeed', { key: 'BROKERC:X', uid: 'uid-1' })
     })
 
-    test('that is neither operator nor manifests is refused', async () => {
+    test('an owner other than operator or manifests is refused', async () => {
       expect((await fixture.refusal('SetFeedsOwner', { owner: 'operater' }))[1]).toContain(
         'did you mean operator',
       )

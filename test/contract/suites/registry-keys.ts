@@ -5,7 +5,7 @@ import type { RequestOf } from '../../../services/wire/unary-client.ts'
 import { effort } from '../../support/effort.ts'
 import type { RegistryFixture } from '../../support/fixtures/registry-fixture.ts'
 
-/** Keys whose secrets an operator holds, whatever store keeps them. */
+/** Contract of keys whose secrets the operator has, for every store. */
 export function registryKeys(open: () => Promise<RegistryFixture>): void {
   let fixture: RegistryFixture
   beforeAll(async () => {
@@ -20,7 +20,7 @@ export function registryKeys(open: () => Promise<RegistryFixture>): void {
   const sha256Of = (secret: string): Buffer => createHash('sha256').update(secret).digest()
 
   let count = 0
-  /** An id that no other test has, and secrets of it. */
+  /** A key id that no other test uses, and secrets for it. */
   const fresh = () => {
     const base = ++count * 1_000
     return { id: `ak_${count}`, secret: (n: number) => secretOf(base + n) }
@@ -38,7 +38,7 @@ export function registryKeys(open: () => Promise<RegistryFixture>): void {
   })
 
   describe('PutKey', () => {
-    test('makes a key that the secret opens, and a repeat changes nothing', async () => {
+    test('makes a key that its secret opens; a repeated call changes nothing', async () => {
       const { id, secret } = fresh()
       const key = await fixture.call('PutKey', put(id, secret(1), { name: 'charts' }))
       expect(key).toMatchObject({
@@ -61,13 +61,13 @@ export function registryKeys(open: () => Promise<RegistryFixture>): void {
       expect(fixture.opens(secret(1))).toBe(id)
     })
 
-    test('with a greater issue replaces the secret; the old one opens until the given instant', async () => {
+    test('with a greater issue replaces the secret; the old secret opens the key until `oldUntil`', async () => {
       const { id, secret } = fresh()
       await fixture.call('PutKey', put(id, secret(1)))
       const oldUntil = fixture.clock.utcMs() + 60_000
       await fixture.call('PutKey', put(id, secret(2), { issue: 2, oldUntil }))
       await fixture.clock.advance(59_999)
-      // A repeat, however late, prolongs nothing.
+      // A late repetition does not prolong the old secret.
       await fixture.call('PutKey', put(id, secret(2), { issue: 2, oldUntil: oldUntil + 3_600_000 }))
       expect([fixture.opens(secret(1)), fixture.opens(secret(2))]).toEqual([id, id])
       await fixture.clock.advance(1)
@@ -80,7 +80,12 @@ export function registryKeys(open: () => Promise<RegistryFixture>): void {
       ['another owner', { issue: 3, owner: 'uid-2' }, 3, 'FAILED_PRECONDITION'],
       ['no owner', { issue: 3, owner: '' }, 3, 'INVALID_ARGUMENT'],
       ['a digest of another length', { issue: 3, sha256: Buffer.alloc(31) }, 3, 'INVALID_ARGUMENT'],
-      ['an overlap beyond 90 days', { issue: 3, oldUntil: Date.UTC(2100, 0, 1) }, 3, 'INVALID_ARGUMENT'],
+      [
+        'an overlap of more than 90 days',
+        { issue: 3, oldUntil: Date.UTC(2100, 0, 1) },
+        3,
+        'INVALID_ARGUMENT',
+      ],
       ['an unknown feed', { issue: 3, feeds: ['NO:FEED'] }, 3, 'NOT_FOUND'],
     ] as const)('with %s is refused and changes nothing', async (_, more, n, status) => {
       const { id, secret } = fresh()
@@ -91,7 +96,7 @@ export function registryKeys(open: () => Promise<RegistryFixture>): void {
       expect([fixture.opens(secret(2)), fixture.opens(secret(3))]).toEqual([id, undefined])
     })
 
-    test('based on an older version of the record, or on none, is ABORTED; a repeat of what is stored is not', async () => {
+    test('based on an older version, or on none, fails with ABORTED, unless it repeats the stored values', async () => {
       const { id, secret } = fresh()
       const wanted = put(id, secret(1), { name: 'a', basedOn: 0 })
       const { version: basedOn } = await fixture.call('PutKey', wanted)
@@ -102,7 +107,7 @@ export function registryKeys(open: () => Promise<RegistryFixture>): void {
       expect(await fixture.call('GetKey', { id })).toEqual(key)
     })
 
-    test('of a secret that another key has is ALREADY_EXISTS, until that key is revoked', async () => {
+    test('with the secret of another key fails with ALREADY_EXISTS until that key is revoked', async () => {
       const [one, other] = [fresh(), fresh()]
       await fixture.call('PutKey', put(one.id, one.secret(1)))
       expect((await fixture.refusal('PutKey', put(other.id, one.secret(1))))[0]).toBe('ALREADY_EXISTS')
@@ -120,7 +125,7 @@ export function registryKeys(open: () => Promise<RegistryFixture>): void {
       )
     })
 
-    test('takes over the key of an object that is gone', async () => {
+    test('with a previous owner takes over the key of a deleted object', async () => {
       const { id, secret } = fresh()
       await fixture.call('PutKey', put(id, secret(1)))
       const key = await fixture.call('PutKey', put(id, secret(1), { owner: 'uid-2', previousOwner: 'uid-1' }))
@@ -128,7 +133,7 @@ export function registryKeys(open: () => Promise<RegistryFixture>): void {
       expect((await fixture.refusal('PutKey', put(id, secret(1))))[0]).toBe('FAILED_PRECONDITION')
     })
 
-    test('a key of an object is not changed by the command line, but revoked by anybody', async () => {
+    test('UpdateKey and RotateKey refuse the key of an object; RevokeKey accepts it', async () => {
       const { id, secret } = fresh()
       await fixture.call('PutKey', put(id, secret(1)))
       expect((await fixture.refusal('UpdateKey', { id, name: 'b' }))[1]).toContain('uid-1')
@@ -136,7 +141,7 @@ export function registryKeys(open: () => Promise<RegistryFixture>): void {
       expect((await fixture.call('RevokeKey', { id })).state).toBe('inactive')
     })
 
-    test('a key of the command line is not an object’s to put', async () => {
+    test('of a key that the command line made is refused', async () => {
       const { key } = await fixture.create()
       const { secret } = fresh()
       const [status, words] = await fixture.refusal('PutKey', put(key?.id ?? '', secret(1)))
@@ -145,7 +150,7 @@ export function registryKeys(open: () => Promise<RegistryFixture>): void {
   })
 
   describe('SuspendKey', () => {
-    test('makes a key inactive until its owner puts it again; of another owner nothing happens', async () => {
+    test('makes a key inactive until its owner puts it again; a call by another owner has no effect', async () => {
       const { id, secret } = fresh()
       await fixture.call('PutKey', put(id, secret(1)))
       expect(await fixture.call('SuspendKey', { id, owner: 'uid-2' })).toEqual({ suspended: false })
@@ -154,7 +159,7 @@ export function registryKeys(open: () => Promise<RegistryFixture>): void {
       expect(await fixture.call('SuspendKey', { id, owner: 'uid-1' })).toEqual({ suspended: true })
       expect(fixture.opens(secret(1))).toBeUndefined()
       const suspended = await fixture.call('GetKey', { id })
-      // Pods of an earlier release know no suspension.
+      // Pods of an earlier release do not know suspension, so the key also expires.
       expect(suspended).toMatchObject({ state: 'inactive', expiresAt: fixture.clock.utcMs() })
       await fixture.call('PutKey', put(id, secret(1)))
       expect(fixture.opens(secret(1))).toBe(id)
@@ -162,7 +167,7 @@ export function registryKeys(open: () => Promise<RegistryFixture>): void {
     })
   })
 
-  /** What two operators and a person do to one key, in an order in which calls are late and repeated. */
+  /** Calls of two operators and a person for one key, in an order in which calls are late and repeated. */
   const anyCall = fc.oneof(
     {
       weight: 4,
@@ -177,20 +182,20 @@ export function registryKeys(open: () => Promise<RegistryFixture>): void {
     fc.constant({ do: 'revoke' as const }),
   )
 
-  test('whatever the order, delay and repetition of calls, no secret opens after its end', async () => {
+  test('no secret opens its key after its end, for any order, delay and repetition of calls', async () => {
     const anyOverlaps = fc.array(fc.integer({ min: 0, max: 1_000 }), { minLength: 4, maxLength: 4 })
     const anyCalls = fc.array(anyCall, { minLength: 1, maxLength: 25 })
     await fc.assert(
       fc.asyncProperty(anyOverlaps, anyCalls, async (overlaps, calls) => {
         const { id, secret } = fresh()
-        const begun = fixture.clock.utcMs()
-        // Both operators compute the same request for an issue: it names an instant, not a length of time.
+        const startMs = fixture.clock.utcMs()
+        // Both operators compute the same request for an issue: it contains an instant, not a duration.
         const requestOf = (issue: number) =>
-          put(id, secret(issue), { issue, oldUntil: begun + (overlaps[issue - 1] ?? 0) })
+          put(id, secret(issue), { issue, oldUntil: startMs + (overlaps[issue - 1] ?? 0) })
         let newest = 0
         let isRevoked = false
         let isSuspended = false
-        /** When each issue was replaced at the latest. */
+        /** Earliest end of each replaced issue. */
         const ends = new Map<number, number>()
         const act: Record<string, (call: { do: string; issue?: number; ms?: number }) => Promise<unknown>> = {
           put: async ({ issue = 1 }) => {
@@ -203,7 +208,7 @@ export function registryKeys(open: () => Promise<RegistryFixture>): void {
             for (let old = 1; old < issue; old++)
               ends.set(
                 old,
-                Math.min(ends.get(old) ?? Number.POSITIVE_INFINITY, begun + (overlaps[issue - 1] ?? 0)),
+                Math.min(ends.get(old) ?? Number.POSITIVE_INFINITY, startMs + (overlaps[issue - 1] ?? 0)),
               )
             newest = issue
             isSuspended = false
@@ -227,7 +232,7 @@ export function registryKeys(open: () => Promise<RegistryFixture>): void {
             const mayOpen = issue === newest || (issue < newest && now < (ends.get(issue) ?? 0))
             const opens = fixture.opens(secret(issue)) !== undefined
             if (opens) expect(mayOpen && !isRevoked && !isSuspended).toBe(true)
-            // The newest always opens while nothing forbids it.
+            // The newest secret opens the key unless it is revoked or suspended.
             else expect(issue === newest && !isRevoked && !isSuspended).toBe(false)
           }
         }

@@ -9,22 +9,22 @@ import { planLimits } from '../../../services/core/keys/plan.ts'
 import type { RegistryBody, RegistryRow, RegistryStore } from '../../../services/ports/registry.ts'
 import { freshName, type Open, openedOnce } from './opened.ts'
 
-/** What every store of the registry keeps; see services/ports/registry.ts. */
+/** Contract of all stores of the registry; see services/ports/registry.ts. */
 export function describeRegistryStore(name: string, open: Open<'registry'>): void {
   describe(`the registry in ${name}`, () => {
     const opened = openedOnce(open)
     const store = () => opened().stores.registry
 
-    test('rows are numbered one after the other, and the newest row of each record comes back in that order', async () => {
+    test('rows get consecutive versions, and `since` returns the newest row of each record by version', async () => {
       const anyChange = fc.record({ record: fc.nat(5), text: fc.string() })
       await fc.assert(
         fc.asyncProperty(
           fc.array(fc.array(anyChange, { maxLength: 5 }), { maxLength: 6 }),
           async (changes) => {
-            const begun = await versionOf(store())
+            const firstVersion = await versionOf(store())
             const names = Array.from({ length: 6 }, () => freshName('SYM'))
             const newest = new Map<string, RegistryRow>()
-            let version = begun
+            let version = firstVersion
             for (const change of changes) {
               const rows = change.map(({ record, text }) => symbolRow(names[record]!, text))
               expect(await store().append(version, rows)).toEqual({
@@ -34,15 +34,15 @@ export function describeRegistryStore(name: string, open: Open<'registry'>): voi
               for (const row of rows) newest.set(row.id, { ...row, version: ++version })
             }
             const rows = [...newest.values()].sort((a, b) => a.version - b.version)
-            expect(await store().since(begun)).toEqual(rows)
-            for (const after of [begun + 1, Math.max(begun, version - 1), version])
+            expect(await store().since(firstVersion)).toEqual(rows)
+            for (const after of [firstVersion + 1, Math.max(firstVersion, version - 1), version])
               expect(await store().since(after)).toEqual(rows.filter((row) => row.version > after))
           },
         ),
       )
     })
 
-    test('an append on anything but the newest version is a conflict and stores nothing', async () => {
+    test('an append that is not based on the newest version is a conflict and stores nothing', async () => {
       const [id, key] = [freshName('SYM'), freshName('key')]
       const version = await versionOf(store())
       await store().append(version, [symbolRow(id, 'first'), keyRow(key)])
@@ -54,7 +54,7 @@ export function describeRegistryStore(name: string, open: Open<'registry'>): voi
       ])
     })
 
-    test('of writers that append at once on one version exactly one is stored', async () => {
+    test('exactly one of several concurrent appends on one version is stored', async () => {
       const version = await versionOf(store())
       const rows = Array.from({ length: 8 }, () => [keyRow(freshName('key')), keyRow(freshName('key'))])
       const outcomes = await Promise.all(rows.map((pair) => store().append(version, pair)))
@@ -63,7 +63,7 @@ export function describeRegistryStore(name: string, open: Open<'registry'>): voi
       expect((await store().since(version)).map(({ id }) => id)).toEqual(stored.map(({ id }) => id))
     })
 
-    test('a feed, a symbol and a key of one id are three records', async () => {
+    test('records of different kinds with one id are separate', async () => {
       const id = '__proto__'
       const version = await versionOf(store())
       const bodies = [symbolRow(id, ''), keyRow(id)].map((row) => ({ ...row, id }))
@@ -74,7 +74,7 @@ export function describeRegistryStore(name: string, open: Open<'registry'>): voi
       ])
     })
 
-    test('readings of one clock are records of their own: none ever takes another’s place', async () => {
+    test('readings of one clock are separate records; no reading replaces another', async () => {
       const version = await versionOf(store())
       const readings = [1, 2, 3].map((since) => clockRow(since))
       for (const [i, row] of readings.entries()) await store().append(version + i, [row])
@@ -83,7 +83,7 @@ export function describeRegistryStore(name: string, open: Open<'registry'>): voi
       )
     })
 
-    test('a catalogue of thousands of symbols is one append', async () => {
+    test('one append stores a catalogue of 5,000 symbols', async () => {
       const version = await versionOf(store())
       const rows = Array.from({ length: 5_000 }, () => symbolRow(freshName('SYM'), 'A symbol'))
       expect(await store().append(version, rows)).toEqual({ outcome: 'stored', version: version + 5_000 })
@@ -93,7 +93,7 @@ export function describeRegistryStore(name: string, open: Open<'registry'>): voi
     })
 
     test.for(['closed', 'killed'] as const)(
-      'a stored row is there after being %s, and numbers go on',
+      'stored rows survive when the store is %s, and versions continue',
       async (how) => {
         const before = await open()
         await before.stores.registry.append(0, [keyRow('a'), keyRow('b')])

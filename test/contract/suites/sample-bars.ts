@@ -11,7 +11,7 @@ export const start = 1_700_000_040
 export const always = { from: feedSeconds(-(2 ** 40)), to: feedSeconds(2 ** 40) }
 const feed = feedKey('BROKERA', 'ZERO')
 
-/** A series that no other test uses, in a feed that all share. */
+/** A series that no other test uses, in a feed that all tests share. */
 export const freshSeries = (resolution: Resolution = '1'): Series => seriesOf(freshName('SYM'), resolution)
 export const seriesOf = (name: string, resolution: Resolution = '1', of = feed): Series => ({
   feed: of,
@@ -20,7 +20,7 @@ export const seriesOf = (name: string, resolution: Resolution = '1', of = feed):
 })
 export const freshFeed = () => feedKey('BROKERB', freshName('ACC'))
 
-/** The bar of a minute; every number in it follows from the minute and the revision. */
+/** A bar whose numbers are all computed from the minute and the revision. */
 export const minuteBar = (minute: number, revision = 1): RevisedBar => {
   const low = 1 + minute / 7 + revision / 1_000
   return {
@@ -46,7 +46,7 @@ export async function readList(store: BarStore, series: Series, query: Partial<B
   return toList(await store.read({ series, ...always, ...query }))
 }
 
-/** What a series holds, as simply as it can be said. */
+/** The simplest model of the bars of a series. */
 export class BarModel {
   readonly #bars = new Map<number, RevisedBar>()
 
@@ -68,7 +68,7 @@ export class BarModel {
 const anyMinute = fc.integer({ min: 0, max: 40 })
 export const anyBar = fc.record({ minute: anyMinute, revision: fc.integer({ min: 0, max: 5 }) })
 export const anyLane = fc.constantFrom('live' as const, 'backfill' as const)
-/** Around the sample minutes: mostly on one exactly, or a second beside it. */
+/** A time near the sample minutes: at the open of a minute, or some seconds beside it. */
 const anyTime = fc
   .record({ minute: fc.integer({ min: -1, max: 41 }), beside: fc.constantFrom(0, 0, -1, 1, 30) })
   .map(({ minute, beside }) => feedSeconds(start + minute * 60 + beside))

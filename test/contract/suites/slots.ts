@@ -4,7 +4,7 @@ import { noCounters } from '../../../services/core/keys/usage.ts'
 import { slotLeaseMs, slotRenewMs } from '../../../services/ports/slots.ts'
 import { freshName, type Open, openedOnce } from './opened.ts'
 
-/** What all slots keep; see services/ports/slots.ts. The counters are read through the limits. */
+/** Contract of all adapters of slots; see services/ports/slots.ts. Counters are read through the limits. */
 export function describeSlots(name: string, open: Open<'slots' | 'limits'>): void {
   describe(`slots in ${name}`, () => {
     describeCap(open)
@@ -19,7 +19,7 @@ function describeCap(open: Open<'slots' | 'limits'>): void {
   const opened = openedOnce(open)
   const slots = () => opened().stores.slots
 
-  test('open slots never exceed the cap, whatever the number of callers', async () => {
+  test('open slots never exceed the cap, with any number of concurrent callers', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(10), fc.integer({ min: 1, max: 30 }), async (cap, callers) => {
         const key = freshName('key')
@@ -36,42 +36,42 @@ function describeCap(open: Open<'slots' | 'limits'>): void {
     )
   })
 
-  test('a slot is open from its opening to its close or lapse', async () => {
+  test('a slot stays open until its close or the end of its lease', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(anyStep, { maxLength: 30 }),
         fc.integer({ min: 1, max: 3 }),
         async (steps, cap) => {
           const key = freshName('key')
-          const held = new Map<string, number>()
+          const openUntil = new Map<string, number>()
           let now = 0
           for (const { action, session, ms } of steps) {
-            for (const [id, until] of held) if (until <= now) held.delete(id)
+            for (const [id, until] of openUntil) if (until <= now) openUntil.delete(id)
             if (action === 'wait') {
               await opened().clock.advance(ms)
               now += ms
             } else if (action === 'open') {
-              const isOpen = held.has(session) || held.size < cap
-              if (isOpen) held.set(session, now + slotLeaseMs)
-              const wanted = { outcome: isOpen ? 'open' : 'full', inUse: held.size }
+              const isOpen = openUntil.has(session) || openUntil.size < cap
+              if (isOpen) openUntil.set(session, now + slotLeaseMs)
+              const wanted = { outcome: isOpen ? 'open' : 'full', inUse: openUntil.size }
               expect(await slots().open(key, session, cap)).toEqual(wanted)
             } else if (action === 'renew') {
-              const lapsed = held.has(session) ? [] : [session]
-              if (held.has(session)) held.set(session, now + slotLeaseMs)
+              const lapsed = openUntil.has(session) ? [] : [session]
+              if (openUntil.has(session)) openUntil.set(session, now + slotLeaseMs)
               expect(await slots().renew([{ keyId: key, sessionId: session }])).toEqual(lapsed)
             } else {
               await slots().close(key, session)
-              held.delete(session)
+              openUntil.delete(session)
             }
           }
-          for (const [id, until] of held) if (until <= now) held.delete(id)
-          expect(await slots().inUse(key)).toBe(held.size)
+          for (const [id, until] of openUntil) if (until <= now) openUntil.delete(id)
+          expect(await slots().inUse(key)).toBe(openUntil.size)
         },
       ),
     )
   })
 
-  test('a closed slot is free at once, and closing again or what was never open is harmless', async () => {
+  test('a closed slot is free at once; closing it again, or closing an unknown slot, has no effect', async () => {
     const key = freshName('key')
     expect(await slots().open(key, 'a', 1)).toEqual({ outcome: 'open', inUse: 1 })
     expect(await slots().open(key, 'b', 1)).toEqual({ outcome: 'full', inUse: 1 })
@@ -79,13 +79,13 @@ function describeCap(open: Open<'slots' | 'limits'>): void {
     expect(await slots().open(key, 'b', 1)).toEqual({ outcome: 'open', inUse: 1 })
   })
 
-  test('a lowered cap refuses new slots and closes none', async () => {
+  test('a lowered cap refuses new slots and keeps open slots', async () => {
     const key = freshName('key')
     for (const session of ['a', 'b', 'c']) await slots().open(key, session, 3)
     expect(await slots().open(key, 'd', 1)).toEqual({ outcome: 'full', inUse: 3 })
   })
 
-  test('keys and sessions are only strings and have nothing to do with each other', async () => {
+  test('slots of keys and sessions named like properties of objects are independent', async () => {
     for (const key of ['__proto__', 'constructor', freshName('key')])
       for (const [i, session] of ['__proto__', 'constructor'].entries())
         expect(await slots().open(key, session, 2)).toEqual({ outcome: 'open', inUse: i + 1 })
@@ -96,7 +96,7 @@ function describeLeases(open: Open<'slots' | 'limits'>): void {
   const opened = openedOnce(open)
   const slots = () => opened().stores.slots
 
-  test('a slot that is renewed lasts, one that is not is free after its lease', async () => {
+  test('a renewed slot stays open; a slot that is not renewed is free after its lease', async () => {
     const key = freshName('key')
     await slots().open(key, 'renewed', 2)
     await slots().open(key, 'left', 2)
@@ -114,7 +114,7 @@ function describeLapses(open: Open<'slots' | 'limits'>): void {
   const opened = openedOnce(open)
   const slots = () => opened().stores.slots
 
-  test('renewing tells whose slot lapsed, and takes none for them', async () => {
+  test('renew returns the sessions whose slots lapsed, and opens no slots for them', async () => {
     const key = freshName('key')
     const sessions = ['a', 'b', 'c'].map((sessionId) => ({ keyId: key, sessionId }))
     for (const { sessionId } of sessions) await slots().open(key, sessionId, 3)
@@ -125,7 +125,7 @@ function describeLapses(open: Open<'slots' | 'limits'>): void {
     expect(await slots().inUse(key)).toBe(1)
   })
 
-  test('a session that lapsed opens again within the cap, and is no new connection', async () => {
+  test('a lapsed session opens again within the cap, and is not counted as a new connection', async () => {
     const key = freshName('key')
     const today = utcDayOf(opened().clock.utcMs())
     await slots().open(key, 'a', 2)
@@ -145,7 +145,7 @@ function describeEndsAfterMidnight(open: Open<'slots' | 'limits'>): void {
   const opened = openedOnce(() => open(beforeMidnight))
   const slots = () => opened().stores.slots
 
-  test('a session that ends, or opens again, on a later day is counted for it', async () => {
+  test('a session that ends, or opens again, on a later day is counted for that day', async () => {
     const key = freshName('key')
     await slots().open(key, 'ends', 2)
     await slots().open(key, 'lapses', 2)
@@ -169,7 +169,7 @@ function describeSessionCounters(open: Open<'slots' | 'limits'>): void {
   const slots = () => opened().stores.slots
   const usage = (key: string) => opened().stores.limits.usage(key, '2026-01-01', '2026-12-31')
 
-  test('an opening counts one connection and one session of its day, and each later day that the session sees', async () => {
+  test('an open slot counts one connection and one session on its day, and one session on each later day', async () => {
     const key = freshName('key')
     await slots().open(key, 'a', 2)
     await slots().open(key, 'a', 2)

@@ -13,7 +13,7 @@ import {
 import type { KeyDay } from '../../../services/ports/usage-days.ts'
 import { freshName, type Open, openedOnce } from './opened.ts'
 
-/** What every store of closed days of usage keeps; see services/ports/usage-days.ts. */
+/** Contract of all stores of closed days of usage; see services/ports/usage-days.ts. */
 export function describeUsageDays(name: string, open: Open<'usageDays'>): void {
   describe(`closed days of usage in ${name}`, () => {
     const opened = openedOnce(open)
@@ -21,7 +21,7 @@ export function describeUsageDays(name: string, open: Open<'usageDays'>): void {
     const dayAgo = (days: number): Day => dateText(toSeconds(opened().clock.utcMs()) - days * daySeconds)
     const all = (keyId: string) => store().of(keyId, '1970-01-01', dayAgo(0))
 
-    test('of several counts of one key and day the greatest of each counter stays, in any order and however often', async () => {
+    test('the greatest value of each counter of a key and day is stored, for any order and repetition', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(anyCount, { maxLength: 12 }), fc.boolean(), async (counts, atOnce) => {
           const keys = [freshName('key'), freshName('key')]
@@ -42,7 +42,7 @@ export function describeUsageDays(name: string, open: Open<'usageDays'>): void {
       )
     })
 
-    test('the days asked for come back, both ends included, the oldest first, and no others', async () => {
+    test('a read returns the requested days with both ends, oldest first, and no other days', async () => {
       const [key, other] = ['__proto__', freshName("it's, a=key ")]
       const counted = (requests: number) => ({ ...noCounters, requests })
       const days = [1, 2, 3, usageDaysKept - 1].map((ago): KeyDay => {
@@ -59,7 +59,7 @@ export function describeUsageDays(name: string, open: Open<'usageDays'>): void {
       expect(await all(freshName('key'))).toEqual(new Map())
     })
 
-    test('thousands of keys are added at once, and nothing is nothing', async () => {
+    test('thousands of keys are added in one call, and an empty call adds nothing', async () => {
       await store().add([])
       const keys = Array.from({ length: 3_000 }, () => freshName('key'))
       const counters = { ...noCounters, requests: 2 ** 40, history: 1 }
@@ -68,7 +68,7 @@ export function describeUsageDays(name: string, open: Open<'usageDays'>): void {
         expect([...(await all(keyId))]).toEqual([[dayAgo(1), counters]])
     })
 
-    test.for(['closed', 'killed'] as const)('an added day is there after being %s', async (how) => {
+    test.for(['closed', 'killed'] as const)('an added day survives when the store is %s', async (how) => {
       const before = await open()
       const day = dateText(toSeconds(before.clock.utcMs()) - daySeconds)
       const counters = { ...noCounters, requests: 5, rate_limited: 1 }

@@ -7,13 +7,13 @@ import type { Resolution } from '../../../services/core/feeds/resolution.ts'
 import { type Open, openedOnce } from './opened.ts'
 import { freshFeed } from './sample-bars.ts'
 
-/** What every store of acknowledged windows keeps; see services/ports/windows.ts. */
+/** Contract of all stores of acknowledged windows; see services/ports/windows.ts. */
 export function describeWindowStore(name: string, open: Open<'windows'>): void {
   describe(`windows in ${name}`, () => {
     const opened = openedOnce(open)
     const store = () => opened().stores.windows
 
-    test('windows are a union: order, repeats, overlaps and the number of callers do not matter', async () => {
+    test('windows are stored as a union, for any order, repetition, overlap and number of callers', async () => {
       const anyCall = fc.array(anyWindow, { minLength: 1, maxLength: 4 })
       await fc.assert(
         fc.asyncProperty(fc.array(anyCall, { maxLength: 12 }), fc.boolean(), async (calls, atOnce) => {
@@ -26,7 +26,7 @@ export function describeWindowStore(name: string, open: Open<'windows'>): void {
       )
     })
 
-    test('touching windows of one series are one, those of another series or symbol are not', async () => {
+    test('adjacent windows are joined if they have one series and symbol, and only then', async () => {
       const feed = freshFeed()
       const window = (symbol: string | undefined, resolution: Resolution, from: number, to: number) =>
         windowOf(feed, { symbol, resolution, from, to })
@@ -38,14 +38,14 @@ export function describeWindowStore(name: string, open: Open<'windows'>): void {
       expect(asTexts(await store().of(feed))).toEqual(asTexts([...joined, window(undefined, '1', 60, 120)]))
     })
 
-    test('the windows of one series come ascending', async () => {
+    test('the windows of one series are returned in ascending order', async () => {
       const feed = freshFeed()
       for (const from of [500, 100, 900, 300])
         await store().add([windowOf(feed, { symbol: 'A', resolution: '1', from, to: from + 60 })])
       expect((await store().of(feed)).map(({ from }) => from)).toEqual([100, 300, 500, 900])
     })
 
-    test('an empty window adds nothing, and one that ends before it begins is refused', async () => {
+    test('an empty window adds nothing, and a window that ends before it begins is refused', async () => {
       const feed = freshFeed()
       await store().add([windowOf(feed, { symbol: 'A', resolution: '1', from: 60, to: 60 })])
       await store().add([])
@@ -54,7 +54,7 @@ export function describeWindowStore(name: string, open: Open<'windows'>): void {
       expect(await store().of(feed)).toEqual([])
     })
 
-    test('a purge removes the windows of its feed and of no other', async () => {
+    test('a purge removes the windows of its feed and of no other feed', async () => {
       const [kept, purged, after] = [freshFeed(), freshFeed(), freshFeed()]
       const shape = { symbol: '__proto__', resolution: '1D' as const, from: -60, to: 60 }
       await store().add([purged, kept, after].map((feed) => windowOf(feed, shape)))
@@ -63,7 +63,7 @@ export function describeWindowStore(name: string, open: Open<'windows'>): void {
       for (const feed of [kept, after]) expect(await store().of(feed)).toEqual([windowOf(feed, shape)])
     })
 
-    test.for(['closed', 'killed'] as const)('an added window is there after being %s', async (how) => {
+    test.for(['closed', 'killed'] as const)('an added window survives when the store is %s', async (how) => {
       const feed = freshFeed()
       const windows = [{ symbol: undefined, resolution: '1' as const, from: 0, to: 60 }].map((shape) =>
         windowOf(feed, shape),
@@ -101,7 +101,7 @@ const windowOf = (feed: FeedKey, { symbol, resolution, from, to }: Shape): Windo
   to: feedSeconds(to),
 })
 
-/** Second by second, the slowest way there is. */
+/** Computes the union second by second: slow, but simple. */
 function unionOf(windows: readonly Window[]): Window[] {
   const covered = new Map<string, { window: Window; seconds: Set<number> }>()
   for (const window of windows) {

@@ -7,9 +7,9 @@ import type { StreamSocket } from '../../acceptance/client/socket.ts'
 import { until } from '../../acceptance/client/until.ts'
 import { live, minuteBar, type OpenedStream, openStream, zero } from './open-stream.ts'
 
-/** For the tests of a file: a stream whose bus can lose events on their way, and whose store can be away. */
+/** For the tests of a file: a stream whose bus can lose events, and whose store can be unavailable. */
 
-/** What the bus loses on its way to the stream, and whether the store can be read. */
+/** `losing`: the bus loses all events of feeds; `away`: the store is unavailable. */
 export const faults = { losing: false, away: false }
 
 export const losing = (bus: Bus): Bus => ({
@@ -37,7 +37,7 @@ const failing = (bars: BarStore): BarStore => ({
 export let fixture: OpenedStream
 let secret: string
 let next = 0
-/** Symbols that no other test speaks of. */
+/** Symbols that no other test uses. */
 export let a: CompoundKey
 export let b: CompoundKey
 beforeAll(async () => {
@@ -52,7 +52,7 @@ beforeEach(() => {
 const sockets: StreamSocket[] = []
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.raw.terminate()
-  await until('nobody left', () => fixture.stream.connections() === 0)
+  await until('all sockets to be closed', () => fixture.stream.connections() === 0)
 })
 afterAll(() => fixture.close())
 

@@ -1,8 +1,8 @@
 const answerDeadlineMs = 10_000
 
 /**
- * A metric as a process shows it on this port (or at host:port), summed over all its series that carry these labels;
- * NaN: there is no such metric. Rejects when no answer comes.
+ * Reads a metric from the port (or host:port) of a process. Returns the sum over all series with these labels, or
+ * NaN if there is no such metric. Rejects without an answer.
  */
 export async function metricOf(
   ops: number | string,

@@ -34,11 +34,11 @@ import { definition, symbolRecord } from '../samples/samples.ts'
 
 export const zero = feedKey('BROKERA', 'ZERO')
 export const live = feedKey('BROKERB', 'LIVE')
-/** Serves no minutes. */
+/** A feed without minutes. */
 export const tadil = feedKey('BROKERC', 'TADIL')
 
 let keys = 0
-/** A key's secret with the record that the registry holds of it. */
+/** A secret and the registry record of its key. */
 export function sampleKey(change: Partial<KeyRecord> = {}): { secret: string; record: KeyRecord } {
   const secret = `fxd_${(++keys).toString(16).padStart(32, '0')}`
   const record: KeyRecord = {
@@ -57,7 +57,7 @@ export function sampleKey(change: Partial<KeyRecord> = {}): { secret: string; re
   return { secret, record }
 }
 
-/** The bar of a minute; every number in it follows from the minute. */
+/** A bar whose numbers are all computed from the minute. */
 export const minuteBar = (minute: number): RevisedBar => ({
   time: feedSeconds(1_767_600_000 + minute * 60),
   open: 1 + minute / 7,
@@ -87,38 +87,37 @@ const catalogue = (): RegistryBody[] => [
   ...[zero, live, tadil].flatMap((feed) => symbolNames.map((name) => symbolBody(feed, name))),
 ]
 
-/** A clock whose later turns of the loop come only when a test lets them. */
-function heldTurns(clock: Clock) {
-  let held: (() => void)[] | undefined
+/** A clock whose `soon` a test can hold and release. */
+function pausedTurns(clock: Clock) {
+  let queued: (() => void)[] | undefined
   const soon = (run: () => void): void => {
-    if (held) held.push(run)
+    if (queued) queued.push(run)
     else clock.soon(run)
   }
   return {
     clock: { ...clock, soon },
-    hold: () => void (held ??= []),
+    hold: () => void (queued ??= []),
     release() {
-      for (const run of held ?? []) clock.soon(run)
-      held = undefined
+      for (const run of queued ?? []) clock.soon(run)
+      queued = undefined
     },
   }
 }
 
 interface StreamOptions {
-  /** Puts something of its own in the place of a store. */
+  /** Replaces some stores. */
   readonly change?: (stores: Stores) => Partial<Stores>
   readonly trustedProxies?: readonly string[]
   readonly connectionsMax?: number
   /** UTC milliseconds. */
   readonly start?: number
   readonly log?: Log
-  /** Begins without a registry, as a process does whose store is away. */
+  /** Starts without a registry, like a process whose store is unavailable. */
   readonly unloaded?: boolean
 }
 
 /**
- * The WebSocket edge on a real HTTP server, with real embedded stores and a clock that stands still until
- * it is advanced.
+ * Opens the WebSocket edge on an HTTP server, with embedded stores and a virtual clock.
  */
 export async function openStream(options: StreamOptions = {}) {
   const clock = createVirtualClock(options)
@@ -130,7 +129,7 @@ export async function openStream(options: StreamOptions = {}) {
   const registry = followRegistry(embedded.registry, stores.bus, clock, silentLog)
   const { trustedProxies = [], connectionsMax = 10_000 } = options
   const log = options.log ?? createLog('debug', { write: (line: string) => void logged.push(line) })
-  const turns = heldTurns(clock)
+  const turns = pausedTurns(clock)
   const tail = createTail(stores.bus)
   const history = createHistory({ ...stores, tail, registry, clock })
   const stream = createStream({
@@ -145,7 +144,7 @@ export async function openStream(options: StreamOptions = {}) {
   })
   const upgrade = { path: streamPath, listener: stream.upgrade }
   const address = { host: '127.0.0.1', port: 0 }
-  // Here REST would answer what asks for no upgrade, or for one elsewhere.
+  // In the service REST answers requests without an upgrade, and upgrades on other paths.
   const handle: RequestListener = (_request, response) => void response.writeHead(404).end()
   const server = await openHttpServer({ address, variable: 'FXD_HTTP_ADDR', handle, upgrade }, systemClock)
   const opened: { terminate(): void }[] = []
@@ -163,14 +162,14 @@ export async function openStream(options: StreamOptions = {}) {
     stores,
     stream,
     registry,
-    /** Every line that the edge logged. */
+    /** All lines that the edge logged. */
     logged,
     port: server.port,
     connections: () => server.connections(),
     change,
     hideSymbol: (feed: FeedKey, name: string) => change(symbolBody(feed, name, true)),
 
-    /** Puts a new key into the registry. */
+    /** Adds a new key to the registry. */
     async issue(with_: Partial<KeyRecord> = {}) {
       const { secret, record } = sampleKey(with_)
       await change({ kind: 'key', id: record.id, body: record })
@@ -179,7 +178,7 @@ export async function openStream(options: StreamOptions = {}) {
       return { secret, record, update, inUse: () => stores.slots.inUse(record.id) }
     },
 
-    /** Rejects with what the server answered instead of 101. */
+    /** Opens a socket. Rejects with the answer of the server if it is not 101. */
     connect(secret: string, headers: Record<string, string> = {}): Promise<StreamSocket> {
       const url = `ws://127.0.0.1:${server.port}/v1/stream?api_key=${secret}`
       const raw = new WebSocket(url, { headers, perMessageDeflate: false })
@@ -191,7 +190,7 @@ export async function openStream(options: StreamOptions = {}) {
       })
     },
 
-    /** A bare connection, for what no WebSocket client would send. */
+    /** Opens a TCP connection, for requests that no WebSocket client sends. */
     dial(): Promise<Socket> {
       const socket = connectSocket(server.port, '127.0.0.1')
       socket.on('error', () => undefined)
@@ -199,7 +198,7 @@ export async function openStream(options: StreamOptions = {}) {
       return new Promise((resolve) => void socket.once('connect', () => resolve(socket)))
     },
 
-    /** One event on the bus with a bar of this minute for each symbol. */
+    /** Publishes one event with a bar of this minute for each symbol; resolves with its position. */
     async publish(symbols: readonly CompoundKey[], minute: number, feed: FeedKey = zero): Promise<number> {
       const bars = symbols.map((symbol): LiveBar => ({ symbol, resolution: '1', bar: minuteBar(minute) }))
       const outcome = await stores.bus.publish({ type: 'bars', feed, bars }, 1)

@@ -3,23 +3,23 @@ import { houseToken } from '../fixtures/ingest-fixture.ts'
 
 export interface RawCall {
   readonly path: string
-  /** Of the one message; absent: the stream ends without any. */
+  /** Payload of the message; absent: the stream ends without a message. */
   readonly body?: Buffer
-  /** The first byte of the message. */
+  /** The compressed flag of the message. */
   readonly compressed?: boolean
-  /** What the message says its length is. */
+  /** The length in the header of the message; default: the real length. */
   readonly length?: number
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** How it ended: the gRPC status as a number and its sentence, or `undefined` when the connection was cut. */
+/** The end of a call: gRPC status (a number) and message, or `undefined` if the connection was cut. */
 export interface RawEnd {
   readonly status: string | undefined
   readonly message: string | undefined
   readonly http: number | undefined
 }
 
-/** One gRPC call, frame by frame, as no library would make it. */
+/** Makes a gRPC call without the library, so that it may be malformed. */
 export async function rawCall(address: string, call: RawCall): Promise<RawEnd> {
   const connection = connect(`http://${address}`)
   connection.on('error', () => undefined)
@@ -32,7 +32,7 @@ export async function rawCall(address: string, call: RawCall): Promise<RawEnd> {
     ...call.headers,
   })
   let end: RawEnd = { status: undefined, message: undefined, http: undefined }
-  const told = (headers: Record<string, unknown>): void => {
+  const readHeaders = (headers: Record<string, unknown>): void => {
     const text = (name: string): string | undefined =>
       headers[name] === undefined ? undefined : String(headers[name])
     end = {
@@ -41,8 +41,8 @@ export async function rawCall(address: string, call: RawCall): Promise<RawEnd> {
       http: headers[':status'] === undefined ? end.http : Number(headers[':status']),
     }
   }
-  stream.on('response', told)
-  stream.on('trailers', told)
+  stream.on('response', readHeaders)
+  stream.on('trailers', readHeaders)
   stream.on('error', () => undefined)
   stream.resume()
   if (call.body) {

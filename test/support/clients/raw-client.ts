@@ -3,11 +3,11 @@ import type { OpenedStream } from './open-stream.ts'
 
 export interface RawClient {
   readonly socket: Socket
-  /** The code of the server's close frame; rejects when the connection ends without one. */
+  /** Resolves with the code of the server's close frame; rejects if the connection ends without one. */
   readonly goodbye: Promise<number>
 }
 
-/** A client that does its own framing, so that it can do it wrong. */
+/** Opens a client that can send malformed frames. */
 export async function openRawClient(fixture: OpenedStream, key: string): Promise<RawClient> {
   const socket = await fixture.dial()
   socket.write(
@@ -29,7 +29,7 @@ export async function openRawClient(fixture: OpenedStream, key: string): Promise
   return { socket, goodbye: goodbye.promise }
 }
 
-/** The code in the close frame of a server, once it is there. */
+/** The code in the close frame of the server, once it has arrived. */
 function closeCode(bytes: Buffer): number | undefined {
   let at = bytes.indexOf('\r\n\r\n') + 4
   while (at + 2 <= bytes.length) {
@@ -42,18 +42,22 @@ function closeCode(bytes: Buffer): number | undefined {
   return undefined
 }
 
-/** A client frame with a mask of zeroes; `length` may lie. */
+/** A client frame with a mask of zeroes; `length` may differ from the real length. */
 export function clientFrame(
   payload: Buffer | string,
   { opcode = 1, fin = true, length = -1, masked = true } = {},
 ): Buffer {
   const bytes = Buffer.from(payload)
-  const said = length < 0 ? bytes.length : length
+  const statedLength = length < 0 ? bytes.length : length
   const mask = masked ? 0x80 : 0
   const wide = Buffer.alloc(8)
-  wide.writeBigUInt64BE(BigInt(said))
+  wide.writeBigUInt64BE(BigInt(statedLength))
   const size =
-    said < 126 ? [mask | said] : said < 65_536 ? [mask | 126, ...wide.subarray(6)] : [mask | 127, ...wide]
+    statedLength < 126
+      ? [mask | statedLength]
+      : statedLength < 65_536
+        ? [mask | 126, ...wide.subarray(6)]
+        : [mask | 127, ...wide]
   return Buffer.concat([
     Buffer.from([(fin ? 0x80 : 0) | opcode, ...size, ...(masked ? [0, 0, 0, 0] : [])]),
     bytes,

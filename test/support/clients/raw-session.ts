@@ -15,11 +15,11 @@ import { encodeSeries } from '../samples/encode-series.ts'
 
 type Kind = NonNullable<IngestMessage__Output['message']>
 
-/** A collector without any manners of its own: sends what a test says and shows what comes back. */
+/** A collector that sends exactly the messages of a test and records all answers. */
 export class RawSession {
   readonly received: IngestMessage__Output[] = []
   readonly stream: ClientDuplexStream<CollectorMessage, IngestMessage__Output>
-  /** Name and details of the status with which the session ended. */
+  /** Resolves at the end of the session with the name and the details of its status. */
   readonly ended: Promise<{ code: string; details: string }>
   readonly #client: InstanceType<typeof Collector>
   #sequence = 0
@@ -29,11 +29,12 @@ export class RawSession {
 
   constructor(
     address: string,
-    who: string | ClientIdentity = houseToken,
+    credentials: string | ClientIdentity = houseToken,
     channelOptions: ChannelOptions = {},
   ) {
-    const identity = typeof who === 'string' ? { token: who === '' ? undefined : who } : who
-    // A connection of its own, as every collector has.
+    const identity =
+      typeof credentials === 'string' ? { token: credentials === '' ? undefined : credentials } : credentials
+    // A separate connection, like every collector.
     const options = { ...channelOptions, 'grpc.use_local_subchannel_pool': 1 }
     this.#client = new Collector(address, channelCredentials(identity), options)
     this.stream = this.#client.Session(callMetadata(identity))
@@ -41,7 +42,7 @@ export class RawSession {
       this.received.push(message)
       this.#wake()
     })
-    // The status says the same.
+    // The status event has the same information.
     this.stream.on('error', () => undefined)
     this.ended = new Promise((resolve) => {
       this.stream.on('status', ({ code, details }: StatusObject) => {
@@ -62,7 +63,7 @@ export class RawSession {
     return this.#sequence
   }
 
-  /** The first message received (or yet to come) that fits. */
+  /** Resolves with the first received message that fits, now or later. Rejects if the session ends. */
   async find(fits: (message: IngestMessage__Output) => boolean): Promise<IngestMessage__Output> {
     for (;;) {
       const found = this.received.find(fits)
@@ -82,8 +83,8 @@ export class RawSession {
   }
 
   /**
-   * Hello as a live collector (or an import), up to the Known that ends the greeting, and an empty catalogue: the
-   * symbols are those of the manifest. `isCatalogued` false: without it.
+   * Sends Hello as a live collector or an import and waits for the last Known. Then sends an empty catalogue (the
+   * symbols are those of the manifest) and waits until the session is active. `isCatalogued` false: no catalogue.
    */
   async hello(feed: string, options: HelloOptions = {}) {
     const { mode = 'LIVE', id = 'collector-1', rereadable = true, isCatalogued = true } = options
@@ -123,7 +124,7 @@ export class RawSession {
     return this.answer(this.post(lane, series))
   }
 
-  /** Sends one batch; gives its sequence. */
+  /** Sends one batch; returns its sequence. */
   post(lane: 'LIVE' | 'BACKFILL', series: readonly SeriesBars[]): number {
     const sequence = this.nextSequence()
     this.send({ bars: { sequence, lane: `LANE_${lane}`, series: [...series] } })
@@ -134,7 +135,7 @@ export class RawSession {
     return this.answer(this.postWindow(resolution, from, to, symbol))
   }
 
-  /** Sends one window; gives its sequence. */
+  /** Sends one window; returns its sequence. */
   postWindow(resolution: Resolution, from: number, to: number, symbol = ''): number {
     const sequence = this.nextSequence()
     this.send({ window: { sequence, symbol, resolution, from, to } })
@@ -168,7 +169,7 @@ export interface Answer {
   readonly refused: readonly RefusedBar__Output[]
 }
 
-/** Bars of one series at the given times, `close` apart from each other by the last decimal. */
+/** An encoded series with equal bars at the given times. */
 export function seriesAt(
   symbol: string,
   times: readonly number[],

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { OpenedStream } from './open-stream.ts'
 
-/** The headers of a well-formed handshake. */
+/** The headers of a correct handshake. */
 export const handshake = [
   'Host: x',
   'Connection: Upgrade',
@@ -21,7 +21,7 @@ export interface Answer {
   readonly body: { readonly error: { readonly code: string; readonly message: string } }
 }
 
-/** Everything until the server ends the connection. */
+/** Reads the answer until the server closes the connection. */
 export async function readAnswer(socket: Socket): Promise<Answer> {
   const parts: Buffer[] = []
   for await (const part of socket) parts.push(part as Buffer)

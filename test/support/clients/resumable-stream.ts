@@ -6,14 +6,14 @@ import type { StreamSocket } from '../../acceptance/client/socket.ts'
 import { until } from '../../acceptance/client/until.ts'
 import { live, minuteBar, type OpenedStream, openStream, zero } from './open-stream.ts'
 
-/** For the tests of a file: a stream whose store can be away or slow. */
+/** For the tests of a file: a stream whose store can be unavailable or slow. */
 
-/** Now; minutes far before it are still of the last day. */
+/** The present minute: far enough from minute 0 to test bars older than a day. */
 export const nowMinute = 2_000
 export const day = 1_440
 export const timeOf = (minute: number) => minuteBar(minute).time
 
-/** The store as the stream sees it: away, or answering when it is let. */
+/** `away`: the store is unavailable; `gate`: reads wait for this promise. */
 export const store = { away: false, gate: undefined as Promise<void> | undefined }
 export const gated = (bars: BarStore): BarStore => ({
   ...bars,
@@ -44,7 +44,7 @@ beforeEach(() => {
 const sockets: StreamSocket[] = []
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.raw.terminate()
-  await until('nobody left', async () => (await fixture.metric('fxd_stream_connections')) === 0)
+  await until('all sockets to be closed', async () => (await fixture.metric('fxd_stream_connections')) === 0)
   await fixture.stores.bars.purge(zero)
 })
 afterAll(() => fixture.close())
@@ -71,7 +71,7 @@ export const settledGaps = async (socket: StreamSocket) => {
   return gapsOf(socket)
 }
 
-/** Publishes the minute and stores it, as ingest does. */
+/** Publishes and stores minutes, like ingest. */
 export async function close(symbol: CompoundKey, ...minutes: number[]): Promise<void> {
   for (const minute of minutes) {
     await fixture.publish([symbol], minute)

@@ -1,14 +1,14 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** What happens to the bytes of one direction. */
+/** A fault of one direction. */
 export type Toxic =
   | { readonly kind: 'delay'; readonly ms: number }
-  /** They vanish and the connection stays open: half of it is dead and nobody says so. */
+  /** Drops the bytes and keeps the connection open, like a half-open connection. */
   | { readonly kind: 'swallow' }
-  /** They wait, from the first piece on that holds this text, until they are released. */
+  /** Holds the bytes until their release, from the first chunk that contains this text on. */
   | { readonly kind: 'hold'; readonly from: string }
-  /** After so many bytes the connection is reset, wherever in a message that is. */
+  /** Resets the connection after this number of bytes, also in the middle of a message. */
   | { readonly kind: 'cut'; readonly afterBytes: number }
   | { readonly kind: 'slice'; readonly bytes: number }
 
@@ -17,22 +17,22 @@ export interface Toxics {
   readonly up?: Toxic
   /** Towards the client. */
   readonly down?: Toxic
-  /** Of new connections: they are reset, or taken and never answered. */
+  /** New connections are reset (`refuse`), or accepted and never answered (`mute`). */
   readonly connections?: 'refuse' | 'mute'
 }
 
 export interface TcpProxy {
   readonly host: string
   readonly port: number
-  /** From here on, on open connections too. What was swallowed stays lost. */
+  /** Applies to new and open connections from now on. Swallowed bytes stay lost. */
   set(toxics: Toxics): void
   /** Resets every open connection. */
   reset(): void
-  /** Resolves once bytes wait for their release. */
+  /** Resolves once bytes are held. */
   held(): Promise<void>
   /**
-   * What waited goes on, also when the client is gone meanwhile: a network may deliver late. Gives how
-   * many bytes the server was still there for.
+   * Sends held bytes, even if the client has disconnected, since a network may deliver late. Resolves with the number
+   * of bytes that were delivered.
    */
   release(): Promise<number>
   close(): Promise<void>
@@ -40,40 +40,40 @@ export interface TcpProxy {
 
 type Direction = 'up' | 'down'
 
-interface Way {
+interface Pipe {
   readonly direction: Direction
   readonly to: Socket
-  /** Pieces that wait for their release. */
+  /** Held chunks. */
   waiting: Buffer[]
   holds: boolean
   passed: number
   sending: Promise<unknown>
 }
 
-interface Link {
+interface ProxiedConnection {
   readonly client: Socket
   readonly server: Socket
-  readonly ways: readonly [Way, Way]
+  readonly pipes: readonly [Pipe, Pipe]
 }
 
 const host = '127.0.0.1'
 
-/** Stands between a client and a server and harms what passes. */
+/** Opens a proxy between clients and a server that can delay, drop, hold, cut and slice bytes. */
 export async function openTcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
-  const proxy = new Proxying(target)
+  const proxy = new ToxicProxy(target)
   await proxy.listen()
   return proxy
 }
 
-class Proxying implements TcpProxy {
+class ToxicProxy implements TcpProxy {
   readonly host = host
   port = 0
   readonly #target: { host: string; port: number }
-  readonly #links = new Set<Link>()
+  readonly #connections = new Set<ProxiedConnection>()
   readonly #mute = new Set<Socket>()
   readonly #listener: Server
   #toxics: Toxics = {}
-  #awaiting: (() => void)[] = []
+  #holdListeners: (() => void)[] = []
 
   constructor(target: { host: string; port: number }) {
     this.#target = target
@@ -97,26 +97,26 @@ class Proxying implements TcpProxy {
   }
 
   reset(): void {
-    for (const { client, server } of this.#links) {
+    for (const { client, server } of this.#connections) {
       client.resetAndDestroy()
       server.resetAndDestroy()
     }
     for (const socket of this.#mute) socket.resetAndDestroy()
-    this.#links.clear()
+    this.#connections.clear()
     this.#mute.clear()
   }
 
   held(): Promise<void> {
-    if ([...this.#links].some(({ ways }) => ways.some(({ holds }) => holds))) return Promise.resolve()
-    return new Promise((resolve) => void this.#awaiting.push(resolve))
+    if ([...this.#connections].some(({ pipes }) => pipes.some(({ holds }) => holds))) return Promise.resolve()
+    return new Promise((resolve) => void this.#holdListeners.push(resolve))
   }
 
   async release(): Promise<number> {
     this.#toxics = {}
     let delivered = 0
-    for (const way of [...this.#links].flatMap(({ ways }) => ways.filter(({ holds }) => holds))) {
-      way.holds = false
-      for (const piece of way.waiting.splice(0)) if (await write(way.to, piece)) delivered += piece.length
+    for (const pipe of [...this.#connections].flatMap(({ pipes }) => pipes.filter(({ holds }) => holds))) {
+      pipe.holds = false
+      for (const piece of pipe.waiting.splice(0)) if (await write(pipe.to, piece)) delivered += piece.length
     }
     return delivered
   }
@@ -133,7 +133,7 @@ class Proxying implements TcpProxy {
     if (connections === 'mute') return void this.#mute.add(client)
     const server = connect({ ...this.#target, noDelay: true })
     server.on('error', () => undefined)
-    const way = (direction: Direction, to: Socket): Way => ({
+    const pipe = (direction: Direction, to: Socket): Pipe => ({
       direction,
       to,
       waiting: [],
@@ -141,61 +141,61 @@ class Proxying implements TcpProxy {
       passed: 0,
       sending: Promise.resolve(),
     })
-    const ways = [way('up', server), way('down', client)] as const
-    const link: Link = { client, server, ways: [...ways] }
-    this.#links.add(link)
-    this.#join(link, client, ways[0])
-    this.#join(link, server, ways[1])
+    const pipes = [pipe('up', server), pipe('down', client)] as const
+    const connection: ProxiedConnection = { client, server, pipes: [...pipes] }
+    this.#connections.add(connection)
+    this.#forward(connection, client, pipes[0])
+    this.#forward(connection, server, pipes[1])
   }
 
-  /** Carries what `from` sends, and its end. */
-  #join(link: Link, from: Socket, way: Way): void {
+  /** Forwards the bytes and the end of `from`. */
+  #forward(connection: ProxiedConnection, from: Socket, pipe: Pipe): void {
     from.on('data', (piece) => {
-      way.sending = way.sending.then(() => this.#carry(link, way, piece)).catch(() => undefined)
+      pipe.sending = pipe.sending.then(() => this.#carry(connection, pipe, piece)).catch(() => undefined)
     })
     from.on('close', () => {
-      // What is held outlives its sender.
-      if (link.ways.some(({ holds }) => holds)) return
-      void way.sending.finally(() => {
-        way.to.destroy()
-        if (link.client.destroyed && link.server.destroyed) this.#links.delete(link)
+      // Held bytes are kept after the end of their sender.
+      if (connection.pipes.some(({ holds }) => holds)) return
+      void pipe.sending.finally(() => {
+        pipe.to.destroy()
+        if (connection.client.destroyed && connection.server.destroyed) this.#connections.delete(connection)
       })
     })
   }
 
-  async #carry(link: Link, way: Way, piece: Buffer): Promise<void> {
-    const toxic = this.#toxics[way.direction]
-    if (way.holds) return void way.waiting.push(piece)
-    way.passed += piece.length
+  async #carry(connection: ProxiedConnection, pipe: Pipe, piece: Buffer): Promise<void> {
+    const toxic = this.#toxics[pipe.direction]
+    if (pipe.holds) return void pipe.waiting.push(piece)
+    pipe.passed += piece.length
     switch (toxic?.kind) {
       case 'swallow':
         return
       case 'hold':
         if (!piece.includes(toxic.from)) break
-        way.holds = true
-        way.waiting.push(piece)
-        for (const resume of this.#awaiting.splice(0)) resume()
+        pipe.holds = true
+        pipe.waiting.push(piece)
+        for (const resume of this.#holdListeners.splice(0)) resume()
         return
       case 'cut':
-        if (way.passed <= toxic.afterBytes) break
-        await write(way.to, piece.subarray(0, Math.max(0, piece.length - (way.passed - toxic.afterBytes))))
-        link.client.resetAndDestroy()
-        link.server.resetAndDestroy()
+        if (pipe.passed <= toxic.afterBytes) break
+        await write(pipe.to, piece.subarray(0, Math.max(0, piece.length - (pipe.passed - toxic.afterBytes))))
+        connection.client.resetAndDestroy()
+        connection.server.resetAndDestroy()
         return
       case 'delay':
         await pause(toxic.ms)
         break
       case 'slice':
         for (let at = 0; at < piece.length; at += toxic.bytes)
-          await write(way.to, piece.subarray(at, at + toxic.bytes))
+          await write(pipe.to, piece.subarray(at, at + toxic.bytes))
         return
       case undefined:
     }
-    await write(way.to, piece)
+    await write(pipe.to, piece)
   }
 }
 
-/** Gives whether it went out. */
+/** Resolves with whether the chunk was sent. */
 const write = (to: Socket, piece: Buffer): Promise<boolean> =>
   new Promise((resolve) => {
     if (to.destroyed) return resolve(false)

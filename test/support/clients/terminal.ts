@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { onTestFinished } from 'vitest'
 import { endWithUs } from '../processes/end-with-us.ts'
 
-/** Runs a command with a pseudo terminal as its input, output and error; prints what it shows, ends with its code. */
+/** Runs a command with a pseudo terminal as input, output and error; prints its output, and exits with its code. */
 const inTerminal = `
 import os, pty, sys
 pid, fd = pty.fork()
@@ -28,22 +28,22 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) & 255)
 export interface TerminalOptions {
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Nobody reads the terminal any more once the service has said that it is ready. */
+  /** The terminal stops reading once the service has printed that it is ready. */
   readonly standsStill?: boolean
 }
 
 export interface Terminal {
-  /** What was shown so far. */
+  /** Output so far. */
   readonly screen: string
-  /** Of the command, not of the terminal. */
+  /** Process id of the command, not of the terminal. */
   readonly pid: number
-  /** Closes a terminal that stands still, as a person closes a window. */
+  /** Closes a terminal that has stopped reading, like closing its window. */
   close(): void
   /** Resolves with the exit code once the command has ended. */
   readonly ended: Promise<number | null>
 }
 
-/** A command on a pseudo terminal; killed when the test has ended. */
+/** Starts a command on a pseudo terminal, which is killed when the test ends. */
 export function openTerminal(command: readonly string[], options: TerminalOptions): Terminal {
   const stands = options.standsStill ? { STAND_STILL: '1' } : {}
   const child: ChildProcess = spawn('python3', ['-c', inTerminal, ...command], {

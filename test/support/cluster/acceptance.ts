@@ -11,7 +11,7 @@ import { loadBalancerSource } from './load-balancer.ts'
 import { untilUpgraded } from './until-upgraded.ts'
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url))
-/** The address of loopback whose forwarded chain the acceptance suite wants to be believed. */
+/** The loopback address that the acceptance suite uses as a trusted proxy. */
 const trustedProxy = '127.0.0.2'
 const keyShape = /fxd_[0-9a-f]{32}/
 
@@ -20,14 +20,14 @@ declare module 'vitest' {
     pods: readonly {
       readonly name: string
       readonly role: Role
-      /** Where it listens itself, beside the load balancer. */
+      /** Its own port, without the load balancer. */
       readonly port: number
       readonly opsPort: number
     }[]
   }
 }
 
-/** Gives the acceptance suite a cluster as the one service of the run, its first bars stored. */
+/** Starts a cluster with first bars as the service of the acceptance suite. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { home, discard } = makeHome()
   const log = join(home, 'service.log')
@@ -85,7 +85,7 @@ function targetOf(
   }
 }
 
-/** No key of the whole run may have been written anywhere. */
+/** A complaint for each line of a log that contains a key. */
 const keysIn = (log: string): string[] =>
   readFileSync(log, 'utf8')
     .split('\n')

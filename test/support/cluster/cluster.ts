@@ -14,7 +14,7 @@ import { Program } from './program.ts'
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url))
 const tokenBytes = 32
-/** 21 for each of up to twelve processes; beyond QuestDB's own 64 a connection hangs. */
+/** Maximum QuestDB connections: 21 for each of up to twelve processes. Above the default of 64 a connection would hang. */
 const connectionsMax = '256'
 
 export type Role = 'rest' | 'stream' | 'ingest' | 'collector'
@@ -23,37 +23,37 @@ export interface ClusterOptions {
   readonly rest: number
   readonly stream: number
   readonly ingest: number
-  /** Folder of Feed manifests; each whose source is not Push gets a collector. */
+  /** Folder of Feed manifests; each feed with a source other than Push gets a collector. */
   readonly feeds: string
-  /** Where logs and data folders are kept; by default a folder that the end of the cluster removes. */
+  /** Folder of logs and data; default: a temporary folder, removed at the end. */
   readonly home?: string
-  /** Of QuestDB, beside those that fit a test. */
+  /** Additional settings of QuestDB. */
   readonly questdbSettings?: Readonly<Record<string, string>>
-  /** One file for what all roles write; by default each has its own, in `home`. */
+  /** One log file for all roles; default: a file per process in `home`. */
   readonly log?: string
-  /** For every role. */
+  /** Variables for every role. */
   readonly env?: Readonly<Record<string, string>>
-  /** For one process, by its name; asked at each of its starts. `undefined` takes a variable away. */
+  /** Variables for one process, by its name; read at each start. `undefined` removes a variable. */
   readonly podEnv?: (name: string) => Readonly<Record<string, string | undefined>>
-  /** Folder of the code that a process runs, by its name; asked at each of its starts. By default this checkout. */
+  /** Folder of the code of one process, by its name; read at each start. Default: this checkout. */
   readonly code?: (name: string) => string
   readonly httpPort?: number
   readonly grpcPort?: number
-  /** Stands between the roles and a store, as a proxy that a test can cut. */
+  /** Puts a proxy between the roles and a store. */
   readonly around?: {
     readonly questdb?: (server: QuestdbServer) => Promise<Pick<QuestdbServer, 'http' | 'pg'>>
     readonly redis?: (server: RedisServer) => Promise<string>
   }
 }
 
-/** A process of a role, and where it listens. */
+/** A process of a role, with its ports. */
 export interface Pod extends Backend {
   readonly role: Role
   readonly program: Program
 }
 
 export interface Cluster {
-  /** Of the load balancer. */
+  /** Port of the load balancer. */
   readonly httpPort: number
   readonly grpcPort: number
   readonly home: string
@@ -63,15 +63,15 @@ export interface Cluster {
   readonly redis: RedisServer
   readonly balancer: Program
   readonly pods: readonly Pod[]
-  /** By its name: `rest-1`, `stream-2`, `collector-brokera-zero`, … Throws when there is none. */
+  /** The process with this name: `rest-1`, `stream-2`, `collector-brokera-zero`, … Throws if there is none. */
   pod(name: string): Pod
-  /** What a command line of `fxd` needs to administer this cluster. */
+  /** Variables with which the command line of `fxd` administers this cluster. */
   readonly commandEnv: Readonly<Record<string, string>>
-  /** Ends everything; what was not told to stay is removed. Gives who did not end with 0. */
+  /** Ends everything and removes temporary folders. Resolves with a sentence for each process that did not exit with 0. */
   stop(): Promise<readonly string[]>
 }
 
-/** Real processes of all roles on a real QuestDB, Redis and load balancer; resolves once all are ready. */
+/** Starts processes of all roles with QuestDB, Redis and a load balancer; resolves once all are ready. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const home = options.home ?? mkdtempSync(join(tmpdir(), 'fxd-cluster-'))
   mkdirSync(home, { recursive: true })
@@ -93,15 +93,15 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   }
 }
 
-interface Ground {
+interface OpenStores {
   readonly questdb: QuestdbServer
   readonly redis: RedisServer
   readonly stops: (() => Promise<unknown>)[]
   readonly end: () => Promise<void>
 }
 
-async function startPods(options: ClusterOptions, home: string, ground: Ground): Promise<Cluster> {
-  const { questdb, redis, stops, end } = ground
+async function startPods(options: ClusterOptions, home: string, openStores: OpenStores): Promise<Cluster> {
+  const { questdb, redis, stops, end } = openStores
   const token = join(home, 'token')
   writeFileSync(token, `${randomBytes(tokenBytes).toString('hex')}\n`, { mode: 0o600 })
   const storeEnv = await storesOf(options, questdb, redis)
@@ -158,14 +158,14 @@ async function startPods(options: ClusterOptions, home: string, ground: Ground):
     await Promise.all(
       programs.map(async (each) => {
         const wasAlive = each.isAlive
-        // What stands still would not hear anything else.
+        // A frozen process would not get the signal.
         each.thaw()
         const outcome = await each.stop('SIGINT')
         if (wasAlive && outcome !== 0) failed.push(`${each.name} ended with ${outcome}`)
       }),
     )
   }
-  // Ingest first, because it makes the tables; the others would wait for it.
+  // Ingest starts first, because it makes the tables.
   for (const group of [of('ingest'), [...of('rest'), ...of('stream')], of('collector')]) {
     stops.push(() => stopAll(group.map(({ program }) => program)))
     for (const { program } of group) program.begin()

@@ -12,7 +12,7 @@ const home = mkdtempSync(join(tmpdir(), 'fxd-cluster-'))
 const httpPort = Number(process.env['PORT'] ?? 8080)
 const feeds = process.env['FXD_FEEDS'] || demoFeeds
 
-const say = (text: string): void => void process.stdout.write(`${text}\n`)
+const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
 const fail = (cause: Error): never => {
   process.stderr.write(`${cause.message}\n`)
@@ -20,13 +20,13 @@ const fail = (cause: Error): never => {
   process.exit(1)
 }
 
-/** May come at any time, also while the parts are still starting. */
-const asksToEnd = new Promise<void>((resolve) => {
+/** Resolves when the user ends the cluster, which may be during the start. */
+const stopRequested = new Promise<void>((resolve) => {
   process.on('SIGTERM', () => resolve())
   process.stdin.on('close', () => resolve()).resume()
 })
 
-/** For all feeds; resolves once sockets, too, are let in. */
+/** Makes a key for all feeds; resolves once the shards accept upgrades. */
 async function firstKey(cluster: Cluster): Promise<string> {
   const key = await newKey(cluster.commandEnv, `--plan pro --feeds ${feedKeys.join(',')}`)
   await untilUpgraded(cluster.httpPort, key)
@@ -63,7 +63,7 @@ function greeting(cluster: Cluster, key: string): string {
 
 const { definitions } = await readManifests(feeds).catch(fail)
 const feedKeys = definitions.map(({ key }) => key)
-say(
+print(
   'Starting QuestDB, Redis, 1 ingest, 2 rest, 2 stream, a collector per feed that has a source, and HAProxy…',
 )
 const starting = startCluster({
@@ -76,7 +76,7 @@ const starting = startCluster({
   questdbSettings: { QDB_CAIRO_COMMIT_MODE: 'sync', QDB_SHARED_WORKER_COUNT: '4' },
 })
 const greeted = starting.then(async (cluster) => greeting(cluster, await firstKey(cluster)))
-const words = await Promise.race([greeted, asksToEnd]).catch(async (cause: Error) => {
+const text = await Promise.race([greeted, stopRequested]).catch(async (cause: Error) => {
   process.stderr.write(`${cause.message}\nThe logs are in ${home}.\n`)
   await starting.then((cluster) => cluster.stop()).catch(() => undefined)
   process.exit(1)
@@ -85,16 +85,16 @@ const cluster = await starting
 const ending = new AbortController()
 const supervised = supervise(
   [cluster.questdb, cluster.redis, cluster.balancer, ...cluster.pods.map(({ program }) => program)],
-  { say, signal: ending.signal },
+  { say: print, signal: ending.signal },
 )
-if (words) {
-  say(words)
-  await asksToEnd
+if (text) {
+  print(text)
+  await stopRequested
 }
-say('Ending…')
+print('Ending…')
 ending.abort()
 const failed = await cluster.stop()
 await supervised
-for (const each of failed) say(each)
+for (const each of failed) print(each)
 rmSync(home, { recursive: true, force: true })
 process.exit(failed.length === 0 ? 0 : 1)

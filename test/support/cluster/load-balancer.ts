@@ -4,9 +4,9 @@ import { type FromPackages, programOf } from '../processes/debian-packages.ts'
 import { statusOf } from './answers.ts'
 import { Program } from './program.ts'
 
-/** From where the load balancer reaches the pods: they believe its forwarded chain. */
+/** Source address of requests that the load balancer reads; pods trust its X-Forwarded-For. */
 export const loadBalancerSource = '127.0.0.4'
-/** From where it passes on what it does not read, and they believe nothing. */
+/** Source address of connections that it passes on unread; pods do not trust their X-Forwarded-For. */
 const unreadSource = '127.0.0.5'
 
 export interface Backend {
@@ -18,7 +18,7 @@ export interface Backend {
 export interface LoadBalancerOptions {
   readonly home: string
   readonly httpPort: number
-  /** Where commands and collectors of others reach any ingest. */
+  /** Port for commands and collectors, which reach any ingest. */
   readonly grpcPort: number
   readonly rest: readonly Backend[]
   readonly stream: readonly Backend[]
@@ -33,7 +33,7 @@ export const haproxy = (): FromPackages =>
     advice: 'install HAProxy (Debian: "apt-get install haproxy", macOS: "brew install haproxy")',
   })
 
-/** A real HAProxy: requests in turn, sockets to the shard that has the fewest, only where `/readyz` says yes. */
+/** HAProxy: requests to rest pods in turn, sockets to the shard with the fewest, only to pods whose `/readyz` is 200. */
 export function loadBalancer(options: LoadBalancerOptions): Program {
   const { command, env } = haproxy()
   const file = join(options.home, 'haproxy.cfg')
@@ -55,7 +55,7 @@ const checked = (backends: readonly Backend[], more = ''): string =>
 const anyOf = (backends: readonly Backend[]): string =>
   backends.map(({ name, port }) => `  server ${name} 127.0.0.1:${port}\n`).join('')
 
-/** HAProxy lowers the names of headers; these go out as the specification spells them. */
+/** HAProxy sends header names in lower case; these are sent as the specification spells them. */
 const spelled = [
   'X-RateLimit-Limit-Minute',
   'X-RateLimit-Remaining-Minute',
@@ -68,10 +68,10 @@ const spelled = [
   'X-Ws-Connections-In-Use',
 ]
 
-/** Of every HAProxy of the tests. */
+/** The section `global` of every HAProxy of the tests. */
 export const globalSection = `global
   maxconn 8000
-  # A client that does not read must show behind it: it is no store of megabytes.
+  # Small buffers, so that pods notice a client that does not read.
   tune.sndbuf.client 65536
   tune.rcvbuf.server 65536
   log stderr format raw daemon notice
@@ -96,15 +96,15 @@ defaults
   timeout server 75s
   timeout check 2s
   timeout tunnel 1h
-  # A request that no pod has seen may be given to another one.
+  # A request that reached no pod may be sent to another one.
   option redispatch
   retries 3
   retry-on conn-failure empty-response
   default-server inter 500ms fall 2 rise 1 source ${loadBalancerSource}
 
 frontend world
-  # HAProxy refuses half a handshake (no Sec-WebSocket-Key) as soon as it reads it, and fxd answers it as the plain
-  # request that it is: such a connection is passed on unread, every other one is read as HTTP.
+  # HAProxy refuses a handshake without Sec-WebSocket-Key, but fxd answers it as a plain request. Such a connection
+  # is passed on unread; every other connection is read as HTTP.
   mode tcp
   bind 127.0.0.1:${httpPort}
   option h1-case-adjust-bogus-client
@@ -119,7 +119,7 @@ frontend world
   use_backend rest_unread if is_half
   acl wants_socket hdr(Upgrade) -i websocket
   acl stream_path path /v1/stream
-  # A machine too busy for all of them at once: a late answer is better than none.
+  # If no pod is ready on a busy machine: a late answer is better than none.
   use_backend any_stream if wants_socket stream_path { nbsrv(stream) lt 1 }
   use_backend stream if wants_socket stream_path
   use_backend any_rest if { nbsrv(rest) lt 1 }
@@ -140,7 +140,7 @@ backend any_rest
   http-request disable-l7-retry unless METH_GET
 ${anyOf(rest)}
 backend stream
-  # A refused upgrade ends its connection.
+  # A refused upgrade closes its connection.
   http-response set-header Connection close if !{ status 101 }
   balance leastconn
   option httpchk GET /readyz
@@ -155,5 +155,5 @@ listen ingest
   timeout client 1h
   timeout server 1h
   balance roundrobin
-  # Whoever listens will do: a busy ingest is better than none.
+  # Any ingest that listens: a busy one is better than none.
 ${anyOf(ingest).replaceAll('\n', ' check\n')}`

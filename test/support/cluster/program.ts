@@ -12,17 +12,17 @@ export interface ProgramOptions {
   readonly command: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Everything it writes, over all its lives. */
+  /** File for all output, over all starts. */
   readonly log: string
-  /** Whether it does its work. */
+  /** Whether it is ready. */
   readonly isReady: () => Promise<boolean>
 }
 
-/** One process of a cluster: can be killed, stopped, frozen and started again, always under its name. */
+/** One named process of a cluster, which can be killed, stopped, frozen and started again. */
 export class Program {
   readonly #options: ProgramOptions
   #child: ChildProcess | undefined
-  #gone: Promise<number | string> = Promise.resolve(0)
+  #ended: Promise<number | string> = Promise.resolve(0)
 
   constructor(options: ProgramOptions) {
     this.#options = options
@@ -40,18 +40,18 @@ export class Program {
     return this.#child?.pid ?? 0
   }
 
-  /** Resolves when its present life ends, with the exit code or the signal. */
+  /** Resolves at the end of the present process with its exit code or signal. */
   get ended(): Promise<number | string> {
-    return this.#gone
+    return this.#ended
   }
 
   get isAlive(): boolean {
     return this.#child?.exitCode === null && this.#child.signalCode === null
   }
 
-  /** Begins, on the same addresses as before; `ready` tells when it works. */
+  /** Starts the process on the same addresses as before, without waiting; see `ready`. */
   begin(): void {
-    if (this.isAlive) throw new Error(`${this.name} runs already`)
+    if (this.isAlive) throw new Error(`${this.name} is already running`)
     const { command, args, env, log } = this.#options
     const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
     this.#child = child
@@ -59,7 +59,7 @@ export class Program {
     const sink = createWriteStream(log, { flags: 'a' })
     child.stdout.pipe(sink, { end: false })
     child.stderr.pipe(sink, { end: false })
-    this.#gone = new Promise((resolve) => {
+    this.#ended = new Promise((resolve) => {
       child.once('close', (code, signal) => {
         sink.end()
         resolve(code ?? signal ?? -1)
@@ -73,7 +73,7 @@ export class Program {
     while (!(await this.#options.isReady())) {
       if (!this.isAlive || Date.now() > end) {
         await this.kill()
-        throw new Error(`${this.name} did not become ready:\n${this.lastWords()}`)
+        throw new Error(`${this.name} did not become ready:\n${this.logTail()}`)
       }
       await pause(50)
     }
@@ -88,13 +88,13 @@ export class Program {
     this.#child?.kill(name)
   }
 
-  /** Ends it as a crash would. */
+  /** Ends the process like a crash, with SIGKILL. */
   async kill(): Promise<void> {
     this.signal('SIGKILL')
-    await this.#gone
+    await this.#ended
   }
 
-  /** As an operator would, with SIGTERM unless another signal is given; gives its exit code. */
+  /** Stops the process with a signal, by default SIGTERM, and kills it after the deadline. Resolves with its exit code or signal. */
   async stop(name: NodeJS.Signals = 'SIGTERM', deadlineMs = stopDeadlineMs): Promise<number | string> {
     const inTime = new AbortController()
     const late = pause(deadlineMs, undefined, { signal: inTime.signal }).then(
@@ -102,13 +102,13 @@ export class Program {
       () => undefined,
     )
     if (this.isAlive) this.signal(name)
-    const outcome = await this.#gone
+    const outcome = await this.#ended
     inTime.abort()
     await late
     return outcome
   }
 
-  /** Resolves once it stands still in the middle of whatever it does, with its connections open. */
+  /** Stops the process with SIGSTOP; its connections stay open. Resolves once it is frozen. */
   freeze(): Promise<void> {
     return standStill(this.#child)
   }
@@ -117,7 +117,7 @@ export class Program {
     this.signal('SIGCONT')
   }
 
-  lastWords(): string {
+  logTail(): string {
     return readFileSync(this.log, 'utf8').slice(-4_000)
   }
 }

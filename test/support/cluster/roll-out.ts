@@ -2,19 +2,19 @@ import { readFileSync } from 'node:fs'
 import { until } from '../../acceptance/client/until.ts'
 import type { Cluster } from './cluster.ts'
 
-/** A drain, and the guarded seconds around the minute's edge. */
+/** Maximum time of a stop: a drain, and the seconds around the end of a minute in which no socket is closed. */
 const stopMsMax = 60_000
 const balancerMsMax = 30_000
 
-/** Ends a process as a rollout does and starts it again; resolves once it is in rotation. */
+/** Restarts a process like a rollout; resolves once it is in rotation. */
 export async function rollOut({ pod, balancer }: Cluster, name: string): Promise<void> {
   const { role, program } = pod(name)
   const outcome = await program.stop('SIGTERM', stopMsMax)
-  if (outcome !== 0) throw new Error(`${name} ended with ${outcome}:\n${program.lastWords()}`)
+  if (outcome !== 0) throw new Error(`${name} ended with ${outcome}:\n${program.logTail()}`)
   await program.start()
   if (role === 'collector') return
   const lastLine = (state: string): number =>
     readFileSync(balancer.log, 'utf8').lastIndexOf(`${role}/${name} is ${state}`)
-  // Who is back before the balancer asked twice was never out.
+  // A process that restarts before two failed checks of the balancer was never out of rotation.
   await until(`${name} to be in rotation`, () => lastLine('UP') >= lastLine('DOWN'), balancerMsMax)
 }

@@ -2,27 +2,27 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Backoff } from '../../../services/platform/backoff.ts'
 import { systemClock } from '../../../services/platform/system-clock.ts'
 
-/** After a life of this length the next restart waits only a short time again. */
+/** Minimum run time of a process after which the pause before its restart is short again. */
 const stableMs = 60_000
 
 export interface Supervised {
   readonly name: string
   readonly pid: number
-  /** Resolves when its present life ends, with the exit code or the signal. */
+  /** Resolves at the end of the present process with its exit code or signal. */
   readonly ended: Promise<number | string>
-  /** Begins its next life; resolves once it works, rejects when it does not. */
+  /** Starts it again; resolves once it is ready, rejects if it does not become ready. */
   start(): Promise<void>
 }
 
 export interface Supervision {
   readonly say: (sentence: string) => void
-  /** Ends the supervision: whatever ends from then on stays ended. */
+  /** Ends the supervision: processes that end afterwards are not restarted. */
   readonly signal: AbortSignal
 }
 
 /**
- * Restarts each process that ends, however often, after a pause that grows to 30 s. Resolves after the signal,
- * once no start is under way; the processes that run then are the caller's to end.
+ * Restarts each process that ends, without a limit, after a pause that grows to 30 s. Resolves after the signal, once
+ * no start is in progress. The caller ends the running processes.
  */
 export async function supervise(
   processes: readonly Supervised[],

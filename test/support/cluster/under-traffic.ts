@@ -7,18 +7,18 @@ import { newKey } from '../clients/new-key.ts'
 import type { Cluster } from './cluster.ts'
 import { untilUpgraded } from './until-upgraded.ts'
 
-const roomy = '--plan enterprise --rpm 1000000 --rpd 100000000 --ws-connections 100 --ws-symbols 1000'
+const highLimits = '--plan enterprise --rpm 1000000 --rpd 100000000 --ws-connections 100 --ws-symbols 1000'
 
 /**
- * Clients that use a cluster all the time, and a collector that pushes the feed of market.ts; resolves once each client
- * has got a bar. The key is for these feeds, without a limit that counts.
+ * Starts clients that use a cluster all the time, and a collector that pushes the feed of market.ts. Resolves once each
+ * client has received a bar. The key is for these feeds, with limits that the clients do not reach.
  */
 export async function putUnderTraffic(
   cluster: Cluster,
   feeds: readonly string[],
 ): Promise<{ readonly key: string; readonly traffic: Traffic }> {
   const { httpPort, grpcPort, commandEnv, token } = cluster
-  const key = await newKey(commandEnv, `${roomy} --feeds ${feeds.join(',')}`)
+  const key = await newKey(commandEnv, `${highLimits} --feeds ${feeds.join(',')}`)
   await until('the key to be known', async () => (await ask(httpPort, '/v1/status', key)).status === 200)
   await untilUpgraded(httpPort, key)
   const traffic = new Traffic({

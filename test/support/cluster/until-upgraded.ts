@@ -2,15 +2,15 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 
-/** 25 s in which shards could take slots again, and a machine that is busy. */
-const patienceMs = 90_000
+/** Maximum wait: the 25 s in which shards may take their slots again, and time for a busy machine. */
+const upgradeTimeoutMs = 90_000
 
 /**
- * Resolves once sockets are let in: to the shards a new Redis is one that lost its slots, so for its first
- * seconds they answer upgrades with 503.
+ * Resolves once an upgrade is accepted. Shards treat a new Redis like one that lost its slots, so they first answer
+ * upgrades with 503.
  */
 export async function untilUpgraded(httpPort: number, key: string): Promise<void> {
-  for (const end = Date.now() + patienceMs; ; await pause(250)) {
+  for (const end = Date.now() + upgradeTimeoutMs; ; await pause(250)) {
     const socket = new WebSocket(`ws://127.0.0.1:${httpPort}/v1/stream?api_key=${key}`)
     const refusal = await once(socket, 'open').then(
       () => undefined,
@@ -22,6 +22,6 @@ export async function untilUpgraded(httpPort: number, key: string): Promise<void
       await closed
       return
     }
-    if (Date.now() > end) throw new Error(`no socket was let in: ${refusal.message}`)
+    if (Date.now() > end) throw new Error(`no upgrade was accepted: ${refusal.message}`)
   }
 }

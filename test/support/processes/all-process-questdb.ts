@@ -2,7 +2,7 @@ import type { TestProject } from 'vitest/node'
 import { startQuestdb } from '../questdb/server.ts'
 import { oneService } from './all-process.ts'
 
-/** The one service of the run with its bars in a QuestDB, which further services of the suite use too. */
+/** Starts the service of the run with its bars in a QuestDB. Other services of the suite use the same QuestDB. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { http, pg, stop } = await startQuestdb()
   process.env['FXD_ACCEPTANCE_QUESTDB_HTTP'] = `${http.host}:${http.port}`

@@ -16,8 +16,8 @@ const variables = {
   log: 'FXD_ACCEPTANCE_LOG',
 } as const satisfies Record<keyof Target, string>
 
-/** A service that somebody else runs on the manifests of test/acceptance/feeds; undefined: start our own. */
-const given = (): Target | undefined => {
+/** A running service on the manifests of test/acceptance/feeds, from variables; undefined: start a new one. */
+const existingTarget = (): Target | undefined => {
   if (process.env[variables.url] === undefined) return undefined
   const entries = Object.entries(variables).map(([field, name]) => {
     const value = process.env[name]
@@ -33,7 +33,7 @@ const given = (): Target | undefined => {
 
 const keyShape = /fxd_[0-9a-f]{32}/
 
-/** No key of the whole run may have been written by the service; thrown here, it fails the run. */
+/** Throws, and so fails the run, if the log of the service contains a key. */
 const assertNoKeyWritten = (log: string): void => {
   const line = readFileSync(log, 'utf8')
     .split('\n')
@@ -41,7 +41,7 @@ const assertNoKeyWritten = (log: string): void => {
   if (line !== undefined) throw new Error(`the service wrote a key to its log: ${line}`)
 }
 
-/** The same of its metrics, while it still answers. */
+/** Throws if the metrics of the running service contain a key. */
 const assertNoKeyMeasured = async (ops: string): Promise<void> => {
   const text = await (await fetch(`${ops}/metrics`)).text()
   if (!text.includes('fxd_')) throw new Error(`the service answered no metrics: ${text.slice(0, 500)}`)
@@ -49,23 +49,23 @@ const assertNoKeyMeasured = async (ops: string): Promise<void> => {
   if (line !== undefined) throw new Error(`the service wrote a key to its metrics: ${line}`)
 }
 
-/** Gives every test file of the suite the one service of the run, its first bars stored; what it gives ends it. */
+/** Starts one service with first bars for all test files of the suite. Resolves with a function that ends it. */
 export async function oneService(project: TestProject, store: string): Promise<() => Promise<void>> {
-  const theirs = given()
-  if (theirs !== undefined) {
-    await seed(theirs)
-    project.provide('target', theirs)
+  const existing = existingTarget()
+  if (existing !== undefined) {
+    await seed(existing)
+    project.provide('target', existing)
     return async () => {
-      await assertNoKeyMeasured(theirs.ops)
-      assertNoKeyWritten(theirs.log)
+      await assertNoKeyMeasured(existing.ops)
+      assertNoKeyWritten(existing.log)
     }
   }
   const { home, discard } = makeHome()
   const service = await startService(home, { store })
   const end = async () => {
-    const early = service.process.exitCode ?? service.process.signalCode
-    if (early !== null)
-      throw new Error(`the service ended with ${early} during the run: see ${service.target.log}`)
+    const earlyEnd = service.process.exitCode ?? service.process.signalCode
+    if (earlyEnd !== null)
+      throw new Error(`the service ended with ${earlyEnd} during the run: see ${service.target.log}`)
     const measured = await Promise.allSettled([assertNoKeyMeasured(service.target.ops)])
     const outcome = await service.stop()
     assertNoKeyWritten(service.target.log)

@@ -1,3 +1,3 @@
-/** The environment of this process without the variables of fxd: a role would refuse unknown ones. */
+/** The environment of this process without variables of fxd, because roles refuse unknown variables of fxd. */
 export const bareEnv = (): Record<string, string | undefined> =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('FXD_')))

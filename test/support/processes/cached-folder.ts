@@ -5,8 +5,8 @@ import { join } from 'node:path'
 const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'fxd')
 
 /**
- * The path of a folder outside the checkout that `make` fills once. It is filled aside and moved into place whole: two
- * test runs may begin at once, and one may be stopped.
+ * The path of a cached folder outside the checkout, which `make` fills once. `make` fills a temporary folder, which is
+ * then renamed: two test runs may start at once, and one may be stopped.
  */
 export function cachedFolder(name: string, make: (into: string) => void): string {
   const folder = join(cache, name)

@@ -18,7 +18,7 @@ const startDeadlineMs = 60_000
 export interface ChildServiceOptions {
   readonly stdio?: StdioOptions
   readonly env?: Readonly<Record<string, string>>
-  /** A shell command that runs first in the child, such as `ulimit -n 160`. */
+  /** A shell command that the child runs first, such as `ulimit -n 160`. */
   readonly first?: string
 }
 
@@ -27,10 +27,10 @@ export interface ChildService {
   readonly httpPort: number
   readonly grpcPort: number
   readonly opsPort: number
-  /** The file of standard output and error, where `stdio` says nothing else. */
+  /** The file of standard output and error, unless `stdio` replaces it. */
   readonly log: string
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>
-  /** Gives the exit code or the signal that ended it, or `undefined` when it still runs after the deadline. */
+  /** Sends SIGTERM. Resolves with the exit code or the signal, or with `undefined` if it still runs after the deadline. */
   stop(deadlineMs: number): Promise<number | string | undefined>
 }
 
@@ -42,7 +42,7 @@ export interface ServicePlace {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** Folder, free ports and variables of an `fxd all` on the embedded store with a feed that nobody feeds. */
+/** Makes folder, free ports and variables for an `fxd all` on the embedded store, with one feed without a source. */
 export async function servicePlace(more: Readonly<Record<string, string>> = {}): Promise<ServicePlace> {
   const home = mkdtempSync(join(tmpdir(), 'fxd-child-'))
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
@@ -60,7 +60,7 @@ export async function servicePlace(more: Readonly<Record<string, string>> = {}):
   return { home, httpPort, grpcPort, opsPort, env }
 }
 
-/** A real `fxd all` in such a place; resolves once it is ready. */
+/** Starts `fxd all` as a separate process; resolves once it is ready. */
 export async function startChildService(options: ChildServiceOptions = {}): Promise<ChildService> {
   const { home, env, ...ports } = await servicePlace(options.env)
   const log = join(home, 'log')
@@ -73,12 +73,12 @@ export async function startChildService(options: ChildServiceOptions = {}): Prom
   })
   closeSync(file)
   endWithUs(child)
-  const gone = new Promise<number | string>((resolve) => {
+  const ended = new Promise<number | string>((resolve) => {
     child.once('exit', (code, signal) => resolve(code ?? signal ?? -1))
   })
   onTestFinished(async () => {
     child.kill('SIGKILL')
-    await gone
+    await ended
   })
   const end = Date.now() + startDeadlineMs
   while ((await statusOf(ports.opsPort, '/readyz')) !== 200) {
@@ -92,7 +92,7 @@ export async function startChildService(options: ChildServiceOptions = {}): Prom
     metric: (name, labels) => metricOf(ports.opsPort, name, labels),
     stop(deadlineMs) {
       child.kill('SIGTERM')
-      return Promise.race([gone, pause(deadlineMs, undefined, { ref: false })])
+      return Promise.race([ended, pause(deadlineMs, undefined, { ref: false })])
     },
   }
 }

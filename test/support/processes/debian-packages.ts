@@ -5,25 +5,25 @@ import { cachedFolder } from './cached-folder.ts'
 
 export interface FromPackages {
   readonly command: string
-  /** For its process. */
+  /** Environment variables for its process. */
   readonly env: Readonly<Record<string, string>>
 }
 
 export interface ProgramWanted {
-  /** The program's own first, then what it links beyond a minimal system. */
+  /** The package of the program first, then packages with libraries that a minimal system lacks. */
   readonly packages: readonly [name: string, ...more: string[]]
-  /** Where its package has it. */
+  /** Path of the program in its package. */
   readonly path: string
   readonly versionArgs: readonly string[]
-  /** Whether a version will do, by what it says; without this any will. */
-  readonly accepts?: (said: string) => boolean
-  /** What to do where it can be had in neither way. */
+  /** Whether this output of `versionArgs` is an accepted version; default: every version. */
+  readonly accepts?: (output: string) => boolean
+  /** The advice of the error if the program is unavailable. */
   readonly advice: string
 }
 
 /**
- * A program of the system, or else of Debian's packages, unpacked once into a cache outside the checkout;
- * needs no rights.
+ * A program of the system, or else from Debian packages, which are unpacked once into a cache outside the checkout.
+ * Needs no root.
  */
 export function programOf(wanted: ProgramWanted): FromPackages {
   const { packages, path, advice } = wanted
@@ -37,18 +37,18 @@ export function programOf(wanted: ProgramWanted): FromPackages {
 
 function runs({ command, env }: FromPackages, { versionArgs, accepts }: ProgramWanted): boolean {
   try {
-    const said = execFileSync(command, versionArgs, {
+    const output = execFileSync(command, versionArgs, {
       env: { ...process.env, ...env },
       stdio: 'pipe',
       encoding: 'utf8',
     })
-    return accepts?.(said) ?? true
+    return accepts?.(output) ?? true
   } catch {
     return false
   }
 }
 
-/** The folder with these packages of Debian, named after the first. */
+/** The cached folder with these unpacked Debian packages, named after the first. */
 export const unpacked = (packages: readonly [string, ...string[]], advice: string): string =>
   cachedFolder(`debian-${packages[0]}`, (into) => {
     const downloads = join(into, 'downloads')
@@ -59,14 +59,14 @@ export const unpacked = (packages: readonly [string, ...string[]], advice: strin
     rmSync(downloads, { recursive: true })
   })
 
-/** The LD_LIBRARY_PATH of what is unpacked there. */
+/** LD_LIBRARY_PATH for the packages in a folder. */
 export function librariesOf(folder: string): string {
   const libraries = join(folder, 'usr/lib')
   const names = existsSync(libraries) ? readdirSync(libraries) : []
   return names.map((name) => join(libraries, name)).join(':')
 }
 
-/** Lists of its own stand in where the system's are missing or old. */
+/** Downloads packages. If the package lists of the system are missing or old, it downloads separate lists first. */
 function download(into: string, packages: readonly string[], advice: string): void {
   try {
     run('apt-get', ['download', ...packages], into, advice)
@@ -83,7 +83,7 @@ function run(command: string, args: readonly string[], cwd: string, advice: stri
   try {
     execFileSync(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
   } catch (cause) {
-    const said = String((cause as { stderr?: Buffer }).stderr ?? '')
-    throw new Error(`"${command}" failed; ${advice}.\n${said}`, { cause })
+    const output = String((cause as { stderr?: Buffer }).stderr ?? '')
+    throw new Error(`"${command}" failed; ${advice}.\n${output}`, { cause })
   }
 }

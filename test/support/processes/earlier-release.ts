@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { cachedFolder } from './cached-folder.ts'
 
 const repository = join(import.meta.dirname, '../../..')
-/** The release before this one: until there is one, the last commit before the service ran on Kubernetes. */
+/** The commit of the earlier release; as long as there is no release, the last commit before Kubernetes support. */
 const commit = 'abcfceeb3a2f68f320c53905fd533ae81f8b3ebc'
-/** What its processes need of it. */
+/** Files that its processes need. */
 const parts = ['services', 'proto', 'package.json', 'package-lock.json', 'bin']
 const run = (command: string, args: readonly string[], cwd: string): Buffer =>
   execFileSync(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 256 * 1024 * 1024 })
 
-/** Why there is no earlier release here, a sentence; `undefined`: there is one. */
+/** A sentence that says why the earlier release is unavailable; `undefined`: it is available. */
 export function whyNoEarlierRelease(): string | undefined {
   try {
     run('git', ['cat-file', '-e', `${commit}^{commit}`], repository)
@@ -20,12 +20,12 @@ export function whyNoEarlierRelease(): string | undefined {
   }
 }
 
-/** The folder of the earlier release with what it needs in production; made once, in a cache outside the checkout. */
+/** The cached folder of the earlier release with its production dependencies, outside the checkout. */
 export const earlierRelease = (): string =>
   cachedFolder(`release-${commit.slice(0, 12)}`, (into) => {
     const archive = run('git', ['archive', commit, ...parts], repository)
     execFileSync('tar', ['-x'], { cwd: into, input: archive, stdio: ['pipe', 'pipe', 'pipe'] })
-    // Its Node is that of this checkout.
+    // It uses the Node of this checkout.
     const omitted = ['--omit=dev', '--omit=optional', '--ignore-scripts', '--no-audit', '--no-fund']
     run('npm', ['ci', ...omitted, '--loglevel=error'], into)
   })

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 
 /**
- * However this process ends, by a signal too, its end closes the guard's input, and the guard ends the
- * child. In a session of its own, so that a Ctrl-C does not end the guard first.
+ * Kills the child when this process ends, also by a signal: the end closes the input of a guard process, which then
+ * kills the child. The guard has a separate session, so that Ctrl-C does not end it first.
  */
 export function endWithUs(child: ChildProcess): void {
   const guard = spawn('sh', ['-c', 'cat; kill -9 "$0"', String(child.pid)], {
@@ -13,6 +13,6 @@ export function endWithUs(child: ChildProcess): void {
   guard.unref()
   const input = guard.stdin as Socket
   input.unref()
-  // Once the child is gone its number may become somebody else's.
+  // After the end of the child, another process may get its process id.
   child.once('exit', () => guard.kill('SIGKILL'))
 }

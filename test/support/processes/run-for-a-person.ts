@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 
 /**
- * `run-for-a-person.ts FILE`: runs what starts many processes for a person to look at. A terminal sends Ctrl-C to all
- * processes at once; here the file's process gets SIGTERM, and ends the others in order.
+ * `run-for-a-person.ts FILE`: runs a file that starts many processes for interactive use. A terminal sends Ctrl-C to
+ * all processes at once. Here only the process of the file gets a signal, SIGTERM, and ends the others in order.
  */
 const [file = ''] = process.argv.slice(2)
 const child = spawn(process.execPath, [resolve(file)], {
   detached: true,
-  // When this process ends, however it does, the child's input ends, and with it what it started.
+  // Any end of this process closes the input of the child, which then ends all its processes.
   stdio: ['pipe', 'inherit', 'inherit'],
 })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill('SIGTERM'))

@@ -4,7 +4,7 @@ import { bareEnv } from './bare-env.ts'
 import { endWithUs } from './end-with-us.ts'
 import { standStill } from './stand-still.ts'
 
-const lastWordsLength = 4_000
+const logTailLength = 4_000
 
 export interface ServerProcessOptions {
   readonly name: string
@@ -15,11 +15,11 @@ export interface ServerProcessOptions {
   readonly startDeadlineMs: number
 }
 
-/** The process of a real server: can be killed, frozen and started again. */
+/** The process of a server, which can be killed, frozen and started again. */
 export class ServerProcess {
   readonly #options: ServerProcessOptions
   #child: ChildProcess | undefined
-  #gone: Promise<number | string> = Promise.resolve(0)
+  #ended: Promise<number | string> = Promise.resolve(0)
 
   constructor(options: ServerProcessOptions) {
     this.#options = options
@@ -29,12 +29,12 @@ export class ServerProcess {
     return this.#child?.pid ?? 0
   }
 
-  /** Resolves when its present life ends, with the exit code or the signal. */
+  /** Resolves at the end of the present process with its exit code or signal. */
   get ended(): Promise<number | string> {
-    return this.#gone
+    return this.#ended
   }
 
-  /** Resolves once it answers. */
+  /** Starts the process; resolves once it answers. */
   async start(more: Readonly<Record<string, string>> = {}): Promise<void> {
     const { name, command, args, env, answers, startDeadlineMs } = this.#options
     const started = spawn(command, args, {
@@ -43,11 +43,11 @@ export class ServerProcess {
     })
     this.#child = started
     endWithUs(started)
-    let said = ''
-    const hear = (piece: Buffer): void => void (said = (said + piece.toString()).slice(-lastWordsLength))
-    started.stdout.on('data', hear)
-    started.stderr.on('data', hear)
-    this.#gone = new Promise((resolve) =>
+    let output = ''
+    const append = (piece: Buffer): void => void (output = (output + piece.toString()).slice(-logTailLength))
+    started.stdout.on('data', append)
+    started.stderr.on('data', append)
+    this.#ended = new Promise((resolve) =>
       started.once('exit', (code, signal) => resolve(code ?? signal ?? -1)),
     )
     const end = Date.now() + startDeadlineMs
@@ -55,24 +55,24 @@ export class ServerProcess {
       if (started.exitCode === null && started.signalCode === null && Date.now() < end) await pause(20)
       else {
         started.kill('SIGKILL')
-        throw new Error(`${name} did not start:\n${said}`)
+        throw new Error(`${name} did not start:\n${output}`)
       }
     }
   }
 
-  /** Ends it as a crash would. */
+  /** Ends the process like a crash, with SIGKILL. */
   async kill(): Promise<void> {
     this.#child?.kill('SIGKILL')
-    await this.#gone
+    await this.#ended
   }
 
-  /** Ends it with SIGTERM; gives the exit code or the signal. */
+  /** Ends the process with SIGTERM; resolves with its exit code or signal. */
   stop(): Promise<number | string> {
     this.#child?.kill('SIGTERM')
-    return this.#gone
+    return this.#ended
   }
 
-  /** Resolves once it stands still in the middle of whatever it does, with its connections open. */
+  /** Stops the process with SIGSTOP; its connections stay open. Resolves once it is frozen. */
   freeze(): Promise<void> {
     return standStill(this.#child)
   }

@@ -1,2 +1,2 @@
-/** The acceptance suite may import nothing of ours, so it owns this; whoever else starts the service takes it here. */
+/** The acceptance suite owns these functions, because it may import nothing of ours. Other tests import them from here. */
 export { makeHome, type RunningService, startService } from '../../acceptance/client/service-process.ts'

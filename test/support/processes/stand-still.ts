@@ -1,13 +1,13 @@
 import { type ChildProcess, execFileSync } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Resolves once it stands still in the middle of whatever it does, with its connections open. */
+/** Stops a process with SIGSTOP; its connections stay open. Resolves once it is frozen. Rejects if it has ended. */
 export async function standStill(child: ChildProcess | undefined): Promise<void> {
   child?.kill('SIGSTOP')
-  // A signal takes its time on a busy machine, and until then it goes on working.
+  // On a busy machine a signal arrives late, and the process works until then.
   for (;;) {
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null)
-      throw new Error('a process that has ended cannot stand still')
+      throw new Error('a process that has ended cannot be frozen')
     if (stateOf(child.pid) === 'T') return
     await pause(1)
   }

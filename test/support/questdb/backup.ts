@@ -5,10 +5,10 @@ import { promisify } from 'node:util'
 import type { QuestdbServer } from './server.ts'
 
 const run = promisify(execFile)
-/** The exit code of tar when a file changed or went while it was read. */
+/** Exit code of tar if a file changed or was removed while tar read it. */
 const filesChanged = 1
 
-/** The steps of docs/backup.md, word for word. */
+/** Makes a backup with the exact steps of docs/backup.md. */
 export async function backUp(
   { exec, folder }: QuestdbServer,
   archive: string,
@@ -26,7 +26,7 @@ async function pack(folder: string, archive: string): Promise<void> {
   try {
     await run('tar', ['-C', folder, '-cf', archive, '.'])
   } catch (cause) {
-    // What was written after the checkpoint may change or go while it is read.
+    // Files that were written after the checkpoint may change while tar reads them.
     if ((cause as { code?: unknown }).code !== filesChanged) throw cause
   }
 }
@@ -36,7 +36,7 @@ export async function unpack(archive: string, folder: string): Promise<void> {
   writeFileSync(join(folder, '_restore'), '')
 }
 
-/** The server loses its volume, gets an empty one, and starts with what the archive holds. */
+/** Replaces the volume of the server by the content of the archive and starts the server. */
 export async function restoreInto(server: QuestdbServer, archive: string): Promise<void> {
   await server.kill()
   rmSync(server.folder, { recursive: true, force: true })

@@ -3,7 +3,7 @@ import { type QuestdbServer, startQuestdb } from './server.ts'
 
 const startTimeoutMs = 180_000
 
-/** One server for all tests of a file, whose tables keep them apart. */
+/** Starts one server for all tests of a file; each test uses separate tables. */
 export function oneServer(): () => QuestdbServer {
   let server: QuestdbServer | undefined
   beforeAll(async () => {
@@ -11,7 +11,7 @@ export function oneServer(): () => QuestdbServer {
   }, startTimeoutMs)
   afterAll(() => server?.stop())
   return () => {
-    if (server === undefined) throw new Error('QuestDB runs inside of tests only.')
+    if (server === undefined) throw new Error('QuestDB runs inside tests only.')
     return server
   }
 }

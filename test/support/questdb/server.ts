@@ -12,27 +12,30 @@ const execDeadlineMs = 60_000
 const pingDeadlineMs = 2_000
 const name = 'QuestDB'
 const loopback = '127.0.0.1'
-/** Compiling statements alone takes some 150 MB; with less than this a hundred tables end in "GC overhead limit exceeded". */
+/**
+ * Maximum heap. The compilers alone use some 150 MB; with less heap a hundred tables fail with "GC overhead limit
+ * exceeded".
+ */
 const heap = '1g'
 
 export interface QuestdbServer {
   readonly name: string
   readonly http: Place
   readonly pg: Place
-  /** `/status` and `/metrics`. */
+  /** Serves `/status` and `/metrics`. */
   readonly ops: Place
   readonly folder: string
   readonly pid: number
-  /** Resolves when its present life ends, with the exit code or the signal. */
+  /** Resolves at the end of the present process with its exit code or signal. */
   readonly ended: Promise<number | string>
-  /** Ends the process as a crash would. */
+  /** Ends the process like a crash, with SIGKILL. */
   kill(): Promise<void>
-  /** Starts the same folder on the same ports again, with further settings if given. */
+  /** Starts it again with the same folder and ports, and with additional settings. */
   start(more?: Settings): Promise<void>
-  /** Resolves once it stands still in the middle of whatever it does, with its connections open. */
+  /** Stops the process with SIGSTOP; its connections stay open. Resolves once it is frozen. */
   freeze(): Promise<void>
   thaw(): void
-  /** One statement; rejects with the server's own words. */
+  /** Runs one statement and resolves with its rows; rejects with the error text of the server. */
   exec(sql: string): Promise<readonly (readonly unknown[])[]>
   /** Ends the process and removes its folder. */
   stop(): Promise<void>
@@ -40,7 +43,7 @@ export interface QuestdbServer {
 
 type Settings = Readonly<Record<string, string>>
 
-/** Small pages: a test makes many tables and few rows. */
+/** Small pages, because a test makes many tables with few rows. */
 const smallPages: Settings = {
   QDB_CAIRO_O3_COLUMN_MEMORY_SIZE: '128K',
   QDB_CAIRO_WRITER_DATA_APPEND_PAGE_SIZE: '256K',
@@ -59,7 +62,7 @@ const smallMachine: Settings = {
   QDB_SHARED_WORKER_COUNT: '2',
   QDB_HTTP_MIN_WORKER_COUNT: '1',
   QDB_HTTP_NET_CONNECTION_LIMIT: '256',
-  // ALTER TABLE … SUSPEND WAL
+  // Allows ALTER TABLE … SUSPEND WAL.
   QDB_DEV_MODE_ENABLED: 'true',
   QDB_LOG_W_STDOUT_LEVEL: 'ERROR,CRITICAL',
 }
@@ -67,11 +70,11 @@ const smallMachine: Settings = {
 export interface QuestdbServerOptions {
   readonly settings?: Settings
   readonly folder?: string
-  /** Heap, as java wants it. */
+  /** Maximum heap in the format of `-Xmx`. */
   readonly memory?: string
-  /** Half the work at a start and slower ever after: for servers of seconds, not for measuring. */
+  /** Halves the work of a start, but the server is slower afterwards: for short tests, not for benchmarks. */
   readonly startsQuickly?: boolean
-  /** Where it listens; loopback when left out. */
+  /** Address to listen on; default: loopback. */
   readonly host?: string
 }
 
@@ -80,7 +83,7 @@ interface Place {
   readonly port: number
 }
 
-/** A real QuestDB of its own, on free ports with a temporary folder; resolves once it answers. */
+/** Starts a QuestDB on free ports with a temporary folder; resolves once it answers. */
 export async function startQuestdb(options: QuestdbServerOptions = {}): Promise<QuestdbServer> {
   const parts = questdbParts()
   const [httpPort = 0, opsPort = 0, pgPort = 0] = await freePorts(3)
@@ -129,14 +132,14 @@ export async function startQuestdb(options: QuestdbServerOptions = {}): Promise<
     thaw: () => process.thaw(),
     exec: (sql) => execute({ host, port: httpPort, ...userOf(settings) }, sql),
     async stop() {
-      // What it would still write is about to be removed.
+      // A clean stop is not needed, because the folder is removed.
       await process.kill()
       if (options.folder === undefined) rmSync(folder, { recursive: true, force: true })
     },
   }
 }
 
-/** Both of its sides. */
+/** Whether HTTP and Postgres both accept connections. */
 const answers = async (web: Place, postgres: Place): Promise<boolean> =>
   (await get(web, '/ping', pingDeadlineMs).catch(() => undefined))?.status === 204 &&
   (await accepts(postgres))
@@ -151,7 +154,7 @@ const accepts = (at: Place): Promise<boolean> =>
     })
   })
 
-/** Who may ask over HTTP, where not everybody may. */
+/** User and password of HTTP, if the settings require them. */
 const userOf = ({ QDB_HTTP_USER: user, QDB_HTTP_PASSWORD: password }: Settings): { auth?: string } =>
   user === undefined ? {} : { auth: `${user}:${password}` }
 
@@ -165,7 +168,7 @@ async function execute(
   return body.dataset ?? []
 }
 
-/** Over a connection of its own: one that is kept may be of a server that was killed since. */
+/** Sends a GET over a new connection, since a kept connection may belong to a killed server. */
 const get = (
   at: Place & { readonly auth?: string },
   path: string,

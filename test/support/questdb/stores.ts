@@ -23,7 +23,7 @@ export interface OpenOptions {
 
 let prefixes = 0
 
-/** Tables of its own, unless a prefix is given. */
+/** Opens stores with separate tables, unless a prefix is given. */
 export async function openOn(
   server: Pick<QuestdbServer, 'http' | 'pg'>,
   {
@@ -54,7 +54,7 @@ export async function openOn(
   }
 }
 
-/** Closed when the test has ended. */
+/** Opens stores that close when the test ends. */
 export async function openInTest(...given: Parameters<typeof openOn>): Promise<OpenedQuestdb> {
   const opened = await openOn(...given)
   onTestFinished(() => opened.stores.close())

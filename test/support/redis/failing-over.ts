@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { RedisGroup } from './sentinels.ts'
 
-const calmMs = 1_500
-const patienceMs = 30_000
+const stableMs = 1_500
+const failoverTimeoutMs = 30_000
 
-/** Kills the primary of a group so many times, and waits each time until another one took over. */
+/** Kills the primary of a group `times` times, and waits each time until the other server is primary. */
 export class FailingOver {
   readonly #group: RedisGroup
   readonly #times: number
-  /** Once the last one took over and was calm for a while. */
+  /** True after the last failover and a pause. */
   isOver = false
 
   constructor(group: RedisGroup, times: number) {
@@ -19,7 +19,7 @@ export class FailingOver {
   async run(): Promise<void> {
     try {
       for (let i = 0; i < this.#times; i++) await this.#once()
-      await pause(2 * calmMs)
+      await pause(2 * stableMs)
     } finally {
       this.isOver = true
     }
@@ -27,10 +27,10 @@ export class FailingOver {
 
   async #once(): Promise<void> {
     await this.#group.replicated()
-    await pause(calmMs)
+    await pause(stableMs)
     const old = await this.#group.primary()
     await old.kill()
-    const end = Date.now() + patienceMs
+    const end = Date.now() + failoverTimeoutMs
     while ((await this.#group.primary()).port === old.port) {
       if (Date.now() > end) throw new Error('No replica took over.')
       await pause(50)

@@ -4,14 +4,14 @@ import type { RedisServer } from './server.ts'
 
 export interface Proxy {
   readonly url: string
-  /** Replies no longer come through; what was sent still does. */
+  /** From now on drops replies; commands still reach the server. */
   swallowReplies(): void
-  /** All that is open ends; what comes is passed on again. */
+  /** Ends all open connections; new connections pass commands and replies. */
   cut(): void
   close(): Promise<void>
 }
 
-/** A way to a Redis that can lose what comes back. */
+/** Opens a proxy to a Redis that can lose replies. */
 export async function openProxy(server: Pick<RedisServer, 'host' | 'port'>): Promise<Proxy> {
   const open = new Set<Socket>()
   let swallows = false

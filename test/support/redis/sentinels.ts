@@ -4,29 +4,29 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type RedisServer, startRedis } from './server.ts'
 
 export interface RedisGroup {
-  /** The two that take turns as primary and replica. */
+  /** Two servers; one is primary, the other its replica. */
   readonly servers: readonly [RedisServer, RedisServer]
   readonly sentinels: readonly RedisServer[]
   readonly master: string
-  /** The one that the Sentinels name as primary now. */
+  /** The present primary, by its Sentinels. */
   primary(): Promise<RedisServer>
-  /** Resolves once a replica follows the primary. */
+  /** Resolves once a replica follows the primary and the Sentinels know it. */
   replicated(): Promise<void>
   stop(): Promise<void>
 }
 
 const master = 'fxd'
 const downAfterMs = 700
-const patienceMs = 30_000
+const groupTimeoutMs = 30_000
 
-/** A primary, its replica and three Sentinels that replace a primary silent for less than a second. */
+/** A primary, its replica and three Sentinels, which replace a primary that is silent for 700 ms. */
 export async function startRedisGroup(): Promise<RedisGroup> {
   const first = await startRedis({ settings: ['repl-diskless-sync-delay 0'] })
   const second = await startRedis({
     settings: ['repl-diskless-sync-delay 0', `replicaof ${first.host} ${first.port}`],
   })
   const sentinels = await Promise.all([1, 2, 3].map(() => startSentinel(first)))
-  // By default they look at the servers every ten seconds only.
+  // By default Sentinels poll the servers only every ten seconds.
   for (const each of sentinels) await each.command('SENTINEL DEBUG info-period 200 publish-period 200')
   const servers = [first, second] as const
   const primary = async (): Promise<RedisServer> => {
@@ -49,10 +49,10 @@ export async function startRedisGroup(): Promise<RedisGroup> {
         const info = await (await primary()).command('INFO replication')
         return /state=online/.test(info)
       })
-      // The Sentinels must have found the replica and each other, or they replace nobody.
+      // The Sentinels must have found the replica and each other, or they cannot replace a primary.
       await until(async () => {
-        const told = await Promise.all(sentinels.map((each) => each.command('INFO sentinel')))
-        return told.every((text) => /slaves=1,sentinels=3/.test(text))
+        const replies = await Promise.all(sentinels.map((each) => each.command('INFO sentinel')))
+        return replies.every((text) => /slaves=1,sentinels=3/.test(text))
       })
     },
     async stop() {
@@ -63,7 +63,7 @@ export async function startRedisGroup(): Promise<RedisGroup> {
   return group
 }
 
-/** With settings beyond those it needs to look after the primary. */
+/** Starts a Sentinel of this primary, with additional settings. */
 export const startSentinel = (primary: RedisServer, settings: readonly string[] = []): Promise<RedisServer> =>
   startRedis({
     sentinelFile(folder) {
@@ -80,8 +80,8 @@ const sentinelSettings = ({ host, port }: RedisServer): readonly string[] => [
   `sentinel parallel-syncs ${master} 1`,
 ]
 
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + patienceMs; Date.now() < end; await pause(50))
-    if (await holds().catch(() => false)) return
-  throw new Error('The group of Redis servers did not come together.')
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + groupTimeoutMs; Date.now() < end; await pause(50))
+    if (await condition().catch(() => false)) return
+  throw new Error('The group of Redis servers did not become ready.')
 }

@@ -16,35 +16,35 @@ export interface RedisServer {
   readonly port: number
   readonly url: string
   readonly pid: number
-  /** Resolves when its present life ends, with the exit code or the signal. */
+  /** Resolves at the end of the present process with its exit code or signal. */
   readonly ended: Promise<number | string>
-  /** Ends the process as a crash would. */
+  /** Ends the process like a crash, with SIGKILL. */
   kill(): Promise<void>
-  /** Starts it on the same port again, empty unless it was told to keep its data. */
+  /** Starts it again on the same port; empty, unless its settings keep the data. */
   start(): Promise<void>
-  /** Resolves once it stands still in the middle of whatever it does, with its connections open. */
+  /** Stops the process with SIGSTOP; its connections stay open. Resolves once it is frozen. */
   freeze(): Promise<void>
   thaw(): void
-  /** One command, its words separated by spaces, over a connection of its own; gives the raw reply. */
+  /** Sends one command over a new connection; its words are separated by spaces. Resolves with the raw reply. */
   command(line: string): Promise<string>
   /** Ends the process and removes its folder. */
   stop(): Promise<void>
 }
 
 export interface RedisServerOptions {
-  /** Settings of redis.conf, one a line. */
+  /** Lines of redis.conf. */
   readonly settings?: readonly string[]
-  /** Runs as a Sentinel with this configuration file. */
+  /** Runs the server as a Sentinel. Writes its configuration file into the folder and returns its path. */
   readonly sentinelFile?: (folder: string) => string
-  /** Where it listens; loopback when left out. */
+  /** Address to listen on; default: loopback. */
   readonly host?: string
 }
 
 const majorMin = 7
-/** The server, with what its process needs as environment; redis-cli is beside it. */
+/** The command of the server and its environment; redis-cli is in the same folder. */
 export const redisProgram = () =>
   programOf({
-    // The server and what it links beyond a minimal system.
+    // The server and the libraries that a minimal system lacks.
     packages: ['redis-server', 'redis-tools', 'libjemalloc2', 'liblzf1', 'libatomic1'],
     path: 'usr/bin/redis-server',
     versionArgs: ['--version'],
@@ -59,7 +59,7 @@ const settingsOfTests = [
   'loglevel warning',
 ]
 
-/** A real Redis of its own, on a free port with a temporary folder; resolves once it answers. */
+/** Starts a Redis on a free port with a temporary folder; resolves once it answers. */
 export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
   const { command, env } = redisProgram()
   const { host = loopback } = options
@@ -72,7 +72,7 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
     env,
     answers: () =>
       send({ host, port }, 'PING').then(
-        // One that wants a password first has started, too.
+        // A server that requires a password has started too.
         (reply) => /^(\+PONG|-NOAUTH)/.test(reply),
         () => false,
       ),
@@ -111,22 +111,22 @@ function argsOf({ sentinelFile, settings = [] }: RedisServerOptions, folder: str
 
 const replyTimeoutMs = 2_000
 
-/** The inline form of the protocol, which needs no client. */
+/** Sends a command in the inline form of the protocol, which needs no client library. */
 const send = (at: { host: string; port: number }, line: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = createConnection(at, () => void socket.write(`${line}\r\n`))
     socket.setTimeout(replyTimeoutMs, () => socket.destroy(new Error(`no answer to ${line}`)))
     socket.once('error', reject)
-    let said = ''
+    let reply = ''
     socket.on('data', (piece: Buffer) => {
-      said += piece.toString()
-      if (!isWhole(said)) return
+      reply += piece.toString()
+      if (!isWhole(reply)) return
       socket.destroy()
-      resolve(said)
+      resolve(reply)
     })
   })
 
-/** Whether a reply that is one line, or one text, has arrived. */
+/** Whether a reply of one line, or of one string, is complete. */
 function isWhole(reply: string): boolean {
   if (!reply.endsWith('\r\n')) return false
   const length = /^\$(\d+)\r\n/.exec(reply)

@@ -11,14 +11,14 @@ import { createVirtualClock, type VirtualClock } from '../fixtures/virtual-clock
 
 export interface OpenedRedis {
   readonly stores: RedisStores
-  /** The value of a metric, the sum of it over its labels. */
+  /** The sum of a metric over all its series. */
   metric(name: string): Promise<number>
   /** Whether all connections answer. */
   up(): Promise<boolean>
 }
 
 let prefixes = 0
-/** Keys that no other test uses. */
+/** A prefix of keys that no other test uses. */
 export const freshPrefix = (): string => `test${++prefixes}:`
 
 export interface OpenRedisOptions {
@@ -28,7 +28,7 @@ export interface OpenRedisOptions {
   readonly log?: Log
 }
 
-/** Closed when the test has ended. On the given time, or on Redis's own. */
+/** Opens stores that close when the test ends. They use the given clock, or that of Redis. */
 export async function openInTest(
   at: { readonly url: string } | RedisAt,
   { prefix = freshPrefix(), time, admits = true, log = silentLog }: OpenRedisOptions = {},
@@ -52,17 +52,17 @@ export async function openInTest(
   return { stores, metric, up: async () => (await metric('fxd_redis_up')) === 3 }
 }
 
-/** Resolves once a Redis that was away answers on all connections. */
+/** Resolves once Redis answers on all connections after an outage. */
 export const isBack = (opened: OpenedRedis): Promise<void> =>
   vi.waitFor(async () => expect(await opened.up()).toBe(true), { timeout: 15_000 })
 
-/** A minute begins, far from the day's end. */
+/** The start of a minute, far from the end of the day. */
 const startOfTests = Date.UTC(2026, 0, 5, 12)
 export const timeOfTests = () => createVirtualClock({ start: startOfTests })
 
 const touchEveryMs = 10_000
 
-/** Time goes by while something asks for slots: Redis is within reach all the time. */
+/** Advances the clock and renews a slot every 10 s, so that Redis counts as available all the time. */
 export async function advanceWithinReach(
   slots: Slots,
   time: Pick<VirtualClock, 'advance'>,
@@ -74,7 +74,7 @@ export async function advanceWithinReach(
   }
 }
 
-/** Time that begins now and goes by several times as fast. */
+/** A clock that starts at the present time and runs `speed` times as fast. */
 export function fastClock(speed: number): Clock {
   const begunMs = systemClock.utcMs()
   return { ...systemClock, utcMs: () => utcMs(begunMs + (systemClock.utcMs() - begunMs) * speed) }

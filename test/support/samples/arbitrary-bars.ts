@@ -3,16 +3,16 @@ import { type Bars, barsOf, type RevisedBar } from '../../../services/core/bars/
 import { feedSeconds } from '../../../services/core/clocks/feed-clock.ts'
 
 interface Shape {
-  /** Times are multiples of this. */
+  /** All times are multiples of this. */
   readonly stepSeconds?: number
-  /** The greatest time, in steps; small ones make bars meet. */
+  /** The greatest time, in steps; a small value makes equal times likely. */
   readonly steps?: number
   readonly lengthMax?: number
 }
 
 const price = fc.integer({ min: 1, max: 9 }).map((units) => units / 2)
 
-/** Well-formed bars of few values, so that equal times, equal values and equal revisions are common. */
+/** Valid bars of few different values, so that equal times, prices and revisions are common. */
 export const arbitraryBar = ({ stepSeconds = 60, steps = 40 }: Shape = {}): fc.Arbitrary<RevisedBar> =>
   fc
     .tuple(
@@ -31,11 +31,11 @@ export const arbitraryBar = ({ stepSeconds = 60, steps = 40 }: Shape = {}): fc.A
       revision,
     }))
 
-/** In any order, times repeated. */
+/** Bars in any order, with repeated times. */
 export const unsortedBars = (shape: Shape = {}): fc.Arbitrary<RevisedBar[]> =>
   fc.array(arbitraryBar(shape), { maxLength: shape.lengthMax ?? 30 })
 
-/** Ascending, each time once. */
+/** Bars in ascending order, each time once. */
 export const ascendingBars = (shape: Shape = {}): fc.Arbitrary<Bars> =>
   fc
     .uniqueArray(arbitraryBar(shape), { selector: (bar) => bar.time, maxLength: shape.lengthMax ?? 30 })

@@ -45,7 +45,7 @@ const depth = fc.oneof(
   fc.integer({ min: 0, max: 30_000 }).map((day) => ({ since: feedSeconds(day * daySeconds) })),
 )
 
-/** Feeds as a valid manifest can describe them. */
+/** Definitions of feeds that a valid manifest can describe. */
 export const arbitraryDefinition: fc.Arbitrary<FeedDefinition> = fc
   .record({
     broker: keyPart,

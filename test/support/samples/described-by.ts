@@ -3,13 +3,13 @@ import { type DescribedHeader, headerFaults } from '../../acceptance/client/desc
 
 interface Answer {
   readonly status: number
-  /** Names in lower case. */
+  /** Header names in lower case. */
   readonly headers: Readonly<Record<string, unknown>>
   readonly text: string
   readonly body: unknown
 }
 
-/** Checks answers against the description; skips paths that it does not describe. */
+/** Returns a check of answers against the description. It throws on a difference, and ignores undescribed paths. */
 export function describedBy(openapi: object): (target: string, answer: Answer) => void {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   ajv.addSchema(openapi, 'openapi')

@@ -3,7 +3,7 @@ import { encodeDeltas, toInteger } from '../../../services/core/bars/prices.ts'
 import type { Resolution } from '../../../services/core/feeds/resolution.ts'
 import type { SeriesBars } from '../../../services/wire/gen/fxd/v1/SeriesBars.ts'
 
-/** Bars as a message for the library to write: what `encodeSeriesBars` does by hand, in the fewest words. */
+/** Bars as a message object for the protobuf library; a simple model of `encodeSeriesBars`. */
 export function encodeSeries(
   series: { readonly symbol: string; readonly resolution: Resolution; readonly scale: number },
   bars: Bars,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 export const followedFeed = 'BROKERB:FILES'
 
-/** A feed that a collector reads from a folder of exports, one file for each symbol. */
+/** The manifest of a feed that a collector reads from a folder of exports, one file per symbol. */
 export const followed = (folder: string, symbols: readonly string[]): string => `---
 apiVersion: marketdata.fxd.dev/v1alpha1
 kind: Feed
@@ -21,11 +21,11 @@ spec:
 const header = '<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\r\n'
 const fileOf = (folder: string, symbol: string): string => join(folder, `${symbol}_M1.csv`)
 
-/** Makes these minutes (their opens, UTC seconds) all that the folder holds of a symbol. */
+/** Writes the export of a symbol with these minutes (open times in UTC seconds). */
 export const writeExport = (folder: string, symbol: string, minutes: readonly number[]): void =>
   writeFileSync(fileOf(folder, symbol), header + minutes.map(line).join(''))
 
-/** As a terminal that closes a minute. */
+/** Appends a closed minute to the export of a symbol. */
 export const appendExport = (folder: string, symbol: string, minute: number): void =>
   appendFileSync(fileOf(folder, symbol), line(minute))
 

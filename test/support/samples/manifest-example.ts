@@ -2,7 +2,7 @@ import { parse } from 'yaml'
 import type { FeedDefinition } from '../../../services/core/feeds/feed.ts'
 import { parseManifest } from '../../../services/core/manifest/manifest.ts'
 
-/** The manifest of the issue, word for word. */
+/** A complete manifest, the example of the specification. */
 const text = `
 apiVersion: marketdata.fxd.dev/v1alpha1
 kind: Feed
@@ -27,10 +27,10 @@ export const exampleManifest = (): Record<string, unknown> => parse(text) as Rec
 export function definitionOf(document: unknown): FeedDefinition {
   const parsed = parseManifest(document)
   if ('definition' in parsed) return parsed.definition
-  throw new Error(`the manifest is refused: ${JSON.stringify(parsed.faults)}`)
+  throw new Error(`the manifest is invalid: ${JSON.stringify(parsed.faults)}`)
 }
 
-/** The faults of the example with a field of its spec changed (`undefined`: left out). */
+/** The faults of the example with the field at `path` replaced by `value` (`undefined`: removed). */
 export function faultsWith(path: string, value: unknown): string[] {
   const document = exampleManifest()
   const names = path.split('.')

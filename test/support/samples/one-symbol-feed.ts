@@ -1,7 +1,7 @@
 export const simulated = '{type: Simulator, seed: 1}'
 export const pushed = '{type: Push}'
 
-/** The manifest of BROKERA:ZERO on UTC with nothing but the last day's minutes of BTCUSD. */
+/** The manifest of BROKERA:ZERO on UTC, with minutes of the last day of BTCUSD only. */
 export const oneSymbolFeed = (source: typeof simulated | typeof pushed): string => `
 apiVersion: marketdata.fxd.dev/v1alpha1
 kind: Feed

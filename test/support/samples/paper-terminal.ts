@@ -16,17 +16,17 @@ export interface ReadCall extends SourceSeries {
   readonly span: Span
 }
 
-/** A terminal on paper: every bar is a function of its time, so that any reading of it can be checked. */
+/** A simulated terminal whose bars are all computed from their time, so that every read can be checked. */
 export class PaperTerminal implements Source {
   readonly terminal = 'paper'
   readonly capabilities: SourceCapabilities
-  /** What was asked, in order. */
+  /** All reads, in order. */
   readonly reads: ReadCall[] = []
-  /** Symbols at the beginning. */
+  /** Symbols of the first catalogue. */
   symbols: SourceSymbol[]
-  /** What is added to each close, to tell readings apart. */
+  /** Added to each close price, to distinguish revisions. */
   shift = 0
-  /** Called before an answer is given; may throw. */
+  /** Called before each answer; may throw. */
   beforeRead: (call: ReadCall) => void | Promise<void> = () => undefined
   readonly #now: () => number
   #listener: SourceListener | undefined
@@ -74,7 +74,7 @@ export class PaperTerminal implements Source {
     yield { bars: allocateBars(0), complete: { from: span.from, to: end } }
   }
 
-  /** All bars that open in `[from, to)`, the forming one too. */
+  /** All bars that open in `[from, to)`, including the forming bar. */
   bars(resolution: Resolution, from: number, to: number): Bars {
     const step = durationSeconds[resolution as '1']
     const first = Math.ceil(from / step)
@@ -93,7 +93,7 @@ export class PaperTerminal implements Source {
     return bars
   }
 
-  /** Tells what closed in the minute that has just ended, of all symbols, and that nothing was missed. */
+  /** Reports the closed bars of all symbols for the minute that ended now, and that no bar was missed. */
   closeMinute(): void {
     const to = this.#now()
     this.listener.tick(feedSeconds(to))
@@ -105,7 +105,7 @@ export class PaperTerminal implements Source {
     return { raw, resolution, bars: this.bars(resolution, from, to) }
   }
 
-  /** As if the connection to the broker had been lost until now. */
+  /** Simulates that the connection to the broker was lost until now. */
   interrupted(): void {
     this.#watchedFrom = this.#now()
   }

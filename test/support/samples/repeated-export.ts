@@ -11,8 +11,8 @@ export interface Repeated {
 }
 
 /**
- * Writes an M1 export of at least `barsMin` real bars: the week of test/data again and again, each a
- * week later than the one before. In `order` of the weeks, ascending by default.
+ * Writes an M1 export of at least `barsMin` real bars: repetitions of the week in test/data, each a week later than the
+ * one before. `order` sorts the weeks; default: ascending.
  */
 export function writeRepeated(
   path: string,

@@ -3,7 +3,7 @@ import type { FeedDefinition } from '../../../services/core/feeds/feed.ts'
 import { resolutions } from '../../../services/core/feeds/resolution.ts'
 import type { SymbolRecord } from '../../../services/core/feeds/symbol.ts'
 
-/** A feed with UTC clock and all resolutions that any collector may push into; what a test is about it changes. */
+/** A feed with a UTC clock, all resolutions and the source Push; `change` overrides its fields. */
 export function definition(change: Partial<FeedDefinition> = {}): FeedDefinition {
   const { broker = 'BROKERA', account = 'ZERO' } = change
   return {
@@ -28,7 +28,7 @@ export function definition(change: Partial<FeedDefinition> = {}): FeedDefinition
   }
 }
 
-/** EURUSD of that feed. */
+/** The symbol EURUSD of that feed. */
 export function symbolRecord(change: Partial<SymbolRecord> = {}): SymbolRecord {
   const feed = feedKey('BROKERA', 'ZERO')
   return {

@@ -1,4 +1,4 @@
-/** A Feed manifest of a simulator with one symbol, as a further document of a file. */
+/** A Feed manifest with a simulated symbol, as an additional document of a YAML file. */
 export const simulatedFeed = `---
 apiVersion: marketdata.fxd.dev/v1alpha1
 kind: Feed

@@ -10,7 +10,7 @@ const minutes = barsOf(week.map((bar) => ({ ...bar, time: feedSeconds(bar.time),
 const foldedTo = (resolution: Resolution): Bars =>
   foldBars(minutes, resolution, { isClosed: () => true, firstStored: undefined })
 
-/** Real bars of a week that ended on Friday, at four resolutions; the weekly bar opened first and ends last. */
+/** Real bars of a week that ended on Friday, at four resolutions. The weekly bar opens first and ends last. */
 export const weekendBars: readonly (readonly [Resolution, Bars])[] = [
   ['1', minutes],
   ['60', foldedTo('60')],

@@ -1,6 +1,7 @@
 /**
- * Runs a tier of the tests, or one stage of it: `bin/node test/support/tiers/main.ts check|smoke|test [stage]`. A stage
- * that failed does not keep the next one from running. Ends with the failures, times and results of all stages, and `N passed, N failed` as its last line.
+ * Runs a tier of the tests, or one stage of it: `bin/node test/support/tiers/main.ts check|smoke|test [stage]`.
+ * Later stages run even after a failed stage. At the end it prints the failures, times and results of all stages;
+ * its last line is `N passed, N failed`.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -35,7 +36,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   })
 }
 
-/** Where this branch left the main branch, or the last commit when there is no main branch. */
+/** The commit at which this branch left the main branch, or HEAD without a main branch. */
 function base(): string {
   const git = (...args: string[]): string =>
     execFileSync('git', args, {
@@ -70,7 +71,7 @@ async function run({
     ...(changedOnly ? [`--changed=${base()}`] : []),
     ...files,
   ]
-  const begun = performance.now()
+  const startedAt = performance.now()
   const child = spawn(process.execPath, [vitest, 'run', ...args], {
     cwd: repository,
     env: { ...process.env, ...(process.stdout.isTTY && { FORCE_COLOR: '1' }) },
@@ -89,9 +90,9 @@ async function run({
   const isNothingAffected = changedOnly && passed === '0' && failed === '0'
   return {
     name: stage,
-    seconds: (performance.now() - begun) / 1_000,
+    seconds: (performance.now() - startedAt) / 1_000,
     passed: Number(passed ?? 0),
-    // A run that ended without its tally, or failed outside any test, counts as a failure.
+    // A run that ended without its tally, or failed outside any test, counts as one failure.
     failed: Math.max(Number(failed ?? 0), code === 0 || isNothingAffected ? 0 : 1),
   }
 }
@@ -109,7 +110,7 @@ const row = (what: string, seconds: number, passed: number, failed: number): str
 const total = {
   seconds: sum(({ seconds }) => seconds),
   passed: sum(({ passed }) => passed),
-  // What did not run was not shown to hold.
+  // Each stage that did not run counts as a failure.
   failed: sum(({ failed }) => failed) + (stages.length - results.length),
 }
 console.log(`\n${failures.join('\n')}`)

@@ -1,32 +1,32 @@
 import { effort } from '../effort.ts'
 
-/** One run of vitest. Its servers start before its first test and end with it, so they burden no other stage. */
+/** One run of vitest. Its servers start before its first test and end with the stage. */
 export interface Stage {
   readonly name: string
-  /** Names of `vitest.config.ts`. */
+  /** Names of projects in `vitest.config.ts`. */
   readonly projects: readonly string[]
-  /** Only files whose path contains one of these. */
+  /** Runs only files whose path contains one of these texts. */
   readonly files?: readonly string[]
-  /** Test files at once; absent: two. More where most of the time is waited for. */
+  /** Maximum concurrent test files; default: two. More for stages that mostly wait. */
   readonly workers?: number
-  /** Only files that import something which differs from the main branch. */
+  /** Runs only files that import a file that differs from the main branch. */
   readonly changedOnly?: boolean
 }
 
 const edgesOfTheChange: Stage = { name: 'affected edges', projects: ['edges'], changedOnly: true }
-const parts: Stage = { name: 'parts', projects: ['unit', 'edges', 'tidy'] }
+const unitsAndEdges: Stage = { name: 'unit and edges', projects: ['unit', 'edges', 'tidy'] }
 const acceptance: Stage = { name: 'acceptance', projects: ['acceptance', 'acceptance-clock'] }
 
-/** What each command of the Makefile runs; `soak` is `test` with FXD_TEST_EFFORT=20. */
+/** The stages of each command of the Makefile; `soak` is `test` with FXD_TEST_EFFORT=20. */
 export const tiers: Readonly<Record<string, readonly Stage[]>> = {
   check: [{ name: 'units', projects: ['unit', 'tidy'] }, edgesOfTheChange],
   smoke: [
-    parts,
+    unitsAndEdges,
     { name: 'embedded contracts', projects: ['contract'], files: ['test/contract/embedded'] },
     acceptance,
   ],
   test: [
-    parts,
+    unitsAndEdges,
     { name: 'contract', projects: ['contract', 'charts'], workers: 4 },
     { name: 'sim', projects: ['sim'] },
     acceptance,
@@ -35,9 +35,9 @@ export const tiers: Readonly<Record<string, readonly Stage[]>> = {
     { name: 'cluster', projects: ['cluster'] },
     { name: 'rolling', projects: ['rolling'] },
     { name: 'faults', projects: ['faults', 'faults-cluster'], workers: 3 },
-    // Needs root.
+    // This stage needs root.
     { name: 'kubernetes', projects: ['kubernetes-api', 'kubernetes'] },
-    // They need root or many minutes.
+    // These stages need root or many minutes.
     ...(effort > 1
       ? [
           { name: 'long faults', projects: ['faults-long'] },

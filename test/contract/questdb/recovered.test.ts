@@ -7,10 +7,10 @@ import { type OpenedQuestdb, openInTest } from '../../support/questdb/stores.ts'
 import { batchOf, minuteBar, readList, seriesOf } from '../suites/sample-bars.ts'
 
 const one = oneServer()
-const patient = { timeout: 400_000 }
+const longTimeout = { timeout: 400_000 }
 const series = seriesOf('A', '1')
 
-/** A service that has a bar in the server. */
+/** Opens stores on the server and writes one bar. */
 async function fixture(): Promise<{ server: QuestdbServer; opened: OpenedQuestdb }> {
   const server = one()
   const opened = await openInTest(server)
@@ -18,7 +18,7 @@ async function fixture(): Promise<{ server: QuestdbServer; opened: OpenedQuestdb
   return { server, opened }
 }
 
-/** Whatever fxd would show of them. */
+/** Number of rows in the tables of bars, read without fxd. */
 async function barsStored(server: QuestdbServer, prefix: string): Promise<number> {
   const tables = (await server.exec('SELECT table_name FROM all_tables()')).flat().map(String)
   const counts = tables
@@ -35,8 +35,8 @@ const outcome = (work: Promise<unknown>): Promise<string> =>
   )
 
 test(
-  'a QuestDB that comes back with tables of a newer fxd is neither read nor written until it is right again',
-  patient,
+  'a QuestDB that restarts with a newer schema is neither read nor written until its schema version is right',
+  longTimeout,
   async () => {
     const { server, opened } = await fixture()
     const { stores, prefix } = opened
@@ -60,8 +60,8 @@ test(
 )
 
 test(
-  'a QuestDB that comes back without its data fails reads, and answers nobody with "no bars"',
-  patient,
+  'a QuestDB that restarts without its data fails reads as unavailable, instead of empty answers',
+  longTimeout,
   async () => {
     const { server, opened } = await fixture()
     const { stores, prefix } = opened
@@ -77,7 +77,7 @@ test(
   },
 )
 
-test('the commit mode is looked at again when QuestDB comes back', patient, async () => {
+test('the commit mode is read again when QuestDB restarts', longTimeout, async () => {
   const { server, opened } = await fixture()
   expect(await opened.metric('fxd_questdb_commit_synced')).toBe(0)
   await server.kill()

@@ -7,7 +7,7 @@ import { type RedisServer, startRedis } from '../../support/redis/server.ts'
 import { freshPrefix, isBack, type OpenedRedis, openInTest, timeOfTests } from '../../support/redis/stores.ts'
 import { freshFeed } from '../suites/sample-bars.ts'
 
-const patience = { timeout: 15_000 }
+const longTimeout = { timeout: 15_000 }
 const minuteMs = 60_000
 const today = '2026-01-05'
 
@@ -21,10 +21,10 @@ async function killed(): Promise<void> {
   await server.kill()
 }
 
-describe('limits while Redis is away', () => {
+describe('limits while Redis is unavailable', () => {
   const rates = { rpm: 40, rpd: 1_000 }
 
-  test('each pod admits its share, what it counted is added on return, and over all at most a limit more', async () => {
+  test('each pod admits its share, all pods together one limit at most, and their counts are added when Redis returns', async () => {
     const time = timeOfTests()
     const prefix = freshPrefix()
     const pods = await Promise.all([1, 2, 3].map(() => openInTest(server, { prefix, time })))
@@ -35,14 +35,14 @@ describe('limits while Redis is away', () => {
       return decisions.filter(({ outcome }) => outcome === 'admitted').length
     }
     for (const pod of pods) expect(await admitBy(pod, 3)).toBe(3)
-    // All have met all.
+    // Every pod has seen the others.
     await vi.waitFor(async () => {
       for (const pod of pods) expect(await pod.metric('fxd_limits_pods')).toBe(3)
-    }, patience)
+    }, longTimeout)
     await killed()
     await vi.waitFor(async () => {
       for (const pod of pods) expect(await pod.metric('fxd_redis_up')).toBe(0)
-    }, patience)
+    }, longTimeout)
 
     const byShare = await Promise.all(pods.map((pod) => admitBy(pod, 50)))
     for (const each of byShare) expect(each).toBeGreaterThan(0)
@@ -64,16 +64,16 @@ describe('limits while Redis is away', () => {
           history: requests,
           rate_limited: 150 - admitted,
         }),
-      patience,
+      longTimeout,
     )
-    // The minute that is still open knows of them.
+    // The open minute includes them.
     expect(await pods[1]!.stores.limits.admit('key', rates, 'history')).toMatchObject({
       outcome: 'admitted',
       state: { remainingMinute: 40 - 3 - 1 },
     })
   })
 
-  test('a request whose reply was lost is decided by share and never sent again', async () => {
+  test('a request whose Redis reply was lost is decided by share, and is not sent to Redis again', async () => {
     const time = timeOfTests()
     const prefix = freshPrefix()
     const direct = await openInTest(server, { prefix, time })
@@ -95,7 +95,7 @@ describe('limits while Redis is away', () => {
     expect(usage.get(today)).toEqual({ ...noCounters, requests: 4, status: 4 })
   })
 
-  test('a primary whose replicas are gone (min-replicas-to-write) refuses: decided by share, counted on its return', async () => {
+  test('while a primary without replicas refuses writes (min-replicas-to-write), requests are decided by share and counted later', async () => {
     const pod = await openInTest(server, { time: timeOfTests() })
     const admit = () => pod.stores.limits.admit('key', rates, 'status')
     await admit()
@@ -109,26 +109,26 @@ describe('limits while Redis is away', () => {
     await vi.waitFor(async () => {
       const usage = await pod.stores.limits.usage('key', today, today)
       expect(usage.get(today)).toEqual({ ...noCounters, requests: 3, status: 3 })
-    }, patience)
+    }, longTimeout)
   })
 
-  test('a server that stands still costs one deadline, and later requests none', async () => {
+  test('a frozen Redis delays one request by its deadline, and later requests not at all', async () => {
     const pod = await openInTest(server)
     const admit = () => pod.stores.limits.admit('key', rates, 'status')
     await admit()
     await server.freeze()
     onTestFinished(() => server.thaw())
     expect(await admit()).toMatchObject({ outcome: 'admitted' })
-    const begun = performance.now()
+    const startedAt = performance.now()
     for (let i = 0; i < 20; i++) await admit()
-    // Each of them with a deadline of its own would take ten seconds.
-    expect(performance.now() - begun).toBeLessThan(5_000)
+    // With a deadline for each of them they would take ten seconds.
+    expect(performance.now() - startedAt).toBeLessThan(5_000)
     await expect(pod.stores.board.ping()).rejects.toThrow(Unavailable)
     server.thaw()
     await isBack(pod)
   })
 
-  test('a server that forgot the scripts is told them again, and counts once', async () => {
+  test('after SCRIPT FLUSH the scripts are loaded again, and each request counts once', async () => {
     const pod = await openInTest(server, { time: timeOfTests() })
     const admit = () => pod.stores.limits.admit('key', rates, 'status')
     await admit()
@@ -139,12 +139,12 @@ describe('limits while Redis is away', () => {
   })
 })
 
-test('all but the limits fail as Unavailable while Redis is away, and answer again without a restart', async () => {
+test('all calls but those of limits fail as Unavailable during a Redis outage, and succeed after it without a restart', async () => {
   const pod = await openInTest(server, { time: timeOfTests() })
   const { slots, leases, board, bus, limits } = pod.stores
   const feed = freshFeed()
   await killed()
-  await vi.waitFor(async () => expect(await pod.metric('fxd_redis_up')).toBe(0), patience)
+  await vi.waitFor(async () => expect(await pod.metric('fxd_redis_up')).toBe(0), longTimeout)
   for (const call of [
     () => slots.open('key', 'a', 1),
     () => slots.renew([{ keyId: 'key', sessionId: 'a' }]),
@@ -165,7 +165,7 @@ test('all but the limits fail as Unavailable while Redis is away, and answer aga
 })
 
 test.each([['maxmemory-policy allkeys-lru', /keys away when its memory is full .*allkeys-lru.*noeviction/]])(
-  'a Redis with %s is refused at the start, with the cure',
+  'a Redis with %s is refused at the start with an error that names the right setting',
   async (setting, message) => {
     const wrong = await startRedis({ settings: [setting] })
     onTestFinished(() => wrong.stop())
@@ -173,7 +173,7 @@ test.each([['maxmemory-policy allkeys-lru', /keys away when its memory is full .
   },
 )
 
-test('a follower that begins while Redis is away is told so when it is back', async () => {
+test('a follower that starts while Redis is unavailable gets a loss when Redis returns', async () => {
   const pod = await openInTest(server)
   const feed = freshFeed()
   await pod.stores.bus.publish({ type: 'settled', feed }, 1)
@@ -185,11 +185,14 @@ test('a follower that begins while Redis is away is told so when it is back', as
     deliver: ({ event }) => void got.push(event),
     lost: (of) => void lost.push(of),
   })
-  await vi.waitFor(async () => expect(await pod.metric('fxd_redis_unknown_outcomes_total')).toBe(1), patience)
+  await vi.waitFor(
+    async () => expect(await pod.metric('fxd_redis_unknown_outcomes_total')).toBe(1),
+    longTimeout,
+  )
   server.thaw()
   await isBack(pod)
-  await vi.waitFor(() => expect(lost).toContain(feed), patience)
+  await vi.waitFor(() => expect(lost).toContain(feed), longTimeout)
   const next = { type: 'minutes' as const, feed, from: feedSeconds(0), to: feedSeconds(0) }
   await pod.stores.bus.publish(next, 1)
-  await vi.waitFor(() => expect(got).toEqual([next]), patience)
+  await vi.waitFor(() => expect(got).toEqual([next]), longTimeout)
 })

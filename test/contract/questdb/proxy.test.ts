@@ -8,13 +8,13 @@ import { batchOf, freshSeries, minuteBars, readList } from '../suites/sample-bar
 const server = oneServer()
 const host = '127.0.0.1'
 
-/** An HTTP proxy in front of QuestDB that answers the next writes itself. */
+/** An HTTP proxy in front of QuestDB that answers the next `writes` writes with `status`. */
 async function refusingProxy(status: number, writes: number): Promise<{ port: number; left: () => number }> {
   let left = writes
   const proxy = http.createServer((request, response) => {
     if (request.url?.startsWith('/write') && left > 0) {
       left -= 1
-      request.resume().on('end', () => response.writeHead(status).end('said by the proxy'))
+      request.resume().on('end', () => response.writeHead(status).end('answer of the proxy'))
       return
     }
     const { method, url, headers } = request
@@ -34,7 +34,7 @@ async function refusingProxy(status: number, writes: number): Promise<{ port: nu
 }
 
 test.each([404, 408, 413, 429])(
-  'an answer of %i by whoever stands before QuestDB refuses no rows: they are sent again, and none is parked',
+  'rows are sent again and not parked when a proxy before QuestDB answers %i',
   async (status) => {
     const proxy = await refusingProxy(status, 2)
     const { stores, metric } = await openInTest({ ...server(), http: { host, port: proxy.port } })

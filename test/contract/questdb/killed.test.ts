@@ -31,7 +31,7 @@ function openVisibility(names: TableNames): Visibility {
   return visibility
 }
 
-/** Rows of many days, and each day is a partition: nothing is applied quickly. */
+/** Commits rows of many days. Each day is a partition, so applying the rows is slow. */
 async function commit(table: string): Promise<void> {
   const { host, port } = server().http
   for (let i = 0; i < transactions; i++) {
@@ -45,12 +45,12 @@ async function commit(table: string): Promise<void> {
   }
 }
 
-/** A wait ends at its deadline when the server takes longer to come back. */
+/** Waits again after each deadline, since the server may need longer to start. */
 async function untilReadable(visibility: Visibility, tables: readonly string[]): Promise<void> {
   await visibility.wait(tables).catch(() => untilReadable(visibility, tables))
 }
 
-test('rows that were committed before QuestDB was killed, and not applied when it is back, count as readable only when they are', {
+test('after a restart of QuestDB, rows that were committed but not applied count as readable only once they are applied', {
   timeout: 400_000,
 }, async () => {
   const names = new TableNames(`${freshName('r').toLowerCase()}_`)

@@ -11,7 +11,7 @@ import {
   timeOfTests,
 } from '../../support/redis/stores.ts'
 
-const patience = { timeout: 15_000 }
+const longTimeout = { timeout: 15_000 }
 const today = '2026-01-05'
 
 let server: RedisServer
@@ -20,7 +20,7 @@ beforeEach(async () => {
 })
 afterEach(() => server.stop())
 
-/** Two shards, whose Redis opens slots. */
+/** Two shards on a Redis that opens new slots. */
 async function openTwo() {
   const time = timeOfTests()
   const prefix = freshPrefix()
@@ -30,8 +30,8 @@ async function openTwo() {
   return { a, b, time, prefix }
 }
 
-describe('a Redis that stood still until all slots had lapsed', () => {
-  test('gives none of them to newcomers before live shards had time to take theirs again', async () => {
+describe('a Redis that was frozen until all slots had lapsed', () => {
+  test('opens no new slot before running shards could take their slots again', async () => {
     const { a, b, time } = await openTwo()
     expect(await a.stores.slots.open('key', 'old', 1)).toMatchObject({ outcome: 'open' })
     await server.freeze()
@@ -49,7 +49,7 @@ describe('a Redis that stood still until all slots had lapsed', () => {
     expect(await b.stores.slots.open('another key', 'new', 1)).toEqual({ outcome: 'open', inUse: 1 })
   })
 
-  test('does so too when a renewal, or a new connection, is the first to reach it', async () => {
+  test('opens no new slot either when a renewal or a new connection is the first call', async () => {
     const { a, b, time, prefix } = await openTwo()
     for (const first of [
       () => a.stores.slots.renew([{ keyId: 'key', sessionId: 'old' }]),
@@ -66,13 +66,13 @@ describe('a Redis that stood still until all slots had lapsed', () => {
   })
 })
 
-test('a fixture without any socket for a while lets newcomers in at once: that its processes are there is enough', async () => {
+test('shards without sockets open new slots at once, because their processes keep Redis informed that they run', async () => {
   const { a, b, time, prefix } = await openTwo()
   const seen = async (): Promise<number> =>
     Number((await server.command(`HGET ${prefix}life seen`)).split('\r\n')[1])
   for (let waited = 0; waited < slotLeaseMs; waited += 15_000) {
     await time.advance(15_000)
-    await vi.waitFor(async () => expect(await seen()).toBe(time.utcMs()), patience)
+    await vi.waitFor(async () => expect(await seen()).toBe(time.utcMs()), longTimeout)
   }
   for (const { stores } of [a, b])
     expect(await stores.slots.open('key', 'new', 1)).toMatchObject({ outcome: 'open' })

@@ -19,8 +19,8 @@ const server = oneServer()
 const h1 = (prefix: string): string => `${prefix}bars_brokera_zero_h1`
 const untilServed = { timeout: 150_000, interval: 50 }
 
-describe('tables that somebody else removed', () => {
-  test('are made again, and no write into the void is acknowledged', async () => {
+describe('tables that another process removed', () => {
+  test('are made again, and no write to the removed table is acknowledged', async () => {
     const { stores, prefix } = await openInTest(server())
     const series = freshSeries('60')
     await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
@@ -34,7 +34,7 @@ describe('tables that somebody else removed', () => {
     expect(await readList(stores.bars, series)).toEqual([minuteBar(1)])
   })
 
-  test('and made again by one process get nothing of what another still sends to the old ones, and it is not acknowledged', async () => {
+  test('and made again by one process contain no rows that another process sent to the old tables, nor are those acknowledged', async () => {
     const { stores: a, prefix } = await openInTest(server())
     const { stores: b } = await openInTest(server(), { prefix })
     const series = freshSeries('60')
@@ -52,14 +52,14 @@ describe('tables that somebody else removed', () => {
     await untilStored(a.bars, 0)
     await untilStored(b.bars, 1)
     await server().exec(`DROP TABLE ${h1(prefix)}`)
-    // Having seen that it is gone, `a` makes it again before it sends anything.
+    // This read shows `a` that the table was removed, so `a` makes it again before it sends rows.
     expect(await readList(a.bars, series)).toEqual([])
     await untilStored(a.bars, 2)
     await untilStored(b.bars, 3)
     expect(await readList(a.bars, series)).toEqual(minuteBars(2, 4))
   })
 
-  test('answer as empty: the store said that there is nothing', async () => {
+  test('are read as empty', async () => {
     const { stores, prefix } = await openInTest(server())
     const series = freshSeries('60')
     await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
@@ -71,7 +71,7 @@ describe('tables that somebody else removed', () => {
 })
 
 describe('two processes on one QuestDB', () => {
-  test('of changes of the registry based on one version exactly one counts, and both know which', async () => {
+  test('exactly one of two registry changes based on one version is stored, and both processes read that one', async () => {
     const { stores: a, prefix } = await openInTest(server())
     const { stores: b } = await openInTest(server(), { prefix })
     let version = 0
@@ -99,7 +99,7 @@ describe('two processes on one QuestDB', () => {
     }
   })
 
-  test('windows of both are one union, also after the purge by one of them', async () => {
+  test('the windows of both are one union, also after one process purged them', async () => {
     const { stores: a, prefix } = await openInTest(server())
     const { stores: b } = await openInTest(server(), { prefix })
     const feed = freshFeed()
@@ -129,7 +129,7 @@ describe('two processes on one QuestDB', () => {
     for (let round = 0; round < 5 * effort; round++) {
       await a.bars.write([batchOf(series, minuteBars(round, round + 10))], 'live')
       await a.windows.add([{ ...window, from: feedSeconds(0), to: feedSeconds(60) }])
-      // Each keeps one of the server's two writers busy while the purge waits for its turn.
+      // Each keeps one of the server's two writers busy while the purge is queued.
       for (const table of busy)
         await server().exec(`
           INSERT INTO ${table} SELECT (rnd_long(0, 432000, 0) * 1000000)::timestamp, rnd_symbol('A', 'B')
@@ -143,7 +143,7 @@ describe('two processes on one QuestDB', () => {
     expect(shown).toEqual([])
   })
 
-  test('a window that grows every minute stays one row', async () => {
+  test('a window that grows every minute is stored as one row', async () => {
     const { stores, prefix } = await openInTest(server())
     const feed = freshFeed()
     for (let at = 0; at < 20 * 60; at += 60)
