@@ -3,7 +3,7 @@ import { checkClasses } from './rules/classes.ts'
 import { shipped } from './tree.ts'
 
 const path = 'services/stream/hub.ts'
-const letters = [...'ABCDEFGHIJ']
+const letters = 'ABCDEFGHIJ'.split('')
 
 const methods = (count: number): string =>
   letters.map((letter, at) => (at < count ? `read${letter}() {}\n` : '')).join('')

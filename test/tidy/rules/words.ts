@@ -38,7 +38,7 @@ function namesOf(node: Expression): string[] {
   if (node.type !== 'MemberExpression') return []
   const { property } = node
   const last = property.type === 'Identifier' || property.type === 'PrivateIdentifier' ? [property.name] : []
-  return [...namesOf(node.object as Expression), ...last]
+  return [...namesOf(node.object), ...last]
 }
 
 const titled = new Set(['test', 'it', 'describe', 'suite', 'tidyRule'])
