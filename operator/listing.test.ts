@@ -38,18 +38,18 @@ test('what the registry lost, as after a restore from a backup, is gone with the
 })
 
 test('a read that fails says why, and the rows of before stay', async () => {
-  let isAway = false
+  let isUnavailable = false
   const read = async () => {
-    if (isAway) throw new Error('connection refused')
+    if (isUnavailable) throw new Error('connection refused')
     return new Map([['a', row(1)]])
   }
   const list = new Listing('keys', read)
   await list.refresh()
-  isAway = true
+  isUnavailable = true
   await expect(list.refresh()).rejects.toThrow('connection refused')
   expect(list.failure?.message).toBe('The keys of the registry cannot be read: connection refused')
   expect([...list.values()]).toEqual([row(1)])
-  isAway = false
+  isUnavailable = false
   await list.refresh()
   expect(list.failure).toBeUndefined()
 })

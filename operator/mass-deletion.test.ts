@@ -4,7 +4,7 @@ import { allowedOf, MassDeletion, withoutKind } from './mass-deletion.ts'
 
 const things = (count: number): string[] => Array.from({ length: count }, (_, i) => `${i}`)
 const goingOf = (gone: number, total: number, allowed?: number): number =>
-  new MassDeletion().mayGo(things(gone), { total, allowed, nowMs: 0 }).going.size
+  new MassDeletion().decide(things(gone), { total, allowed, nowMs: 0 }).removable.size
 
 test('up to five things go, and more when they are at most a fifth', () => {
   expect(goingOf(5, 5)).toBe(5)
@@ -23,23 +23,23 @@ test('when 200 things are lost one after another, no more than a fifth of them g
   const gone: string[] = []
   for (let nowMs = 0; left.length > gone.length; nowMs += 1_000) {
     gone.push(left[gone.length] ?? '')
-    const { going } = guard.mayGo(gone, { total: left.length, allowed: undefined, nowMs })
-    for (const id of going) guard.went(id, nowMs)
-    left = left.filter((id) => !going.has(id))
-    for (const id of going) gone.splice(gone.indexOf(id), 1)
+    const { removable } = guard.decide(gone, { total: left.length, allowed: undefined, nowMs })
+    for (const id of removable) guard.removed(id, nowMs)
+    left = left.filter((id) => !removable.has(id))
+    for (const id of removable) gone.splice(gone.indexOf(id), 1)
   }
   expect(left).toHaveLength(160)
-  const { going } = guard.mayGo(['a'], { total: 160, allowed: undefined, nowMs: 200_000 + 1_800_000 })
-  expect(going).toEqual(new Set(['a']))
+  const { removable } = guard.decide(['a'], { total: 160, allowed: undefined, nowMs: 200_000 + 1_800_000 })
+  expect(removable).toEqual(new Set(['a']))
 })
 
 test('what a person allowed goes to its end although a part of it went already, and nothing else with it', () => {
   const guard = new MassDeletion()
-  expect(guard.mayGo(things(12), { total: 12, allowed: 12, nowMs: 0 }).isUsed).toBe(true)
-  guard.went('0', 0)
+  expect(guard.decide(things(12), { total: 12, allowed: 12, nowMs: 0 }).isUsed).toBe(true)
+  guard.removed('0', 0)
   const later = [...things(12).slice(1), ...things(22).slice(12)]
-  const { going, isUsed } = guard.mayGo(later, { total: 22, allowed: undefined, nowMs: 1 })
-  expect([going, isUsed]).toEqual([new Set(things(12).slice(1)), false])
+  const { removable, isUsed } = guard.decide(later, { total: 22, allowed: undefined, nowMs: 1 })
+  expect([removable, isUsed]).toEqual([new Set(things(12).slice(1)), false])
 })
 
 test('without permission at most five objects or a fifth of all are removed, whichever is more', () => {

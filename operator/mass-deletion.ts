@@ -4,7 +4,7 @@ const shareMax = 1 / 5
 /** Things that went before count for so long: objects that are deleted one by one are a mass too. */
 const recentMs = 1_800_000
 
-interface Look {
+interface DeletionState {
   /** Things that have owners, gone or not. */
   readonly total: number
   /** The number that a person allowed. */
@@ -23,21 +23,24 @@ export class MassDeletion {
   readonly #permitted = new Set<string>()
 
   /** Ids of those that may go, and whether the permission was used now. */
-  mayGo(gone: readonly string[], { total, allowed, nowMs }: Look): { going: Set<string>; isUsed: boolean } {
+  decide(
+    gone: readonly string[],
+    { total, allowed, nowMs }: DeletionState,
+  ): { removable: Set<string>; isUsed: boolean } {
     this.#recent = this.#recent.filter((atMs) => nowMs - atMs < recentMs)
     const ids = new Set(gone)
     for (const id of this.#permitted) if (!ids.has(id)) this.#permitted.delete(id)
     const others = gone.filter((id) => !this.#permitted.has(id))
-    const went = this.#recent.length
-    const sum = others.length + went
-    const isMass = others.length > 0 && sum > alwaysMax && sum > (total + went) * shareMax
+    const removed = this.#recent.length
+    const sum = others.length + removed
+    const isMass = others.length > 0 && sum > alwaysMax && sum > (total + removed) * shareMax
     const isUsed = isMass && allowed === others.length
     if (isUsed) for (const id of others) this.#permitted.add(id)
-    return { going: isMass ? new Set(this.#permitted) : ids, isUsed }
+    return { removable: isMass ? new Set(this.#permitted) : ids, isUsed }
   }
 
   /** The thing was taken away. */
-  went(id: string, nowMs: number): void {
+  removed(id: string, nowMs: number): void {
     if (!this.#permitted.delete(id)) this.#recent.push(nowMs)
   }
 }

@@ -80,7 +80,7 @@ function start() {
         done.push(`suspend ${id}`)
       },
     },
-    events: { tell: () => undefined },
+    events: { record: () => undefined },
     clock,
     log: { ...silentLog, warn: (...[, text]: unknown[]) => void world.warnings.push(String(text)) },
     isLeader: () => world.isLeader,

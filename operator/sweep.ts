@@ -135,14 +135,14 @@ export class Sweep {
       ({ owner, hidden }) => owner !== '' && owner !== 'operator' && !hidden,
     )
     const gone = owned.filter(({ key }) => !keys.has(key)).map((feed) => ({ ...feed, id: feed.key }))
-    const going = this.#allowed('feeds', gone, owned.length)
-    const long = this.#gone.feeds.longGone(going, ({ key: id }) => id, this.#ago(goneForMs))
+    const removable = this.#allowed('feeds', gone, owned.length)
+    const long = this.#gone.feeds.longGone(removable, ({ key: id }) => id, this.#ago(goneForMs))
     if (long.length === 0) return
     const now = new Set((await api.list<FeedObject>(resources.feeds)).items.map(feedKeyOf))
     for (const { key, owner } of long) {
       if (now.has(key)) continue
       await registry.removeFeed(key, owner)
-      this.#guards.feeds.went(key, clock.monotonicMs())
+      this.#guards.feeds.removed(key, clock.monotonicMs())
     }
   }
 
@@ -153,14 +153,14 @@ export class Sweep {
       ({ owner, state }) => owner !== '' && state !== 'inactive',
     )
     const gone = owned.filter(({ id }) => !names.has(id))
-    const going = this.#allowed('apikeys', gone, owned.length)
-    const long = this.#gone.apikeys.longGone(going, (key) => key.id, this.#ago(goneForMs))
+    const removable = this.#allowed('apikeys', gone, owned.length)
+    const long = this.#gone.apikeys.longGone(removable, (key) => key.id, this.#ago(goneForMs))
     if (long.length === 0) return
     const now = await this.#keyNames()
     for (const { id, owner } of long) {
       if (now.has(id)) continue
       await registry.suspendKey(id, owner)
-      this.#guards.apikeys.went(id, clock.monotonicMs())
+      this.#guards.apikeys.removed(id, clock.monotonicMs())
     }
   }
 
@@ -194,21 +194,21 @@ export class Sweep {
     const text = annotations()[allowAnnotation]
     const ids = gone.map(({ id }) => id)
     const look = { total, allowed: allowedOf(text, kind), nowMs: clock.monotonicMs() }
-    const { going, isUsed } = this.#guards[kind].mayGo(ids, look)
+    const { removable, isUsed } = this.#guards[kind].decide(ids, look)
     if (isUsed) annotate(allowAnnotation, withoutKind(text ?? '', kind))
-    const held = gone.length - going.size
-    if (held > 0) this.#tellHeld(kind, held, total)
+    const held = gone.length - removable.size
+    if (held > 0) this.#recordHeld(kind, held, total)
     this.#held[kind] = held
-    return gone.filter(({ id }) => going.has(id))
+    return gone.filter(({ id }) => removable.has(id))
   }
 
-  #tellHeld(kind: Kind, held: number, total: number): void {
+  #recordHeld(kind: Kind, held: number, total: number): void {
     const { events, log } = this.#deps
     const note =
       `${held} of ${total} ${kind} have no object any more. They were not removed. If the objects were deleted on purpose, ` +
       `annotate the Lease ${leaseName} with ${allowAnnotation}="${held} ${kind}".`
     const lease = { apiVersion: 'coordination.k8s.io/v1', metadata: { name: leaseName } }
-    events.tell('Lease', lease, { type: 'Warning', reason: 'DeletionHeld', action: 'Remove', note })
+    events.record('Lease', lease, { type: 'Warning', reason: 'DeletionHeld', action: 'Remove', note })
     if (this.#held[kind] !== held) log.error({ kind, held, total }, note)
   }
 }

@@ -40,7 +40,7 @@ test('the token of a feed is renewed although the registry refuses its new manif
       applyFeed: () => Promise.reject(new NotReady('Invalid', 'the depth is wrong')),
       issueFeedToken: async () => ({ token: 'new', expiresAt }),
     },
-    events: { tell: () => undefined },
+    events: { record: () => undefined },
     clock,
     log: silentLog,
     held: () => 0,
@@ -67,7 +67,7 @@ test('a new feed says why the registry was never read, and one that is ready sta
           failure: new NotReady('TokenRefused', 'the token is wrong'),
         }),
       },
-      events: { tell: () => undefined },
+      events: { record: () => undefined },
       clock: createVirtualClock(),
       held: () => 0,
     }

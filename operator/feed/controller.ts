@@ -42,10 +42,10 @@ export class FeedController implements Controller {
 
   constructor(deps: FeedControllerDeps) {
     this.#deps = deps
-    const moving = ['newestBar'] as const
+    const frequent = ['newestBar'] as const
     const [replacing, starting] = [['CollectorRestarting'], ['CollectorStarting']]
-    const manner = { moving, everyMs: newestBarEveryMs, replacing, starting }
-    this.#statuses = new StatusWriter<FeedStatus>(resources.feeds, manner, deps)
+    const options = { frequent, everyMs: newestBarEveryMs, replacing, starting }
+    this.#statuses = new StatusWriter<FeedStatus>(resources.feeds, options, deps)
   }
 
   async reconcile(name: string): Promise<number | undefined> {
@@ -53,15 +53,15 @@ export class FeedController implements Controller {
     if (feed === undefined || feed.metadata.deletionTimestamp !== undefined) return undefined
     const { isLoaded, failure } = this.#deps.registry.feeds
     if (!isLoaded) {
-      await this.#tellUnavailable(feed, failure)
+      await this.#writeUnavailable(feed, failure)
       return unloadedMs
     }
     try {
-      await this.#bring(feed)
+      await this.#reconcileFeed(feed)
     } catch (cause) {
       const blocked = notReadyOf(cause)
-      if (blocked === undefined) await this.#tellUnavailable(feed)
-      else await this.#tell(feed, blocked)
+      if (blocked === undefined) await this.#writeUnavailable(feed)
+      else await this.#writeStatus(feed, blocked)
       if (blocked === undefined) throw cause
     }
     return undefined
@@ -73,7 +73,7 @@ export class FeedController implements Controller {
     for (const uid of this.#applied.keys()) if (!uids.has(uid)) this.#applied.delete(uid)
   }
 
-  async #bring(feed: FeedObject): Promise<void> {
+  async #reconcileFeed(feed: FeedObject): Promise<void> {
     const { caches, registry } = this.#deps
     const { owner, hidden = true } = registry.feeds.get(feedKeyOf(feed)) ?? {}
     refuseSecond(feed, caches.feeds.all(), owner)
@@ -81,13 +81,13 @@ export class FeedController implements Controller {
       await this.#register(feed)
     } catch (cause) {
       // Its collectors go on while a change of its manifest is refused.
-      if (owner === feed.metadata.uid && !hidden) await this.#giveToken(feed)
+      if (owner === feed.metadata.uid && !hidden) await this.#renewToken(feed)
       throw cause
     }
-    await this.#giveToken(feed)
-    if (feed.spec.source.type !== 'Push') return this.#tell(feed, undefined, await this.#collect(feed))
+    await this.#renewToken(feed)
+    if (feed.spec.source.type !== 'Push') return this.#writeStatus(feed, undefined, await this.#collect(feed))
     await this.#withoutPods(feed)
-    await this.#tell(feed, undefined)
+    await this.#writeStatus(feed, undefined)
   }
 
   /** Nothing is sent when the registry has it already. */
@@ -95,28 +95,28 @@ export class FeedController implements Controller {
     const { registry, caches, registered } = this.#deps
     const { uid = '' } = feed.metadata
     const manifest = manifestOf(feed)
-    const there = registry.feeds.get(feedKeyOf(feed))
+    const existing = registry.feeds.get(feedKeyOf(feed))
     const last = this.#applied.get(uid)
-    const isSame = last?.manifest === manifest && last.version === there?.version
-    if (isSame && there?.owner === uid && !there.hidden) return
+    const isSame = last?.manifest === manifest && last.version === existing?.version
+    if (isSame && existing?.owner === uid && !existing.hidden) return
     const owners = new Set(caches.feeds.all().map(({ metadata }) => metadata.uid))
-    const isGone = there !== undefined && there.owner !== '' && !owners.has(there.owner)
+    const isGone = existing !== undefined && existing.owner !== '' && !owners.has(existing.owner)
     const { version } = await registry.applyFeed({
       manifestJson: manifest,
       uid,
       basedOn: 0,
-      previousUid: isGone && there.owner !== 'operator' ? there.owner : '',
+      previousUid: isGone && existing.owner !== 'operator' ? existing.owner : '',
     })
     this.#applied.set(uid, { manifest, version })
-    if (there === undefined || there.hidden) registered()
+    if (existing === undefined || existing.hidden) registered()
   }
 
-  async #giveToken(feed: FeedObject): Promise<void> {
+  async #renewToken(feed: FeedObject): Promise<void> {
     const { api, caches, registry, clock } = this.#deps
-    const there = caches.secrets.get(collectorNames(feed.metadata.name).token)
-    if (!needsRenewal(tokenExpiry(there, feed), clock.utcMs())) return
+    const existing = caches.secrets.get(collectorNames(feed.metadata.name).token)
+    if (!needsRenewal(tokenExpiry(existing, feed), clock.utcMs())) return
     const { token, expiresAt } = await registry.issueFeedToken(feedKeyOf(feed), tokenLife)
-    const place = { api, of: resources.secrets, there, owner: ownerOf(resources.feeds, feed) }
+    const place = { api, of: resources.secrets, existing, owner: ownerOf(resources.feeds, feed) }
     await applyOwned(place, () => tokenSecret(feed, token, expiresAt))
   }
 
@@ -130,10 +130,10 @@ export class FeedController implements Controller {
     const names = collectorNames(feed.metadata.name)
     const owner = ownerOf(resources.feeds, feed)
     const { configmaps, statefulsets } = resources
-    await applyOwned({ api, of: configmaps, there: caches.configmaps.get(names.manifest), owner }, () =>
+    await applyOwned({ api, of: configmaps, existing: caches.configmaps.get(names.manifest), owner }, () =>
       manifestMap(feed),
     )
-    return applyOwned({ api, of: statefulsets, there: caches.statefulsets.get(names.set), owner }, () =>
+    return applyOwned({ api, of: statefulsets, existing: caches.statefulsets.get(names.set), owner }, () =>
       collectorSet(feed, template),
     )
   }
@@ -154,7 +154,7 @@ export class FeedController implements Controller {
   }
 
   /** The collectors as the API server gave them last: the cache may not know yet that they changed. */
-  async #tell(
+  async #writeStatus(
     feed: FeedObject,
     blocked: NotReady | undefined,
     collectors = this.#deps.caches.statefulsets.get(collectorNames(feed.metadata.name).set),
@@ -174,10 +174,10 @@ export class FeedController implements Controller {
   }
 
   /** A feed that is ready stays so while ingest is away: collectors go on. */
-  async #tellUnavailable(feed: FeedObject, why = unavailable): Promise<void> {
+  async #writeUnavailable(feed: FeedObject, why = unavailable): Promise<void> {
     const isCurrent = feed.status?.observedGeneration === feed.metadata.generation
     if (isCurrent && readyOf(feed.status?.conditions)?.status === 'True') return
-    await this.#tell(feed, why)
+    await this.#writeStatus(feed, why)
   }
 
   #registered(feed: FeedObject): Feed__Output | undefined {

@@ -77,12 +77,12 @@ function start(spec: object) {
       keys,
       putKey: async ({ basedOn, ...put }: Put & { basedOn?: number }) => {
         world.basedOn.push(basedOn)
-        const { version: now = 0, ...there }: Partial<Row> = world.stored.get(put.id) ?? {}
+        const { version: now = 0, ...existing }: Partial<Row> = world.stored.get(put.id) ?? {}
         // A repeat changes nothing.
-        const isRepeat = isDeepStrictEqual({ ...there, ...put }, there)
+        const isRepeat = isDeepStrictEqual({ ...existing, ...put }, existing)
         if (!isRepeat && basedOn !== undefined && basedOn < now)
           throw Object.assign(new Error('moved'), { code: grpcStatus.ABORTED, details: 'moved' })
-        if (there.issue === put.issue && !isDeepStrictEqual(there.sha256, put.sha256))
+        if (existing.issue === put.issue && !isDeepStrictEqual(existing.sha256, put.sha256))
           throw Object.assign(new Error('taken'), { code: grpcStatus.ABORTED, details: 'another secret' })
         const row = { ...put, state: 'active', version: isRepeat ? now : ++version }
         if (!isRepeat) world.puts.push(put)
@@ -90,7 +90,7 @@ function start(spec: object) {
         keys.set(put.id, row)
       },
     },
-    events: { tell: (_: string, __: unknown, { reason }: NotReady) => void world.events.push(reason) },
+    events: { record: (_: string, __: unknown, { reason }: NotReady) => void world.events.push(reason) },
     clock,
     log: silentLog,
     held: () => 0,

@@ -1,7 +1,7 @@
 import { durationMs } from '../../services/core/clocks/duration.ts'
 import { timeOf, timeText } from '../kube/condition.ts'
 import { NotReady } from '../kube/not-ready.ts'
-import { type ApiKeyObject, group, keyLabel, madeByUs, type Secret } from '../kube/resources.ts'
+import { type ApiKeyObject, group, keyLabel, managedByOperator, type Secret } from '../kube/resources.ts'
 import type { Delivery, Digest } from './plan.ts'
 
 const issueAnnotation = `${group}/issue`
@@ -19,7 +19,7 @@ const secretOf = (key: string, name: string): Secret => ({
   apiVersion: 'v1',
   kind: 'Secret',
   type: 'Opaque',
-  metadata: { name, labels: { ...madeByUs, [keyLabel]: key } },
+  metadata: { name, labels: { ...managedByOperator, [keyLabel]: key } },
 })
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
@@ -32,28 +32,28 @@ const textIn = (secret: Secret | undefined, field: string): string | undefined =
 export function deliverySecret(
   key: ApiKeyObject,
   { issue, secret }: Delivery,
-  { there, nowMs }: { readonly there: Secret | undefined; readonly nowMs: number },
+  { existing, nowMs }: { readonly existing: Secret | undefined; readonly nowMs: number },
 ): Secret {
   const made = secretOf(key.metadata.name, deliveryName(key))
   const annotations = { [issueAnnotation]: String(issue), [deliveredAnnotation]: timeText(nowMs) }
-  return onTopOf(there, {
+  return onTopOf(existing, {
     ...made,
     metadata: { ...made.metadata, annotations },
     data: { key: base64(secret) },
   })
 }
 
-export function digestSecret(key: ApiKeyObject, digest: Digest, there: Secret | undefined): Secret {
+export function digestSecret(key: ApiKeyObject, digest: Digest, existing: Secret | undefined): Secret {
   const made = secretOf(key.metadata.name, digestName(key.metadata.name))
-  return onTopOf(there, { ...made, data: { [digestField]: base64(JSON.stringify(digest)) } })
+  return onTopOf(existing, { ...made, data: { [digestField]: base64(JSON.stringify(digest)) } })
 }
 
-function onTopOf(there: Secret | undefined, made: Secret): Secret {
-  if (there === undefined) return made
-  const { metadata } = there
+function onTopOf(existing: Secret | undefined, made: Secret): Secret {
+  if (existing === undefined) return made
+  const { metadata } = existing
   const annotations = { ...metadata.annotations, ...made.metadata.annotations }
   const labels = { ...metadata.labels, ...made.metadata.labels }
-  return { ...there, ...made, metadata: { ...metadata, labels, annotations } }
+  return { ...existing, ...made, metadata: { ...metadata, labels, annotations } }
 }
 
 export function deliveryIn(secret: Secret | undefined): Delivery | undefined {

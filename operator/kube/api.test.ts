@@ -35,7 +35,7 @@ test('a watch without an event or a bookmark for 90 s is given up', async () => 
   const ended = api
     .watch(resources.feeds, '1', {
       opened: () => opened.resolve(),
-      take: () => taken.resolve(),
+      received: () => taken.resolve(),
       signal: new AbortController().signal,
     })
     .catch((cause: Error) => void (result = `${cause}`))

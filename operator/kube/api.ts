@@ -36,10 +36,10 @@ export interface WatchEvent<T> {
 }
 
 /** Who watches. */
-export interface Taker<T> {
+export interface WatchListener<T> {
   /** The server accepted the watch. */
   readonly opened: () => void
-  readonly take: (event: WatchEvent<T>) => void
+  readonly received: (event: WatchEvent<T>) => void
   readonly signal: AbortSignal
 }
 
@@ -49,7 +49,7 @@ export interface KubeApi {
     of: Resource,
   ): Promise<{ readonly items: readonly T[]; readonly version: string }>
   /** Calls `take` for each change after the version; resolves when the server ends the watch. */
-  watch<T extends KubeObject>(of: Resource, version: string, taker: Taker<T>): Promise<void>
+  watch<T extends KubeObject>(of: Resource, version: string, listener: WatchListener<T>): Promise<void>
   get<T extends KubeObject>(of: Resource, name: string): Promise<T | undefined>
   /** Server-side apply: fields that are left out and were ours are taken away. */
   apply<T extends KubeObject>(of: Resource, object: T): Promise<T>
@@ -99,7 +99,7 @@ export class HttpKubeApi implements KubeApi {
   }
 
   async list<T extends KubeObject>(of: Resource): Promise<{ items: readonly T[]; version: string }> {
-    const found = await this.#ask<{ items?: T[]; metadata: { resourceVersion: string } }>({
+    const found = await this.#request<{ items?: T[]; metadata: { resourceVersion: string } }>({
       method: 'GET',
       path: this.#path(of),
       query: labelOf(of),
@@ -110,7 +110,7 @@ export class HttpKubeApi implements KubeApi {
   async watch<T extends KubeObject>(
     of: Resource,
     version: string,
-    { opened, take, signal }: Taker<T>,
+    { opened, received, signal }: WatchListener<T>,
   ): Promise<void> {
     const query = {
       watch: 'true',
@@ -124,16 +124,16 @@ export class HttpKubeApi implements KubeApi {
     const late = (): void => given.abort(new Error('the watch timed out'))
     const arm = (): Cancel => this.#deps.clock.after(watchSilenceMs, late)
     let cancel = arm()
-    const takeLine = (line: string): void => {
+    const parseLine = (line: string): void => {
       cancel()
       cancel = arm()
-      take(JSON.parse(line) as WatchEvent<T>)
+      received(JSON.parse(line) as WatchEvent<T>)
     }
     try {
       const answer = await this.#send({ method: 'GET', path: this.#path(of), query }, until)
       if (answer.statusCode !== 200) throw errorOf(answer.statusCode ?? 0, await textOf(answer))
       opened()
-      await takeLines(answer, takeLine)
+      await readLines(answer, parseLine)
     } finally {
       cancel()
     }
@@ -141,7 +141,7 @@ export class HttpKubeApi implements KubeApi {
 
   async get<T extends KubeObject>(of: Resource, name: string): Promise<T | undefined> {
     try {
-      return await this.#ask<T>({ method: 'GET', path: this.#path(of, name) })
+      return await this.#request<T>({ method: 'GET', path: this.#path(of, name) })
     } catch (cause) {
       if (cause instanceof KubeError && cause.status === 404) return undefined
       throw cause
@@ -194,7 +194,7 @@ export class HttpKubeApi implements KubeApi {
 
   async #write<T>(of: Resource, call: Call): Promise<T> {
     this.#deps.beforeWrite(of)
-    return this.#ask(call, writeTimeoutMs)
+    return this.#request(call, writeTimeoutMs)
   }
 
   #path({ group, version, plural }: Resource, name?: string): string {
@@ -203,7 +203,7 @@ export class HttpKubeApi implements KubeApi {
     return name === undefined ? place : `${place}/${encodeURIComponent(name)}`
   }
 
-  async #ask<T>(call: Call, timeoutMs = readTimeoutMs): Promise<T> {
+  async #request<T>(call: Call, timeoutMs = readTimeoutMs): Promise<T> {
     const given = new AbortController()
     const answer = async (): Promise<T> => {
       const got = await this.#send(call, given.signal)
@@ -249,13 +249,13 @@ export class HttpKubeApi implements KubeApi {
 const labelOf = ({ label }: Resource): Readonly<Record<string, string>> =>
   label === undefined ? {} : { labelSelector: label }
 
-async function takeLines(answer: IncomingMessage, take: (line: string) => void): Promise<void> {
+async function readLines(answer: IncomingMessage, received: (line: string) => void): Promise<void> {
   let rest = ''
   for await (const chunk of answer.setEncoding('utf8')) {
     const lines = (rest + String(chunk)).split('\n')
     rest = lines.pop() ?? ''
     if (rest.length > answerBytesMax) throw new Error('a watch event is longer than 64 MiB')
-    for (const line of lines) if (line !== '') take(line)
+    for (const line of lines) if (line !== '') received(line)
   }
 }
 

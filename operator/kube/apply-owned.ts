@@ -3,7 +3,7 @@ import type { KubeApi } from './api.ts'
 import { covers } from './covers.ts'
 import { NotReady } from './not-ready.ts'
 import type { KubeObject, OwnerReference, Resource } from './object.ts'
-import { apiVersionOf, group, keyLabel, madeByUs } from './resources.ts'
+import { apiVersionOf, group, keyLabel, managedByOperator } from './resources.ts'
 
 /** What of an object the operator wants; fields that were wanted before and are left out now are taken away. */
 const hashAnnotation = `${group}/wanted`
@@ -26,7 +26,7 @@ interface Place<T> {
   readonly api: Pick<KubeApi, 'get' | 'apply'>
   readonly of: Resource
   /** As the cache has it. */
-  readonly there: T | undefined
+  readonly existing: T | undefined
   readonly owner: OwnerReference
 }
 
@@ -35,14 +35,14 @@ interface Place<T> {
  * when the name belongs to an object that is not the owner's.
  */
 export async function applyOwned<T extends KubeObject>(
-  { api, of, there, owner }: Place<T>,
-  wanted: (there: T | undefined) => T,
+  { api, of, existing, owner }: Place<T>,
+  wanted: (existing: T | undefined) => T,
 ): Promise<T> {
   const isAsWanted = (found: T): boolean =>
     isOwned(found, owner) && covers(found, withOwner(wanted(found), owner))
-  if (there !== undefined && isAsWanted(there)) return there
+  if (existing !== undefined && isAsWanted(existing)) return existing
   // The cache may be behind: what it does not show may be there, and belong to somebody else.
-  const found = await api.get<T>(of, wanted(there).metadata.name)
+  const found = await api.get<T>(of, wanted(existing).metadata.name)
   if (found !== undefined && isAsWanted(found)) return found
   const made = withOwner(wanted(found), owner)
   refuseForeign(found, made, { owner, of })
@@ -55,7 +55,7 @@ function withOwner<T extends KubeObject>(wanted: T, owner: OwnerReference): T {
     ...metadata.annotations,
     [hashAnnotation]: sha256(JSON.stringify(wanted)).slice(0, 32),
   }
-  const labels = { ...metadata.labels, ...madeByUs }
+  const labels = { ...metadata.labels, ...managedByOperator }
   return { ...wanted, metadata: { ...metadata, labels, annotations, ownerReferences: [owner] } }
 }
 

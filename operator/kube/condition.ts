@@ -11,7 +11,7 @@ export const timeText = (ms: number): string => new Date(ms).toISOString().repla
 /** UTC milliseconds of a time of Kubernetes; 0: it is none. */
 export const timeOf = (text: string | undefined): number => new Date(text ?? '').getTime() || 0
 
-interface Said {
+interface Outcome {
   readonly status: Condition['status']
   readonly reason: string
   readonly message: string
@@ -20,17 +20,17 @@ interface Said {
 /** The condition as it is now; its transition time stays while its status stays. */
 export function conditionOf(
   type: string,
-  said: Said,
+  outcome: Outcome,
   { generation, had, nowMs }: { generation: number; had: readonly Condition[] | undefined; nowMs: number },
 ): Condition {
   const last = had?.find((each) => each.type === type)
   return {
     type,
-    status: said.status,
+    status: outcome.status,
     observedGeneration: generation,
-    reason: said.reason,
-    message: said.message.slice(0, messageLengthMax),
-    lastTransitionTime: last?.status === said.status ? last.lastTransitionTime : timeText(nowMs),
+    reason: outcome.reason,
+    message: outcome.message.slice(0, messageLengthMax),
+    lastTransitionTime: last?.status === outcome.status ? last.lastTransitionTime : timeText(nowMs),
   }
 }
 

@@ -101,9 +101,9 @@ export class Elector {
     const begunMs = clock.monotonicMs()
     const edits = [...this.#edits]
     try {
-      if (lease === undefined) await api.create<Lease>(resources.leases, this.#taken(undefined))
+      if (lease === undefined) await api.create<Lease>(resources.leases, this.#renewed(undefined))
       else if (lease.spec?.holderIdentity === identity || this.#isFree(lease))
-        await api.replace(resources.leases, this.#taken(lease))
+        await api.replace(resources.leases, this.#renewed(lease))
       else return this.#edits.clear()
     } catch (cause) {
       // Another replica was faster.
@@ -138,7 +138,7 @@ export class Elector {
     return nowMs - this.#seen.atMs >= leaseDurationSeconds * 1_000
   }
 
-  #taken(lease: Lease | undefined): Lease {
+  #renewed(lease: Lease | undefined): Lease {
     const { identity, clock } = this.#deps
     const now = `${new Date(clock.utcMs()).toISOString().slice(0, -1)}000Z`
     const { spec = {} } = lease ?? {}

@@ -45,7 +45,7 @@ export class EventSink {
     this.#deps = deps
   }
 
-  tell(kind: string, about: KubeObject, text: EventText): void {
+  record(kind: string, about: KubeObject, text: EventText): void {
     const { clock, dropped, log } = this.#deps
     const nowMs = clock.monotonicMs()
     const id = `${about.metadata.uid} ${text.reason} ${text.note}`

@@ -10,17 +10,17 @@ function start(reconcile: (name: string) => Promise<number | undefined>) {
 
 test('a name that is added many times while another is reconciled is reconciled once', async () => {
   const seen: string[] = []
-  let goOn: () => void = () => undefined
+  let finishFirst: () => void = () => undefined
   const { clock, queue } = start(async (name) => {
     seen.push(name)
-    if (name === 'slow') await new Promise<void>((resolve) => (goOn = resolve))
+    if (name === 'slow') await new Promise<void>((resolve) => (finishFirst = resolve))
     return undefined
   })
   queue.add('slow')
   for (let i = 0; i < 5; i++) queue.add('a')
   await clock.advance(0)
   expect(seen).toEqual(['slow'])
-  goOn()
+  finishFirst()
   await clock.advance(0)
   expect(seen).toEqual(['slow', 'a'])
 })
@@ -82,8 +82,8 @@ test('a name is looked at again after the time that its reconciling gave, and no
 })
 
 test('a queue is closed once the look under way has ended', async () => {
-  let goOn: () => void = () => undefined
-  const { clock, queue } = start(() => new Promise((resolve) => (goOn = () => resolve(undefined))))
+  let finishFirst: () => void = () => undefined
+  const { clock, queue } = start(() => new Promise((resolve) => (finishFirst = () => resolve(undefined))))
   queue.add('a')
   await clock.advance(0)
   let isClosed = false
@@ -93,6 +93,6 @@ test('a queue is closed once the look under way has ended', async () => {
   })()
   await clock.advance(1_000)
   expect(isClosed).toBe(false)
-  goOn()
+  finishFirst()
   await closed
 })

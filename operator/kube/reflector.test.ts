@@ -1,13 +1,13 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { silentLog } from '../../services/platform/log/log.ts'
 import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
-import { KubeError, type Taker, type WatchEvent } from './api.ts'
+import { KubeError, type WatchEvent, type WatchListener } from './api.ts'
 import type { KubeObject } from './object.ts'
 import { Reflector } from './reflector.ts'
 import { resources } from './resources.ts'
 
 /** A reflector whose watches do what the test says, and when it opened each of them. */
-function start(watch: (taker: Taker<KubeObject>) => Promise<void>) {
+function start(watch: (listener: WatchListener<KubeObject>) => Promise<void>) {
   const clock = createVirtualClock()
   const seen = { watches: [] as number[], lists: 0 }
   const api = {
@@ -15,9 +15,9 @@ function start(watch: (taker: Taker<KubeObject>) => Promise<void>) {
       seen.lists += 1
       return { items: [], version: '1' }
     },
-    watch: (_: unknown, __: string, taker: Taker<KubeObject>) => {
+    watch: (_: unknown, __: string, listener: WatchListener<KubeObject>) => {
       seen.watches.push(clock.monotonicMs())
-      return watch(taker)
+      return watch(listener)
     },
   }
   const deps = { api: api as never, clock, log: silentLog, changed: () => undefined, failed: () => undefined }
@@ -39,10 +39,10 @@ test('while watches are refused the pauses between them grow, up to eight second
 
 test('a watch that had an event is followed by another one soon, however often watches failed before', async () => {
   let isWell = false
-  const { clock, seen } = start(async ({ opened, take }) => {
+  const { clock, seen } = start(async ({ opened, received }) => {
     if (isWell) {
       opened()
-      take(bookmark)
+      received(bookmark)
     }
     throw new Error('connection reset')
   })

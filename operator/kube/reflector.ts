@@ -91,12 +91,12 @@ export class Reflector<T extends KubeObject> {
   #watch(version: string): Promise<void> {
     return this.#deps.api.watch<T>(this.#of, version, {
       opened: () => void (this.#isSynced = true),
-      take: (event) => this.#take(event),
+      received: (event) => this.#received(event),
       signal: this.#ending.signal,
     })
   }
 
-  #take({ type, object }: WatchEvent<T>): void {
+  #received({ type, object }: WatchEvent<T>): void {
     if (type === 'ERROR') {
       const { code, reason, message } = object as unknown as {
         code?: number

@@ -13,14 +13,14 @@ import type { KubeObject, Resource } from './object.ts'
 
 export const group = 'marketdata.fxd.dev'
 /** On every object that the operator makes. */
-export const madeByUs = { 'app.kubernetes.io/managed-by': 'fxd-operator' } as const
+export const managedByOperator = { 'app.kubernetes.io/managed-by': 'fxd-operator' } as const
 /** On a pod of a StreamPool and of a Feed's collector: the object's name. */
 export const poolLabel = `${group}/streampool`
 export const feedLabel = `${group}/feed`
 /** On the Secrets of an ApiKey: its name. They outlive it for a while, so they have no owner. */
 export const keyLabel = `${group}/apikey`
 
-const ours = 'app.kubernetes.io/managed-by=fxd-operator'
+const managedLabel = 'app.kubernetes.io/managed-by=fxd-operator'
 
 export interface FeedObject extends KubeObject {
   readonly spec: FeedSpec
@@ -77,13 +77,18 @@ export const resources = {
   feeds: feedKind,
   apikeys: apikeyKind,
   streampools: poolKind,
-  secrets: { group: '', version: 'v1', plural: 'secrets', label: ours },
-  configmaps: { group: '', version: 'v1', plural: 'configmaps', label: ours },
-  services: { group: '', version: 'v1', plural: 'services', label: ours },
+  secrets: { group: '', version: 'v1', plural: 'secrets', label: managedLabel },
+  configmaps: { group: '', version: 'v1', plural: 'configmaps', label: managedLabel },
+  services: { group: '', version: 'v1', plural: 'services', label: managedLabel },
   pods: { group: '', version: 'v1', plural: 'pods', label: poolLabel },
-  statefulsets: { group: 'apps', version: 'v1', plural: 'statefulsets', label: ours },
-  deployments: { group: 'apps', version: 'v1', plural: 'deployments', label: ours },
-  poddisruptionbudgets: { group: 'policy', version: 'v1', plural: 'poddisruptionbudgets', label: ours },
+  statefulsets: { group: 'apps', version: 'v1', plural: 'statefulsets', label: managedLabel },
+  deployments: { group: 'apps', version: 'v1', plural: 'deployments', label: managedLabel },
+  poddisruptionbudgets: {
+    group: 'policy',
+    version: 'v1',
+    plural: 'poddisruptionbudgets',
+    label: managedLabel,
+  },
   leases: { group: 'coordination.k8s.io', version: 'v1', plural: 'leases' },
   events: { group: 'events.k8s.io', version: 'v1', plural: 'events' },
 } as const satisfies Readonly<Record<string, Resource>>

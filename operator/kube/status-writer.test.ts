@@ -16,16 +16,16 @@ const statusOf = (ready: Condition['status'], reason: string, observedGeneration
 
 /** The type of the Event of a change from one status to another. */
 async function eventOf(had: Status | undefined, status: Status): Promise<string | undefined> {
-  let told: string | undefined
+  let recorded: string | undefined
   const deps = {
     api: { applyStatus: async () => undefined },
-    events: { tell: (_: string, __: unknown, { type }: { type: string }) => void (told = type) },
+    events: { record: (_: string, __: unknown, { type }: { type: string }) => void (recorded = type) },
     clock: createVirtualClock(),
   }
-  const manner = { moving: [], everyMs: 0, replacing: ['RollingOut'], starting: ['ShardsNotReady'] }
-  const writer = new StatusWriter<Status>(resources.streampools, manner, deps as never)
+  const options = { frequent: [], everyMs: 0, replacing: ['RollingOut'], starting: ['ShardsNotReady'] }
+  const writer = new StatusWriter<Status>(resources.streampools, options, deps as never)
   await writer.write({ metadata: { name: 'a', uid: 'u' }, ...(had && { status: had }) }, status)
-  return told
+  return recorded
 }
 
 const serving = statusOf('True', 'Serving')

@@ -18,9 +18,9 @@ interface Written {
   readonly atMs: number
 }
 
-interface Manner<S> {
+interface StatusOptions<S> {
   /** A change of these fields alone is written `everyMs` at most. */
-  readonly moving: readonly (keyof S)[]
+  readonly frequent: readonly (keyof S)[]
   readonly everyMs: number
   /** Reasons of a Ready that is False while pods are replaced. */
   readonly replacing: readonly string[]
@@ -37,13 +37,13 @@ export interface StatusWriterDeps {
 /** Writes the status of the objects of one kind, and an Event when the reason of Ready changes. */
 export class StatusWriter<S extends Status> {
   readonly #of: Resource & { readonly kind: string }
-  readonly #manner: Manner<S>
+  readonly #options: StatusOptions<S>
   readonly #deps: StatusWriterDeps
   readonly #written = new Map<string, Written>()
 
-  constructor(of: Resource & { readonly kind: string }, manner: Manner<S>, deps: StatusWriterDeps) {
+  constructor(of: Resource & { readonly kind: string }, options: StatusOptions<S>, deps: StatusWriterDeps) {
     this.#of = of
-    this.#manner = manner
+    this.#options = options
     this.#deps = deps
   }
 
@@ -54,8 +54,8 @@ export class StatusWriter<S extends Status> {
     const had = last && last.basedOn === resourceVersion ? (last.status as S) : object.status
     if (isDeepStrictEqual(plain(had), plain(status))) return
     const nowMs = this.#deps.clock.monotonicMs()
-    const isSoon = last !== undefined && nowMs - last.atMs < this.#manner.everyMs
-    if (isSoon && isDeepStrictEqual(this.#still(had), this.#still(status))) return
+    const isSoon = last !== undefined && nowMs - last.atMs < this.#options.everyMs
+    if (isSoon && isDeepStrictEqual(this.#withoutFrequent(had), this.#withoutFrequent(status))) return
     await this.#deps.api.applyStatus(this.#of, {
       apiVersion: apiVersionOf(this.#of),
       kind: this.#of.kind,
@@ -63,7 +63,7 @@ export class StatusWriter<S extends Status> {
       status,
     } as KubeObject)
     this.#written.set(uid, { status, basedOn: resourceVersion, atMs: nowMs })
-    this.#tell(object, had, status)
+    this.#recordEvent(object, had, status)
   }
 
   /** Forgets objects that are gone. */
@@ -71,20 +71,20 @@ export class StatusWriter<S extends Status> {
     for (const uid of this.#written.keys()) if (!uids.has(uid)) this.#written.delete(uid)
   }
 
-  #still(status: S | undefined): unknown {
-    return plain(status && { ...status, ...Object.fromEntries(this.#manner.moving.map((each) => [each])) })
+  #withoutFrequent(status: S | undefined): unknown {
+    return plain(status && { ...status, ...Object.fromEntries(this.#options.frequent.map((each) => [each])) })
   }
 
-  #tell(object: KubeObject, had: S | undefined, status: S): void {
+  #recordEvent(object: KubeObject, had: S | undefined, status: S): void {
     const ready = readyOf(status.conditions)
     if (ready === undefined || readyOf(had?.conditions)?.reason === ready.reason) return
     const { reason, message } = ready
     const type = ready.status !== 'False' || this.#isRoutine(reason, had, status) ? 'Normal' : 'Warning'
-    this.#deps.events.tell(this.#of.kind, object, { type, reason, action: 'Reconcile', note: message })
+    this.#deps.events.record(this.#of.kind, object, { type, reason, action: 'Reconcile', note: message })
   }
 
   #isRoutine(reason: string, had: S | undefined, { observedGeneration }: S): boolean {
-    const { replacing, starting } = this.#manner
+    const { replacing, starting } = this.#options
     const wasReady = readyOf(had?.conditions)?.status === 'True'
     const hasChanged = had?.observedGeneration !== observedGeneration
     return replacing.includes(reason) || (starting.includes(reason) && (hasChanged || !wasReady))

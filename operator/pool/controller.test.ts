@@ -60,7 +60,7 @@ function start(
       deployments: { get: () => undefined },
     },
     calls: { drain: async ({ metadata }: Pod) => void seen.drained.push(metadata.name), ...calls },
-    events: { tell: (_: string, __: unknown, { reason }: Condition) => void seen.events.push(reason) },
+    events: { record: (_: string, __: unknown, { reason }: Condition) => void seen.events.push(reason) },
     clock,
     log: silentLog,
   }

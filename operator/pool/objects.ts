@@ -43,12 +43,13 @@ function shardTemplate(pool: PoolObject): Mapping {
   const spec = mappingOf(template['spec'])
   const [first, ...others] = listOf(spec['containers'])
   const shard = mappingOf(first)
-  const ours = [
+  const poolVariables = [
     { name: 'FXD_DRAIN_SECONDS', value: String(drain.seconds) },
     { name: 'FXD_STREAM_CONNECTIONS_MAX', value: String(connectionsMax) },
   ]
-  const isOurs = (each: unknown): boolean => ours.some(({ name }) => name === mappingOf(each)['name'])
-  const env = [...listOf(shard['env']).filter((each) => !isOurs(each)), ...ours]
+  const isPoolVariable = (each: unknown): boolean =>
+    poolVariables.some(({ name }) => name === mappingOf(each)['name'])
+  const env = [...listOf(shard['env']).filter((each) => !isPoolVariable(each)), ...poolVariables]
   return {
     metadata: { ...metadata, labels: { ...mappingOf(metadata['labels']), ...labelsOf(pool) } },
     spec: {

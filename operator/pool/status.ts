@@ -39,15 +39,15 @@ export function poolStatusOf(facts: PoolFacts): StreamPoolStatus {
   }
 }
 
-type Said = Pick<Condition, 'status' | 'reason' | 'message'>
+type Outcome = Pick<Condition, 'status' | 'reason' | 'message'>
 
-const autoscaled = ({ reason, message }: Scaling): Said => ({
+const autoscaled = ({ reason, message }: Scaling): Outcome => ({
   status: reason === 'Following' || reason === 'AtMaximum' || reason === 'AtMinimum' ? 'True' : 'False',
   reason,
   message,
 })
 
-function readiness({ pool, deployment, blocked }: PoolFacts): Said {
+function readiness({ pool, deployment, blocked }: PoolFacts): Outcome {
   if (blocked) return { status: 'False', reason: blocked.reason, message: blocked.message }
   const wanted = pool.spec.replicas
   const { readyReplicas: ready = 0, conditions = [] } = deployment?.status ?? {}
