@@ -6,18 +6,18 @@ const things = (count: number): string[] => Array.from({ length: count }, (_, i)
 const goingOf = (gone: number, total: number, allowed?: number): number =>
   new MassDeletion().decide(things(gone), { total, allowed, nowMs: 0 }).removable.size
 
-test('up to five things go, and more when they are at most a fifth', () => {
+test('up to five items, or up to a fifth of all, may be removed', () => {
   expect(goingOf(5, 5)).toBe(5)
   expect(goingOf(6, 30)).toBe(6)
   expect(goingOf(6, 29)).toBe(0)
 })
 
-test('more go only when a person allowed exactly their number', () => {
+test('more are removed only with a permission for exactly their number', () => {
   expect(goingOf(12, 12, 12)).toBe(12)
   for (const allowed of [11, 13, 0]) expect(goingOf(12, 12, allowed)).toBe(0)
 })
 
-test('when 200 things are lost one after another, no more than a fifth of them go within half an hour', () => {
+test('when 200 items lose their objects one by one, at most a fifth is removed within half an hour', () => {
   const guard = new MassDeletion()
   let left = things(200)
   const gone: string[] = []
@@ -33,7 +33,7 @@ test('when 200 things are lost one after another, no more than a fifth of them g
   expect(removable).toEqual(new Set(['a']))
 })
 
-test('what a person allowed goes to its end although a part of it went already, and nothing else with it', () => {
+test('a permission stays valid for its remaining items after a part was removed, and for no others', () => {
   const guard = new MassDeletion()
   expect(guard.decide(things(12), { total: 12, allowed: 12, nowMs: 0 }).isUsed).toBe(true)
   guard.removed('0', 0)
@@ -42,7 +42,7 @@ test('what a person allowed goes to its end although a part of it went already, 
   expect([removable, isUsed]).toEqual([new Set(things(12).slice(1)), false])
 })
 
-test('without permission at most five objects or a fifth of all are removed, whichever is more', () => {
+test('without permission at most five items or a fifth of all are removed, whichever is more', () => {
   fc.assert(
     fc.property(fc.nat(200), fc.nat(200), (gone, others) => {
       const total = gone + others
@@ -53,14 +53,14 @@ test('without permission at most five objects or a fifth of all are removed, whi
   )
 })
 
-test('the annotation names a number and a kind, and several of them', () => {
+test('the annotation has one or more pairs of a number and a kind', () => {
   expect(allowedOf('6 feeds, 12 apikeys', 'apikeys')).toBe(12)
   expect(allowedOf('6 feeds', 'feeds')).toBe(6)
   for (const text of [undefined, '', '12', 'all apikeys', '12 feed', '-1 apikeys'])
     expect(allowedOf(text, 'apikeys'), text).toBeUndefined()
 })
 
-test('a used part of the annotation goes, and the other stays', () => {
+test('withoutKind removes the part of one kind from the annotation', () => {
   expect(withoutKind('6 feeds, 12 apikeys', 'feeds')).toBe('12 apikeys')
   expect(withoutKind('6 feeds', 'feeds')).toBeUndefined()
 })

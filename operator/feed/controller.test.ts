@@ -18,7 +18,7 @@ const cacheOf = (objects: readonly KubeObject[]) => ({
 })
 const listOf = (rows: readonly [string, object][]) => Object.assign(new Map(rows), { isLoaded: true })
 
-test('the token of a feed is renewed although the registry refuses its new manifest', async () => {
+test('the token of a feed is renewed while the registry rejects its new manifest', async () => {
   const clock = createVirtualClock()
   const applied: Secret[] = []
   const old = tokenSecret(feed, 'old', clock.utcMs() + dayMs)
@@ -51,7 +51,7 @@ test('the token of a feed is renewed although the registry refuses its new manif
   expect(applied.map((secret) => tokenExpiry(secret, feed))).toEqual([expiresAt])
 })
 
-test('a new feed says why the registry was never read, and one that is ready stays so', async () => {
+test('while the registry cannot be read, a new feed shows the reason and a ready feed stays ready', async () => {
   const reasons: string[] = []
   const at = (status: object | undefined) => {
     const object = { ...feed, ...(status && { status }) }

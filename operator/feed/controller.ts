@@ -18,23 +18,23 @@ import {
 import { feedStatusOf } from './status.ts'
 import { needsRenewal, tokenExpiry, tokenLife, tokenSecret } from './token.ts'
 
-/** The newest bar moves every minute: the status follows it more slowly. */
+/** Minimum interval of status writes that change only the newest bar, which changes every minute. */
 const newestBarEveryMs = 300_000
 
 interface FeedControllerDeps extends ControllerDeps {
-  /** Pods of collectors; `undefined`: this operator makes none. */
+  /** Pod template of collectors; `undefined`: this operator makes no collectors. */
   readonly template: PodTemplate | undefined
-  /** Called when the registry got a feed: keys may wait for it. */
+  /** Called after a feed was added to the registry: keys may wait for it. */
   readonly registered: () => void
 }
 
-/** What the registry answered when the feed was applied last. */
+/** The manifest applied last, and the registry's version of it. */
 interface Applied {
   readonly manifest: string
   readonly version: number
 }
 
-/** A Feed becomes a feed of the registry, a token, and the pods that collect it. */
+/** Reconciles a Feed: registers it, renews its token and makes the pods that collect it. */
 export class FeedController implements Controller {
   readonly #deps: FeedControllerDeps
   readonly #statuses: StatusWriter<FeedStatus>
@@ -80,7 +80,7 @@ export class FeedController implements Controller {
     try {
       await this.#register(feed)
     } catch (cause) {
-      // Its collectors go on while a change of its manifest is refused.
+      // Its collectors keep running while the registry rejects a change of its manifest.
       if (owner === feed.metadata.uid && !hidden) await this.#renewToken(feed)
       throw cause
     }
@@ -90,7 +90,7 @@ export class FeedController implements Controller {
     await this.#writeStatus(feed, undefined)
   }
 
-  /** Nothing is sent when the registry has it already. */
+  /** Applies the manifest to the registry, unless the registry has it already. */
   async #register(feed: FeedObject): Promise<void> {
     const { registry, caches, registered } = this.#deps
     const { uid = '' } = feed.metadata
@@ -138,7 +138,7 @@ export class FeedController implements Controller {
     )
   }
 
-  /** A feed that others push now has no pods of ours any more. */
+  /** Deletes the pods of a feed that became a Push feed. */
   async #withoutPods(feed: FeedObject): Promise<void> {
     const { api, caches } = this.#deps
     const names = collectorNames(feed.metadata.name)
@@ -153,7 +153,7 @@ export class FeedController implements Controller {
         await api.delete(of, object.metadata.name, { uid: object.metadata.uid })
   }
 
-  /** The collectors as the API server gave them last: the cache may not know yet that they changed. */
+  /** `collectors` is the API server's last answer: the cache may not show the change yet. */
   async #writeStatus(
     feed: FeedObject,
     blocked: NotReady | undefined,
@@ -173,7 +173,7 @@ export class FeedController implements Controller {
     await this.#statuses.write(feed, status)
   }
 
-  /** A feed that is ready stays so while ingest is away: collectors go on. */
+  /** A ready feed stays ready while ingest is unavailable: its collectors keep running. */
   async #writeUnavailable(feed: FeedObject, why = unavailable): Promise<void> {
     const isCurrent = feed.status?.observedGeneration === feed.metadata.generation
     if (isCurrent && readyOf(feed.status?.conditions)?.status === 'True') return

@@ -3,11 +3,11 @@ import { ConfigError } from '../../services/platform/config.ts'
 import type { PodTemplate } from './objects.ts'
 
 const variable = 'FXD_COLLECTOR_TEMPLATE'
-/** The operator's own. */
+/** Variables and volumes that the operator sets. */
 const environment = ['FXD_FEEDS', 'FXD_TOKEN_FILE', 'FXD_DATA_DIR']
 const volumes = ['feed', 'token', 'spool', 'source']
 
-/** The pod template of the file. Throws `ConfigError` when it cannot be used. */
+/** Reads the pod template of collectors from the file. Throws `ConfigError` when it is unusable. */
 export function readTemplate(path: string): PodTemplate {
   const document = parse(path)
   const spec = fieldOf(document, 'spec')

@@ -26,16 +26,16 @@ import { keyStatusOf } from './status.ts'
 const overlapDefault = '24h'
 const overlapMsMax = 90 * 86_400_000
 const secretBytes = 16
-/** More steps than a key ever needs: something takes them back. */
+/** Maximum steps of one reconcile. No key needs more; above it something undoes the steps. */
 const stepsMax = 8
 
 const sha256 = (secret: string): string => createHash('sha256').update(secret).digest('hex')
 
-/** An ApiKey becomes a delivered secret, its digest, and a key of the registry, in this order. */
+/** Reconciles an ApiKey: delivers a secret, stores its digest and puts the key into the registry, in this order. */
 export class KeyController implements Controller {
   readonly #deps: ControllerDeps
   readonly #statuses: StatusWriter<ApiKeyStatus>
-  /** What the object, the registry and the Secrets were when a look found nothing to do. */
+  /** Versions of the object, the registry and the Secrets at the last reconcile that had nothing to do, by UID. */
   readonly #settled = new Map<string, string>()
 
   constructor(deps: ControllerDeps) {
@@ -73,11 +73,11 @@ export class KeyController implements Controller {
     for (const uid of this.#settled.keys()) if (!uids.has(uid)) this.#settled.delete(uid)
   }
 
-  /** Writes nothing while nothing changed since a look that found nothing to do. */
+  /** Skips the steps while nothing changed since a reconcile that had nothing to do. */
   async #settle(key: ApiKeyObject): Promise<void> {
     const { uid = '' } = key.metadata
     const from = key.spec.keyFrom?.secretKeyRef.name
-    // A Secret of the user is in no cache.
+    // No cache contains the user's Secrets.
     const own = from === undefined ? undefined : await this.#deps.api.get<Secret>(resources.secrets, from)
     const ownVersion = own?.metadata.resourceVersion
     const marks = this.#marks(key, ownVersion)
@@ -97,7 +97,7 @@ export class KeyController implements Controller {
     return JSON.stringify([generation, version, ownVersion, this.#missing(key), ...versions])
   }
 
-  /** Feeds of the key that the registry does not have, unless it has none of them, or they were never read. */
+  /** Feeds of the key that the registry lacks. Empty when it lacks all of them or was never read. */
   #missing({ metadata, spec }: ApiKeyObject): readonly string[] {
     const { feeds, keys } = this.#deps.registry
     if (!feeds.isLoaded) return []
@@ -106,14 +106,14 @@ export class KeyController implements Controller {
     return missing.length < spec.feeds.length ? missing : []
   }
 
-  /** Takes all steps to the end; gives whether there was any but a repeat. */
+  /** Takes all steps. Returns whether any step changed something. */
   async #takeSteps(key: ApiKeyObject): Promise<boolean> {
     const { registry, clock } = this.#deps
     const { name } = key.metadata
     const overlapMs = overlapOf(key)
     let isRefused = false
     for (let steps = 0; steps < stepsMax; steps++) {
-      // Before the digest is read: it is written before the registry.
+      // Read before the digest, because the digest is written before the registry.
       const registryIssue = registry.keys.get(name)?.issue ?? 0
       const { ownSecret, delivery, digest } = await this.#read(key)
       const step = planKey(
@@ -167,7 +167,7 @@ export class KeyController implements Controller {
     return { ...found, ...(delivery && { delivery }) }
   }
 
-  /** Rejects when somebody else wrote it since it was read. */
+  /** Rejects when the Secret changed since it was read. */
   #write(secret: Secret, existing: Secret | undefined): Promise<Secret> {
     const { api } = this.#deps
     return existing === undefined
@@ -176,8 +176,8 @@ export class KeyController implements Controller {
   }
 
   /**
-   * `moved`: the record changed since it was read, and was read again. `refused`: the registry has this issue, or a
-   * later one, with another secret.
+   * `moved`: the record changed since it was read, and was read again.
+   * `refused`: the registry has this issue or a later one with another secret.
    */
   async #put(key: ApiKeyObject, digest: Digest): Promise<'stored' | 'moved' | 'refused'> {
     const { registry } = this.#deps
@@ -221,14 +221,14 @@ export class KeyController implements Controller {
     return version !== existing.version
   }
 
-  /** UID of an object that is gone and owns the key still; empty: of none. */
+  /** UID of the deleted object that still owns the key; '' when there is none. */
   #goneOwner(id: string, uid: string): string {
     const owner = this.#deps.registry.keys.get(id)?.owner ?? ''
     const isThere = this.#deps.caches.apikeys.all().some(({ metadata }) => metadata.uid === owner)
     return owner === uid || isThere ? '' : owner
   }
 
-  /** Deletes the delivered Secret when its time is over; gives the milliseconds until then. */
+  /** Deletes the delivered Secret after `deleteAfter`. Returns the milliseconds until then. */
   async #endDelivery(key: ApiKeyObject): Promise<number | undefined> {
     const { api, caches, clock } = this.#deps
     const lifeMs = durationMs(key.spec.delivery?.deleteAfter ?? '')
@@ -237,7 +237,7 @@ export class KeyController implements Controller {
     refuseForeign(existing, key.metadata.name)
     const leftMs = deliveredAt(existing) + lifeMs - clock.utcMs()
     if (leftMs > 0) return leftMs
-    // A rotation may have put another key into it since.
+    // The preconditions protect a newer key, which a rotation may have written since.
     const { uid, resourceVersion } = existing.metadata
     await api.delete(resources.secrets, existing.metadata.name, { uid, resourceVersion })
     return undefined
@@ -257,7 +257,7 @@ export class KeyController implements Controller {
     )
   }
 
-  /** A key that is ready stays so while ingest is away: it goes on opening. */
+  /** A ready key stays ready while ingest is unavailable: clients can still use it. */
   async #writeUnavailable(key: ApiKeyObject, why = unavailable): Promise<void> {
     const isCurrent = key.status?.observedGeneration === key.metadata.generation
     if (isCurrent && readyOf(key.status?.conditions)?.status === 'True') return

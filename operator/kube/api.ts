@@ -6,14 +6,14 @@ import { within } from '../../services/platform/within.ts'
 import type { KubeObject, Resource } from './object.ts'
 
 const readTimeoutMs = 15_000
-/** A leader stops acting so long before another may begin: no call of the old one is under way then. */
+/** Write timeout. A leader stops this long before another may start, so that none of its calls is in flight then. */
 export const writeTimeoutMs = 5_000
 const answerBytesMax = 64 * 1_048_576
-/** The server ends a watch after so long. */
+/** Maximum duration of a watch; then the server ends it. */
 const watchSeconds = 240
-/** The server sends a bookmark within 75 s: a connection that is silent for longer ended without notice. */
+/** Watch timeout without any message. The server sends a bookmark within 75 s, so a silent connection is lost. */
 const watchSilenceMs = 90_000
-/** Who writes, as the API server notes it per field. */
+/** Field manager of the operator's writes. */
 const fieldManager = 'fxd-operator'
 
 /** The API server answered with an error status. */
@@ -35,7 +35,7 @@ export interface WatchEvent<T> {
   readonly object: T
 }
 
-/** Who watches. */
+/** Receives the events of a watch. */
 export interface WatchListener<T> {
   /** The server accepted the watch. */
   readonly opened: () => void
@@ -43,31 +43,31 @@ export interface WatchListener<T> {
   readonly signal: AbortSignal
 }
 
-/** What the operator asks of the API server, in one namespace. Each call rejects with `KubeError` or a network error. */
+/** Calls of the API server for one namespace. Each rejects with `KubeError` or a network error. */
 export interface KubeApi {
   list<T extends KubeObject>(
     of: Resource,
   ): Promise<{ readonly items: readonly T[]; readonly version: string }>
-  /** Calls `take` for each change after the version; resolves when the server ends the watch. */
+  /** Calls `received` for each change after the version. Resolves when the server ends the watch. */
   watch<T extends KubeObject>(of: Resource, version: string, listener: WatchListener<T>): Promise<void>
   get<T extends KubeObject>(of: Resource, name: string): Promise<T | undefined>
-  /** Server-side apply: fields that are left out and were ours are taken away. */
+  /** Server-side apply: removes fields that the operator set before and leaves out now. */
   apply<T extends KubeObject>(of: Resource, object: T): Promise<T>
-  /** The same for `/status`. */
+  /** Server-side apply to `/status`. */
   applyStatus<T extends KubeObject>(of: Resource, object: T): Promise<T>
   /**
-   * Writes `/scale`, which for kinds of our own knows no server-side apply; a conflict when the object was changed since
-   * its `resourceVersion`.
+   * Writes `/scale`, which does not support server-side apply for custom resources. Rejects with a conflict when the
+   * object changed since its `resourceVersion`.
    */
   scale<T extends KubeObject>(of: Resource, object: T, replicas: number): Promise<void>
   create<T extends KubeObject>(of: Resource, object: T): Promise<T>
-  /** Replaces; a conflict when it was changed since `resourceVersion`. */
+  /** Replaces the object. Rejects with a conflict when it changed since `resourceVersion`. */
   replace<T extends KubeObject>(of: Resource, object: T): Promise<T>
-  /** Nothing happens when there is none, or one that is not as `only` says. */
+  /** Deletes the object. Does nothing when it is missing or does not match `only`. */
   delete(of: Resource, name: string, only: Preconditions): Promise<void>
 }
 
-/** Of an object that is to be deleted; what is left out may be anything. */
+/** Preconditions of a delete; a field that is left out is not compared. */
 interface Preconditions {
   readonly uid?: string | undefined
   readonly resourceVersion?: string | undefined
@@ -85,13 +85,13 @@ export interface HttpKubeApiDeps {
   readonly config: KubeConfig
   readonly namespace: string
   readonly clock: Clock
-  /** Called before each write; what it throws is what the write rejects with. */
+  /** Called before each write. The write rejects with what it throws. */
   readonly beforeWrite: (of: Resource) => void
 }
 
 export class HttpKubeApi implements KubeApi {
   readonly #deps: HttpKubeApiDeps
-  /** Each watch holds one socket. */
+  /** Maximum sockets; each watch occupies one. */
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 32 })
 
   constructor(deps: HttpKubeApiDeps) {
@@ -236,7 +236,7 @@ export class HttpKubeApi implements KubeApi {
         }),
       },
     }
-    // Certificates, or the token as it is now.
+    // Adds certificates or the current token.
     await this.#deps.config.applyToHTTPSOptions(options)
     return new Promise((resolve, reject) => {
       httpsRequest(url, { ...options, agent: this.#agent }, resolve)

@@ -11,7 +11,7 @@ const apply = (labels: Readonly<Record<string, string>>) => {
   return applyOwned({ api: api as never, of: resources.secrets, existing: undefined, owner }, () => wanted)
 }
 
-test('an object of this owner that lost its owner reference is adopted', async () => {
+test("an object with the owner's labels and no owner reference is adopted", async () => {
   const given = await apply({ ...managedByOperator, [feedLabel]: 'x' })
   expect(given.metadata.ownerReferences).toEqual([owner])
 })

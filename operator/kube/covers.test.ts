@@ -21,14 +21,14 @@ const existing = {
   },
 }
 
-test('an object covers what is wanted when it only has more', () => {
+test('an object with all wanted fields and more covers them', () => {
   expect(covers(existing, { replicas: 2, template: { containers: [{ name: 'fxd', image: 'fxd:1' }] } })).toBe(
     true,
   )
   expect(covers(existing, existing)).toBe(true)
 })
 
-test('an object with another value, or without one that is wanted, does not cover it', () => {
+test('an object with another value, or without a wanted field, does not cover it', () => {
   for (const wanted of [
     { replicas: 3 },
     { template: { containers: [{ name: 'fxd', image: 'fxd:2' }] } },
@@ -39,7 +39,7 @@ test('an object with another value, or without one that is wanted, does not cove
     expect(covers(existing, wanted), JSON.stringify(wanted)).toBe(false)
 })
 
-test('a quantity is the same in any form, and nothing is the same as something empty', () => {
+test('quantities in different units are equal, and a missing value equals an empty one', () => {
   const wanted = (cpu: unknown, memory: unknown) => ({
     template: { containers: [{ resources: { requests: { cpu, memory } }, volumeMounts: [], security: {} }] },
   })

@@ -41,7 +41,7 @@ test('the same Event about an object is written once in ten minutes', async () =
   expect(written).toEqual(['one', 'two', 'one'])
 })
 
-test('more than sixty Events a minute are dropped and counted, and later ones are written again', async () => {
+test('Events above sixty a minute are dropped and counted; later ones are written', async () => {
   const { clock, written, record, dropped } = start()
   for (let i = 0; i < 70; i++) record(`note ${i}`)
   expect([written.length, dropped()]).toEqual([60, 10])

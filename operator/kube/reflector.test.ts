@@ -6,7 +6,7 @@ import type { KubeObject } from './object.ts'
 import { Reflector } from './reflector.ts'
 import { resources } from './resources.ts'
 
-/** A reflector whose watches do what the test says, and when it opened each of them. */
+/** A reflector with the test's watches, and the times at which it opened them. */
 function start(watch: (listener: WatchListener<KubeObject>) => Promise<void>) {
   const clock = createVirtualClock()
   const seen = { watches: [] as number[], lists: 0 }
@@ -29,7 +29,7 @@ function start(watch: (listener: WatchListener<KubeObject>) => Promise<void>) {
 
 const bookmark = { type: 'BOOKMARK', object: { metadata: { name: '' } } } as WatchEvent<KubeObject>
 
-test('while watches are refused the pauses between them grow, up to eight seconds and a half more', async () => {
+test('while watches are rejected, the pauses between them grow to at most eight seconds plus a half', async () => {
   const { clock, pauses } = start(() => Promise.reject(new Error('connection refused')))
   await clock.advance(60_000)
   expect(pauses().length).toBeLessThan(20)
@@ -37,7 +37,7 @@ test('while watches are refused the pauses between them grow, up to eight second
   expect(Math.max(...pauses())).toBeLessThanOrEqual(12_000)
 })
 
-test('a watch that had an event is followed by another one soon, however often watches failed before', async () => {
+test('after a watch with an event the next one opens soon, despite earlier failures', async () => {
   let isWell = false
   const { clock, seen } = start(async ({ opened, received }) => {
     if (isWell) {
@@ -54,7 +54,7 @@ test('a watch that had an event is followed by another one soon, however often w
   expect(seen.watches.length).toBeGreaterThanOrEqual(had + 3)
 })
 
-test('a server that forgets every version is asked for a new list with growing pauses', async () => {
+test('while the server has no known version, lists are repeated with growing pauses', async () => {
   const { clock, seen } = start(async ({ opened }) => {
     opened()
     throw new KubeError(410, 'Expired', 'too old resource version')

@@ -12,12 +12,12 @@ import {
 import type { KubeObject, Resource } from './object.ts'
 
 export const group = 'marketdata.fxd.dev'
-/** On every object that the operator makes. */
+/** Label of every object that the operator makes. */
 export const managedByOperator = { 'app.kubernetes.io/managed-by': 'fxd-operator' } as const
-/** On a pod of a StreamPool and of a Feed's collector: the object's name. */
+/** Labels with the object's name on pods of a StreamPool and of a Feed's collector. */
 export const poolLabel = `${group}/streampool`
 export const feedLabel = `${group}/feed`
-/** On the Secrets of an ApiKey: its name. They outlive it for a while, so they have no owner. */
+/** Label with the name of the ApiKey on its Secrets. They outlive it for a while, so they have no owner. */
 export const keyLabel = `${group}/apikey`
 
 const managedLabel = 'app.kubernetes.io/managed-by=fxd-operator'
@@ -39,7 +39,7 @@ export interface PoolObject extends KubeObject {
 
 export interface Secret extends KubeObject {
   readonly type?: string
-  /** Base64. */
+  /** Values in Base64. */
   readonly data?: Readonly<Record<string, string>>
 }
 
@@ -93,6 +93,6 @@ export const resources = {
   events: { group: 'events.k8s.io', version: 'v1', plural: 'events' },
 } as const satisfies Readonly<Record<string, Resource>>
 
-/** As an object names it. */
+/** `apiVersion` of an object: group and version. */
 export const apiVersionOf = ({ group: of, version }: Resource): string =>
   of === '' ? version : `${of}/${version}`

@@ -13,18 +13,18 @@ interface Status {
 
 interface Written {
   readonly status: Status
-  /** Of the object before the write: while the cache shows it, the write is on its way. */
+  /** `resourceVersion` before the write. While the cache shows it, the cache does not contain the write yet. */
   readonly basedOn: string | undefined
   readonly atMs: number
 }
 
 interface StatusOptions<S> {
-  /** A change of these fields alone is written `everyMs` at most. */
+  /** Fields that change often. A change of these alone is written at most every `everyMs`. */
   readonly frequent: readonly (keyof S)[]
   readonly everyMs: number
-  /** Reasons of a Ready that is False while pods are replaced. */
+  /** Reasons of a False Ready condition while pods are replaced; their Events are Normal. */
   readonly replacing: readonly string[]
-  /** And while they start; of pods that were ready it is no routine, unless the object changed. */
+  /** Reasons while pods start. Events are Normal if the object changed or was not ready before. */
   readonly starting: readonly string[]
 }
 
@@ -47,7 +47,7 @@ export class StatusWriter<S extends Status> {
     this.#deps = deps
   }
 
-  /** Nothing is written when the object has this status already. */
+  /** Writes nothing when the object has this status already. */
   async write(object: KubeObject & { readonly status?: S }, status: S): Promise<void> {
     const { name, uid = '', resourceVersion } = object.metadata
     const last = this.#written.get(uid)
@@ -66,7 +66,7 @@ export class StatusWriter<S extends Status> {
     this.#recordEvent(object, had, status)
   }
 
-  /** Forgets objects that are gone. */
+  /** Drops the state of all objects but these. */
   keep(uids: ReadonlySet<string>): void {
     for (const uid of this.#written.keys()) if (!uids.has(uid)) this.#written.delete(uid)
   }
@@ -91,5 +91,5 @@ export class StatusWriter<S extends Status> {
   }
 }
 
-/** Without the fields that are `undefined`. */
+/** The value without fields that are `undefined`. */
 const plain = (value: unknown): unknown => value && JSON.parse(JSON.stringify(value))

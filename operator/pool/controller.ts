@@ -16,15 +16,15 @@ import type { ShardCalls } from './shards.ts'
 import { type PoolFacts, poolStatusOf } from './status.ts'
 
 const lookEveryMs = 10_000
-/** While shards drain, or are about to end. */
+/** Interval while shards drain or are about to end. */
 const lookSoonMs = 2_000
-/** Sockets come and go all the time: the status follows them more slowly. */
+/** Minimum interval of status writes that change only the load, which changes all the time. */
 const loadEveryMs = 60_000
 
-/** A shard that runs and answers so many looks in a row not is lost. */
+/** Missed answers in a row after which a running shard counts as lost. */
 const missesMax = 3
 
-/** Shards that are asked for their load at the same time. */
+/** Maximum concurrent load calls; further shards wait. */
 const callsAtOnce = 32
 
 /** Kubernetes ends pods with a lower cost first. */
@@ -36,13 +36,13 @@ interface PoolControllerDeps extends ControllerDeps {
   readonly calls: ShardCalls
 }
 
-/** A pod of the pool, and what it told. */
+/** A pod of the pool and its answer. */
 interface ObservedShard {
   readonly pod: Pod
   readonly load: Load__Output | undefined
-  /** Looks in a row that it did not answer. */
+  /** Missed answers in a row. */
   readonly misses: number
-  /** It answered that it does not trust the operator. */
+  /** Set when the shard rejected the operator's credentials. */
   readonly refused: NotReady | undefined
 }
 
@@ -50,12 +50,12 @@ interface StatusFacts extends Pick<PoolFacts, 'deployment' | 'scaling' | 'blocke
   readonly seen: readonly ObservedShard[]
 }
 
-/** A StreamPool becomes a Deployment of shards that drain before they end. */
+/** Reconciles a StreamPool: a Deployment of shards that drain before they end. */
 export class PoolController implements Controller {
   readonly #deps: PoolControllerDeps
   readonly #statuses: StatusWriter<StreamPoolStatus>
   readonly #low = new Map<string, Low>()
-  /** By UID of the pod. */
+  /** Missed answers in a row, by UID of the pod. */
   readonly #misses = new Map<string, number>()
 
   constructor(deps: PoolControllerDeps) {
@@ -101,7 +101,7 @@ export class PoolController implements Controller {
     for (const uid of this.#misses.keys()) if (!pods.has(uid)) this.#misses.delete(uid)
   }
 
-  /** Many at once: a shard that does not answer takes its whole time. */
+  /** Reads many loads concurrently, because a shard that does not answer uses its whole timeout. */
   async #readLoads(name: string): Promise<readonly ObservedShard[]> {
     const { caches } = this.#deps
     const pods = caches.pods.all().filter((pod) => isShardOf(pod, name))
@@ -137,13 +137,13 @@ export class PoolController implements Controller {
     const budget = caches.poddisruptionbudgets.get(name)
     await applyOwned({ api, of: poddisruptionbudgets, existing: budget, owner }, () => shardBudget(pool))
     const existing = caches.deployments.get(name)
-    // How many there are is a step of the plan.
+    // The plan changes the number of replicas, not this apply.
     const wanted = (now: Workload | undefined): Workload =>
       shardDeployment(pool, now?.spec?.replicas ?? pool.spec.replicas)
     return applyOwned({ api, of: deployments, existing, owner }, wanted)
   }
 
-  /** Writes `/scale` and nothing else: a person or another autoscaler may do the same. */
+  /** Writes only `/scale`, as a person or another autoscaler does. */
   async #autoscale(pool: PoolObject, seen: readonly ObservedShard[]): Promise<Scaling | undefined> {
     const { clock, events } = this.#deps
     const { autoscale, replicas } = pool.spec
@@ -171,7 +171,7 @@ export class PoolController implements Controller {
     return scaling
   }
 
-  /** Gives `false` when somebody changed the pool meanwhile: the next look sees that change. */
+  /** Returns `false` after a concurrent change of the pool, which the next reconcile sees. */
   async #scale(pool: PoolObject, replicas: number): Promise<boolean> {
     try {
       await this.#deps.api.scale(resources.streampools, pool, replicas)
@@ -210,7 +210,7 @@ export class PoolController implements Controller {
     return undefined
   }
 
-  /** The Deployment as the API server gave it last: the cache may not know yet that it changed. */
+  /** The Deployment is the API server's last answer: the cache may not show the change yet. */
   async #writeStatus(pool: PoolObject, { seen, ...facts }: StatusFacts): Promise<void> {
     const loads = seen.flatMap(({ load }) => load ?? [])
     const nowMs = this.#deps.clock.utcMs()
@@ -218,7 +218,7 @@ export class PoolController implements Controller {
   }
 }
 
-/** A server-side apply of this one field: left out, it is taken away. */
+/** Server-side apply of one annotation; leaving it out removes it. */
 async function mark(
   api: Pick<ControllerDeps['api'], 'apply'>,
   { metadata: { name, uid = '' } }: Pod,
