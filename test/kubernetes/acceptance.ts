@@ -26,7 +26,7 @@ const keyShape = /fxd_[0-9a-f]{32}/
 /** Gives the acceptance suite charts that are installed as the one service of the run, through their ingress with TLS. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const home = mkdtempSync(join(tmpdir(), 'fxd-acceptance-'))
-  const installed = await startInstalled({ prepare: believe })
+  const installed = await startInstalled({ prepare: trustIngress })
   const stops: (() => Promise<unknown>)[] = [() => installed.stop()]
   const stop = async (): Promise<void> => {
     for (const each of stops.toReversed()) await each()
@@ -59,7 +59,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 /** The tunnel reaches the ingress from the machine's address; Envoy is no pod. */
-const believe = ({ network, nodes }: Installed['cluster']): Promise<object> => {
+const trustIngress = ({ network, nodes }: Installed['cluster']): Promise<object> => {
   const bridges = nodes.map((_, i) => network.bridgeAddress(i + 1))
   const addresses = [...bridges, network.machineAddress, trustedProxy]
   return Promise.resolve({ trustedProxies: addresses.map((each) => `${each}/32`) })

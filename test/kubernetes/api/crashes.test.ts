@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { type ApiKeyObject, resources, type Secret } from '../../../operator/kube/resources.ts'
 import { until } from '../../acceptance/client/until.ts'
-import { livesUntil } from './support/lives.ts'
+import { crashUntil } from './support/crash-until.ts'
 import type { OperatorProcess } from './support/operator-process.ts'
 import { openSetting, type Setting } from './support/setting.ts'
 
@@ -38,14 +38,14 @@ test('an operator that is killed after each write to the API server and each cha
   const owner = (await setting.applyFeed('sim', { source: { type: 'Simulator' } })).metadata.uid
   await setting.applyKey('key')
   await setting.applyPool('pool', { template })
-  const { lives } = await livesUntil(
+  const { runs } = await crashUntil(
     { ...setting, operator },
     async () =>
       (await reasonOf('feeds', 'sim')) === 'CollectorStarting' &&
       (await reasonOf('apikeys', 'key')) === 'Active' &&
       (await reasonOf('streampools', 'pool')) === 'ShardsNotReady',
   )
-  expect(lives).toBeGreaterThan(10)
+  expect(runs).toBeGreaterThan(10)
   const registry = setting.ingest.registry.view()
   expect(registry.allFeeds()).toMatchObject([{ definition: { key: 'BROKERA:ZERO' }, owner, hidden: false }])
   expect(setting.opens(await setting.secret('key'))).toBe('key')
@@ -61,7 +61,7 @@ test('an operator that is killed after each write to the API server and each cha
 
 test('a change of a feed goes on after each crash, also after the one that follows its registration', async () => {
   await setting.applyFeed('sim', { source: { type: 'Simulator' }, description: 'Another' })
-  const { registry } = await livesUntil(
+  const { registry } = await crashUntil(
     { ...setting, operator },
     async () => (await reasonOf('feeds', 'sim')) === 'CollectorStarting',
   )
@@ -77,11 +77,11 @@ test('a change of a feed goes on after each crash, also after the one that follo
 test('a rotation goes on after each crash, and the secret that is delivered in the end opens', async () => {
   const before = await setting.secret('key')
   await setting.applyKey('key', { issue: 2, overlap: '1h' })
-  const { lives, registry } = await livesUntil(
+  const { runs, registry } = await crashUntil(
     { ...setting, operator },
     async () => (await reasonOf('apikeys', 'key')) === 'Active',
   )
-  expect(lives).toBeGreaterThan(2)
+  expect(runs).toBeGreaterThan(2)
   expect(registry).toBe(1)
   const after = await setting.secret('key')
   expect(after).not.toBe(before)
@@ -94,7 +94,7 @@ test('a rotation goes on after each crash, and the secret that is delivered in t
 
 test('a key whose digest is lost opens with the secret that was delivered last', async () => {
   await setting.remove(resources.secrets, 'key-digest')
-  await livesUntil(
+  await crashUntil(
     { ...setting, operator },
     async () => (await setting.get(resources.secrets, 'key-digest')) !== undefined,
   )

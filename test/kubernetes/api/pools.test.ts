@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../operator/kube/object.ts'
 import { type PoolObject, resources } from '../../../operator/kube/resources.ts'
 import { until } from '../../acceptance/client/until.ts'
 import { freePorts } from '../../support/free-ports.ts'
-import { livesUntil } from './support/lives.ts'
+import { crashUntil } from './support/crash-until.ts'
 import type { OperatorProcess } from './support/operator-process.ts'
 import { openSetting, type Setting } from './support/setting.ts'
 import { ShardPods, shardPool } from './support/shard-pods.ts'
@@ -131,12 +131,12 @@ test('an operator that is killed after each write and each call of a shard makes
   await scale(1)
   const cut = pods.cutSockets
   const afterDrainCall = (listener: () => void): void => void (pods.afterDrainCall = listener)
-  const { lives, shard } = await livesUntil({ ...setting, operator, afterDrainCall }, async () => {
+  const { runs, shard } = await crashUntil({ ...setting, operator, afterDrainCall }, async () => {
     const { observedGeneration, replicas } = (await status()) ?? {}
     return pods.names.length === 1 && replicas === 1 && observedGeneration !== undefined
   })
   pods.afterDrainCall = () => undefined
-  expect(lives).toBeGreaterThan(2)
+  expect(runs).toBeGreaterThan(2)
   expect(shard).toBe(1)
   expect(pods.names).toEqual([first])
   expect(pods.cutSockets).toBe(cut)

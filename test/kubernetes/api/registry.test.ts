@@ -29,7 +29,7 @@ test('while the registry cannot be read a metric and new objects say so, and bot
   const waiting = await setting.reason<ApiKeyObject>(resources.apikeys, 'waiting', 'Unavailable')
   expect(waiting.status?.conditions?.[0]).toMatchObject({ type: 'Ready', status: 'False' })
   await setting.reason(resources.feeds, 'zero', 'Registered')
-  setting.registry.join()
+  setting.registry.restore()
   await reachable(1)
   await setting.reason(resources.apikeys, 'waiting', 'Active')
 }, 120_000)
@@ -47,7 +47,7 @@ test('an operator that never read the feeds of the registry makes keys and suspe
   expect(setting.opens(secret)).toBe('first')
   await setting.remove(resources.apikeys, 'first')
   await until('the key to be suspended', () => setting.opens(secret) === undefined, waitMs)
-  setting.registry.join()
+  setting.registry.restore()
   await reachable(1)
 }, 180_000)
 

@@ -103,7 +103,7 @@ test('a leader that is cut off stops acting, is not ready, and goes on when the 
   await until('nobody to act', async () => (await leaders()).length === 0)
   const answer = await fetch(`http://127.0.0.1:${acting.opsPort}/readyz`)
   expect(await answer.text()).toMatch(/not ready: the cache of \w+ is not in sync/)
-  setting.gateway.join()
+  setting.gateway.restore()
   await setting.applyFeed('back', { account: 'BACK' })
   await setting.reason(resources.feeds, 'back', 'Registered')
   for (const { opsPort } of operators)

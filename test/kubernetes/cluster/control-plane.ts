@@ -47,7 +47,7 @@ export async function startControlPlane(deps: ControlPlaneDeps): Promise<Control
     await until(
       'the API server',
       async () => {
-        if (!apiServer.isRunning) throw new Error(apiServer.lastWords())
+        if (!apiServer.isRunning) throw new Error(apiServer.lastOutput())
         return (await kubectl('get', '--raw=/readyz')) === 'ok'
       },
       startTimeoutMs,

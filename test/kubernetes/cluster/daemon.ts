@@ -54,7 +54,7 @@ export class Daemon {
   }
 
   /** The end of its output. */
-  lastWords(): string {
+  lastOutput(): string {
     return readFileSync(this.#logFile, 'utf8').slice(-lastWordsLength)
   }
 }

@@ -102,7 +102,7 @@ export async function startIngress(deps: IngressDeps): Promise<IngressController
     'the Gateway',
     async () => {
       const stopped = daemons.find(({ isRunning }) => !isRunning)
-      if (stopped) throw new Error(`${stopped.name} ended: ${stopped.lastWords()}`)
+      if (stopped) throw new Error(`${stopped.name} ended: ${stopped.lastOutput()}`)
       const status = '-o=jsonpath={.status.conditions[?(@.type=="Programmed")].status}'
       return (await kubectl('get', 'gateway', '-n', gateway.namespace, gateway.name, status)) === 'True'
     },

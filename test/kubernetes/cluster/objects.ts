@@ -39,12 +39,12 @@ export const apiKey = (name: string, spec: object): object => ({
 })
 
 /** Of an ApiKey for as many sockets and requests as tests make. */
-export const roomy = {
+export const wideLimits = {
   plan: 'enterprise',
   limits: { rpm: 1_000_000, rpd: 100_000_000, wsConnections: 100, wsSymbols: 100 },
 }
 
-export const loadKey = apiKey('load', { ...roomy, feeds: [feed] })
+export const loadKey = apiKey('load', { ...wideLimits, feeds: [feed] })
 
 /** Rotated by a greater `issue`. */
 export const workKey = (more: { readonly issue: number; readonly revoked?: boolean }): object =>

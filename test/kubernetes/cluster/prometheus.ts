@@ -77,7 +77,7 @@ export class Prometheus {
     const prometheus = new Prometheus(`http://${network.address}:${port}`, daemon, following)
     await until('Prometheus', () => prometheus.#isReady(), startTimeoutMs).catch(async (cause: unknown) => {
       await prometheus.stop()
-      throw new Error(`Prometheus did not start: ${daemon.lastWords()}`, { cause })
+      throw new Error(`Prometheus did not start: ${daemon.lastOutput()}`, { cause })
     })
     return prometheus
   }

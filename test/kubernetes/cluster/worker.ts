@@ -84,7 +84,7 @@ export class Worker {
     await until(
       `node ${this.name}`,
       async () => {
-        if (!this.#daemon.isRunning) throw new Error(this.lastWords())
+        if (!this.#daemon.isRunning) throw new Error(this.lastOutput())
         const path = '-o=jsonpath={.status.conditions[?(@.type=="Ready")].status}'
         return (await this.#kubectl('get', 'node', this.name, path)) === 'True'
       },
@@ -100,7 +100,7 @@ export class Worker {
     rmSync(this.#state, { recursive: true, force: true })
   }
 
-  lastWords(): string {
+  lastOutput(): string {
     const logs = ['node.log', 'containerd.log', 'kubelet.log'].map((name) => join(this.#folder, name))
     return logs
       .flatMap((path) => (existsSync(path) ? readFileSync(path, 'utf8').slice(-2_000) : []))

@@ -7,7 +7,7 @@ import { within } from '../../faults/support/within.ts'
 import { CollectorPod } from '../cluster/collector-pod.ts'
 import { deliveredKey } from '../cluster/delivered-key.ts'
 import { namespace } from '../cluster/installed.ts'
-import { apiKey, roomy } from '../cluster/objects.ts'
+import { apiKey, wideLimits } from '../cluster/objects.ts'
 import { startUnderLoad, type UnderLoad } from '../cluster/under-load.ts'
 import { expectNothingMissed, recoveryMs } from './expect-nothing-missed.ts'
 
@@ -55,7 +55,7 @@ beforeAll(async () => {
   const volume = await loaded.kubectl('get', 'pvc/exports', '-o=jsonpath={.spec.volumeName}')
   const folder = await loaded.kubectl('get', 'pv', volume, '-o=jsonpath={.spec.hostPath.path}')
   file = exportedFile(folder)
-  const readers = apiKey('readers', { ...roomy, feeds: [feed] })
+  const readers = apiKey('readers', { ...wideLimits, feeds: [feed] })
   await loaded.installed.cluster.apply(exportsFeed, readers)
   await Promise.all([loaded.ready('feed', 'exports'), loaded.ready('apikey', 'readers')])
   key = await deliveredKey(loaded.installed.cluster, namespace, 'readers')

@@ -9,7 +9,7 @@ import { CollectorPod } from '../cluster/collector-pod.ts'
 import { deliveredKey } from '../cluster/delivered-key.ts'
 import { domain, tlsSecret } from '../cluster/ingress.ts'
 import { namespace } from '../cluster/installed.ts'
-import { addressKey, apiKey, firstFeed, roomy } from '../cluster/objects.ts'
+import { addressKey, apiKey, firstFeed, wideLimits } from '../cluster/objects.ts'
 import { podTls, trustOf } from '../cluster/pod-tls.ts'
 import { secretValue, startUnderLoad, type UnderLoad } from '../cluster/under-load.ts'
 import { usedSecrets } from '../cluster/used-secrets.ts'
@@ -130,7 +130,7 @@ test('the token of shards is rotated, and shards are drained with the new one', 
 
 test('an ApiKey is rotated with an overlap, and both of its secrets open sockets and histories', async () => {
   const before = await deliveredKey(loaded.installed.cluster, namespace, 'load')
-  const spec = { ...roomy, feeds: [feed], issue: 2, overlap: '1h' }
+  const spec = { ...wideLimits, feeds: [feed], issue: 2, overlap: '1h' }
   await loaded.installed.cluster.apply(apiKey('load', spec))
   const current = (): Promise<string> => deliveredKey(loaded.installed.cluster, namespace, 'load')
   await within(patienceMs, 'another secret', async () => (await current()) !== before)

@@ -129,7 +129,7 @@ export async function startApiServer(...more: readonly string[]): Promise<Runnin
     await until(
       'the API server',
       async () => {
-        if (!apiServer.isRunning) throw new Error(apiServer.lastWords())
+        if (!apiServer.isRunning) throw new Error(apiServer.lastOutput())
         return (await client.ask('GET', '/readyz').catch(() => undefined)) === 'ok'
       },
       startTimeoutMs,

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import type { ApiServer } from './api-server.ts'
 
 /** A call that passed. */
-export interface Passed {
+export interface ForwardedCall {
   readonly method: string
   /** Without its query. */
   readonly path: string
@@ -15,11 +15,11 @@ export interface Passed {
 export interface Gateway {
   readonly url: string
   /** Calls that changed something, those of the Lease left out. */
-  readonly writes: readonly Passed[]
+  readonly writes: readonly ForwardedCall[]
   /** From here on the API server answers nobody, and open watches end. */
   cut(): void
   /** And again. */
-  join(): void
+  restore(): void
   /** Calls `reached` once the API server has taken a write; its answer is never given. */
   cutAfterWrite(reached: () => void): void
   close(): Promise<void>
@@ -29,7 +29,7 @@ const isWrite = (method: string, path: string): boolean => method !== 'GET' && !
 
 export async function openGateway({ url, ca, cert, key }: ApiServer): Promise<Gateway> {
   const agent = new Agent({ ca: readFileSync(ca), keepAlive: true, maxSockets: 64 })
-  const writes: Passed[] = []
+  const writes: ForwardedCall[] = []
   let isCut = false
   let reached: (() => void) | undefined
 
@@ -65,7 +65,7 @@ export async function openGateway({ url, ca, cert, key }: ApiServer): Promise<Ga
       isCut = true
       server.closeAllConnections()
     },
-    join() {
+    restore() {
       isCut = false
       reached = undefined
     },

@@ -18,7 +18,7 @@ export interface RegistryGateway {
   /** Stops answers of ingest. With the name of a call, it stops the answers of that call only. */
   cut(call?: string): void
   /** And again. */
-  join(): void
+  restore(): void
   /** Calls `reached` once a call has changed the registry; neither its answer nor any later one is given. */
   cutAfterChange(reached: () => void): void
   close(): void
@@ -71,7 +71,7 @@ export async function openRegistryGateway({ address, registry }: IngestFixture):
     address: `127.0.0.1:${port}`,
     writes,
     cut: (call = '') => void cut.add(call),
-    join() {
+    restore() {
       cut.clear()
       reached = undefined
     },
