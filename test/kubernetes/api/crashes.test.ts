@@ -34,7 +34,7 @@ const template = {
   spec: { containers: [{ name: 'stream', image: 'fxd:test', args: ['stream'] }] },
 }
 
-test('an operator that is killed after each write to the API server and each change of the registry makes everything in the end', async () => {
+test('an operator that is killed after each write of an object or the registry completes its work', async () => {
   const owner = (await setting.applyFeed('sim', { source: { type: 'Simulator' } })).metadata.uid
   await setting.applyKey('key')
   await setting.applyPool('pool', { template })
@@ -59,7 +59,7 @@ test('an operator that is killed after each write to the API server and each cha
     expect(await setting.list(of), of.plural).toHaveLength(1)
 }, 300_000)
 
-test('a change of a feed goes on after each crash, also after the one that follows its registration', async () => {
+test('a change of a feed is completed after crashes, including one after its registration', async () => {
   await setting.applyFeed('sim', { source: { type: 'Simulator' }, description: 'Another' })
   const { registry } = await crashUntil(
     { ...setting, operator },
@@ -74,7 +74,7 @@ test('a change of a feed goes on after each crash, also after the one that follo
   expect(map.data['feed.yaml']).toContain('Another')
 }, 300_000)
 
-test('a rotation goes on after each crash, and the secret that is delivered in the end opens', async () => {
+test('a rotation is completed after crashes, and the delivered secret is valid', async () => {
   const before = await setting.secret('key')
   await setting.applyKey('key', { issue: 2, overlap: '1h' })
   const { runs, registry } = await crashUntil(
@@ -92,7 +92,7 @@ test('a rotation goes on after each crash, and the secret that is delivered in t
   expect(metadata.annotations?.['marketdata.fxd.dev/issue']).toBe(String(issue))
 }, 300_000)
 
-test('a key whose digest is lost opens with the secret that was delivered last', async () => {
+test('a key whose digest is lost is valid with the last delivered secret', async () => {
   await setting.remove(resources.secrets, 'key-digest')
   await crashUntil(
     { ...setting, operator },

@@ -2,7 +2,7 @@ import { until } from '../../../acceptance/client/until.ts'
 import type { OperatorProcess } from './operator-process.ts'
 import type { Setting } from './setting.ts'
 
-/** Many more than all objects of a test need writes. */
+/** Maximum runs; more than the writes that all objects of a test need. */
 const runsMax = 80
 
 interface CrashDeps extends Pick<Setting, 'gateway' | 'registry'> {
@@ -12,8 +12,8 @@ interface CrashDeps extends Pick<Setting, 'gateway' | 'registry'> {
 }
 
 /**
- * Starts the operator again and again; each life ends with the first call that changed an object, the registry or a
- * shard, whose answer it never hears. Gives how many lives it took, and how many of them ended with each.
+ * Starts the operator repeatedly. Each run is killed after its first call that changed an object, the registry or a
+ * shard, before it gets the answer. Returns the number of runs, and how many ended with each kind of call.
  */
 export async function crashUntil(
   { gateway, registry, operator, afterDrainCall }: CrashDeps,
